@@ -1,0 +1,25 @@
+//! What every room of sparsec shares: ids, source text, diagnostics, types.
+//!
+//! | module         | holds                                                        |
+//! |----------------|--------------------------------------------------------------|
+//! | [`arena`]      | ids as newtypes ([`define_id!`]) and arenas indexed by them   |
+//! | [`source`]     | source text with a name, and spans into it                   |
+//! | [`diagnostic`] | coded errors with places in the source and the way out       |
+//! | [`code`]       | every diagnostic code with its long explanation              |
+//! | [`lex`]        | the tokens that all our small languages are made of          |
+//! | [`types`]      | element types, index widths, scalars                         |
+//!
+//! Bad input becomes a [`Diagnostic`]; a broken invariant of ours panics.
+
+pub mod arena;
+pub mod code;
+pub mod diagnostic;
+pub mod lex;
+pub mod source;
+pub mod types;
+
+pub use arena::Arena;
+pub use code::Code;
+pub use diagnostic::{Diagnostic, Result};
+pub use source::{Source, Span};
+pub use types::{ElementType, IndexWidth, Scalar};

@@ -1,0 +1,1 @@
+//! The format language of sparsec: levels, presets, relation face.

@@ -1,0 +1,1 @@
+//! Iteration graphs, iteration algebra and merge lattices.

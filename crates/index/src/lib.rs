@@ -1,0 +1,1 @@
+//! Index notation and concrete index notation.

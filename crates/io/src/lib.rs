@@ -1,0 +1,1 @@
+//! Tensor files: Matrix Market and FROSTT, plain and gzipped.

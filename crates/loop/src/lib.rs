@@ -1,0 +1,1 @@
+//! The loop IR: text, verifier, interpreter, passes.

@@ -1,0 +1,1 @@
+//! Concrete index notation to loop IR.

@@ -1,0 +1,1 @@
+//! Thread pool, sorting, scans and reserved buffers of sparsec.

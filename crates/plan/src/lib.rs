@@ -1,0 +1,1 @@
+//! Scheduling choices as printable commands.

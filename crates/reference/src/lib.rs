@@ -1,0 +1,1 @@
+//! An independent evaluator over coordinate maps.

@@ -1,0 +1,1 @@
+//! Relations with uninterpreted functions.

@@ -1,0 +1,1 @@
+//! Compiling, caching, loading and launching kernels.

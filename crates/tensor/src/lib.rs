@@ -1,0 +1,1 @@
+//! Stored sparse tensors: arrays, checks, pack and unpack.
