@@ -1,0 +1,231 @@
+//! Writing a function statement by statement.
+//!
+//! ```
+//! use sparsec_base::ElementType;
+//! use sparsec_loop::{Access, Argument, Builder, Expr, Role};
+//! let mut b = Builder::new("iota");
+//! let n = b.fixed("y.n0", ElementType::I64);
+//! let vals = b.buffer("y.vals", ElementType::I64, ElementType::I64, Access::Write);
+//! b.argument(Argument {
+//!     name: "y".into(),
+//!     role: Role::Out,
+//!     doc: "(i) -> (i : dense)".into(),
+//!     extents: vec![n],
+//!     buffers: vec![vals],
+//! });
+//! let i = b.fixed("i", ElementType::I64);
+//! b.for_loop(i, 0, n, |b| b.store(vals, i, i));
+//! let function = b.finish();
+//! assert_eq!(function.body.len(), 1);
+//! ```
+
+use std::collections::HashMap;
+
+use sparsec_base::{Arena, ElementType};
+
+use crate::ir::{
+    Access, Argument, BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Stmt, Var,
+    VarData,
+};
+
+/// A function being written.
+#[derive(Debug)]
+pub struct Builder {
+    function: Function,
+    /// Blocks being written, the innermost last.
+    blocks: Vec<Block>,
+    /// How often each name was asked for.
+    names: HashMap<String, u32>,
+}
+
+impl Builder {
+    /// A function without arguments or statements.
+    pub fn new(name: &str) -> Self {
+        Self {
+            function: Function {
+                name: name.to_owned(),
+                arguments: Vec::new(),
+                buffers: Arena::new(),
+                vars: Arena::new(),
+                body: Block::new(),
+            },
+            blocks: vec![Block::new()],
+            names: HashMap::new(),
+        }
+    }
+
+    /// The function so far.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// Adds an argument, after those that there are.
+    pub fn argument(&mut self, argument: Argument) {
+        self.function.arguments.push(argument);
+    }
+
+    /// A new buffer. A name in use gets a number behind it.
+    pub fn buffer(
+        &mut self,
+        name: &str,
+        storage: ElementType,
+        compute: ElementType,
+        access: Access,
+    ) -> Buffer {
+        let name = self.fresh(name);
+        self.function.buffers.push(BufferData {
+            name,
+            storage,
+            compute,
+            access,
+        })
+    }
+
+    /// A new variable that never changes after its declaration.
+    pub fn fixed(&mut self, name: &str, element: ElementType) -> Var {
+        self.var(name, element, false)
+    }
+
+    /// A new variable that assignments change.
+    pub fn mutable(&mut self, name: &str, element: ElementType) -> Var {
+        self.var(name, element, true)
+    }
+
+    fn var(&mut self, name: &str, element: ElementType, mutable: bool) -> Var {
+        let name = self.fresh(name);
+        self.function.vars.push(VarData {
+            name,
+            element,
+            mutable,
+        })
+    }
+
+    fn fresh(&mut self, name: &str) -> String {
+        let mut candidate = name.to_owned();
+        loop {
+            let uses = self.names.entry(candidate.clone()).or_insert(0);
+            *uses += 1;
+            if *uses == 1 {
+                return candidate;
+            }
+            candidate = format!("{name}_{uses}");
+        }
+    }
+
+    /// Adds a statement to the block being written.
+    pub fn push(&mut self, stmt: Stmt) {
+        self.blocks
+            .last_mut()
+            .expect("a builder always writes a block")
+            .push(stmt);
+    }
+
+    /// What `write` writes, as a block of its own.
+    pub fn block(&mut self, write: impl FnOnce(&mut Self)) -> Block {
+        self.blocks.push(Block::new());
+        write(self);
+        self.blocks.pop().expect("pushed above")
+    }
+
+    /// A remark for the reader of the generated code.
+    pub fn comment(&mut self, text: impl Into<String>) {
+        self.push(Stmt::Comment(text.into()));
+    }
+
+    /// Declares `var`, made before by [`fixed`](Self::fixed) or [`mutable`](Self::mutable).
+    pub fn declare(&mut self, var: Var, value: impl Into<Expr>) {
+        let value = value.into();
+        self.push(Stmt::Declare { var, value });
+    }
+
+    /// A new fixed variable, declared with `value`.
+    pub fn let_(&mut self, name: &str, value: impl Into<Expr>) -> Var {
+        let value = value.into();
+        let var = self.fixed(name, self.function.type_of(&value));
+        self.push(Stmt::Declare { var, value });
+        var
+    }
+
+    /// A new mutable variable, declared with `value`.
+    pub fn var_(&mut self, name: &str, value: impl Into<Expr>) -> Var {
+        let value = value.into();
+        let var = self.mutable(name, self.function.type_of(&value));
+        self.push(Stmt::Declare { var, value });
+        var
+    }
+
+    /// `var = value`
+    pub fn assign(&mut self, var: Var, value: impl Into<Expr>) {
+        let value = value.into();
+        self.push(Stmt::Assign { var, value });
+    }
+
+    /// `buffer[index] = value`
+    pub fn store(&mut self, buffer: Buffer, index: impl Into<Expr>, value: impl Into<Expr>) {
+        self.store_reduce(buffer, index, value, None);
+    }
+
+    /// `buffer[index] = value`, or `buffer[index] op= value`
+    pub fn store_reduce(
+        &mut self,
+        buffer: Buffer,
+        index: impl Into<Expr>,
+        value: impl Into<Expr>,
+        reduce: Option<BinaryOp>,
+    ) {
+        self.push(Stmt::Store {
+            buffer,
+            index: index.into(),
+            value: value.into(),
+            reduce,
+        });
+    }
+
+    /// `for var in lo..hi { … }`
+    pub fn for_loop(
+        &mut self,
+        var: Var,
+        lo: impl Into<Expr>,
+        hi: impl Into<Expr>,
+        write: impl FnOnce(&mut Self),
+    ) {
+        let body = self.block(write);
+        self.push(Stmt::For {
+            var,
+            lo: lo.into(),
+            hi: hi.into(),
+            body,
+        });
+    }
+
+    /// `while condition { … }`
+    pub fn while_loop(&mut self, condition: impl Into<Expr>, write: impl FnOnce(&mut Self)) {
+        let body = self.block(write);
+        self.push(Stmt::While {
+            condition: condition.into(),
+            body,
+        });
+    }
+
+    /// `if condition { … }`
+    pub fn if_then(&mut self, condition: impl Into<Expr>, write: impl FnOnce(&mut Self)) {
+        let then = self.block(write);
+        self.push(Stmt::If {
+            condition: condition.into(),
+            then,
+            otherwise: Block::new(),
+        });
+    }
+
+    /// `fail failure`
+    pub fn fail(&mut self, failure: Failure) {
+        self.push(Stmt::Fail(failure));
+    }
+
+    /// The finished function.
+    pub fn finish(mut self) -> Function {
+        assert_eq!(self.blocks.len(), 1, "a block is still being written");
+        self.function.body = self.blocks.pop().expect("counted above");
+        self.function
+    }
+}
