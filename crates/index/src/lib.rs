@@ -1,1 +1,43 @@
-//! Index notation and concrete index notation.
+//! What to compute: index notation, and concrete index notation.
+//!
+//! ```text
+//! text ──parse──► notation::Notation ──resolve──► Program ──concretize──► Concrete
+//!                 names and places                typed,      one statement as loops:
+//!                                                 scoped      forall, where, assign
+//! ```
+//!
+//! | module        | holds                                                          |
+//! |---------------|----------------------------------------------------------------|
+//! | [`notation`]  | the syntax tree of index notation: parse and print             |
+//! | [`program`]   | tensors, index variables and typed statements of a program     |
+//! | [`expr`]      | typed expressions                                              |
+//! | [`operator`]  | every operator with its declared properties                    |
+//! | [`resolve`]   | notation to program: names, extents, types, implied sums       |
+//! | [`concrete`]  | loops over index variables, blind to formats: parse and print  |
+//! | [`concretize`](mod@concretize) | a statement of a program to naive concrete notation |
+//! | [`schedule`]  | commands that rewrite concrete notation: parse, print, apply   |
+//!
+//! Nothing here knows how a tensor is stored; an operator is known by its
+//! properties, never by its name.
+//!
+//! Source: Kjolstad et al., "The Tensor Algebra Compiler", OOPSLA 2017,
+//! <https://doi.org/10.1145/3133901>; Kjolstad et al., "Tensor Algebra
+//! Compilation with Workspaces", CGO 2019 (concrete notation, `where`).
+
+pub mod concrete;
+pub mod concretize;
+pub mod expr;
+pub mod notation;
+pub mod operator;
+pub mod program;
+pub mod resolve;
+pub mod schedule;
+
+pub use concrete::{Concrete, Stmt};
+pub use concretize::concretize;
+pub use expr::{Access, Expr};
+pub use notation::Notation;
+pub use operator::Operator;
+pub use program::{IndexVar, IndexVarData, Program, Statement, TensorData, TensorRole, TensorVar};
+pub use resolve::{Declaration, Declarations};
+pub use schedule::{Command, Schedule};

@@ -1,0 +1,116 @@
+//! Typed expressions over accesses.
+
+use sparsec_base::{Arena, ElementType, Scalar, Span};
+
+use crate::operator::Operator;
+use crate::program::{IndexVar, TensorData, TensorVar};
+
+/// One use of a tensor, such as `A(i,k)`.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The tensor.
+    pub tensor: TensorVar,
+    /// One index variable for each mode.
+    pub vars: Vec<IndexVar>,
+    /// The place in the source; not part of what the access is.
+    pub span: Span,
+}
+
+/// Two accesses are equal if they read the same entries, wherever they stand.
+impl PartialEq for Access {
+    fn eq(&self, other: &Self) -> bool {
+        self.tensor == other.tensor && self.vars == other.vars
+    }
+}
+
+impl Eq for Access {}
+
+impl std::hash::Hash for Access {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.tensor.hash(state);
+        self.vars.hash(state);
+    }
+}
+
+/// A typed expression. Conversions are explicit: the arguments of an
+/// operator have the types that it takes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// A constant. It counts as an entry that is not stored: `0 * A(i)` is 0
+    /// even where `A(i)` is `NaN`.
+    Literal(Scalar),
+    /// An entry of a tensor.
+    Access(Access),
+    /// An operator applied to as many arguments as it takes.
+    Apply {
+        /// The operator.
+        op: Operator,
+        /// Its arguments.
+        args: Vec<Expr>,
+    },
+    /// The value as another type; see [`Scalar::cast`].
+    Cast(ElementType, Box<Expr>),
+    /// `body` reduced with `op` over every value of `vars`.
+    Reduce {
+        /// A reduction operator ([`Operator::identity`] is some).
+        op: Operator,
+        /// The variables bound here.
+        vars: Vec<IndexVar>,
+        /// What is reduced; already of the accumulator's type.
+        body: Box<Expr>,
+    },
+}
+
+impl Expr {
+    /// The type of the value.
+    pub fn element(&self, tensors: &Arena<TensorVar, TensorData>) -> ElementType {
+        match self {
+            Self::Literal(value) => value.element(),
+            Self::Access(access) => tensors[access.tensor].element,
+            Self::Apply { op, args } => {
+                let last = args.last().expect("every operator has an argument");
+                op.result_type(last.element(tensors))
+            }
+            Self::Cast(element, _) => *element,
+            Self::Reduce { body, .. } => body.element(tensors),
+        }
+    }
+
+    /// Calls `visit` on every access, left to right.
+    pub fn for_each_access<'a>(&'a self, visit: &mut dyn FnMut(&'a Access)) {
+        match self {
+            Self::Literal(_) => {}
+            Self::Access(access) => visit(access),
+            Self::Apply { args, .. } => args.iter().for_each(|arg| arg.for_each_access(visit)),
+            Self::Cast(_, body) | Self::Reduce { body, .. } => body.for_each_access(visit),
+        }
+    }
+
+    /// Every access, left to right.
+    pub fn accesses(&self) -> Vec<&Access> {
+        let mut found = Vec::new();
+        self.for_each_access(&mut |access| found.push(access));
+        found
+    }
+
+    /// The expression with each access replaced where `replace` gives something.
+    #[must_use]
+    pub fn map_accesses(&self, replace: &mut dyn FnMut(&Access) -> Option<Expr>) -> Self {
+        match self {
+            Self::Literal(_) => self.clone(),
+            Self::Access(access) => replace(access).unwrap_or_else(|| self.clone()),
+            Self::Apply { op, args } => Self::Apply {
+                op: *op,
+                args: args.iter().map(|arg| arg.map_accesses(replace)).collect(),
+            },
+            Self::Cast(element, body) => {
+                Self::Cast(*element, Box::new(body.map_accesses(replace)))
+            }
+            Self::Reduce { op, vars, body } => Self::Reduce {
+                op: *op,
+                vars: vars.clone(),
+                body: Box::new(body.map_accesses(replace)),
+            },
+        }
+    }
+}

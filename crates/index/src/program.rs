@@ -1,0 +1,84 @@
+//! A resolved program: tensors, index variables, typed statements.
+
+use sparsec_base::{Arena, ElementType, Scalar, Source, Span, define_id};
+
+use crate::expr::{Access, Expr};
+
+define_id!(
+    /// A tensor of a program.
+    pub struct TensorVar, "t"
+);
+define_id!(
+    /// An index variable of one statement of a program.
+    pub struct IndexVar, "x"
+);
+
+/// One or more statements over named tensors.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The text that the program was read from.
+    pub source: Source,
+    /// Every tensor, in the order in which the source first names them.
+    pub tensors: Arena<TensorVar, TensorData>,
+    /// The index variables of all statements. Each belongs to one statement:
+    /// `i` of one and `i` of another are different variables.
+    pub vars: Arena<IndexVar, IndexVarData>,
+    /// The statements, in order.
+    pub statements: Vec<Statement>,
+}
+
+/// What is known of a tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorData {
+    /// The name.
+    pub name: String,
+    /// The type of its entries.
+    pub element: ElementType,
+    /// The extent of each mode, where known; as many as the tensor's order.
+    pub extents: Vec<Option<u64>>,
+    /// The value of entries that are not stored.
+    pub fill: Scalar,
+    /// Where the tensor comes from and goes to.
+    pub role: TensorRole,
+    /// Where the source first names it.
+    pub span: Span,
+}
+
+/// Where a tensor comes from and goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TensorRole {
+    /// Given by the caller.
+    Input,
+    /// Computed by a statement; the result of the last one is the program's.
+    Result,
+    /// The temporary of a `where`, local to a kernel.
+    Workspace,
+}
+
+/// What is known of an index variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexVarData {
+    /// The name.
+    pub name: String,
+    /// The extent, where known.
+    pub extent: Option<u64>,
+}
+
+/// One assignment. Every index variable of the right side is on the left side
+/// or bound by exactly one [`Expr::Reduce`]; no two share a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// What is assigned; each variable occurs once.
+    pub lhs: Access,
+    /// The value; its type is that of the left side's tensor.
+    pub rhs: Expr,
+    /// The statement's place in the source.
+    pub span: Span,
+}
+
+impl TensorData {
+    /// How many modes the tensor has.
+    pub fn order(&self) -> usize {
+        self.extents.len()
+    }
+}
