@@ -7,6 +7,7 @@
 //! | [`diagnostic`] | coded errors with places in the source and the way out       |
 //! | [`code`]       | every diagnostic code with its long explanation              |
 //! | [`lex`]        | the tokens that all our small languages are made of          |
+//! | [`suggest`]    | "did you mean …?"                                            |
 //! | [`types`]      | element types, index widths, scalars                         |
 //!
 //! Bad input becomes a [`Diagnostic`]; a broken invariant of ours panics.
@@ -16,6 +17,7 @@ pub mod code;
 pub mod diagnostic;
 pub mod lex;
 pub mod source;
+pub mod suggest;
 pub mod types;
 
 pub use arena::Arena;
