@@ -1,1 +1,21 @@
 //! Thread pool, sorting, scans and reserved buffers of sparsec.
+//!
+//! | module     | holds                                                         |
+//! |------------|---------------------------------------------------------------|
+//! | [`memory`] | [`Memory`]: bytes that grow in place and fail with an error    |
+//! | [`pool`]   | the one thread pool: how many threads, ordered parallel maps  |
+//! | [`sort`]   | a stable radix sort of packed keys                            |
+//! | [`scan`]   | prefix sums: counts to offsets                                |
+//!
+//! Nothing here knows what a tensor is. Results never depend on the number of
+//! threads: work is cut into ranges by its size alone, and put together in order.
+
+pub mod memory;
+pub mod pool;
+pub mod scan;
+pub mod sort;
+
+pub use memory::{AllocError, Memory, Plain};
+pub use pool::{map, ranges, set_threads, split_mut, threads, with_threads};
+pub use scan::{counts_to_offsets, parts_to_offsets};
+pub use sort::{Key, radix_sort};

@@ -1,5 +1,157 @@
-//! Codes of this hundred; see the table in [`super`].
+//! `E04..`: tensors and the files that hold them.
 
 use super::codes;
 
-codes! {}
+codes! {
+    OUT_OF_BOUNDS = "E0401", "a coordinate outside its extent",
+    "An entry has a coordinate that its mode does not have. Coordinates in Rust, Python and
+arrays count from 0, so that a mode of extent 5 has 0 to 4; those in `.mtx` and `.tns` files
+count from 1, so that it has 1 to 5.
+
+    %%MatrixMarket matrix coordinate real general
+    3 3 1
+    4 1 2.5
+    ^ mode 0 has extent 3
+
+Correct the coordinate, or state a larger extent: in the header of a `.mtx` file, with
+`-d i=4` for a `.tns` file.";
+    LENGTH_MISMATCH = "E0402", "lists of lengths that do not fit together",
+    "A tensor of order `N` with `M` entries takes `N` extents, `M * N` coordinates (entry `e`
+begins at `e * N`) and `M` values. One of the lists is longer or shorter than the others ask for.
+
+Give one extent a mode, and `N` coordinates and one value an entry.";
+    ARRAY_MISMATCH = "E0403", "an array that does not fit its format",
+    "A format declares the arrays that hold a tensor: for each compressed level a `pos` and a
+`crd`, for each singleton level a `crd`, and the values last. An array is missing or left over,
+has another element type than declared, or another length than the levels above it ask for:
+
+    csr, 4x5:  1.pos has 4 + 1 entries, 1.crd and vals one for each stored entry
+
+Index arrays are `i32` or `i64`, as the format's `pos` and `crd` widths say where it has them.";
+    BAD_SEGMENTS = "E0404", "segments that do not ascend",
+    "A `pos` array says where the segment of each parent position begins: `pos[0]` is 0, no
+entry is smaller than the one before it, and the last is the length of `crd`.
+
+    1.pos = 0 2 1 3
+                ^ smaller than the entry before it
+
+Build the tensor by packing its coordinates if you are not sure of the arrays.";
+    BAD_COORDINATES = "E0405", "coordinates that break what the level promises",
+    "Unless a level is `nonordered`, coordinates ascend within a segment; unless it is
+`nonunique`, none stands twice there. A level and the singletons that follow it keep one list of
+coordinate tuples, which ascend, or are distinct, as tuples.
+
+    1.crd = 0 4 | 3 2      within the second segment, 2 comes after 3
+
+Sort the entries, add `nonordered` or `nonunique` to the format, or pack from coordinates.";
+    INDEX_WIDTH_OVERFLOW = "E0406", "an index width that is too narrow",
+    "The format declares the width of its `pos` or `crd` arrays, and a value does not fit: 32
+bits hold values below 2^31, 64 bits values below 2^63.
+
+    (i, j) -> (i : dense, j : compressed), pos = 32        with 3000000000 stored entries
+
+Declare 64 bits, or leave the width out: then the narrower that holds the data is taken.";
+    TENSOR_TOO_LARGE = "E0407", "a tensor that does not fit in memory",
+    "The arrays of the tensor would take more memory than this machine has, or more positions
+than 64 bits can count. A dense level keeps every coordinate of its mode below every position
+of the level above it, so a few dense levels over large modes multiply.
+
+    (i, j) -> (i : dense, j : dense)     1000000 x 1000000 f64 takes 8 TB
+
+Store the tensor with compressed levels where most entries are zero, as `csr` or `csf` do.";
+    SINGLETON_SEGMENT = "E0408", "entries that a singleton level cannot hold",
+    "A singleton level keeps exactly one coordinate for each position of the level above it.
+The entries have a position with none, or with more than one.
+
+    (i, j) -> (i : dense, j : singleton)     needs exactly one entry in every row
+
+Make the level compressed, or the level above it `compressed(nonunique)`.";
+    DUPLICATE_ENTRY = "E0409", "two entries at the same coordinates",
+    "Two entries have equal coordinates where the call said that there must be none. The message
+names the second one, counted from 0.
+
+Remove one of them, or have duplicates added, which is what packing does unless told otherwise.";
+    UNKNOWN_GENERATOR = "E0410", "unknown generator",
+    "`-g NAME=SPEC` fills a tensor without a file. These are the specs:
+
+    dense:ones  dense:zeros  dense:iota  dense:constant(2.5)  dense:uniform(seed=7)
+    random(density=0.01, seed=1)   random(nnz=1000, seed=1)   band(width=5)   identity
+
+All but the first four take `values=int`, `values=ones` or `values=uniform`. The same spec gives
+the same numbers on every machine.";
+    BAD_GENERATOR_ARGUMENT = "E0411", "an argument that the generator cannot use",
+    "A generator has an argument that it does not know, lacks one that it needs, or has a value
+out of range: `density` lies between 0 and 1, `nnz` is at most the number of coordinates of the
+tensor, `width` is at least 1, and `identity` wants modes of equal extents.
+
+    -g 'A=random(density=1.5)'
+                         ^^^ lies between 0 and 1";
+    CANNOT_READ_FILE = "E0420", "a file that cannot be read",
+    "The file does not exist, is a directory, or the system does not let you read it; the
+message has the system's reason. Relative names begin at the directory in which you call
+sparsec. Check the spelling and the permissions.";
+    UNKNOWN_FILE_TYPE = "E0421", "unknown type of file",
+    "The end of a file's name says how it is read and written:
+
+    .mtx      Matrix Market, coordinate form: matrices
+    .tns      FROSTT, one line an entry: tensors of any order
+    .mtx.gz   .tns.gz    the same, compressed
+
+Give the file one of these endings.";
+    BAD_HEADER = "E0422", "a header that cannot be understood",
+    "A Matrix Market file begins with a line that says what it holds, then comments that begin
+with `%`, then the numbers of rows, columns and entries:
+
+    %%MatrixMarket matrix coordinate real general
+    % comment
+    3 4 2
+    1 1 2.5
+    3 4 -1
+
+One of these lines is missing or is not of this form.";
+    UNSUPPORTED_FILE = "E0423", "a kind of file that this version does not read",
+    "The file is well formed as far as its header goes, but this version does not read its kind:
+of Matrix Market it reads the `coordinate` form with `real`, `integer` or `pattern` values and
+`general` or `symmetric` symmetry.
+
+Write the file in one of these forms, for example with SciPy's `mmwrite`.";
+    BAD_ENTRY = "E0424", "a line that is not an entry",
+    "After its header a file has one line an entry: a coordinate for each mode, counted from 1,
+then the value, separated by blanks. Lines in `pattern` files have no value. The caret shows the
+first part of the line that is missing, left over, or not a number of the wanted kind.
+
+    3 x 1.5
+      ^ expected the coordinate of mode 1
+
+Values are decimal numbers such as `-1.5e-3`, or `inf` and `nan` where the type has them.";
+    WRONG_ENTRY_COUNT = "E0425", "a header that promises another number of entries",
+    "The third number of a Matrix Market file's size line is the number of lines that follow it.
+The file has more or fewer. A file with fewer was often cut off while it was copied.
+
+    3 3 5        promises five entries
+    1 1 2.5      and this is the only one
+
+Get the whole file, or correct the number.";
+    CORRUPT_COMPRESSION = "E0426", "compressed data that cannot be expanded",
+    "The file ends in `.gz`, but its content is no gzip data, is cut off, or fails its checksum.
+Copy the file again; `gzip -t FILE` checks it. A file that is not compressed must not end in
+`.gz`.";
+    CANNOT_WRITE_FILE = "E0427", "a file that cannot be written",
+    "The system refused to create or write the file; the message has its reason. A file is
+written beside its final name and renamed when it is complete, so the directory must be
+writable, and an older file of this name is still as it was.
+
+Choose another directory, or make room.";
+    NOT_EXPRESSIBLE_IN_FILE = "E0428", "a tensor that this type of file cannot state",
+    "A `.mtx` file holds matrices only, and neither `.mtx` nor `.tns` can say that entries which
+are not stored have another value than zero.
+
+Write tensors of other orders than 2 as `.tns`; convert a tensor whose fill is not zero to a
+dense format first.";
+    ASYMMETRIC_FILE = "E0429", "a symmetric file that states both triangles",
+    "A `symmetric` Matrix Market file states one triangle of a square matrix; the other one is its
+mirror image. This one has entries strictly below and strictly above the diagonal, so that
+mirroring would count entries twice, or is not square.
+
+Drop one triangle, or say `general` in the first line if the file states every entry.";
+}

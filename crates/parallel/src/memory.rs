@@ -1,0 +1,515 @@
+//! Bytes that grow in place and whose exhaustion is an error, not an abort.
+//!
+//! A kernel that appends to a result does not know how long it will be. Doubling
+//! a vector copies everything and touches fresh pages twice. A [`Memory`] instead
+//! reserves a range of addresses, which costs nothing; the system commits a page
+//! when it is first touched; and [`Memory::trim`] gives back the addresses that
+//! were not needed:
+//!
+//! ```text
+//! reserve(max)     |............................................|  addresses only
+//! write, set_len   |#########...................................|  # committed
+//! trim             |#########|                                     tail given back
+//! ```
+//!
+//! | made by                       | held in                                      |
+//! |-------------------------------|----------------------------------------------|
+//! | `zeroed(n)` below 64 KiB      | the heap, aligned to a cache line            |
+//! | `zeroed(n)` above, `reserve`  | a private anonymous mapping, aligned to pages |
+//! | `from(Vec<T>)`                | the vector's own allocation                  |
+//!
+//! Invariants: `len <= capacity`; all bytes below `capacity` are initialised
+//! (fresh ones are zero) and belong to this value alone; they move only in
+//! [`Memory::ensure`] beyond the capacity. Because every byte is initialised,
+//! reading and writing through the typed views is safe.
+
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::fmt;
+use std::mem::{ManuallyDrop, align_of, size_of};
+use std::ptr::NonNull;
+
+use sparsec_base::{Diagnostic, code};
+
+/// Buffers of this many bytes and more are mapped.
+const MAPPED_FROM: usize = 64 << 10;
+/// Mappings of this many bytes and more ask for huge pages.
+const HUGE_FROM: usize = 4 << 20;
+/// The alignment of small buffers: one cache line.
+const ALIGN: usize = 64;
+
+/// A number that any bytes are a value of: what typed views are made of.
+///
+/// Sealed: implemented for `u8 i32 i64 u32 u64 f32 f64`.
+pub trait Plain: Copy + Send + Sync + sealed::Sealed + 'static {}
+
+mod sealed {
+    /// Restricts [`super::Plain`] to types without padding or invalid values.
+    pub trait Sealed {}
+}
+
+macro_rules! plain {
+    ($($ty:ty)*) => { $(impl sealed::Sealed for $ty {} impl Plain for $ty {})* };
+}
+plain!(u8 i32 i64 u32 u64 f32 f64);
+
+/// Memory that the system did not give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocError {
+    /// How many bytes were asked for.
+    pub bytes: u64,
+}
+
+impl fmt::Display for AllocError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes of memory are not to be had", self.bytes)
+    }
+}
+
+impl std::error::Error for AllocError {}
+
+impl From<AllocError> for Diagnostic {
+    fn from(error: AllocError) -> Self {
+        Diagnostic::new(code::TENSOR_TOO_LARGE, error.to_string())
+            .help("store fewer positions: use compressed levels where most entries are zero")
+    }
+}
+
+/// A growable run of bytes; see the [module](self).
+pub struct Memory {
+    base: NonNull<u8>,
+    len: usize,
+    capacity: usize,
+    home: Home,
+}
+
+/// Where the bytes live, and so how they are given back.
+#[derive(Clone, Copy, Debug)]
+enum Home {
+    /// Nowhere: the capacity is 0.
+    Nowhere,
+    /// The global allocator, with this layout.
+    Heap(Layout),
+    /// A mapping of exactly `capacity` bytes.
+    Mapped,
+}
+
+// SAFETY: a `Memory` owns its bytes as a `Vec<u8>` does; the pointer is shared
+// with nobody, and `&Memory` only reads.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// No bytes. Allocates nothing.
+    pub fn new() -> Self {
+        Self {
+            // Dangling but aligned for every `Plain` type, so that empty views are sound.
+            base: NonNull::<u64>::dangling().cast(),
+            len: 0,
+            capacity: 0,
+            home: Home::Nowhere,
+        }
+    }
+
+    /// `bytes` bytes of zero. Large ones cost nothing until they are touched.
+    ///
+    /// # Errors
+    /// When the machine has not that much memory in all, or none is left.
+    pub fn zeroed(bytes: usize) -> Result<Self, AllocError> {
+        let mut memory = if bytes == 0 {
+            Self::new()
+        } else if bytes < MAPPED_FROM {
+            Self::on_heap(bytes)?
+        } else if bytes as u64 > physical_bytes() {
+            return Err(AllocError {
+                bytes: bytes as u64,
+            });
+        } else {
+            Self::mapped(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)?
+        };
+        memory.len = bytes;
+        Ok(memory)
+    }
+
+    /// No bytes yet, but room for `max_bytes` at addresses that stay.
+    ///
+    /// Only addresses are taken, so `max_bytes` may be far more than is needed.
+    ///
+    /// # Errors
+    /// When the system has not that many addresses.
+    pub fn reserve(max_bytes: usize) -> Result<Self, AllocError> {
+        if max_bytes == 0 {
+            return Ok(Self::new());
+        }
+        Self::mapped(
+            max_bytes,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        )
+    }
+
+    fn on_heap(bytes: usize) -> Result<Self, AllocError> {
+        let error = AllocError {
+            bytes: bytes as u64,
+        };
+        let layout = Layout::from_size_align(bytes, ALIGN).map_err(|_| error)?;
+        // SAFETY: the layout is not empty; callers pass `bytes > 0`.
+        let base = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(error)?;
+        Ok(Self {
+            base,
+            len: 0,
+            capacity: bytes,
+            home: Home::Heap(layout),
+        })
+    }
+
+    fn mapped(bytes: usize, flags: libc::c_int) -> Result<Self, AllocError> {
+        let error = AllocError {
+            bytes: bytes as u64,
+        };
+        let capacity = round_to_pages(bytes).ok_or(error)?;
+        // SAFETY: a new anonymous mapping at an address that the system chooses
+        // touches no memory of ours; a refusal is checked below.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                capacity,
+                libc::PROT_READ | libc::PROT_WRITE,
+                flags,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(error);
+        }
+        if capacity >= HUGE_FROM {
+            // SAFETY: the range is the mapping made above. This is advice: a
+            // system without huge pages refuses and nothing else changes.
+            unsafe { libc::madvise(base, capacity, libc::MADV_HUGEPAGE) };
+        }
+        Ok(Self {
+            base: NonNull::new(base.cast()).ok_or(error)?,
+            len: 0,
+            capacity,
+            home: Home::Mapped,
+        })
+    }
+
+    /// How many bytes are in use.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no byte is in use.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many bytes can be in use without moving.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// The first byte, for code that only reads.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.base.as_ptr()
+    }
+
+    /// The first byte, for code that writes: `capacity` bytes may be written.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.base.as_ptr()
+    }
+
+    /// Says how many bytes are in use; those beyond what was written are zero.
+    ///
+    /// # Panics
+    /// If `len` is beyond the capacity.
+    pub fn set_len(&mut self, len: usize) {
+        assert!(
+            len <= self.capacity,
+            "{len} bytes of {} in use",
+            self.capacity
+        );
+        self.len = len;
+    }
+
+    /// Makes the capacity at least `bytes`. Within the capacity nothing moves;
+    /// beyond it the bytes move to a reservation of at least twice the size
+    /// (pages of a mapping are moved without being copied).
+    ///
+    /// # Errors
+    /// When memory or addresses are out; then nothing has changed.
+    pub fn ensure(&mut self, bytes: usize) -> Result<(), AllocError> {
+        if bytes <= self.capacity {
+            return Ok(());
+        }
+        let wanted = bytes.max(self.capacity.saturating_mul(2));
+        let roomy = self.grow_to(wanted);
+        if roomy.is_err() && wanted > bytes {
+            return self.grow_to(bytes);
+        }
+        roomy
+    }
+
+    fn grow_to(&mut self, bytes: usize) -> Result<(), AllocError> {
+        if let Home::Mapped = self.home {
+            return self.remap(bytes);
+        }
+        let mut larger = Self::reserve(bytes)?;
+        larger.len = self.len;
+        larger
+            .as_mut_slice::<u8>()
+            .copy_from_slice(self.as_slice::<u8>());
+        *self = larger;
+        Ok(())
+    }
+
+    fn remap(&mut self, bytes: usize) -> Result<(), AllocError> {
+        let error = AllocError {
+            bytes: bytes as u64,
+        };
+        let capacity = round_to_pages(bytes).ok_or(error)?;
+        // SAFETY: `base` is a mapping of `self.capacity` bytes that we own; no
+        // view of it is alive, because views borrow `self`.
+        let base = unsafe {
+            libc::mremap(
+                self.base.as_ptr().cast(),
+                self.capacity,
+                capacity,
+                libc::MREMAP_MAYMOVE,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(error);
+        }
+        self.base = NonNull::new(base.cast()).ok_or(error)?;
+        self.capacity = capacity;
+        Ok(())
+    }
+
+    /// Gives back the pages beyond those in use. Nothing moves.
+    pub fn trim(&mut self) {
+        let Home::Mapped = self.home else { return };
+        let keep = round_to_pages(self.len).unwrap_or(self.capacity);
+        if keep == 0 {
+            *self = Self::new();
+            return;
+        }
+        if keep < self.capacity {
+            // SAFETY: the tail `keep..capacity` lies in our mapping, begins at a
+            // page and holds no byte in use. On failure the tail stays ours.
+            let done = unsafe {
+                let tail = self.base.as_ptr().add(keep);
+                libc::munmap(tail.cast(), self.capacity - keep)
+            };
+            if done == 0 {
+                self.capacity = keep;
+            }
+        }
+    }
+
+    /// The bytes in use as numbers; bytes at the end that make no whole number
+    /// are left out.
+    ///
+    /// # Panics
+    /// If the bytes are not aligned for `T`, which happens only to memory made
+    /// from a vector of narrower numbers.
+    pub fn as_slice<T: Plain>(&self) -> &[T] {
+        let n = self.typed_len::<T>();
+        // SAFETY: aligned and long enough by `typed_len`; initialised by the
+        // module's invariant; any bytes are a `T`; `self` is borrowed.
+        unsafe { std::slice::from_raw_parts(self.base.as_ptr().cast(), n) }
+    }
+
+    /// As [`Memory::as_slice`], to write to.
+    ///
+    /// # Panics
+    /// As [`Memory::as_slice`].
+    pub fn as_mut_slice<T: Plain>(&mut self) -> &mut [T] {
+        let n = self.typed_len::<T>();
+        // SAFETY: as in `as_slice`, and `self` is borrowed for writing.
+        unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), n) }
+    }
+
+    fn typed_len<T: Plain>(&self) -> usize {
+        assert!(
+            self.base.cast::<T>().is_aligned(),
+            "bytes are not aligned to {}",
+            align_of::<T>()
+        );
+        self.len / size_of::<T>()
+    }
+
+    /// A copy of the bytes in use.
+    ///
+    /// # Errors
+    /// When memory is out.
+    pub fn try_clone(&self) -> Result<Self, AllocError> {
+        let mut copy = Self::zeroed(self.len)?;
+        copy.as_mut_slice::<u8>()
+            .copy_from_slice(self.as_slice::<u8>());
+        Ok(copy)
+    }
+}
+
+/// Takes over the vector's allocation; nothing is copied. Spare capacity of the
+/// vector is not part of the memory's.
+impl<T: Plain> From<Vec<T>> for Memory {
+    fn from(vector: Vec<T>) -> Self {
+        let mut vector = ManuallyDrop::new(vector);
+        let Ok(layout) = Layout::array::<T>(vector.capacity()) else {
+            unreachable!("a vector exists only with a valid layout");
+        };
+        let bytes = vector.len() * size_of::<T>();
+        let Some(base) = NonNull::new(vector.as_mut_ptr().cast()) else {
+            unreachable!("a vector's pointer is never null");
+        };
+        Self {
+            base,
+            len: bytes,
+            capacity: bytes,
+            home: if layout.size() == 0 {
+                Home::Nowhere
+            } else {
+                Home::Heap(layout)
+            },
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        match self.home {
+            Home::Nowhere => {}
+            // SAFETY: `base` came from the global allocator with this layout,
+            // in `on_heap` or in the vector that was taken over.
+            Home::Heap(layout) => unsafe { dealloc(self.base.as_ptr(), layout) },
+            // SAFETY: `base..capacity` is a mapping that we own, and no view is
+            // alive. `munmap` of a whole mapping of ours does not fail.
+            Home::Mapped => unsafe {
+                libc::munmap(self.base.as_ptr().cast(), self.capacity);
+            },
+        }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Panics where memory is out; [`Memory::try_clone`] does not.
+impl Clone for Memory {
+    fn clone(&self) -> Self {
+        match self.try_clone() {
+            Ok(copy) => copy,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl PartialEq for Memory {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice::<u8>() == other.as_slice::<u8>()
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Memory({} of {} bytes)", self.len, self.capacity)
+    }
+}
+
+fn page_size() -> usize {
+    // SAFETY: asks for a constant of the system.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
+fn round_to_pages(bytes: usize) -> Option<usize> {
+    bytes.checked_next_multiple_of(page_size())
+}
+
+/// The memory of this machine; no limit where the system does not tell.
+pub fn physical_bytes() -> u64 {
+    // SAFETY: asks for a constant of the system.
+    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
+    match u64::try_from(pages) {
+        Ok(pages) if pages > 0 => pages.saturating_mul(page_size() as u64),
+        _ => u64::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grows_in_place_within_its_reservation() {
+        let mut memory = Memory::reserve(1 << 40).unwrap();
+        let first = memory.as_ptr();
+        for step in 1..=64usize {
+            let len = step << 20;
+            memory.ensure(len).unwrap();
+            memory.set_len(len);
+            memory.as_mut_slice::<u8>()[len - 1] = step as u8;
+        }
+        assert_eq!(memory.as_ptr(), first);
+        assert_eq!(memory.as_slice::<u8>()[(7 << 20) - 1], 7);
+        assert_eq!(memory.as_slice::<u8>()[7 << 20], 0, "fresh bytes are zero");
+        memory.set_len(5000);
+        memory.trim();
+        assert_eq!(memory.capacity(), round_to_pages(5000).unwrap());
+        assert_eq!(memory.as_ptr(), first);
+    }
+
+    #[test]
+    fn ensure_moves_beyond_the_reservation_and_keeps_the_bytes() {
+        for mut memory in [
+            Memory::zeroed(1000).unwrap(),
+            Memory::zeroed(100_000).unwrap(),
+            Memory::from((0..250).map(|_| 0i32).collect::<Vec<_>>()),
+        ] {
+            let len = memory.len();
+            memory.as_mut_slice::<u8>()[len - 1] = 9;
+            memory.ensure(50_000_000).unwrap();
+            memory.set_len(50_000_000);
+            assert_eq!(memory.as_slice::<u8>()[len - 1], 9);
+            assert_eq!(memory.as_slice::<u8>()[len..].iter().max(), Some(&0));
+        }
+    }
+
+    #[test]
+    fn exhaustion_is_an_error() {
+        assert!(Memory::zeroed(usize::MAX / 2).is_err());
+        assert!(Memory::zeroed(1 << 46).is_err());
+        assert!(Memory::reserve(usize::MAX).is_err());
+        let mut memory = Memory::zeroed(8).unwrap();
+        memory.as_mut_slice::<u64>()[0] = 7;
+        assert!(memory.ensure(usize::MAX).is_err());
+        assert_eq!(memory.as_slice::<u64>(), [7]);
+    }
+
+    #[test]
+    fn takes_over_a_vector() {
+        let mut vector = Vec::with_capacity(100);
+        vector.extend([1.5, 2.5]);
+        let at = vector.as_ptr();
+        let memory = Memory::from(vector);
+        assert_eq!(memory.as_slice::<f64>(), [1.5, 2.5]);
+        assert_eq!(memory.as_ptr().cast(), at);
+        assert_eq!(memory.clone(), memory);
+        assert!(Memory::from(Vec::<f64>::new()).as_slice::<f64>().is_empty());
+    }
+
+    #[test]
+    fn trimming_an_unused_reservation_frees_it() {
+        let mut memory = Memory::reserve(1 << 30).unwrap();
+        memory.trim();
+        assert_eq!(memory.capacity(), 0);
+        assert!(memory.as_slice::<f64>().is_empty());
+    }
+}

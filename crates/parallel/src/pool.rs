@@ -1,0 +1,115 @@
+//! The one thread pool, and maps over ranges whose results come in order.
+//!
+//! Everything runs on one pool of threads; [`set_threads`] says how many before
+//! the first use. Work is cut by [`ranges`], whose cuts depend on the length and
+//! the grain alone, so results are the same at every number of threads:
+//!
+//! ```
+//! use sparsec_parallel::{map, ranges};
+//! let squares: Vec<u64> = (0..1000).map(|i| i * i).collect();
+//! let sums = map(ranges(squares.len(), 100), |range| squares[range].iter().sum::<u64>());
+//! assert_eq!(sums.iter().sum::<u64>(), squares.iter().sum());
+//! ```
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+/// Work is cut into at most this many ranges.
+const MOST_RANGES: usize = 64;
+
+/// How many threads parallel work runs on here.
+pub fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// Sets the number of threads, once, before any parallel work; 0 is one thread
+/// for each processor. Returns whether it took: afterwards the number is fixed.
+pub fn set_threads(threads: usize) -> bool {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .is_ok()
+}
+
+/// Runs `work` on a pool of its own with `threads` threads. Where the system
+/// gives no threads, `work` runs on the common pool.
+pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
+}
+
+/// Cuts `0..len` into at most 64 ranges of about equal length, none shorter
+/// than `grain` unless it is the only one. No range is empty; `len == 0` has none.
+pub fn ranges(len: usize, grain: usize) -> Vec<Range<usize>> {
+    if len == 0 {
+        return Vec::new();
+    }
+    let n = (len / grain.max(1)).clamp(1, MOST_RANGES);
+    // `len * k / n` without overflow: `len = n * each + rest`.
+    let (each, rest) = (len / n, len % n);
+    let cut = |k: usize| k * each + k.min(rest);
+    (0..n).map(|k| cut(k)..cut(k + 1)).collect()
+}
+
+/// Applies `f` to each item, in parallel, with the results in order. One item
+/// runs in place.
+pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
+    if items.len() <= 1 || threads() == 1 {
+        return items.into_iter().map(f).collect();
+    }
+    items.into_par_iter().map(f).collect()
+}
+
+/// Cuts `all` into consecutive pieces of the given lengths, which together are
+/// not longer than `all`, so that each can be written by another thread.
+///
+/// # Panics
+/// If the lengths add up to more than `all` has.
+pub fn split_mut<T>(mut all: &mut [T], lengths: impl IntoIterator<Item = usize>) -> Vec<&mut [T]> {
+    let mut pieces = Vec::new();
+    for length in lengths {
+        let (piece, rest) = all.split_at_mut(length);
+        pieces.push(piece);
+        all = rest;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_cover_without_gaps() {
+        for len in [0, 1, 2, 63, 64, 65, 1000, 1001] {
+            for grain in [0, 1, 3, 10_000] {
+                let ranges = ranges(len, grain);
+                assert!(ranges.len() <= MOST_RANGES);
+                let mut at = 0;
+                for range in ranges {
+                    assert_eq!(range.start, at);
+                    assert!(!range.is_empty());
+                    at = range.end;
+                }
+                assert_eq!(at, len);
+            }
+        }
+    }
+
+    #[test]
+    fn maps_keep_order_at_every_number_of_threads() {
+        for n in [1, 2, 7] {
+            let out = with_threads(n, || map((0..100).collect(), |i: i32| i * 2));
+            assert_eq!(out, (0..100).map(|i| i * 2).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn pieces_are_consecutive() {
+        let mut all = [1, 2, 3, 4, 5];
+        assert_eq!(split_mut(&mut all, [2, 0, 1]), [&[1, 2][..], &[], &[3]]);
+    }
+}
