@@ -1,1 +1,36 @@
-//! The format language of sparsec: levels, presets, relation face.
+//! Formats: how a tensor's entries are arranged in arrays.
+//!
+//! A format maps the **modes** of a tensor to an ordered list of storage
+//! **levels**, in MLIR's map notation:
+//!
+//! ```text
+//! csr:  (i, j) -> (i : dense, j : compressed)
+//! csc:  (i, j) -> (j : dense, i : compressed)
+//! coo:  (i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonordered))
+//! ```
+//!
+//! A level has two faces that must agree. Its **level face** says what it can
+//! do (iterate, locate, append: [`Capabilities`]); its **relation face** says
+//! which pairs of parent position and coordinate belong to which position
+//! ([`LevelKind::fragment`]). Both stand in the file of the level's kind in
+//! [`level`]; nothing else in the project knows a kind by name except the
+//! emission of its loops.
+//!
+//! Source: Chou et al., "Format Abstraction for Sparse Tensor Algebra
+//! Compilers", OOPSLA 2018, <https://doi.org/10.1145/3276493>; notation of the
+//! MLIR `sparse_tensor` dialect.
+
+pub mod level;
+
+mod arrays;
+mod check;
+mod format;
+mod parse;
+mod preset;
+mod print;
+
+pub use arrays::{ArraySpec, Role};
+pub use format::{Format, Level, Widths};
+pub use level::{Capabilities, LevelKind};
+pub use parse::{FormatSpec, parse_spec};
+pub use preset::{Preset, presets};
