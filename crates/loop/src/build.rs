@@ -120,11 +120,22 @@ impl Builder {
             .push(stmt);
     }
 
+    /// Begins a block; statements go there until [`end_block`](Self::end_block).
+    pub fn begin_block(&mut self) {
+        self.blocks.push(Block::new());
+    }
+
+    /// Ends the block begun last and gives it back, part of nothing yet.
+    pub fn end_block(&mut self) -> Block {
+        assert!(self.blocks.len() > 1, "the body of the function is not ended");
+        self.blocks.pop().expect("counted above")
+    }
+
     /// What `write` writes, as a block of its own.
     pub fn block(&mut self, write: impl FnOnce(&mut Self)) -> Block {
-        self.blocks.push(Block::new());
+        self.begin_block();
         write(self);
-        self.blocks.pop().expect("pushed above")
+        self.end_block()
     }
 
     /// A remark for the reader of the generated code.
