@@ -1,1 +1,123 @@
-//! Loop IR to C.
+//! Loop IR to C11 that a person would keep.
+//!
+//! One kernel becomes two functions: the *loops*, whose parameters are plain
+//! arrays and numbers, and the *kernel*, which takes tensors in source order
+//! and hands their arrays to the loops:
+//!
+//! ```text
+//! static int32_t spmv_loops(
+//!     double *restrict y_vals, int64_t A_n0, const int32_t *restrict A1_pos, …) {
+//!   for (int64_t i = 0; i < A_n0; i++) {
+//!     double t = 0.0;
+//!     for (int64_t pA1 = A1_pos[i]; pA1 < A1_pos[i + 1]; pA1++) { … }
+//!     y_vals[i] = t;
+//!   }
+//!   return SPARSEC_OK;
+//! }
+//!
+//! int32_t spmv(sparsec_context *context, sparsec_tensor *y,
+//!     const sparsec_tensor *A, const sparsec_tensor *x) {
+//!   return spmv_loops(y->arrays[0].data, A->extents[0], A->arrays[0].data, …);
+//! }
+//! ```
+//!
+//! The two are apart because compilers honour `restrict` on parameters but not
+//! on local variables: loaded inside the kernel, every inner loop would be
+//! compiled twice with a run-time alias check before it.
+//!
+//! The text includes `stdint.h` and at most `stdbool.h`, has no globals, is
+//! re-entrant, and asks its caller for memory through the context it is given
+//! ([the binary interface](abi)). Two generated files link together as long as
+//! their kernels' names differ.
+//!
+//! # Meaning
+//!
+//! The C means what the IR means, provided that the compiler is told that
+//! integers wrap (`-fwrapv`) and that products and sums are not contracted
+//! (`-ffp-contract=off`). Where C differs from the IR, the text says so:
+//!
+//! * C computes in `int` what is narrower than `int64_t`; an operation of the
+//!   IR's `i64` whose operands C holds in `int` has one widened ([`expr`]).
+//! * `//`, `%`, `min`, `max` and `abs` are small inline functions, written only
+//!   where used.
+//! * C has no error exit inside an expression. An operation that may fail is
+//!   checked by a statement before the one that holds it; a lazy operator
+//!   around it becomes an `if`, so that what the IR does not evaluate, C does
+//!   not check ([`expr`]).
+
+pub mod abi;
+
+mod expr;
+mod function;
+mod helper;
+mod name;
+mod precedence;
+mod stmt;
+mod uses;
+
+use sparsec_loop::Function;
+
+use crate::helper::Helpers;
+
+/// What belongs around the kernels of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// Lines for the comment at the top, such as the program that the kernels
+    /// compute.
+    pub heading: Vec<String>,
+    /// Whether each kernel gets an entry for the runtime, `NAME_launch`, which
+    /// takes its tensors as an array of pointers.
+    pub launch: bool,
+}
+
+/// One kernel as a file of its own.
+///
+/// ```
+/// use sparsec_loop::{Builder, Failure};
+/// let mut b = Builder::new("refuse");
+/// b.fail(Failure::DivisionByZero);
+/// let c = sparsec_codegen_c::emit(&b.finish());
+/// assert!(c.contains("int32_t refuse(sparsec_context *context) {"));
+/// assert!(c.contains("return SPARSEC_DIVISION_BY_ZERO;"));
+/// ```
+pub fn emit(function: &Function) -> String {
+    emit_file(&[function], &Options::default())
+}
+
+/// One kernel as the runtime compiles it: with its launch entry.
+pub fn emit_unit(function: &Function) -> String {
+    let options = Options {
+        heading: Vec::new(),
+        launch: true,
+    };
+    emit_file(&[function], &options)
+}
+
+/// Several kernels with one prelude.
+///
+/// The functions must be verified; their names must differ.
+pub fn emit_file(functions: &[&Function], options: &Options) -> String {
+    let mut helpers = Helpers::default();
+    let kernels: Vec<String> = functions
+        .iter()
+        .map(|function| function::kernel(function, options, &mut helpers))
+        .collect();
+    let mut text = abi::heading(&options.heading);
+    text.push_str("#include <stdint.h>\n");
+    if helpers.needs_bool() {
+        text.push_str("#include <stdbool.h>\n");
+    }
+    text.push('\n');
+    text.push_str(&abi::prelude());
+    text.push_str(&helpers.text());
+    for kernel in kernels {
+        text.push('\n');
+        text.push_str(&kernel);
+    }
+    text
+}
+
+/// The C name of the function that the runtime calls to launch `function`.
+pub fn launch_name(function: &Function) -> String {
+    abi::launch_name(&name::function_name(&function.name))
+}

@@ -1,0 +1,114 @@
+//! The binary interface between a compiled kernel and whoever calls it.
+//!
+//! This page is its one definition; `sparsec-runtime` mirrors the three
+//! structures, and `abi_layout` there checks sizes and offsets against the C.
+//!
+//! ```text
+//! int32_t NAME(sparsec_context *context, TENSOR, TENSOR, …)
+//! ```
+//!
+//! * The result is `SPARSEC_OK` or the [status](Failure::status) of the failure
+//!   that ended the kernel early. Result arrays then hold anything.
+//! * Tensors come in the order in which the source names them. A tensor gives
+//!   one extent for each mode and one `sparsec_array` for each array that its
+//!   format declares, in the format's order.
+//! * `data` points to `len` entries. A kernel stores only to the arrays of
+//!   results. Where it appends, `capacity` says for how many entries there is
+//!   room; the kernel asks `grow` for more, and at the end sets `len`.
+//! * `grow(context, array, entries, entry_size)` makes room for at least
+//!   `entries` entries, keeps the entries within the old capacity, updates
+//!   `data` and `capacity`, and returns 0; or it returns something else.
+//!   It should grow by a factor: kernels ask when an append does not fit.
+//! * `workspace(context, entries, entry_size)` gives zeroed memory that stays
+//!   valid until the kernel returns, or null. The caller frees it afterwards,
+//!   also when the kernel failed.
+//! * `sort_i32` and `sort_i64` sort `count` integers, ascending.
+//!
+//! Nothing else is called but functions of the C library.
+
+use std::fmt::Write as _;
+
+use sparsec_loop::Failure;
+
+/// The status constant of a failure: `SPARSEC_OUT_OF_MEMORY`.
+pub(crate) fn status_name(failure: Failure) -> String {
+    format!("SPARSEC_{}", failure.name().to_uppercase())
+}
+
+/// The entry of the runtime for the kernel called `kernel`.
+pub(crate) fn launch_name(kernel: &str) -> String {
+    format!("{kernel}_launch")
+}
+
+/// The comment at the top of a file.
+pub(crate) fn heading(lines: &[String]) -> String {
+    let mut text = String::from("/*\n");
+    for line in lines {
+        let _ = writeln!(text, " * {}", comment_text(line));
+    }
+    if !lines.is_empty() {
+        text.push_str(" *\n");
+    }
+    text.push_str(
+        " * Written by sparsec. Compile as C11 with -fwrapv (integers wrap) and\n \
+         * -ffp-contract=off (no fused operations but those written out).\n */\n",
+    );
+    text
+}
+
+/// `text` as it may stand inside a C comment.
+pub(crate) fn comment_text(text: &str) -> String {
+    text.replace("*/", "* /")
+        .replace("/*", "/ *")
+        .replace(['\n', '\r'], " ")
+}
+
+/// The declarations that every kernel needs.
+pub(crate) fn prelude() -> String {
+    let mut statuses = String::from("  SPARSEC_OK = 0");
+    for failure in Failure::ALL {
+        let _ = write!(
+            statuses,
+            ",\n  {} = {}",
+            status_name(failure),
+            failure.status()
+        );
+    }
+    format!(
+        "#ifndef SPARSEC_H
+#define SPARSEC_H
+
+/* What a kernel returns. */
+enum {{
+{statuses}
+}};
+
+/* An array of a tensor. Lengths are in entries. */
+typedef struct sparsec_array {{
+  void *data;
+  int64_t len;
+  int64_t capacity;
+}} sparsec_array;
+
+/* A tensor: an extent for each mode, and the arrays that its format declares. */
+typedef struct sparsec_tensor {{
+  const int64_t *extents;
+  sparsec_array *arrays;
+}} sparsec_tensor;
+
+/* What a kernel asks of its caller. */
+typedef struct sparsec_context {{
+  void *state; /* the caller's own */
+  /* Makes room for `entries` entries, keeping those there are; 0 if it could. */
+  int (*grow)(struct sparsec_context *, sparsec_array *, int64_t entries, int64_t entry_size);
+  /* Zeroed memory until the kernel returns, or null. */
+  void *(*workspace)(struct sparsec_context *, int64_t entries, int64_t entry_size);
+  /* Sorts, ascending. */
+  void (*sort_i32)(struct sparsec_context *, int32_t *data, int64_t count);
+  void (*sort_i64)(struct sparsec_context *, int64_t *data, int64_t count);
+}} sparsec_context;
+
+#endif
+"
+    )
+}

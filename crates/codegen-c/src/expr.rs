@@ -1,0 +1,398 @@
+//! Expressions.
+//!
+//! Two things need care.
+//!
+//! **Types.** C computes in `int` what is narrower than `int64_t`, and in
+//! `float` what is narrower than `double`. Each [`Piece`] knows in which type C
+//! holds it; where the IR computes in a wider type than C would, one operand is
+//! widened: `(int64_t)A1_crd[p] * B1_crd[q]`. Where C widens by itself, a cast
+//! of the IR leaves no trace.
+//!
+//! **Failures.** C cannot leave a function inside an expression. An operation
+//! that may fail writes its check as a statement before the statement that
+//! holds the expression. All expressions are free of effects, so evaluating a
+//! part early changes nothing, as long as it is evaluated at all; a lazy
+//! operator (`and`, `or`, `select`) whose lazy side may fail is written as an
+//! `if` around that side's check:
+//!
+//! ```text
+//! if d != 0 and n // d > 1 { … }       bool holds = d != 0;
+//!                                      if (holds) {
+//!                                        if (d == 0) return SPARSEC_DIVISION_BY_ZERO;
+//!                                        holds = sparsec_floordiv_i64(n, d) > 1;
+//!                                      }
+//!                                      if (holds) { … }
+//! ```
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_loop::{BinaryOp, Expr, Failure, UnaryOp};
+
+use crate::abi;
+use crate::helper::Helper;
+use crate::precedence::{Piece, Precedence};
+use crate::stmt::Writer;
+use crate::uses::{is_nonzero_constant, may_fail};
+
+impl Writer<'_> {
+    /// The expression as C; checks that it needs are written first.
+    pub(crate) fn expr(&mut self, expr: &Expr) -> Piece {
+        match expr {
+            Expr::Const(value) => self.constant(*value),
+            Expr::Var(var) => {
+                Piece::simple(self.var_name(*var).to_owned(), self.function.type_of(expr))
+            }
+            Expr::Load { buffer, index } => {
+                let index = self.expr(index);
+                let text = format!("{}[{}]", self.buffer_name(*buffer), index.text);
+                let data = &self.function.buffers[*buffer];
+                let piece = Piece::primary(text, data.storage);
+                if data.storage > data.compute {
+                    piece.cast(data.compute)
+                } else {
+                    piece
+                }
+            }
+            Expr::Unary(op, value) => self.unary(*op, value),
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+                self.lazy(*op, left, right)
+            }
+            Expr::Binary(op, left, right) => self.binary(*op, left, right),
+            Expr::Call(function, arguments) => {
+                let ty = self.function.type_of(expr);
+                let name = self.helpers.intrinsic(*function, ty);
+                let arguments: Vec<String> =
+                    arguments.iter().map(|arg| self.expr(arg).text).collect();
+                Piece::primary(format!("{name}({})", arguments.join(", ")), ty)
+            }
+            Expr::Select {
+                condition,
+                then,
+                otherwise,
+            } => self.select(condition, then, otherwise),
+            Expr::Cast(ty, value) => self.cast(*ty, value),
+        }
+    }
+
+    /// The expression as C that may be repeated: a name or a constant. What is
+    /// neither gets a name of its own, like `name`.
+    pub(crate) fn simple(&mut self, expr: &Expr, name: &str) -> Piece {
+        let piece = self.expr(expr);
+        self.bind(piece, self.function.type_of(expr), name)
+    }
+
+    /// `piece` itself if it is a name or a constant, else a new variable that
+    /// holds it.
+    pub(crate) fn bind(&mut self, piece: Piece, ty: ElementType, name: &str) -> Piece {
+        if piece.simple {
+            return piece;
+        }
+        let name = self.names.fresh(name);
+        let c = self.helpers.c_type(ty);
+        self.line(&format!("{c} {name} = {};", piece.text));
+        Piece::simple(name, ty)
+    }
+
+    fn constant(&mut self, value: Scalar) -> Piece {
+        let ty = value.element();
+        let (text, held) = match value {
+            Scalar::Bool(v) => {
+                self.helpers.use_bool();
+                (v.to_string(), ElementType::Bool)
+            }
+            Scalar::I32(i32::MIN) => ("INT32_MIN".to_owned(), ty),
+            Scalar::I64(i64::MIN) => ("INT64_MIN".to_owned(), ty),
+            // C holds a decimal constant in the first of int and long that fits.
+            Scalar::I64(v) if i32::try_from(v).is_ok() && v != i64::from(i32::MIN) => {
+                (v.to_string(), ElementType::I32)
+            }
+            Scalar::I32(_) | Scalar::I64(_) => (value.to_string(), ty),
+            Scalar::F32(_) => (float_text(f64::from(value.to_f64() as f32), "f", value), ty),
+            Scalar::F64(v) => (float_text(v, "", value), ty),
+        };
+        if text.starts_with('-') {
+            let mut piece = Piece::operation(text, Precedence::Unary, held);
+            piece.simple = true;
+            return piece;
+        }
+        Piece::simple(text, held)
+    }
+
+    fn unary(&mut self, op: UnaryOp, value: &Expr) -> Piece {
+        let ty = self.function.type_of(value);
+        let piece = self.expr(value);
+        match op {
+            UnaryOp::Not => Piece::operation(
+                format!("!{}", piece.at(Precedence::Primary)),
+                Precedence::Unary,
+                ty,
+            ),
+            UnaryOp::Neg => {
+                let piece = widened(piece, ty);
+                // A space or a cast in between would do; parentheses are clear.
+                let text = if piece.text.starts_with('-') {
+                    format!("-({})", piece.text)
+                } else {
+                    format!("-{}", piece.at(Precedence::Unary))
+                };
+                Piece::operation(text, Precedence::Unary, ty)
+            }
+            UnaryOp::Abs => {
+                let name = if ty.is_float() {
+                    self.helpers.library("fabs", ty)
+                } else {
+                    self.helpers.helper(Helper::Abs, ty)
+                };
+                Piece::primary(format!("{name}({})", piece.text), ty)
+            }
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Piece {
+        let ty = self.function.type_of(left);
+        let a = self.expr(left);
+        match op {
+            BinaryOp::FloorDiv | BinaryOp::Mod if ty.is_integer() => {
+                let b = self.divisor(right, ty);
+                self.divide(op, a, &b, ty)
+            }
+            _ => {
+                let b = self.expr(right);
+                self.combine(op, a, b, ty)
+            }
+        }
+    }
+
+    /// The right side of an integer `//` or `%`, checked not to be zero.
+    pub(crate) fn divisor(&mut self, right: &Expr, ty: ElementType) -> Piece {
+        if is_nonzero_constant(right) {
+            return self.expr(right);
+        }
+        let piece = self.expr(right);
+        let b = if matches!(right, Expr::Var(_)) {
+            piece
+        } else {
+            let mut piece = piece;
+            piece.simple = false;
+            self.bind(piece, ty, "divisor")
+        };
+        self.leave_if(&format!("{} == 0", b.text), Failure::DivisionByZero);
+        b
+    }
+
+    /// An integer `//` or `%` whose divisor is checked.
+    pub(crate) fn divide(&mut self, op: BinaryOp, a: Piece, b: &Piece, ty: ElementType) -> Piece {
+        let helper = match op {
+            BinaryOp::FloorDiv => Helper::FloorDiv,
+            _ => Helper::Mod,
+        };
+        let name = self.helpers.helper(helper, ty);
+        Piece::primary(format!("{name}({}, {})", a.text, b.text), ty)
+    }
+
+    /// An operation that cannot fail, on values of type `ty`.
+    pub(crate) fn combine(&mut self, op: BinaryOp, a: Piece, b: Piece, ty: ElementType) -> Piece {
+        let infix = |symbol: &str, a: Piece, b: Piece, precedence, held| {
+            // The next tighter precedence on the right: C groups to the left.
+            let (left, right) = match precedence {
+                Precedence::Sum => (Precedence::Sum, Precedence::Product),
+                Precedence::Product => (Precedence::Product, Precedence::Unary),
+                Precedence::And => (Precedence::And, Precedence::And),
+                Precedence::Or => (Precedence::Or, Precedence::Or),
+                // Compilers warn of comparisons of comparisons without parentheses.
+                _ => (Precedence::Sum, Precedence::Sum),
+            };
+            // They also warn of `&&` inside `||`.
+            let mixed =
+                |piece: &Piece| precedence == Precedence::Or && piece.precedence == Precedence::And;
+            let signed = precedence >= Precedence::Sum && b.text.starts_with('-');
+            let side = |piece: &Piece, least, wrap| {
+                if wrap {
+                    format!("({})", piece.text)
+                } else {
+                    piece.at(least)
+                }
+            };
+            let left = side(&a, left, mixed(&a));
+            let right = side(&b, right, mixed(&b) || signed);
+            Piece::operation(format!("{left} {symbol} {right}"), precedence, held)
+        };
+        let arithmetic = |symbol: &str, precedence| {
+            let a = if held_below(&b, ty) {
+                widened(a.clone(), ty)
+            } else {
+                a.clone()
+            };
+            infix(symbol, a, b.clone(), precedence, ty)
+        };
+        let truth = ElementType::Bool;
+        match op {
+            BinaryOp::Add => match b.text.strip_prefix('-') {
+                Some(amount) if b.simple => {
+                    let amount = Piece::simple(amount.to_owned(), b.held);
+                    let a = if held_below(&b, ty) {
+                        widened(a, ty)
+                    } else {
+                        a
+                    };
+                    infix("-", a, amount, Precedence::Sum, ty)
+                }
+                _ => arithmetic("+", Precedence::Sum),
+            },
+            BinaryOp::Sub => arithmetic("-", Precedence::Sum),
+            BinaryOp::Mul => arithmetic("*", Precedence::Product),
+            BinaryOp::Div => arithmetic("/", Precedence::Product),
+            BinaryOp::FloorDiv if ty.is_float() => {
+                let quotient = arithmetic("/", Precedence::Product);
+                let floor = self.helpers.library("floor", ty);
+                Piece::primary(format!("{floor}({})", quotient.text), ty)
+            }
+            BinaryOp::FloorDiv => self.divide(op, a, &b, ty),
+            BinaryOp::Mod if ty.is_float() => {
+                let name = self.helpers.helper(Helper::Mod, ty);
+                Piece::primary(format!("{name}({}, {})", a.text, b.text), ty)
+            }
+            BinaryOp::Mod => self.divide(op, a, &b, ty),
+            BinaryOp::And => infix("&&", a, b, Precedence::And, truth),
+            BinaryOp::Or => infix("||", a, b, Precedence::Or, truth),
+            BinaryOp::Min if ty == truth => infix("&&", a, b, Precedence::And, truth),
+            BinaryOp::Max if ty == truth => infix("||", a, b, Precedence::Or, truth),
+            BinaryOp::Min | BinaryOp::Max => self.extremum(op, &a, &b, ty),
+            BinaryOp::Eq => infix("==", a, b, Precedence::Equality, truth),
+            BinaryOp::Ne => infix("!=", a, b, Precedence::Equality, truth),
+            BinaryOp::Lt => infix("<", a, b, Precedence::Relation, truth),
+            BinaryOp::Le => infix("<=", a, b, Precedence::Relation, truth),
+            BinaryOp::Gt => infix(">", a, b, Precedence::Relation, truth),
+            BinaryOp::Ge => infix(">=", a, b, Precedence::Relation, truth),
+        }
+    }
+
+    /// `min` or `max`: of integers that are names in the open, else by a helper.
+    fn extremum(&mut self, op: BinaryOp, a: &Piece, b: &Piece, ty: ElementType) -> Piece {
+        let min = op == BinaryOp::Min;
+        if ty.is_integer() && a.simple && b.simple {
+            let sign = if min { "<" } else { ">" };
+            let text = format!("{0} {sign} {1} ? {0} : {1}", a.text, b.text);
+            let held = a.held.max(b.held);
+            return Piece::operation(text, Precedence::Conditional, held);
+        }
+        let helper = if min { Helper::Min } else { Helper::Max };
+        let name = self.helpers.helper(helper, ty);
+        Piece::primary(format!("{name}({}, {})", a.text, b.text), ty)
+    }
+
+    fn lazy(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Piece {
+        let a = self.expr(left);
+        if !may_fail(self.function, right) {
+            let b = self.expr(right);
+            return self.combine(op, a, b, ElementType::Bool);
+        }
+        let holds = self.named(&a, ElementType::Bool, "holds");
+        let gate = match op {
+            BinaryOp::And => format!("if ({holds}) {{"),
+            _ => format!("if (!{holds}) {{"),
+        };
+        self.line(&gate);
+        self.indented(|w| w.assign_piece(&holds, right));
+        self.line("}");
+        Piece::simple(holds, ElementType::Bool)
+    }
+
+    fn select(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Piece {
+        let ty = self.function.type_of(then);
+        let c = self.expr(condition);
+        if !may_fail(self.function, then) && !may_fail(self.function, otherwise) {
+            let (a, b) = (self.expr(then), self.expr(otherwise));
+            let held = a.held.max(b.held);
+            let text = format!(
+                "{} ? {} : {}",
+                c.at(Precedence::Or),
+                a.at(Precedence::Or),
+                b.at(Precedence::Conditional)
+            );
+            return Piece::operation(text, Precedence::Conditional, held);
+        }
+        let name = self.names.fresh("chosen");
+        let declared = self.helpers.c_type(ty);
+        self.line(&format!("{declared} {name};"));
+        self.line(&format!("if ({}) {{", c.text));
+        self.indented(|w| w.assign_piece(&name, then));
+        self.line("} else {");
+        self.indented(|w| w.assign_piece(&name, otherwise));
+        self.line("}");
+        Piece::simple(name, ty)
+    }
+
+    /// A new variable that holds `piece`, even if that is simple: it will change.
+    fn named(&mut self, piece: &Piece, ty: ElementType, name: &str) -> String {
+        let name = self.names.fresh(name);
+        let c = self.helpers.c_type(ty);
+        self.line(&format!("{c} {name} = {};", piece.text));
+        name
+    }
+
+    fn assign_piece(&mut self, name: &str, value: &Expr) {
+        let value = self.expr(value);
+        self.line(&format!("{name} = {};", value.text));
+    }
+
+    fn cast(&mut self, ty: ElementType, value: &Expr) -> Piece {
+        let from = self.function.type_of(value);
+        let piece = self.expr(value);
+        match (from, ty) {
+            _ if from == ty => piece,
+            (_, ElementType::Bool) => {
+                let zero = if from.is_float() { "0.0" } else { "0" };
+                let text = format!("{} != {zero}", piece.at(Precedence::Sum));
+                Piece::operation(text, Precedence::Equality, ElementType::Bool)
+            }
+            (ElementType::Bool, ElementType::I32 | ElementType::I64)
+            | (ElementType::I32, ElementType::I64) => {
+                // C widens by itself wherever the value is used.
+                let held = piece.held.max(ElementType::I32);
+                Piece { held, ..piece }
+            }
+            (ElementType::F32 | ElementType::F64, ElementType::I32 | ElementType::I64) => {
+                let piece = self.bind(piece, from, "value");
+                let fits = self.helpers.helper(Helper::Fits, ty);
+                self.leave_if(&format!("!{fits}({})", piece.text), Failure::CastOutOfRange);
+                piece.cast(ty)
+            }
+            // `long double` does not occur, so every other conversion is one cast.
+            _ => piece.cast(ty),
+        }
+    }
+
+    /// Writes the statement that leaves the kernel where `condition` holds.
+    pub(crate) fn leave_if(&mut self, condition: &str, failure: Failure) {
+        self.line(&format!(
+            "if ({condition}) return {};",
+            abi::status_name(failure)
+        ));
+    }
+}
+
+/// Whether C would compute with `piece` in a narrower type than `ty`.
+fn held_below(piece: &Piece, ty: ElementType) -> bool {
+    ty != ElementType::Bool && piece.held < ty
+}
+
+/// `piece`, made to be of type `ty` where C holds it in a narrower one.
+fn widened(piece: Piece, ty: ElementType) -> Piece {
+    if held_below(&piece, ty) {
+        piece.cast(ty)
+    } else {
+        piece
+    }
+}
+
+/// A float constant that C reads back as exactly this value.
+fn float_text(value: f64, suffix: &str, scalar: Scalar) -> String {
+    if value.is_nan() {
+        return format!("__builtin_nan{suffix}(\"\")");
+    }
+    if value.is_infinite() {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}__builtin_inf{suffix}()");
+    }
+    format!("{scalar}{suffix}")
+}

@@ -1,0 +1,244 @@
+//! A kernel: its doc, its loops, and the function that unpacks its tensors.
+
+use std::fmt::Write as _;
+
+use sparsec_loop::{Access, Argument, Buffer, Function, Role};
+
+use crate::helper::Helpers;
+use crate::name::{Names, function_name};
+use crate::stmt::Writer;
+use crate::{Options, abi};
+
+/// Signatures longer than this get a line for each parameter.
+const WIDTH: usize = 96;
+
+/// One parameter of the loops: how it is declared, and what the kernel passes.
+struct Parameter {
+    declaration: String,
+    value: String,
+}
+
+/// The text of one kernel.
+pub(crate) fn kernel(function: &Function, options: &Options, helpers: &mut Helpers) -> String {
+    let name = function_name(&function.name);
+    let loops = format!("{name}_loops");
+    let tensors = tensor_names(function);
+    let mut writer = Writer::new(function, helpers);
+    writer.name_all();
+    let parameters = parameters(function, &tensors, &mut writer);
+    prologue(function, &mut writer);
+    writer.block(&function.body);
+    if !matches!(function.body.last(), Some(sparsec_loop::Stmt::Fail(_))) {
+        writer.line("return SPARSEC_OK;");
+    }
+    let used = |tensor: &str| {
+        parameters.iter().any(|p| {
+            p.value.starts_with(&format!("{tensor}->"))
+                || p.value.starts_with(&format!("&{tensor}->"))
+        })
+    };
+    let uses_context = writer.uses.context;
+    let unused: Vec<&String> = tensors.iter().filter(|tensor| !used(tensor)).collect();
+    let body = writer.finish();
+
+    let declarations: Vec<&str> = parameters.iter().map(|p| p.declaration.as_str()).collect();
+    let values: Vec<&str> = parameters.iter().map(|p| p.value.as_str()).collect();
+    let mut text = signature(&format!("static inline int32_t {loops}"), &declarations);
+    let _ = write!(text, " {{\n{body}}}\n\n");
+    text.push_str(&doc(function, &name));
+    text.push_str(&signature(
+        &format!("int32_t {name}"),
+        &tensor_parameters(function, &tensors),
+    ));
+    text.push_str(" {\n");
+    if !uses_context {
+        text.push_str("  (void)context;\n");
+    }
+    for tensor in unused {
+        let _ = writeln!(text, "  (void){tensor};");
+    }
+    let _ = writeln!(text, "{};\n}}", call(&format!("  return {loops}"), &values));
+    if options.launch {
+        text.push('\n');
+        text.push_str(&launch(function, &name));
+    }
+    text
+}
+
+/// The C names of the tensors; apart from the names of the loops.
+fn tensor_names(function: &Function) -> Vec<String> {
+    let mut names = Names::default();
+    names.fresh("context");
+    function
+        .arguments
+        .iter()
+        .map(|argument| names.fresh(&argument.name))
+        .collect()
+}
+
+/// What the loops take: only what they use, in source order.
+fn parameters(function: &Function, tensors: &[String], writer: &mut Writer<'_>) -> Vec<Parameter> {
+    let mut list = Vec::new();
+    if writer.uses.context {
+        list.push(Parameter {
+            declaration: "sparsec_context *context".to_owned(),
+            value: "context".to_owned(),
+        });
+    }
+    for (argument, tensor) in function.arguments.iter().zip(tensors) {
+        for (mode, extent) in argument.extents.iter().enumerate() {
+            if writer.uses.vars.contains(extent) {
+                list.push(Parameter {
+                    declaration: format!("int64_t {}", writer.var_name(*extent)),
+                    value: format!("{tensor}->extents[{mode}]"),
+                });
+            }
+        }
+        for (place, &buffer) in argument.buffers.iter().enumerate() {
+            if writer.uses.buffers.contains(&buffer) {
+                list.push(array_parameter(buffer, tensor, place, writer));
+            }
+        }
+    }
+    list
+}
+
+fn array_parameter(
+    buffer: Buffer,
+    tensor: &str,
+    place: usize,
+    writer: &mut Writer<'_>,
+) -> Parameter {
+    let data = &writer.function.buffers[buffer];
+    let (access, storage) = (data.access, data.storage);
+    let ty = writer.c_type(storage);
+    let names = writer.buffer_names(buffer);
+    match access {
+        Access::Grow => Parameter {
+            declaration: format!("sparsec_array *{}", names.array),
+            value: format!("&{tensor}->arrays[{place}]"),
+        },
+        Access::Read => Parameter {
+            declaration: format!("const {ty} *restrict {}", names.data),
+            value: format!("{tensor}->arrays[{place}].data"),
+        },
+        Access::Write | Access::Workspace => Parameter {
+            declaration: format!("{ty} *restrict {}", names.data),
+            value: format!("{tensor}->arrays[{place}].data"),
+        },
+    }
+}
+
+/// The local variables that hold what of a growing array may change.
+fn prologue(function: &Function, writer: &mut Writer<'_>) {
+    for argument in &function.arguments {
+        for &buffer in &argument.buffers {
+            let data = &function.buffers[buffer];
+            if data.access != Access::Grow || !writer.uses.buffers.contains(&buffer) {
+                continue;
+            }
+            let ty = writer.c_type(data.storage);
+            let names = writer.buffer_names(buffer);
+            writer.line(&format!("{ty} *{} = {}->data;", names.data, names.array));
+            writer.line(&format!(
+                "int64_t {} = {}->capacity;",
+                names.capacity, names.array
+            ));
+            if !writer.uses.accessed.contains(&buffer) {
+                writer.line(&format!("(void){};", names.data));
+            }
+        }
+    }
+    writer.declare_workspaces();
+}
+
+fn tensor_parameters(function: &Function, tensors: &[String]) -> Vec<String> {
+    let mut list = vec!["sparsec_context *context".to_owned()];
+    for (argument, tensor) in function.arguments.iter().zip(tensors) {
+        let qualifier = match argument.role {
+            Role::In => "const ",
+            Role::Out => "",
+        };
+        list.push(format!("{qualifier}sparsec_tensor *{tensor}"));
+    }
+    list
+}
+
+/// `head(parameters)`, on one line or a line each.
+fn signature(head: &str, parameters: &[impl AsRef<str>]) -> String {
+    if parameters.is_empty() {
+        return format!("{head}(void)");
+    }
+    call(head, parameters)
+}
+
+fn call(head: &str, parameters: &[impl AsRef<str>]) -> String {
+    let parameters: Vec<&str> = parameters.iter().map(AsRef::as_ref).collect();
+    let line = format!("{head}({})", parameters.join(", "));
+    if line.len() <= WIDTH {
+        return line;
+    }
+    let margin = head.len() - head.trim_start().len() + 4;
+    let margin = " ".repeat(margin);
+    format!(
+        "{head}(\n{margin}{})",
+        parameters.join(&format!(",\n{margin}"))
+    )
+}
+
+/// The comment before the kernel: one line for each tensor, then its arrays.
+fn doc(function: &Function, name: &str) -> String {
+    let mut text = String::from("/*\n");
+    if function.arguments.is_empty() {
+        let _ = writeln!(text, " * {name} takes no tensor.");
+    }
+    for argument in &function.arguments {
+        let role = match argument.role {
+            Role::In => "in ",
+            Role::Out => "out",
+        };
+        let _ = writeln!(
+            text,
+            " * {role} {}: {}",
+            abi::comment_text(&argument.name),
+            abi::comment_text(&argument.doc)
+        );
+        let _ = writeln!(text, " *     arrays {}", arrays(function, argument));
+    }
+    text.push_str(" */\n");
+    text
+}
+
+fn arrays(function: &Function, argument: &Argument) -> String {
+    let arrays: Vec<String> = argument
+        .buffers
+        .iter()
+        .map(|&buffer| {
+            let data = &function.buffers[buffer];
+            let name = abi::comment_text(&data.name);
+            format!("{name}: {}", crate::precedence::c_type(data.storage))
+        })
+        .collect();
+    arrays.join(", ")
+}
+
+/// The entry of the runtime.
+fn launch(function: &Function, name: &str) -> String {
+    let mut values = vec!["context".to_owned()];
+    for place in 0..function.arguments.len() {
+        values.push(format!("tensors[{place}]"));
+    }
+    let unused = if function.arguments.is_empty() {
+        "  (void)tensors;\n"
+    } else {
+        ""
+    };
+    let head = signature(
+        &format!("int32_t {}", abi::launch_name(name)),
+        &["sparsec_context *context", "sparsec_tensor **tensors"],
+    );
+    format!(
+        "{head} {{\n{unused}{};\n}}\n",
+        call(&format!("  return {name}"), &values)
+    )
+}

@@ -1,0 +1,274 @@
+//! Names of the IR as C identifiers.
+//!
+//! Dots become underscores: `A1.pos` is `A1_pos`. What is no identifier, is
+//! reserved, or is taken gets an underscore or a number behind it. Names of one
+//! function never shadow each other, so a block of the IR is a block of C.
+
+use std::collections::HashSet;
+
+/// Words that mean something else in the files that we write: keywords, names
+/// of `stdint.h` and `stdbool.h`, and functions of the C library that the
+/// compiler knows by name.
+const RESERVED: &[&str] = &[
+    "alignas",
+    "alignof",
+    "asm",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "linux",
+    "long",
+    "main",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "true",
+    "typedef",
+    "typeof",
+    "union",
+    "unix",
+    "unsigned",
+    "void",
+    "volatile",
+    "while", //
+    "int8_t",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "intptr_t",
+    "intmax_t",
+    "uint8_t",
+    "uint16_t",
+    "uint32_t",
+    "uint64_t",
+    "uintptr_t",
+    "uintmax_t", //
+    "ceil",
+    "ceilf",
+    "cos",
+    "cosf",
+    "exp",
+    "expf",
+    "fabs",
+    "fabsf",
+    "floor",
+    "floorf",
+    "log",
+    "logf",
+    "pow",
+    "powf",
+    "sin",
+    "sinf",
+    "sqrt",
+    "sqrtf",
+    "tan",
+    "tanf",
+    "tanh",
+    "tanhf",
+];
+
+/// Names that a *function* must not have beside the reserved ones, because the
+/// C library has them with another type.
+const LIBRARY: &[&str] = &[
+    "abort",
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "atexit",
+    "bcmp",
+    "bcopy",
+    "bsearch",
+    "bzero",
+    "cabs",
+    "calloc",
+    "cbrt",
+    "cimag",
+    "conj",
+    "copysign",
+    "cosh",
+    "creal",
+    "div",
+    "drem",
+    "erf",
+    "erfc",
+    "exit",
+    "exp2",
+    "expm1",
+    "fdim",
+    "ffs",
+    "fma",
+    "fmax",
+    "fmin",
+    "fmod",
+    "free",
+    "frexp",
+    "gamma",
+    "hypot",
+    "ilogb",
+    "index",
+    "isalpha",
+    "isinf",
+    "isnan",
+    "j0",
+    "j1",
+    "jn",
+    "labs",
+    "ldexp",
+    "lgamma",
+    "log10",
+    "log1p",
+    "log2",
+    "logb",
+    "lrint",
+    "lround",
+    "malloc",
+    "memchr",
+    "memcmp",
+    "memcpy",
+    "memmove",
+    "memset",
+    "modf",
+    "nan",
+    "printf",
+    "puts",
+    "rand",
+    "read",
+    "realloc",
+    "remainder",
+    "remquo",
+    "rindex",
+    "rint",
+    "round",
+    "scalb",
+    "signbit",
+    "significand",
+    "sinh",
+    "snprintf",
+    "sort",
+    "sprintf",
+    "strcat",
+    "strchr",
+    "strcmp",
+    "strcpy",
+    "strdup",
+    "strlen",
+    "tgamma",
+    "time",
+    "trunc",
+    "write",
+    "y0",
+    "y1",
+    "yn",
+];
+
+/// The C name of the kernel called `name`.
+pub(crate) fn function_name(name: &str) -> String {
+    let name = identifier(name);
+    if LIBRARY.contains(&name.as_str()) {
+        format!("{name}_")
+    } else {
+        name
+    }
+}
+
+/// The identifiers of one C function.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    taken: HashSet<String>,
+}
+
+impl Names {
+    /// An identifier like `name` that is not in use yet.
+    pub(crate) fn fresh(&mut self, name: &str) -> String {
+        let stem = identifier(name);
+        let mut candidate = stem.clone();
+        let mut number = 1;
+        while !self.taken.insert(candidate.clone()) {
+            number += 1;
+            candidate = format!("{stem}_{number}");
+        }
+        candidate
+    }
+}
+
+/// `name` as an identifier that is not reserved.
+fn identifier(name: &str) -> String {
+    let mut text: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
+    // Identifiers that begin like `__x` or `_X` belong to the compiler, macros
+    // in capitals to the headers, and `sparsec_` to the prelude.
+    let ours = text.starts_with("sparsec_") || text.starts_with("SPARSEC_");
+    let headers = text.starts_with("INT") || text.starts_with("UINT");
+    if text.is_empty() || text.starts_with(|c: char| c == '_' || c.is_ascii_digit()) {
+        text.insert(0, 'v');
+    } else if ours || headers || RESERVED.contains(&text.as_str()) {
+        text.push('_');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, expect: &str) {
+        assert_eq!(identifier(name), expect);
+    }
+
+    #[test]
+    fn dots_become_underscores() {
+        check("A1.pos", "A1_pos");
+    }
+
+    #[test]
+    fn what_c_reserves_is_escaped() {
+        check("int", "int_");
+        check("exp", "exp_");
+        check("_Bool", "v_Bool");
+        check("2nd", "v2nd");
+        check("INT64_MAX", "INT64_MAX_");
+        check("sparsec_array", "sparsec_array_");
+        check("", "v");
+        check("é", "v_");
+        assert_eq!(function_name("index"), "index_");
+    }
+
+    #[test]
+    fn names_in_use_get_a_number() {
+        let mut names = Names::default();
+        assert_eq!(names.fresh("A.n0"), "A_n0");
+        assert_eq!(names.fresh("A_n0"), "A_n0_2");
+        assert_eq!(names.fresh("A_n0"), "A_n0_3");
+    }
+}

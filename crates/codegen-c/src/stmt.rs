@@ -1,0 +1,449 @@
+//! Statements, one line of the IR after the other.
+//!
+//! * A loop's bound stays in the loop's head where evaluating it again gives
+//!   the same value, as in `pA1 < A1_pos[i + 1]`; else it gets a name first.
+//! * Room is made in line, so that an append that fits costs one comparison
+//!   with a local variable:
+//!
+//! ```text
+//! if (pC1 + 1 > C1_crd_capacity) {
+//!   if (context->grow(context, C1_crd_array, pC1 + 1, sizeof(int32_t))) return …;
+//!   C1_crd = C1_crd_array->data;
+//!   C1_crd_capacity = C1_crd_array->capacity;
+//! }
+//! ```
+
+use std::collections::HashMap;
+
+use sparsec_base::ElementType;
+use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
+
+use crate::abi;
+use crate::helper::Helpers;
+use crate::name::Names;
+use crate::precedence::{Piece, Precedence};
+use crate::uses::{Uses, keeps_value, may_fail};
+
+/// Lines longer than this are not joined from several.
+const WIDTH: usize = 96;
+
+/// Writes the body of one function.
+pub(crate) struct Writer<'f> {
+    pub(crate) function: &'f Function,
+    pub(crate) helpers: &'f mut Helpers,
+    pub(crate) names: Names,
+    pub(crate) uses: Uses,
+    vars: HashMap<Var, String>,
+    buffers: HashMap<Buffer, BufferNames>,
+    lines: Vec<String>,
+    indent: usize,
+}
+
+/// What the C calls the parts of one buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct BufferNames {
+    /// The pointer to the entries.
+    pub(crate) data: String,
+    /// For buffers that grow: how many entries there is room for.
+    pub(crate) capacity: String,
+    /// For buffers that grow: the pointer to the `sparsec_array`.
+    pub(crate) array: String,
+}
+
+impl<'f> Writer<'f> {
+    pub(crate) fn new(function: &'f Function, helpers: &'f mut Helpers) -> Self {
+        Self {
+            function,
+            helpers,
+            names: Names::default(),
+            uses: Uses::of(function),
+            vars: HashMap::new(),
+            buffers: HashMap::new(),
+            lines: Vec::new(),
+            indent: 1,
+        }
+    }
+
+    /// Gives every variable and buffer its name, so that the names that the
+    /// source knows come out unchanged and ours give way.
+    pub(crate) fn name_all(&mut self) {
+        self.names.fresh("context");
+        for (var, data) in self.function.vars.iter() {
+            let name = self.names.fresh(&data.name);
+            self.vars.insert(var, name);
+        }
+        for (buffer, data) in self.function.buffers.iter() {
+            let data = self.names.fresh(&data.name);
+            let names = BufferNames {
+                capacity: self.names.fresh(&format!("{data}_capacity")),
+                array: self.names.fresh(&format!("{data}_array")),
+                data,
+            };
+            self.buffers.insert(buffer, names);
+        }
+    }
+
+    pub(crate) fn var_name(&self, var: Var) -> &str {
+        &self.vars[&var]
+    }
+
+    pub(crate) fn buffer_name(&self, buffer: Buffer) -> &str {
+        &self.buffers[&buffer].data
+    }
+
+    pub(crate) fn buffer_names(&self, buffer: Buffer) -> BufferNames {
+        self.buffers[&buffer].clone()
+    }
+
+    pub(crate) fn c_type(&mut self, ty: ElementType) -> &'static str {
+        self.helpers.c_type(ty)
+    }
+
+    pub(crate) fn line(&mut self, text: &str) {
+        self.lines
+            .push(format!("{}{text}", "  ".repeat(self.indent)));
+    }
+
+    pub(crate) fn indented(&mut self, write: impl FnOnce(&mut Self)) {
+        self.indent += 1;
+        write(self);
+        self.indent -= 1;
+    }
+
+    /// The lines written so far.
+    pub(crate) fn finish(self) -> String {
+        let mut text = self.lines.join("\n");
+        text.push('\n');
+        text
+    }
+
+    pub(crate) fn block(&mut self, block: &Block) {
+        for stmt in block {
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Comment(text) => {
+                let text = abi::comment_text(text);
+                self.line(&format!("/* {text} */"));
+            }
+            Stmt::Declare { var, value } => self.declare(*var, value),
+            Stmt::Assign { var, value } => self.assign(*var, value),
+            Stmt::Store {
+                buffer,
+                index,
+                value,
+                reduce,
+            } => self.store(*buffer, index, value, *reduce),
+            Stmt::For { var, lo, hi, body } => self.for_loop(*var, lo, hi, body),
+            Stmt::While { condition, body } => self.while_loop(condition, body),
+            Stmt::If {
+                condition,
+                then,
+                otherwise,
+            } => self.branch(condition, then, otherwise),
+            Stmt::Fill {
+                buffer,
+                lo,
+                hi,
+                value,
+            } => self.fill(*buffer, lo, hi, value),
+            Stmt::Alloc { buffer, len } => self.alloc(*buffer, len),
+            Stmt::Grow { buffer, len } => {
+                self.grow(*buffer, len);
+            }
+            Stmt::Resize { buffer, len } => {
+                let len = self.grow(*buffer, len);
+                let array = self.buffer_names(*buffer).array;
+                self.line(&format!("{array}->len = {};", len.text));
+            }
+            Stmt::Sort { buffer, lo, hi } => self.sort(*buffer, lo, hi),
+            Stmt::Fail(failure) => {
+                self.line(&format!("return {};", abi::status_name(*failure)));
+            }
+        }
+    }
+
+    fn declare(&mut self, var: Var, value: &Expr) {
+        let value = self.expr(value);
+        let ty = self.c_type(self.function.vars[var].element);
+        let name = self.var_name(var).to_owned();
+        self.line(&format!("{ty} {name} = {};", value.text));
+        if !self.uses.vars.contains(&var) {
+            self.line(&format!("(void){name};"));
+        }
+    }
+
+    fn assign(&mut self, var: Var, value: &Expr) {
+        let name = self.var_name(var).to_owned();
+        let ty = self.function.vars[var].element;
+        if let Expr::Binary(op, left, right) = value
+            && **left == Expr::Var(var)
+            && let Some(symbol) = compound(*op, ty)
+        {
+            let right = self.expr(right);
+            self.update(&name, symbol, &right);
+            return;
+        }
+        let value = self.expr(value);
+        self.line(&format!("{name} = {};", value.text));
+    }
+
+    /// `target += value;`, or `target++;`.
+    fn update(&mut self, target: &str, symbol: char, value: &Piece) {
+        match (symbol, value.text.as_str()) {
+            ('+', "1") => self.line(&format!("{target}++;")),
+            ('-', "1") => self.line(&format!("{target}--;")),
+            ('+', text) if text.starts_with('-') && value.simple => {
+                self.line(&format!("{target} -= {};", &text[1..]));
+            }
+            (_, text) => self.line(&format!("{target} {symbol}= {text};")),
+        }
+    }
+
+    fn store(&mut self, buffer: Buffer, index: &Expr, value: &Expr, reduce: Option<BinaryOp>) {
+        let data = &self.function.buffers[buffer];
+        let (storage, compute) = (data.storage, data.compute);
+        let index = self.expr(index);
+        let target = |index: &Piece, w: &Self| format!("{}[{}]", w.buffer_name(buffer), index.text);
+        let Some(op) = reduce else {
+            let value = self.expr(value);
+            let target = target(&index, self);
+            self.line(&format!("{target} = {};", value.text));
+            return;
+        };
+        let exact = storage == compute || (storage.is_integer() && compute.is_integer());
+        if let Some(symbol) = compound(op, compute)
+            && exact
+        {
+            let value = self.expr(value);
+            let target = target(&index, self);
+            self.update(&target, symbol, &value);
+            return;
+        }
+        let divides = matches!(op, BinaryOp::FloorDiv | BinaryOp::Mod) && compute.is_integer();
+        let value = if divides {
+            self.divisor(value, compute)
+        } else {
+            self.expr(value)
+        };
+        let index = if index.text.len() > 12 {
+            self.bind(index, ElementType::I64, "at")
+        } else {
+            index
+        };
+        let target = target(&index, self);
+        let old = Piece::primary(target.clone(), storage);
+        let old = if storage > compute {
+            old.cast(compute)
+        } else {
+            old
+        };
+        let new = self.combine(op, old, value, compute);
+        self.line(&format!("{target} = {};", new.text));
+    }
+
+    fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, body: &Block) {
+        let lo = self.expr(lo);
+        let again = !may_fail(self.function, hi) && keeps_value(self.function, hi, body);
+        let name = self.var_name(var).to_owned();
+        let hi = if again {
+            self.expr(hi)
+        } else {
+            self.simple(hi, &format!("{name}_end"))
+        };
+        let hi = if again || !matches!(hi.precedence, Precedence::Primary) {
+            hi.at(Precedence::Sum)
+        } else {
+            hi.text
+        };
+        self.line(&format!(
+            "for (int64_t {name} = {}; {name} < {hi}; {name}++) {{",
+            lo.text
+        ));
+        self.indented(|w| w.block(body));
+        self.line("}");
+    }
+
+    fn while_loop(&mut self, condition: &Expr, body: &Block) {
+        if may_fail(self.function, condition) {
+            self.line("while (1) {");
+            self.indented(|w| {
+                let condition = w.expr(condition);
+                w.line(&format!(
+                    "if (!{}) break;",
+                    condition.at(Precedence::Primary)
+                ));
+                w.block(body);
+            });
+        } else {
+            let condition = self.expr(condition);
+            self.line(&format!("while ({}) {{", condition.text));
+            self.indented(|w| w.block(body));
+        }
+        self.line("}");
+    }
+
+    /// An `if` with its chain of `else if`. Without braces where every branch is
+    /// one short statement.
+    fn branch(&mut self, condition: &Expr, then: &Block, otherwise: &Block) {
+        let mut arms: Vec<(String, Vec<String>)> = Vec::new();
+        let condition = self.expr(condition);
+        arms.push((format!("if ({})", condition.text), self.capture(then)));
+        let mut rest = otherwise;
+        while let [
+            Stmt::If {
+                condition,
+                then,
+                otherwise,
+            },
+        ] = rest.as_slice()
+            && !may_fail(self.function, condition)
+        {
+            let condition = self.expr(condition);
+            arms.push((format!("else if ({})", condition.text), self.capture(then)));
+            rest = otherwise;
+        }
+        if !rest.is_empty() {
+            arms.push(("else".to_owned(), self.capture(rest)));
+        }
+        let margin = 2 * self.indent;
+        let brief = arms.iter().all(|(head, body)| match body.as_slice() {
+            [line] => {
+                let line = line.trim_start();
+                let plain = line.ends_with(';') && !line.starts_with("if ");
+                plain && margin + head.len() + 1 + line.len() <= WIDTH
+            }
+            _ => false,
+        });
+        if brief {
+            for (head, body) in arms {
+                self.line(&format!("{head} {}", body[0].trim_start()));
+            }
+            return;
+        }
+        for (number, (head, body)) in arms.into_iter().enumerate() {
+            let close = if number == 0 { "" } else { "} " };
+            self.line(&format!("{close}{head} {{"));
+            self.lines.extend(body);
+        }
+        self.line("}");
+    }
+
+    /// The lines of `block`, one step further in, apart from those so far.
+    fn capture(&mut self, block: &Block) -> Vec<String> {
+        let before = std::mem::take(&mut self.lines);
+        self.indented(|w| w.block(block));
+        std::mem::replace(&mut self.lines, before)
+    }
+
+    fn fill(&mut self, buffer: Buffer, lo: &Expr, hi: &Expr, value: &Expr) {
+        let lo = self.expr(lo);
+        let hi = self.simple(hi, "end");
+        let ty = self.function.buffers[buffer].compute;
+        let value = self.expr(value);
+        let value = self.bind(value, ty, "value");
+        let at = self.names.fresh("at");
+        self.line(&format!(
+            "for (int64_t {at} = {}; {at} < {}; {at}++) {}[{at}] = {};",
+            lo.text,
+            hi.text,
+            self.buffer_name(buffer).to_owned(),
+            value.text
+        ));
+    }
+
+    fn alloc(&mut self, buffer: Buffer, len: &Expr) {
+        let len = self.expr(len);
+        let name = self.buffer_name(buffer).to_owned();
+        let ty = self.c_type(self.function.buffers[buffer].storage);
+        self.line(&format!(
+            "{name} = context->workspace(context, {}, sizeof({ty}));",
+            len.text
+        ));
+        self.leave_if(&format!("!{name}"), Failure::OutOfMemory);
+        if !self.uses.accessed.contains(&buffer) {
+            self.line(&format!("(void){name};"));
+        }
+    }
+
+    /// Makes room; the length, as something that may be repeated.
+    fn grow(&mut self, buffer: Buffer, len: &Expr) -> Piece {
+        let mut len = self.expr(len);
+        if !len
+            .text
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_+- ".contains(c))
+        {
+            len = self.bind(len, ElementType::I64, "room");
+        }
+        let ty = self.c_type(self.function.buffers[buffer].storage);
+        let BufferNames {
+            data,
+            capacity,
+            array,
+        } = self.buffer_names(buffer);
+        self.line(&format!("if ({} > {capacity}) {{", len.text));
+        self.indented(|w| {
+            w.leave_if(
+                &format!(
+                    "context->grow(context, {array}, {}, sizeof({ty}))",
+                    len.text
+                ),
+                Failure::OutOfMemory,
+            );
+            w.line(&format!("{data} = {array}->data;"));
+            w.line(&format!("{capacity} = {array}->capacity;"));
+        });
+        self.line("}");
+        len
+    }
+
+    fn sort(&mut self, buffer: Buffer, lo: &Expr, hi: &Expr) {
+        let lo = self.simple(lo, "first");
+        let hi = self.expr(hi);
+        let ty = self.function.buffers[buffer].storage;
+        let name = self.buffer_name(buffer).to_owned();
+        let (data, count) = if lo.text == "0" {
+            (name, hi.text)
+        } else {
+            let count = self.combine(BinaryOp::Sub, hi, lo.clone(), ElementType::I64);
+            (
+                format!("{name} + {}", lo.at(Precedence::Product)),
+                count.text,
+            )
+        };
+        self.line(&format!("context->sort_{ty}(context, {data}, {count});"));
+    }
+
+    /// Declares the workspaces, which live until the function returns wherever
+    /// they are allocated.
+    pub(crate) fn declare_workspaces(&mut self) {
+        for (buffer, data) in self.function.buffers.iter() {
+            if data.access == sparsec_loop::Access::Workspace && self.uses.buffers.contains(&buffer)
+            {
+                let name = self.buffer_name(buffer).to_owned();
+                let ty = self.c_type(data.storage);
+                self.line(&format!("{ty} *{name};"));
+            }
+        }
+    }
+}
+
+/// The sign of the compound assignment that computes `op`.
+fn compound(op: BinaryOp, ty: ElementType) -> Option<char> {
+    match op {
+        _ if ty == ElementType::Bool => match op {
+            BinaryOp::And | BinaryOp::Min => Some('&'),
+            BinaryOp::Or | BinaryOp::Max => Some('|'),
+            _ => None,
+        },
+        BinaryOp::Add => Some('+'),
+        BinaryOp::Sub => Some('-'),
+        BinaryOp::Mul => Some('*'),
+        BinaryOp::Div => Some('/'),
+        _ => None,
+    }
+}

@@ -1,0 +1,196 @@
+//! What a function uses: which arguments its loops need, and what a block
+//! changes.
+
+use std::collections::HashSet;
+
+use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
+
+/// The variables that are read and the buffers that are touched.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    /// Variables that some expression reads.
+    pub(crate) vars: HashSet<Var>,
+    /// Buffers that some statement or expression names.
+    pub(crate) buffers: HashSet<Buffer>,
+    /// Buffers whose entries are read or written.
+    pub(crate) accessed: HashSet<Buffer>,
+    /// Whether the kernel calls its context: for memory or to sort.
+    pub(crate) context: bool,
+}
+
+impl Uses {
+    /// What the whole function uses.
+    pub(crate) fn of(function: &Function) -> Self {
+        let mut uses = Self::default();
+        uses.block(&function.body);
+        uses
+    }
+
+    fn block(&mut self, block: &Block) {
+        for stmt in block {
+            each_expr(stmt, &mut |expr| self.expr(expr));
+            match stmt {
+                Stmt::Store { buffer, .. } | Stmt::Fill { buffer, .. } => {
+                    self.buffers.insert(*buffer);
+                    self.accessed.insert(*buffer);
+                }
+                Stmt::Sort { buffer, .. } => {
+                    self.context = true;
+                    self.buffers.insert(*buffer);
+                    self.accessed.insert(*buffer);
+                }
+                Stmt::Alloc { buffer, .. }
+                | Stmt::Grow { buffer, .. }
+                | Stmt::Resize { buffer, .. } => {
+                    self.context = true;
+                    self.buffers.insert(*buffer);
+                }
+                _ => {}
+            }
+            each_block(stmt, &mut |block| self.block(block));
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Var(var) => {
+                self.vars.insert(*var);
+            }
+            Expr::Load { buffer, .. } => {
+                self.buffers.insert(*buffer);
+                self.accessed.insert(*buffer);
+            }
+            _ => {}
+        }
+        each_operand(expr, &mut |operand| self.expr(operand));
+    }
+}
+
+/// Calls `visit` with each expression that a statement holds itself, in the
+/// order in which they are evaluated.
+fn each_expr(stmt: &Stmt, visit: &mut dyn FnMut(&Expr)) {
+    match stmt {
+        Stmt::Comment(_) | Stmt::Fail(_) => {}
+        Stmt::Declare { value, .. } | Stmt::Assign { value, .. } => visit(value),
+        Stmt::Store { index, value, .. } => {
+            visit(index);
+            visit(value);
+        }
+        Stmt::For { lo, hi, .. } | Stmt::Sort { lo, hi, .. } => {
+            visit(lo);
+            visit(hi);
+        }
+        Stmt::While { condition, .. } | Stmt::If { condition, .. } => visit(condition),
+        Stmt::Fill { lo, hi, value, .. } => {
+            visit(lo);
+            visit(hi);
+            visit(value);
+        }
+        Stmt::Alloc { len, .. } | Stmt::Grow { len, .. } | Stmt::Resize { len, .. } => visit(len),
+    }
+}
+
+fn each_block(stmt: &Stmt, visit: &mut dyn FnMut(&Block)) {
+    match stmt {
+        Stmt::For { body, .. } | Stmt::While { body, .. } => visit(body),
+        Stmt::If {
+            then, otherwise, ..
+        } => {
+            visit(then);
+            visit(otherwise);
+        }
+        _ => {}
+    }
+}
+
+/// Calls `visit` with each operand of an expression.
+pub(crate) fn each_operand(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+    match expr {
+        Expr::Const(_) | Expr::Var(_) => {}
+        Expr::Load { index: value, .. } | Expr::Unary(_, value) | Expr::Cast(_, value) => {
+            visit(value);
+        }
+        Expr::Binary(_, left, right) => {
+            visit(left);
+            visit(right);
+        }
+        Expr::Call(_, arguments) => arguments.iter().for_each(visit),
+        Expr::Select {
+            condition,
+            then,
+            otherwise,
+        } => {
+            visit(condition);
+            visit(then);
+            visit(otherwise);
+        }
+    }
+}
+
+/// Whether evaluating `expr` may end the kernel with a failure.
+pub(crate) fn may_fail(function: &Function, expr: &Expr) -> bool {
+    let fails = match expr {
+        Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Mod, _, right) => {
+            function.type_of(right).is_integer() && !is_nonzero_constant(right)
+        }
+        Expr::Cast(ty, value) => ty.is_integer() && function.type_of(value).is_float(),
+        _ => false,
+    };
+    let mut any = fails;
+    each_operand(expr, &mut |operand| {
+        any = any || may_fail(function, operand);
+    });
+    any
+}
+
+/// Whether `expr` is a constant other than zero.
+pub(crate) fn is_nonzero_constant(expr: &Expr) -> bool {
+    matches!(expr, Expr::Const(value) if !value.is_zero())
+}
+
+/// Whether `expr` keeps its value while `body` runs: then C may evaluate it
+/// again where the IR evaluates it once.
+pub(crate) fn keeps_value(function: &Function, expr: &Expr, body: &Block) -> bool {
+    let keeps = match expr {
+        Expr::Var(var) => !function.vars[*var].mutable || !assigns(body, *var),
+        Expr::Load { buffer, .. } => {
+            function.buffers[*buffer].access == Access::Read || !changes(body, *buffer)
+        }
+        _ => true,
+    };
+    let mut all = keeps;
+    each_operand(expr, &mut |operand| {
+        all = all && keeps_value(function, operand, body);
+    });
+    all
+}
+
+fn assigns(block: &Block, wanted: Var) -> bool {
+    any_stmt(
+        block,
+        &|stmt| matches!(stmt, Stmt::Assign { var, .. } if *var == wanted),
+    )
+}
+
+fn changes(block: &Block, wanted: Buffer) -> bool {
+    any_stmt(block, &|stmt| {
+        matches!(
+            stmt,
+            Stmt::Store { buffer, .. }
+                | Stmt::Fill { buffer, .. }
+                | Stmt::Sort { buffer, .. }
+                | Stmt::Grow { buffer, .. }
+                | Stmt::Resize { buffer, .. }
+                | Stmt::Alloc { buffer, .. }
+                if *buffer == wanted
+        )
+    })
+}
+
+fn any_stmt(block: &Block, holds: &dyn Fn(&Stmt) -> bool) -> bool {
+    block.iter().any(|stmt| {
+        let mut any = holds(stmt);
+        each_block(stmt, &mut |block| any = any || any_stmt(block, holds));
+        any
+    })
+}
