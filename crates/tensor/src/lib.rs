@@ -1,1 +1,49 @@
 //! Stored sparse tensors: arrays, checks, pack and unpack.
+//!
+//! A [`Tensor`] is a format, extents, and the typed arrays that the format
+//! declares. It exists only with arrays that were checked, so a kernel may
+//! follow every position and coordinate without looking. Index arrays are
+//! frozen while it lives; values may be changed.
+//!
+//! ```text
+//! csr, 4x5                          1.pos  0 1 1 3 3     segment of each row
+//!     . 2 . . .                     1.crd  1 0 4         column of each entry
+//!     . . . . .       is stored     vals   2 3 5
+//!     3 . . . 5
+//!     . . . . .
+//! ```
+//!
+//! | module       | holds                                                       |
+//! |--------------|-------------------------------------------------------------|
+//! | [`array`]    | [`Array`]: numbers of one element type; [`Index`] views      |
+//! | [`entries`]  | [`Entries`]: coordinates and values, in any order            |
+//! | [`tensor`]   | [`Tensor`] and what can be asked of it                       |
+//! | `check`      | checked construction: what must hold of the arrays           |
+//! | `sort`       | entries in storage order, duplicates combined                |
+//! | [`pack`]     | sorted entries to arrays, level by level                     |
+//! | [`unpack`]   | arrays back to entries; one format to another                |
+//! | [`compare`]  | the first entry in which two tensors differ                  |
+//! | `print`      | a tensor as a tree                                           |
+//! | [`generate`] | tensors from a line of text, the same on every machine       |
+//!
+//! Nothing here opens a file or knows of expressions and kernels.
+
+pub mod array;
+pub mod compare;
+pub mod entries;
+pub mod generate;
+pub mod pack;
+pub mod tensor;
+pub mod unpack;
+
+mod check;
+mod print;
+mod random;
+mod sort;
+
+pub use array::{Array, Element, Index};
+pub use compare::Difference;
+pub use entries::Entries;
+pub use generate::generate;
+pub use pack::{Duplicates, PackOptions};
+pub use tensor::{LevelView, Tensor};

@@ -59,30 +59,25 @@ of the level above it, so a few dense levels over large modes multiply.
     (i, j) -> (i : dense, j : dense)     1000000 x 1000000 f64 takes 8 TB
 
 Store the tensor with compressed levels where most entries are zero, as `csr` or `csf` do.";
-    SINGLETON_SEGMENT = "E0408", "entries that a singleton level cannot hold",
-    "A singleton level keeps exactly one coordinate for each position of the level above it.
-The entries have a position with none, or with more than one.
-
-    (i, j) -> (i : dense, j : singleton)     needs exactly one entry in every row
-
-Make the level compressed, or the level above it `compressed(nonunique)`.";
-    DUPLICATE_ENTRY = "E0409", "two entries at the same coordinates",
+    DUPLICATE_ENTRY = "E0408", "two entries at the same coordinates",
     "Two entries have equal coordinates where the call said that there must be none. The message
 names the second one, counted from 0.
 
 Remove one of them, or have duplicates added, which is what packing does unless told otherwise.";
-    UNKNOWN_GENERATOR = "E0410", "unknown generator",
+    UNKNOWN_GENERATOR = "E0409", "unknown generator",
     "`-g NAME=SPEC` fills a tensor without a file. These are the specs:
 
-    dense:ones  dense:zeros  dense:iota  dense:constant(2.5)  dense:uniform(seed=7)
-    random(density=0.01, seed=1)   random(nnz=1000, seed=1)   band(width=5)   identity
+    dense:zeros   dense:ones   dense:constant(2.5)   dense:iota
+    dense:uniform(seed=7, values=uniform)
+    random(density=0.01, seed=1, values=uniform)     random(nnz=1000)
+    band(width=5, seed=1, values=ones)               identity
 
-All but the first four take `values=int`, `values=ones` or `values=uniform`. The same spec gives
+`values` is `uniform` (from 0 to 1), `int` (small integers, not 0) or `ones`. The same spec gives
 the same numbers on every machine.";
-    BAD_GENERATOR_ARGUMENT = "E0411", "an argument that the generator cannot use",
+    BAD_GENERATOR_ARGUMENT = "E0410", "an argument that the generator cannot use",
     "A generator has an argument that it does not know, lacks one that it needs, or has a value
 out of range: `density` lies between 0 and 1, `nnz` is at most the number of coordinates of the
-tensor, `width` is at least 1, and `identity` wants modes of equal extents.
+tensor, `width` is at least 1, and `band` fills matrices only.
 
     -g 'A=random(density=1.5)'
                          ^^^ lies between 0 and 1";

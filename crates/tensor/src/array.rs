@@ -1,0 +1,439 @@
+//! Arrays of numbers whose type is data.
+//!
+//! An [`Array`] is a [`Memory`] with an [`ElementType`]. Code that is the same
+//! for every type works on slices inside [`with_element!`], which runs its body
+//! once for the type at hand:
+//!
+//! ```
+//! use sparsec_tensor::{Array, Element, with_element};
+//! let array = Array::from_vec(vec![1.5, 2.5]);
+//! let sum = with_element!(array.element(), T => {
+//!     array.slice::<T>().iter().fold(T::ZERO, |sum, &v| sum.plus(v)).scalar()
+//! });
+//! assert_eq!(sum.to_string(), "4.0");
+//! ```
+
+use std::fmt;
+
+use sparsec_base::{ElementType, IndexWidth, Result, Scalar};
+use sparsec_parallel::{Memory, Plain};
+
+/// A Rust type that stores one [`ElementType`]; `bool` is stored as `u8`, 0 or 1.
+pub trait Element: Plain + Default + PartialEq + fmt::Debug {
+    /// The element type that this type stores.
+    const TYPE: ElementType;
+    /// Zero, or false.
+    const ZERO: Self;
+    /// The value as a scalar.
+    fn scalar(self) -> Scalar;
+    /// The value of a scalar of this type; `None` for one of another type.
+    fn from_scalar(scalar: Scalar) -> Option<Self>;
+    /// The sum: integers wrap, truth values are or'ed.
+    #[must_use]
+    fn plus(self, other: Self) -> Self;
+}
+
+macro_rules! element {
+    ($($ty:ty, $kind:ident, $zero:literal, $plus:expr;)*) => {$(
+        impl Element for $ty {
+            const TYPE: ElementType = ElementType::$kind;
+            const ZERO: Self = $zero;
+            fn scalar(self) -> Scalar {
+                Scalar::$kind(self)
+            }
+            fn from_scalar(scalar: Scalar) -> Option<Self> {
+                match scalar {
+                    Scalar::$kind(value) => Some(value),
+                    _ => None,
+                }
+            }
+            fn plus(self, other: Self) -> Self {
+                let plus: fn(Self, Self) -> Self = $plus;
+                plus(self, other)
+            }
+        }
+    )*};
+}
+
+element! {
+    i32, I32, 0, i32::wrapping_add;
+    i64, I64, 0, i64::wrapping_add;
+    f32, F32, 0.0, |a, b| a + b;
+    f64, F64, 0.0, |a, b| a + b;
+}
+
+impl Element for u8 {
+    const TYPE: ElementType = ElementType::Bool;
+    const ZERO: Self = 0;
+    fn scalar(self) -> Scalar {
+        Scalar::Bool(self != 0)
+    }
+    fn from_scalar(scalar: Scalar) -> Option<Self> {
+        match scalar {
+            Scalar::Bool(value) => Some(u8::from(value)),
+            _ => None,
+        }
+    }
+    fn plus(self, other: Self) -> Self {
+        self | other
+    }
+}
+
+/// Runs an expression with the name given bound to the Rust type that stores
+/// the element type.
+#[macro_export]
+macro_rules! with_element {
+    ($element:expr, $T:ident => $body:expr) => {
+        match $element {
+            ::sparsec_base::ElementType::Bool => {
+                type $T = u8;
+                $body
+            }
+            ::sparsec_base::ElementType::I32 => {
+                type $T = i32;
+                $body
+            }
+            ::sparsec_base::ElementType::I64 => {
+                type $T = i64;
+                $body
+            }
+            ::sparsec_base::ElementType::F32 => {
+                type $T = f32;
+                $body
+            }
+            ::sparsec_base::ElementType::F64 => {
+                type $T = f64;
+                $body
+            }
+        }
+    };
+}
+
+/// A run of numbers of one element type.
+#[derive(Clone, PartialEq)]
+pub struct Array {
+    element: ElementType,
+    memory: Memory,
+}
+
+impl Array {
+    /// The bytes of `memory` as numbers of type `element`.
+    ///
+    /// # Panics
+    /// If they are no whole number of entries or not aligned for the type.
+    pub fn new(element: ElementType, memory: Memory) -> Self {
+        assert!(
+            memory.len().is_multiple_of(element.size())
+                && memory.as_ptr().addr().is_multiple_of(element.size()),
+            "{} bytes are no array of {element}",
+            memory.len()
+        );
+        Self { element, memory }
+    }
+
+    /// The numbers of a vector, whose allocation is taken over. A `Vec<u8>`
+    /// becomes an array of `bool` and must hold 0 and 1 only.
+    pub fn from_vec<T: Element>(values: Vec<T>) -> Self {
+        Self {
+            element: T::TYPE,
+            memory: Memory::from(values),
+        }
+    }
+
+    /// `len` zeros. A large array costs nothing until it is touched.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub fn zeroed(element: ElementType, len: usize) -> Result<Self> {
+        let bytes = len.saturating_mul(element.size());
+        let memory = Memory::zeroed(bytes)?;
+        Ok(Self { element, memory })
+    }
+
+    /// `len` times the same value.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub fn filled(value: Scalar, len: usize) -> Result<Self> {
+        let mut array = Self::zeroed(value.element(), len)?;
+        // Fresh memory is zero, which is +0.0 too; -0.0 has a bit set.
+        if value != value.element().zero() {
+            with_element!(array.element, T => {
+                if let Some(value) = T::from_scalar(value) {
+                    array.slice_mut::<T>().fill(value);
+                }
+            });
+        }
+        Ok(array)
+    }
+
+    /// The type of the numbers.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.memory.len() / self.element.size()
+    }
+
+    /// Whether there is no number.
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_empty()
+    }
+
+    /// How many bytes the numbers take.
+    pub fn bytes(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// The numbers, if `T` stores their type.
+    pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
+        (T::TYPE == self.element).then(|| self.memory.as_slice())
+    }
+
+    /// The numbers to write to, if `T` stores their type.
+    pub fn as_mut_slice<T: Element>(&mut self) -> Option<&mut [T]> {
+        (T::TYPE == self.element).then(|| self.memory.as_mut_slice())
+    }
+
+    /// The numbers, where the type is known: inside [`with_element!`].
+    ///
+    /// # Panics
+    /// If `T` stores another type.
+    pub fn slice<T: Element>(&self) -> &[T] {
+        match self.as_slice() {
+            Some(slice) => slice,
+            None => panic!("an array of {} read as {}", self.element, T::TYPE),
+        }
+    }
+
+    /// As [`Array::slice`], to write to.
+    ///
+    /// # Panics
+    /// If `T` stores another type.
+    pub fn slice_mut<T: Element>(&mut self) -> &mut [T] {
+        let element = self.element;
+        match self.as_mut_slice() {
+            Some(slice) => slice,
+            None => panic!("an array of {element} written as {}", T::TYPE),
+        }
+    }
+
+    /// The first byte, for a kernel that reads.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.memory.as_ptr()
+    }
+
+    /// The first byte, for a kernel that writes.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.memory.as_mut_ptr()
+    }
+
+    /// The bytes alone.
+    pub fn into_memory(self) -> Memory {
+        self.memory
+    }
+
+    /// The number at `i`.
+    ///
+    /// # Panics
+    /// If `i` is out of range.
+    pub fn get(&self, i: usize) -> Scalar {
+        with_element!(self.element, T => self.slice::<T>()[i].scalar())
+    }
+
+    /// Replaces the number at `i`.
+    ///
+    /// # Panics
+    /// If `i` is out of range or the value has another type.
+    pub fn set(&mut self, i: usize, value: Scalar) {
+        with_element!(self.element, T => match T::from_scalar(value) {
+            Some(value) => self.slice_mut::<T>()[i] = value,
+            None => panic!("{} set in an array of {}", value.element(), self.element),
+        });
+    }
+
+    /// The integer at `i`.
+    ///
+    /// # Panics
+    /// If `i` is out of range or this is no integer array.
+    pub fn index(&self, i: usize) -> i64 {
+        self.as_index().get(i)
+    }
+
+    /// The numbers as positions or coordinates.
+    ///
+    /// # Panics
+    /// If this is no integer array.
+    pub fn as_index(&self) -> Index<'_> {
+        match self.element {
+            ElementType::I32 => Index::W32(self.memory.as_slice()),
+            ElementType::I64 => Index::W64(self.memory.as_slice()),
+            other => panic!("an array of {other} used as an index array"),
+        }
+    }
+
+    /// The numbers converted to another type; `None` where a float has no
+    /// integer near it.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub fn cast(&self, element: ElementType) -> Result<Option<Self>> {
+        let mut out = Self::zeroed(element, self.len())?;
+        for i in 0..self.len() {
+            match self.get(i).cast(element) {
+                Some(value) => out.set(i, value),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(out))
+    }
+}
+
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.element)?;
+        f.debug_list()
+            .entries((0..self.len()).map(|i| DisplayAsDebug(self.get(i))))
+            .finish()
+    }
+}
+
+struct DisplayAsDebug(Scalar);
+
+impl fmt::Debug for DisplayAsDebug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// A `pos` or `crd` array of either width.
+#[derive(Clone, Copy)]
+pub enum Index<'a> {
+    /// Entries of 32 bits.
+    W32(&'a [i32]),
+    /// Entries of 64 bits.
+    W64(&'a [i64]),
+}
+
+impl<'a> Index<'a> {
+    /// An array without entries.
+    pub const EMPTY: Index<'static> = Index::W32(&[]);
+
+    /// The entry at `i`.
+    ///
+    /// # Panics
+    /// If `i` is out of range.
+    #[inline]
+    pub fn get(self, i: usize) -> i64 {
+        match self {
+            Self::W32(entries) => i64::from(entries[i]),
+            Self::W64(entries) => entries[i],
+        }
+    }
+
+    /// The entry at `i` of a checked array, which is never negative.
+    #[inline]
+    pub(crate) fn at(self, i: usize) -> usize {
+        self.get(i) as usize
+    }
+
+    /// How many entries there are.
+    pub fn len(self) -> usize {
+        match self {
+            Self::W32(entries) => entries.len(),
+            Self::W64(entries) => entries.len(),
+        }
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The width of the entries.
+    pub fn width(self) -> IndexWidth {
+        match self {
+            Self::W32(_) => IndexWidth::W32,
+            Self::W64(_) => IndexWidth::W64,
+        }
+    }
+
+    /// The entries.
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = i64> + ExactSizeIterator + use<'a> {
+        (0..self.len()).map(move |i| self.get(i))
+    }
+
+    /// The entries as a vector.
+    pub fn to_vec(self) -> Vec<i64> {
+        self.iter().collect()
+    }
+}
+
+impl fmt::Debug for Index<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for Index<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<const N: usize> PartialEq<[i64; N]> for Index<'_> {
+    fn eq(&self, other: &[i64; N]) -> bool {
+        self.iter().eq(other.iter().copied())
+    }
+}
+
+impl PartialEq<Vec<i64>> for Index<'_> {
+    fn eq(&self, other: &Vec<i64>) -> bool {
+        self.iter().eq(other.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_goes_in_and_out() {
+        for element in ElementType::ALL {
+            let mut array = Array::filled(element.one(), 3).unwrap();
+            array.set(1, element.zero());
+            assert_eq!(array.get(0), element.one());
+            assert_eq!(array.get(1), element.zero());
+            assert_eq!((array.len(), array.bytes()), (3, 3 * element.size()));
+            assert_eq!(Array::new(element, array.clone().into_memory()), array);
+        }
+    }
+
+    #[test]
+    fn negative_zero_is_a_value_of_its_own() {
+        let array = Array::filled(Scalar::F64(-0.0), 2).unwrap();
+        assert_eq!(array.get(1), Scalar::F64(-0.0));
+    }
+
+    #[test]
+    fn views_are_typed() {
+        let array = Array::from_vec(vec![3i32, 4]);
+        assert_eq!(array.as_slice::<i32>(), Some(&[3, 4][..]));
+        assert_eq!(array.as_slice::<f64>(), None);
+        assert_eq!(array.as_index(), [3, 4]);
+        assert_eq!(format!("{array:?}"), "i32[3, 4]");
+    }
+
+    #[test]
+    fn casts_refuse_what_has_no_integer() {
+        let array = Array::from_vec(vec![1.9, -2.0]);
+        assert_eq!(
+            array.cast(ElementType::I32),
+            Ok(Some(Array::from_vec(vec![1, -2])))
+        );
+        let array = Array::from_vec(vec![f64::NAN]);
+        assert_eq!(array.cast(ElementType::I64), Ok(None));
+    }
+}

@@ -1,0 +1,435 @@
+//! Checked construction: what must hold of the arrays of a tensor.
+//!
+//! With `P` the number of positions of the level above (1 above the first):
+//!
+//! | level      | arrays                      | positions | must hold                          |
+//! |------------|-----------------------------|-----------|------------------------------------|
+//! | dense      |                             | `P * N`   | the product can be counted         |
+//! | compressed | `pos[P + 1]`, `crd[pos[P]]` | `pos[P]`  | `pos[0] = 0`, `pos` never descends  |
+//! | singleton  | `crd[P]`                    | `P`       |                                    |
+//!
+//! Every coordinate lies in `0..N`. A nonunique level and the singletons below
+//! it keep one list of tuples, a **chain**; within each segment of its first
+//! level the tuples ascend in every level that is ordered, and none stands twice
+//! if the last level of the chain is unique:
+//!
+//! ```text
+//! scoo   0.crd  0 0 2 2      (0,1) (0,3) (2,0) (2,0)
+//!        1.crd  1 3 0 0                        ^ stands twice
+//! ```
+//!
+//! The first entry that breaks a rule is named.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+use sparsec_format::{ArraySpec, Format, LevelKind, Role};
+use sparsec_parallel::{map, ranges};
+
+use crate::array::{Array, Index};
+use crate::entries::plural;
+
+/// Array entries that one thread checks at a time.
+const GRAIN: usize = 1 << 16;
+
+/// The number of positions of each level, if the arrays are a tensor.
+pub(crate) fn check(
+    format: &Format,
+    extents: &[u64],
+    element: ElementType,
+    fill: Scalar,
+    arrays: &[Array],
+) -> Result<Vec<usize>> {
+    check_extents(format, extents)?;
+    if fill.element() != element {
+        return Err(Diagnostic::new(
+            code::ARRAY_MISMATCH,
+            format!(
+                "the fill `{fill}` is {}, the values are {element}",
+                fill.element()
+            ),
+        ));
+    }
+    let specs = format.arrays();
+    if specs.len() != arrays.len() {
+        let names: Vec<String> = specs.iter().map(|&spec| name(spec)).collect();
+        return Err(Diagnostic::new(
+            code::ARRAY_MISMATCH,
+            format!(
+                "{} for a format that declares {}",
+                plural(arrays.len(), "array"),
+                specs.len()
+            ),
+        )
+        .note(format!(
+            "`{format}` declares, in this order: {}",
+            names.join(", ")
+        )));
+    }
+    for (&spec, array) in specs.iter().zip(arrays) {
+        check_type(format, spec, array, element)?;
+    }
+    let checker = Checker {
+        format,
+        extents,
+        specs: &specs,
+        arrays,
+    };
+    let positions = checker.levels()?;
+    checker.length(Role::Vals, positions.last().copied().unwrap_or(1))?;
+    check_truth_values(&arrays[arrays.len() - 1])?;
+    Ok(positions)
+}
+
+/// The name of an array in messages: `1.pos`, `1.crd`, `vals`.
+pub(crate) fn name(spec: ArraySpec) -> String {
+    spec.name("").trim_start_matches('.').to_owned()
+}
+
+/// Checks that there is an extent for each mode, and that coordinates can be
+/// counted in 64 bits.
+pub(crate) fn check_extents(format: &Format, extents: &[u64]) -> Result<()> {
+    if extents.len() != format.order() {
+        return Err(Diagnostic::new(
+            code::LENGTH_MISMATCH,
+            format!(
+                "{} for a format of order {}",
+                plural(extents.len(), "extent"),
+                format.order()
+            ),
+        )
+        .note(format!("the format is `{format}`"))
+        .help("give one extent a mode, or a format of the tensor's order"));
+    }
+    match extents.iter().position(|&extent| extent > i64::MAX as u64) {
+        None => Ok(()),
+        Some(mode) => Err(Diagnostic::new(
+            code::INDEX_WIDTH_OVERFLOW,
+            format!("mode {mode} has extent {}, beyond 2^63 - 1", extents[mode]),
+        )),
+    }
+}
+
+/// How many positions a dense level has.
+pub(crate) fn dense_positions(format: &Format, parents: usize, extent: u64) -> Result<usize> {
+    usize::try_from(extent)
+        .ok()
+        .and_then(|extent| parents.checked_mul(extent))
+        .filter(|&n| n as u64 <= i64::MAX as u64)
+        .ok_or_else(|| {
+            Diagnostic::new(
+                code::TENSOR_TOO_LARGE,
+                format!(
+                    "a dense level of {parents} times {extent} positions is too large to count"
+                ),
+            )
+            .note(format!("the format is `{format}`"))
+            .help("use a compressed level where most entries are zero")
+        })
+}
+
+fn check_type(format: &Format, spec: ArraySpec, array: &Array, element: ElementType) -> Result<()> {
+    let found = array.element();
+    let (fits, wanted) = match spec.role {
+        Role::Vals => (found == element, element.to_string()),
+        Role::Pos(_) | Role::Crd(_) => {
+            let declared = match spec.role {
+                Role::Pos(_) => format.widths().pos,
+                _ => format.widths().crd,
+            };
+            match declared {
+                Some(width) => (found == width.element(), width.element().to_string()),
+                None => (found.is_integer(), "i32 or i64".to_owned()),
+            }
+        }
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Diagnostic::new(
+        code::ARRAY_MISMATCH,
+        format!("`{}` is an array of {found}, not of {wanted}", name(spec)),
+    ))
+}
+
+fn check_truth_values(vals: &Array) -> Result<()> {
+    let Some(bytes) = vals.as_slice::<u8>() else {
+        return Ok(());
+    };
+    match bytes.iter().position(|&byte| byte > 1) {
+        None => Ok(()),
+        Some(at) => Err(Diagnostic::new(
+            code::ARRAY_MISMATCH,
+            format!("`vals[{at}]` is {}, where a bool is 0 or 1", bytes[at]),
+        )),
+    }
+}
+
+struct Checker<'a> {
+    format: &'a Format,
+    extents: &'a [u64],
+    specs: &'a [ArraySpec],
+    arrays: &'a [Array],
+}
+
+impl<'a> Checker<'a> {
+    fn levels(&self) -> Result<Vec<usize>> {
+        let mut positions = Vec::new();
+        let mut parents = 1;
+        for (number, level) in self.format.levels().iter().enumerate() {
+            let extent = self.extents[level.mode];
+            parents = match level.kind {
+                LevelKind::Dense => dense_positions(self.format, parents, extent)?,
+                LevelKind::Compressed => {
+                    self.length(Role::Pos(number), parents + 1)?;
+                    let n = self.segments(number)?;
+                    self.length(Role::Crd(number), n)?;
+                    n
+                }
+                LevelKind::Singleton => {
+                    self.length(Role::Crd(number), parents)?;
+                    parents
+                }
+            };
+            positions.push(parents);
+        }
+        for (number, level) in self.format.levels().iter().enumerate() {
+            if level.kind != LevelKind::Dense {
+                self.bounds(number)?;
+            }
+        }
+        for (number, level) in self.format.levels().iter().enumerate() {
+            if level.kind == LevelKind::Compressed {
+                self.chain(number)?;
+            }
+        }
+        Ok(positions)
+    }
+
+    fn place(&self, role: Role) -> (String, &'a Array) {
+        let place = self.specs.iter().position(|spec| spec.role == role);
+        let place = place.expect("a format declares the arrays of its levels");
+        (name(self.specs[place]), &self.arrays[place])
+    }
+
+    fn index(&self, role: Role) -> (String, Index<'a>) {
+        let (name, array) = self.place(role);
+        (name, array.as_index())
+    }
+
+    fn length(&self, role: Role, wanted: usize) -> Result<()> {
+        let (name, array) = self.place(role);
+        if array.len() == wanted {
+            return Ok(());
+        }
+        let why = match role {
+            Role::Pos(_) => "one more than the level above has positions",
+            Role::Crd(l) if self.format.levels()[l].kind == LevelKind::Compressed => {
+                "the last entry of its `pos`"
+            }
+            Role::Crd(_) => "as many as the level above has positions",
+            Role::Vals => "as many as the last level has positions",
+        };
+        Err(Diagnostic::new(
+            code::ARRAY_MISMATCH,
+            format!(
+                "`{name}` has {}, not {wanted}",
+                if array.len() == 1 {
+                    "1 entry".to_owned()
+                } else {
+                    format!("{} entries", array.len())
+                }
+            ),
+        )
+        .note(format!("it has to have {why}")))
+    }
+
+    /// Checks a `pos` array; returns how many positions it ends with.
+    fn segments(&self, level: usize) -> Result<usize> {
+        let (name, pos) = self.index(Role::Pos(level));
+        let fault = |message: String| Err(Diagnostic::new(code::BAD_SEGMENTS, message));
+        if pos.get(0) != 0 {
+            return fault(format!("`{name}[0]` is {}, not 0", pos.get(0)));
+        }
+        let descends = first(pos.len() - 1, |range| match pos {
+            Index::W32(pos) => descent(&pos[range.start..=range.end]),
+            Index::W64(pos) => descent(&pos[range.start..=range.end]),
+        });
+        if let Some(at) = descends {
+            return fault(format!(
+                "`{name}[{}]` is {}, smaller than {} before it",
+                at + 1,
+                pos.get(at + 1),
+                pos.get(at)
+            ));
+        }
+        Ok(pos.at(pos.len() - 1))
+    }
+
+    fn bounds(&self, level: usize) -> Result<()> {
+        let (name, crd) = self.index(Role::Crd(level));
+        let mode = self.format.levels()[level].mode;
+        let extent = self.extents[mode];
+        // A negative number is beyond every extent when read as unsigned.
+        let outside = first(crd.len(), |range| match crd {
+            Index::W32(crd) => crd[range]
+                .iter()
+                .position(|&c| i64::from(c) as u64 >= extent),
+            Index::W64(crd) => crd[range].iter().position(|&c| c as u64 >= extent),
+        });
+        match outside {
+            None => Ok(()),
+            Some(at) => Err(Diagnostic::new(
+                code::OUT_OF_BOUNDS,
+                format!(
+                    "`{name}[{at}]` is {}, but mode {mode} has extent {extent}",
+                    crd.get(at)
+                ),
+            )),
+        }
+    }
+
+    /// Checks order and uniqueness in the chain that begins at `level`.
+    fn chain(&self, level: usize) -> Result<()> {
+        let end = self.format.chain_end(level);
+        let levels = &self.format.levels()[level..=end];
+        let crds: Vec<Index<'a>> = (level..=end)
+            .map(|level| self.index(Role::Crd(level)).1)
+            .collect();
+        let chain = Chain {
+            crds: &crds,
+            ordered: levels.iter().map(|level| level.ordered).collect(),
+            unique: levels[levels.len() - 1].unique,
+        };
+        let (_, pos) = self.index(Role::Pos(level));
+        let faults = map(ranges(pos.len() - 1, GRAIN / 16), |parents| {
+            parents
+                .map(|parent| chain.fault(pos.at(parent)..pos.at(parent + 1)))
+                .find(Option::is_some)
+                .flatten()
+        });
+        let Some(fault) = faults.into_iter().flatten().next() else {
+            return Ok(());
+        };
+        let (name, _) = self.index(Role::Crd(level + fault.depth));
+        let tuple = |q: usize| {
+            let coords: Vec<String> = crds.iter().map(|crd| crd.get(q).to_string()).collect();
+            match &coords[..] {
+                [one] => one.clone(),
+                more => format!("({})", more.join(", ")),
+            }
+        };
+        Err(Diagnostic::new(
+            code::BAD_COORDINATES,
+            if fault.repeats {
+                format!(
+                    "`{name}[{}]`: coordinate {} stands twice in its segment",
+                    fault.at,
+                    tuple(fault.at)
+                )
+            } else {
+                format!(
+                    "`{name}[{}]`: coordinate {} comes after {} in its segment",
+                    fault.at,
+                    tuple(fault.at),
+                    tuple(fault.before)
+                )
+            },
+        )
+        .help(if fault.repeats {
+            "add up the duplicates, or make the level `nonunique`"
+        } else {
+            "sort the entries, or make the level `nonordered`"
+        }))
+    }
+}
+
+/// The tuples of a chain of levels and what is promised of them.
+struct Chain<'a> {
+    crds: &'a [Index<'a>],
+    ordered: Vec<bool>,
+    unique: bool,
+}
+
+/// Where a chain breaks its promise.
+struct ChainFault {
+    at: usize,
+    before: usize,
+    depth: usize,
+    repeats: bool,
+}
+
+impl Chain<'_> {
+    fn fault(&self, segment: Range<usize>) -> Option<ChainFault> {
+        let mut ascending = true;
+        for at in segment.start + 1..segment.end.max(segment.start + 1) {
+            let (depth, order) = self.compare(at - 1, at);
+            let fault = |repeats| {
+                Some(ChainFault {
+                    at,
+                    before: at - 1,
+                    depth,
+                    repeats,
+                })
+            };
+            match order {
+                Ordering::Less => {}
+                Ordering::Equal if self.unique => return fault(true),
+                Ordering::Equal => {}
+                Ordering::Greater if self.ordered[depth] => return fault(false),
+                Ordering::Greater => ascending = false,
+            }
+        }
+        if ascending || !self.unique {
+            return None;
+        }
+        self.repetition(segment)
+    }
+
+    /// The first position of an unordered segment whose tuple was there before.
+    fn repetition(&self, segment: Range<usize>) -> Option<ChainFault> {
+        let mut order: Vec<usize> = segment.collect();
+        order.sort_by(|&a, &b| self.compare(a, b).1.then(a.cmp(&b)));
+        order
+            .windows(2)
+            .filter(|pair| self.compare(pair[0], pair[1]).1.is_eq())
+            .map(|pair| ChainFault {
+                at: pair[1],
+                before: pair[0],
+                depth: self.crds.len() - 1,
+                repeats: true,
+            })
+            .min_by_key(|fault| fault.at)
+    }
+
+    /// How the tuples at two positions compare, and in which level of the chain
+    /// that is decided.
+    #[inline]
+    fn compare(&self, a: usize, b: usize) -> (usize, Ordering) {
+        for (depth, crd) in self.crds.iter().enumerate() {
+            match crd.get(a).cmp(&crd.get(b)) {
+                Ordering::Equal => {}
+                unequal => return (depth, unequal),
+            }
+        }
+        (self.crds.len() - 1, Ordering::Equal)
+    }
+}
+
+/// The first place in `0..len` that `find` gives, searched in parallel; `find`
+/// answers relative to the start of its range.
+fn first(len: usize, find: impl Fn(Range<usize>) -> Option<usize> + Sync + Send) -> Option<usize> {
+    map(ranges(len, GRAIN), |range| {
+        let start = range.start;
+        find(range).map(|at| start + at)
+    })
+    .into_iter()
+    .flatten()
+    .next()
+}
+
+/// The first place whose next entry is smaller.
+fn descent<T: PartialOrd>(entries: &[T]) -> Option<usize> {
+    entries.windows(2).position(|pair| pair[1] < pair[0])
+}

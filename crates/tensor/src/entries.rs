@@ -1,0 +1,87 @@
+//! Coordinates and values in any order: what files hold and tensors are made of.
+
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+
+use crate::array::Array;
+
+/// A tensor as a list of entries, in any order, maybe with duplicates.
+///
+/// `coords` holds the coordinates of entry `e`, counted from 0, from `e * order`
+/// on. An entry that is not in the list is not stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entries {
+    /// One extent a mode.
+    pub extents: Vec<u64>,
+    /// The coordinates, entry by entry.
+    pub coords: Vec<u64>,
+    /// The values, one an entry.
+    pub values: Array,
+}
+
+impl Entries {
+    /// No entries yet.
+    pub fn empty(extents: &[u64], element: ElementType) -> Self {
+        Self {
+            extents: extents.to_vec(),
+            coords: Vec::new(),
+            values: Array::new(element, sparsec_parallel::Memory::new()),
+        }
+    }
+
+    /// How many modes there are.
+    pub fn order(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// The type of the values.
+    pub fn element(&self) -> ElementType {
+        self.values.element()
+    }
+
+    /// How many entries there are, duplicates counted.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The coordinates of entry `e`.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub fn coords(&self, e: usize) -> &[u64] {
+        let order = self.order();
+        &self.coords[e * order..(e + 1) * order]
+    }
+
+    /// The entries, as coordinates and value.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u64], Scalar)> {
+        (0..self.len()).map(|e| (self.coords(e), self.values.get(e)))
+    }
+
+    /// Checks that the lists fit together.
+    pub(crate) fn check_lengths(&self) -> Result<()> {
+        let wanted = self.len().checked_mul(self.order());
+        if wanted == Some(self.coords.len()) {
+            return Ok(());
+        }
+        Err(Diagnostic::new(
+            code::LENGTH_MISMATCH,
+            format!(
+                "{} coordinates for {} of a tensor of order {}",
+                self.coords.len(),
+                plural(self.len(), "value"),
+                self.order()
+            ),
+        )
+        .help("give one coordinate a mode and one value an entry"))
+    }
+}
+
+/// A count with its noun: `1 value`, `2 values`.
+pub(crate) fn plural(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}

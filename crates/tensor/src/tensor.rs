@@ -1,0 +1,227 @@
+//! A stored tensor and what can be asked of it.
+
+use sparsec_base::{ElementType, Result, Scalar};
+use sparsec_format::{Format, Role};
+
+use crate::array::{Array, Index};
+use crate::check;
+
+/// A tensor in a format: extents, fill, and the arrays that the format declares.
+///
+/// | array   | of level `l`, whose parent level has `P` positions, holds           |
+/// |---------|---------------------------------------------------------------------|
+/// | `l.pos` | `P + 1` ascending positions from 0: segment `p` is `pos[p]..pos[p+1]` |
+/// | `l.crd` | the coordinate at each position, below the extent of the level's mode |
+/// | `vals`  | one value for each position of the last level                       |
+///
+/// The level above the first has one position. These and the order of
+/// coordinates that the format promises were checked when the tensor was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    format: Format,
+    extents: Vec<u64>,
+    element: ElementType,
+    fill: Scalar,
+    arrays: Vec<Array>,
+    /// How many positions each level has.
+    positions: Vec<usize>,
+}
+
+/// The arrays of one level.
+#[derive(Clone, Copy, Debug)]
+pub struct LevelView<'a> {
+    pub(crate) pos: Index<'a>,
+    pub(crate) crd: Index<'a>,
+}
+
+impl<'a> LevelView<'a> {
+    /// Where the segment of each parent position begins; empty where the level
+    /// keeps no such array.
+    pub fn pos(self) -> Index<'a> {
+        self.pos
+    }
+
+    /// The coordinate at each position; empty where the level keeps no such array.
+    pub fn crd(self) -> Index<'a> {
+        self.crd
+    }
+}
+
+impl Tensor {
+    /// A tensor of these arrays, given in the order of [`Format::arrays`].
+    ///
+    /// Time linear in the arrays; where an unordered level promises distinct
+    /// coordinates and does not have them in order, a sort of each segment.
+    ///
+    /// # Errors
+    /// * `E0402` where `extents` has another length than the format's order;
+    /// * `E0403` for an array that is missing, left over, or of the wrong type or length;
+    /// * `E0404` for a `pos` array that does not begin at 0 or descends;
+    /// * `E0401` for a coordinate that its mode does not have;
+    /// * `E0405` for coordinates that break the order or uniqueness of their level;
+    /// * `E0407` where dense levels have more positions than can be counted.
+    pub fn new(
+        format: Format,
+        extents: Vec<u64>,
+        element: ElementType,
+        fill: Scalar,
+        arrays: Vec<Array>,
+    ) -> Result<Self> {
+        let positions = check::check(&format, &extents, element, fill, &arrays)?;
+        Ok(Self {
+            format,
+            extents,
+            element,
+            fill,
+            arrays,
+            positions,
+        })
+    }
+
+    /// A tensor of arrays that our own assembly made; checked in debug builds.
+    pub(crate) fn trusted(
+        format: Format,
+        extents: Vec<u64>,
+        fill: Scalar,
+        arrays: Vec<Array>,
+        positions: Vec<usize>,
+    ) -> Self {
+        let element = fill.element();
+        debug_assert_eq!(
+            check::check(&format, &extents, element, fill, &arrays),
+            Ok(positions.clone())
+        );
+        Self {
+            format,
+            extents,
+            element,
+            fill,
+            arrays,
+            positions,
+        }
+    }
+
+    /// A tensor of order 0.
+    pub fn scalar(value: Scalar) -> Self {
+        let element = value.element();
+        let array = array_of_one(value);
+        Self::trusted(
+            Format::dense(0),
+            Vec::new(),
+            element.zero(),
+            vec![array],
+            Vec::new(),
+        )
+    }
+
+    /// How the entries are arranged.
+    pub fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// How many modes there are.
+    pub fn order(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// One extent a mode.
+    pub fn extents(&self) -> &[u64] {
+        &self.extents
+    }
+
+    /// The type of the values.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// The value of every entry that is not stored.
+    pub fn fill(&self) -> Scalar {
+        self.fill
+    }
+
+    /// The arrays, in the order of [`Format::arrays`].
+    pub fn arrays(&self) -> &[Array] {
+        &self.arrays
+    }
+
+    /// The array with this role.
+    ///
+    /// # Panics
+    /// If the format declares none.
+    pub fn array(&self, role: Role) -> &Array {
+        match self.find(role) {
+            Some(array) => array,
+            None => panic!("`{}` has no array {role:?}", self.format),
+        }
+    }
+
+    fn find(&self, role: Role) -> Option<&Array> {
+        let specs = self.format.arrays();
+        let place = specs.iter().position(|spec| spec.role == role)?;
+        Some(&self.arrays[place])
+    }
+
+    /// The arrays of level `l`, counted from the outermost.
+    pub fn level(&self, l: usize) -> LevelView<'_> {
+        let index = |role| self.find(role).map_or(Index::EMPTY, Array::as_index);
+        LevelView {
+            pos: index(Role::Pos(l)),
+            crd: index(Role::Crd(l)),
+        }
+    }
+
+    /// The values, one for each position of the last level.
+    pub fn vals(&self) -> &Array {
+        &self.arrays[self.arrays.len() - 1]
+    }
+
+    /// The values as a slice, if `T` stores their type.
+    pub fn values<T: crate::Element>(&self) -> Option<&[T]> {
+        self.vals().as_slice()
+    }
+
+    /// The values, to change them. Their number and type stay.
+    pub fn values_mut<T: crate::Element>(&mut self) -> Option<&mut [T]> {
+        let last = self.arrays.len() - 1;
+        self.arrays[last].as_mut_slice()
+    }
+
+    /// The address of the values, for a kernel that writes them.
+    pub fn values_mut_ptr(&mut self) -> *mut u8 {
+        let last = self.arrays.len() - 1;
+        self.arrays[last].as_mut_ptr()
+    }
+
+    /// How many values are stored, zeros and the padding of dense levels included.
+    pub fn n_stored(&self) -> usize {
+        self.vals().len()
+    }
+
+    /// How many positions level `l` has.
+    ///
+    /// # Panics
+    /// If there is no such level.
+    pub fn n_positions(&self, l: usize) -> usize {
+        self.positions[l]
+    }
+
+    /// How many bytes the arrays take.
+    pub fn bytes(&self) -> usize {
+        self.arrays.iter().map(Array::bytes).sum()
+    }
+
+    /// The arrays alone, in the order of [`Format::arrays`].
+    pub fn into_parts(self) -> (Format, Vec<u64>, Scalar, Vec<Array>) {
+        (self.format, self.extents, self.fill, self.arrays)
+    }
+}
+
+fn array_of_one(value: Scalar) -> Array {
+    match value {
+        Scalar::Bool(v) => Array::from_vec(vec![u8::from(v)]),
+        Scalar::I32(v) => Array::from_vec(vec![v]),
+        Scalar::I64(v) => Array::from_vec(vec![v]),
+        Scalar::F32(v) => Array::from_vec(vec![v]),
+        Scalar::F64(v) => Array::from_vec(vec![v]),
+    }
+}
