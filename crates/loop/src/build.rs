@@ -27,6 +27,7 @@ use crate::ir::{
     Access, Argument, BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Stmt, Var,
     VarData,
 };
+use crate::text::is_reserved;
 
 /// A function being written.
 #[derive(Debug)]
@@ -64,7 +65,8 @@ impl Builder {
         self.function.arguments.push(argument);
     }
 
-    /// A new buffer. A name in use gets a number behind it.
+    /// A new buffer. A name in use, or a word of the language, gets a number
+    /// behind it.
     pub fn buffer(
         &mut self,
         name: &str,
@@ -105,7 +107,7 @@ impl Builder {
         loop {
             let uses = self.names.entry(candidate.clone()).or_insert(0);
             *uses += 1;
-            if *uses == 1 {
+            if *uses == 1 && !is_reserved(&candidate) {
                 return candidate;
             }
             candidate = format!("{name}_{uses}");
@@ -127,7 +129,10 @@ impl Builder {
 
     /// Ends the block begun last and gives it back, part of nothing yet.
     pub fn end_block(&mut self) -> Block {
-        assert!(self.blocks.len() > 1, "the body of the function is not ended");
+        assert!(
+            self.blocks.len() > 1,
+            "the body of the function is not ended"
+        );
         self.blocks.pop().expect("counted above")
     }
 

@@ -47,13 +47,26 @@
 //!   length the caller fixed.
 //! * `fail e` leaves the function with error `e`.
 //!
-//! [`verify`] is the checklist of a valid function; every pass keeps it.
+//! | module             | holds                                                 |
+//! |--------------------|-------------------------------------------------------|
+//! | [`text`]           | the grammar; the printer and the parser               |
+//! | [`verify`](mod@verify) | the checklist of a valid function; every pass keeps it |
+//! | [`interpret`](mod@interpret) | runs a function with every access checked   |
+//! | [`ops`]            | what each operation computes, on values               |
+//! | [`walk`]           | walking over statements and expressions               |
 
 mod build;
+pub mod interpret;
 mod ir;
+pub mod ops;
+pub mod text;
+pub mod verify;
+pub mod walk;
 
 pub use build::Builder;
+pub use interpret::interpret;
 pub use ir::{
     Access, Argument, BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Intrinsic,
     Role, Stmt, UnaryOp, Var, VarData,
 };
+pub use verify::verify;

@@ -1,0 +1,358 @@
+//! The state of one run, and what each statement does to it.
+
+use sparsec_base::arena::Id;
+use sparsec_base::{ElementType, Scalar};
+
+use super::entries::Entries;
+use super::fault::{Fault, FaultKind};
+use super::memory::Memory;
+use crate::ir::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
+use crate::ops;
+
+/// Why a run stopped before its end.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Failed(Failure),
+    /// Boxed, since every evaluation returns a `Stop` and almost none is this.
+    Fault(Box<Fault>),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<FaultKind> for Stop {
+    fn from(kind: FaultKind) -> Self {
+        Self::Fault(Box::new(Fault {
+            kind,
+            statement: String::new(),
+        }))
+    }
+}
+
+type Run<T> = Result<T, Stop>;
+
+/// Variables and buffers by their ids.
+pub(super) struct Machine<'f> {
+    function: &'f Function,
+    vars: Vec<Option<Scalar>>,
+    memory: Vec<Memory>,
+    max_steps: u64,
+    steps: u64,
+}
+
+impl<'f> Machine<'f> {
+    pub(super) fn new(function: &'f Function, max_steps: Option<u64>) -> Self {
+        Self {
+            function,
+            vars: vec![None; function.vars.len()],
+            memory: function
+                .buffers
+                .iter()
+                .map(|(_, kind)| Memory::new(kind.access, Entries::empty(kind.storage)))
+                .collect(),
+            max_steps: max_steps.unwrap_or(u64::MAX),
+            steps: 0,
+        }
+    }
+
+    pub(super) fn set_extent(&mut self, var: Var, extent: i64) {
+        self.vars[var.index()] = Some(Scalar::I64(extent));
+    }
+
+    pub(super) fn give(&mut self, buffer: Buffer, memory: Memory) {
+        self.memory[buffer.index()] = memory;
+    }
+
+    pub(super) fn take(&mut self, buffer: Buffer) -> Entries {
+        let kind = &self.function.buffers[buffer];
+        let empty = Memory::new(kind.access, Entries::empty(kind.storage));
+        std::mem::replace(&mut self.memory[buffer.index()], empty).into_entries()
+    }
+
+    pub(super) fn run(&mut self) -> Run<()> {
+        let function = self.function;
+        self.block(&function.body)?;
+        self.check_results()
+    }
+
+    /// Every result array is resized, and what the function stores to is
+    /// stored in full.
+    fn check_results(&self) -> Run<()> {
+        let stored = self.function.stored_buffers();
+        for (buffer, kind) in self.function.buffers.iter() {
+            let memory = &self.memory[buffer.index()];
+            let len = match kind.access {
+                Access::Read | Access::Workspace => continue,
+                Access::Write => memory.len(),
+                Access::Grow => memory
+                    .resized
+                    .ok_or_else(|| FaultKind::NotResized(kind.name.clone()))?,
+            };
+            if !stored.contains(&buffer) {
+                continue;
+            }
+            if let Some(index) = memory.first_undefined(0..len) {
+                let buffer = kind.name.clone();
+                return Err(FaultKind::Undefined { buffer, index }.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Run<()> {
+        self.steps += 1;
+        if self.steps > self.max_steps {
+            return Err(FaultKind::StepLimit(self.max_steps).into());
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: &Block) -> Run<()> {
+        for stmt in block {
+            self.stmt(stmt).map_err(|stop| self.name(stop, stmt))?;
+        }
+        Ok(())
+    }
+
+    /// Names the statement in a fault that has none yet: the innermost.
+    fn name(&self, stop: Stop, stmt: &Stmt) -> Stop {
+        match stop {
+            Stop::Fault(mut fault) if fault.statement.is_empty() => {
+                fault.statement = self.function.statement_text(stmt);
+                Stop::Fault(fault)
+            }
+            stop => stop,
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Run<()> {
+        self.step()?;
+        match stmt {
+            Stmt::Comment(_) => {}
+            Stmt::Declare { var, value } | Stmt::Assign { var, value } => {
+                let value = self.eval(value)?;
+                self.vars[var.index()] = Some(value);
+            }
+            Stmt::Store {
+                buffer,
+                index,
+                value,
+                reduce,
+            } => self.store(*buffer, index, value, *reduce)?,
+            Stmt::For { var, lo, hi, body } => {
+                let (lo, hi) = (self.int(lo)?, self.int(hi)?);
+                for i in lo..hi {
+                    self.step()?;
+                    self.vars[var.index()] = Some(Scalar::I64(i));
+                    self.block(body)?;
+                }
+            }
+            Stmt::While { condition, body } => {
+                while self.truth(condition)? {
+                    self.step()?;
+                    self.block(body)?;
+                }
+            }
+            Stmt::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let block = if self.truth(condition)? {
+                    then
+                } else {
+                    otherwise
+                };
+                self.block(block)?;
+            }
+            Stmt::Fill {
+                buffer,
+                lo,
+                hi,
+                value,
+            } => {
+                let (lo, hi) = (self.int(lo)?, self.int(hi)?);
+                let value = self.eval(value)?;
+                if let Some(range) = self.range(*buffer, lo, hi)? {
+                    for at in range {
+                        self.set(*buffer, at, value);
+                    }
+                }
+            }
+            Stmt::Alloc { buffer, len } => {
+                let len = self.length(*buffer, len)?;
+                if std::mem::replace(&mut self.memory[buffer.index()].allocated, true) {
+                    return Err(FaultKind::AllocatedTwice(self.buffer_name(*buffer)).into());
+                }
+                self.extend_to(*buffer, len)?;
+            }
+            Stmt::Grow { buffer, len } => {
+                let len = self.length(*buffer, len)?;
+                self.extend_to(*buffer, len)?;
+            }
+            Stmt::Resize { buffer, len } => {
+                let len = self.length(*buffer, len)?;
+                if self.memory[buffer.index()].resized.replace(len).is_some() {
+                    return Err(FaultKind::ResizedTwice(self.buffer_name(*buffer)).into());
+                }
+                self.extend_to(*buffer, len)?;
+            }
+            Stmt::Sort { buffer, lo, hi } => {
+                let (lo, hi) = (self.int(lo)?, self.int(hi)?);
+                if let Some(range) = self.range(*buffer, lo, hi)? {
+                    let memory = &mut self.memory[buffer.index()];
+                    if let Some(index) = memory.first_undefined(range.clone()) {
+                        let buffer = self.buffer_name(*buffer);
+                        return Err(FaultKind::Undefined { buffer, index }.into());
+                    }
+                    memory.sort(range);
+                }
+            }
+            Stmt::Fail(failure) => return Err((*failure).into()),
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        buffer: Buffer,
+        index: &Expr,
+        value: &Expr,
+        reduce: Option<BinaryOp>,
+    ) -> Run<()> {
+        let index = self.int(index)?;
+        let value = match reduce {
+            None => self.eval(value)?,
+            Some(op) => {
+                let old = self.load(buffer, index)?;
+                self.binary(op, old, value)?
+            }
+        };
+        let at = self.place(buffer, index)?;
+        self.set(buffer, at, value);
+        Ok(())
+    }
+
+    /// Stores a value of the compute type.
+    fn set(&mut self, buffer: Buffer, at: usize, value: Scalar) {
+        let storage = self.function.buffers[buffer].storage;
+        let value = value
+            .cast(storage)
+            .expect("no compute type is a float where the storage type is none");
+        self.memory[buffer.index()].set(at, value);
+    }
+
+    /// Reads a value as the compute type.
+    fn load(&self, buffer: Buffer, index: i64) -> Run<Scalar> {
+        let at = self.place(buffer, index)?;
+        let kind = &self.function.buffers[buffer];
+        match self.memory[buffer.index()].get(at) {
+            Some(value) => Ok(value
+                .cast(kind.compute)
+                .expect("no storage type is a float where the compute type is none")),
+            None => Err(FaultKind::Undefined {
+                buffer: kind.name.clone(),
+                index: at,
+            }
+            .into()),
+        }
+    }
+
+    fn eval(&self, expr: &Expr) -> Run<Scalar> {
+        Ok(match expr {
+            Expr::Const(value) => *value,
+            Expr::Var(var) => self.vars[var.index()].expect("a variable is declared before use"),
+            Expr::Load { buffer, index } => self.load(*buffer, self.int(index)?)?,
+            Expr::Unary(op, value) => ops::unary(*op, self.eval(value)?),
+            Expr::Binary(op, left, right) => self.binary(*op, self.eval(left)?, right)?,
+            Expr::Call(function, arguments) => {
+                let mut values = [Scalar::Bool(false); 2];
+                for (value, argument) in values.iter_mut().zip(arguments) {
+                    *value = self.eval(argument)?;
+                }
+                ops::call(*function, &values[..arguments.len()])
+            }
+            Expr::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                if self.truth(condition)? {
+                    self.eval(then)?
+                } else {
+                    self.eval(otherwise)?
+                }
+            }
+            Expr::Cast(element, value) => ops::cast(*element, self.eval(value)?)?,
+        })
+    }
+
+    /// `left op right`, where `and` and `or` evaluate `right` only if needed.
+    fn binary(&self, op: BinaryOp, left: Scalar, right: &Expr) -> Run<Scalar> {
+        match (op, left) {
+            (BinaryOp::And, Scalar::Bool(false)) | (BinaryOp::Or, Scalar::Bool(true)) => Ok(left),
+            _ => Ok(ops::binary(op, left, self.eval(right)?)?),
+        }
+    }
+
+    fn int(&self, expr: &Expr) -> Run<i64> {
+        match self.eval(expr)? {
+            Scalar::I64(value) => Ok(value),
+            other => panic!("{} where i64 belongs", other.element()),
+        }
+    }
+
+    fn truth(&self, expr: &Expr) -> Run<bool> {
+        match self.eval(expr)? {
+            Scalar::Bool(value) => Ok(value),
+            other => panic!("{} where {} belongs", other.element(), ElementType::Bool),
+        }
+    }
+
+    fn length(&self, buffer: Buffer, len: &Expr) -> Run<usize> {
+        let len = self.int(len)?;
+        usize::try_from(len).map_err(|_| {
+            FaultKind::NegativeLength {
+                buffer: self.buffer_name(buffer),
+                len,
+            }
+            .into()
+        })
+    }
+
+    fn extend_to(&mut self, buffer: Buffer, len: usize) -> Run<()> {
+        if self.memory[buffer.index()].extend_to(len) {
+            return Ok(());
+        }
+        Err(Failure::OutOfMemory.into())
+    }
+
+    fn place(&self, buffer: Buffer, index: i64) -> Run<usize> {
+        let memory = &self.memory[buffer.index()];
+        memory.place(index).ok_or_else(|| {
+            FaultKind::OutOfBounds {
+                buffer: self.buffer_name(buffer),
+                index,
+                len: memory.len(),
+            }
+            .into()
+        })
+    }
+
+    /// The places `lo..hi`, or `None` if there are none.
+    fn range(&self, buffer: Buffer, lo: i64, hi: i64) -> Run<Option<std::ops::Range<usize>>> {
+        if lo >= hi {
+            return Ok(None);
+        }
+        let first = self.place(buffer, lo)?;
+        let last = self.place(buffer, hi - 1)?;
+        Ok(Some(first..last + 1))
+    }
+
+    fn buffer_name(&self, buffer: Buffer) -> String {
+        self.function.buffers[buffer].name.clone()
+    }
+}

@@ -1,0 +1,100 @@
+//! One buffer with what is known of each of its entries.
+
+use std::ops::Range;
+
+use sparsec_base::Scalar;
+
+use super::entries::Entries;
+use crate::ir::Access;
+
+/// The entries of a buffer, and which of them were stored.
+#[derive(Debug)]
+pub(super) struct Memory {
+    entries: Entries,
+    /// `None` where every entry is defined.
+    defined: Option<Vec<bool>>,
+    /// The final length, once it is said.
+    pub(super) resized: Option<usize>,
+    /// Whether a workspace is allocated.
+    pub(super) allocated: bool,
+}
+
+impl Memory {
+    pub(super) fn new(access: Access, mut entries: Entries) -> Self {
+        let defined = match access {
+            Access::Read | Access::Workspace => None,
+            Access::Write => Some(vec![false; entries.len()]),
+            Access::Grow => {
+                entries.truncate(0);
+                Some(Vec::new())
+            }
+        };
+        Self {
+            entries,
+            defined,
+            resized: None,
+            allocated: access != Access::Workspace,
+        }
+    }
+
+    pub(super) fn into_entries(mut self) -> Entries {
+        if let Some(len) = self.resized {
+            self.entries.truncate(len);
+        }
+        self.entries
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The place of entry `index`, if there is one.
+    pub(super) fn place(&self, index: i64) -> Option<usize> {
+        usize::try_from(index).ok().filter(|&at| at < self.len())
+    }
+
+    /// The entry at `at`, if it was ever stored.
+    pub(super) fn get(&self, at: usize) -> Option<Scalar> {
+        match &self.defined {
+            Some(defined) if !defined[at] => None,
+            _ => Some(self.entries.get(at)),
+        }
+    }
+
+    pub(super) fn set(&mut self, at: usize, value: Scalar) {
+        self.entries.set(at, value);
+        if let Some(defined) = &mut self.defined {
+            defined[at] = true;
+        }
+    }
+
+    /// The first entry of `range` that was never stored.
+    pub(super) fn first_undefined(&self, range: Range<usize>) -> Option<usize> {
+        let defined = self.defined.as_ref()?;
+        let start = range.start;
+        defined[range]
+            .iter()
+            .position(|defined| !defined)
+            .map(|n| start + n)
+    }
+
+    /// Makes room for `len` entries; `false` if there is no memory.
+    pub(super) fn extend_to(&mut self, len: usize) -> bool {
+        if !self.entries.extend_to(len) {
+            return false;
+        }
+        let len = self.len();
+        let Some(defined) = &mut self.defined else {
+            return true;
+        };
+        let room = defined.try_reserve(len - defined.len()).is_ok();
+        if room {
+            defined.resize(len, false);
+        }
+        room
+    }
+
+    pub(super) fn sort(&mut self, range: Range<usize>) {
+        self.entries.sort(range);
+    }
+}

@@ -1,0 +1,130 @@
+//! The text form: what prints and parses.
+//!
+//! ```text
+//! function  = "fn" NAME "(" [ argument { "," argument } ] ")" block
+//! argument  = ( "in" | "out" ) NAME "\"" doc "\"" "{" [ part { "," part } ] "}"
+//! part      = "extent" NAME
+//!           | ( "read" | "write" | "grow" ) NAME ":" TYPE [ "as" TYPE ]
+//! block     = "{" { statement } "}"
+//! statement = ";" text of the line
+//!           | ( "let" | "var" ) NAME ":" TYPE "=" expr
+//!           | NAME [ op ] "=" expr
+//!           | NAME "[" expr "]" [ op ] "=" expr
+//!           | "for" NAME "in" expr ".." expr block
+//!           | "while" expr block
+//!           | "if" expr block [ "else" ( block | statement with "if" ) ]
+//!           | "fill" NAME "[" expr ".." expr "]" "," expr
+//!           | "alloc" NAME ":" TYPE "[" expr "]" [ "as" TYPE ]
+//!           | ( "grow" | "resize" ) NAME "," expr
+//!           | "sort" NAME "[" expr ".." expr "]"
+//!           | "fail" NAME
+//! ```
+//!
+//! `: TYPE as TYPE` gives a buffer's compute type, then its storage type where
+//! that is another. `op` is one of `+ - * / // % min max and or`.
+//!
+//! From loose to tight: `or`; `and`; `not`; the comparisons, which do not
+//! chain; `+ -`; `* / // %`; unary `-`. All else is written as a call:
+//! `min(a, b)`, `abs(x)`, `sqrt(x)`, `select(c, a, b)`, and `f64(x)` for a cast.
+//!
+//! A constant shows its type: `5` is i64, `5i32` is i32, `5.0` is f64, `5.0f32`
+//! is f32; so are `inf`, `nan`, `inff32` and `nanf32`. A `-` that touches a
+//! number belongs to it; a negation of a constant has parentheses, `-(5)`.
+//!
+//! Comments in a body are statements and survive; others are dropped. Printing
+//! what was parsed and parsing it again gives an equal function.
+
+mod parse;
+mod print;
+
+use sparsec_base::ElementType;
+
+use crate::ir::{BinaryOp, Failure, Intrinsic};
+
+/// Names that the language keeps for itself.
+const KEYWORDS: &[&str] = &[
+    "abs", "alloc", "and", "as", "else", "extent", "fail", "false", "fill", "fn", "for", "grow",
+    "if", "in", "inf", "inff32", "let", "max", "min", "nan", "nanf32", "not", "or", "out", "read",
+    "resize", "select", "sort", "true", "var", "while", "write",
+];
+
+/// Operators that combine in place, as in `t += e`.
+pub(crate) const REDUCTIONS: &[BinaryOp] = &[
+    BinaryOp::Add,
+    BinaryOp::Sub,
+    BinaryOp::Mul,
+    BinaryOp::Div,
+    BinaryOp::FloorDiv,
+    BinaryOp::Mod,
+    BinaryOp::Min,
+    BinaryOp::Max,
+    BinaryOp::And,
+    BinaryOp::Or,
+];
+
+/// Whether `name` cannot name a variable or a buffer.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    KEYWORDS.contains(&name)
+        || ElementType::parse(name).is_some()
+        || Intrinsic::ALL
+            .iter()
+            .any(|function| function.name() == name)
+}
+
+/// Whether `name` reads back as one name: letters, digits and `_`, with `.`
+/// between them, and no digit first.
+pub(crate) fn is_name(name: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && name
+            .split('.')
+            .all(|part| !part.is_empty() && part.chars().all(word))
+}
+
+/// How tightly an operator binds; a larger number is tighter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Or,
+    And,
+    Not,
+    Comparison,
+    Sum,
+    Product,
+    Negation,
+    Atom,
+}
+
+impl Binding {
+    /// That of an infix operator; `None` for `min` and `max`.
+    fn of(op: BinaryOp) -> Option<Self> {
+        match op {
+            BinaryOp::Or => Some(Self::Or),
+            BinaryOp::And => Some(Self::And),
+            BinaryOp::Add | BinaryOp::Sub => Some(Self::Sum),
+            BinaryOp::Mul | BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Mod => {
+                Some(Self::Product)
+            }
+            BinaryOp::Min | BinaryOp::Max => None,
+            _ => Some(Self::Comparison),
+        }
+    }
+
+    fn tighter(self) -> Self {
+        match self {
+            Self::Or => Self::And,
+            Self::And => Self::Not,
+            Self::Not => Self::Comparison,
+            Self::Comparison => Self::Sum,
+            Self::Sum => Self::Product,
+            Self::Product => Self::Negation,
+            Self::Negation | Self::Atom => Self::Atom,
+        }
+    }
+}
+
+/// The failure with this name.
+fn failure(name: &str) -> Option<Failure> {
+    Failure::ALL
+        .into_iter()
+        .find(|failure| failure.name() == name)
+}

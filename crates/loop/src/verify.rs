@@ -1,0 +1,80 @@
+//! What makes a function valid: the checklist that every pass keeps and every
+//! back end relies on.
+//!
+//! Signature
+//! * Names of variables and buffers are distinct, [read back](crate::text) and
+//!   are no words of the language; the texts of arguments read back too.
+//! * Arguments have distinct names. Each extent is an `i64` that never changes.
+//!   Each extent and each buffer belongs to one argument; a buffer that belongs
+//!   to none is a workspace.
+//! * Buffers of an `in` argument have access `read`.
+//! * A buffer is stored as its compute type, or `i64` as `i32`, or `f64` as `f32`.
+//!
+//! Variables
+//! * A variable is declared by one statement, and used only after that, within
+//!   the block that holds the declaration. A loop's variable is an `i64`, and
+//!   visible in the loop's body.
+//! * Only a mutable variable is assigned.
+//!
+//! Types
+//! * Both operands of an operation have one type. `/` and library functions
+//!   take floats; `+ - * // %`, `-x` and `abs` take all but `bool`; `and`, `or`,
+//!   `not` and conditions are `bool`; `min`, `max` and comparisons take any.
+//! * Indices, lengths and bounds are `i64`; what is stored has the buffer's
+//!   compute type. An operator that a store combines with is one of
+//!   `+ - * / // % min max and or`, and fits that type.
+//!
+//! Buffers
+//! * A `read` buffer is never stored to. Only buffers of integers are sorted.
+//! * A workspace is allocated by one statement that is in no loop, and used
+//!   only after that, within the block that holds it.
+//! * Only a `grow` buffer is grown or resized. It is resized in no loop, and
+//!   exactly once on every path that returns without an error.
+
+mod check;
+mod signature;
+
+use sparsec_base::code::Code;
+use sparsec_base::{Diagnostic, Result, Source, Span};
+
+use crate::ir::Function;
+
+pub(crate) use check::check;
+
+/// The first rule that a function breaks.
+#[derive(Debug)]
+pub(crate) struct Invalid {
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    pub(crate) help: Option<&'static str>,
+    /// The statement's number, outer before inner; `None` for the signature.
+    pub(crate) statement: Option<usize>,
+    /// The statement's first line, or what the signature is about.
+    pub(crate) text: String,
+}
+
+impl Invalid {
+    /// The diagnostic, with the place in `source`.
+    pub(crate) fn diagnostic(self, source: &Source, span: Span) -> Diagnostic {
+        let diagnostic = Diagnostic::new(self.code, self.message).at(source, span, "not valid");
+        match self.help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        }
+    }
+}
+
+/// Checks that a function is valid: all that the [list](self) says.
+///
+/// Time grows with the size of the function.
+///
+/// # Errors
+/// `E06..` for the first rule that is broken, with the text of the statement
+/// that breaks it.
+pub fn verify(function: &Function) -> Result<()> {
+    check(function).map_err(|invalid| {
+        let source = Source::new(format!("loop IR of `{}`", function.name), &*invalid.text);
+        let span = Span::new(0, invalid.text.len());
+        invalid.diagnostic(&source, span)
+    })
+}

@@ -1,0 +1,432 @@
+//! The part of the checklist that is about statements and expressions.
+
+use std::collections::HashSet;
+
+use sparsec_base::{Code, ElementType, code};
+
+use super::Invalid;
+use super::signature::check_signature;
+use crate::ir::{Access, BinaryOp, Block, Buffer, Expr, Function, Stmt, UnaryOp, Var};
+use crate::text::REDUCTIONS;
+
+type Check<T = ()> = Result<T, Invalid>;
+
+pub(crate) fn check(function: &Function) -> Check {
+    check_signature(function)?;
+    let extents = function.arguments.iter().flat_map(|a| &a.extents);
+    let mut checker = Checker {
+        function,
+        visible: extents.clone().copied().collect(),
+        declared: extents.copied().collect(),
+        workspaces: HashSet::new(),
+        allocated: HashSet::new(),
+        resized: HashSet::new(),
+        n_loops: 0,
+        n_statements: 0,
+        current: None,
+    };
+    let returns = checker.block(&function.body)?;
+    checker.current = None;
+    for (buffer, kind) in function.buffers.iter() {
+        if returns && kind.access == Access::Grow && !checker.resized.contains(&buffer) {
+            return Err(checker.invalid(
+                code::LOOP_LIFETIME,
+                format!("`{}` is not resized on every path that returns", kind.name),
+            ));
+        }
+    }
+    Ok(())
+}
+
+struct Checker<'f> {
+    function: &'f Function,
+    /// Variables that may be used here.
+    visible: HashSet<Var>,
+    /// Variables that were declared anywhere so far.
+    declared: HashSet<Var>,
+    /// Workspaces that may be used here, and all that were allocated so far.
+    workspaces: HashSet<Buffer>,
+    allocated: HashSet<Buffer>,
+    /// Buffers that are resized on every path to here.
+    resized: HashSet<Buffer>,
+    n_loops: usize,
+    n_statements: usize,
+    current: Option<(usize, &'f Stmt)>,
+}
+
+impl<'f> Checker<'f> {
+    fn invalid(&self, code: Code, message: String) -> Invalid {
+        let (statement, text) = match self.current {
+            Some((number, stmt)) => (Some(number), self.function.statement_text(stmt)),
+            None => (None, format!("fn {}", self.function.name)),
+        };
+        Invalid {
+            code,
+            message,
+            help: None,
+            statement,
+            text,
+        }
+    }
+
+    fn helped(&self, code: Code, message: String, help: &'static str) -> Invalid {
+        Invalid {
+            help: Some(help),
+            ..self.invalid(code, message)
+        }
+    }
+
+    /// Checks a block; whether its end can be reached.
+    fn block(&mut self, block: &'f Block) -> Check<bool> {
+        let visible = self.visible.clone();
+        let workspaces = self.workspaces.clone();
+        let mut reached = true;
+        for stmt in block {
+            reached &= self.stmt(stmt)?;
+        }
+        self.visible = visible;
+        self.workspaces = workspaces;
+        Ok(reached)
+    }
+
+    /// Checks a statement; whether what follows it can be reached.
+    fn stmt(&mut self, stmt: &'f Stmt) -> Check<bool> {
+        self.current = Some((self.n_statements, stmt));
+        self.n_statements += 1;
+        match stmt {
+            Stmt::Comment(_) => {}
+            Stmt::Declare { var, value } => {
+                self.has_type(value, self.function.vars[*var].element)?;
+                self.declare(*var)?;
+            }
+            Stmt::Assign { var, value } => {
+                let kind = &self.function.vars[*var];
+                self.var(*var)?;
+                if !kind.mutable {
+                    return Err(self.helped(
+                        code::LOOP_IMMUTABLE,
+                        format!("`{}` never changes and is assigned", kind.name),
+                        "declare it with `var`",
+                    ));
+                }
+                self.has_type(value, kind.element)?;
+            }
+            Stmt::Store {
+                buffer,
+                index,
+                value,
+                reduce,
+            } => {
+                self.stored(*buffer)?;
+                self.has_type(index, ElementType::I64)?;
+                let compute = self.function.buffers[*buffer].compute;
+                self.has_type(value, compute)?;
+                if let Some(op) = *reduce
+                    && !(REDUCTIONS.contains(&op) && accepts(op, compute))
+                {
+                    let name = &self.function.buffers[*buffer].name;
+                    return Err(self.invalid(
+                        code::LOOP_TYPE,
+                        format!("`{}` does not combine {compute} in `{name}`", op.symbol()),
+                    ));
+                }
+            }
+            Stmt::For { var, lo, hi, body } => {
+                self.has_type(lo, ElementType::I64)?;
+                self.has_type(hi, ElementType::I64)?;
+                let kind = &self.function.vars[*var];
+                if kind.element != ElementType::I64 || kind.mutable {
+                    return Err(self.invalid(
+                        code::LOOP_TYPE,
+                        format!("the loop variable `{}` is no fixed i64", kind.name),
+                    ));
+                }
+                self.declare(*var)?;
+                self.repeated(body)?;
+                self.visible.remove(var);
+            }
+            Stmt::While { condition, body } => {
+                self.has_type(condition, ElementType::Bool)?;
+                self.repeated(body)?;
+            }
+            Stmt::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.has_type(condition, ElementType::Bool)?;
+                return self.branches(then, otherwise);
+            }
+            Stmt::Fill {
+                buffer,
+                lo,
+                hi,
+                value,
+            } => {
+                self.stored(*buffer)?;
+                self.has_type(lo, ElementType::I64)?;
+                self.has_type(hi, ElementType::I64)?;
+                self.has_type(value, self.function.buffers[*buffer].compute)?;
+            }
+            Stmt::Alloc { buffer, len } => {
+                self.has_type(len, ElementType::I64)?;
+                self.alloc(*buffer)?;
+            }
+            Stmt::Grow { buffer, len } => {
+                self.has_type(len, ElementType::I64)?;
+                self.grows(*buffer)?;
+            }
+            Stmt::Resize { buffer, len } => {
+                self.has_type(len, ElementType::I64)?;
+                self.grows(*buffer)?;
+                let name = &self.function.buffers[*buffer].name;
+                if self.n_loops > 0 {
+                    return Err(self.helped(
+                        code::LOOP_LIFETIME,
+                        format!("`{name}` is resized inside a loop"),
+                        "resize it once, behind the loop; inside, `grow` it",
+                    ));
+                }
+                if !self.resized.insert(*buffer) {
+                    return Err(
+                        self.invalid(code::LOOP_LIFETIME, format!("`{name}` is resized twice"))
+                    );
+                }
+            }
+            Stmt::Sort { buffer, lo, hi } => {
+                self.stored(*buffer)?;
+                let kind = &self.function.buffers[*buffer];
+                if !kind.storage.is_integer() {
+                    return Err(self.invalid(
+                        code::LOOP_ACCESS,
+                        format!("`{}` has no integers to sort", kind.name),
+                    ));
+                }
+                self.has_type(lo, ElementType::I64)?;
+                self.has_type(hi, ElementType::I64)?;
+            }
+            Stmt::Fail(_) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn repeated(&mut self, body: &'f Block) -> Check {
+        self.n_loops += 1;
+        self.block(body)?;
+        self.n_loops -= 1;
+        Ok(())
+    }
+
+    /// What is resized behind a branch is what both sides resize, except that
+    /// a side that leaves the function does not count.
+    fn branches(&mut self, then: &'f Block, otherwise: &'f Block) -> Check<bool> {
+        let current = self.current;
+        let before = self.resized.clone();
+        let then_ends = self.block(then)?;
+        let after_then = std::mem::replace(&mut self.resized, before);
+        let otherwise_ends = self.block(otherwise)?;
+        match (then_ends, otherwise_ends) {
+            (true, true) if after_then != self.resized => {
+                self.current = current;
+                return Err(self.invalid(
+                    code::LOOP_LIFETIME,
+                    "only one side of this resizes a result".to_owned(),
+                ));
+            }
+            (true, false) => self.resized = after_then,
+            _ => {}
+        }
+        Ok(then_ends || otherwise_ends)
+    }
+
+    fn declare(&mut self, var: Var) -> Check {
+        if !self.declared.insert(var) {
+            let name = &self.function.vars[var].name;
+            return Err(self.invalid(
+                code::LOOP_DUPLICATE_NAME,
+                format!("`{name}` is declared twice"),
+            ));
+        }
+        self.visible.insert(var);
+        Ok(())
+    }
+
+    fn var(&self, var: Var) -> Check<ElementType> {
+        let kind = &self.function.vars[var];
+        if self.visible.contains(&var) {
+            return Ok(kind.element);
+        }
+        let name = &kind.name;
+        Err(self.invalid(
+            code::LOOP_UNKNOWN_NAME,
+            format!("`{name}` is used where it is not declared"),
+        ))
+    }
+
+    /// Checks that a buffer may be read here; its compute type.
+    fn buffer(&self, buffer: Buffer) -> Check<ElementType> {
+        let kind = &self.function.buffers[buffer];
+        if kind.access != Access::Workspace || self.workspaces.contains(&buffer) {
+            return Ok(kind.compute);
+        }
+        Err(self.helped(
+            code::LOOP_LIFETIME,
+            format!(
+                "the workspace `{}` is used where it is not allocated",
+                kind.name
+            ),
+            "allocate it before, in a block that holds this use",
+        ))
+    }
+
+    fn stored(&self, buffer: Buffer) -> Check {
+        self.buffer(buffer)?;
+        let kind = &self.function.buffers[buffer];
+        if kind.access == Access::Read {
+            return Err(self.invalid(
+                code::LOOP_ACCESS,
+                format!("`{}` is only read, and changed here", kind.name),
+            ));
+        }
+        Ok(())
+    }
+
+    fn grows(&self, buffer: Buffer) -> Check {
+        let kind = &self.function.buffers[buffer];
+        if kind.access == Access::Grow {
+            return Ok(());
+        }
+        Err(self.invalid(
+            code::LOOP_ACCESS,
+            format!("`{}` does not grow, and is given a length", kind.name),
+        ))
+    }
+
+    fn alloc(&mut self, buffer: Buffer) -> Check {
+        let kind = &self.function.buffers[buffer];
+        let name = &kind.name;
+        if kind.access != Access::Workspace {
+            return Err(self.invalid(
+                code::LOOP_ACCESS,
+                format!("`{name}` is no workspace, and is allocated"),
+            ));
+        }
+        if self.n_loops > 0 {
+            return Err(self.helped(
+                code::LOOP_LIFETIME,
+                format!("`{name}` is allocated inside a loop"),
+                "allocate it before the loop, and `fill` it inside",
+            ));
+        }
+        if !self.allocated.insert(buffer) {
+            return Err(self.invalid(code::LOOP_LIFETIME, format!("`{name}` is allocated twice")));
+        }
+        self.workspaces.insert(buffer);
+        Ok(())
+    }
+
+    fn has_type(&self, expr: &Expr, wanted: ElementType) -> Check {
+        let found = self.expr(expr)?;
+        if found == wanted {
+            return Ok(());
+        }
+        Err(self.invalid(
+            code::LOOP_TYPE,
+            format!(
+                "`{}` is {found}, where {wanted} is needed",
+                self.function.expr_text(expr)
+            ),
+        ))
+    }
+
+    /// Checks an expression; its type.
+    fn expr(&self, expr: &Expr) -> Check<ElementType> {
+        let no = |operation: &str, element: ElementType| {
+            Err(self.invalid(
+                code::LOOP_TYPE,
+                format!(
+                    "`{operation}` does not take {element}, in `{}`",
+                    self.function.expr_text(expr)
+                ),
+            ))
+        };
+        match expr {
+            Expr::Const(value) => Ok(value.element()),
+            Expr::Var(var) => self.var(*var),
+            Expr::Load { buffer, index } => {
+                self.has_type(index, ElementType::I64)?;
+                self.buffer(*buffer)
+            }
+            Expr::Unary(op, value) => {
+                let element = self.expr(value)?;
+                let (name, takes) = match op {
+                    UnaryOp::Neg => ("-", element != ElementType::Bool),
+                    UnaryOp::Abs => ("abs", element != ElementType::Bool),
+                    UnaryOp::Not => ("not", element == ElementType::Bool),
+                };
+                if takes {
+                    Ok(element)
+                } else {
+                    no(name, element)
+                }
+            }
+            Expr::Binary(op, left, right) => {
+                let element = self.expr(left)?;
+                self.has_type(right, element)?;
+                if !accepts(*op, element) {
+                    return no(op.symbol(), element);
+                }
+                Ok(if op.is_comparison() {
+                    ElementType::Bool
+                } else {
+                    element
+                })
+            }
+            Expr::Call(function, arguments) => {
+                let Some(first) = arguments
+                    .first()
+                    .filter(|_| arguments.len() == function.arity())
+                else {
+                    return Err(self.invalid(
+                        code::LOOP_TYPE,
+                        format!("`{}` takes {} arguments", function.name(), function.arity()),
+                    ));
+                };
+                let element = self.expr(first)?;
+                if !element.is_float() {
+                    return no(function.name(), element);
+                }
+                for argument in &arguments[1..] {
+                    self.has_type(argument, element)?;
+                }
+                Ok(element)
+            }
+            Expr::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.has_type(condition, ElementType::Bool)?;
+                let element = self.expr(then)?;
+                self.has_type(otherwise, element)?;
+                Ok(element)
+            }
+            Expr::Cast(element, value) => {
+                self.expr(value)?;
+                Ok(*element)
+            }
+        }
+    }
+}
+
+/// Whether an operation takes operands of this type.
+fn accepts(op: BinaryOp, element: ElementType) -> bool {
+    match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::FloorDiv | BinaryOp::Mod => {
+            element != ElementType::Bool
+        }
+        BinaryOp::Div => element.is_float(),
+        BinaryOp::And | BinaryOp::Or => element == ElementType::Bool,
+        _ => true,
+    }
+}

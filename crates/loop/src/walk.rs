@@ -1,0 +1,261 @@
+//! Walking over statements and expressions.
+//!
+//! A pass says what it looks for; how the parts of a statement lie in it is
+//! known here alone.
+
+use std::collections::HashSet;
+
+use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
+
+impl Expr {
+    /// Calls `visit` with each direct operand, left to right.
+    pub fn for_each_operand<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
+        match self {
+            Self::Const(_) | Self::Var(_) => {}
+            Self::Load { index: value, .. } | Self::Unary(_, value) | Self::Cast(_, value) => {
+                visit(value);
+            }
+            Self::Binary(_, left, right) => {
+                visit(left);
+                visit(right);
+            }
+            Self::Call(_, arguments) => arguments.iter().for_each(visit),
+            Self::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                visit(condition);
+                visit(then);
+                visit(otherwise);
+            }
+        }
+    }
+
+    /// Calls `visit` with each direct operand, to change it.
+    pub fn for_each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Self::Const(_) | Self::Var(_) => {}
+            Self::Load { index: value, .. } | Self::Unary(_, value) | Self::Cast(_, value) => {
+                visit(value);
+            }
+            Self::Binary(_, left, right) => {
+                visit(left);
+                visit(right);
+            }
+            Self::Call(_, arguments) => arguments.iter_mut().for_each(visit),
+            Self::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                visit(condition);
+                visit(then);
+                visit(otherwise);
+            }
+        }
+    }
+
+    /// Whether `wanted` holds of this expression or of one inside it.
+    pub fn any(&self, wanted: &mut dyn FnMut(&Expr) -> bool) -> bool {
+        let mut found = wanted(self);
+        if !found {
+            self.for_each_operand(&mut |operand| found = found || operand.any(wanted));
+        }
+        found
+    }
+
+    /// Changes every expression inside this one, then this one.
+    pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut Expr)) {
+        self.for_each_operand_mut(&mut |operand| operand.rewrite(change));
+        change(self);
+    }
+
+    /// Whether this expression reads the variable.
+    pub fn reads(&self, var: Var) -> bool {
+        self.any(&mut |expr| *expr == Expr::Var(var))
+    }
+
+    /// Whether this expression reads a buffer.
+    pub fn loads(&self) -> bool {
+        self.any(&mut |expr| matches!(expr, Expr::Load { .. }))
+    }
+
+    /// How many operations, loads included, it takes.
+    pub fn n_operations(&self) -> usize {
+        let mut n = usize::from(!matches!(self, Expr::Const(_) | Expr::Var(_)));
+        self.for_each_operand(&mut |operand| n += operand.n_operations());
+        n
+    }
+}
+
+impl Stmt {
+    /// Calls `visit` with each expression of this statement, but not of the
+    /// statements inside it, in the order in which they are evaluated.
+    pub fn for_each_expr<'s>(&'s self, visit: &mut dyn FnMut(&'s Expr)) {
+        match self {
+            Self::Comment(_) | Self::Fail(_) => {}
+            Self::Declare { value, .. } | Self::Assign { value, .. } => visit(value),
+            Self::Store { index, value, .. } => {
+                visit(index);
+                visit(value);
+            }
+            Self::For { lo, hi, .. } | Self::Sort { lo, hi, .. } => {
+                visit(lo);
+                visit(hi);
+            }
+            Self::While { condition, .. } | Self::If { condition, .. } => visit(condition),
+            Self::Fill { lo, hi, value, .. } => {
+                visit(lo);
+                visit(hi);
+                visit(value);
+            }
+            Self::Alloc { len, .. } | Self::Grow { len, .. } | Self::Resize { len, .. } => {
+                visit(len);
+            }
+        }
+    }
+
+    /// Calls `visit` with each expression of this statement, to change it.
+    pub fn for_each_expr_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Self::Comment(_) | Self::Fail(_) => {}
+            Self::Declare { value, .. } | Self::Assign { value, .. } => visit(value),
+            Self::Store { index, value, .. } => {
+                visit(index);
+                visit(value);
+            }
+            Self::For { lo, hi, .. } | Self::Sort { lo, hi, .. } => {
+                visit(lo);
+                visit(hi);
+            }
+            Self::While { condition, .. } | Self::If { condition, .. } => visit(condition),
+            Self::Fill { lo, hi, value, .. } => {
+                visit(lo);
+                visit(hi);
+                visit(value);
+            }
+            Self::Alloc { len, .. } | Self::Grow { len, .. } | Self::Resize { len, .. } => {
+                visit(len);
+            }
+        }
+    }
+
+    /// The blocks inside this statement.
+    pub fn blocks(&self) -> Vec<&Block> {
+        match self {
+            Self::For { body, .. } | Self::While { body, .. } => vec![body],
+            Self::If {
+                then, otherwise, ..
+            } => vec![then, otherwise],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The blocks inside this statement, to change them.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        match self {
+            Self::For { body, .. } | Self::While { body, .. } => vec![body],
+            Self::If {
+                then, otherwise, ..
+            } => vec![then, otherwise],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Calls `visit` with this statement, then with all inside it.
+    pub fn for_each<'s>(&'s self, visit: &mut dyn FnMut(&'s Stmt)) {
+        visit(self);
+        for block in self.blocks() {
+            for_each_stmt(block, visit);
+        }
+    }
+
+    /// The variable that this statement declares or assigns.
+    pub fn written_var(&self) -> Option<Var> {
+        match self {
+            Self::Declare { var, .. } | Self::Assign { var, .. } | Self::For { var, .. } => {
+                Some(*var)
+            }
+            _ => None,
+        }
+    }
+
+    /// The buffer whose entries this statement changes.
+    pub fn stored_buffer(&self) -> Option<Buffer> {
+        match self {
+            Self::Store { buffer, .. } | Self::Fill { buffer, .. } | Self::Sort { buffer, .. } => {
+                Some(*buffer)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Calls `visit` with every statement of a block, outer before inner.
+pub fn for_each_stmt<'s>(block: &'s Block, visit: &mut dyn FnMut(&'s Stmt)) {
+    for stmt in block {
+        stmt.for_each(visit);
+    }
+}
+
+/// Calls `change` with every block, inner before outer.
+pub fn for_each_block_mut(block: &mut Block, change: &mut dyn FnMut(&mut Block)) {
+    for stmt in block.iter_mut() {
+        for inner in stmt.blocks_mut() {
+            for_each_block_mut(inner, change);
+        }
+    }
+    change(block);
+}
+
+/// Changes every expression of every statement of a block, inner first.
+pub fn rewrite_exprs(block: &mut Block, change: &mut dyn FnMut(&mut Expr)) {
+    for stmt in block {
+        stmt.for_each_expr_mut(&mut |expr| expr.rewrite(change));
+        for inner in stmt.blocks_mut() {
+            rewrite_exprs(inner, change);
+        }
+    }
+}
+
+impl Function {
+    /// Every buffer that some statement stores to.
+    pub fn stored_buffers(&self) -> HashSet<Buffer> {
+        let mut stored = HashSet::new();
+        for_each_stmt(&self.body, &mut |stmt| stored.extend(stmt.stored_buffer()));
+        stored
+    }
+
+    /// Whether evaluating the expression may leave the function with an error.
+    /// Loads do not count: in a valid run they succeed.
+    pub fn can_fail(&self, expr: &Expr) -> bool {
+        expr.any(&mut |expr| match expr {
+            Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Mod, left, right) => {
+                self.type_of(left).is_integer()
+                    && !matches!(**right, Expr::Const(divisor) if !divisor.is_zero())
+            }
+            Expr::Cast(to, value) => to.is_integer() && self.type_of(value).is_float(),
+            _ => false,
+        })
+    }
+
+    /// A name like `name` that no variable and no buffer has.
+    pub fn fresh_name(&self, name: &str) -> String {
+        let taken = |candidate: &str| {
+            crate::text::is_reserved(candidate)
+                || self.vars.iter().any(|(_, var)| var.name == candidate)
+                || self
+                    .buffers
+                    .iter()
+                    .any(|(_, buffer)| buffer.name == candidate)
+        };
+        let mut candidate = name.to_owned();
+        let mut uses = 1;
+        while taken(&candidate) {
+            uses += 1;
+            candidate = format!("{name}_{uses}");
+        }
+        candidate
+    }
+}
