@@ -1,1 +1,53 @@
 //! Relations with uninterpreted functions.
+//!
+//! A relation is a set of pairs of integer tuples, written as the constraints
+//! that its pairs satisfy. An index array of a sparse format is a function of
+//! which nothing but its name is known:
+//!
+//! ```text
+//! {[p, i] -> [q] : 0 <= p < M && pos(p) <= q < pos(p + 1) && crd(q) = i}
+//!  └──────────┘    └ chain ─┘    └ uninterpreted functions ────────────┘
+//!     tuples       M, free: a symbolic constant
+//! ```
+//!
+//! A name is a **variable** if a tuple or `exists` brings it in, a **function**
+//! if parentheses follow it, and otherwise a **symbolic constant**. A relation
+//! is a union of [`Conjunction`]s; each has variables of its own.
+//!
+//! | operation                | gives                                            |
+//! |--------------------------|--------------------------------------------------|
+//! | [`Relation::parse`]      | the relation that a text means                   |
+//! | `to_string`              | the text; parses back to an equal relation       |
+//! | [`Relation::inverse`]    | the pairs the other way round                    |
+//! | [`Relation::then`]       | `a → c` wherever `a → b` here and `b → c` there  |
+//! | [`Relation::union`]      | the pairs of both                                |
+//! | [`Relation::simplified`] | the same pairs in fewer words                    |
+//! | [`Relation::enumerate`]  | the pairs, given values for all that is symbolic |
+//!
+//! Source: the sparse polyhedral framework; Strout, Hall and Olschanowsky,
+//! "The Sparse Polyhedral Framework", Proceedings of the IEEE 2018,
+//! <https://doi.org/10.1109/JPROC.2018.2857721>. Unlike there, products of
+//! symbolic constants are expressions like any other, and `!=` is a comparison.
+//!
+//! ```
+//! use sparsec_base::Source;
+//! use sparsec_relation::{Environment, Relation};
+//! let rows = "{[i] -> [q] : 0 <= i < M && pos(i) <= q < pos(i + 1)}";
+//! let rows: Relation = rows.parse()?;
+//! let known = Environment::new().constant("M", 3).table("pos", vec![0, 2, 2, 3]);
+//! let pairs = rows.enumerate(&known, 0..10)?;
+//! let expect = [(0, 0), (0, 1), (2, 2)].map(|(i, q)| (vec![i], vec![q]));
+//! assert!(pairs.into_iter().eq(expect));
+//! # Ok::<(), sparsec_base::Diagnostic>(())
+//! ```
+
+mod enumerate;
+mod expression;
+mod parse;
+mod print;
+mod relation;
+mod simplify;
+
+pub use enumerate::{Environment, Pair};
+pub use expression::{Comparison, Constraint, Expression, Rewrite, Variable};
+pub use relation::{Conjunction, Relation};

@@ -1,0 +1,281 @@
+//! The pairs of a relation, once everything symbolic has a value.
+//!
+//! Variables are given values one after the other, always the one with the
+//! fewest left to try: an equality with a known side leaves one, a bound cuts
+//! the range. This is the second opinion on code made from relations, not a
+//! fast way to run them: time is proportional to the values tried, times the
+//! size of the constraints.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use sparsec_base::arena::Id;
+use sparsec_base::{Diagnostic, Result, Source, Span, code};
+
+use crate::expression::{Comparison, Expression, Variable};
+use crate::relation::{Conjunction, Relation, Uses};
+
+/// A pair of tuples.
+pub type Pair = (Vec<i64>, Vec<i64>);
+
+type Function<'a> = Box<dyn Fn(&[i64]) -> Option<i64> + 'a>;
+
+/// Values for symbolic constants and uninterpreted functions.
+#[derive(Default)]
+pub struct Environment<'a> {
+    constants: BTreeMap<String, i64>,
+    functions: BTreeMap<String, Function<'a>>,
+}
+
+impl<'a> Environment<'a> {
+    /// No values yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives a symbolic constant a value.
+    #[must_use]
+    pub fn constant(mut self, name: impl Into<String>, value: i64) -> Self {
+        self.constants.insert(name.into(), value);
+        self
+    }
+
+    /// Gives a function values; `None` outside its domain.
+    #[must_use]
+    pub fn function(
+        mut self,
+        name: impl Into<String>,
+        value: impl Fn(&[i64]) -> Option<i64> + 'a,
+    ) -> Self {
+        self.functions.insert(name.into(), Box::new(value));
+        self
+    }
+
+    /// Gives a function of one argument the values of an array; its domain is
+    /// the array's indices.
+    #[must_use]
+    pub fn table(self, name: impl Into<String>, values: impl Into<Vec<i64>>) -> Self {
+        let values = values.into();
+        self.function(name, move |arguments| match arguments {
+            [at] => values.get(usize::try_from(*at).ok()?).copied(),
+            _ => None,
+        })
+    }
+}
+
+impl Relation {
+    /// All pairs whose variables, those that only have to exist included, lie
+    /// `within` a range. A comparison of a call outside its function's domain
+    /// does not hold.
+    ///
+    /// # Errors
+    /// `E0132` for a constant or function without a value, and for a number
+    /// that does not fit in 64 bits.
+    pub fn enumerate(
+        &self,
+        environment: &Environment<'_>,
+        within: Range<i64>,
+    ) -> Result<BTreeSet<Pair>> {
+        let mut pairs = BTreeSet::new();
+        for part in self.parts() {
+            self.check_known(part, environment)?;
+            let mut search = Search {
+                part,
+                environment,
+                within: within.clone(),
+                values: vec![None; part.n_variables()],
+                pairs: &mut pairs,
+            };
+            let finished = search.run();
+            finished.map_err(|Overflow| {
+                self.unbound("a number that does not fit in 64 bits".to_owned())
+                    .help("choose smaller values")
+            })?;
+        }
+        Ok(pairs)
+    }
+
+    fn check_known(&self, part: &Conjunction, environment: &Environment<'_>) -> Result<()> {
+        let uses = Uses::of(part);
+        let constant = |name: &&&str| !environment.constants.contains_key(**name);
+        if let Some(name) = uses.constants.iter().find(constant) {
+            return Err(self
+                .unbound(format!("the symbolic constant `{name}` has no value"))
+                .help(format!("give `{name}` a value")));
+        }
+        let mut functions = uses.functions.iter().map(|(name, _)| *name);
+        match functions.find(|name| !environment.functions.contains_key(*name)) {
+            Some(name) => Err(self
+                .unbound(format!("the function `{name}` has no values"))
+                .help(format!("give `{name}` its values"))),
+            None => Ok(()),
+        }
+    }
+
+    fn unbound(&self, message: String) -> Diagnostic {
+        let text = self.to_string();
+        let whole = Span::new(0, text.len());
+        Diagnostic::new(code::RELATION_UNBOUND, message).at(
+            &Source::new("relation", text),
+            whole,
+            "cannot be enumerated",
+        )
+    }
+}
+
+struct Search<'a> {
+    part: &'a Conjunction,
+    environment: &'a Environment<'a>,
+    within: Range<i64>,
+    values: Vec<Option<i64>>,
+    pairs: &'a mut BTreeSet<Pair>,
+}
+
+struct Overflow;
+
+/// The value of an expression where only some variables have one.
+enum Value {
+    Known(i64),
+    /// Some variable has no value yet.
+    Open,
+    /// A call outside its function's domain.
+    None,
+}
+
+impl Search<'_> {
+    fn run(&mut self) -> std::result::Result<(), Overflow> {
+        let Some((variable, candidates)) = self.narrowest()? else {
+            if self.consistent()? {
+                self.pairs.insert(self.pair());
+            }
+            return Ok(());
+        };
+        for value in candidates {
+            self.values[variable] = Some(value);
+            if self.consistent()? {
+                self.run()?;
+            }
+        }
+        self.values[variable] = None;
+        Ok(())
+    }
+
+    fn pair(&self) -> Pair {
+        let tuple = |variables: &mut dyn Iterator<Item = Variable>| {
+            variables
+                .map(|v| self.values[v.index()].expect("all variables have values"))
+                .collect()
+        };
+        (
+            tuple(&mut self.part.inputs()),
+            tuple(&mut self.part.outputs()),
+        )
+    }
+
+    /// The variable without a value that has the fewest candidates.
+    fn narrowest(&self) -> std::result::Result<Option<(usize, Range<i64>)>, Overflow> {
+        let mut ranges = vec![self.within.clone(); self.values.len()];
+        let constraints = self.part.constraints().iter();
+        for (left, comparison, right) in constraints.flat_map(|c| c.links()) {
+            self.narrow(&mut ranges, left, comparison, right)?;
+            self.narrow(&mut ranges, right, comparison.flipped(), left)?;
+        }
+        let open = (0..self.values.len()).filter(|&v| self.values[v].is_none());
+        let n_candidates = |&v: &usize| i128::from(ranges[v].end) - i128::from(ranges[v].start);
+        Ok(open
+            .min_by_key(n_candidates)
+            .map(|v| (v, ranges[v].clone())))
+    }
+
+    /// Cuts the range of `left`, if that is a variable and `right` is known.
+    fn narrow(
+        &self,
+        ranges: &mut [Range<i64>],
+        left: &Expression,
+        comparison: Comparison,
+        right: &Expression,
+    ) -> std::result::Result<(), Overflow> {
+        let Expression::Variable(variable) = left else {
+            return Ok(());
+        };
+        let Value::Known(bound) = self.value(right)? else {
+            return Ok(());
+        };
+        let range = &mut ranges[variable.index()];
+        let least = |bound: i64| range.start.max(bound);
+        let end = |bound: i64| range.end.min(bound);
+        *range = match comparison {
+            Comparison::Less => range.start..end(bound),
+            Comparison::LessEqual => range.start..end(bound.saturating_add(1)),
+            Comparison::Greater => least(bound.saturating_add(1))..range.end,
+            Comparison::GreaterEqual => least(bound)..range.end,
+            Comparison::Equal => least(bound)..end(bound.saturating_add(1)),
+            Comparison::NotEqual => return Ok(()),
+        };
+        Ok(())
+    }
+
+    /// Whether no comparison fails, as far as values are known.
+    fn consistent(&self) -> std::result::Result<bool, Overflow> {
+        let constraints = self.part.constraints().iter();
+        for (left, comparison, right) in constraints.flat_map(|c| c.links()) {
+            match (self.value(left)?, self.value(right)?) {
+                (Value::None, _) | (_, Value::None) => return Ok(false),
+                (Value::Known(left), Value::Known(right)) if !comparison.holds(left, right) => {
+                    return Ok(false);
+                }
+                _ => {}
+            }
+        }
+        Ok(true)
+    }
+
+    fn value(&self, e: &Expression) -> std::result::Result<Value, Overflow> {
+        let known = match e {
+            Expression::Integer(n) => Some(*n),
+            Expression::Constant(name) => self.environment.constants.get(name).copied(),
+            Expression::Variable(variable) => match self.values[variable.index()] {
+                Some(value) => Some(value),
+                None => return Ok(Value::Open),
+            },
+            Expression::Call(name, arguments) => return self.call(name, arguments),
+            Expression::Negate(a) => {
+                return self.binary(&Expression::Integer(0), a, i64::checked_sub);
+            }
+            Expression::Add(a, b) => return self.binary(a, b, i64::checked_add),
+            Expression::Subtract(a, b) => return self.binary(a, b, i64::checked_sub),
+            Expression::Multiply(a, b) => return self.binary(a, b, i64::checked_mul),
+        };
+        Ok(known.map_or(Value::None, Value::Known))
+    }
+
+    fn call(&self, name: &str, arguments: &[Expression]) -> std::result::Result<Value, Overflow> {
+        let mut values = Vec::with_capacity(arguments.len());
+        let mut open = false;
+        for argument in arguments {
+            match self.value(argument)? {
+                Value::Known(value) => values.push(value),
+                Value::Open => open = true,
+                Value::None => return Ok(Value::None),
+            }
+        }
+        if open {
+            return Ok(Value::Open);
+        }
+        let function = &self.environment.functions[name];
+        Ok(function(&values).map_or(Value::None, Value::Known))
+    }
+
+    fn binary(
+        &self,
+        a: &Expression,
+        b: &Expression,
+        compute: fn(i64, i64) -> Option<i64>,
+    ) -> std::result::Result<Value, Overflow> {
+        match (self.value(a)?, self.value(b)?) {
+            (Value::None, _) | (_, Value::None) => Ok(Value::None),
+            (Value::Known(a), Value::Known(b)) => compute(a, b).map(Value::Known).ok_or(Overflow),
+            _ => Ok(Value::Open),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The text of relations; it parses back to an equal relation.
+
+use std::fmt;
+
+use crate::expression::{Constraint, Expression, Variable};
+use crate::relation::{Conjunction, Relation};
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, part) in self.parts().iter().enumerate() {
+            if number > 0 {
+                f.write_str(" union ")?;
+            }
+            part.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Conjunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{[{}]", self.list(self.inputs()))?;
+        write!(f, " -> [{}]", self.list(self.outputs()))?;
+        if self.exists().len() > 0 {
+            write!(f, " : exists {}", self.list(self.exists()))?;
+        }
+        for (number, constraint) in self.constraints().iter().enumerate() {
+            f.write_str(if number == 0 { " : " } else { " && " })?;
+            self.constraint(f, constraint)?;
+        }
+        f.write_str("}")
+    }
+}
+
+/// How tightly an expression binds: operands of a product must bind at least
+/// as tightly as a product.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Binding {
+    Sum,
+    Product,
+    Sign,
+}
+
+impl Conjunction {
+    fn list(&self, variables: impl Iterator<Item = Variable>) -> String {
+        let names: Vec<&str> = variables.map(|v| self.name(v)).collect();
+        names.join(", ")
+    }
+
+    fn constraint(&self, f: &mut fmt::Formatter<'_>, constraint: &Constraint) -> fmt::Result {
+        self.expression(f, &constraint.first, Binding::Sum)?;
+        for (comparison, e) in &constraint.rest {
+            write!(f, " {} ", comparison.symbol())?;
+            self.expression(f, e, Binding::Sum)?;
+        }
+        Ok(())
+    }
+
+    fn expression(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        e: &Expression,
+        around: Binding,
+    ) -> fmt::Result {
+        match e {
+            Expression::Integer(n) => write!(f, "{n}"),
+            Expression::Constant(name) => f.write_str(name),
+            Expression::Variable(variable) => f.write_str(self.name(*variable)),
+            Expression::Call(name, arguments) => {
+                write!(f, "{name}(")?;
+                for (number, argument) in arguments.iter().enumerate() {
+                    if number > 0 {
+                        f.write_str(", ")?;
+                    }
+                    self.expression(f, argument, Binding::Sum)?;
+                }
+                f.write_str(")")
+            }
+            Expression::Negate(a) => match **a {
+                // `-3` is a number; its negation as an operation is `-(3)`.
+                Expression::Integer(n) if n >= 0 => write!(f, "-({n})"),
+                _ => {
+                    f.write_str("-")?;
+                    self.expression(f, a, Binding::Sign)
+                }
+            },
+            Expression::Add(a, b) => self.binary(f, (a, "+", b), Binding::Sum, around),
+            Expression::Subtract(a, b) => self.binary(f, (a, "-", b), Binding::Sum, around),
+            Expression::Multiply(a, b) => self.binary(f, (a, "*", b), Binding::Product, around),
+        }
+    }
+
+    /// Operators associate to the left: a right operand of the same binding
+    /// stands in parentheses.
+    fn binary(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        (a, operator, b): (&Expression, &str, &Expression),
+        own: Binding,
+        around: Binding,
+    ) -> fmt::Result {
+        let parentheses = own < around;
+        if parentheses {
+            f.write_str("(")?;
+        }
+        self.expression(f, a, own)?;
+        write!(f, " {operator} ")?;
+        let tighter = match own {
+            Binding::Sum => Binding::Product,
+            _ => Binding::Sign,
+        };
+        self.expression(f, b, tighter)?;
+        if parentheses {
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! Computing what is known already.
+//!
+//! `p * N + i` with 0 for `p` is `i`, and `0 <= 0 < M` is `0 < M`. The pairs of
+//! the relation stay the same; its text gets shorter.
+
+use crate::expression::{Comparison, Constraint, Expression};
+
+impl Expression {
+    /// The expression with numbers combined and neutral operands left out.
+    /// Where it has a value the result has the same.
+    #[must_use]
+    pub fn simplified(&self) -> Self {
+        match self {
+            Self::Integer(_) | Self::Constant(_) | Self::Variable(_) => self.clone(),
+            Self::Call(name, arguments) => {
+                let arguments = arguments.iter().map(Self::simplified);
+                Self::Call(name.clone(), arguments.collect())
+            }
+            Self::Negate(a) => negated(a.simplified()),
+            Self::Add(a, b) => sum(a.simplified(), b.simplified()),
+            Self::Subtract(a, b) => difference(a.simplified(), b.simplified()),
+            Self::Multiply(a, b) => product(a.simplified(), b.simplified()),
+        }
+    }
+}
+
+impl Constraint {
+    /// The constraint with simpler expressions, and without the comparisons of
+    /// numbers at the ends of the chain that hold; `None` if nothing is left.
+    pub fn simplified(&self) -> Option<Self> {
+        let rest = self.rest.iter();
+        let mut constraint = Self {
+            first: self.first.simplified(),
+            rest: rest.map(|(c, e)| (*c, e.simplified())).collect(),
+        };
+        while let Some((comparison, second)) = constraint.rest.first() {
+            if !known_to_hold(&constraint.first, *comparison, second) {
+                break;
+            }
+            constraint.first = constraint.rest.remove(0).1;
+        }
+        while let Some((left, comparison, right)) = constraint.links().last() {
+            if !known_to_hold(left, comparison, right) {
+                break;
+            }
+            constraint.rest.pop();
+        }
+        (!constraint.rest.is_empty()).then_some(constraint)
+    }
+}
+
+fn known_to_hold(left: &Expression, comparison: Comparison, right: &Expression) -> bool {
+    match (left, right) {
+        (Expression::Integer(left), Expression::Integer(right)) => comparison.holds(*left, *right),
+        _ => false,
+    }
+}
+
+fn negated(a: Expression) -> Expression {
+    match a {
+        Expression::Integer(n) if n != i64::MIN => Expression::Integer(-n),
+        a => Expression::Negate(Box::new(a)),
+    }
+}
+
+fn sum(a: Expression, b: Expression) -> Expression {
+    match (a, b) {
+        (Expression::Integer(0), e) | (e, Expression::Integer(0)) => e,
+        (a, b) => folded(a, b, i64::checked_add, Expression::Add),
+    }
+}
+
+fn difference(a: Expression, b: Expression) -> Expression {
+    match (a, b) {
+        (e, Expression::Integer(0)) => e,
+        (a, b) => folded(a, b, i64::checked_sub, Expression::Subtract),
+    }
+}
+
+fn product(a: Expression, b: Expression) -> Expression {
+    match (a, b) {
+        (Expression::Integer(1), e) | (e, Expression::Integer(1)) => e,
+        // A call outside its function's domain has no value, so nothing with
+        // a call in it may vanish.
+        (Expression::Integer(0), e) | (e, Expression::Integer(0)) if !has_call(&e) => {
+            Expression::Integer(0)
+        }
+        (a, b) => folded(a, b, i64::checked_mul, Expression::Multiply),
+    }
+}
+
+fn has_call(e: &Expression) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| found |= matches!(e, Expression::Call(..)));
+    found
+}
+
+fn folded(
+    a: Expression,
+    b: Expression,
+    compute: fn(i64, i64) -> Option<i64>,
+    otherwise: fn(Box<Expression>, Box<Expression>) -> Expression,
+) -> Expression {
+    if let (Expression::Integer(x), Expression::Integer(y)) = (&a, &b)
+        && let Some(value) = compute(*x, *y)
+    {
+        return Expression::Integer(value);
+    }
+    otherwise(Box::new(a), Box::new(b))
+}

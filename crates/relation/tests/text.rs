@@ -1,0 +1,178 @@
+//! The text of relations: what reads as what, and what is refused.
+
+use sparsec_base::{Code, code};
+use sparsec_relation::Relation;
+
+/// Reads `text` and prints it again.
+#[track_caller]
+fn check(text: &str, expect: &str) {
+    let relation: Relation = text.parse().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(relation.to_string(), expect);
+    let again: Relation = expect.parse().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again, relation);
+}
+
+/// Reads `text` and says what is wrong: the code, and what the caret is under.
+#[track_caller]
+fn refuse(text: &str, expected: Code, under: &str) {
+    let error = text.parse::<Relation>().expect_err("refused");
+    assert_eq!(error.code(), expected, "{error}");
+    let label = &error.labels()[0];
+    assert_eq!(label.source.slice(label.span), under, "{error}");
+}
+
+#[test]
+fn tuples() {
+    check("{[] -> []}", "{[] -> []}");
+    check("{[i,j]->[j_2]}", "{[i, j] -> [j_2]}");
+    check("{[i] -> [i]}", "{[i] -> [i_1] : i_1 = i}");
+    check(
+        "{[ii] -> [ii, ii + 1]}",
+        "{[ii] -> [ii_1, e] : ii_1 = ii && e = ii + 1}",
+    );
+    check("{[j + 1] -> [j]}", "{[e] -> [j] : e = j + 1}");
+    check("{[i, 0] -> [j]}", "{[i, e] -> [j] : e = 0}");
+}
+
+#[test]
+fn chains_go_both_ways() {
+    check(
+        "{[i] -> [j] : 0 <= i < N && N > j >= 0 != i && i != j}",
+        "{[i] -> [j] : 0 <= i < N && N > j >= 0 != i && i != j}",
+    );
+    check(
+        "{[i] -> [] : i = 0 and i < M}",
+        "{[i] -> [] : i = 0 && i < M}",
+    );
+}
+
+#[test]
+fn parentheses_are_few() {
+    check(
+        "{[i] -> [j] : ((i + 1) + 2) * N = (j * 3) + (4 - (5 - 6))}",
+        "{[i] -> [j] : (i + 1 + 2) * N = j * 3 + (4 - (5 - 6))}",
+    );
+    check(
+        "{[i] -> [j] : -i * -(j + 1) = - -3 - -4}",
+        "{[i] -> [j] : -i * -(j + 1) = --3 - -4}",
+    );
+    check("{[i] -> [] : -(3) = i}", "{[i] -> [] : -(3) = i}");
+    check(
+        "{[i] -> [] : i = -9223372036854775808}",
+        "{[i] -> [] : i = -9223372036854775808}",
+    );
+}
+
+#[test]
+fn functions_and_constants() {
+    check(
+        "{[p, i] -> [q] : pos(p) <= q < pos(p+1) && crd(q) = i && f(p, crd(q)) = g()}",
+        "{[p, i] -> [q] : pos(p) <= q < pos(p + 1) && crd(q) = i && f(p, crd(q)) = g()}",
+    );
+}
+
+#[test]
+fn unions_and_existing() {
+    check(
+        "{[i] -> [j] : exists k, l : i = 2 * k && j = l} union {[i] -> [j] : exists k}",
+        "{[i] -> [j] : exists k, l : i = 2 * k && j = l} union {[i] -> [j] : exists k}",
+    );
+}
+
+#[test]
+fn grammar_is_refused_with_a_caret() {
+    refuse("{[i] -> [j] : i}", code::UNEXPECTED_TOKEN, "}");
+    refuse("{[i] : i = 0}", code::UNEXPECTED_TOKEN, ":");
+    refuse("{[i] -> [j] : i mod 2 = 0}", code::UNEXPECTED_TOKEN, "mod");
+    refuse("{[i] -> [j] : i == 0}", code::UNEXPECTED_TOKEN, "=");
+    refuse("{[i -> [j]}", code::UNEXPECTED_TOKEN, "->");
+    refuse("{[i] -> [j] : f(i}", code::UNEXPECTED_TOKEN, "}");
+    refuse("{[i] -> [j]} {[i] -> [j]}", code::UNEXPECTED_TOKEN, "{");
+    refuse("{[i] -> [j] : i' = 0}", code::UNEXPECTED_TOKEN, "'");
+    refuse("", code::UNEXPECTED_TOKEN, "");
+    refuse(
+        "{[i] -> [] : i = 9223372036854775808}",
+        code::BAD_NUMBER,
+        "9223372036854775808",
+    );
+    refuse("{[i] -> [] : i = 1.5}", code::UNEXPECTED_TOKEN, "1.5");
+}
+
+#[test]
+fn large_expressions_are_refused() {
+    let deep = "(".repeat(100_000);
+    let text = format!("{{[i] -> [] : {deep}");
+    refuse(&text, code::UNEXPECTED_TOKEN, "(");
+    let long = format!("{{[i] -> [] : i = 0{}}}", " + 1".repeat(100_000));
+    refuse(&long, code::UNEXPECTED_TOKEN, "1");
+}
+
+#[test]
+fn arity() {
+    refuse(
+        "{[i] -> [j]} union {[i, k] -> [j]}",
+        code::RELATION_ARITY,
+        "[i, k]",
+    );
+    refuse("{[i] -> [j]} union {[i] -> []}", code::RELATION_ARITY, "[]");
+    refuse("{[i] -> [j] : f(i) = f(i, j)}", code::RELATION_ARITY, "f");
+    let one: Relation = "{[i] -> [j]}".parse().expect("a relation");
+    let two: Relation = "{[i, j] -> []}".parse().expect("a relation");
+    assert_eq!(one.then(&two).unwrap_err().code(), code::RELATION_ARITY);
+    assert_eq!(one.union(&two).unwrap_err().code(), code::RELATION_ARITY);
+    assert_eq!(
+        Relation::new(Vec::new()).unwrap_err().code(),
+        code::RELATION_ARITY
+    );
+}
+
+#[test]
+fn names_have_one_role() {
+    refuse("{[i] -> [q] : q = i(q)}", code::RELATION_NAME, "i");
+    refuse("{[i] -> [q] : q = f + f(q)}", code::RELATION_NAME, "f");
+    refuse("{[i] -> [q] : exists i : q = 0}", code::RELATION_NAME, "i");
+    refuse("{[i] -> [union] : i = 0}", code::RELATION_NAME, "union");
+    refuse(
+        "{[i] -> [] : f(i) = 0} union {[i] -> [] : f = 0}",
+        code::RELATION_NAME,
+        "f",
+    );
+    let function: Relation = "{[i] -> [j] : f(i) = j}".parse().expect("a relation");
+    let constant: Relation = "{[i] -> [j] : f + i = j}".parse().expect("a relation");
+    assert_eq!(
+        function.then(&constant).unwrap_err().code(),
+        code::RELATION_NAME
+    );
+}
+
+#[test]
+fn a_variable_makes_way_for_a_constant() {
+    let first: Relation = "{[i] -> [N] : N = i + 1}".parse().expect("a relation");
+    let second: Relation = "{[i] -> [k] : k = i + N}".parse().expect("a relation");
+    let composed = first.then(&second).expect("composes").to_string();
+    assert_eq!(
+        composed,
+        "{[i] -> [k] : exists N_1 : N_1 = i + 1 && k = N_1 + N}"
+    );
+}
+
+#[test]
+fn simplified() {
+    let check = |text: &str, expect: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        assert_eq!(relation.simplified().to_string(), expect);
+        assert_eq!(relation.simplified().simplified(), relation.simplified());
+    };
+    check(
+        "{[i] -> [q] : q = 0 * N + i && 0 <= 0 < 1 && 0 <= i < 1 * N}",
+        "{[i] -> [q] : q = i && 0 <= i < N}",
+    );
+    check("{[i] -> [] : 0 <= 0 < N}", "{[i] -> [] : 0 < N}");
+    check("{[i] -> [] : i < 0 < 1}", "{[i] -> [] : i < 0}");
+    check("{[i] -> [] : 1 < 0}", "{[i] -> [] : 1 < 0}");
+    check(
+        "{[i] -> [] : 0 * f(i) = i - 0}",
+        "{[i] -> [] : 0 * f(i) = i}",
+    );
+    check("{[i] -> [] : i = --2}", "{[i] -> [] : i = 2}");
+}
