@@ -1,1 +1,32 @@
-//! Iteration graphs, iteration algebra and merge lattices.
+//! What a loop visits: operands, iteration algebra, merge lattices, and the
+//! predicate that says whether a statement can be lowered as it stands.
+//!
+//! ```text
+//! forall i: y(i) = b(i) * c(i) + d(i)        b, c, d compressed
+//!
+//! space at i      (b0 ∩ c0) ∪ d0             which coordinates matter
+//! lattice at i    {b0, c0, d0} {b0, c0} {d0} one loop each, and its cases
+//! ```
+//!
+//! | module         | holds                                                    |
+//! |----------------|----------------------------------------------------------|
+//! | [`operand`]    | the distinct accesses of a statement and their formats   |
+//! | [`space`](mod@space) | iteration algebra: the coordinates a loop must visit |
+//! | [`lattice`]    | which operands still hold entries in each part of a loop |
+//! | [`path`]       | iteration graphs: the order of loops that formats allow  |
+//! | [`lowerable`](mod@lowerable) | whether loops and formats fit together   |
+//!
+//! Everything follows from what level kinds can do and from the declared
+//! properties of operators; no operator and no level kind is known by name.
+
+pub mod lattice;
+pub mod lowerable;
+pub mod operand;
+pub mod path;
+pub mod space;
+
+pub use lattice::{Lattice, Point};
+pub use lowerable::lowerable;
+pub use operand::{Formats, Operand, Operands};
+pub use path::{Edge, IterationGraph};
+pub use space::{Scope, Space, space};

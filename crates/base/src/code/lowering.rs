@@ -1,5 +1,76 @@
-//! Codes of this hundred; see the table in [`super`].
+//! `E03..`: planning and lowering.
 
 use super::codes;
 
-codes! {}
+codes! {
+    LOOP_ORDER = "E0301", "a level is visited before the levels outside it",
+    "A level of stored coordinates can be walked only below one position of the level outside it.
+Here the loops visit its index variable first.
+
+    y(i) = A(i,j) * x(j)         A : csr, loops ordered j, i
+
+Order the loops as the format stores its modes (`reorder(i, j)`), or store the tensor in the
+other mode order (`csc`).";
+    DIAGONAL = "E0302", "a stored level repeats an index variable",
+    "`A(i,i)` asks a level of stored coordinates for the one coordinate that an outer level already
+has. This version walks stored levels and does not search them.
+
+    s = A(i,i)                   A : csr
+
+Store `A` as `dense`, whose levels find a coordinate in constant time.";
+    RESULT_ORDER = "E0303", "a sparse result is not produced in order",
+    "Stored coordinates of a result are appended in the order of its levels. The loops here reach
+them in another order, or come back to them for every value of a summed variable.
+
+    C(i,j) = A(i,k) * B(k,j)     loops i, k, j: row i of C is visited once for each k
+
+Collect such values in a workspace first (`precompute(A(i,k) * B(k,j), {j}, w)`), order the loops
+as the result stores its modes, or store the result as `dense`.";
+    UNORDERED = "E0304", "an operand without order cannot be merged",
+    "Entries that stand in any order, or repeatedly, can be visited one after the other and added up
+into a dense result, and nothing else: merging with another operand or appending to a sparse
+result needs them in order.
+
+Convert the operand to an ordered format, such as `scoo` instead of `coo`.";
+    MERGE_TOO_LARGE = "E0305", "too many operands merged in one loop",
+    "Each operand that may be missing at a coordinate doubles the cases of a loop. The kernel of this
+statement would have too many.
+
+    F(i,j) = A(i,j) + B(i,j) + C(i,j) + D(i,j) + E(i,j)
+
+Name part of the sum: `T(i,j) = A(i,j) + B(i,j) + C(i,j); F(i,j) = T(i,j) + D(i,j) + E(i,j)`.";
+    SPARSE_REDUCTION = "E0306", "a sparse result cannot be accumulated into",
+    "A stored entry of a sparse result is written once. Here an assignment with an operator would
+combine values into it.
+
+Collect the values first: `precompute(…, {}, t)`, or store the result as `dense`.";
+    WORKSPACE_MODES = "E0307", "a workspace of several modes for a sparse result",
+    "The values of a sparse result are collected in a workspace that lists the coordinates stored in
+it. This version has such workspaces of one mode only.
+
+    C(i,j) = A(k,i) * B(k,j)     A, B : csr, so k is outside both i and j
+
+Store an operand in another mode order (here `A : csc`), or the result as `dense`.";
+    RESULT_FORMAT = "E0308", "a format that this version does not assemble",
+    "The statement is understood, but its result is asked for in a format that no kernel of this
+version writes: one whose last level repeats coordinates.
+
+Leave out `nonunique` on the last level, or ask for another format and convert.";
+    NO_ORDER = "E0309", "no order of loops fits all formats",
+    "The formats of the operands and the result ask for loops inside one another in a circle, and no
+conversion or workspace of this version breaks it.
+
+`sparsec compile … --emit graph` prints who asks for what. Store one of the tensors in another
+mode order.";
+    UNKNOWN_TENSOR_IN_SCHEDULE = "E0310", "a schedule names what the statement does not have",
+    "A command of a schedule names a tensor, an index variable or an expression that the statement
+does not have, or that it has elsewhere.
+
+`sparsec compile … --emit concrete` prints the statement that commands apply to.";
+    ILLEGAL_COMMAND = "E0311", "a schedule command that cannot be applied",
+    "The command would change what the statement means, or needs another shape of loops: `reorder`
+takes loops that are directly inside one another, `precompute` an expression that is computed
+there.
+
+`sparsec compile … --emit concrete` prints the statement that commands apply to.";
+}

@@ -1,0 +1,234 @@
+//! Whether loops and formats fit together: the one predicate that planning
+//! asks and lowering relies on.
+//!
+//! A statement is lowerable if
+//!
+//! 1. each walked level is visited below the levels outside it, and no walked
+//!    level repeats an index variable of an outer one;
+//! 2. an operand without order, or with duplicates, is the only one walked and
+//!    adds up into a dense result (it is *streamed*);
+//! 3. the loops around a walked level of a result are those of its levels up
+//!    to there, in order, and the result is assigned without an operator;
+//! 4. a workspace that lists its coordinates has one mode;
+//! 5. no loop merges so many operands that its kernel explodes.
+
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_format::Format;
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorRole};
+
+use crate::lattice::Lattice;
+use crate::operand::{Formats, Operands, for_each_nest};
+use crate::path::edges;
+use crate::space::{Scope, Space, space};
+
+/// The most cases that the loops of one nest may have together.
+const MAX_CASES: usize = 512;
+
+/// Whether `concrete` can be lowered as it stands with these formats.
+///
+/// # Errors
+/// The first rule that is broken: `E0301` to `E0308`.
+pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
+    let operands = Operands::of(concrete, formats);
+    let check = Check {
+        concrete,
+        formats,
+        operands: &operands,
+    };
+    let mut result = Ok(());
+    for_each_nest(&concrete.stmt, &mut Vec::new(), &mut |loops, lhs, reduce, rhs| {
+        if result.is_ok() {
+            result = check.assign(loops, lhs, reduce, rhs);
+        }
+    });
+    result?;
+    check.cases(&concrete.stmt, 1)
+}
+
+/// Whether the entries of a tensor in this format stand in any order, or
+/// repeatedly, so that it can only be streamed.
+pub fn is_irregular(format: &Format) -> bool {
+    let levels = format.levels();
+    levels.iter().any(|level| !level.ordered) || levels.last().is_some_and(|level| !level.unique)
+}
+
+struct Check<'a> {
+    concrete: &'a Concrete,
+    formats: &'a Formats,
+    operands: &'a Operands,
+}
+
+impl Check<'_> {
+    fn assign(
+        &self,
+        loops: &[IndexVar],
+        lhs: &Access,
+        reduce: Option<Operator>,
+        rhs: &Expr,
+    ) -> Result<()> {
+        for access in rhs.accesses() {
+            self.operand(loops, access)?;
+            if is_irregular(self.formats.of(access.tensor)) {
+                self.streamed(loops, lhs, reduce, access)?;
+            }
+        }
+        if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
+            return self.workspace(lhs);
+        }
+        self.result(loops, lhs, reduce)
+    }
+
+    fn operand(&self, loops: &[IndexVar], access: &Access) -> Result<()> {
+        let place = |var: IndexVar| loops.iter().position(|known| *known == var);
+        for edge in edges(access, self.formats.of(access.tensor)) {
+            if edge.before == edge.after {
+                return Err(self.error(code::DIAGONAL, access, format!(
+                    "`{}` is stored so that `{}` would have to be searched for",
+                    self.name(access), self.var(edge.after),
+                )).help(format!("store `{}` as `dense`", self.name(access))));
+            }
+            if place(edge.before) > place(edge.after) {
+                return Err(self.error(code::LOOP_ORDER, access, format!(
+                    "`{}` stores `{}` outside `{}`, but the loops visit `{}` first",
+                    self.name(access), self.var(edge.before), self.var(edge.after), self.var(edge.after),
+                )).help(format!(
+                    "put the loop over `{}` outside, or store `{}` in another mode order",
+                    self.var(edge.before), self.name(access),
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn streamed(
+        &self,
+        loops: &[IndexVar],
+        lhs: &Access,
+        reduce: Option<Operator>,
+        access: &Access,
+    ) -> Result<()> {
+        let format = self.formats.of(access.tensor);
+        let refuse = |why: &str| {
+            Err(self.error(code::UNORDERED, access, format!(
+                "the entries of `{}` are in no order, {why}",
+                self.name(access),
+            )).help(format!("convert `{}` to an ordered format, such as `scoo`", self.name(access))))
+        };
+        if !is_perfect_nest(&self.concrete.stmt) {
+            return refuse("and this statement needs a temporary for each of them");
+        }
+        if !self.formats.of(lhs.tensor).is_all_dense() {
+            return refuse("and the result is assembled in order");
+        }
+        if reduce.is_none() && !format.is_unique() {
+            return refuse("they repeat, and this statement does not add them up");
+        }
+        for var in loops {
+            let walked = self.operands.is_sparse_at(access, *var, self.formats) == Some(true);
+            let scope = self.scope();
+            if walked && !matches!(space(scope, &self.concrete.stmt, *var), Space::Stored(_)) {
+                return refuse("and another operand is merged with them");
+            }
+        }
+        Ok(())
+    }
+
+    fn workspace(&self, lhs: &Access) -> Result<()> {
+        if self.operands.is_listed(lhs.tensor) && lhs.vars.len() > 1 {
+            let result = &self.concrete.tensors[self.concrete.result];
+            return Err(Diagnostic::new(code::WORKSPACE_MODES, format!(
+                "the entries of `{}` are produced in no order over {} modes at once",
+                result.name, lhs.vars.len(),
+            ))
+            .at(&self.concrete.source, result.span, "needs a workspace of several modes")
+            .help(format!("store an operand in another mode order, or `{}` as `dense`", result.name)));
+        }
+        Ok(())
+    }
+
+    fn result(&self, loops: &[IndexVar], lhs: &Access, reduce: Option<Operator>) -> Result<()> {
+        let format = self.formats.of(lhs.tensor);
+        let levels = format.levels();
+        let name = self.name(lhs);
+        if !format.is_all_dense() && reduce.is_some() {
+            return Err(self.error(code::SPARSE_REDUCTION, lhs, format!(
+                "values are added up into entries of `{name}`, which is sparse",
+            )).help(format!("store `{name}` as `dense`")));
+        }
+        if levels.last().is_some_and(|level| !level.unique) {
+            return Err(self.error(code::RESULT_FORMAT, lhs, format!(
+                "`{name}` is asked for in a format whose entries may repeat",
+            )).help("leave out `nonunique` on the last level"));
+        }
+        for (number, level) in levels.iter().enumerate() {
+            if level.kind.capabilities().random_insert {
+                continue;
+            }
+            let wanted = levels[..=number].iter().map(|level| lhs.vars[level.mode]);
+            if !loops.iter().copied().take(number + 1).eq(wanted) {
+                let order: Vec<&str> = loops.iter().map(|var| self.var(*var)).collect();
+                return Err(self.error(code::RESULT_ORDER, lhs, format!(
+                    "`{name}` does not get its entries in order from the loops {}",
+                    order.join(", "),
+                )).help(format!("store `{name}` as `dense`, or in the order in which it is produced")));
+            }
+        }
+        Ok(())
+    }
+
+    fn cases(&self, stmt: &Stmt, so_far: usize) -> Result<()> {
+        match stmt {
+            Stmt::Assign { .. } => Ok(()),
+            Stmt::Where { consumer, producer } => {
+                self.cases(consumer, so_far)?;
+                self.cases(producer, so_far)
+            }
+            Stmt::Sequence(stmts) => stmts.iter().try_for_each(|stmt| self.cases(stmt, so_far)),
+            Stmt::Forall { var, body } => {
+                let lattice = Lattice::of(&space(self.scope(), body, *var));
+                let here = lattice.n_cases().max(1);
+                let total = so_far.saturating_mul(here);
+                if total > MAX_CASES {
+                    let result = &self.concrete.tensors[self.concrete.result];
+                    return Err(Diagnostic::new(code::MERGE_TOO_LARGE, format!(
+                        "the loop over `{}` merges {} operands",
+                        self.var(*var), lattice.operands().len(),
+                    ))
+                    .at(&self.concrete.source, result.span, "in the statement that computes this")
+                    .help("give part of the expression a name, in a statement of its own"));
+                }
+                self.cases(body, total)
+            }
+        }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope {
+            concrete: self.concrete,
+            formats: self.formats,
+            operands: self.operands,
+        }
+    }
+
+    fn name(&self, access: &Access) -> &str {
+        &self.concrete.tensors[access.tensor].name
+    }
+
+    fn var(&self, var: IndexVar) -> &str {
+        &self.concrete.vars[var].name
+    }
+
+    fn error(&self, code: sparsec_base::Code, access: &Access, message: String) -> Diagnostic {
+        Diagnostic::new(code, message).at(&self.concrete.source, access.span, "here")
+    }
+}
+
+/// Whether the statement is one assignment inside loops.
+pub fn is_perfect_nest(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Assign { .. } => true,
+        Stmt::Forall { body, .. } => is_perfect_nest(body),
+        Stmt::Where { .. } | Stmt::Sequence(_) => false,
+    }
+}

@@ -1,0 +1,177 @@
+//! The operands of a statement: its distinct accesses, with their formats.
+//!
+//! `A(i,k)` used twice is one operand, walked once; `A(i,j)` and `A(j,i)` are
+//! two. The level of an operand that stores an index variable is found here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sparsec_base::{Arena, define_id};
+use sparsec_format::{Format, Level};
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, TensorVar};
+
+define_id!(
+    /// A distinct access of a statement.
+    pub struct Operand, "o"
+);
+
+/// The format of every tensor of a statement.
+#[derive(Clone, Debug, Default)]
+pub struct Formats {
+    formats: BTreeMap<TensorVar, Format>,
+}
+
+impl Formats {
+    /// No formats yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says how `tensor` is stored.
+    pub fn set(&mut self, tensor: TensorVar, format: Format) {
+        self.formats.insert(tensor, format);
+    }
+
+    /// How `tensor` is stored, where it was said.
+    pub fn get(&self, tensor: TensorVar) -> Option<&Format> {
+        self.formats.get(&tensor)
+    }
+
+    /// How `tensor` is stored.
+    ///
+    /// # Panics
+    /// If it was not said; every tensor of a planned statement has a format.
+    pub fn of(&self, tensor: TensorVar) -> &Format {
+        self.get(tensor).expect("every tensor has a format")
+    }
+}
+
+/// The distinct accesses of a statement.
+#[derive(Clone, Debug)]
+pub struct Operands {
+    accesses: Arena<Operand, Access>,
+    listed: BTreeSet<TensorVar>,
+}
+
+impl Operands {
+    /// The operands of a statement, left to right; results come where they
+    /// are read, as accumulated workspaces do.
+    pub fn of(concrete: &Concrete, formats: &Formats) -> Self {
+        let mut operands = Self {
+            accesses: Arena::new(),
+            listed: listed_workspaces(concrete, formats),
+        };
+        concrete.stmt.for_each_assign(&mut |_, _, rhs: &Expr| {
+            rhs.for_each_access(&mut |access| {
+                if operands.find(access).is_none() {
+                    operands.accesses.push(access.clone());
+                }
+            });
+        });
+        operands
+    }
+
+    /// The operand that an access is.
+    pub fn find(&self, access: &Access) -> Option<Operand> {
+        self.accesses.find(|known| known == access)
+    }
+
+    /// The access that an operand is.
+    pub fn access(&self, operand: Operand) -> &Access {
+        &self.accesses[operand]
+    }
+
+    /// All operands.
+    pub fn ids(&self) -> impl Iterator<Item = Operand> + use<> {
+        self.accesses.ids()
+    }
+
+    /// Whether a workspace keeps a list of the coordinates stored in it.
+    ///
+    /// A temporary that feeds a result level of stored coordinates must know
+    /// which of its entries were written; one that feeds dense levels need not.
+    pub fn is_listed(&self, tensor: TensorVar) -> bool {
+        self.listed.contains(&tensor)
+    }
+
+    /// Whether the level of `access` at `var` holds only stored coordinates,
+    /// so that a loop over `var` walks it; `None` where no level is at `var`.
+    pub fn is_sparse_at(&self, access: &Access, var: IndexVar, formats: &Formats) -> Option<bool> {
+        if self.is_listed(access.tensor) && access.vars.contains(&var) {
+            return Some(true);
+        }
+        let (_, level) = level_at(access, var, formats.of(access.tensor))?;
+        Some(!level.kind.capabilities().full)
+    }
+
+    /// The operand's name and level at `var`, such as `B1`.
+    pub fn label(&self, operand: Operand, var: IndexVar, concrete: &Concrete, formats: &Formats) -> String {
+        let access = self.access(operand);
+        let name = &concrete.tensors[access.tensor].name;
+        match level_at(access, var, formats.of(access.tensor)) {
+            Some((level, _)) => format!("{name}{level}"),
+            None => name.clone(),
+        }
+    }
+}
+
+/// The first level of `format` that stores the mode where `access` has `var`.
+pub fn level_at<'f>(
+    access: &Access,
+    var: IndexVar,
+    format: &'f Format,
+) -> Option<(usize, &'f Level)> {
+    format
+        .levels()
+        .iter()
+        .enumerate()
+        .find(|(_, level)| access.vars[level.mode] == var)
+}
+
+/// Workspaces that feed a sparse level of what their consumer assigns.
+fn listed_workspaces(concrete: &Concrete, formats: &Formats) -> BTreeSet<TensorVar> {
+    let mut listed = BTreeSet::new();
+    concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+        if concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
+            return;
+        }
+        let format = formats.of(lhs.tensor);
+        rhs.for_each_access(&mut |access| {
+            let feeds_sparse = |var: &IndexVar| {
+                level_at(lhs, *var, format)
+                    .is_some_and(|(_, level)| !level.kind.capabilities().full)
+            };
+            if concrete.tensors[access.tensor].role == TensorRole::Workspace
+                && access.vars.iter().any(feeds_sparse)
+            {
+                listed.insert(access.tensor);
+            }
+        });
+    });
+    listed
+}
+
+/// The loops around each assignment, for rules that depend on them.
+pub fn for_each_nest<'a>(
+    stmt: &'a Stmt,
+    loops: &mut Vec<IndexVar>,
+    visit: &mut dyn FnMut(&[IndexVar], &'a Access, Option<sparsec_index::Operator>, &'a Expr),
+) {
+    match stmt {
+        Stmt::Assign { lhs, reduce, rhs } => visit(loops, lhs, *reduce, rhs),
+        Stmt::Forall { var, body } => {
+            loops.push(*var);
+            for_each_nest(body, loops, visit);
+            loops.pop();
+        }
+        Stmt::Where { consumer, producer } => {
+            for_each_nest(consumer, loops, visit);
+            for_each_nest(producer, loops, visit);
+        }
+        Stmt::Sequence(stmts) => {
+            for stmt in stmts {
+                for_each_nest(stmt, loops, visit);
+            }
+        }
+    }
+}

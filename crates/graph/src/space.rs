@@ -1,0 +1,322 @@
+//! Iteration algebra: which coordinates a loop must visit.
+//!
+//! Take a loop over `i` and an expression below it. Outside some set of
+//! coordinates the expression is known to be one value, its **fill**; the loop
+//! need not go there if that value is what the left side holds anyway. The
+//! set is made of the coordinates that operands store:
+//!
+//! | expression                              | space                | fill         |
+//! |-----------------------------------------|----------------------|--------------|
+//! | literal `c`                             | ∅                    | `c`          |
+//! | `A(i,…)`, its level at `i` sparse       | `A`                  | that of `A`  |
+//! | `A(i,…)`, its level at `i` full         | everything           | that of `A`  |
+//! | `A(k,…)` without `i`                    | everything           | unknown      |
+//! | `f(a, b)`, fill of `a` annihilates      | space of `a`, met with those of the other annihilating arguments | the annihilator |
+//! | `f(a, b)` otherwise                     | union                | `f` of the fills |
+//! | a temporary computed below the loop     | that of its producer | of its producer |
+//!
+//! So `*` intersects because zero annihilates it, not because it is called
+//! `*`; `or` intersects over operands whose fill is `true`.
+//!
+//! An unknown fill always comes with the space of everything, in union with
+//! what the operands store: the loop still asks which of them are present.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorRole, TensorVar};
+
+use crate::operand::{Formats, Operand, Operands};
+
+/// A set of coordinates along one index variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// No coordinate.
+    Nothing,
+    /// Every coordinate.
+    Everything,
+    /// The coordinates that an operand stores.
+    Stored(Operand),
+    /// The coordinates in either.
+    Union(Box<Space>, Box<Space>),
+    /// The coordinates in both.
+    Intersection(Box<Space>, Box<Space>),
+}
+
+/// What spaces are derived in: a statement with its operands and formats.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// Tensors and index variables.
+    pub concrete: &'a Concrete,
+    /// How each tensor is stored.
+    pub formats: &'a Formats,
+    /// The statement's operands.
+    pub operands: &'a Operands,
+}
+
+/// A space, and the value outside of it where it is known.
+#[derive(Clone, Debug)]
+struct Support {
+    space: Space,
+    fill: Option<Scalar>,
+}
+
+/// The coordinates of `var` at which `stmt`, the body of a loop over it,
+/// changes anything.
+pub fn space<'a>(scope: Scope<'a>, stmt: &'a Stmt, var: IndexVar) -> Space {
+    Derivation {
+        scope,
+        var,
+        producers: BTreeMap::new(),
+    }
+    .of_stmt(stmt)
+}
+
+#[derive(Clone)]
+struct Derivation<'a> {
+    scope: Scope<'a>,
+    var: IndexVar,
+    /// The producers of temporaries below the loop.
+    producers: BTreeMap<TensorVar, &'a Stmt>,
+}
+
+impl<'a> Derivation<'a> {
+    fn of_stmt(&self, stmt: &'a Stmt) -> Space {
+        match stmt {
+            Stmt::Assign { lhs, reduce, rhs } => {
+                let support = self.of_expr(rhs);
+                let tensor = &self.scope.concrete.tensors[lhs.tensor];
+                let unchanged = match reduce {
+                    Some(op) => op.identity(tensor.element),
+                    None if tensor.role == TensorRole::Workspace => None,
+                    None => Some(tensor.fill),
+                };
+                if support.fill.is_some() && support.fill == unchanged {
+                    support.space
+                } else {
+                    support.space.union(Space::Everything)
+                }
+            }
+            Stmt::Forall { body, .. } => self.of_stmt(body),
+            Stmt::Where { consumer, producer } => {
+                let mut inner = self.clone();
+                inner.add_producer(producer);
+                inner.of_stmt(consumer)
+            }
+            Stmt::Sequence(stmts) => stmts
+                .iter()
+                .map(|stmt| self.of_stmt(stmt))
+                .reduce(Space::union)
+                .unwrap_or(Space::Nothing),
+        }
+    }
+
+    fn of_expr(&self, expr: &Expr) -> Support {
+        match expr {
+            Expr::Literal(value) => Support {
+                space: Space::Nothing,
+                fill: Some(*value),
+            },
+            Expr::Access(access) => self.of_access(access),
+            Expr::Cast(element, body) => {
+                let body = self.of_expr(body);
+                match body.fill.and_then(|fill| fill.cast(*element)) {
+                    Some(fill) => Support {
+                        space: body.space,
+                        fill: Some(fill),
+                    },
+                    None => Support::unknown(body.space),
+                }
+            }
+            Expr::Apply { op, args } => {
+                let element = args
+                    .last()
+                    .expect("every operator has an argument")
+                    .element(&self.scope.concrete.tensors);
+                let args = args.iter().map(|arg| self.of_expr(arg)).collect();
+                apply(*op, element, args)
+            }
+            Expr::Reduce { body, .. } => Support::unknown(self.of_expr(body).space),
+        }
+    }
+
+    fn of_access(&self, access: &Access) -> Support {
+        if let Some(producer) = self.producers.get(&access.tensor) {
+            return self.of_temporary(access.tensor, producer);
+        }
+        let Scope {
+            concrete,
+            formats,
+            operands,
+        } = self.scope;
+        let fill = Some(concrete.tensors[access.tensor].fill);
+        match operands.is_sparse_at(access, self.var, formats) {
+            None => Support::unknown(Space::Nothing),
+            Some(false) => Support {
+                space: Space::Everything,
+                fill,
+            },
+            Some(true) => Support {
+                space: Space::Stored(operands.find(access).expect("operands hold every access")),
+                fill,
+            },
+        }
+    }
+
+    /// A temporary is what its assignments leave in it. Where all of them add
+    /// up the operator's identity, it stays that identity.
+    fn of_temporary(&self, temporary: TensorVar, producer: &'a Stmt) -> Support {
+        let element = self.scope.concrete.tensors[temporary].element;
+        let mut result: Option<Support> = None;
+        // The producer may itself be a `where`, whose temporaries come first.
+        let mut inner = self.clone();
+        inner.add_producers_in(producer);
+        inner.producers.remove(&temporary);
+        producer.for_each_assign(&mut |lhs, reduce, rhs| {
+            if lhs.tensor != temporary {
+                return;
+            }
+            let support = inner.of_expr(rhs);
+            let stays = match reduce {
+                Some(op) => support.fill.is_some() && support.fill == op.identity(element),
+                None => support.fill.is_some(),
+            };
+            let support = if stays {
+                support
+            } else {
+                Support::unknown(support.space)
+            };
+            result = Some(match result.take() {
+                None => support,
+                Some(before) if before.fill == support.fill => Support {
+                    space: before.space.union(support.space),
+                    fill: support.fill,
+                },
+                Some(before) => Support::unknown(before.space.union(support.space)),
+            });
+        });
+        result.unwrap_or(Support::unknown(Space::Nothing))
+    }
+
+    fn add_producer(&mut self, producer: &'a Stmt) {
+        producer.for_each_assign(&mut |lhs, _, _| {
+            self.producers.insert(lhs.tensor, producer);
+        });
+    }
+
+    fn add_producers_in(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::Assign { .. } => {}
+            Stmt::Forall { body, .. } => self.add_producers_in(body),
+            Stmt::Where { consumer, producer } => {
+                self.add_producer(producer);
+                self.add_producers_in(consumer);
+                self.add_producers_in(producer);
+            }
+            Stmt::Sequence(stmts) => stmts.iter().for_each(|stmt| self.add_producers_in(stmt)),
+        }
+    }
+}
+
+impl Support {
+    /// Every coordinate matters, and which of `space` are stored still does.
+    fn unknown(space: Space) -> Self {
+        Self {
+            space: space.union(Space::Everything),
+            fill: None,
+        }
+    }
+}
+
+fn apply(op: Operator, element: ElementType, args: Vec<Support>) -> Support {
+    let annihilates = |at: usize, arg: &Support| {
+        let annihilator = op.annihilator(at, element);
+        annihilator.is_some() && arg.fill == annihilator
+    };
+    let annihilating: Vec<&Support> = args
+        .iter()
+        .enumerate()
+        .filter(|(at, arg)| annihilates(*at, arg))
+        .map(|(_, arg)| arg)
+        .collect();
+    if let Some(first) = annihilating.first() {
+        let space = annihilating
+            .iter()
+            .map(|arg| arg.space.clone())
+            .reduce(Space::intersection)
+            .expect("there is a first");
+        return Support {
+            space,
+            fill: first.fill,
+        };
+    }
+    let fills: Option<Vec<Scalar>> = args.iter().map(|arg| arg.fill).collect();
+    let space = args
+        .into_iter()
+        .map(|arg| arg.space)
+        .reduce(Space::union)
+        .unwrap_or(Space::Nothing);
+    match fills.and_then(|fills| op.evaluate(&fills)) {
+        Some(fill) => Support {
+            space,
+            fill: Some(fill),
+        },
+        None => Support::unknown(space),
+    }
+}
+
+impl Space {
+    /// The coordinates in either. Everything is kept apart from what it holds,
+    /// for the loop over everything still asks which operands are present.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, space) | (space, Self::Nothing) => space,
+            (left, right) if left == right => left,
+            (left, right) => Self::Union(Box::new(left), Box::new(right)),
+        }
+    }
+
+    /// The coordinates in both.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,
+            (Self::Everything, space) | (space, Self::Everything) => space,
+            (left, right) if left == right => left,
+            (left, right) => Self::Intersection(Box::new(left), Box::new(right)),
+        }
+    }
+
+    /// The space as text, with operands named by `name`.
+    pub fn text(&self, name: &dyn Fn(Operand) -> String) -> String {
+        let mut out = String::new();
+        self.write(&mut out, name, false);
+        out
+    }
+
+    fn write(&self, out: &mut String, name: &dyn Fn(Operand) -> String, inner: bool) {
+        let (left, symbol, right) = match self {
+            Self::Nothing => return out.push('∅'),
+            Self::Everything => return out.push_str("all"),
+            Self::Stored(operand) => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "{}", name(*operand));
+                return;
+            }
+            Self::Union(left, right) => (left, " ∪ ", right),
+            Self::Intersection(left, right) => (left, " ∩ ", right),
+        };
+        if inner {
+            out.push('(');
+        }
+        left.write(out, name, true);
+        out.push_str(symbol);
+        right.write(out, name, true);
+        if inner {
+            out.push(')');
+        }
+    }
+}

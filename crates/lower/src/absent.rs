@@ -1,0 +1,100 @@
+//! Statements in which some operands are known not to be stored.
+//!
+//! Their accesses become the literal fill and the statement is simplified: an
+//! assignment that leaves its left side as it is disappears, a temporary that
+//! nothing is added to is the operator's identity, a loop around nothing is
+//! nothing.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::Scalar;
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, Concrete, Expr, TensorRole, TensorVar};
+
+/// `stmt` with every access that `is_absent` replaced by its fill; `None` if
+/// nothing is left to do.
+pub(crate) fn without(
+    concrete: &Concrete,
+    stmt: &Stmt,
+    is_absent: &dyn Fn(&Access) -> bool,
+) -> Option<Stmt> {
+    let replaced = replace(stmt, &mut |access| {
+        is_absent(access).then(|| Expr::Literal(concrete.tensors[access.tensor].fill))
+    });
+    simplify(concrete, replaced)
+}
+
+fn replace(stmt: &Stmt, with: &mut dyn FnMut(&Access) -> Option<Expr>) -> Stmt {
+    match stmt {
+        Stmt::Assign { lhs, reduce, rhs } => Stmt::Assign {
+            lhs: lhs.clone(),
+            reduce: *reduce,
+            rhs: rhs.map_accesses(with).simplify(),
+        },
+        Stmt::Forall { var, body } => Stmt::Forall {
+            var: *var,
+            body: Box::new(replace(body, with)),
+        },
+        Stmt::Where { consumer, producer } => Stmt::Where {
+            consumer: Box::new(replace(consumer, with)),
+            producer: Box::new(replace(producer, with)),
+        },
+        Stmt::Sequence(stmts) => {
+            Stmt::Sequence(stmts.iter().map(|stmt| replace(stmt, with)).collect())
+        }
+    }
+}
+
+fn simplify(concrete: &Concrete, stmt: Stmt) -> Option<Stmt> {
+    match stmt {
+        Stmt::Assign { lhs, reduce, rhs } => {
+            let data = &concrete.tensors[lhs.tensor];
+            let unchanged = match reduce {
+                Some(op) => op.identity(data.element),
+                None if data.role == TensorRole::Workspace => None,
+                None => Some(data.fill),
+            };
+            let idle = matches!(rhs, Expr::Literal(value) if Some(value) == unchanged);
+            (!idle).then_some(Stmt::Assign { lhs, reduce, rhs })
+        }
+        Stmt::Forall { var, body } => simplify(concrete, *body).map(|body| Stmt::Forall {
+            var,
+            body: Box::new(body),
+        }),
+        Stmt::Where { consumer, producer } => {
+            let idle = identities(concrete, &producer);
+            if let Some(producer) = simplify(concrete, *producer) {
+                return simplify(concrete, *consumer).map(|consumer| Stmt::Where {
+                    consumer: Box::new(consumer),
+                    producer: Box::new(producer),
+                });
+            }
+            let consumer = replace(&consumer, &mut |access| {
+                idle.get(&access.tensor).map(|value| Expr::Literal(*value))
+            });
+            simplify(concrete, consumer)
+        }
+        Stmt::Sequence(stmts) => {
+            let mut left: Vec<Stmt> = stmts
+                .into_iter()
+                .filter_map(|stmt| simplify(concrete, stmt))
+                .collect();
+            match left.len() {
+                0 => None,
+                1 => left.pop(),
+                _ => Some(Stmt::Sequence(left)),
+            }
+        }
+    }
+}
+
+/// What each temporary of a producer holds if nothing is added to it.
+fn identities(concrete: &Concrete, producer: &Stmt) -> BTreeMap<TensorVar, Scalar> {
+    let mut values = BTreeMap::new();
+    producer.for_each_assign(&mut |lhs, reduce, _| {
+        let data = &concrete.tensors[lhs.tensor];
+        let value = reduce.and_then(|op| op.identity(data.element));
+        values.insert(lhs.tensor, value.unwrap_or(data.fill));
+    });
+    values
+}

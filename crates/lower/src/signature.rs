@@ -1,0 +1,125 @@
+//! The arguments of a kernel: each tensor's extents and arrays.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::{ElementType, IndexWidth};
+use sparsec_format::{Format, Role as ArrayRole};
+use sparsec_graph::Formats;
+use sparsec_index::{Concrete, TensorRole, TensorVar};
+use sparsec_loop::{Access, Argument, Buffer, Builder, Role, Var};
+
+/// The variables and buffers that hold one tensor.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrays {
+    /// The extent of each mode.
+    pub(crate) extents: Vec<Var>,
+    /// The `pos` array of each level that has one.
+    pos: BTreeMap<usize, Buffer>,
+    /// The `crd` array of each level that has one.
+    crd: BTreeMap<usize, Buffer>,
+    /// The values.
+    pub(crate) vals: Buffer,
+}
+
+impl Arrays {
+    /// The `pos` array of a level whose kind keeps one.
+    pub(crate) fn pos(&self, level: usize) -> Buffer {
+        self.pos[&level]
+    }
+
+    /// The `crd` array of a level whose kind keeps one.
+    pub(crate) fn crd(&self, level: usize) -> Buffer {
+        self.crd[&level]
+    }
+}
+
+/// Adds an argument for every tensor of the statement that is not a
+/// workspace, in the order in which the source names them.
+pub(crate) fn arguments(
+    builder: &mut Builder,
+    concrete: &Concrete,
+    formats: &Formats,
+) -> BTreeMap<TensorVar, Arrays> {
+    let used = used_tensors(concrete);
+    let mut all = BTreeMap::new();
+    for (tensor, data) in concrete.tensors.iter() {
+        if data.role == TensorRole::Workspace || !used.contains(&tensor) {
+            continue;
+        }
+        let role = if tensor == concrete.result {
+            Role::Out
+        } else {
+            Role::In
+        };
+        let format = formats.of(tensor);
+        let arrays = argument(builder, &data.name, data.element, format, role);
+        all.insert(tensor, arrays);
+    }
+    all
+}
+
+fn argument(
+    builder: &mut Builder,
+    name: &str,
+    element: ElementType,
+    format: &Format,
+    role: Role,
+) -> Arrays {
+    let extents: Vec<Var> = (0..format.order())
+        .map(|mode| builder.fixed(&format!("{name}.n{mode}"), ElementType::I64))
+        .collect();
+    let access = match role {
+        Role::In => Access::Read,
+        Role::Out if format.is_all_dense() => Access::Write,
+        Role::Out => Access::Grow,
+    };
+    let (mut pos, mut crd) = (BTreeMap::new(), BTreeMap::new());
+    let mut vals = None;
+    let mut buffers = Vec::new();
+    for spec in format.arrays() {
+        let (storage, compute) = match spec.role {
+            ArrayRole::Pos(_) => (pos_width(format).element(), ElementType::I64),
+            ArrayRole::Crd(_) => (crd_width(format).element(), ElementType::I64),
+            ArrayRole::Vals => (element, element),
+        };
+        let buffer = builder.buffer(&spec.name(name), storage, compute, access);
+        match spec.role {
+            ArrayRole::Pos(level) => _ = pos.insert(level, buffer),
+            ArrayRole::Crd(level) => _ = crd.insert(level, buffer),
+            ArrayRole::Vals => vals = Some(buffer),
+        }
+        buffers.push(buffer);
+    }
+    builder.argument(Argument {
+        name: name.to_owned(),
+        role,
+        doc: format.to_string(),
+        extents: extents.clone(),
+        buffers,
+    });
+    Arrays {
+        extents,
+        pos,
+        crd,
+        vals: vals.expect("every format declares values"),
+    }
+}
+
+/// The width of `pos` arrays: the declared one, else 32 bits.
+pub(crate) fn pos_width(format: &Format) -> IndexWidth {
+    format.widths().pos.unwrap_or(IndexWidth::W32)
+}
+
+/// The width of `crd` arrays: the declared one, else 32 bits.
+pub(crate) fn crd_width(format: &Format) -> IndexWidth {
+    format.widths().crd.unwrap_or(IndexWidth::W32)
+}
+
+fn used_tensors(concrete: &Concrete) -> Vec<TensorVar> {
+    let mut used = vec![concrete.result];
+    concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+        used.push(lhs.tensor);
+        rhs.for_each_access(&mut |access| used.push(access.tensor));
+    });
+    used
+}

@@ -1,0 +1,272 @@
+//! The walk over a statement, from outside in.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_graph::operand::level_at;
+use sparsec_graph::{Formats, Operand, Operands, Scope};
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, Concrete, Expr as Value, IndexVar, Operator, TensorRole, TensorVar};
+use sparsec_loop::{Block, Builder, Expr, Function, Stmt as Loop, Var};
+
+use crate::assemble::Assembly;
+use crate::cursor::{Bindings, Cursor, Place};
+use crate::level::dense::locate;
+use crate::presence::Presence;
+use crate::signature::{Arrays, arguments};
+use crate::value;
+use crate::workspace::Workspace;
+
+/// A kernel being written from a statement.
+pub(crate) struct Lowerer<'a> {
+    pub(crate) builder: Builder,
+    pub(crate) concrete: &'a Concrete,
+    pub(crate) formats: &'a Formats,
+    pub(crate) operands: Operands,
+    pub(crate) tensors: BTreeMap<TensorVar, Arrays>,
+    pub(crate) workspaces: BTreeMap<TensorVar, Workspace>,
+    pub(crate) assembly: Option<Assembly>,
+}
+
+impl<'a> Lowerer<'a> {
+    pub(crate) fn new(name: &str, concrete: &'a Concrete, formats: &'a Formats) -> Self {
+        let mut builder = Builder::new(name);
+        let tensors = arguments(&mut builder, concrete, formats);
+        Self {
+            builder,
+            concrete,
+            formats,
+            operands: Operands::of(concrete, formats),
+            tensors,
+            workspaces: BTreeMap::new(),
+            assembly: None,
+        }
+    }
+
+    pub(crate) fn run(mut self) -> Function {
+        let mut bindings = Bindings::default();
+        for operand in self.operands.ids() {
+            bindings.cursors.insert(operand, Cursor::root());
+        }
+        bindings.result = Some(Cursor::root());
+        self.allocate_workspaces();
+        self.begin_result();
+        self.advance(&mut bindings);
+        self.stmt(&self.concrete.stmt, &bindings);
+        self.end_result();
+        self.builder.finish()
+    }
+
+    pub(crate) fn scope(&self) -> Scope<'_> {
+        Scope {
+            concrete: self.concrete,
+            formats: self.formats,
+            operands: &self.operands,
+        }
+    }
+
+    /// The statement's assignment to the result; every path has the same left side.
+    pub(crate) fn result_access(&self) -> Access {
+        let mut found = None;
+        self.concrete.stmt.for_each_assign(&mut |lhs, _, _| {
+            if lhs.tensor == self.concrete.result {
+                found = Some(lhs.clone());
+            }
+        });
+        found.expect("a statement assigns its result")
+    }
+
+    pub(crate) fn stmt(&mut self, stmt: &Stmt, bindings: &Bindings) {
+        match stmt {
+            Stmt::Assign { lhs, reduce, rhs } => self.assign(lhs, *reduce, rhs, bindings),
+            Stmt::Forall { var, body } => self.forall(*var, body, bindings),
+            Stmt::Where { consumer, producer } => self.where_(consumer, producer, bindings),
+            Stmt::Sequence(stmts) => {
+                for stmt in stmts {
+                    self.stmt(stmt, bindings);
+                }
+            }
+        }
+    }
+
+    /// What `stmt` lowers to, as a block of its own.
+    pub(crate) fn block(&mut self, write: impl FnOnce(&mut Self)) -> Block {
+        self.builder.begin_block();
+        write(self);
+        self.builder.end_block()
+    }
+
+    /// `for var in lo..hi { … }`
+    pub(crate) fn for_loop(
+        &mut self,
+        var: Var,
+        lo: impl Into<Expr>,
+        hi: impl Into<Expr>,
+        write: impl FnOnce(&mut Self),
+    ) {
+        let body = self.block(write);
+        self.builder.push(Loop::For {
+            var,
+            lo: lo.into(),
+            hi: hi.into(),
+            body,
+        });
+    }
+
+    /// A fresh fixed `i64` variable for the coordinate of `var`.
+    pub(crate) fn coordinate(&mut self, var: IndexVar) -> Var {
+        let name = self.concrete.vars[var].name.clone();
+        self.builder.fixed(&name, ElementType::I64)
+    }
+
+    /// The extent of an index variable, from the first argument that has it.
+    pub(crate) fn extent(&self, var: IndexVar) -> Expr {
+        let mut found = None;
+        self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+            let mut look = |access: &Access| {
+                let mode = access.vars.iter().position(|known| *known == var);
+                if let (None, Some(mode), Some(arrays)) =
+                    (found, mode, self.tensors.get(&access.tensor))
+                {
+                    found = Some(arrays.extents[mode]);
+                }
+            };
+            rhs.for_each_access(&mut look);
+            look(lhs);
+        });
+        Expr::Var(found.expect("every index variable is in an access of an argument"))
+    }
+
+    /// Moves every cursor below the full levels whose coordinates are bound.
+    pub(crate) fn advance(&self, bindings: &mut Bindings) {
+        for operand in self.operands.ids() {
+            let access = self.operands.access(operand);
+            let cursor = bindings.cursors.get_mut(&operand).expect("every operand has a cursor");
+            self.advance_cursor(access, cursor, &bindings.coordinates);
+        }
+        let access = self.result_access();
+        let mut cursor = bindings.result.take().expect("the result has a cursor");
+        self.advance_cursor(&access, &mut cursor, &bindings.coordinates);
+        bindings.result = Some(cursor);
+    }
+
+    fn advance_cursor(
+        &self,
+        access: &Access,
+        cursor: &mut Cursor,
+        coordinates: &BTreeMap<IndexVar, Expr>,
+    ) {
+        if self.operands.is_listed(access.tensor) {
+            return;
+        }
+        let levels = self.formats.of(access.tensor).levels();
+        while let Some(level) = levels.get(cursor.levels) {
+            let coordinate = coordinates.get(&access.vars[level.mode]);
+            let (true, Some(coordinate)) = (level.kind.capabilities().full, coordinate) else {
+                return;
+            };
+            let extent = self.mode_extent(access, level.mode);
+            let position = locate(cursor.position(), extent, coordinate.clone());
+            cursor.place = Place::At(position);
+            cursor.levels += 1;
+        }
+    }
+
+    /// The extent of one mode of an access; of a workspace, that of its variable.
+    pub(crate) fn mode_extent(&self, access: &Access, mode: usize) -> Expr {
+        match self.tensors.get(&access.tensor) {
+            Some(arrays) => Expr::Var(arrays.extents[mode]),
+            None => self.extent(access.vars[mode]),
+        }
+    }
+
+    fn assign(&mut self, lhs: &Access, reduce: Option<Operator>, rhs: &Value, bindings: &Bindings) {
+        let value = self.value(rhs, bindings);
+        let is_workspace = self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace;
+        let has_pattern = match self.workspaces.get(&lhs.tensor) {
+            Some(workspace) => matches!(workspace, Workspace::Listed { .. }),
+            None => !self.formats.of(lhs.tensor).is_all_dense(),
+        };
+        let presence = if has_pattern {
+            self.presence_in(self.identity(lhs.tensor, reduce), rhs)
+        } else {
+            Presence::Always
+        };
+        let written = self.presence(rhs);
+        let store = |it: &mut Self| {
+            if is_workspace {
+                it.assign_workspace(lhs, reduce, value, written, bindings);
+            } else {
+                it.store_result(lhs, reduce, value, bindings);
+            }
+        };
+        match presence {
+            Presence::Always => store(self),
+            Presence::Never => {}
+            Presence::When(condition) => {
+                let then = self.block(store);
+                self.builder.push(Loop::If {
+                    condition,
+                    then,
+                    otherwise: Block::new(),
+                });
+            }
+        }
+    }
+
+    /// The expression of the loop IR for a value.
+    fn value(&self, expr: &Value, bindings: &Bindings) -> Expr {
+        match expr {
+            Value::Literal(value) => Expr::Const(*value),
+            Value::Access(access) => self.entry(access, bindings),
+            Value::Cast(element, body) => value::cast(
+                *element,
+                self.value(body, bindings),
+                body.element(&self.concrete.tensors),
+            ),
+            Value::Apply { op, args } => {
+                let element = args
+                    .last()
+                    .expect("every operator has an argument")
+                    .element(&self.concrete.tensors);
+                let args = args.iter().map(|arg| self.value(arg, bindings)).collect();
+                value::apply(*op, element, args)
+            }
+            Value::Reduce { .. } => unreachable!("concrete notation has loops for reductions"),
+        }
+    }
+
+    /// The value of a stored entry.
+    fn entry(&self, access: &Access, bindings: &Bindings) -> Expr {
+        if let Some(workspace) = self.workspaces.get(&access.tensor) {
+            if let Workspace::Scalar { value, .. } = workspace {
+                return Expr::Var(*value);
+            }
+        }
+        let operand = self.operands.find(access).expect("operands hold every access");
+        let cursor = &bindings.cursors[&operand];
+        let vals = match self.workspaces.get(&access.tensor) {
+            Some(Workspace::Dense { vals } | Workspace::Listed { vals, .. }) => *vals,
+            _ => self.tensors[&access.tensor].vals,
+        };
+        Expr::load(vals, cursor.position().clone())
+    }
+
+    /// The level of `operand` at `var`, if a loop over `var` walks it.
+    pub(crate) fn walked_level(&self, operand: Operand, var: IndexVar) -> Option<usize> {
+        let access = self.operands.access(operand);
+        if self.operands.is_listed(access.tensor) {
+            return access.vars.contains(&var).then_some(0);
+        }
+        let (number, level) = level_at(access, var, self.formats.of(access.tensor))?;
+        (!level.kind.capabilities().full).then_some(number)
+    }
+
+    /// The value that a reduction into `tensor` begins with.
+    pub(crate) fn identity(&self, tensor: TensorVar, reduce: Option<Operator>) -> Scalar {
+        let data = &self.concrete.tensors[tensor];
+        reduce
+            .and_then(|op| op.identity(data.element))
+            .unwrap_or(data.fill)
+    }
+}

@@ -1,0 +1,98 @@
+//! Operators of index notation as expressions of the loop IR.
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_index::Operator;
+use sparsec_loop::{BinaryOp, Expr, Intrinsic, UnaryOp};
+
+/// `op` applied to arguments of type `element` (that of the last argument).
+pub(crate) fn apply(op: Operator, element: ElementType, args: Vec<Expr>) -> Expr {
+    let mut args = args.into_iter();
+    let mut next = || args.next().expect("as many arguments as the operator takes");
+    if let Some(binary) = binary(op, element) {
+        let left = next();
+        return left.binary(binary, next());
+    }
+    if let Some(function) = intrinsic(op) {
+        let args = (0..function.arity()).map(|_| next()).collect();
+        return Expr::Call(function, args);
+    }
+    match op {
+        Operator::Neg => Expr::Unary(UnaryOp::Neg, Box::new(next())),
+        Operator::Abs => Expr::Unary(UnaryOp::Abs, Box::new(next())),
+        Operator::Not => Expr::Unary(UnaryOp::Not, Box::new(next())),
+        Operator::Relu => next().binary(BinaryOp::Max, element.zero()),
+        Operator::Sign => sign(element, next()),
+        Operator::Select => Expr::Select {
+            condition: Box::new(next()),
+            then: Box::new(next()),
+            otherwise: Box::new(next()),
+        },
+        _ => unreachable!("every other operator is binary or a function of the C library"),
+    }
+}
+
+/// The operation that combines two values of type `element`.
+pub(crate) fn binary(op: Operator, element: ElementType) -> Option<BinaryOp> {
+    let of_bool = element == ElementType::Bool;
+    Some(match op {
+        Operator::Add if of_bool => BinaryOp::Or,
+        Operator::Mul if of_bool => BinaryOp::And,
+        Operator::Min if of_bool => BinaryOp::And,
+        Operator::Max if of_bool => BinaryOp::Or,
+        Operator::Add => BinaryOp::Add,
+        Operator::Sub => BinaryOp::Sub,
+        Operator::Mul => BinaryOp::Mul,
+        Operator::Div => BinaryOp::Div,
+        Operator::FloorDiv => BinaryOp::FloorDiv,
+        Operator::Mod => BinaryOp::Mod,
+        Operator::Min => BinaryOp::Min,
+        Operator::Max => BinaryOp::Max,
+        Operator::And => BinaryOp::And,
+        Operator::Or => BinaryOp::Or,
+        Operator::Eq => BinaryOp::Eq,
+        Operator::Ne => BinaryOp::Ne,
+        Operator::Lt => BinaryOp::Lt,
+        Operator::Le => BinaryOp::Le,
+        Operator::Gt => BinaryOp::Gt,
+        Operator::Ge => BinaryOp::Ge,
+        _ => return None,
+    })
+}
+
+fn intrinsic(op: Operator) -> Option<Intrinsic> {
+    Some(match op {
+        Operator::Sqrt => Intrinsic::Sqrt,
+        Operator::Exp => Intrinsic::Exp,
+        Operator::Log => Intrinsic::Log,
+        Operator::Pow => Intrinsic::Pow,
+        Operator::Sin => Intrinsic::Sin,
+        Operator::Cos => Intrinsic::Cos,
+        Operator::Tanh => Intrinsic::Tanh,
+        Operator::Floor => Intrinsic::Floor,
+        Operator::Ceil => Intrinsic::Ceil,
+        _ => return None,
+    })
+}
+
+/// -1, 0 or 1; of `NaN`, which is neither above nor below zero, itself.
+fn sign(element: ElementType, value: Expr) -> Expr {
+    let constant = |v: i64| Box::new(Expr::Const(Scalar::from_i64(element, v)));
+    let compare = |op| Box::new(value.clone().binary(op, element.zero()));
+    Expr::Select {
+        condition: compare(BinaryOp::Gt),
+        then: constant(1),
+        otherwise: Box::new(Expr::Select {
+            condition: compare(BinaryOp::Lt),
+            then: constant(-1),
+            otherwise: Box::new(value),
+        }),
+    }
+}
+
+/// `value`, of type `from`, as type `to`.
+pub(crate) fn cast(to: ElementType, value: Expr, from: ElementType) -> Expr {
+    if to == from {
+        return value;
+    }
+    Expr::Cast(to, Box::new(value))
+}

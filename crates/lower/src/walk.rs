@@ -1,0 +1,409 @@
+//! A `forall` as loops: everything, one operand, or a merge.
+//!
+//! ```text
+//! everything           for i in 0..n { … }           walked operands keep pace:
+//!                                                    hit = p < end and crd[p] == i
+//! one operand          for p in lo..hi { i = crd[p] … }
+//! one, repeating       while p < hi { i = crd[p]; run p..q of equal i … p = q }
+//! merge                while pb < eb and pc < ec {   one loop a lattice point
+//!                        i = min(crd_b[pb], crd_c[pc])
+//!                        if both … else if b … else …
+//!                        pb += (crd_b[pb] == i) … }
+//! ```
+//!
+//! In each case of a loop, operands outside the case's point count as not
+//! stored.
+
+use sparsec_base::ElementType;
+use sparsec_graph::{Lattice, Operand, Point, space};
+use sparsec_index::IndexVar;
+use sparsec_index::concrete::Stmt;
+use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Stmt as Loop, Var};
+
+use crate::absent::without;
+use crate::cursor::{Bindings, Cursor, Place};
+use crate::level::{Segment, segment};
+use crate::statement::Lowerer;
+use crate::workspace::Workspace;
+
+/// An operand being walked along one index variable.
+#[derive(Clone, Debug)]
+struct Walker {
+    operand: Operand,
+    level: usize,
+    crd: Buffer,
+    /// Whether equal coordinates may follow one another, to be taken together.
+    repeats: bool,
+    /// The position reached, and the bound.
+    position: Var,
+    end: Expr,
+    /// When the operand is stored at the loop's coordinate; `None` is always.
+    hit: Option<Expr>,
+    /// The end of the run of equal coordinates, where they may repeat.
+    run_end: Option<Var>,
+    /// What the values are indexed by: the position, or for a workspace the
+    /// coordinate.
+    by_coordinate: bool,
+}
+
+impl Lowerer<'_> {
+    pub(crate) fn forall(&mut self, var: IndexVar, body: &Stmt, bindings: &Bindings) {
+        let lattice = Lattice::of(&space(self.scope(), body, var));
+        let walked: Vec<Operand> = lattice.operands().into_iter().collect();
+        if lattice.everything {
+            self.over_everything(var, body, bindings, &lattice, &walked);
+        } else if let ([point], [operand]) = (&lattice.points[..], &walked[..]) {
+            self.over_one(var, body, bindings, point, *operand);
+        } else if !lattice.points.is_empty() {
+            self.over_merge(var, body, bindings, &lattice, &walked);
+        }
+    }
+
+    fn over_everything(
+        &mut self,
+        var: IndexVar,
+        body: &Stmt,
+        bindings: &Bindings,
+        lattice: &Lattice,
+        walked: &[Operand],
+    ) {
+        let mut walkers: Vec<Walker> = walked
+            .iter()
+            .map(|operand| self.begin_walk(*operand, var, bindings))
+            .collect();
+        let i = self.coordinate(var);
+        let hi = self.extent(var);
+        self.for_loop(i, 0, hi, |it| {
+            let mut inner = bindings.clone();
+            inner.coordinates.insert(var, Expr::Var(i));
+            it.advance(&mut inner);
+            for walker in &mut walkers {
+                let here = Expr::load(walker.crd, walker.position).equals(i);
+                let hit = Expr::Var(walker.position).less(walker.end.clone()).and(here);
+                let name = format!("{}_hit", it.position_name(walker.operand, walker.level));
+                walker.hit = Some(Expr::Var(it.builder.let_(&name, hit)));
+                it.take_run(walker, i);
+            }
+            it.with_result(var, body, &inner, |it, inner| {
+                let top = &lattice.points[0];
+                it.cases(var, body, inner, lattice, top, &walkers);
+            });
+            it.step(&walkers);
+        });
+    }
+
+    fn over_one(
+        &mut self,
+        var: IndexVar,
+        body: &Stmt,
+        bindings: &Bindings,
+        point: &Point,
+        operand: Operand,
+    ) {
+        let (Segment { lo, hi, crd }, level, repeats, by_coordinate) =
+            self.segment_of(operand, var, bindings);
+        let name = self.position_name(operand, level);
+        let i = self.coordinate(var);
+        if repeats {
+            let mut walker = self.begin_walk(operand, var, bindings);
+            let more = Expr::Var(walker.position).less(walker.end.clone());
+            let body = self.block(|it| {
+                it.builder.declare(i, Expr::load(crd, walker.position));
+                it.take_run(&mut walker, i);
+                let walkers = [walker.clone()];
+                it.inside(var, body, bindings, i, point, &walkers);
+                it.step(&walkers);
+            });
+            self.builder.push(Loop::While {
+                condition: more,
+                body,
+            });
+            return;
+        }
+        let p = self.builder.fixed(&name, ElementType::I64);
+        self.for_loop(p, lo, hi, |it| {
+            it.builder.declare(i, Expr::load(crd, p));
+            let walker = Walker {
+                operand,
+                level,
+                crd,
+                repeats,
+                position: p,
+                end: Expr::int(0),
+                hit: None,
+                run_end: None,
+                by_coordinate,
+            };
+            it.inside(var, body, bindings, i, point, &[walker]);
+        });
+    }
+
+    /// The body of a loop whose only case is `point`.
+    fn inside(
+        &mut self,
+        var: IndexVar,
+        body: &Stmt,
+        bindings: &Bindings,
+        i: Var,
+        point: &Point,
+        walkers: &[Walker],
+    ) {
+        let mut inner = bindings.clone();
+        inner.coordinates.insert(var, Expr::Var(i));
+        self.advance(&mut inner);
+        self.with_result(var, body, &inner, |it, inner| {
+            it.case(var, body, inner, point, walkers);
+        });
+    }
+
+    fn over_merge(
+        &mut self,
+        var: IndexVar,
+        body: &Stmt,
+        bindings: &Bindings,
+        lattice: &Lattice,
+        walked: &[Operand],
+    ) {
+        let walkers: Vec<Walker> = walked
+            .iter()
+            .map(|operand| self.begin_walk(*operand, var, bindings))
+            .collect();
+        for point in &lattice.points {
+            let mut part: Vec<Walker> = walkers
+                .iter()
+                .filter(|walker| point.0.contains(&walker.operand))
+                .cloned()
+                .collect();
+            let more = part
+                .iter()
+                .map(|walker| Expr::Var(walker.position).less(walker.end.clone()))
+                .reduce(Expr::and)
+                .expect("a merge has a walker in every part");
+            let body = self.block(|it| {
+                it.merge_step(var, body, bindings, lattice, point, &mut part);
+            });
+            self.builder.push(Loop::While {
+                condition: more,
+                body,
+            });
+        }
+    }
+
+    fn merge_step(
+        &mut self,
+        var: IndexVar,
+        body: &Stmt,
+        bindings: &Bindings,
+        lattice: &Lattice,
+        point: &Point,
+        walkers: &mut [Walker],
+    ) {
+        let i = match walkers {
+            [walker] => {
+                let i = self.coordinate(var);
+                self.builder.declare(i, Expr::load(walker.crd, walker.position));
+                i
+            }
+            _ => self.least_coordinate(var, walkers),
+        };
+        for walker in walkers.iter_mut() {
+            self.take_run(walker, i);
+        }
+        let mut inner = bindings.clone();
+        inner.coordinates.insert(var, Expr::Var(i));
+        self.advance(&mut inner);
+        self.with_result(var, body, &inner, |it, inner| {
+            it.cases(var, body, inner, lattice, point, walkers);
+        });
+        self.step(walkers);
+    }
+
+    /// Begins to walk an operand: declares its position and its bound.
+    fn begin_walk(&mut self, operand: Operand, var: IndexVar, bindings: &Bindings) -> Walker {
+        let (Segment { lo, hi, crd }, level, repeats, by_coordinate) =
+            self.segment_of(operand, var, bindings);
+        let name = self.position_name(operand, level);
+        let position = self.builder.var_(&name, lo);
+        let end = match hi {
+            Expr::Var(_) | Expr::Const(_) => hi,
+            hi => Expr::Var(self.builder.let_(&format!("{name}_end"), hi)),
+        };
+        Walker {
+            operand,
+            level,
+            crd,
+            repeats,
+            position,
+            end,
+            hit: None,
+            run_end: None,
+            by_coordinate,
+        }
+    }
+
+    /// The entries of an operand below its cursor, its level, whether equal
+    /// coordinates there are to be taken together, and whether its values are
+    /// indexed by coordinate.
+    fn segment_of(
+        &self,
+        operand: Operand,
+        var: IndexVar,
+        bindings: &Bindings,
+    ) -> (Segment, usize, bool, bool) {
+        let access = self.operands.access(operand);
+        if let Some(Workspace::Listed { list, n, .. }) = self.workspaces.get(&access.tensor) {
+            let segment = Segment {
+                lo: Expr::int(0),
+                hi: Expr::Var(n.expect("a list is begun before it is read")),
+                crd: *list,
+            };
+            return (segment, 0, false, true);
+        }
+        let number = self.walked_level(operand, var).expect("the lattice has walked levels");
+        let level = &self.formats.of(access.tensor).levels()[number];
+        let place = &bindings.cursors[&operand].place;
+        let arrays = &self.tensors[&access.tensor];
+        let segment = segment(level.kind, arrays, number, place);
+        (segment, number, level.ordered && !level.unique, false)
+    }
+
+    fn position_name(&self, operand: Operand, level: usize) -> String {
+        let tensor = self.operands.access(operand).tensor;
+        format!("p{}{level}", self.concrete.tensors[tensor].name)
+    }
+
+    /// Reads the coordinate of every walker and declares the least of them.
+    fn least_coordinate(&mut self, var: IndexVar, walkers: &mut [Walker]) -> Var {
+        let name = self.concrete.vars[var].name.clone();
+        let mut read = Vec::new();
+        for walker in walkers.iter() {
+            let tensor = self.operands.access(walker.operand).tensor;
+            let label = format!("{name}{}", self.concrete.tensors[tensor].name);
+            read.push(self.builder.let_(&label, Expr::load(walker.crd, walker.position)));
+        }
+        let least = read
+            .iter()
+            .map(|var| Expr::Var(*var))
+            .reduce(|a, b| a.binary(BinaryOp::Min, b))
+            .expect("a merge has a walker in every part");
+        let i = self.coordinate(var);
+        self.builder.declare(i, least);
+        for (walker, coordinate) in walkers.iter_mut().zip(read) {
+            walker.hit = Some(Expr::Var(coordinate).equals(i));
+        }
+        i
+    }
+
+    /// Where coordinates may repeat, finds the end of the run of those equal
+    /// to `i`; where the walker is not hit, the run is empty.
+    fn take_run(&mut self, walker: &mut Walker, i: Var) {
+        if !walker.repeats {
+            return;
+        }
+        let name = self.position_name(walker.operand, walker.level);
+        let end = self.builder.var_(&format!("{name}_run"), walker.position);
+        let more = Expr::Var(end)
+            .less(walker.end.clone())
+            .and(Expr::load(walker.crd, end).equals(i));
+        let body = self.block(|it| it.builder.assign(end, Expr::Var(end).add(1)));
+        self.builder.push(Loop::While {
+            condition: more,
+            body,
+        });
+        walker.run_end = Some(end);
+    }
+
+    /// Moves every walker past the coordinate just visited.
+    fn step(&mut self, walkers: &[Walker]) {
+        for walker in walkers {
+            let p = Expr::Var(walker.position);
+            let next = match (walker.run_end, &walker.hit) {
+                (Some(end), _) => Expr::Var(end),
+                (None, None) => p.add(1),
+                (None, Some(hit)) => p.add(Expr::Cast(ElementType::I64, Box::new(hit.clone()))),
+            };
+            self.builder.assign(walker.position, next);
+        }
+    }
+
+    /// The cases of one part of a loop: `if` the largest point is hit, `else`
+    /// the next. The last needs no test where one of them always holds.
+    fn cases(
+        &mut self,
+        var: IndexVar,
+        body: &Stmt,
+        bindings: &Bindings,
+        lattice: &Lattice,
+        part: &Point,
+        walkers: &[Walker],
+    ) {
+        let cases: Vec<&Point> = lattice.cases(part).collect();
+        let certain = lattice.everything
+            || part.0.iter().all(|operand| {
+                let alone = Point([*operand].into());
+                cases.contains(&&alone)
+            });
+        let mut chain = Block::new();
+        for (number, case) in cases.iter().enumerate().rev() {
+            let block = self.block(|it| it.case(var, body, bindings, case, walkers));
+            let condition = self.condition(case, walkers);
+            let is_last = number + 1 == cases.len();
+            chain = match condition {
+                Some(condition) if !(is_last && certain) => vec![Loop::If {
+                    condition,
+                    then: block,
+                    otherwise: chain,
+                }],
+                _ => block,
+            };
+        }
+        for stmt in chain {
+            self.builder.push(stmt);
+        }
+    }
+
+    /// When all operands of a case are stored at the coordinate; `None` is always.
+    fn condition(&self, case: &Point, walkers: &[Walker]) -> Option<Expr> {
+        walkers
+            .iter()
+            .filter(|walker| case.0.contains(&walker.operand))
+            .filter_map(|walker| walker.hit.clone())
+            .reduce(Expr::and)
+    }
+
+    /// The body where the operands of `case` are stored and no others.
+    fn case(
+        &mut self,
+        var: IndexVar,
+        body: &Stmt,
+        bindings: &Bindings,
+        case: &Point,
+        walkers: &[Walker],
+    ) {
+        let is_absent = |access: &sparsec_index::Access| {
+            let Some(operand) = self.operands.find(access) else {
+                return false;
+            };
+            self.walked_level(operand, var).is_some() && !case.0.contains(&operand)
+        };
+        let Some(body) = without(self.concrete, body, &is_absent) else {
+            return;
+        };
+        let mut inner = bindings.clone();
+        for walker in walkers.iter().filter(|walker| case.0.contains(&walker.operand)) {
+            let position = Expr::Var(walker.position);
+            let place = match walker.run_end {
+                Some(end) => Place::Run {
+                    lo: position,
+                    hi: Expr::Var(end),
+                },
+                None if walker.by_coordinate => Place::At(bindings.coordinates[&var].clone()),
+                None => Place::At(position),
+            };
+            let levels = walker.level + 1;
+            inner.cursors.insert(walker.operand, Cursor { levels, place });
+        }
+        self.advance(&mut inner);
+        self.stmt(&body, &inner);
+    }
+}

@@ -1,0 +1,327 @@
+//! Temporaries of a `where`: scalars, dense arrays, arrays with a list.
+//!
+//! ```text
+//! scalar   var t = 0                  written when the producer adds to it
+//! dense    w.vals                     cleared whenever the `where` begins
+//! listed   w.vals w.set w.list w.n    w.list[0..w.n] are the coordinates
+//!                                     written, sorted before they are read
+//! ```
+//!
+//! A listed workspace is cleared through its list, so that clearing costs what
+//! was written and not the extent.
+//!
+//! Source: Kjolstad et al., "Tensor Algebra Compilation with Workspaces", CGO
+//! 2019; the list is the row accumulator of Gustavson's algorithm (1978).
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_graph::{Lattice, space};
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, IndexVar, Operator, TensorRole, TensorVar};
+use sparsec_loop::{Access as BufferAccess, Buffer, Expr, Stmt as Loop, Var};
+
+use crate::cursor::Bindings;
+use crate::presence::Presence;
+use crate::signature::crd_width;
+use crate::statement::Lowerer;
+use crate::value::binary;
+
+/// Where a temporary is kept.
+#[derive(Clone, Debug)]
+pub(crate) enum Workspace {
+    /// In a variable.
+    Scalar {
+        /// The value.
+        value: Var,
+        /// What the value is if nothing is added to it.
+        identity: Scalar,
+        /// Whether anything was, where the result asks.
+        written: Option<Var>,
+    },
+    /// In an array over its modes.
+    Dense {
+        /// The entries.
+        vals: Buffer,
+    },
+    /// In an array over its one mode, with a list of the entries written.
+    Listed {
+        /// The entries.
+        vals: Buffer,
+        /// Whether an entry was written.
+        set: Buffer,
+        /// The coordinates written.
+        list: Buffer,
+        /// How many there are.
+        n: Option<Var>,
+    },
+}
+
+impl Lowerer<'_> {
+    /// Allocates every array that a `where` of the statement needs, once for
+    /// the whole kernel.
+    pub(crate) fn allocate_workspaces(&mut self) {
+        let mut wanted: Vec<Access> = Vec::new();
+        self.concrete.stmt.for_each_assign(&mut |lhs, _, _| {
+            let is_array = self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace
+                && !lhs.vars.is_empty();
+            if is_array && !wanted.iter().any(|known| known.tensor == lhs.tensor) {
+                wanted.push(lhs.clone());
+            }
+        });
+        for access in wanted {
+            let workspace = self.allocate(&access);
+            self.workspaces.insert(access.tensor, workspace);
+        }
+    }
+
+    fn allocate(&mut self, access: &Access) -> Workspace {
+        let data = &self.concrete.tensors[access.tensor];
+        let len = self.workspace_len(access);
+        let mut array = |builder: &mut sparsec_loop::Builder, part: &str, storage, compute| {
+            let name = format!("{}.{part}", data.name);
+            let buffer = builder.buffer(&name, storage, compute, BufferAccess::Workspace);
+            builder.push(Loop::Alloc {
+                buffer,
+                len: len.clone(),
+            });
+            buffer
+        };
+        let vals = array(&mut self.builder, "vals", data.element, data.element);
+        if !self.operands.is_listed(access.tensor) {
+            return Workspace::Dense { vals };
+        }
+        let index = crd_width(self.formats.of(self.concrete.result)).element();
+        Workspace::Listed {
+            vals,
+            set: array(&mut self.builder, "set", ElementType::Bool, ElementType::Bool),
+            list: array(&mut self.builder, "list", index, ElementType::I64),
+            n: None,
+        }
+    }
+
+    fn workspace_len(&self, access: &Access) -> Expr {
+        access
+            .vars
+            .iter()
+            .map(|var| self.extent(*var))
+            .reduce(Expr::mul)
+            .unwrap_or(Expr::int(1))
+    }
+
+    pub(crate) fn where_(&mut self, consumer: &Stmt, producer: &Stmt, bindings: &Bindings) {
+        let temporaries = own_temporaries(producer);
+        for (access, reduce) in &temporaries {
+            let flagged = self.wants_flag(consumer, producer, access.tensor);
+            self.begin_workspace(access, *reduce, flagged);
+        }
+        self.stmt(producer, bindings);
+        for (access, _) in &temporaries {
+            self.sort_workspace(access.tensor);
+        }
+        self.stmt(consumer, bindings);
+        for (access, _) in &temporaries {
+            self.clear_workspace(access);
+        }
+    }
+
+    fn begin_workspace(&mut self, access: &Access, reduce: Option<Operator>, flagged: bool) {
+        let tensor = access.tensor;
+        let identity = self.identity(tensor, reduce);
+        let name = self.concrete.tensors[tensor].name.clone();
+        match self.workspaces.get(&tensor).cloned() {
+            Some(Workspace::Dense { vals }) => {
+                let hi = self.workspace_len(access);
+                self.builder.push(Loop::Fill {
+                    buffer: vals,
+                    lo: Expr::int(0),
+                    hi,
+                    value: identity.into(),
+                });
+            }
+            Some(Workspace::Listed { vals, set, list, .. }) => {
+                let n = Some(self.builder.var_(&format!("{name}.n"), 0));
+                let listed = Workspace::Listed { vals, set, list, n };
+                self.workspaces.insert(tensor, listed);
+            }
+            Some(Workspace::Scalar { .. }) | None => {
+                let value = self.builder.var_(&name, Expr::Const(identity));
+                let written = flagged.then(|| {
+                    let no = Expr::Const(Scalar::Bool(false));
+                    self.builder.var_(&format!("{name}.written"), no)
+                });
+                self.workspaces.insert(
+                    tensor,
+                    Workspace::Scalar {
+                        value,
+                        identity,
+                        written,
+                    },
+                );
+            }
+        }
+    }
+
+    pub(crate) fn assign_workspace(
+        &mut self,
+        lhs: &Access,
+        reduce: Option<Operator>,
+        value: Expr,
+        presence: Presence,
+        bindings: &Bindings,
+    ) {
+        let element = self.concrete.tensors[lhs.tensor].element;
+        let combine = reduce.map(|op| binary(op, element).expect("reductions are binary"));
+        match self.workspaces[&lhs.tensor].clone() {
+            Workspace::Scalar {
+                value: var,
+                written,
+                ..
+            } => {
+                let new = match combine {
+                    Some(op) => Expr::Var(var).binary(op, value),
+                    None => value,
+                };
+                self.builder.assign(var, new);
+                if let Some(flag) = written {
+                    let stored = match presence {
+                        Presence::Always => Expr::Const(Scalar::Bool(true)),
+                        Presence::Never => return,
+                        Presence::When(condition) => {
+                            Expr::Var(flag).binary(sparsec_loop::BinaryOp::Or, condition)
+                        }
+                    };
+                    self.builder.assign(flag, stored);
+                }
+            }
+            Workspace::Dense { vals } => {
+                let at = self.workspace_position(lhs, bindings);
+                self.builder.store_reduce(vals, at, value, combine);
+            }
+            Workspace::Listed { vals, set, list, n } => {
+                let n = n.expect("a list is begun before it is written");
+                let at = self.workspace_position(lhs, bindings);
+                let then = self.block(|it| {
+                    it.builder.store_reduce(vals, at.clone(), value.clone(), combine);
+                });
+                let otherwise = self.block(|it| {
+                    it.builder.store(set, at.clone(), Scalar::Bool(true));
+                    it.builder.store(list, n, at.clone());
+                    it.builder.assign(n, Expr::Var(n).add(1));
+                    it.builder.store(vals, at.clone(), value);
+                });
+                self.builder.push(Loop::If {
+                    condition: Expr::load(set, at),
+                    then,
+                    otherwise,
+                });
+            }
+        }
+    }
+
+    /// The position of an entry of an array workspace: row-major.
+    fn workspace_position(&self, access: &Access, bindings: &Bindings) -> Expr {
+        let mut position = Expr::int(0);
+        for var in &access.vars {
+            let coordinate = bindings.coordinates[var].clone();
+            position = crate::level::dense::locate(&position, self.extent(*var), coordinate);
+        }
+        position
+    }
+
+    fn sort_workspace(&mut self, tensor: TensorVar) {
+        if let Workspace::Listed {
+            list, n: Some(n), ..
+        } = self.workspaces[&tensor]
+        {
+            self.builder.push(Loop::Sort {
+                buffer: list,
+                lo: Expr::int(0),
+                hi: Expr::Var(n),
+            });
+        }
+    }
+
+    fn clear_workspace(&mut self, access: &Access) {
+        let tensor = access.tensor;
+        if let Workspace::Listed {
+            set,
+            list,
+            n: Some(n),
+            ..
+        } = self.workspaces[&tensor]
+        {
+            let name = &self.concrete.tensors[tensor].name;
+            let p = self.builder.fixed(&format!("p{name}"), ElementType::I64);
+            self.for_loop(p, 0, n, |it| {
+                it.builder.store(set, Expr::load(list, p), Scalar::Bool(false));
+            });
+        }
+    }
+
+    /// Whether the result's pattern depends on whether the producer of a
+    /// scalar temporary found anything.
+    fn wants_flag(&self, consumer: &Stmt, producer: &Stmt, temporary: TensorVar) -> bool {
+        if self.always_writes(producer, temporary) {
+            return false;
+        }
+        let mut wanted = false;
+        consumer.for_each_assign(&mut |lhs, _, rhs| {
+            let reads = rhs.accesses().iter().any(|access| access.tensor == temporary);
+            let flagged = match self.workspaces.get(&lhs.tensor) {
+                Some(Workspace::Scalar { written, .. }) => written.is_some(),
+                Some(Workspace::Listed { .. }) => true,
+                Some(Workspace::Dense { .. }) => false,
+                None => !self.formats.of(lhs.tensor).is_all_dense(),
+            };
+            wanted |= reads && flagged;
+        });
+        wanted
+    }
+
+    /// Whether every run of `producer` stores something in `temporary`, as it
+    /// does if its loops are over everything and nothing in them may be absent.
+    fn always_writes(&self, producer: &Stmt, temporary: TensorVar) -> bool {
+        match producer {
+            Stmt::Assign { lhs, rhs, .. } => {
+                lhs.tensor == temporary && matches!(self.presence(rhs), Presence::Always)
+            }
+            Stmt::Forall { var, body } => {
+                self.is_over_everything(*var, body) && self.always_writes(body, temporary)
+            }
+            Stmt::Where {
+                consumer,
+                producer: inner,
+            } => {
+                let certain = |access: &Access| self.always_writes(inner, access.tensor);
+                own_temporaries(inner).iter().all(|(access, _)| certain(access))
+                    && self.always_writes(consumer, temporary)
+            }
+            Stmt::Sequence(stmts) => stmts.iter().any(|stmt| self.always_writes(stmt, temporary)),
+        }
+    }
+
+    /// Whether the loop over `var` visits every coordinate, with one case.
+    pub(crate) fn is_over_everything(&self, var: IndexVar, body: &Stmt) -> bool {
+        let lattice = Lattice::of(&space(self.scope(), body, var));
+        lattice.everything && lattice.operands().is_empty()
+    }
+}
+
+/// The temporaries that a producer computes for its consumer, with how:
+/// those of a `where` inside it are its own.
+fn own_temporaries(producer: &Stmt) -> Vec<(Access, Option<Operator>)> {
+    fn collect(stmt: &Stmt, found: &mut Vec<(Access, Option<Operator>)>) {
+        match stmt {
+            Stmt::Assign { lhs, reduce, .. } => {
+                if !found.iter().any(|(known, _)| known.tensor == lhs.tensor) {
+                    found.push((lhs.clone(), *reduce));
+                }
+            }
+            Stmt::Forall { body, .. } => collect(body, found),
+            Stmt::Where { consumer, .. } => collect(consumer, found),
+            Stmt::Sequence(stmts) => stmts.iter().for_each(|stmt| collect(stmt, found)),
+        }
+    }
+    let mut found = Vec::new();
+    collect(producer, &mut found);
+    found
+}
