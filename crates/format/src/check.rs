@@ -220,7 +220,7 @@ impl Check<'_> {
                     parent_place.property(Property::Nonordered),
                     "equal coordinates do not stand together here",
                 )
-                .help("write `singleton(nonordered)`"));
+                .help("make it `nonordered` too"));
             }
         }
         Ok(())

@@ -43,6 +43,9 @@ pub struct LevelSpec {
     /// extent of the mode, `M` the number of parent positions; `pos` and `crd`
     /// are the level's arrays.
     pub fragment: &'static str,
+    /// How many positions the level has, as an expression in the same terms:
+    /// the `M` of the level below.
+    pub n_positions: &'static str,
 }
 
 /// What a level can do.

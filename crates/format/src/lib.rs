@@ -16,6 +16,10 @@
 //! [`level`]; nothing else in the project knows a kind by name except the
 //! emission of its loops.
 //!
+//! [`Format::relation`] composes the fragments into the relation of a whole
+//! format. A format is read from text with [`Format::parse`], or with
+//! [`FormatSpec`] where a preset's order comes from the tensor.
+//!
 //! Source: Chou et al., "Format Abstraction for Sparse Tensor Algebra
 //! Compilers", OOPSLA 2018, <https://doi.org/10.1145/3276493>; notation of the
 //! MLIR `sparse_tensor` dialect.
@@ -24,13 +28,16 @@ pub mod level;
 
 mod arrays;
 mod check;
+mod face;
 mod format;
 mod parse;
 mod preset;
 mod print;
+mod spec;
 
 pub use arrays::{ArraySpec, Role};
 pub use format::{Format, Level, Widths};
 pub use level::{Capabilities, LevelKind};
-pub use parse::{FormatSpec, parse_spec};
+pub use parse::parse_spec;
 pub use preset::{Preset, presets};
+pub use spec::FormatSpec;

@@ -27,4 +27,5 @@ pub const SPEC: LevelSpec = LevelSpec {
         random_insert: false,
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && pos(p) <= q < pos(p + 1) && crd(q) = i && 0 <= i < N}",
+    n_positions: "pos(M)",
 };

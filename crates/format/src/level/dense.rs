@@ -25,4 +25,5 @@ pub const SPEC: LevelSpec = LevelSpec {
         random_insert: true,
     },
     fragment: "{[p, i] -> [q] : q = p * N + i && 0 <= p < M && 0 <= i < N}",
+    n_positions: "M * N",
 };

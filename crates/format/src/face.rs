@@ -1,0 +1,176 @@
+//! The relation face of a format, composed from the fragments of its levels.
+//!
+//! A level's fragment relates a parent position `p` and a coordinate `i` to a
+//! position `q`. In a format the parent's position is the position in the
+//! level above, and the first level has one parent, at 0:
+//!
+//! ```text
+//!            p     q0          q1               fragment of level 0:  0, j ↔ q0
+//!            0 ──► ○ ───────► ○                 fragment of level 1:  q0, i ↔ q1
+//!               j         i
+//! csc: {[q0, q1] -> [i, j] : q0 = j && 0 <= j < N1 &&
+//!                            0 <= q0 < N1 && pos1(q0) <= q1 < pos1(q0 + 1) &&
+//!                            crd1(q1) = i && 0 <= i < N0}
+//! ```
+//!
+//! `N0`, `N1`, … are the extents of the modes, `posL` and `crdL` the arrays of
+//! level `L`. The number `M` of parents that a fragment speaks of is the number
+//! of positions in the level above, in the same terms.
+
+use sparsec_base::{Source, arena::Id};
+use sparsec_relation::{Conjunction, Expression, Relation, Rewrite, Variable};
+
+use crate::format::Format;
+use crate::level::LevelKind;
+
+impl Format {
+    /// The stored positions and the coordinates that they hold: a position in
+    /// each level, outermost first, to a coordinate in each mode.
+    ///
+    /// The last position is that of the value. Symbolic are the extents `N0`,
+    /// `N1`, … of the modes, and `posL` and `crdL` for the arrays of level `L`.
+    ///
+    /// ```
+    /// use sparsec_format::Format;
+    /// assert_eq!(
+    ///     Format::csr().relation().to_string(),
+    ///     "{[q0, q1] -> [i, j] : q0 = i && 0 <= i < N0 \
+    ///      && 0 <= q0 < N0 && pos1(q0) <= q1 < pos1(q0 + 1) && crd1(q1) = j && 0 <= j < N1}",
+    /// );
+    /// ```
+    ///
+    /// # Panics
+    /// If the fragment of a level kind is no relation `{[p, i] -> [q] : …}`.
+    pub fn relation(&self) -> Relation {
+        let positions = (0..self.levels.len()).map(|level| format!("q{level}"));
+        let mut whole = Conjunction::new(positions, self.modes.iter().cloned());
+        let positions: Vec<Variable> = whole.inputs().collect();
+        let coordinates: Vec<Variable> = whole.outputs().collect();
+
+        let mut parent = Expression::Integer(0);
+        let mut n_parents = Expression::Integer(1);
+        for (number, level) in self.levels.iter().enumerate() {
+            let position = Expression::Variable(positions[number]);
+            let place = Place {
+                level: number,
+                mode: level.mode,
+                tuple: [
+                    parent,
+                    Expression::Variable(coordinates[level.mode]),
+                    position.clone(),
+                ],
+                n_parents,
+            };
+            whole.conjoin(&fragment(level.kind), &place);
+            n_parents = n_positions(level.kind).rewritten(&place);
+            parent = position;
+        }
+        Relation::new(vec![whole])
+            .expect("fragments use names in one role")
+            .simplified()
+    }
+}
+
+/// One level's fragment as a conjunction.
+fn fragment(kind: LevelKind) -> Conjunction {
+    let relation: Relation = kind
+        .fragment()
+        .parse()
+        .expect("the fragment of a kind is a relation");
+    let [part] = relation.parts() else {
+        panic!("the fragment of a kind has one part");
+    };
+    let lengths = (
+        relation.n_inputs(),
+        relation.n_outputs(),
+        part.exists().len(),
+    );
+    assert_eq!(lengths, (2, 1, 0), "a fragment relates [p, i] to [q]");
+    part.clone()
+}
+
+fn n_positions(kind: LevelKind) -> Expression {
+    let source = Source::new("level kind", kind.spec().n_positions);
+    Expression::parse(&source).expect("the size of a kind is an expression")
+}
+
+/// Where a level stands in a format: what the names of its kind mean there.
+struct Place {
+    level: usize,
+    mode: usize,
+    /// In place of `p`, `i` and `q`.
+    tuple: [Expression; 3],
+    /// In place of `M`.
+    n_parents: Expression,
+}
+
+impl Rewrite for Place {
+    fn variable(&self, variable: Variable) -> Expression {
+        self.tuple[variable.index()].clone()
+    }
+
+    fn constant(&self, name: &str) -> Expression {
+        match name {
+            "N" => Expression::Constant(format!("N{}", self.mode)),
+            "M" => self.n_parents.clone(),
+            _ => panic!("a level kind speaks of `M` and `N` only, not of `{name}`"),
+        }
+    }
+
+    fn function(&self, name: &str) -> String {
+        format!("{name}{}", self.level)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Format, LevelKind};
+
+    fn check(format: &str, expect: &str) {
+        let format: Format = format.parse().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(format.relation().to_string(), expect);
+    }
+
+    #[test]
+    fn fragments_are_relations() {
+        for kind in LevelKind::ALL {
+            super::fragment(kind);
+            super::n_positions(kind);
+        }
+    }
+
+    #[test]
+    fn a_scalar_is_stored_once() {
+        check("() -> ()", "{[] -> []}");
+    }
+
+    #[test]
+    fn positions_of_levels_above_count_parents() {
+        check(
+            "(i, j, k) -> (k : dense, i : dense, j : compressed)",
+            "{[q0, q1, q2] -> [i, j, k] : q0 = k && 0 <= k < N2 \
+             && q1 = q0 * N0 + i && 0 <= q0 < N2 && 0 <= i < N0 \
+             && 0 <= q1 < N2 * N0 && pos2(q1) <= q2 < pos2(q1 + 1) && crd2(q2) = j \
+             && 0 <= j < N1}",
+        );
+        check(
+            "(i, j) -> (i : compressed(nonunique), j : singleton)",
+            "{[q0, q1] -> [i, j] : pos0(0) <= q0 < pos0(1) && crd0(q0) = i && 0 <= i < N0 \
+             && 0 <= q0 < pos0(1) && q1 = q0 && crd1(q1) = j && 0 <= j < N1}",
+        );
+    }
+
+    #[test]
+    fn modes_make_way_for_other_names() {
+        check(
+            "(q0) -> (q0 : dense)",
+            "{[q0] -> [q0_1] : q0 = q0_1 && 0 <= q0_1 < N0}",
+        );
+        check(
+            "(crd0, union) -> (crd0 : compressed, union : dense)",
+            "{[q0, q1] -> [crd0_1, union_1] : pos0(0) <= q0 < pos0(1) && crd0(q0) = crd0_1 \
+             && 0 <= crd0_1 < N0 && q1 = q0 * N1 + union_1 && 0 <= q0 < pos0(1) \
+             && 0 <= union_1 < N1}",
+        );
+    }
+}

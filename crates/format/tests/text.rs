@@ -1,0 +1,442 @@
+//! The text of formats: what reads as what, and what is refused.
+
+mod common;
+
+use proptest::prelude::*;
+use sparsec_base::{Code, Source, code, lex::Tokens};
+use sparsec_format::{Format, FormatSpec, Level, LevelKind, parse_spec, presets};
+
+/// Reads `text` for tensors of `order` and prints it again.
+#[track_caller]
+fn check(text: &str, order: usize, expect: &str) {
+    let spec: FormatSpec = text.parse().unwrap_or_else(|error| panic!("{error}"));
+    let format = spec
+        .resolve(order)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(format.to_string(), expect);
+    assert_eq!(format.to_string().parse(), Ok(format));
+}
+
+/// Reads `text` and says what is wrong: the code, what the caret is under, and
+/// a part of the help.
+#[track_caller]
+fn refuse(text: &str, expected: Code, under: &str, help: &str) {
+    let error = text.parse::<FormatSpec>().expect_err("refused");
+    refused(&error, expected, under, help);
+}
+
+#[track_caller]
+fn refused(error: &sparsec_base::Diagnostic, expected: Code, under: &str, help: &str) {
+    assert_eq!(error.code(), expected, "{error}");
+    let label = &error.labels()[0];
+    assert_eq!(label.source.slice(label.span), under, "{error}");
+    assert!(error.help_text().unwrap_or("").contains(help), "{error}");
+}
+
+#[test]
+fn maps() {
+    check("() -> ()", 0, "() -> ()");
+    check("(i)->(i:dense)", 1, "(i) -> (i : dense)");
+    check(
+        "(row, col) -> (col : dense, row : compressed(nonordered))",
+        2,
+        "(row, col) -> (col : dense, row : compressed(nonordered))",
+    );
+    check(
+        "(i, j) -> (i : compressed(nonordered, nonunique), j : singleton(nonordered)) ; a list",
+        2,
+        "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonordered))",
+    );
+    check("(mod) -> (mod : dense)", 1, "(mod) -> (mod : dense)");
+}
+
+#[test]
+fn widths() {
+    check(
+        "(i) -> (i : compressed), crd = 64, pos = 32",
+        1,
+        "(i) -> (i : compressed), pos = 32, crd = 64",
+    );
+    check(
+        "csc, pos = 64",
+        2,
+        "(i, j) -> (j : dense, i : compressed), pos = 64",
+    );
+}
+
+#[test]
+fn presets_for_matrices() {
+    check("dense", 2, "(i, j) -> (i : dense, j : dense)");
+    check("csr", 2, "(i, j) -> (i : dense, j : compressed)");
+    check("csc", 2, "(i, j) -> (j : dense, i : compressed)");
+    check("dcsr", 2, "(i, j) -> (i : compressed, j : compressed)");
+    check("dcsc", 2, "(i, j) -> (j : compressed, i : compressed)");
+}
+
+#[test]
+fn presets_for_any_order() {
+    for name in ["dense", "coo", "scoo", "csf"] {
+        check(name, 0, "() -> ()");
+    }
+    check("coo", 1, "(i) -> (i : compressed(nonordered))");
+    check("scoo", 1, "(i) -> (i : compressed)");
+    check(
+        "coo",
+        3,
+        "(i, j, k) -> (i : compressed(nonunique, nonordered), \
+         j : singleton(nonunique, nonordered), k : singleton(nonordered))",
+    );
+    check(
+        "scoo",
+        3,
+        "(i, j, k) -> (i : compressed(nonunique), j : singleton(nonunique), k : singleton)",
+    );
+    check(
+        "csf",
+        8,
+        "(i, j, k, l, m, n, o, p) -> (i : compressed, j : compressed, k : compressed, \
+         l : compressed, m : compressed, n : compressed, o : compressed, p : compressed)",
+    );
+    for order in 0..12 {
+        for preset in presets().iter().filter(|preset| preset.order.is_none()) {
+            let format = preset.format(order).expect("fits any order");
+            assert_eq!(format.order(), order);
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+    }
+}
+
+#[test]
+fn names_of_presets() {
+    let name = |text: &str| text.parse::<Format>().expect("a format").preset_name();
+    assert_eq!(name("(a, b) -> (b : dense, a : compressed)"), Some("csc"));
+    assert_eq!(
+        name("(a, b) -> (a : compressed, b : compressed)"),
+        Some("dcsr")
+    );
+    assert_eq!(name("(a) -> (a : compressed)"), Some("csf"));
+    assert_eq!(name("() -> ()"), Some("dense"));
+    assert_eq!(name("(a, b) -> (b : dense, a : dense)"), None);
+    assert_eq!(name("csr, pos = 32"), None);
+    for preset in presets().iter().filter(|preset| preset.fits(2)) {
+        let format = preset.format(2).expect("fits matrices");
+        let expect = if preset.name == "csf" {
+            "dcsr"
+        } else {
+            preset.name
+        };
+        assert_eq!(format.preset_name(), Some(expect));
+        assert_eq!(format.short_name(), expect);
+    }
+}
+
+#[test]
+fn the_order_has_to_fit() {
+    let resolve = |text: &str, order| {
+        let spec: FormatSpec = text.parse().expect("a format");
+        spec.resolve(order).expect_err("another order")
+    };
+    refused(&resolve("csr", 3), code::FORMAT_ORDER, "csr", "`csf`");
+    refused(
+        &resolve("dcsc, pos = 32", 1),
+        code::FORMAT_ORDER,
+        "dcsc",
+        "`csf`",
+    );
+    refused(&resolve("csr", 0), code::FORMAT_ORDER, "csr", "`dense`");
+    refused(
+        &resolve("(i, j) -> (i : dense, j : dense)", 3),
+        code::FORMAT_ORDER,
+        "(i, j)",
+        "3 modes",
+    );
+    let alone = "coo".parse::<Format>().expect_err("no order");
+    refused(
+        &alone,
+        code::FORMAT_ORDER,
+        "coo",
+        "(i, j) -> (i : compressed(",
+    );
+    assert_eq!("csr".parse(), Ok(Format::csr()));
+}
+
+#[test]
+fn grammar_is_refused_with_a_caret() {
+    refuse("", code::UNEXPECTED_TOKEN, "", "");
+    refuse("(i) -> (i dense)", code::UNEXPECTED_TOKEN, "dense", "");
+    refuse("(i) (i : dense)", code::UNEXPECTED_TOKEN, "(", "");
+    refuse("(i) -> (i : dense", code::UNEXPECTED_TOKEN, "", "");
+    refuse("(i,) -> (i : dense)", code::UNEXPECTED_TOKEN, ")", "");
+    refuse("csr csc", code::UNEXPECTED_TOKEN, "csc", "");
+    refuse("coo(2)", code::UNEXPECTED_TOKEN, "(", "");
+    refuse("(i) -> (i : compressed())", code::UNEXPECTED_TOKEN, ")", "");
+    refuse("(i) -> (i : dense) €", code::UNKNOWN_CHARACTER, "€", "");
+    refuse(
+        "csr, pos = 99999999999999999999",
+        code::BAD_NUMBER,
+        "99999999999999999999",
+        "",
+    );
+}
+
+#[test]
+fn unknown_names() {
+    refuse("crs", code::UNKNOWN_FORMAT, "crs", "did you mean `csr`?");
+    refuse("wavelet", code::UNKNOWN_FORMAT, "wavelet", "`dense`, `csr`");
+    refuse(
+        "(i) -> (i : compresed)",
+        code::UNKNOWN_LEVEL_KIND,
+        "compresed",
+        "did you mean `compressed`?",
+    );
+    refuse(
+        "(i) -> (i : tree)",
+        code::UNKNOWN_LEVEL_KIND,
+        "tree",
+        "`singleton`",
+    );
+    refuse(
+        "(i) -> (i : compressed(nonuniqe))",
+        code::UNKNOWN_PROPERTY,
+        "nonuniqe",
+        "did you mean `nonunique`?",
+    );
+    refuse(
+        "(i) -> (i : compressed(sorted))",
+        code::UNKNOWN_PROPERTY,
+        "sorted",
+        "`nonordered`",
+    );
+    refuse(
+        "csr, width = 32",
+        code::UNKNOWN_CLAUSE,
+        "width",
+        "`pos = 32`",
+    );
+    refuse(
+        "csr, poss = 32",
+        code::UNKNOWN_CLAUSE,
+        "poss",
+        "did you mean `pos`?",
+    );
+    refuse(
+        "(i, j) -> (i : dense, k : dense)",
+        code::UNKNOWN_MODE,
+        "k",
+        "`i`, `j`",
+    );
+    refuse("() -> (i : dense)", code::UNKNOWN_MODE, "i", "`() -> ()`");
+}
+
+#[test]
+fn what_this_version_does_not_support_is_named() {
+    let check = |text: &str, under: &str, what: &str| {
+        let error = text.parse::<FormatSpec>().expect_err("refused");
+        refused(&error, code::FORMAT_UNSUPPORTED, under, "`sparsec formats`");
+        assert!(error.message().contains(what), "{error}");
+    };
+    check("bsr(4, 4)", "bsr", "the format `bsr`");
+    check("hicoo(7)", "hicoo", "the format `hicoo`");
+    check("(i) -> (i : bitmap)", "bitmap", "the level kind `bitmap`");
+    check(
+        "(i) -> (i : structured[2, 4])",
+        "structured",
+        "`structured`",
+    );
+    check("(i) -> (i : compressed(soa))", "soa", "the property `soa`");
+    check(
+        "csr, symmetric(i, j)",
+        "symmetric",
+        "the clause `symmetric`",
+    );
+    check("csr, fill 1", "fill", "the clause `fill`");
+    check("csr, crd = 8", "8", "an index array of 8 bits");
+    check(
+        "(i) -> (i floordiv 2 : dense)",
+        "i floordiv",
+        "computed coordinate",
+    );
+    check("(i, j) -> (i + j : dense)", "i +", "computed coordinate");
+    check(
+        "(i, j) -> (morton(i, j) : compressed)",
+        "morton",
+        "several modes",
+    );
+    check("(i) -> (#i : dense)", "#", "the rank of an entry");
+    check("csr | coo", "|", "a union of formats");
+    check(
+        "{[n] -> [i] : row(n) = i}",
+        "{",
+        "a format given as a relation",
+    );
+}
+
+#[test]
+fn modes_and_levels_pair_up() {
+    refuse(
+        "(i, i) -> (i : dense, i : dense)",
+        code::DUPLICATE_MODE,
+        "i",
+        "",
+    );
+    refuse(
+        "(i, j) -> (i : dense, i : dense)",
+        code::MODE_STORED_TWICE,
+        "i",
+        "",
+    );
+    refuse(
+        "(i, j) -> (j : dense)",
+        code::MODE_NOT_STORED,
+        "i",
+        "`i : compressed`",
+    );
+    refuse("(i) -> ()", code::MODE_NOT_STORED, "i", "");
+}
+
+#[test]
+fn properties_fit_their_level() {
+    refuse(
+        "(i) -> (i : dense(nonunique))",
+        code::PROPERTY_MISFIT,
+        "nonunique",
+        "`compressed`",
+    );
+    refuse(
+        "(i) -> (i : dense(nonordered))",
+        code::PROPERTY_MISFIT,
+        "nonordered",
+        "",
+    );
+    refuse(
+        "(i) -> (i : compressed(nonordered, nonordered))",
+        code::PROPERTY_MISFIT,
+        "nonordered",
+        "leave one out",
+    );
+}
+
+#[test]
+fn chains_are_whole() {
+    refuse(
+        "(i) -> (i : singleton)",
+        code::SINGLETON_PARENT,
+        "singleton",
+        "",
+    );
+    refuse(
+        "(i, j) -> (i : compressed, j : singleton(nonordered))",
+        code::SINGLETON_PARENT,
+        "singleton(nonordered)",
+        "`compressed(nonunique)`",
+    );
+    refuse(
+        "(i, j) -> (i : dense, j : singleton)",
+        code::SINGLETON_PARENT,
+        "singleton",
+        "make this level `compressed`",
+    );
+    refuse(
+        "(i, j) -> (i : compressed(nonunique), j : compressed)",
+        code::NONUNIQUE_PARENT,
+        "nonunique",
+        "`singleton`",
+    );
+    refuse(
+        "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton)",
+        code::ORDER_BELOW_NONORDERED,
+        "singleton",
+        "`nonordered` too",
+    );
+    check(
+        "(i, j) -> (i : compressed(nonunique), j : singleton(nonunique, nonordered))",
+        2,
+        "(i, j) -> (i : compressed(nonunique), j : singleton(nonunique, nonordered))",
+    );
+}
+
+#[test]
+fn widths_are_checked() {
+    refuse("csr, crd = 48", code::BAD_WIDTH, "48", "32 or 64");
+    refuse(
+        "csr, crd = 32, crd = 32",
+        code::BAD_WIDTH,
+        "crd",
+        "leave one out",
+    );
+}
+
+#[test]
+fn formats_that_programs_build_are_checked_too() {
+    let dense = |mode| Level::new(mode, LevelKind::Dense);
+    let error = Format::new(["i", "j"], vec![dense(0), dense(7)]).unwrap_err();
+    refused(&error, code::UNKNOWN_MODE, "7", "");
+    let error = Format::new(["i", "2j"], vec![dense(0), dense(1)]).unwrap_err();
+    refused(&error, code::UNEXPECTED_TOKEN, "2j", "a name is letters");
+    let error = Format::new(["i"], vec![dense(0).nonunique()]).unwrap_err();
+    refused(&error, code::PROPERTY_MISFIT, "nonunique", "");
+    let error = Format::csr().with_mode_order(&[1, 1]).unwrap_err();
+    refused(&error, code::MODE_STORED_TWICE, "j", "");
+    let error = Format::csr().with_mode_order(&[0]).unwrap_err();
+    refused(&error, code::MODE_NOT_STORED, "j", "");
+    let error = Format::csr().with_mode_order(&[0, 1, 0]).unwrap_err();
+    refused(&error, code::MODE_STORED_TWICE, "i", "");
+}
+
+#[test]
+fn a_format_inside_a_larger_text() {
+    let source = Source::new("program", "csr, pos = 32, 7");
+    let mut tokens = Tokens::new(&source, &["->"]).expect("tokens");
+    let spec = parse_spec(&mut tokens).expect("a format");
+    assert_eq!(spec.to_string(), "csr, pos = 32");
+    assert!(tokens.at(","));
+}
+
+#[test]
+fn queries() {
+    let format: Format = "(i, j, k, l) -> (k : dense, i : compressed(nonunique), \
+                          l : singleton(nonunique), j : singleton(nonordered))"
+        .parse()
+        .expect("a format");
+    assert_eq!(format.level_order(), [2, 0, 3, 1]);
+    assert_eq!(
+        [0, 1, 2, 3].map(|mode| format.level_of_mode(mode)),
+        [1, 3, 0, 2]
+    );
+    assert_eq!(
+        [0, 1, 2, 3].map(|level| format.chain_end(level)),
+        [0, 3, 3, 3]
+    );
+    assert_eq!(
+        [0, 1, 2, 3].map(|level| format.chain_start(level)),
+        [0, 1, 1, 1]
+    );
+    assert!(format.has_sparse() && format.is_unique() && !format.is_ordered());
+    assert!(Format::coo(2).is_unique() && !Format::coo(2).is_ordered());
+    assert!(Format::scoo(2).is_ordered());
+    assert!(Format::dense(0).is_all_dense() && Format::dense(0).is_unique());
+    let renamed: Format = "(a, b) -> (a : dense, b : compressed)"
+        .parse()
+        .expect("a format");
+    assert!(renamed.stores_like(&Format::csr()) && renamed != Format::csr());
+    let names: Vec<String> = Format::coo(2)
+        .arrays()
+        .iter()
+        .map(|array| array.name("A"))
+        .collect();
+    assert_eq!(names, ["A0.pos", "A0.crd", "A1.crd", "A.vals"]);
+}
+
+proptest! {
+    #[test]
+    fn print_then_parse(format in common::formats(0..=8)) {
+        prop_assert_eq!(format.to_string().parse(), Ok(format.clone()));
+        let spec: FormatSpec = format.to_string().parse().expect("printed text parses");
+        prop_assert_eq!(spec.resolve(format.order()), Ok(format));
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "[(ij,) >:|-]{0,12}|(csr|dense|i|->|\\(|\\)|:|,|=|32| ){0,12}") {
+        let _ = text.parse::<FormatSpec>();
+    }
+}
