@@ -46,4 +46,5 @@ pub use compare::Difference;
 pub use entries::Entries;
 pub use generate::generate;
 pub use pack::{Duplicates, PackOptions};
+pub use sparsec_format::{Format, Role};
 pub use tensor::{LevelView, Tensor};

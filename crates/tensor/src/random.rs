@@ -30,7 +30,7 @@ impl Random {
 
     /// A number below `n`, which is not 0.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
-        (u128::from(self.bits()) * u128::from(n) >> 64) as u64
+        ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
     /// A multiple of 2^-53 in `0..1`.

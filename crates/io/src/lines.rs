@@ -1,0 +1,323 @@
+//! Entries from lines, in parallel.
+//!
+//! Both file types hold one entry a line: coordinates counted from 1, then the
+//! value. The bytes are cut at line ends into ranges; the number of lines in
+//! each bounds its entries, so each range is parsed into slices of its own, and
+//! what blank lines and comments left unused is closed up afterwards.
+//!
+//! ```text
+//! bytes    |1 1 2.5·% note·2 3 1|·3 3 4·        cut at line ends
+//! entries  |e e .                |e  .           bounded by lines
+//!          |e e e|                               closed up
+//! ```
+
+use std::ops::Range;
+
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut};
+use sparsec_tensor::{Array, Entries, with_element};
+
+use crate::number::Value;
+use crate::text::Text;
+
+/// Bytes that one thread parses at a time.
+const GRAIN: usize = 128 << 10;
+
+/// What the lines of a file hold.
+pub(crate) struct Lines<'a> {
+    pub(crate) text: &'a Text,
+    /// The bytes that hold them.
+    pub(crate) range: Range<usize>,
+    /// The byte that comments begin with.
+    pub(crate) comment: u8,
+    /// The largest coordinate of each mode, counted from 1.
+    pub(crate) largest: Vec<u64>,
+    /// Whether a value follows the coordinates; if not, it is one.
+    pub(crate) has_value: bool,
+}
+
+/// What is wrong in a line, and where.
+struct Fault {
+    place: Range<usize>,
+    kind: FaultKind,
+}
+
+enum FaultKind {
+    /// No coordinate of this mode.
+    Coordinate(usize),
+    /// A coordinate 0 in this mode.
+    Zero(usize),
+    /// A coordinate beyond the extent of this mode.
+    Outside(usize),
+    /// No value.
+    Value(&'static str),
+    /// Something after the entry.
+    LeftOver,
+}
+
+impl Lines<'_> {
+    /// The entries, with values of type `element` and no extents yet.
+    pub(crate) fn parse(&self, element: sparsec_base::ElementType) -> Result<Entries> {
+        with_element!(element, T => self.parse_as::<T>())
+    }
+
+    fn order(&self) -> usize {
+        self.largest.len()
+    }
+
+    fn parse_as<T: Value>(&self) -> Result<Entries> {
+        let cuts = self.cuts();
+        let bytes = self.text.bytes();
+        // A line has at least a digit and a blank or newline for each field.
+        let shortest = 2 * (self.order() + usize::from(self.has_value)).max(1);
+        let bounds = map(cuts.clone(), |cut| {
+            let text = &bytes[cut];
+            let lines = text.iter().filter(|&&b| b == b'\n').count() + 1;
+            lines.min(text.len().div_ceil(shortest) + 1)
+        });
+        let (offsets, bound) = parts_to_offsets(&bounds);
+        let order = self.order();
+        let mut coords = vec![0; bound * order];
+        let mut values = vec![T::ZERO; bound];
+        let rows = split_mut(&mut coords, bounds.iter().map(|n| n * order));
+        let pieces = split_mut(&mut values, bounds.iter().copied());
+        let work = cuts.into_iter().zip(rows).zip(pieces).collect();
+        let counts = map(work, |((cut, rows), values)| {
+            let mut cursor = Cursor {
+                bytes: &bytes[..cut.end],
+                at: cut.start,
+            };
+            self.entries(&mut cursor, rows, values)
+        });
+        let mut kept = 0;
+        for (count, offset) in counts.into_iter().zip(offsets) {
+            let count = count.map_err(|fault| self.diagnostic(fault))?;
+            if kept != offset {
+                coords.copy_within(offset * order..(offset + count) * order, kept * order);
+                values.copy_within(offset..offset + count, kept);
+            }
+            kept += count;
+        }
+        coords.truncate(kept * order);
+        values.truncate(kept);
+        Ok(Entries {
+            extents: Vec::new(),
+            coords,
+            values: Array::from_vec(values),
+        })
+    }
+
+    /// The bytes in ranges that begin and end with lines.
+    fn cuts(&self) -> Vec<Range<usize>> {
+        let bytes = self.text.bytes();
+        let mut start = self.range.start;
+        let mut cuts = Vec::new();
+        for piece in ranges(self.range.len(), GRAIN) {
+            let rough = self.range.start + piece.end;
+            if rough <= start {
+                continue;
+            }
+            let rest = &bytes[rough - 1..self.range.end];
+            let newline = rest.iter().position(|&b| b == b'\n');
+            let end = newline.map_or(self.range.end, |newline| rough + newline);
+            cuts.push(start..end);
+            start = end;
+        }
+        cuts
+    }
+
+    /// Parses lines to the end of the cursor; returns how many entries.
+    fn entries<T: Value>(
+        &self,
+        cursor: &mut Cursor<'_>,
+        rows: &mut [u64],
+        values: &mut [T],
+    ) -> std::result::Result<usize, Fault> {
+        let order = self.order();
+        let mut n = 0;
+        while cursor.next_entry(self.comment) {
+            let row = &mut rows[n * order..(n + 1) * order];
+            for (mode, (coord, &largest)) in row.iter_mut().zip(&self.largest).enumerate() {
+                let start = cursor.skip_blanks();
+                let fault = |cursor: &mut Cursor<'_>, kind| {
+                    cursor.at = start;
+                    let word = cursor.word();
+                    Err(Fault { place: word, kind })
+                };
+                match cursor.unsigned() {
+                    None => return fault(cursor, FaultKind::Coordinate(mode)),
+                    Some(0) => return fault(cursor, FaultKind::Zero(mode)),
+                    Some(c) if c > largest => return fault(cursor, FaultKind::Outside(mode)),
+                    Some(c) => *coord = c - 1,
+                }
+            }
+            values[n] = T::ONE;
+            if self.has_value {
+                cursor.skip_blanks();
+                let word = cursor.word();
+                let Some(value) = T::read(&cursor.bytes[word.clone()]) else {
+                    let kind = FaultKind::Value(T::WANTED);
+                    return Err(Fault { place: word, kind });
+                };
+                values[n] = value;
+            }
+            let end = cursor.skip_blanks();
+            if !cursor.at_line_end() {
+                let word = cursor.word();
+                return Err(Fault {
+                    place: end..word.end,
+                    kind: FaultKind::LeftOver,
+                });
+            }
+            n += 1;
+        }
+        Ok(n)
+    }
+
+    fn diagnostic(&self, fault: Fault) -> Diagnostic {
+        let Fault { place, kind } = fault;
+        let missing = place.is_empty();
+        let fault = |code, message: String, label: String| {
+            self.text.fault(code, message, place.clone(), label)
+        };
+        let fields = match (self.order(), self.has_value) {
+            (0, _) => "a value".to_owned(),
+            (n, true) => format!("{n} coordinates and a value"),
+            (n, false) => format!("{n} coordinates"),
+        };
+        let diagnostic = match kind {
+            FaultKind::Coordinate(mode) => fault(
+                code::BAD_ENTRY,
+                format!("a line that is not {fields}"),
+                format!("expected the coordinate of mode {mode}"),
+            ),
+            FaultKind::Zero(mode) => fault(
+                code::OUT_OF_BOUNDS,
+                format!("a coordinate 0 in mode {mode}"),
+                "coordinates in files are counted from 1".to_owned(),
+            ),
+            FaultKind::Outside(mode) => {
+                let extent = self.largest[mode];
+                fault(
+                    code::OUT_OF_BOUNDS,
+                    format!("a coordinate outside mode {mode}, whose extent is {extent}"),
+                    format!("expected 1 to {extent}"),
+                )
+            }
+            FaultKind::Value(wanted) => fault(
+                code::BAD_ENTRY,
+                format!("a line that is not {fields}"),
+                format!("expected {wanted}"),
+            ),
+            FaultKind::LeftOver => fault(
+                code::BAD_ENTRY,
+                format!("a line with more than {fields}"),
+                "expected the end of the line".to_owned(),
+            ),
+        };
+        let last = self.text.bytes()[place.end..].iter().all(|&b| b != b'\n');
+        match missing && last {
+            true => diagnostic.note("the file ends in this line; it may have been cut off"),
+            false => diagnostic,
+        }
+    }
+
+    /// The bytes of the line that holds entry `n`; for messages.
+    pub(crate) fn line_of(&self, n: usize) -> Range<usize> {
+        let mut cursor = Cursor {
+            bytes: &self.text.bytes()[..self.range.end],
+            at: self.range.start,
+        };
+        let mut before = 0;
+        while cursor.next_entry(self.comment) {
+            let start = cursor.at;
+            cursor.skip_line();
+            if before == n {
+                return self.text.line(start).0;
+            }
+            before += 1;
+        }
+        self.range.end..self.range.end
+    }
+}
+
+/// A place in the bytes of a range of lines.
+pub(crate) struct Cursor<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) at: usize,
+}
+
+impl Cursor<'_> {
+    /// Goes to the first word of the next line that is no comment and not
+    /// blank; false where there is none.
+    #[inline]
+    pub(crate) fn next_entry(&mut self, comment: u8) -> bool {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            if byte == comment {
+                self.skip_line();
+            } else if is_blank(byte) || byte == b'\n' {
+                self.at += 1;
+            } else {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn skip_line(&mut self) {
+        let rest = &self.bytes[self.at..];
+        let newline = rest.iter().position(|&b| b == b'\n');
+        self.at += newline.map_or(rest.len(), |newline| newline + 1);
+    }
+
+    /// Skips blanks of the line; returns where its next word begins.
+    #[inline]
+    pub(crate) fn skip_blanks(&mut self) -> usize {
+        while self.bytes.get(self.at).is_some_and(|&b| is_blank(b)) {
+            self.at += 1;
+        }
+        self.at
+    }
+
+    #[inline]
+    fn at_line_end(&self) -> bool {
+        self.bytes.get(self.at).is_none_or(|&b| b == b'\n')
+    }
+
+    /// Takes the bytes up to the next blank or the end of the line.
+    #[inline]
+    pub(crate) fn word(&mut self) -> Range<usize> {
+        let start = self.at;
+        while !self.at_word_end() {
+            self.at += 1;
+        }
+        start..self.at
+    }
+
+    #[inline]
+    fn at_word_end(&self) -> bool {
+        self.bytes
+            .get(self.at)
+            .is_none_or(|&b| is_blank(b) || b == b'\n')
+    }
+
+    /// Takes a word that is an integer without a sign; one that is too large
+    /// for 64 bits reads as the largest.
+    #[inline]
+    pub(crate) fn unsigned(&mut self) -> Option<u64> {
+        let start = self.at;
+        let mut n = 0u64;
+        while let Some(digit @ b'0'..=b'9') = self.bytes.get(self.at) {
+            let digit = u64::from(digit - b'0');
+            n = n.saturating_mul(10).saturating_add(digit);
+            self.at += 1;
+        }
+        (self.at > start && self.at_word_end()).then_some(n)
+    }
+}
+
+/// Whether a byte separates words; `\r` does, so that lines may end in `\r\n`.
+#[inline]
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r')
+}

@@ -1,0 +1,265 @@
+//! The bytes of a file, and diagnostics that show one of its lines.
+
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::{Deref, Range};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use memmap2::Mmap;
+use sparsec_base::suggest::closest;
+use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
+use sparsec_parallel::memory::physical_bytes;
+
+/// Bytes of a long line that are shown on each side of a fault.
+const SHOWN: usize = 60;
+/// Bytes that are expanded at a time.
+const STEP: usize = 1 << 20;
+
+/// The content of a file.
+#[derive(Debug)]
+pub(crate) struct Text {
+    name: String,
+    bytes: Bytes,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    Mapped(Mmap),
+    Owned(Vec<u8>),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Owned(bytes) => bytes,
+        }
+    }
+}
+
+impl Text {
+    /// Opens a file, and expands it if it is compressed.
+    pub(crate) fn open(path: &Path, compressed: bool) -> Result<Self> {
+        let name = path.display().to_string();
+        let bytes = load(path)?;
+        let bytes = match compressed {
+            true => Bytes::Owned(expand(&bytes, &name)?),
+            false => bytes,
+        };
+        Ok(Self { name, bytes })
+    }
+
+    /// A text that is no file, for tests.
+    #[cfg(test)]
+    pub(crate) fn new(name: &str, bytes: &[u8]) -> Self {
+        Self {
+            name: name.to_owned(),
+            bytes: Bytes::Owned(bytes.to_vec()),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The byte after a mark that some editors put at the start of a file.
+    pub(crate) fn start(&self) -> usize {
+        match self.bytes.starts_with(b"\xEF\xBB\xBF") {
+            true => 3,
+            false => 0,
+        }
+    }
+
+    /// The line that begins at `at`, without its end, and where the next begins.
+    pub(crate) fn line(&self, at: usize) -> (Range<usize>, usize) {
+        let rest = &self.bytes[at..];
+        let end = rest.iter().position(|&b| b == b'\n');
+        let next = end.map_or(self.bytes.len(), |end| at + end + 1);
+        let mut end = end.map_or(self.bytes.len(), |end| at + end);
+        if end > at && self.bytes[end - 1] == b'\r' {
+            end -= 1;
+        }
+        (at..end, next)
+    }
+
+    /// A fault at bytes `place`, showing their line, or the part of a long line
+    /// around them. A place at the end of the file shows its last line.
+    pub(crate) fn fault(
+        &self,
+        code: Code,
+        message: impl Into<String>,
+        place: Range<usize>,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        let (source, span) = self.excerpt(place);
+        Diagnostic::new(code, message).at(&source, span, label)
+    }
+
+    /// The line of `place` as a source, and the place in it.
+    pub(crate) fn excerpt(&self, place: Range<usize>) -> (Source, Span) {
+        let mut at = place.start.min(self.bytes.len());
+        // The end of the file, after its last newline, has no line of its own.
+        if at == self.bytes.len() && at > 0 && self.bytes[at - 1] == b'\n' {
+            at -= 1;
+            if at > 0 && self.bytes[at - 1] == b'\r' {
+                at -= 1;
+            }
+        }
+        let before = &self.bytes[..at];
+        let start = before
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(self.start().min(at), |newline| newline + 1);
+        let number = before.iter().filter(|&&b| b == b'\n').count() + 1;
+        let (line, _) = self.line(start);
+        let end = place.end.clamp(at, line.end.max(at));
+        let shown = start.max(at.saturating_sub(SHOWN))..line.end.min(end.saturating_add(SHOWN));
+        let lossy = |range: Range<usize>| {
+            let range = range.start.min(range.end)..range.end;
+            String::from_utf8_lossy(&self.bytes[range]).into_owned()
+        };
+        let mut text = String::new();
+        if shown.start > start {
+            text.push('…');
+        }
+        text += &lossy(shown.start..at);
+        let from = text.len();
+        text += &lossy(at..end.min(at + 2 * SHOWN));
+        let to = text.len();
+        text += &lossy(end..shown.end);
+        if shown.end < line.end {
+            text.push('…');
+        }
+        let source = Source::excerpt(&self.name, text, number);
+        (source, Span::new(from, to))
+    }
+}
+
+fn load(path: &Path) -> Result<Bytes> {
+    let refused = |error: std::io::Error| cannot_read(path, &error);
+    let mut file = File::open(path).map_err(refused)?;
+    let kind = file.metadata().map_err(refused)?;
+    if kind.is_dir() {
+        return Err(Diagnostic::new(
+            code::CANNOT_READ_FILE,
+            format!("`{}` is a directory", path.display()),
+        )
+        .help("give the file inside it"));
+    }
+    if !kind.is_file() || kind.len() == 0 {
+        // Pipes and devices have no pages to map; neither have empty files.
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(refused)?;
+        return Ok(Bytes::Owned(bytes));
+    }
+    // SAFETY: the mapping is private and read-only. Another process that
+    // changes the file meanwhile can change the bytes we read; they are parsed
+    // as untrusted data, each once, and every offset is checked against the
+    // length of the mapping.
+    let map = unsafe { Mmap::map(&file) };
+    map.map(Bytes::Mapped).map_err(refused)
+}
+
+fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
+    let fault = Diagnostic::new(
+        code::CANNOT_READ_FILE,
+        format!("cannot read `{}`: {error}", path.display()),
+    );
+    if error.kind() != std::io::ErrorKind::NotFound {
+        return fault;
+    }
+    match neighbour(path) {
+        Some(name) => fault.help(format!("did you mean `{name}`?")),
+        None => fault,
+    }
+}
+
+/// The file of the same directory whose name is closest.
+fn neighbour(path: &Path) -> Option<String> {
+    let wanted = path.file_name()?.to_str()?;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let names: Vec<String> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    let close = closest(wanted, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(close).display().to_string())
+}
+
+fn expand(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
+    let corrupt = |reason: &str| {
+        Diagnostic::new(
+            code::CORRUPT_COMPRESSION,
+            format!("`{name}` cannot be expanded: {reason}"),
+        )
+        .help("copy the file again; `gzip -t` checks it")
+    };
+    if !bytes.starts_with(&[0x1F, 0x8B]) {
+        return Err(corrupt("it is no gzip data"));
+    }
+    let limit = physical_bytes();
+    let mut decoder = MultiGzDecoder::new(bytes);
+    let mut out: Vec<u8> = Vec::new();
+    loop {
+        let room = STEP.max(out.len());
+        if out.len() as u64 > limit || out.try_reserve(room).is_err() {
+            return Err(Diagnostic::new(
+                code::TENSOR_TOO_LARGE,
+                format!("`{name}` expands to more than this machine's memory"),
+            ));
+        }
+        let got = (&mut decoder).take(room as u64).read_to_end(&mut out);
+        match got {
+            Ok(0) => return Ok(out),
+            Ok(_) => {}
+            Err(error) => return Err(corrupt(&error.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, place: Range<usize>, expect: (&str, &str, usize)) {
+        let (source, span) = Text::new("t", text.as_bytes()).excerpt(place);
+        let found = (source.text(), source.slice(span), source.first_line());
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn excerpts_show_the_line_of_a_place() {
+        check("ab\ncd e\nf", 6..7, ("cd e", "e", 2));
+        check("ab\r\ncd\r\n", 0..2, ("ab", "ab", 1));
+        check("ab\ncd\n", 6..6, ("cd", "", 2));
+        check("ab\ncd", 5..5, ("cd", "", 2));
+        check("", 0..0, ("", "", 1));
+        check("\u{FEFF}ab", 3..5, ("ab", "ab", 1));
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_fault() {
+        let line = "x".repeat(500) + "!" + &"y".repeat(500);
+        let (source, span) = Text::new("t", line.as_bytes()).excerpt(500..501);
+        assert_eq!(source.slice(span), "!");
+        assert_eq!(source.text().chars().count(), 2 * SHOWN + 3);
+        assert!(source.text().starts_with('…') && source.text().ends_with('…'));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_as_such() {
+        let (source, span) = Text::new("t", b"\xFF\xFE 7\n").excerpt(3..4);
+        assert_eq!(source.slice(span), "7");
+    }
+}
