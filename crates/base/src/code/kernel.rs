@@ -1,5 +1,59 @@
-//! Codes of this hundred; see the table in [`super`].
+//! `E05..`: compiling, caching, launching.
 
 use super::codes;
 
-codes! {}
+codes! {
+    NO_COMPILER = "E0501", "no C compiler",
+    "The C back end compiles each kernel with the C compiler of this machine, and found none. It
+looks at the environment variable `SPARSEC_CC`, then at `CC`, then for `cc`, `gcc` and `clang` in
+`PATH`. A compiler that `SPARSEC_CC` names is the only one tried.
+
+    SPARSEC_CC=/opt/gcc/bin/gcc sparsec run 'y(i) = A(i,j) * x(j)' …
+
+Install one (`apt install gcc`), name one in `SPARSEC_CC`, or run without: `--backend interp`
+interprets kernels, much more slowly.";
+    COMPILE_FAILED = "E0502", "the C compiler failed",
+    "The C compiler was found but did not turn a kernel into a library; what it printed is shown.
+Either it is broken or too old for C11 (`sparsec doctor` tries it on a kernel of one line), or
+there is no room where it writes its temporary files (see `TMPDIR`), or the C that we wrote is at
+fault, which is a bug of ours that we want to hear of. `--backend interp` runs without a compiler.";
+    CACHE_UNUSABLE = "E0503", "the kernel cache cannot be used",
+    "Compiled kernels are kept in a directory of the user's own: `SPARSEC_CACHE_DIR`, else
+`XDG_CACHE_HOME/sparsec`, else `~/.cache/sparsec`. Where that cannot be written, kernels go to a
+temporary directory for as long as the program runs, so this error means that neither could be
+made, or that `sparsec cache clear` could not remove what is there. Free some space, or name
+another directory:
+
+    SPARSEC_CACHE_DIR=/var/tmp/me sparsec run …";
+    LOAD_FAILED = "E0504", "a compiled kernel cannot be loaded",
+    "The kernel was compiled, but the system's loader refused the library. The usual reason is a
+cache directory on a file system that does not allow executing files (mounted `noexec`), or a
+compiler that writes code for another machine. Name a cache directory elsewhere in
+`SPARSEC_CACHE_DIR`, or check the compiler with `sparsec doctor`.";
+    DIVISION_BY_ZERO = "E0511", "an integer is divided by zero",
+    "A kernel divided an integer by zero with `//` or `%` and stopped; its result is not used.
+Division of floating-point numbers by zero is no error: it gives an infinity or `NaN`.
+
+    q(i) = a(i) // b(i)        where some b(i) is 0, or is not stored
+
+An entry that a sparse tensor does not store is zero. Divide by a tensor without zeros, or
+choose with `select(b(i) == 0, 0, a(i) // b(i))`.";
+    CAST_OUT_OF_RANGE = "E0512", "a number does not fit the integer type",
+    "A kernel converted a floating-point number to an integer type that has no integer near it:
+the number is too large, or infinite, or `NaN`. Conversion truncates toward zero, so `i32(2.9)` is
+2 and `i32(3e9)` is an error.
+
+Choose the wider type (`i64`), or bring the value into range first with `min` and `max`.";
+    WIDTH_OVERFLOW = "E0513", "a position or coordinate does not fit its width",
+    "A result has more stored entries, or larger coordinates, than the integers chosen for its
+`pos` or `crd` arrays can hold. A 32-bit `pos` array counts up to 2147483647 entries.
+
+Declare wider arrays in the result's format, as in `(i, j) -> (i : dense, j : compressed) pos 64`,
+or declare no width: then the narrowest that is sure to hold is chosen.";
+    KERNEL_OUT_OF_MEMORY = "E0514", "no memory for a result",
+    "A kernel asked for more memory for a result or a workspace than the machine has to give, and
+stopped; nothing was written.
+
+A result with a dense level stores every coordinate of its mode: a dense matrix of 1000000 by
+1000000 takes 8 terabytes. Give the result a format with compressed levels, or split the work.";
+}

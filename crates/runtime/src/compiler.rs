@@ -1,0 +1,312 @@
+//! The C compiler of this machine.
+//!
+//! A compiler is found ([`Compiler::detect`]), asked for its version and tried
+//! with each flag that we would like to use. That takes some tenths of a second,
+//! so what was found is kept in the cache under the compiler's path, size and
+//! time of change, and asked again only when one of them differs.
+//!
+//! | flags                              | why                                            |
+//! |------------------------------------|------------------------------------------------|
+//! | `-fwrapv -ffp-contract=off`        | the meaning of the loop IR                     |
+//! | `-fno-builtin-exp …`               | constants go through the library as well, so that they round as everywhere |
+//! | `-fno-math-errno -fno-trapping-math` | nobody looks at `errno` or at trap flags     |
+//! | `-O3 -march=native -fno-loop-unroll-and-jam` | speed; the last because gcc jams loops over sparse segments |
+//! | `-nostdlib -pipe -w`               | latency: no start files, no temporary files, no warnings |
+//! | `-Wl,-Bsymbolic -Wl,--as-needed`   | a kernel's names bind to the kernel's own, and it loads only what it calls |
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use sparsec_base::{Diagnostic, Result, code};
+
+use crate::cache::Cache;
+use crate::environment::Environment;
+use crate::key::{Key, KeyBuilder};
+
+/// Flags without which the C does not mean what it should.
+const REQUIRED: &[&str] = &[
+    "-std=c11",
+    "-shared",
+    "-fPIC",
+    "-fwrapv",
+    "-ffp-contract=off",
+];
+
+/// Flags that each compiler is tried with.
+const WANTED: &[&str] = &[
+    "-O3",
+    "-march=native",
+    "-fno-loop-unroll-and-jam",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-builtin-exp",
+    "-fno-builtin-log",
+    "-fno-builtin-pow",
+    "-fno-builtin-sin",
+    "-fno-builtin-cos",
+    "-fno-builtin-tanh",
+    "-nostdlib",
+    "-pipe",
+    "-w",
+    "-Wl,-Bsymbolic",
+    "-Wl,--as-needed",
+];
+
+/// Names to look for where no variable names one.
+const USUAL: &[&str] = &["cc", "gcc", "clang"];
+
+/// A C compiler that was found and probed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiler {
+    path: PathBuf,
+    /// Arguments that the user put behind the compiler's name.
+    first: Vec<OsString>,
+    version: String,
+    flags: Vec<String>,
+    /// Path, size and time of change of the program.
+    identity: String,
+}
+
+impl Compiler {
+    /// Finds the compiler that the environment names and learns what it can do.
+    ///
+    /// # Errors
+    /// `E0501` if there is none, `E0502` if it does not compile an empty file.
+    pub fn detect(environment: &Environment, cache: &Cache) -> Result<Self> {
+        let (path, first) = find(environment)?;
+        let identity = identity(&path, &first);
+        let key = KeyBuilder::new("compiler")
+            .part("identity", identity.as_bytes())
+            .part("flags", WANTED.join(" ").as_bytes())
+            .part("cpu", &crate::key::cpu_features())
+            .finish();
+        let mut compiler = Self {
+            path,
+            first,
+            version: String::new(),
+            flags: Vec::new(),
+            identity,
+        };
+        if !cache
+            .compiler(key)
+            .is_some_and(|text| compiler.recall(&text))
+        {
+            compiler.probe(cache)?;
+            // A cache that cannot be written only costs the next program a probe.
+            let _ = cache.keep_compiler(key, &compiler.description());
+        }
+        Ok(compiler)
+    }
+
+    /// The program.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The first line of what it says of its version.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The flags that kernels are compiled with, and that a benchmark against
+    /// hand-written C should use.
+    pub fn flags(&self) -> &[String] {
+        &self.flags
+    }
+
+    /// The key of the kernel that this compiler makes of `text`.
+    pub(crate) fn kernel_key(&self, text: &str) -> Key {
+        KeyBuilder::new("kernel")
+            .part("text", text.as_bytes())
+            .part("compiler", self.identity.as_bytes())
+            .part("compiler version", self.version.as_bytes())
+            .part("flags", self.flags.join("\0").as_bytes())
+            .part("cpu", &crate::key::cpu_features())
+            .finish()
+    }
+
+    /// Compiles `text` into the library `output`.
+    ///
+    /// # Errors
+    /// `E0502` with what the compiler printed.
+    pub(crate) fn compile(&self, text: &str, output: &Path) -> Result<()> {
+        let source = output.with_extension("c");
+        fs::write(&source, text).map_err(|error| {
+            compile_failed(&self.path, &format!("{}: {error}", source.display()))
+        })?;
+        let mut command = self.command(&self.flags);
+        command.arg(&source).arg("-o").arg(output).arg("-lm");
+        run(&self.path, &mut command).map(|_| ())
+    }
+
+    fn command(&self, flags: &[String]) -> Command {
+        let mut command = Command::new(&self.path);
+        command
+            .args(&self.first)
+            .args(flags)
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Asks the compiler for its version and tries the flags.
+    fn probe(&mut self, cache: &Cache) -> Result<()> {
+        let mut command = Command::new(&self.path);
+        command
+            .args(&self.first)
+            .arg("--version")
+            .env("LC_ALL", "C");
+        let output = run(&self.path, command.stdin(Stdio::null()))?;
+        self.version = output.lines().next().unwrap_or_default().trim().to_owned();
+        let work = cache
+            .work()
+            .map_err(|error| compile_failed(&self.path, &error.to_string()))?;
+        let source = work.path().join("probe.c");
+        fs::write(&source, "int sparsec_probe(void) { return 0; }\n")
+            .map_err(|error| compile_failed(&self.path, &error.to_string()))?;
+        let accepts = |flags: &[String]| {
+            let mut command = self.command(flags);
+            command.arg("-Werror").arg(&source).arg("-o");
+            command.arg(work.path().join("probe.so")).arg("-lm");
+            run(&self.path, &mut command).map(|_| ())
+        };
+        let mut flags: Vec<String> = REQUIRED.iter().map(|&flag| flag.to_owned()).collect();
+        let mut all = flags.clone();
+        all.extend(WANTED.iter().map(|&flag| flag.to_owned()));
+        if accepts(&all).is_ok() {
+            flags = all;
+        } else {
+            accepts(&flags)?;
+            for &flag in WANTED {
+                flags.push(flag.to_owned());
+                if accepts(&flags).is_err() {
+                    flags.pop();
+                }
+            }
+        }
+        self.flags = flags;
+        Ok(())
+    }
+
+    /// What the cache keeps: the version, then a line for each flag.
+    fn description(&self) -> String {
+        let mut text = format!("{}\n", self.version);
+        for flag in &self.flags {
+            text.push_str(flag);
+            text.push('\n');
+        }
+        text.push_str("end\n");
+        text
+    }
+
+    /// Takes over a [`description`](Self::description), if it is one.
+    fn recall(&mut self, text: &str) -> bool {
+        let lines: Vec<&str> = text.lines().collect();
+        let [version, flags @ .., "end"] = lines.as_slice() else {
+            return false;
+        };
+        let known = |flag: &&str| REQUIRED.contains(flag) || WANTED.contains(flag);
+        if !flags.iter().all(known) || !REQUIRED.iter().all(|flag| flags.contains(flag)) {
+            return false;
+        }
+        self.version = (*version).to_owned();
+        self.flags = flags.iter().map(|&flag| flag.to_owned()).collect();
+        true
+    }
+}
+
+/// The program that the environment names, with its first arguments.
+fn find(environment: &Environment) -> Result<(PathBuf, Vec<OsString>)> {
+    let missing = |tried: &str| {
+        Diagnostic::new(
+            code::NO_COMPILER,
+            "there is no C compiler to compile kernels with",
+        )
+        .note(format!("tried: {tried}"))
+        .help("install gcc, name a compiler in SPARSEC_CC, or run with `--backend interp`")
+    };
+    if let Some(wanted) = &environment.sparsec_cc {
+        return locate(wanted, environment)
+            .ok_or_else(|| missing(&format!("SPARSEC_CC={}", wanted.display())));
+    }
+    let mut tried = String::new();
+    if let Some(wanted) = &environment.cc {
+        if let Some(found) = locate(wanted, environment) {
+            return Ok(found);
+        }
+        tried = format!("CC={}, ", wanted.display());
+    }
+    USUAL
+        .iter()
+        .find_map(|name| locate(OsStr::new(name), environment))
+        .ok_or_else(|| missing(&format!("{tried}{} in PATH", USUAL.join(", "))))
+}
+
+/// Finds a program given by path or by name; what follows a space are arguments,
+/// unless the whole is a path.
+fn locate(wanted: &OsStr, environment: &Environment) -> Option<(PathBuf, Vec<OsString>)> {
+    if let Some(path) = program(Path::new(wanted), environment) {
+        return Some((path, Vec::new()));
+    }
+    let mut words = wanted.to_str()?.split_whitespace();
+    let path = program(Path::new(words.next()?), environment)?;
+    Some((path, words.map(OsString::from).collect()))
+}
+
+fn program(wanted: &Path, environment: &Environment) -> Option<PathBuf> {
+    let runs = |path: &PathBuf| {
+        fs::metadata(path)
+            .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    if wanted.components().count() > 1 {
+        return Some(wanted.to_owned()).filter(runs);
+    }
+    let path = environment.path.as_ref()?;
+    std::env::split_paths(path)
+        .map(|folder| folder.join(wanted))
+        .find(runs)
+}
+
+/// What tells one compiler from another without running it.
+fn identity(path: &Path, first: &[OsString]) -> String {
+    // Names like `cc` are links; what they lead to is what changes.
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (size, time) = fs::metadata(&real).map_or((0, (0, 0)), |data| {
+        (data.size(), (data.mtime(), data.mtime_nsec()))
+    });
+    format!("{path:?} {real:?} {first:?} {size} {time:?}")
+}
+
+/// Runs a compiler; what it printed.
+fn run(path: &Path, command: &mut Command) -> Result<String> {
+    let output = command
+        .output()
+        .map_err(|error| compile_failed(path, &error.to_string()))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let mut printed = printed.trim().to_owned();
+    if printed.is_empty() {
+        printed = format!("it ended with {}", output.status);
+    }
+    Err(compile_failed(path, &printed))
+}
+
+/// Lines of a compiler's output that are shown.
+const SHOWN_LINES: usize = 20;
+
+fn compile_failed(path: &Path, printed: &str) -> Diagnostic {
+    let lines: Vec<&str> = printed.lines().collect();
+    let mut shown = lines[..lines.len().min(SHOWN_LINES)].join("\n");
+    if lines.len() > SHOWN_LINES {
+        shown.push_str("\n…");
+    }
+    let message = format!("the C compiler `{}` failed", path.display());
+    Diagnostic::new(code::COMPILE_FAILED, message)
+        .note(shown)
+        .help("try another compiler with SPARSEC_CC, or run with `--backend interp`")
+}

@@ -1,0 +1,76 @@
+//! The interpreter as an engine: arrays are copied into the vectors that it
+//! works on, and results back.
+
+use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
+use sparsec_loop::{Access, Failure, Function};
+use sparsec_parallel::Memory;
+use sparsec_tensor::Array;
+
+use crate::kernel::KernelArgument;
+
+/// Runs `function`. The arguments fit its signature.
+pub(crate) fn launch(
+    function: &Function,
+    arguments: &mut [KernelArgument<'_>],
+) -> Result<(), Failure> {
+    let mut data: Vec<ArgumentData> = arguments
+        .iter()
+        .zip(&function.arguments)
+        .map(|(given, wanted)| ArgumentData {
+            extents: given.signed_extents(),
+            buffers: given
+                .arrays()
+                .iter()
+                .zip(&wanted.buffers)
+                .map(|(array, &buffer)| match function.buffers[buffer].access {
+                    Access::Grow => Entries::empty(array.element()),
+                    _ => entries(array),
+                })
+                .collect(),
+        })
+        .collect();
+    match interpret(function, &mut data, &Options::default()) {
+        Ok(Outcome::Done) => {}
+        Ok(Outcome::Failed(failure)) => return Err(failure),
+        Err(fault) => panic!("`{}`: {fault}", function.name),
+    }
+    for ((given, wanted), data) in arguments.iter_mut().zip(&function.arguments).zip(data) {
+        let KernelArgument::Out(output) = given else {
+            continue;
+        };
+        for ((array, &buffer), entries) in output
+            .arrays
+            .iter_mut()
+            .zip(&wanted.buffers)
+            .zip(data.buffers)
+        {
+            if function.buffers[buffer].access != Access::Read {
+                *array = array_of(entries);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn entries(array: &Array) -> Entries {
+    use sparsec_base::ElementType;
+    match array.element() {
+        ElementType::Bool => Entries::Bool(array.slice().to_vec()),
+        ElementType::I32 => Entries::I32(array.slice().to_vec()),
+        ElementType::I64 => Entries::I64(array.slice().to_vec()),
+        ElementType::F32 => Entries::F32(array.slice().to_vec()),
+        ElementType::F64 => Entries::F64(array.slice().to_vec()),
+    }
+}
+
+fn array_of(entries: Entries) -> Array {
+    let element = entries.element();
+    let memory = match entries {
+        Entries::Bool(v) => Memory::from(v),
+        Entries::I32(v) => Memory::from(v),
+        Entries::I64(v) => Memory::from(v),
+        Entries::F32(v) => Memory::from(v),
+        Entries::F64(v) => Memory::from(v),
+    };
+    Array::new(element, memory)
+}

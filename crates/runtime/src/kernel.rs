@@ -1,0 +1,199 @@
+//! Kernels and their arguments, whichever engine runs them.
+
+use std::time::Duration;
+
+use sparsec_base::Result;
+use sparsec_loop::{Access, Argument, Failure, Function, Role};
+use sparsec_tensor::{Array, Tensor};
+
+use crate::cache::Cache;
+use crate::compiler::Compiler;
+use crate::failure::diagnose;
+use crate::native::Native;
+use crate::output::OutputTensor;
+use crate::{interpreted, native};
+
+/// A function ready to run. Any number of threads may launch it at once.
+#[derive(Debug)]
+pub struct Kernel {
+    function: Function,
+    engine: Engine,
+    build: Build,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Native(Native),
+    Interpreter,
+}
+
+/// How a kernel was made ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Build {
+    /// Where it came from.
+    pub origin: Origin,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Where a kernel came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The C compiler made it now.
+    Compiled,
+    /// It was in the disk cache.
+    Cached,
+    /// It is interpreted; there was nothing to make.
+    Interpreted,
+}
+
+/// One tensor that a kernel is launched with.
+#[derive(Debug)]
+pub enum KernelArgument<'a> {
+    /// A tensor that it reads.
+    In(&'a Tensor),
+    /// A result that it writes.
+    Out(&'a mut OutputTensor),
+}
+
+impl Kernel {
+    /// Compiles `text`, the C of `function` with its launch entry, or finds it
+    /// in the cache; `entry` is the name of the launch entry.
+    ///
+    /// # Errors
+    /// `E0502` if the compiler fails, `E0503` if there is no place to compile
+    /// in, `E0504` if the result cannot be loaded.
+    pub fn compile_c(
+        function: &Function,
+        text: &str,
+        entry: &str,
+        compiler: &Compiler,
+        cache: &Cache,
+    ) -> Result<Self> {
+        let started = std::time::Instant::now();
+        let (native, origin) = native::build(text, entry, compiler, cache)?;
+        Ok(Self {
+            function: function.clone(),
+            engine: Engine::Native(native),
+            build: Build {
+                origin,
+                time: started.elapsed(),
+            },
+        })
+    }
+
+    /// A kernel that the interpreter runs, with every access checked.
+    pub fn interpreter(function: &Function) -> Self {
+        Self {
+            function: function.clone(),
+            engine: Engine::Interpreter,
+            build: Build {
+                origin: Origin::Interpreted,
+                time: Duration::ZERO,
+            },
+        }
+    }
+
+    /// What the kernel computes.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// How the kernel was made ready.
+    pub fn build(&self) -> Build {
+        self.build
+    }
+
+    /// Runs the kernel on `arguments`, given in the order of the function's.
+    ///
+    /// # Errors
+    /// `E0511` to `E0514` if the kernel gives up; results then hold anything.
+    ///
+    /// # Panics
+    /// If the arguments do not fit the function's signature, or the interpreter
+    /// finds the function breaking a rule: both are faults of ours.
+    pub fn launch(&self, arguments: &mut [KernelArgument<'_>]) -> Result<()> {
+        self.check(arguments);
+        let ended = match &self.engine {
+            Engine::Native(native) => native.launch(&self.function, arguments),
+            Engine::Interpreter => interpreted::launch(&self.function, arguments),
+        };
+        ended.map_err(|failure: Failure| diagnose(failure, &self.function))
+    }
+
+    fn check(&self, arguments: &[KernelArgument<'_>]) {
+        let name = &self.function.name;
+        assert_eq!(
+            self.function.arguments.len(),
+            arguments.len(),
+            "`{name}` is launched with the wrong number of arguments"
+        );
+        for (wanted, given) in self.function.arguments.iter().zip(arguments) {
+            let role = match given {
+                KernelArgument::In(_) => Role::In,
+                KernelArgument::Out(_) => Role::Out,
+            };
+            assert_eq!(wanted.role, role, "role of `{}` in `{name}`", wanted.name);
+            assert_eq!(
+                wanted.extents.len(),
+                given.extents().len(),
+                "order of `{}` in `{name}`",
+                wanted.name
+            );
+            self.check_arrays(wanted, given.arrays());
+        }
+    }
+
+    fn check_arrays(&self, wanted: &Argument, given: &[Array]) {
+        assert_eq!(
+            wanted.buffers.len(),
+            given.len(),
+            "arrays of `{}` in `{}`",
+            wanted.name,
+            self.function.name
+        );
+        for (&buffer, array) in wanted.buffers.iter().zip(given) {
+            let data = &self.function.buffers[buffer];
+            assert_eq!(
+                data.storage,
+                array.element(),
+                "storage of `{}` in `{}`",
+                data.name,
+                self.function.name
+            );
+            assert!(
+                wanted.role == Role::Out || data.access == Access::Read,
+                "`{}` writes to `{}` of an operand",
+                self.function.name,
+                data.name
+            );
+        }
+    }
+}
+
+impl KernelArgument<'_> {
+    /// The extents of the tensor.
+    pub fn extents(&self) -> &[u64] {
+        match self {
+            Self::In(tensor) => tensor.extents(),
+            Self::Out(output) => &output.extents,
+        }
+    }
+
+    /// The arrays of the tensor.
+    pub fn arrays(&self) -> &[Array] {
+        match self {
+            Self::In(tensor) => tensor.arrays(),
+            Self::Out(output) => &output.arrays,
+        }
+    }
+
+    /// The extents as kernels take them.
+    pub(crate) fn signed_extents(&self) -> Vec<i64> {
+        let signed = |&extent: &u64| match i64::try_from(extent) {
+            Ok(extent) => extent,
+            Err(_) => panic!("a tensor with an extent of {extent} passed its checks"),
+        };
+        self.extents().iter().map(signed).collect()
+    }
+}

@@ -1,0 +1,177 @@
+//! Results being assembled.
+//!
+//! A kernel writes into arrays that are not a tensor yet: a [`OutputTensor`]
+//! holds them until the kernel is done and [`OutputTensor::finish`] makes a
+//! tensor of them. Which arrays have a length before the kernel runs follows
+//! from the format alone:
+//!
+//! | array   | has                                    | is known when the parent's positions are |
+//! |---------|----------------------------------------|------------------------------------------|
+//! | `l.pos` | one entry more than the parent level has positions | yes                          |
+//! | `l.crd` | one entry for each position            | for singleton levels                     |
+//! | `vals`  | one entry for each position of the last level | yes                               |
+//!
+//! A dense level multiplies the positions by its mode's extent; a compressed
+//! one has as many as its `pos` array ends with, once that is filled.
+
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+use sparsec_loop::{Access, Argument, Function};
+use sparsec_parallel::Memory;
+use sparsec_tensor::{Array, Format, Role, Tensor};
+
+/// Bytes that an array which grows begins with; most results of tests and of
+/// small problems fit, and cost no system call.
+pub(crate) const FIRST_BYTES: usize = 16 << 10;
+
+/// A tensor that kernels write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputTensor {
+    /// How the entries will be arranged.
+    pub format: Format,
+    /// The extent of each mode.
+    pub extents: Vec<u64>,
+    /// The type of the values.
+    pub element: ElementType,
+    /// What an entry that is not stored stands for.
+    pub fill: Scalar,
+    /// The arrays, in the order of the format. Those that a kernel grows have
+    /// room but no entries until it ran.
+    pub arrays: Vec<Array>,
+}
+
+impl OutputTensor {
+    /// Arrays for `argument` of `function`: of the types that it stores, those
+    /// that it writes at their final length, those that it grows empty.
+    ///
+    /// # Errors
+    /// `E0514` if there is no memory for them.
+    ///
+    /// # Panics
+    /// If the format has other arrays than the argument, or the length of an
+    /// array that the kernel writes does not follow from the format.
+    pub fn new(
+        function: &Function,
+        argument: &Argument,
+        format: Format,
+        extents: Vec<u64>,
+        fill: Scalar,
+    ) -> Result<Self> {
+        let mut output = Self {
+            element: fill.element(),
+            arrays: Vec::new(),
+            format,
+            extents,
+            fill,
+        };
+        let specs = output.format.arrays();
+        assert_eq!(
+            specs.len(),
+            argument.buffers.len(),
+            "`{}` has the arrays of another format than {}",
+            argument.name,
+            output.format
+        );
+        for (place, &buffer) in argument.buffers.iter().enumerate() {
+            let data = &function.buffers[buffer];
+            let array = match data.access {
+                Access::Grow => growing(data.storage)?,
+                Access::Write | Access::Read | Access::Workspace => {
+                    output.fixed(specs[place].role, data.storage, &data.name)?
+                }
+            };
+            output.arrays.push(array);
+        }
+        Ok(output)
+    }
+
+    /// Gives the values the length that the index arrays call for: between the
+    /// kernel that assembles them and the one that computes values.
+    ///
+    /// # Errors
+    /// `E0514` if there is no memory for them.
+    ///
+    /// # Panics
+    /// If the index arrays are not assembled.
+    pub fn allocate_values(&mut self) -> Result<()> {
+        let values = self.fixed(Role::Vals, self.element, "vals")?;
+        match self.arrays.last_mut() {
+            Some(last) => *last = values,
+            None => unreachable!("every format has an array of values"),
+        }
+        Ok(())
+    }
+
+    /// The tensor, now that the kernel has run.
+    ///
+    /// # Errors
+    /// The codes of [`Tensor::new`], if the kernel left arrays that are no
+    /// tensor of this format.
+    pub fn finish(self) -> Result<Tensor> {
+        let trimmed = |array: Array| {
+            let element = array.element();
+            let mut memory = array.into_memory();
+            memory.trim();
+            Array::new(element, memory)
+        };
+        let arrays = self.arrays.into_iter().map(trimmed).collect();
+        Tensor::new(self.format, self.extents, self.element, self.fill, arrays)
+    }
+
+    fn fixed(&self, role: Role, storage: ElementType, name: &str) -> Result<Array> {
+        let entries = match role {
+            Role::Pos(level) => self.positions(level).map(|n| n.saturating_add(1)),
+            Role::Crd(level) => self.positions(level + 1),
+            Role::Vals => self.positions(self.format.levels().len()),
+        };
+        let Some(entries) = entries else {
+            panic!(
+                "the length of `{name}` does not follow from {}",
+                self.format
+            );
+        };
+        let entries = usize::try_from(entries).unwrap_or(usize::MAX);
+        Array::zeroed(storage, entries).map_err(|_| {
+            let bytes = entries.saturating_mul(storage.size());
+            out_of_memory(&format!("`{name}` takes {bytes} bytes"))
+        })
+    }
+
+    /// How many positions level `above - 1` has, if the arrays so far tell.
+    fn positions(&self, above: usize) -> Option<u64> {
+        let specs = self.format.arrays();
+        let mut positions = 1u64;
+        for (number, level) in self.format.levels()[..above].iter().enumerate() {
+            let capabilities = level.kind.capabilities();
+            if capabilities.full {
+                positions = positions.saturating_mul(self.extents[level.mode]);
+            } else if !capabilities.single {
+                let place = specs
+                    .iter()
+                    .position(|spec| spec.role == Role::Pos(number))?;
+                let pos = self.arrays.get(place)?;
+                let last = usize::try_from(positions).ok()?;
+                if pos.len() != last.checked_add(1)? {
+                    return None;
+                }
+                positions = u64::try_from(pos.index(last)).ok()?;
+            }
+        }
+        Some(positions)
+    }
+}
+
+/// An array without entries that has some room.
+fn growing(storage: ElementType) -> Result<Array> {
+    let mut memory =
+        Memory::zeroed(FIRST_BYTES).map_err(|error| out_of_memory(&error.to_string()))?;
+    memory.set_len(0);
+    Ok(Array::new(storage, memory))
+}
+
+fn out_of_memory(why: &str) -> Diagnostic {
+    Diagnostic::new(
+        code::KERNEL_OUT_OF_MEMORY,
+        format!("there is no memory for the result: {why}"),
+    )
+    .help("give the result a format with compressed levels")
+}

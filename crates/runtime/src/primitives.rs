@@ -1,0 +1,191 @@
+//! What kernels call: room for arrays, workspaces, sorting.
+//!
+//! A growing array begins on the heap with a few kilobytes. When that is not
+//! enough it moves once, to a reservation of addresses as large as the machine's
+//! memory, and never again: pages are committed when the kernel first touches
+//! them, and what was not needed is given back at the end. The kernel is told
+//! twice the room that it has each time, so that it asks rarely, and so that
+//! memory which is about to run out is noticed here, as an error, rather than
+//! by the system, which would end the process.
+//!
+//! These functions are called from C, across which no panic may pass: a panic
+//! becomes the answer "no memory".
+
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use sparsec_parallel::Memory;
+use sparsec_parallel::memory::physical_bytes;
+
+use crate::abi::{RawArray, RawContext};
+use crate::memory_left::bytes_left;
+use crate::sort::{Scratch, sort};
+
+/// Requests for this many bytes more look first at what the system has left.
+const LOOK_FROM: usize = 64 << 20;
+
+/// What one launch has given to its kernel.
+#[derive(Default)]
+pub(crate) struct State {
+    /// The arrays that may grow, by the address that the kernel knows.
+    growing: Vec<(*mut RawArray, Memory)>,
+    /// Freed when the launch is over.
+    workspaces: Vec<Memory>,
+    scratch: Scratch,
+}
+
+impl State {
+    /// Lets the kernel grow `memory`, which it knows as `array`.
+    pub(crate) fn may_grow(&mut self, array: *mut RawArray, memory: Memory) {
+        self.growing.push((array, memory));
+    }
+
+    /// The memory of the arrays that could grow, in the order in which they came.
+    pub(crate) fn into_memories(self) -> impl Iterator<Item = Memory> {
+        self.growing.into_iter().map(|(_, memory)| memory)
+    }
+
+    /// The context to hand to the kernel; valid as long as `self` stays.
+    pub(crate) fn context(&mut self) -> RawContext {
+        RawContext {
+            state: std::ptr::from_mut(self).cast(),
+            grow,
+            workspace,
+            sort_i32,
+            sort_i64,
+        }
+    }
+
+    /// Makes room for at least `entries` entries in `raw`, which the kernel
+    /// knows by the address `array`.
+    fn grow(
+        &mut self,
+        array: *mut RawArray,
+        raw: &mut RawArray,
+        entries: i64,
+        size: i64,
+    ) -> Option<()> {
+        let (_, memory) = self.growing.iter_mut().find(|(known, _)| *known == array)?;
+        let size = usize::try_from(size).ok()?;
+        let old = usize::try_from(raw.capacity).ok()? * size;
+        let least = usize::try_from(entries).ok()?.checked_mul(size)?;
+        let wanted = least.max(old.checked_mul(2)?);
+        // The entries so far move along if the memory has to move.
+        memory.set_len(old);
+        let room = [wanted, least].into_iter().find(|&bytes| {
+            let more = bytes.saturating_sub(old);
+            more < LOOK_FROM || more as u64 <= bytes_left()
+        })?;
+        if room > memory.capacity() {
+            let machine = usize::try_from(physical_bytes()).ok()?;
+            [machine.max(room), room]
+                .into_iter()
+                .find(|&bytes| memory.ensure(bytes).is_ok())?;
+        }
+        raw.data = memory.as_mut_ptr().cast();
+        raw.capacity = i64::try_from(room / size).ok()?;
+        Some(())
+    }
+
+    fn workspace(&mut self, entries: i64, size: i64) -> Option<*mut c_void> {
+        let bytes = usize::try_from(entries)
+            .ok()?
+            .checked_mul(usize::try_from(size).ok()?)?;
+        if bytes >= LOOK_FROM && bytes as u64 > bytes_left() {
+            return None;
+        }
+        let mut memory = Memory::zeroed(bytes).ok()?;
+        let data = memory.as_mut_ptr();
+        self.workspaces.push(memory);
+        Some(data.cast())
+    }
+}
+
+/// Runs `body`; a panic in it becomes `failed`.
+fn guarded<T>(failed: T, body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(failed)
+}
+
+/// The state behind a context.
+///
+/// # Safety
+/// `context` must come from [`State::context`] of a state that is still there,
+/// and no other reference to that state may be in use.
+unsafe fn state<'s>(context: *mut RawContext) -> &'s mut State {
+    // SAFETY: as this function demands.
+    unsafe { &mut *(*context).state.cast::<State>() }
+}
+
+/// # Safety
+/// Called by a kernel with the context of its launch and an array of it.
+unsafe extern "C" fn grow(
+    context: *mut RawContext,
+    array: *mut RawArray,
+    entries: i64,
+    entry_size: i64,
+) -> c_int {
+    guarded(1, || {
+        // SAFETY: the launch holds its state by raw pointer alone while the
+        // kernel runs, and a kernel runs in one thread.
+        let state = unsafe { state(context) };
+        // SAFETY: the array is one that the launch gave to the kernel.
+        let raw = unsafe { &mut *array };
+        match state.grow(array, raw, entries, entry_size) {
+            Some(()) => 0,
+            None => 1,
+        }
+    })
+}
+
+/// # Safety
+/// Called by a kernel with the context of its launch.
+unsafe extern "C" fn workspace(
+    context: *mut RawContext,
+    entries: i64,
+    entry_size: i64,
+) -> *mut c_void {
+    guarded(std::ptr::null_mut(), || {
+        // SAFETY: as in `grow`.
+        let state = unsafe { state(context) };
+        state
+            .workspace(entries, entry_size)
+            .unwrap_or(std::ptr::null_mut())
+    })
+}
+
+/// # Safety
+/// Called by a kernel with the context of its launch and entries that it may write.
+unsafe extern "C" fn sort_i32(context: *mut RawContext, data: *mut i32, count: i64) {
+    guarded((), || {
+        // SAFETY: as in `grow`.
+        let state = unsafe { state(context) };
+        // SAFETY: the kernel owns these entries, and all are initialised.
+        let entries = unsafe { entries(data, count) };
+        sort(entries, &mut state.scratch.narrow);
+    });
+}
+
+/// # Safety
+/// As [`sort_i32`].
+unsafe extern "C" fn sort_i64(context: *mut RawContext, data: *mut i64, count: i64) {
+    guarded((), || {
+        // SAFETY: as in `grow`.
+        let state = unsafe { state(context) };
+        // SAFETY: as in `sort_i32`.
+        let entries = unsafe { entries(data, count) };
+        sort(entries, &mut state.scratch.wide);
+    });
+}
+
+/// # Safety
+/// `data` must point to `count` initialised entries that nobody else uses,
+/// unless `count` is not positive.
+unsafe fn entries<'e, T>(data: *mut T, count: i64) -> &'e mut [T] {
+    match usize::try_from(count) {
+        // SAFETY: as this function demands; the pointer of an array is never null.
+        Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts_mut(data, count) },
+        _ => &mut [],
+    }
+}

@@ -1,0 +1,94 @@
+//! The kernels of one program in memory, and what they are made with.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use sparsec_base::Result;
+use sparsec_loop::Function;
+
+use crate::cache::Cache;
+use crate::compiler::Compiler;
+use crate::environment::Environment;
+use crate::kernel::Kernel;
+
+/// Makes each kernel once: finds compiler and cache when they are first needed,
+/// and keeps every kernel that was loaded.
+#[derive(Debug)]
+pub struct Session {
+    environment: Environment,
+    cache: OnceLock<Result<Cache>>,
+    compiler: OnceLock<Result<Compiler>>,
+    /// By C text. A place is made before its kernel, so that two threads that
+    /// want the same kernel make it once and different ones at the same time.
+    kernels: Mutex<HashMap<String, Place>>,
+}
+
+type Place = Arc<OnceLock<Result<Arc<Kernel>>>>;
+
+impl Session {
+    /// A session without kernels. Finds nothing out yet.
+    pub fn new(environment: Environment) -> Self {
+        Self {
+            environment,
+            cache: OnceLock::new(),
+            compiler: OnceLock::new(),
+            kernels: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// The disk cache.
+    ///
+    /// # Errors
+    /// See [`Cache::open`].
+    pub fn cache(&self) -> Result<&Cache> {
+        self.cache
+            .get_or_init(|| Cache::open(&self.environment))
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    /// The C compiler.
+    ///
+    /// # Errors
+    /// See [`Compiler::detect`].
+    pub fn compiler(&self) -> Result<&Compiler> {
+        self.compiler
+            .get_or_init(|| Compiler::detect(&self.environment, self.cache()?))
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    /// The compiled kernel of `function`, whose C is `text` with launch entry
+    /// `entry`. The second result says whether this call made it; a kernel
+    /// that was in memory takes no time.
+    ///
+    /// # Errors
+    /// As [`Kernel::compile_c`] and [`Compiler::detect`].
+    pub fn compile_c(
+        &self,
+        function: &Function,
+        text: &str,
+        entry: &str,
+    ) -> Result<(Arc<Kernel>, bool)> {
+        let place = {
+            let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+            match kernels.get(text) {
+                Some(place) => Arc::clone(place),
+                None => Arc::clone(kernels.entry(text.to_owned()).or_default()),
+            }
+        };
+        let mut made = false;
+        let mut build = || {
+            made = true;
+            let kernel = Kernel::compile_c(function, text, entry, self.compiler()?, self.cache()?)?;
+            Ok(Arc::new(kernel))
+        };
+        let kernel = place.get_or_init(&mut build).clone()?;
+        if kernel.function() == function {
+            return Ok((kernel, made));
+        }
+        // The text says nothing of arrays that the function does not use, so
+        // two functions that differ in those alone have the same text.
+        Ok((build()?, true))
+    }
+}

@@ -1,0 +1,135 @@
+//! Sorting lists of coordinates inside a kernel.
+//!
+//! A workspace collects the coordinates of one fiber in the order in which the
+//! operands gave them; the list is often short and often sorted already. So:
+//!
+//! | list                       | sorted by                                       |
+//! |----------------------------|-------------------------------------------------|
+//! | ascending already          | one look                                        |
+//! | shorter than [`RADIX_FROM`] | the standard library's quicksort (insertion below 20) |
+//! | longer                     | digits of 11 bits, lowest first, as many as the largest coordinate has |
+
+/// Lists of this many entries and more are sorted by digits.
+const RADIX_FROM: usize = 512;
+/// Bits of one digit.
+const DIGIT: u32 = 11;
+/// Values of one digit.
+const VALUES: usize = 1 << DIGIT;
+
+/// Memory to sort long lists in, kept from one list to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) narrow: Vec<i32>,
+    pub(crate) wide: Vec<i64>,
+}
+
+/// An integer that coordinates are stored in.
+pub(crate) trait Coordinate: Copy + Ord + Default {
+    /// The bits, for numbers that are not negative.
+    fn bits(self) -> u64;
+}
+
+impl Coordinate for i32 {
+    fn bits(self) -> u64 {
+        self as u32 as u64
+    }
+}
+
+impl Coordinate for i64 {
+    fn bits(self) -> u64 {
+        self as u64
+    }
+}
+
+/// Sorts, ascending. `scratch` may hold anything.
+pub(crate) fn sort<T: Coordinate>(entries: &mut [T], scratch: &mut Vec<T>) {
+    if entries.is_sorted() {
+        return;
+    }
+    let n = entries.len();
+    let (mut least, mut most) = (entries[0], entries[0]);
+    for &entry in entries.iter() {
+        least = least.min(entry);
+        most = most.max(entry);
+    }
+    let digits = most.bits().checked_ilog2().map_or(1, |top| top / DIGIT + 1);
+    // Each digit costs a pass over the list and one over its counters.
+    let worth = n >= RADIX_FROM && digits <= n.ilog2() / 3;
+    let room = worth && least >= T::default() && reserve(scratch, n);
+    if !room {
+        entries.sort_unstable();
+        return;
+    }
+    let scratch = &mut scratch[..n];
+    for digit in 0..digits {
+        if digit % 2 == 0 {
+            pass(entries, scratch, digit * DIGIT);
+        } else {
+            pass(scratch, entries, digit * DIGIT);
+        }
+    }
+    if digits % 2 == 1 {
+        entries.copy_from_slice(scratch);
+    }
+}
+
+/// Moves the entries of `from` to `to`, by one digit.
+fn pass<T: Coordinate>(from: &[T], to: &mut [T], shift: u32) {
+    let digit = |entry: T| (entry.bits() >> shift) as usize % VALUES;
+    let mut next = [0usize; VALUES];
+    for &entry in from {
+        next[digit(entry)] += 1;
+    }
+    let mut sum = 0;
+    for slot in &mut next {
+        sum += std::mem::replace(slot, sum);
+    }
+    for &entry in from {
+        let slot = &mut next[digit(entry)];
+        to[*slot] = entry;
+        *slot += 1;
+    }
+}
+
+/// Makes `scratch` at least `n` long, if there is memory for it.
+fn reserve<T: Coordinate>(scratch: &mut Vec<T>, n: usize) -> bool {
+    if scratch.len() < n {
+        if scratch.try_reserve(n - scratch.len()).is_err() {
+            return false;
+        }
+        scratch.resize(n, T::default());
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: Coordinate + std::fmt::Debug>(make: impl Fn(u64) -> T) {
+        let mut scratch = Vec::new();
+        let mut seed = 7u64;
+        for n in [0usize, 1, 2, 19, 511, 512, 5000, 60_000] {
+            let mut list: Vec<T> = (0..n)
+                .map(|_| {
+                    seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1);
+                    make(seed >> 20)
+                })
+                .collect();
+            let mut expect = list.clone();
+            expect.sort();
+            sort(&mut list, &mut scratch);
+            assert_eq!(list, expect);
+        }
+    }
+
+    #[test]
+    fn sorts_lists_of_any_length_and_range() {
+        check(|r| (r % 1000) as i32);
+        check(|r| (r % (1 << 31)) as i32);
+        check(|r| r as i32);
+        check(|r| (r % 100_000) as i64);
+        check(|r| (r << 20) as i64);
+        check(|_| 5i32);
+    }
+}
