@@ -1,9 +1,13 @@
 //! Typed expressions over accesses.
+//!
+//! An expression has one type, every conversion stands in it as a
+//! [`Expr::Cast`], and what it is worth where nothing is stored follows from
+//! the fills of its tensors ([`Expr::fill`]).
 
 use sparsec_base::{Arena, ElementType, Scalar, Span};
 
 use crate::operator::Operator;
-use crate::program::{IndexVar, TensorData, TensorVar};
+use crate::program::{IndexVar, IndexVarData, TensorData, TensorVar};
 
 /// One use of a tensor, such as `A(i,k)`.
 #[derive(Clone, Debug)]
@@ -103,9 +107,7 @@ impl Expr {
                 op: *op,
                 args: args.iter().map(|arg| arg.map_accesses(replace)).collect(),
             },
-            Self::Cast(element, body) => {
-                Self::Cast(*element, Box::new(body.map_accesses(replace)))
-            }
+            Self::Cast(element, body) => Self::Cast(*element, Box::new(body.map_accesses(replace))),
             Self::Reduce { op, vars, body } => Self::Reduce {
                 op: *op,
                 vars: vars.clone(),
@@ -113,4 +115,72 @@ impl Expr {
             },
         }
     }
+
+    /// The expression with each part that `replace` gives something for
+    /// replaced, larger parts first.
+    #[must_use]
+    pub fn map_parts(&self, replace: &mut dyn FnMut(&Expr) -> Option<Expr>) -> Self {
+        if let Some(part) = replace(self) {
+            return part;
+        }
+        match self {
+            Self::Literal(_) | Self::Access(_) => self.clone(),
+            Self::Apply { op, args } => Self::Apply {
+                op: *op,
+                args: args.iter().map(|arg| arg.map_parts(replace)).collect(),
+            },
+            Self::Cast(element, body) => Self::Cast(*element, Box::new(body.map_parts(replace))),
+            Self::Reduce { op, vars, body } => Self::Reduce {
+                op: *op,
+                vars: vars.clone(),
+                body: Box::new(body.map_parts(replace)),
+            },
+        }
+    }
+
+    /// The value where no tensor stores an entry: the expression of the fills,
+    /// an annihilating one annihilating, reduced as often as the extents say.
+    /// `None` where an extent matters and is not known, or where a kernel would
+    /// leave with an error.
+    pub fn fill(
+        &self,
+        tensors: &Arena<TensorVar, TensorData>,
+        vars: &Arena<IndexVar, IndexVarData>,
+    ) -> Option<Scalar> {
+        match self {
+            Self::Literal(value) => Some(*value),
+            Self::Access(access) => Some(tensors[access.tensor].fill),
+            Self::Cast(element, body) => body.fill(tensors, vars)?.cast(*element),
+            Self::Apply { op, args } => {
+                let fills = args.iter().map(|arg| arg.fill(tensors, vars));
+                let fills: Vec<Option<Scalar>> = fills.collect();
+                annihilated(*op, &fills).or_else(|| {
+                    let fills: Option<Vec<Scalar>> = fills.into_iter().collect();
+                    op.evaluate_unstored(&fills?)
+                })
+            }
+            Self::Reduce {
+                op,
+                vars: bound,
+                body,
+            } => {
+                let value = body.fill(tensors, vars)?;
+                if Some(value) == op.identity(value.element()) {
+                    return Some(value);
+                }
+                let extents = bound.iter().map(|var| vars[*var].extent);
+                let n = extents.reduce(|n, extent| n?.checked_mul(extent?));
+                op.repeat(value, n.unwrap_or(Some(1))?)
+            }
+        }
+    }
+}
+
+/// The annihilator, where one of these values of arguments that are not stored
+/// is it.
+pub(crate) fn annihilated(op: Operator, values: &[Option<Scalar>]) -> Option<Scalar> {
+    values.iter().enumerate().find_map(|(at, value)| {
+        let value = (*value)?;
+        (op.annihilator(at, value.element()) == Some(value)).then_some(value)
+    })
 }

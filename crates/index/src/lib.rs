@@ -16,6 +16,7 @@
 //! | [`concrete`]  | loops over index variables, blind to formats: parse and print  |
 //! | [`concretize`](mod@concretize) | a statement of a program to naive concrete notation |
 //! | [`schedule`]  | commands that rewrite concrete notation: parse, print, apply   |
+//! | [`simplify`](mod@simplify)  | constant parts of expressions worked out                      |
 //!
 //! Nothing here knows how a tensor is stored; an operator is known by its
 //! properties, never by its name.
@@ -32,6 +33,7 @@ pub mod operator;
 pub mod program;
 pub mod resolve;
 pub mod schedule;
+pub mod simplify;
 
 pub use concrete::{Concrete, Stmt};
 pub use concretize::concretize;

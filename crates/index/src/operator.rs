@@ -5,8 +5,28 @@
 //! at one argument makes the result that value whatever the others are, so the
 //! entries of the others need no visit; an **identity** makes a reduction skip
 //! what is not stored.
+//!
+//! | operator    | commutes, associates | idempotent | identity     | annihilator  |
+//! |-------------|----------------------|------------|--------------|--------------|
+//! | `+`         | yes                  | of `bool`  | 0, `false`   | `true`       |
+//! | `*`         | yes                  | of `bool`  | 1, `true`    | 0, `false`   |
+//! | `min`       | yes                  | yes        | the greatest | the least    |
+//! | `max`       | yes                  | yes        | the least    | the greatest |
+//! | `or`        | yes                  | yes        | `false`      | `true`       |
+//! | `and`       | yes                  | yes        | `true`       | `false`      |
+//! | `== !=`     | commute              |            |              |              |
+//!
+//! An annihilator acts where it is not stored. `0 * NaN` of two stored entries
+//! is `NaN` as IEEE 754 has it, but 0 where the zero is a fill or a literal.
+//! Sums of floats associate by decision: their order is part of the program
+//! only where the caller asks for that.
+//!
+//! What operators compute on values ([`Operator::evaluate`]) is what the loop
+//! IR computes.
 
 use sparsec_base::{ElementType, Scalar};
+
+mod evaluate;
 
 /// An operator or function of index notation. Arguments have one type, except
 /// that the first of [`Select`](Self::Select) is `bool`.
@@ -76,13 +96,167 @@ pub enum Operator {
     Ge,
 }
 
+/// How an operator is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Between its two arguments, as `a + b`; the number says how tightly it
+    /// binds.
+    Infix(u8),
+    /// Before its argument, as `-a`.
+    Prefix(u8),
+    /// As a function, `sqrt(a)`.
+    Call,
+}
+
 impl Operator {
+    /// Every operator.
+    pub const ALL: [Self; 31] = [
+        Self::Add,
+        Self::Sub,
+        Self::Mul,
+        Self::Div,
+        Self::FloorDiv,
+        Self::Mod,
+        Self::Neg,
+        Self::Abs,
+        Self::Sqrt,
+        Self::Exp,
+        Self::Log,
+        Self::Pow,
+        Self::Sin,
+        Self::Cos,
+        Self::Tanh,
+        Self::Floor,
+        Self::Ceil,
+        Self::Min,
+        Self::Max,
+        Self::Relu,
+        Self::Sign,
+        Self::Select,
+        Self::Not,
+        Self::And,
+        Self::Or,
+        Self::Eq,
+        Self::Ne,
+        Self::Lt,
+        Self::Le,
+        Self::Gt,
+        Self::Ge,
+    ];
+
+    /// How tightly a comparison binds; comparisons do not chain.
+    pub(crate) const COMPARISON: u8 = 3;
+
+    /// The symbol or name in every text form, and how it is written.
+    fn spelling(self) -> (&'static str, Style) {
+        match self {
+            Self::Or => ("or", Style::Infix(0)),
+            Self::And => ("and", Style::Infix(1)),
+            Self::Not => ("not", Style::Prefix(2)),
+            Self::Eq => ("==", Style::Infix(Self::COMPARISON)),
+            Self::Ne => ("!=", Style::Infix(Self::COMPARISON)),
+            Self::Lt => ("<", Style::Infix(Self::COMPARISON)),
+            Self::Le => ("<=", Style::Infix(Self::COMPARISON)),
+            Self::Gt => (">", Style::Infix(Self::COMPARISON)),
+            Self::Ge => (">=", Style::Infix(Self::COMPARISON)),
+            Self::Add => ("+", Style::Infix(4)),
+            Self::Sub => ("-", Style::Infix(4)),
+            Self::Mul => ("*", Style::Infix(5)),
+            Self::Div => ("/", Style::Infix(5)),
+            Self::FloorDiv => ("//", Style::Infix(5)),
+            Self::Mod => ("%", Style::Infix(5)),
+            Self::Neg => ("-", Style::Prefix(6)),
+            Self::Abs => ("abs", Style::Call),
+            Self::Sqrt => ("sqrt", Style::Call),
+            Self::Exp => ("exp", Style::Call),
+            Self::Log => ("log", Style::Call),
+            Self::Pow => ("pow", Style::Call),
+            Self::Sin => ("sin", Style::Call),
+            Self::Cos => ("cos", Style::Call),
+            Self::Tanh => ("tanh", Style::Call),
+            Self::Floor => ("floor", Style::Call),
+            Self::Ceil => ("ceil", Style::Call),
+            Self::Min => ("min", Style::Call),
+            Self::Max => ("max", Style::Call),
+            Self::Relu => ("relu", Style::Call),
+            Self::Sign => ("sign", Style::Call),
+            Self::Select => ("select", Style::Call),
+        }
+    }
+
+    /// The symbol or name in every text form, such as `+` or `sqrt`.
+    pub fn symbol(self) -> &'static str {
+        self.spelling().0
+    }
+
+    /// How the operator is written.
+    pub fn style(self) -> Style {
+        self.spelling().1
+    }
+
+    /// The function with this name.
+    pub fn function(name: &str) -> Option<Self> {
+        Self::functions().find(|op| op.symbol() == name)
+    }
+
+    /// Every operator that is written as a function.
+    pub fn functions() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|op| op.style() == Style::Call)
+    }
+
+    /// The operator written between its arguments with this symbol.
+    pub fn infix(symbol: &str) -> Option<Self> {
+        let infix = |op: &Self| matches!(op.style(), Style::Infix(_)) && op.symbol() == symbol;
+        Self::ALL.into_iter().find(infix)
+    }
+
+    /// Every operator that reduces.
+    pub const REDUCTIONS: [Self; 6] = [
+        Self::Add,
+        Self::Mul,
+        Self::Min,
+        Self::Max,
+        Self::Or,
+        Self::And,
+    ];
+
+    /// The name of a reduction with this operator, as `sum` in `sum{k}(…)`;
+    /// `None` for operators that do not reduce.
+    pub fn reduction_name(self) -> Option<&'static str> {
+        match self {
+            Self::Add => Some("sum"),
+            Self::Mul => Some("prod"),
+            Self::Min | Self::Max | Self::Or | Self::And => Some(self.symbol()),
+            _ => None,
+        }
+    }
+
+    /// The operator that the reduction with this name reduces with.
+    pub fn reduction(name: &str) -> Option<Self> {
+        let named = |op: &Self| op.reduction_name() == Some(name);
+        Self::REDUCTIONS.into_iter().find(named)
+    }
+
+    /// How many arguments the operator takes.
+    pub fn arity(self) -> usize {
+        match (self, self.style()) {
+            (Self::Select, _) => 3,
+            (Self::Pow | Self::Min | Self::Max, _) | (_, Style::Infix(_)) => 2,
+            (_, Style::Prefix(_) | Style::Call) => 1,
+        }
+    }
+
     /// Whether the result is a truth value whatever the arguments are.
     pub fn is_comparison(self) -> bool {
         matches!(
             self,
             Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge
         )
+    }
+
+    /// Whether arguments are truth values only.
+    pub fn is_logical(self) -> bool {
+        matches!(self, Self::Not | Self::And | Self::Or)
     }
 
     /// The type of the result, given the type of the last argument.
@@ -94,19 +268,73 @@ impl Operator {
         }
     }
 
+    /// Whether arguments of this type have a meaning. The first argument of
+    /// `select` is `bool` always.
+    pub fn takes(self, element: ElementType) -> bool {
+        match self {
+            Self::Div
+            | Self::Sqrt
+            | Self::Exp
+            | Self::Log
+            | Self::Pow
+            | Self::Sin
+            | Self::Cos
+            | Self::Tanh
+            | Self::Floor
+            | Self::Ceil => element.is_float(),
+            Self::Sub
+            | Self::FloorDiv
+            | Self::Mod
+            | Self::Neg
+            | Self::Abs
+            | Self::Relu
+            | Self::Sign => element != ElementType::Bool,
+            Self::Not | Self::And | Self::Or => element == ElementType::Bool,
+            Self::Add | Self::Mul | Self::Min | Self::Max | Self::Select => true,
+            Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge => true,
+        }
+    }
+
+    /// Whether the two arguments may change places.
+    pub fn is_commutative(self) -> bool {
+        self.is_associative() || matches!(self, Self::Eq | Self::Ne)
+    }
+
+    /// Whether `(a op b) op c` is `a op (b op c)`, rounding of floats apart.
+    pub fn is_associative(self) -> bool {
+        Self::REDUCTIONS.contains(&self)
+    }
+
+    /// Whether `a op a` is `a`.
+    pub fn is_idempotent(self, element: ElementType) -> bool {
+        match self {
+            Self::Min | Self::Max | Self::Or | Self::And => true,
+            Self::Add | Self::Mul => element == ElementType::Bool,
+            _ => false,
+        }
+    }
+
     /// The value that makes the result that value when it stands at argument
     /// `at` as an entry that is not stored, whatever the other arguments are.
     pub fn annihilator(self, at: usize, element: ElementType) -> Option<Scalar> {
-        let _ = at;
+        debug_assert!(
+            at < self.arity(),
+            "`{}` has no argument {at}",
+            self.symbol()
+        );
         match self {
             Self::Mul | Self::And => Some(element.zero()),
             Self::Or => Some(element.one()),
+            Self::Add if element == ElementType::Bool => Some(Scalar::Bool(true)),
+            Self::Min => Some(least(element)),
+            Self::Max => Some(greatest(element)),
             _ => None,
         }
     }
 
-    /// The value that a reduction with this operator begins with; `None` for
-    /// operators that do not reduce.
+    /// The value that a reduction with this operator begins with, and that
+    /// changes nothing as either argument; `None` for operators that do not
+    /// reduce.
     pub fn identity(self, element: ElementType) -> Option<Scalar> {
         match self {
             Self::Add => Some(element.zero()),
@@ -118,6 +346,21 @@ impl Operator {
             _ => None,
         }
     }
+
+    /// The value that changes nothing as the right argument: the identity, or
+    /// that of `a - 0` and `a / 1`.
+    pub fn right_identity(self, element: ElementType) -> Option<Scalar> {
+        match self {
+            Self::Sub => Some(element.zero()),
+            Self::Div | Self::Pow => Some(element.one()),
+            _ => self.identity(element),
+        }
+    }
+}
+
+/// The operator that reduces, as it is assigned with: `+=`, `min=`.
+pub(crate) fn assignment_symbol(op: Operator) -> String {
+    format!("{}=", op.symbol())
 }
 
 fn greatest(element: ElementType) -> Scalar {

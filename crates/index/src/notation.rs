@@ -1,0 +1,242 @@
+//! The syntax tree of index notation: parse and print.
+//!
+//! ```text
+//! program    := statement { (newline | ";") statement }
+//! statement  := access ("=" | "+=" | "*=" | "min=" | "max=" | "or=" | "and=") expr
+//! access     := NAME [ "(" [ NAME { "," NAME } ] ")" ]            or with [ ]
+//! expr       := expr ("or" | "and") expr | "not" expr             loosest first
+//!             | expr ("==" | "!=" | "<" | "<=" | ">" | ">=") expr   not chained
+//!             | expr ("+" | "-") expr
+//!             | expr ("*" | "/" | "//" | "%") expr
+//!             | "-" expr
+//!             | number | "true" | "false" | "inf" | "nan" | "(" expr ")" | access
+//!             | function "(" expr { "," expr } ")"
+//!             | ("bool" | "i32" | "i64" | "f32" | "f64") "(" expr ")"
+//!             | ("sum" | "prod" | "min" | "max" | "or" | "and") "{" NAME { "," NAME } "}" "(" expr ")"
+//! ```
+//!
+//! A newline ends a statement unless parentheses are open. Names of functions
+//! are names of functions only before a parenthesis.
+//!
+//! The tree has names and places, no meaning: [`crate::resolve`] gives it one.
+//! Two trees are equal if they say the same, wherever it stands.
+//!
+//! ```
+//! use sparsec_base::Source;
+//! use sparsec_index::Notation;
+//! let notation = Notation::parse(&Source::new("expression", "y[i] = (A[i,j])*x[j] ; s=y(i)"))?;
+//! assert_eq!(notation.to_string(), "y(i) = A(i,j) * x(j)\ns = y(i)");
+//! # Ok::<(), sparsec_base::Diagnostic>(())
+//! ```
+
+mod parse;
+mod print;
+
+use sparsec_base::{ElementType, Source, Span};
+
+use crate::operator::Operator;
+
+pub(crate) use parse::Parser;
+pub(crate) use print::Printer;
+
+/// A program of index notation as it is written.
+#[derive(Clone, Debug)]
+pub struct Notation {
+    /// The text that spans point into.
+    pub source: Source,
+    /// The statements, in order; at least one.
+    pub statements: Vec<Assignment>,
+}
+
+/// `lhs = rhs` or `lhs op= rhs`.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// What is assigned.
+    pub lhs: TensorUse,
+    /// The operator before the `=`.
+    pub op: Option<Operator>,
+    /// The value.
+    pub rhs: Node,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// A tensor with index variables: `A(i,k)`, or `s` for a scalar.
+#[derive(Clone, Debug)]
+pub struct TensorUse {
+    /// The tensor.
+    pub name: Word,
+    /// One index variable a mode.
+    pub indices: Vec<Word>,
+    /// The tensor with its indices.
+    pub span: Span,
+}
+
+/// A name and its place.
+#[derive(Clone, Debug)]
+pub struct Word {
+    /// The name.
+    pub text: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// An expression and its place, parentheses around it left out.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeKind {
+    /// A constant; a minus directly before a number is part of it.
+    Number(Number),
+    /// An entry of a tensor.
+    Access(TensorUse),
+    /// An operator or function with as many arguments as it takes.
+    Apply {
+        /// The operator.
+        op: Operator,
+        /// The place of its symbol or name.
+        op_span: Place,
+        /// Its arguments.
+        args: Vec<Node>,
+    },
+    /// `f32(x)`
+    Cast(ElementType, Box<Node>),
+    /// `sum{k}(x)`
+    Reduce {
+        /// The operator that reduces.
+        op: Operator,
+        /// The variables bound.
+        vars: Vec<Word>,
+        /// What is reduced.
+        body: Box<Node>,
+    },
+}
+
+/// A constant as it is written: its type depends on where it stands.
+#[derive(Clone, Copy, Debug)]
+pub enum Number {
+    /// A truth value.
+    Bool(bool),
+    /// Digits, maybe with a minus.
+    Integer(i64),
+    /// A number with a point or an exponent, `inf` or `nan`.
+    Float(f64),
+}
+
+/// A span that makes no difference between trees.
+#[derive(Clone, Copy, Debug)]
+pub struct Place(pub Span);
+
+impl PartialEq for Place {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Integer(a), Self::Integer(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            _ => false,
+        }
+    }
+}
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl PartialEq for TensorUse {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.indices == other.indices
+    }
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
+}
+
+impl PartialEq for Assignment {
+    fn eq(&self, other: &Self) -> bool {
+        self.lhs == other.lhs && self.op == other.op && self.rhs == other.rhs
+    }
+}
+
+impl PartialEq for Notation {
+    fn eq(&self, other: &Self) -> bool {
+        self.statements == other.statements
+    }
+}
+
+/// A tensor that a program names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorName {
+    /// The name.
+    pub name: String,
+    /// How many indices it has where it is first named.
+    pub order: usize,
+    /// Whether a statement reads it.
+    pub read: bool,
+    /// Whether a statement assigns it.
+    pub written: bool,
+    /// Where it is first named.
+    pub span: Span,
+}
+
+impl Notation {
+    /// Every tensor that the program names, in order of appearance.
+    pub fn tensor_names(&self) -> Vec<TensorName> {
+        let mut names: Vec<TensorName> = Vec::new();
+        let mut note = |tensor: &TensorUse, written: bool| {
+            let known = names
+                .iter()
+                .position(|known| known.name == tensor.name.text);
+            let place = known.unwrap_or_else(|| {
+                names.push(TensorName {
+                    name: tensor.name.text.clone(),
+                    order: tensor.indices.len(),
+                    read: false,
+                    written: false,
+                    span: tensor.name.span,
+                });
+                names.len() - 1
+            });
+            names[place].read |= !written;
+            names[place].written |= written;
+        };
+        for statement in &self.statements {
+            note(&statement.lhs, true);
+            statement
+                .rhs
+                .for_each_access(&mut |tensor| note(tensor, false));
+        }
+        names
+    }
+}
+
+impl Node {
+    /// Calls `visit` on every access, left to right.
+    pub fn for_each_access<'a>(&'a self, visit: &mut dyn FnMut(&'a TensorUse)) {
+        match &self.kind {
+            NodeKind::Number(_) => {}
+            NodeKind::Access(tensor) => visit(tensor),
+            NodeKind::Apply { args, .. } => {
+                args.iter().for_each(|arg| arg.for_each_access(visit));
+            }
+            NodeKind::Cast(_, body) | NodeKind::Reduce { body, .. } => body.for_each_access(visit),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Expressions with what is constant in them worked out.
+//!
+//! | from                              | to      | because                            |
+//! |-----------------------------------|---------|------------------------------------|
+//! | `f(2, 3)`                         | value   | all arguments are literals         |
+//! | `0 * x`, `true or x`              | literal | it annihilates and is not stored   |
+//! | `x + 0`, `1 * x`, `x - 0`, `x / 1` | `x`    | it is the identity                 |
+//! | `select(true, x, y)`              | `x`     |                                    |
+//! | `-(-x)`, `not not x`              | `x`     |                                    |
+//! | `sum{k}(0)`                       | 0       | the identity reduced is itself     |
+//!
+//! Every rule keeps the value to the last bit, save that a literal zero has no
+//! sign: `x + 0` is `x` for `x = -0.0` too. Simplifying twice is simplifying once.
+
+use sparsec_base::Scalar;
+
+use crate::expr::{Expr, annihilated};
+use crate::operator::Operator;
+
+impl Expr {
+    /// The expression with its constant parts worked out; see the
+    /// [module](crate::simplify) for the rules.
+    #[must_use]
+    pub fn simplify(&self) -> Self {
+        match self {
+            Self::Literal(_) | Self::Access(_) => self.clone(),
+            Self::Cast(element, body) => {
+                let body = body.simplify();
+                match body.literal().and_then(|value| value.cast(*element)) {
+                    Some(value) => Self::Literal(value),
+                    None => Self::Cast(*element, Box::new(body)),
+                }
+            }
+            Self::Reduce { op, vars, body } => {
+                let body = body.simplify();
+                match body.literal() {
+                    Some(value) if op.identity(value.element()) == Some(value) => body,
+                    _ => Self::Reduce {
+                        op: *op,
+                        vars: vars.clone(),
+                        body: Box::new(body),
+                    },
+                }
+            }
+            Self::Apply { op, args } => apply(*op, args.iter().map(Self::simplify).collect()),
+        }
+    }
+
+    /// The value of a literal.
+    pub fn literal(&self) -> Option<Scalar> {
+        match self {
+            Self::Literal(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+/// `op` of arguments that are simplified already.
+fn apply(op: Operator, mut args: Vec<Expr>) -> Expr {
+    let literals: Vec<Option<Scalar>> = args.iter().map(Expr::literal).collect();
+    if let Some(value) = annihilated(op, &literals) {
+        return Expr::Literal(value);
+    }
+    let all: Option<Vec<Scalar>> = literals.iter().copied().collect();
+    if let Some(value) = all.and_then(|values| op.evaluate_unstored(&values)) {
+        return Expr::Literal(value);
+    }
+    match (op, literals.as_slice()) {
+        (_, [Some(left), None]) if op.identity(left.element()) == Some(*left) => args.remove(1),
+        (_, [None, Some(right)]) if op.right_identity(right.element()) == Some(*right) => {
+            args.remove(0)
+        }
+        (Operator::Select, [Some(Scalar::Bool(condition)), ..]) => {
+            args.remove(if *condition { 1 } else { 2 })
+        }
+        (Operator::Neg | Operator::Not, _) => match &mut args[0] {
+            Expr::Apply {
+                op: inner,
+                args: innermost,
+            } if *inner == op => innermost.remove(0),
+            _ => Expr::Apply { op, args },
+        },
+        _ => Expr::Apply { op, args },
+    }
+}
