@@ -291,20 +291,16 @@ impl Array {
     }
 }
 
+/// Entries that the debug form of an array shows.
+const SHOWN: usize = 32;
+
 impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.element)?;
-        f.debug_list()
-            .entries((0..self.len()).map(|i| DisplayAsDebug(self.get(i))))
-            .finish()
-    }
-}
-
-struct DisplayAsDebug(Scalar);
-
-impl fmt::Debug for DisplayAsDebug {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        let shown: Vec<String> = (0..self.len().min(SHOWN))
+            .map(|i| self.get(i).to_string())
+            .collect();
+        let more = if self.len() > SHOWN { ", …" } else { "" };
+        write!(f, "{}[{}{more}]", self.element, shown.join(", "))
     }
 }
 

@@ -66,10 +66,11 @@ impl Tensor {
         walk.level(0, 0, &mut coords, &mut visit);
     }
 
-    /// Whether stored positions may hold fill that nobody put there.
+    /// Whether stored positions may hold fill that nobody put there: where the
+    /// last level is dense, and in a tensor of order 0.
     pub fn has_padding(&self) -> bool {
         let last = self.format().levels().last();
-        last.is_some_and(|level| level.kind.capabilities().full)
+        last.is_none_or(|level| level.is_full())
     }
 
     /// The same tensor in another format of its order. Padding is left behind;
