@@ -53,12 +53,14 @@
 //! | [`verify`](mod@verify) | the checklist of a valid function; every pass keeps it |
 //! | [`interpret`](mod@interpret) | runs a function with every access checked   |
 //! | [`ops`]            | what each operation computes, on values               |
+//! | [`passes`]         | functions that make a function better                 |
 //! | [`walk`]           | walking over statements and expressions               |
 
 mod build;
 pub mod interpret;
 mod ir;
 pub mod ops;
+pub mod passes;
 pub mod text;
 pub mod verify;
 pub mod walk;

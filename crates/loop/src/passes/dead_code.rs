@@ -1,0 +1,48 @@
+//! Dropping what nothing needs.
+
+use std::collections::HashSet;
+
+use super::needed::{Roots, keep_needed};
+use crate::ir::{Access, Expr, Function, Stmt};
+
+/// Drops statements that have no effect outside the function: variables that
+/// nothing reads with their assignments, workspaces that nothing loads, and
+/// loops and branches around nothing else. What may leave the function with an
+/// error stays.
+pub fn dead_code(function: &mut Function) {
+    keep_needed(
+        function,
+        &Roots {
+            is_root: &has_effect,
+            given: &HashSet::new(),
+        },
+    );
+}
+
+fn has_effect(function: &Function, stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Grow { .. } | Stmt::Resize { .. } | Stmt::Fail(_) => true,
+        _ => {
+            can_fail(function, stmt) || {
+                let stored = stmt.stored_buffer();
+                stored.is_some_and(|buffer| function.buffers[buffer].access != Access::Workspace)
+            }
+        }
+    }
+}
+
+/// Whether evaluating the statement's own expressions may fail.
+pub(super) fn can_fail(function: &Function, stmt: &Stmt) -> bool {
+    // `//=` of a store divides too.
+    let mut fails = match stmt {
+        Stmt::Store {
+            buffer,
+            index,
+            value,
+            reduce: Some(op),
+        } => function.can_fail(&Expr::load(*buffer, index.clone()).binary(*op, value.clone())),
+        _ => false,
+    };
+    stmt.for_each_expr(&mut |expr| fails = fails || function.can_fail(expr));
+    fails
+}

@@ -1,0 +1,402 @@
+//! Random valid functions, made from a tape of random numbers.
+//!
+//! The tape decides every choice, and 0 is the simplest one, so a shorter tape
+//! with smaller numbers is a simpler function: proptest shrinks for us. Indices
+//! are taken modulo the length of what they index, all result arrays are filled
+//! first, and loops count to 3, so a run ends without a fault; it may still
+//! fail, by a division or a cast.
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_loop::interpret::{ArgumentData, Entries};
+use sparsec_loop::{
+    Access, Argument, BinaryOp, Buffer, Builder, Expr, Failure, Function, Intrinsic, Role, Stmt,
+    UnaryOp, Var,
+};
+
+/// How many entries every array has.
+const LEN: i64 = 4;
+
+/// A function from a tape.
+pub(crate) fn function(tape: &[u32]) -> Function {
+    let mut builder = Builder::new("f");
+    let n = builder.fixed("n", ElementType::I64);
+    let mut buffer =
+        |name: &str, storage, compute, access| builder.buffer(name, storage, compute, access);
+    use ElementType::{Bool, F32, F64, I32, I64};
+    let results = vec![
+        buffer("y1.pos", I64, I64, Access::Write),
+        buffer("y1.crd", I32, I64, Access::Grow),
+        buffer("y.vals", F64, F64, Access::Grow),
+    ];
+    let operands = vec![
+        buffer("a1.pos", I32, I64, Access::Read),
+        buffer("a.c", I32, I32, Access::Read),
+        buffer("a.s", F32, F64, Access::Read),
+        buffer("a.t", F32, F32, Access::Read),
+        buffer("a.m", Bool, Bool, Access::Read),
+    ];
+    let workspace = buffer("w", F64, F64, Access::Workspace);
+    builder.argument(Argument {
+        name: "y".into(),
+        role: Role::Out,
+        doc: "(i) -> (i : compressed)".into(),
+        extents: vec![n],
+        buffers: results.clone(),
+    });
+    builder.argument(Argument {
+        name: "a".into(),
+        role: Role::In,
+        doc: "(i) -> (i : dense)".into(),
+        extents: vec![],
+        buffers: operands.clone(),
+    });
+    let mut readable = operands;
+    readable.extend([workspace, results[2]]);
+    let mut generator = Generator {
+        tape,
+        builder,
+        visible: vec![(n, false)],
+        readable,
+        writable: vec![results[0], results[1], results[2], workspace],
+        sortable: vec![results[0], results[1]],
+        n_statements: 0,
+    };
+    let builder = &mut generator.builder;
+    builder.push(Stmt::Alloc {
+        buffer: workspace,
+        len: Expr::int(LEN),
+    });
+    for &buffer in &results {
+        let compute = builder.function().buffers[buffer].compute;
+        if buffer != results[0] {
+            builder.push(Stmt::Resize {
+                buffer,
+                len: Expr::int(LEN),
+            });
+        }
+        builder.push(Stmt::Fill {
+            buffer,
+            lo: Expr::int(0),
+            hi: Expr::int(LEN),
+            value: compute.zero().into(),
+        });
+    }
+    generator.statements(3);
+    generator.builder.finish()
+}
+
+/// Arguments for any [`function`].
+pub(crate) fn arguments() -> Vec<ArgumentData> {
+    vec![
+        ArgumentData {
+            extents: vec![3],
+            buffers: vec![
+                Entries::I64(vec![9; LEN as usize]),
+                Entries::I32(vec![]),
+                Entries::F64(vec![]),
+            ],
+        },
+        ArgumentData {
+            extents: vec![],
+            buffers: vec![
+                Entries::I32(vec![0, 1, 1, 3]),
+                Entries::I32(vec![-7, 0, i32::MIN, 5]),
+                Entries::F32(vec![0.5, -0.0, f32::NAN, -3.25]),
+                Entries::F32(vec![1e30, 2.5, -0.0, f32::INFINITY]),
+                Entries::Bool(vec![0, 1, 1, 0]),
+            ],
+        },
+    ]
+}
+
+struct Generator<'t> {
+    tape: &'t [u32],
+    builder: Builder,
+    /// Variables in scope, and whether they may be assigned.
+    visible: Vec<(Var, bool)>,
+    readable: Vec<Buffer>,
+    writable: Vec<Buffer>,
+    sortable: Vec<Buffer>,
+    n_statements: usize,
+}
+
+impl Generator<'_> {
+    /// A number below `n`; 0 once the tape has ended.
+    fn below(&mut self, n: usize) -> usize {
+        match self.tape.split_first() {
+            Some((&first, rest)) => {
+                self.tape = rest;
+                first as usize % n
+            }
+            None => 0,
+        }
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+
+    fn element(&mut self) -> ElementType {
+        use ElementType::{Bool, F32, F64, I32, I64};
+        self.pick(&[I64, F64, Bool, I32, F32])
+    }
+
+    fn block(&mut self, depth: usize, more: &mut dyn FnMut(&mut Self)) -> Vec<Stmt> {
+        let n_visible = self.visible.len();
+        self.builder.begin_block();
+        self.statements(depth);
+        more(self);
+        self.visible.truncate(n_visible);
+        self.builder.end_block()
+    }
+
+    fn statements(&mut self, depth: usize) {
+        for _ in 0..self.below(6) {
+            self.n_statements += 1;
+            if self.n_statements < 40 {
+                self.statement(depth);
+            }
+        }
+    }
+
+    fn statement(&mut self, depth: usize) {
+        match self.below(if depth > 0 { 13 } else { 9 }) {
+            0 | 1 => self.store(),
+            2 | 3 => {
+                let element = self.element();
+                let value = self.expr(element, 3);
+                let mutable = self.below(2) == 1;
+                let var = if mutable {
+                    self.builder.var_("t", value)
+                } else {
+                    self.builder.let_("t", value)
+                };
+                self.visible.push((var, mutable));
+            }
+            4 | 5 => self.assign(),
+            6 => {
+                let text = self.pick(&["", "one remark", "  two; \"remarks\""]);
+                self.builder.comment(text);
+            }
+            7 => {
+                let buffer = self.pick(&self.writable.clone());
+                let value = self.expr(self.builder.function().buffers[buffer].compute, 2);
+                let (lo, hi) = (self.index(), self.index());
+                self.builder.push(Stmt::Fill {
+                    buffer,
+                    lo,
+                    hi,
+                    value,
+                });
+            }
+            8 => {
+                let buffer = self.pick(&self.sortable.clone());
+                let (lo, hi) = (self.index(), self.index());
+                self.builder.push(Stmt::Sort { buffer, lo, hi });
+            }
+            9 | 10 => {
+                let condition = self.expr(ElementType::Bool, 3);
+                let fails = self.below(12) == 1;
+                let then = self.block(depth - 1, &mut |g| {
+                    if fails {
+                        let failure = g.pick(&Failure::ALL);
+                        g.builder.fail(failure);
+                    }
+                });
+                let otherwise = if self.below(2) == 1 {
+                    self.block(depth - 1, &mut |_| {})
+                } else {
+                    Vec::new()
+                };
+                self.builder.push(Stmt::If {
+                    condition,
+                    then,
+                    otherwise,
+                });
+            }
+            11 => self.for_loop(depth),
+            _ => self.while_loop(depth),
+        }
+    }
+
+    fn store(&mut self) {
+        let buffer = self.pick(&self.writable.clone());
+        let compute = self.builder.function().buffers[buffer].compute;
+        let (index, value) = (self.index(), self.expr(compute, 3));
+        let op = self.arithmetic(compute);
+        // Structure of results is not read back, which a reduction would.
+        let reduces = !self.sortable.contains(&buffer) && self.below(2) == 1;
+        self.builder
+            .store_reduce(buffer, index, value, reduces.then_some(op));
+    }
+
+    fn assign(&mut self) {
+        let mutable: Vec<Var> = self
+            .visible
+            .iter()
+            .filter_map(|&(var, mutable)| mutable.then_some(var))
+            .collect();
+        if mutable.is_empty() {
+            return self.store();
+        }
+        let var = self.pick(&mutable);
+        let element = self.builder.function().vars[var].element;
+        let mut value = self.expr(element, 3);
+        if self.below(2) == 1 {
+            let op = self.arithmetic(element);
+            value = Expr::from(var).binary(op, value);
+        }
+        self.builder.assign(var, value);
+    }
+
+    fn for_loop(&mut self, depth: usize) {
+        let lo = Expr::int(self.below(3) as i64);
+        let i = self.builder.fixed("i", ElementType::I64);
+        let n_visible = self.visible.len();
+        let (lo, hi) = match self.below(3) {
+            0 => (lo, Expr::int(3)),
+            1 => (lo, self.index()),
+            _ => match self
+                .visible
+                .iter()
+                .find(|(var, _)| self.builder.function().vars[*var].name.starts_with('i'))
+            {
+                Some(&(outer, _)) => (outer.into(), Expr::from(outer).add(1)),
+                None => (lo.clone(), lo),
+            },
+        };
+        self.visible.push((i, false));
+        let body = self.block(depth - 1, &mut |_| {});
+        self.visible.truncate(n_visible);
+        self.builder.push(Stmt::For {
+            var: i,
+            lo,
+            hi,
+            body,
+        });
+    }
+
+    fn while_loop(&mut self, depth: usize) {
+        let k = self.builder.var_("k", 0);
+        self.visible.push((k, false));
+        let more = self.expr(ElementType::Bool, 2);
+        let condition = if self.below(2) == 1 {
+            Expr::from(k).less(3).and(more)
+        } else {
+            let end = Expr::load(self.readable[0], self.below(4) as i64);
+            Expr::from(k).less(end)
+        };
+        let body = self.block(depth - 1, &mut |g| {
+            g.builder.assign(k, Expr::from(k).add(1));
+        });
+        self.builder.push(Stmt::While { condition, body });
+    }
+
+    /// An index into any array.
+    fn index(&mut self) -> Expr {
+        let value = self.expr(ElementType::I64, 2);
+        value.binary(BinaryOp::Mod, LEN)
+    }
+
+    fn arithmetic(&mut self, element: ElementType) -> BinaryOp {
+        use BinaryOp::{Add, And, Div, FloorDiv, Max, Min, Mod, Mul, Or, Sub};
+        match element {
+            ElementType::Bool => self.pick(&[And, Or, Min, Max]),
+            _ if element.is_float() => self.pick(&[Add, Mul, Sub, Div, Min, Max, FloorDiv, Mod]),
+            _ => self.pick(&[Add, Mul, Sub, Add, Mul, Sub, Min, Max, FloorDiv, Mod]),
+        }
+    }
+
+    fn expr(&mut self, element: ElementType, depth: usize) -> Expr {
+        let choice = self.below(if depth > 0 { 12 } else { 4 });
+        match choice {
+            0 | 1 => self.constant(element),
+            2 => self.variable(element),
+            3 => self.load(element),
+            4 if element.is_float() => {
+                let function = self.pick(&Intrinsic::ALL);
+                let arguments = (0..function.arity())
+                    .map(|_| self.expr(element, depth - 1))
+                    .collect();
+                Expr::Call(function, arguments)
+            }
+            4 | 5 => {
+                let ops: &[UnaryOp] = match element {
+                    ElementType::Bool => &[UnaryOp::Not],
+                    _ => &[UnaryOp::Neg, UnaryOp::Abs],
+                };
+                let op = self.pick(ops);
+                Expr::Unary(op, Box::new(self.expr(element, depth - 1)))
+            }
+            6 => Expr::Select {
+                condition: Box::new(self.expr(ElementType::Bool, depth - 1)),
+                then: Box::new(self.expr(element, depth - 1)),
+                otherwise: Box::new(self.expr(element, depth - 1)),
+            },
+            7 => {
+                let from = self.element();
+                Expr::Cast(element, Box::new(self.expr(from, depth - 1)))
+            }
+            8 if element == ElementType::Bool => {
+                use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+                let of = self.element();
+                let op = self.pick(&[Eq, Ne, Lt, Le, Gt, Ge]);
+                self.expr(of, depth - 1)
+                    .binary(op, self.expr(of, depth - 1))
+            }
+            8 => {
+                // The same operand twice, which rules look for.
+                let (value, op) = (self.expr(element, depth - 1), self.arithmetic(element));
+                value.clone().binary(op, value)
+            }
+            _ => {
+                let op = self.arithmetic(element);
+                self.expr(element, depth - 1)
+                    .binary(op, self.expr(element, depth - 1))
+            }
+        }
+    }
+
+    fn constant(&mut self, element: ElementType) -> Expr {
+        let float = [0.0, 1.0, -0.0, 2.5, -1.0, f64::INFINITY, f64::NAN];
+        let integer = [0, 1, 2, -1, 3, i64::MAX, i64::MIN];
+        let n = self.below(7);
+        Expr::Const(match element {
+            ElementType::Bool => Scalar::Bool(n % 2 == 1),
+            ElementType::I32 => Scalar::I32(integer[n] as i32),
+            ElementType::I64 => Scalar::I64(integer[n]),
+            ElementType::F32 => Scalar::F32(float[n] as f32),
+            ElementType::F64 => Scalar::F64(float[n]),
+        })
+    }
+
+    fn variable(&mut self, element: ElementType) -> Expr {
+        let fitting: Vec<Var> = self
+            .visible
+            .iter()
+            .map(|&(var, _)| var)
+            .filter(|&var| self.builder.function().vars[var].element == element)
+            .collect();
+        if fitting.is_empty() {
+            return self.constant(element);
+        }
+        self.pick(&fitting).into()
+    }
+
+    fn load(&mut self, element: ElementType) -> Expr {
+        let fitting: Vec<Buffer> = self
+            .readable
+            .iter()
+            .copied()
+            .filter(|&buffer| self.builder.function().buffers[buffer].compute == element)
+            .collect();
+        if fitting.is_empty() {
+            return self.constant(element);
+        }
+        let index = match self.below(2) {
+            0 => Expr::int(self.below(4) as i64),
+            _ => self.variable(ElementType::I64).binary(BinaryOp::Mod, LEN),
+        };
+        Expr::load(self.pick(&fitting), index)
+    }
+}
