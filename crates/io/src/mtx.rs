@@ -247,7 +247,8 @@ impl Size {
         if promised == found as u64 {
             return Ok(());
         }
-        let message = format!("the header promises {promised} entries, the file has {found}");
+        let message =
+            format!("the header promises {promised} lines of entries, the file has {found}");
         let (header, span) = text.excerpt(self.count.clone());
         if (found as u64) < promised {
             return Err(Diagnostic::new(code::WRONG_ENTRY_COUNT, message)

@@ -1,0 +1,380 @@
+//! Every fault in a file is shown with its line and a caret.
+
+use std::path::{Path, PathBuf};
+
+use sparsec_base::{Code, Diagnostic, ElementType, Scalar, code};
+use sparsec_format::Format;
+use sparsec_io::{ReadOptions, read, read_entries, write};
+use sparsec_tensor::{PackOptions, Tensor};
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+fn file(folder: &TempDir, name: &str, content: &[u8]) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).expect("a file in it");
+    path
+}
+
+/// The message without the path of the temporary directory.
+fn shown(fault: &Diagnostic, folder: &Path) -> String {
+    let text = fault.to_string();
+    text.replace(&format!("{}/", folder.display()), "")
+}
+
+/// Reads a file with this content and compares the whole message.
+fn check(name: &str, content: &str, code: Code, expect: &str) {
+    let folder = folder();
+    let path = file(&folder, name, content.as_bytes());
+    let fault = read_entries(&path, None).expect_err(expect);
+    assert_eq!(fault.code(), code, "{fault}");
+    assert_eq!(shown(&fault, folder.path()).trim(), expect.trim());
+}
+
+/// Reads a file and looks for a part of the message.
+fn check_part(name: &str, content: &[u8], code: Code, part: &str) {
+    let folder = folder();
+    let path = file(&folder, name, content);
+    let fault = read_entries(&path, None).expect_err(part);
+    assert_eq!(fault.code(), code, "{fault}");
+    let text = shown(&fault, folder.path());
+    assert!(text.contains(part), "`{part}` is not in: {text}");
+}
+
+#[test]
+fn a_bad_line_is_shown() {
+    check(
+        "a.mtx",
+        "%%MatrixMarket matrix coordinate real general\n% note\n3 3 2\n1 1 2.5\n3 x 1.5\n",
+        code::BAD_ENTRY,
+        "\
+error[E0424]: a line that is not 2 coordinates and a value
+ --> a.mtx:5:3
+  |
+5 | 3 x 1.5
+  |   ^ expected the coordinate of mode 1",
+    );
+}
+
+#[test]
+fn a_coordinate_outside_is_shown() {
+    check(
+        "a.mtx",
+        "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 2.5\n\n4 1 1.5\n",
+        code::OUT_OF_BOUNDS,
+        "\
+error[E0401]: a coordinate outside mode 0, whose extent is 3
+ --> a.mtx:5:1
+  |
+5 | 4 1 1.5
+  | ^ expected 1 to 3",
+    );
+}
+
+#[test]
+fn lying_counts_are_shown() {
+    check(
+        "a.mtx",
+        "%%MatrixMarket matrix coordinate real general\n3 3 1000000000000000000\n1 1 2.5\n",
+        code::WRONG_ENTRY_COUNT,
+        "\
+error[E0425]: the header promises 1000000000000000000 lines of entries, the file has 1
+ --> a.mtx:2:5
+  |
+2 | 3 3 1000000000000000000
+  |     ^^^^^^^^^^^^^^^^^^^ 1 follow
+  |
+  = help: the file may have been cut off: get the whole file",
+    );
+    check(
+        "a.mtx",
+        "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 2.5\n% note\n2 2 7\n",
+        code::WRONG_ENTRY_COUNT,
+        "\
+error[E0425]: the header promises 1 lines of entries, the file has 2
+ --> a.mtx:5:1
+  |
+5 | 2 2 7
+  | ^^^^^ this one is too many
+  |
+ ::: a.mtx:2:5
+  |
+2 | 3 3 1
+  |     - promised here",
+    );
+}
+
+#[test]
+fn headers_that_cannot_be_used() {
+    let bad = code::BAD_HEADER;
+    check_part("a.mtx", b"", bad, "expected `%%MatrixMarket`");
+    check_part("a.mtx", b"1 1 2.5\n", bad, "expected `%%MatrixMarket`");
+    check_part("a.mtx", b"%%MatrixMarket\n", bad, "expected `matrix`");
+    check_part(
+        "a.mtx",
+        b"%%MatrixMarket matrix coordinat real general\n",
+        bad,
+        "did you mean `coordinate`?",
+    );
+    check_part(
+        "a.mtx",
+        b"%%MatrixMarket matrix coordinate real\n",
+        bad,
+        "expected `general` or `symmetric`",
+    );
+    let rest = |size: &str| format!("%%MatrixMarket matrix coordinate real general\n{size}");
+    check_part(
+        "a.mtx",
+        rest("").as_bytes(),
+        bad,
+        "expected the number of rows",
+    );
+    check_part(
+        "a.mtx",
+        rest("3\n").as_bytes(),
+        bad,
+        "expected the number of columns",
+    );
+    check_part(
+        "a.mtx",
+        rest("3 3\n").as_bytes(),
+        bad,
+        "expected the number of entries",
+    );
+    check_part(
+        "a.mtx",
+        rest("3 -3 1\n").as_bytes(),
+        bad,
+        "expected the number of columns",
+    );
+    check_part(
+        "a.mtx",
+        rest("3 3 1 1\n").as_bytes(),
+        bad,
+        "more than three numbers",
+    );
+    check_part(
+        "a.mtx",
+        rest("99999999999999999999 3 1\n").as_bytes(),
+        bad,
+        "expected the number of rows",
+    );
+    check_part("a.tns", b"# nothing\n\n", bad, "has no entries");
+}
+
+#[test]
+fn kinds_of_files_that_are_not_read() {
+    let later = code::UNSUPPORTED_FILE;
+    for (header, word) in [
+        ("matrix array real general", "array"),
+        ("matrix coordinate complex general", "complex"),
+        ("matrix coordinate real skew-symmetric", "skew-symmetric"),
+        ("matrix coordinate real Hermitian", "hermitian"),
+        ("vector coordinate real general", "vector"),
+    ] {
+        let part = format!("`{word}` Matrix Market files are not supported in this version");
+        let text = format!("%%MatrixMarket {header}\n3 3 0\n");
+        check_part("a.mtx", text.as_bytes(), later, &part);
+    }
+}
+
+#[test]
+fn lines_that_are_no_entries() {
+    let bad = code::BAD_ENTRY;
+    let tns = |text: &str, part: &str| check_part("a.tns", text.as_bytes(), bad, part);
+    tns("1 1 1.0\n1 1\n", "expected a number");
+    tns("1 1 1.0\n1\n2 2 2.0\n", "expected the coordinate of mode 1");
+    tns("1 1 1.0\n1 1", "the file ends in this line");
+    tns("1 1 1.0\n1 1 1.0 7\n", "expected the end of the line");
+    tns("1 1 1.0\n1 1 1,0\n", "expected a number");
+    tns("1 1 1.0\n1 -1 1.0\n", "expected the coordinate of mode 1");
+    tns("1 1 1.0\n1 1.5 1.0\n", "expected the coordinate of mode 1");
+    tns("1.0\n2.0\n", "a second value");
+    let bounds = code::OUT_OF_BOUNDS;
+    check_part("a.tns", b"1 1 1.0\n1 0 1.0\n", bounds, "counted from 1");
+    check_part(
+        "a.tns",
+        b"1 99999999999999999999 1.0\n",
+        bounds,
+        "outside mode 1",
+    );
+    check_part(
+        "a.tns",
+        b"1 \xFF\xFE 1.0\n",
+        bad,
+        "expected the coordinate of mode 1",
+    );
+    let long = format!("1 {} 1.0\n", "z".repeat(100_000));
+    let folder = folder();
+    let path = file(&folder, "a.tns", long.as_bytes());
+    let fault = read_entries(&path, None).unwrap_err();
+    assert!(fault.to_string().len() < 2000, "long lines are cut");
+}
+
+#[test]
+fn values_of_another_type() {
+    let folder = folder();
+    let path = file(&folder, "a.tns", b"1 2.5\n");
+    let fault = read_entries(&path, Some(ElementType::I64)).unwrap_err();
+    assert_eq!(fault.code(), code::BAD_ENTRY);
+    assert!(
+        fault
+            .to_string()
+            .contains("expected an integer of at most 64 bits")
+    );
+    let path = file(
+        &folder,
+        "a.mtx",
+        b"%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 99999999999999999999\n",
+    );
+    let fault = read_entries(&path, None).unwrap_err();
+    assert!(
+        fault
+            .to_string()
+            .contains("expected an integer of at most 64 bits")
+    );
+}
+
+#[test]
+fn extents_that_are_given() {
+    let folder = folder();
+    let path = file(&folder, "a.tns", b"1 4 2.5\n2 5 1\n");
+    let with = |extents: Vec<Option<u64>>| {
+        let options = ReadOptions {
+            extents: Some(extents),
+            ..ReadOptions::default()
+        };
+        read(&path, &options)
+    };
+    assert_eq!(with(vec![None, Some(9)]).unwrap().entries.extents, [2, 9]);
+    let fault = with(vec![None, Some(4)]).unwrap_err();
+    assert_eq!(fault.code(), code::OUT_OF_BOUNDS);
+    assert!(fault.to_string().contains("a.tns:2:3"), "{fault}");
+    let fault = with(vec![None]).unwrap_err();
+    assert_eq!(fault.code(), code::LENGTH_MISMATCH);
+    let empty = file(&folder, "b.tns", b"# nothing\n");
+    let options = ReadOptions {
+        extents: Some(vec![Some(3), Some(4)]),
+        ..ReadOptions::default()
+    };
+    let found = read(&empty, &options).unwrap().entries;
+    assert_eq!((found.extents.as_slice(), found.len()), (&[3, 4][..], 0));
+}
+
+#[test]
+fn symmetric_files_state_one_triangle() {
+    let text = |size: &str, lines: &str| {
+        format!("%%MatrixMarket matrix coordinate real symmetric\n{size}\n{lines}")
+    };
+    check(
+        "a.mtx",
+        &text("3 3 3", "1 1 1\n2 1 5\n1 3 6\n"),
+        code::ASYMMETRIC_FILE,
+        "\
+error[E0429]: a symmetric file that states entries on both sides of the diagonal
+ --> a.mtx:5:1
+  |
+5 | 1 3 6
+  | ^^^^^ above the diagonal
+  |
+ ::: a.mtx:4:1
+  |
+4 | 2 1 5
+  | ----- below the diagonal
+  |
+  = help: state one triangle, or say `general` if all entries are stated",
+    );
+    check_part(
+        "a.mtx",
+        text("3 4 0", "").as_bytes(),
+        code::ASYMMETRIC_FILE,
+        "not square",
+    );
+    let folder = folder();
+    let path = file(&folder, "a.mtx", text("3 3 2", "1 1 1\n1 3 6\n").as_bytes());
+    let found = read_entries(&path, None).unwrap();
+    assert!(found.symmetric);
+    assert_eq!(found.n_lines, 2);
+    assert_eq!(found.entries.coords, [0, 0, 0, 2, 2, 0]);
+}
+
+#[test]
+fn files_that_cannot_be_opened() {
+    let folder = folder();
+    file(&folder, "poisson.mtx", b"");
+    let missing = |name: &str| read_entries(&folder.path().join(name), None).unwrap_err();
+    let fault = missing("poison.mtx");
+    assert_eq!(fault.code(), code::CANNOT_READ_FILE);
+    assert!(fault.to_string().contains("poisson.mtx`?"), "{fault}");
+    std::fs::create_dir(folder.path().join("d.mtx")).unwrap();
+    let fault = missing("d.mtx");
+    assert_eq!(fault.code(), code::CANNOT_READ_FILE);
+    assert!(fault.to_string().contains("is a directory"));
+    for (name, part) in [
+        ("a.mxt", "did you mean `.mtx`?"),
+        ("a", "files end in"),
+        ("a.gz", "files end in"),
+        ("a.csv.gz", "files end in"),
+    ] {
+        let fault = missing(name);
+        assert_eq!(fault.code(), code::UNKNOWN_FILE_TYPE);
+        assert!(fault.to_string().contains(part), "{fault}");
+    }
+}
+
+#[test]
+fn compressed_files_that_are_broken() {
+    let folder = folder();
+    let whole = folder.path().join("a.tns.gz");
+    let list: Vec<f64> = (0..500).map(f64::from).collect();
+    let coords: Vec<u64> = (0..500).collect();
+    let tensor = Tensor::pack(&Format::csf(1), &[500], &coords, &list).unwrap();
+    write(&whole, &tensor).unwrap();
+    let bytes = std::fs::read(&whole).unwrap();
+    let mut flipped = bytes.clone();
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 0xFF;
+    let corrupt = code::CORRUPT_COMPRESSION;
+    check_part(
+        "b.tns.gz",
+        &bytes[..bytes.len() / 2],
+        corrupt,
+        "cannot be expanded",
+    );
+    check_part("b.tns.gz", &bytes[..5], corrupt, "cannot be expanded");
+    check_part("b.tns.gz", &flipped, corrupt, "cannot be expanded");
+    check_part("b.tns.gz", b"1 2.5\n", corrupt, "it is no gzip data");
+    check_part("b.tns.gz", b"", corrupt, "it is no gzip data");
+}
+
+#[test]
+fn tensors_that_cannot_be_written() {
+    let folder = folder();
+    let vector = Tensor::pack(&Format::dense(1), &[2], &[0, 1], &[1.0, 2.0]).unwrap();
+    let refused = |name: &str, tensor: &Tensor| {
+        let path = folder.path().join(name);
+        let fault = write(&path, tensor).unwrap_err();
+        assert!(!path.is_file(), "nothing is left behind");
+        let left = std::fs::read_dir(folder.path()).unwrap().count();
+        (fault.code(), left)
+    };
+    assert_eq!(
+        refused("y.mtx", &vector),
+        (code::NOT_EXPRESSIBLE_IN_FILE, 0)
+    );
+    assert_eq!(refused("y.txt", &vector), (code::UNKNOWN_FILE_TYPE, 0));
+    assert_eq!(refused("no/y.tns", &vector), (code::CANNOT_WRITE_FILE, 0));
+    let options = PackOptions {
+        fill: Some(Scalar::F64(1.0)),
+        ..PackOptions::default()
+    };
+    let filled = Tensor::pack_entries(&Format::csf(1), vector.entries(), options).unwrap();
+    assert_eq!(
+        refused("y.tns", &filled),
+        (code::NOT_EXPRESSIBLE_IN_FILE, 0)
+    );
+    std::fs::create_dir(folder.path().join("d.tns")).unwrap();
+    assert_eq!(refused("d.tns", &vector), (code::CANNOT_WRITE_FILE, 1));
+}
