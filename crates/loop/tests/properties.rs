@@ -117,3 +117,32 @@ proptest! {
         );
     }
 }
+
+/// The laws above say nothing if the functions are all alike.
+#[test]
+fn functions_are_various() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let mut n_done = 0;
+    let mut n_changed = vec![0; passes::PIPELINE.len()];
+    let n_functions = 300;
+    for _ in 0..n_functions {
+        let tape = vec(any::<u32>(), 100..600)
+            .new_tree(&mut runner)
+            .expect("any tape will do")
+            .current();
+        let mut function = generate::function(&tape);
+        n_done += usize::from(run(&function).0 == Outcome::Done);
+        for (pass, n_changed) in passes::PIPELINE.iter().zip(&mut n_changed) {
+            let before = function.clone();
+            (pass.run)(&mut function);
+            *n_changed += usize::from(before != function);
+        }
+    }
+    assert!(n_done > n_functions / 4 && n_done < n_functions, "{n_done}");
+    assert!(
+        n_changed.iter().all(|&n| n > n_functions / 50),
+        "{n_changed:?}"
+    );
+}

@@ -228,6 +228,9 @@ impl Parser {
     fn assignment(&mut self) -> Result<Stmt> {
         let (entity, span) = self.known("a variable or a buffer")?;
         match entity {
+            Entity::Var(_) if self.tokens.at("[") => {
+                Err(self.misused(span, "a variable", "a buffer"))
+            }
             Entity::Var(var) => {
                 let op = self.assignment_op()?;
                 let value = self.expr()?;

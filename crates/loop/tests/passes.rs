@@ -1,0 +1,380 @@
+//! What each pass makes of small kernels.
+
+use sparsec_base::Source;
+use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
+use sparsec_loop::{Function, passes, verify};
+
+const HEAD: &str = r#"fn f(
+  out y "(i) -> (i : dense)" { extent n, write y: f64, write z: i64 },
+  in a "(i) -> (i : compressed)" { read pos: i64, read crd: i64, read x: f64 }) "#;
+
+fn parse(text: &str) -> Function {
+    Function::parse(&Source::new("test", text)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs a pass on `body` and compares the body that it makes with `expect`.
+fn check(pass: fn(&mut Function), body: &str, expect: &str) {
+    let mut function = parse(&format!("{HEAD}{{{body}}}"));
+    pass(&mut function);
+    verify(&function).unwrap_or_else(|error| panic!("{error}"));
+    let printed = function.to_string();
+    let head = parse(&format!("{HEAD}{{}}")).to_string();
+    let n_head = head.lines().count() - 1;
+    let lines: Vec<&str> = printed.lines().skip(n_head).collect();
+    let body: Vec<&str> = lines[..lines.len() - 1]
+        .iter()
+        .map(|line| line.strip_prefix("  ").unwrap_or(line))
+        .collect();
+    assert_eq!(body.join("\n"), expect.trim_matches('\n'));
+}
+
+/// Simplifies one expression of type i64 in which `i`, `j` and `k` may be used.
+fn simple(expr: &str, expect: &str) {
+    check(
+        passes::simplify,
+        &format!("for i in 0..n {{ for j in 0..n {{ z[i] = {expr} }} }}"),
+        &format!("for i in 0..n {{\n  for j in 0..n {{\n    z[i] = {expect}\n  }}\n}}"),
+    );
+}
+
+/// Simplifies one expression of type f64.
+fn simple_float(expr: &str, expect: &str) {
+    check(
+        passes::simplify,
+        &format!("y[n] = {expr}"),
+        &format!("y[n] = {expect}"),
+    );
+}
+
+/// Simplifies one condition.
+fn simple_condition(expr: &str, expect: &str) {
+    check(
+        passes::simplify,
+        &format!("z[n] = i64({expr})"),
+        &format!("z[n] = i64({expect})"),
+    );
+}
+
+#[test]
+fn integers_are_regrouped() {
+    simple("0 + i", "i");
+    simple("(i + 2) - 3 + 1", "i");
+    simple("1 + i - 4", "i - 3");
+    simple("i + -2", "i - 2");
+    simple("(i + 3) - (i + 1)", "2");
+    simple("i * 1 + 0 * j", "i");
+    simple("i * 2 * 3", "i * 6");
+    simple("i - -j", "i + j");
+    simple("i // 1 + i % 1", "i");
+    simple("-7 // 2 * (-7 % 4)", "-4");
+    simple("9223372036854775807 + 1", "-9223372036854775808");
+    simple("max(i, i) - abs(-(-5))", "i - 5");
+}
+
+#[test]
+fn what_may_fail_stays() {
+    simple("0 * (i // j)", "0 * (i // j)");
+    simple("1 // 0", "1 // 0");
+    simple("i64(nan)", "i64(nan)");
+    simple_condition("n // n == 1 and false", "n // n == 1 and false");
+}
+
+#[test]
+fn floats_keep_their_bits() {
+    simple_float("x[0] * 1.0 / 1.0 - 0.0 + -0.0", "x[0]");
+    simple_float("x[0] + 0.0", "x[0] + 0.0");
+    simple_float("0.0 * x[0]", "0.0 * x[0]");
+    simple_float("x[0] - x[0]", "x[0] - x[0]");
+    simple_float("x[0] + -x[1] + -0.5", "x[0] - x[1] - 0.5");
+    simple_float("0.1 + 0.2", "0.30000000000000004");
+    simple_float("0.0 / 0.0", "nan");
+    simple_float("min(1.0, nan) + sqrt(4.0)", "nan");
+    simple_float("f64(f32(0.1))", "0.10000000149011612");
+    simple_float("exp(0.0)", "exp(0.0)");
+}
+
+#[test]
+fn conditions_are_decided() {
+    simple_condition("true and n == 1 or false", "n == 1");
+    simple_condition("not (n < 1)", "n >= 1");
+    simple_condition("not (x[0] < 1.0)", "not x[0] < 1.0");
+    simple_condition("not (x[0] == 1.0)", "x[0] != 1.0");
+    simple_condition("1 < n", "n > 1");
+    simple_condition("n <= n and x[0] == x[0]", "x[0] == x[0]");
+    simple_condition("select(n == 1, false, true)", "n != 1");
+}
+
+#[test]
+fn statements_that_never_run_go() {
+    check(
+        passes::simplify,
+        "if 1 < 0 { z[0] = 1 } else { ; kept
+           z[0] = 2 }
+         if n == 1 { } else { z[0] = 3 }
+         if n == 2 { ; nothing
+         }
+         for i in 3..2 { z[i] = 4 }
+         for j in n..n { z[j] = 5 }
+         while false { }
+         fill z[1..1], 0
+         if n == 3 { fail out_of_memory z[0] = 6 }",
+        "
+; kept
+z[0] = 2
+if n != 1 {
+  z[0] = 3
+}
+if n == 3 {
+  fail out_of_memory
+}",
+    );
+}
+
+#[test]
+fn single_iterations_are_no_loops() {
+    check(
+        passes::simplify,
+        "for i in 0..n { for p in i..i + 1 { z[p] = z[p] + 2 } }
+         for q in n..n + 1 { z[q] = 3 * z[q] }",
+        "
+for i in 0..n {
+  let p: i64 = i
+  z[p] += 2
+}
+for q in n..n + 1 {
+  z[q] *= 3
+}",
+    );
+}
+
+#[test]
+fn names_that_only_rename_go() {
+    check(
+        passes::copy_propagation,
+        "for i in 0..n {
+           let k: i64 = i
+           let p: i64 = k * n + 1
+           let q: i64 = n * i
+           var t: f64 = x[k]
+           let c: i64 = crd[k]
+           y[p] = t
+           z[c] = c
+           for j in 0..n { z[q + j] = q }
+         }",
+        "
+for i in 0..n {
+  let q: i64 = n * i
+  let t: f64 = x[i]
+  let c: i64 = crd[i]
+  y[i * n + 1] = t
+  z[c] = c
+  for j in 0..n {
+    z[q + j] = q
+  }
+}",
+    );
+}
+
+#[test]
+fn positions_stay_out_of_inner_loops() {
+    let body = "
+for i in 0..n {
+  let q: i64 = n * i
+  for j in 0..n {
+    z[q + j] = 0
+  }
+}";
+    check(passes::copy_propagation, body, body);
+}
+
+#[test]
+fn loop_conditions_load_once() {
+    check(
+        passes::hoist,
+        "for i in 0..n {
+           var p: i64 = pos[i]
+           while p < pos[i + 1] and crd[p] < crd[0] { p += 1 }
+         }",
+        "
+for i in 0..n {
+  var p: i64 = pos[i]
+  let pos_2: i64 = pos[i + 1]
+  while p < pos_2 and crd[p] < crd[0] {
+    p += 1
+  }
+}",
+    );
+}
+
+#[test]
+fn loads_move_only_where_they_happen_anyway() {
+    // The first loop may run no iteration, and `x[0]` may not exist; before the
+    // second it was loaded.
+    check(
+        passes::hoist,
+        "for i in 0..n { y[i] = x[0] }
+         var t: f64 = x[0]
+         for j in 0..n { y[j] = x[0] / f64(n) }",
+        "
+for i in 0..n {
+  y[i] = x[0]
+}
+var t: f64 = x[0]
+let x_2: f64 = x[0] / f64(n)
+for j in 0..n {
+  y[j] = x_2
+}",
+    );
+}
+
+#[test]
+fn divisions_move_unless_they_may_fail() {
+    check(
+        passes::hoist,
+        "for i in 0..n { for j in 0..n { z[j] = i // 4 + i // n + i * 3 } }",
+        "
+for i in 0..n {
+  let fixed: i64 = i // 4
+  for j in 0..n {
+    z[j] = fixed + i // n + i * 3
+  }
+}",
+    );
+}
+
+#[test]
+fn what_nothing_needs_goes() {
+    check(
+        passes::dead_code,
+        "alloc w: f64[n]
+         ; the sum, which nothing reads
+         var t: f64 = 0.0
+         for i in 0..n { t += x[i] w[i] = t }
+         ; a division that may fail
+         let d: i64 = 1 // n
+         fill y[0..n], 0.0",
+        "
+; a division that may fail
+let d: i64 = 1 // n
+fill y[0..n], 0.0",
+    );
+}
+
+/// `C(i,j) = A(i,k) * B(k,j)`, all in compressed rows: a workspace with a list
+/// that is sorted in the result itself.
+const SPGEMM: &str = r#"fn spgemm(
+  out C "(i, j) -> (i : dense, j : compressed)" {
+    extent C.n0, extent C.n1, write C1.pos: i64 as i32, grow C1.crd: i64 as i32, grow C.vals: f64 },
+  in A "(i, k) -> (i : dense, k : compressed)" {
+    extent A.n0, extent A.n1, read A1.pos: i64, read A1.crd: i64, read A.vals: f64 }) {
+  alloc w: f64[C.n1]
+  alloc seen: bool[C.n1]
+  var pC1: i64 = 0
+  C1.pos[0] = 0
+  for i in 0..C.n0 {
+    let begin: i64 = pC1
+    for pA in A1.pos[i]..A1.pos[i + 1] {
+      let k: i64 = A1.crd[pA]
+      for pB in A1.pos[k]..A1.pos[k + 1] {
+        let j: i64 = A1.crd[pB]
+        if not seen[j] {
+          seen[j] = true
+          w[j] = 0.0
+          if pC1 >= 2147483647 { fail width_overflow }
+          grow C1.crd, pC1 + 1
+          C1.crd[pC1] = j
+          pC1 += 1
+        }
+        ; add up
+        w[j] += A.vals[pA] * A.vals[pB]
+      }
+    }
+    sort C1.crd[begin..pC1]
+    grow C.vals, pC1
+    for p in begin..pC1 {
+      let j_2: i64 = C1.crd[p]
+      C.vals[p] = w[j_2]
+      seen[j_2] = false
+    }
+    C1.pos[i + 1] = pC1
+  }
+  resize C1.crd, pC1
+  resize C.vals, pC1
+}"#;
+
+fn matrix() -> Vec<ArgumentData> {
+    vec![
+        ArgumentData {
+            extents: vec![3, 3],
+            buffers: vec![
+                Entries::I32(vec![-1; 4]),
+                Entries::I32(vec![]),
+                Entries::F64(vec![]),
+            ],
+        },
+        ArgumentData {
+            extents: vec![3, 3],
+            buffers: vec![
+                Entries::I64(vec![0, 2, 3, 5]),
+                Entries::I64(vec![0, 2, 1, 0, 1]),
+                Entries::F64(vec![1.0, 2.0, 3.0, 4.0, 5.0]),
+            ],
+        },
+    ]
+}
+
+fn run(function: &Function, arguments: &mut [ArgumentData]) {
+    let outcome = interpret(function, arguments, &Options::default());
+    assert_eq!(outcome, Ok(Outcome::Done), "{function}");
+}
+
+#[test]
+fn slices_of_a_matrix_product_make_the_whole() {
+    for whole in [
+        parse(SPGEMM),
+        passes::optimize(parse(SPGEMM), &mut |_, _| {}),
+    ] {
+        let mut expected = matrix();
+        run(&whole, &mut expected);
+        assert_eq!(expected[0].buffers[0], Entries::I32(vec![0, 3, 4, 7]));
+        assert_eq!(
+            expected[0].buffers[2],
+            Entries::F64(vec![9.0, 10.0, 2.0, 9.0, 4.0, 15.0, 8.0])
+        );
+        let assemble = passes::slice_structure(&whole);
+        let compute = passes::slice_values(&whole).expect("the structure is final when read");
+        let mut arguments = matrix();
+        run(&assemble, &mut arguments);
+        run(&compute, &mut arguments);
+        assert_eq!(arguments, expected);
+        let (assemble, compute) = (assemble.to_string(), compute.to_string());
+        assert!(
+            !assemble.contains("w[j]") && !assemble.contains("A.vals["),
+            "{assemble}"
+        );
+        assert!(!assemble.contains("add up"), "{assemble}");
+        assert!(
+            !compute.contains("sort") && !compute.contains("grow") && !compute.contains("fail"),
+            "{compute}"
+        );
+        assert!(compute.contains("read C1.crd") && compute.contains("write C.vals"));
+    }
+}
+
+#[test]
+fn counting_in_place_has_no_slice_of_values() {
+    let function = parse(
+        r#"fn f(out y "" { extent n, write y1.pos: i64, write y.vals: f64 }) {
+          fill y1.pos[0..n], 0
+          for i in 0..n { y1.pos[i] += 1 y.vals[i] = f64(y1.pos[i]) }
+        }"#,
+    );
+    assert_eq!(passes::slice_values(&function), None);
+}
+
+#[test]
+fn the_sample_kernel_is_left_as_it_is() {
+    let optimized = passes::optimize(parse(SPGEMM), &mut |_, _| {});
+    let expect = parse(SPGEMM).to_string();
+    assert_eq!(optimized.to_string(), expect);
+}
