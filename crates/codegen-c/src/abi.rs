@@ -17,8 +17,9 @@
 //!   room; the kernel asks `grow` for more, and at the end sets `len`.
 //! * `grow(context, array, entries, entry_size)` makes room for at least
 //!   `entries` entries, keeps the entries within the old capacity, updates
-//!   `data` and `capacity`, and returns 0; or it returns something else.
-//!   It should grow by a factor: kernels ask when an append does not fit.
+//!   `data` and `capacity`, and returns `data`; or it returns null and changes
+//!   nothing. It should grow by a factor: kernels ask when an append does not
+//!   fit, and for one entry more than they have.
 //! * `workspace(context, entries, entry_size)` gives zeroed memory that stays
 //!   valid until the kernel returns, or null. The caller frees it afterwards,
 //!   also when the kernel failed.
@@ -99,8 +100,8 @@ typedef struct sparsec_tensor {{
 /* What a kernel asks of its caller. */
 typedef struct sparsec_context {{
   void *state; /* the caller's own */
-  /* Makes room for `entries` entries, keeping those there are; 0 if it could. */
-  int (*grow)(struct sparsec_context *, sparsec_array *, int64_t entries, int64_t entry_size);
+  /* Makes room for `entries` entries, keeping those there are; the data, or null. */
+  void *(*grow)(struct sparsec_context *, sparsec_array *, int64_t entries, int64_t entry_size);
   /* Zeroed memory until the kernel returns, or null. */
   void *(*workspace)(struct sparsec_context *, int64_t entries, int64_t entry_size);
   /* Sorts, ascending. */

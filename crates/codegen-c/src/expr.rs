@@ -323,7 +323,7 @@ impl Writer<'_> {
     }
 
     /// A new variable that holds `piece`, even if that is simple: it will change.
-    fn named(&mut self, piece: &Piece, ty: ElementType, name: &str) -> String {
+    pub(crate) fn named(&mut self, piece: &Piece, ty: ElementType, name: &str) -> String {
         let name = self.names.fresh(name);
         let c = self.helpers.c_type(ty);
         self.line(&format!("{c} {name} = {};", piece.text));

@@ -43,9 +43,12 @@ pub(crate) fn kernel(function: &Function, options: &Options, helpers: &mut Helpe
 
     let declarations: Vec<&str> = parameters.iter().map(|p| p.declaration.as_str()).collect();
     let values: Vec<&str> = parameters.iter().map(|p| p.value.as_str()).collect();
-    let mut text = signature(&format!("static inline int32_t {loops}"), &declarations);
+    let mut text = doc(function, &name);
+    text.push_str(&signature(
+        &format!("static inline int32_t {loops}"),
+        &declarations,
+    ));
     let _ = write!(text, " {{\n{body}}}\n\n");
-    text.push_str(&doc(function, &name));
     text.push_str(&signature(
         &format!("int32_t {name}"),
         &tensor_parameters(function, &tensors),
@@ -188,9 +191,9 @@ fn call(head: &str, parameters: &[impl AsRef<str>]) -> String {
 
 /// The comment before the kernel: one line for each tensor, then its arrays.
 fn doc(function: &Function, name: &str) -> String {
-    let mut text = String::from("/*\n");
-    if function.arguments.is_empty() {
-        let _ = writeln!(text, " * {name} takes no tensor.");
+    let mut text = format!("/*\n * The kernel {name}; its loops come first.\n");
+    if !function.arguments.is_empty() {
+        text.push_str(" *\n");
     }
     for argument in &function.arguments {
         let role = match argument.role {

@@ -7,8 +7,8 @@
 //!
 //! ```text
 //! if (pC1 + 1 > C1_crd_capacity) {
-//!   if (context->grow(context, C1_crd_array, pC1 + 1, sizeof(int32_t))) return …;
-//!   C1_crd = C1_crd_array->data;
+//!   C1_crd = context->grow(context, C1_crd_array, pC1 + 1, sizeof(int32_t));
+//!   if (!C1_crd) return SPARSEC_OUT_OF_MEMORY;
 //!   C1_crd_capacity = C1_crd_array->capacity;
 //! }
 //! ```
@@ -16,7 +16,7 @@
 use std::collections::HashMap;
 
 use sparsec_base::ElementType;
-use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
+use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
 
 use crate::abi;
 use crate::helper::Helpers;
@@ -249,15 +249,11 @@ impl<'f> Writer<'f> {
         let lo = self.expr(lo);
         let again = !may_fail(self.function, hi) && keeps_value(self.function, hi, body);
         let name = self.var_name(var).to_owned();
+        let hi = self.expr(hi);
         let hi = if again {
-            self.expr(hi)
-        } else {
-            self.simple(hi, &format!("{name}_end"))
-        };
-        let hi = if again || !matches!(hi.precedence, Precedence::Primary) {
             hi.at(Precedence::Sum)
         } else {
-            hi.text
+            self.named(&hi, ElementType::I64, &format!("{name}_end"))
         };
         self.line(&format!(
             "for (int64_t {name} = {}; {name} < {hi}; {name}++) {{",
@@ -359,8 +355,14 @@ impl<'f> Writer<'f> {
         let len = self.expr(len);
         let name = self.buffer_name(buffer).to_owned();
         let ty = self.c_type(self.function.buffers[buffer].storage);
+        // A workspace that every path allocates is declared where it is made.
+        let declaration = if self.indent == 1 {
+            format!("{ty} *")
+        } else {
+            String::new()
+        };
         self.line(&format!(
-            "{name} = context->workspace(context, {}, sizeof({ty}));",
+            "{declaration}{name} = context->workspace(context, {}, sizeof({ty}));",
             len.text
         ));
         self.leave_if(&format!("!{name}"), Failure::OutOfMemory);
@@ -387,14 +389,11 @@ impl<'f> Writer<'f> {
         } = self.buffer_names(buffer);
         self.line(&format!("if ({} > {capacity}) {{", len.text));
         self.indented(|w| {
-            w.leave_if(
-                &format!(
-                    "context->grow(context, {array}, {}, sizeof({ty}))",
-                    len.text
-                ),
-                Failure::OutOfMemory,
-            );
-            w.line(&format!("{data} = {array}->data;"));
+            w.line(&format!(
+                "{data} = context->grow(context, {array}, {}, sizeof({ty}));",
+                len.text
+            ));
+            w.leave_if(&format!("!{data}"), Failure::OutOfMemory);
             w.line(&format!("{capacity} = {array}->capacity;"));
         });
         self.line("}");
@@ -418,15 +417,18 @@ impl<'f> Writer<'f> {
         self.line(&format!("context->sort_{ty}(context, {data}, {count});"));
     }
 
-    /// Declares the workspaces, which live until the function returns wherever
-    /// they are allocated.
+    /// Declares the workspaces that some path does not allocate: they live until
+    /// the function returns, not to the end of their block.
     pub(crate) fn declare_workspaces(&mut self) {
         for (buffer, data) in self.function.buffers.iter() {
-            if data.access == sparsec_loop::Access::Workspace && self.uses.buffers.contains(&buffer)
-            {
+            let always =
+                self.function.body.iter().any(
+                    |stmt| matches!(stmt, Stmt::Alloc { buffer: made, .. } if *made == buffer),
+                );
+            if data.access == Access::Workspace && self.uses.buffers.contains(&buffer) && !always {
                 let name = self.buffer_name(buffer).to_owned();
                 let ty = self.c_type(data.storage);
-                self.line(&format!("{ty} *{name};"));
+                self.line(&format!("{ty} *{name} = 0;"));
             }
         }
     }

@@ -4,7 +4,7 @@
 //! `abi` of `sparsec-codegen-c` defines what each field means, and
 //! `tests/abi.rs` compares the layouts.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 
 /// Part of every cache key; raised whenever a structure here changes.
 pub(crate) const VERSION: u32 = 1;
@@ -30,7 +30,7 @@ pub(crate) struct RawTensor {
 #[repr(C)]
 pub(crate) struct RawContext {
     pub(crate) state: *mut c_void,
-    pub(crate) grow: unsafe extern "C" fn(*mut RawContext, *mut RawArray, i64, i64) -> c_int,
+    pub(crate) grow: unsafe extern "C" fn(*mut RawContext, *mut RawArray, i64, i64) -> *mut c_void,
     pub(crate) workspace: unsafe extern "C" fn(*mut RawContext, i64, i64) -> *mut c_void,
     pub(crate) sort_i32: unsafe extern "C" fn(*mut RawContext, *mut i32, i64),
     pub(crate) sort_i64: unsafe extern "C" fn(*mut RawContext, *mut i64, i64),

@@ -13,7 +13,7 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sparsec_parallel::Memory;
@@ -125,16 +125,16 @@ unsafe extern "C" fn grow(
     array: *mut RawArray,
     entries: i64,
     entry_size: i64,
-) -> c_int {
-    guarded(1, || {
+) -> *mut c_void {
+    guarded(std::ptr::null_mut(), || {
         // SAFETY: the launch holds its state by raw pointer alone while the
         // kernel runs, and a kernel runs in one thread.
         let state = unsafe { state(context) };
         // SAFETY: the array is one that the launch gave to the kernel.
         let raw = unsafe { &mut *array };
         match state.grow(array, raw, entries, entry_size) {
-            Some(()) => 0,
-            None => 1,
+            Some(()) => raw.data,
+            None => std::ptr::null_mut(),
         }
     })
 }

@@ -1,0 +1,270 @@
+//! The disk cache and the compiler: what is kept, and what happens when
+//! something is wrong with either.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use sparsec_base::{Scalar, Source, code};
+use sparsec_loop::Function;
+use sparsec_runtime::{
+    Cache, Compiler, Environment, Kernel, KernelArgument, Origin, OutputTensor, Session,
+};
+use sparsec_tensor::Format;
+use tempfile::TempDir;
+
+/// A kernel that gives `value`.
+fn constant(value: f64) -> Function {
+    let text = format!(
+        r#"fn constant(out s "() -> ()" {{ write s.vals: f64 }}) {{ s.vals[0] = {value:?} }}"#
+    );
+    Function::parse(&Source::new("kernel", text)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn environment(cache: &Path) -> Environment {
+    Environment {
+        cache_dir: Some(cache.to_owned()),
+        ..Environment::of_process()
+    }
+}
+
+/// Compiles as a program of its own would: nothing in memory yet.
+fn compile(environment: &Environment, value: f64) -> Kernel {
+    let function = constant(value);
+    let cache = Cache::open(environment).unwrap();
+    let compiler = Compiler::detect(environment, &cache).unwrap_or_else(|error| panic!("{error}"));
+    let text = sparsec_codegen_c::emit_unit(&function);
+    let entry = sparsec_codegen_c::launch_name(&function);
+    Kernel::compile_c(&function, &text, &entry, &compiler, &cache)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(kernel: &Kernel) -> f64 {
+    let function = kernel.function();
+    let fill = Scalar::F64(0.0);
+    let mut output = OutputTensor::new(
+        function,
+        &function.arguments[0],
+        Format::dense(0),
+        vec![],
+        fill,
+    )
+    .unwrap();
+    kernel
+        .launch(&mut [KernelArgument::Out(&mut output)])
+        .unwrap();
+    output.finish().unwrap().values::<f64>().unwrap()[0]
+}
+
+fn entries(cache: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for shard in fs::read_dir(cache.join("kernels")).unwrap() {
+        for file in fs::read_dir(shard.unwrap().path()).unwrap() {
+            found.push(file.unwrap().path());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_second_program_finds_the_kernel() {
+    let folder = TempDir::new().unwrap();
+    let environment = environment(&folder.path().join("a/b"));
+    let first = compile(&environment, 1.5);
+    assert_eq!(first.build().origin, Origin::Compiled);
+    let second = compile(&environment, 1.5);
+    assert_eq!(second.build().origin, Origin::Cached);
+    assert_eq!((run(&first), run(&second)), (1.5, 1.5));
+    let other = compile(&environment, 2.5);
+    assert_eq!((other.build().origin, run(&other)), (Origin::Compiled, 2.5));
+
+    let cache = Cache::open(&environment).unwrap();
+    assert_eq!(cache.trouble(), None);
+    let mode = fs::metadata(cache.path()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert_eq!(cache.stat().unwrap().kernels, 2);
+    cache.clear().unwrap();
+    assert_eq!(cache.stat().unwrap().bytes, 0);
+    assert_eq!(run(&first), 1.5, "a loaded kernel stays");
+    assert_eq!(compile(&environment, 1.5).build().origin, Origin::Compiled);
+}
+
+#[test]
+fn damaged_entries_are_made_again() {
+    let folder = TempDir::new().unwrap();
+    let environment = environment(folder.path());
+    run(&compile(&environment, 3.5));
+    let [entry] = entries(folder.path()).try_into().unwrap();
+    let whole = fs::read(&entry).unwrap();
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    for damage in [&[][..], &whole[..whole.len() / 2], &flipped, b"text"] {
+        // A new file, as the old one may still be loaded.
+        fs::remove_file(&entry).unwrap();
+        fs::write(&entry, damage).unwrap();
+        let kernel = compile(&environment, 3.5);
+        assert_eq!(
+            (kernel.build().origin, run(&kernel)),
+            (Origin::Compiled, 3.5)
+        );
+        assert_eq!(fs::read(&entry).unwrap().len(), whole.len());
+    }
+    fs::remove_file(&entry).unwrap();
+    fs::create_dir(&entry).unwrap();
+    assert_eq!(
+        run(&compile(&environment, 3.5)),
+        3.5,
+        "an entry that cannot be replaced"
+    );
+}
+
+#[test]
+fn a_damaged_compiler_description_is_made_again() {
+    let folder = TempDir::new().unwrap();
+    let environment = environment(folder.path());
+    run(&compile(&environment, 1.0));
+    for text in [
+        "",
+        "gcc\n-O3\nend\n",
+        "gcc\n-std=c11\n-fplugin=evil.so\nend\n",
+    ] {
+        for file in fs::read_dir(folder.path().join("compilers")).unwrap() {
+            fs::write(file.unwrap().path(), text).unwrap();
+        }
+        let kernel = compile(&environment, 1.0);
+        assert_eq!(
+            kernel.build().origin,
+            Origin::Cached,
+            "the same flags are found"
+        );
+    }
+}
+
+#[test]
+fn many_threads_make_one_kernel() {
+    let folder = TempDir::new().unwrap();
+    let environment = environment(folder.path());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(run(&compile(&environment, 4.5)), 4.5));
+        }
+    });
+    assert_eq!(entries(folder.path()).len(), 1);
+
+    let session = Session::new(environment);
+    let function = constant(5.5);
+    let text = sparsec_codegen_c::emit_unit(&function);
+    let entry = sparsec_codegen_c::launch_name(&function);
+    let made: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let (kernel, made) = session.compile_c(&function, &text, &entry).unwrap();
+                    assert_eq!(run(&kernel), 5.5);
+                    usize::from(made)
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum()
+    });
+    assert_eq!(
+        made, 1,
+        "one thread makes the kernel, the others wait for it"
+    );
+}
+
+#[test]
+fn an_unusable_directory_is_replaced_by_a_temporary_one() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let open = folder.path().join("open");
+    fs::create_dir(&open).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    // `/proc` refuses even the superuser.
+    for path in [file.join("cache"), open, PathBuf::from("/proc/sparsec")] {
+        let environment = environment(&path);
+        let cache = Cache::open(&environment).unwrap();
+        assert!(cache.trouble().is_some(), "{}", path.display());
+        assert_ne!(cache.path(), path);
+        let temporary = cache.path().to_owned();
+        drop(cache);
+        assert!(!temporary.exists());
+        assert_eq!(run(&compile(&environment, 6.5)), 6.5);
+    }
+}
+
+#[test]
+fn no_compiler_is_an_error_with_a_way_out() {
+    let folder = TempDir::new().unwrap();
+    let mut environment = environment(folder.path());
+    environment.sparsec_cc = Some("/nonexistent".into());
+    let cache = Cache::open(&environment).unwrap();
+    let error = Compiler::detect(&environment, &cache).unwrap_err();
+    assert_eq!(error.code(), code::NO_COMPILER);
+    let text = error.to_string();
+    assert!(
+        text.contains("--backend interp") && text.contains("SPARSEC_CC=/nonexistent"),
+        "{text}"
+    );
+
+    environment.sparsec_cc = None;
+    environment.cc = Some("nonexistent-cc".into());
+    environment.path = Some(folder.path().into());
+    let error = Compiler::detect(&environment, &cache).unwrap_err();
+    assert_eq!(error.code(), code::NO_COMPILER);
+    assert!(
+        error
+            .to_string()
+            .contains("CC=nonexistent-cc, cc, gcc, clang in PATH")
+    );
+}
+
+#[test]
+fn a_broken_compiler_is_an_error_with_what_it_printed() {
+    let folder = TempDir::new().unwrap();
+    let script = folder.path().join("broken-cc");
+    fs::write(&script, "#!/bin/sh\necho 'out of ideas' >&2\nexit 3\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut environment = environment(&folder.path().join("cache"));
+    environment.sparsec_cc = Some(script.into());
+    let cache = Cache::open(&environment).unwrap();
+    let error = Compiler::detect(&environment, &cache).unwrap_err();
+    assert_eq!(error.code(), code::COMPILE_FAILED);
+    assert!(error.to_string().contains("out of ideas"), "{error}");
+}
+
+#[test]
+fn c_that_does_not_compile_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let environment = environment(folder.path());
+    let cache = Cache::open(&environment).unwrap();
+    let compiler = Compiler::detect(&environment, &cache).unwrap();
+    let function = constant(1.0);
+    let error = Kernel::compile_c(&function, "int 1;", "f_launch", &compiler, &cache).unwrap_err();
+    assert_eq!(error.code(), code::COMPILE_FAILED);
+    let error = Kernel::compile_c(&function, "int f;", "f_launch", &compiler, &cache).unwrap_err();
+    assert_eq!(error.code(), code::LOAD_FAILED);
+}
+
+#[test]
+fn a_compiler_may_come_with_arguments() {
+    let folder = TempDir::new().unwrap();
+    let mut environment = environment(folder.path());
+    environment.sparsec_cc = Some("gcc -DWITH_ARGUMENTS".into());
+    assert_eq!(run(&compile(&environment, 7.5)), 7.5);
+    environment.sparsec_cc = Some("gcc".into());
+    let plain = compile(&environment, 7.5);
+    assert_eq!(
+        plain.build().origin,
+        Origin::Compiled,
+        "another command, another kernel"
+    );
+    let cache = Cache::open(&environment).unwrap();
+    let compiler = Compiler::detect(&environment, &cache).unwrap();
+    assert!(compiler.version().contains("gcc"), "{}", compiler.version());
+    assert!(compiler.flags().iter().any(|flag| flag == "-fwrapv"));
+}
