@@ -80,7 +80,8 @@ pub struct FileTensor {
 /// Reads the entries of a file.
 ///
 /// Plain files are parsed where they lie; `.gz` files are expanded first.
-/// Entries take `order + 1` words each.
+/// Entries take `order + 1` words each; parsing takes a few nanoseconds a byte
+/// and thread, expanding about as much again.
 ///
 /// # Errors
 /// `E0420`, `E0421` and `E0426` for a file that cannot be opened; `E0401` and
@@ -112,6 +113,20 @@ pub fn read_entries(path: &Path, element: Option<ElementType>) -> Result<FileTen
 /// # Errors
 /// `E0421` for an unknown type of file, `E0428` for a tensor that it cannot
 /// state, `E0427` where the system refuses; then the file is as it was.
+///
+/// ```
+/// use sparsec_format::Format;
+/// use sparsec_tensor::{PackOptions, Tensor};
+/// let folder = tempfile::tempdir().expect("a temporary directory");
+/// let path = folder.path().join("a.tns.gz");
+/// let a = Tensor::pack(&Format::csf(3), &[2, 3, 4], &[1, 2, 3, 0, 0, 0], &[0.1, 7.0])?;
+/// sparsec_io::write(&path, &a)?;
+/// let file = sparsec_io::read_entries(&path, None)?;
+/// assert_eq!(file.entries.extents, [2, 3, 4]);
+/// let b = Tensor::pack_entries(&Format::csf(3), file.entries, PackOptions::default())?;
+/// assert_eq!(a, b);
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
 pub fn write(path: &Path, tensor: &Tensor) -> Result<()> {
     let (file_type, compressed) = file_type(path)?;
     (file_type.check)(tensor)?;

@@ -378,3 +378,17 @@ fn tensors_that_cannot_be_written() {
     std::fs::create_dir(folder.path().join("d.tns")).unwrap();
     assert_eq!(refused("d.tns", &vector), (code::CANNOT_WRITE_FILE, 1));
 }
+
+#[test]
+fn a_full_disk_is_a_diagnostic() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        return;
+    }
+    let folder = folder();
+    let path = folder.path().join("y.tns");
+    std::os::unix::fs::symlink(full, &path).unwrap();
+    let vector = Tensor::pack(&Format::dense(1), &[2], &[0, 1], &[1.0, 2.0]).unwrap();
+    let fault = write(&path, &vector).unwrap_err();
+    assert_eq!(fault.code(), code::CANNOT_WRITE_FILE, "{fault}");
+}

@@ -15,7 +15,10 @@ pub mod pool;
 pub mod scan;
 pub mod sort;
 
-pub use memory::{AllocError, Memory, Plain};
+mod error;
+
+pub use error::AllocError;
+pub use memory::{Memory, Plain};
 pub use pool::{map, ranges, set_threads, split_mut, threads, with_threads};
 pub use scan::{counts_to_offsets, parts_to_offsets};
 pub use sort::{Key, radix_sort};

@@ -22,6 +22,17 @@
 //! (fresh ones are zero) and belong to this value alone; they move only in
 //! [`Memory::ensure`] beyond the capacity. Because every byte is initialised,
 //! reading and writing through the typed views is safe.
+//!
+//! ```
+//! use sparsec_parallel::Memory;
+//! let mut memory = Memory::reserve(1 << 40)?;
+//! memory.ensure(3 * 8)?;
+//! memory.set_len(3 * 8);
+//! memory.as_mut_slice::<f64>()[2] = 2.5;
+//! memory.trim();
+//! assert_eq!(memory.as_slice::<f64>(), [0.0, 0.0, 2.5]);
+//! # Ok::<(), sparsec_parallel::AllocError>(())
+//! ```
 
 #![allow(unsafe_code)]
 
@@ -30,7 +41,7 @@ use std::fmt;
 use std::mem::{ManuallyDrop, align_of, size_of};
 use std::ptr::NonNull;
 
-use sparsec_base::{Diagnostic, code};
+use crate::error::AllocError;
 
 /// Buffers of this many bytes and more are mapped.
 const MAPPED_FROM: usize = 64 << 10;
@@ -53,28 +64,6 @@ macro_rules! plain {
     ($($ty:ty)*) => { $(impl sealed::Sealed for $ty {} impl Plain for $ty {})* };
 }
 plain!(u8 i32 i64 u32 u64 f32 f64);
-
-/// Memory that the system did not give.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AllocError {
-    /// How many bytes were asked for.
-    pub bytes: u64,
-}
-
-impl fmt::Display for AllocError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes of memory are not to be had", self.bytes)
-    }
-}
-
-impl std::error::Error for AllocError {}
-
-impl From<AllocError> for Diagnostic {
-    fn from(error: AllocError) -> Self {
-        Diagnostic::new(code::TENSOR_TOO_LARGE, error.to_string())
-            .help("store fewer positions: use compressed levels where most entries are zero")
-    }
-}
 
 /// A growable run of bytes; see the [module](self).
 pub struct Memory {

@@ -1,7 +1,7 @@
 //! Arrays of numbers whose type is data.
 //!
 //! An [`Array`] is a [`Memory`] with an [`ElementType`]. Code that is the same
-//! for every type works on slices inside [`with_element!`], which runs its body
+//! for every type works on slices inside [`with_element!`](crate::with_element), which runs its body
 //! once for the type at hand:
 //!
 //! ```
@@ -197,7 +197,7 @@ impl Array {
         (T::TYPE == self.element).then(|| self.memory.as_mut_slice())
     }
 
-    /// The numbers, where the type is known: inside [`with_element!`].
+    /// The numbers, where the type is known: inside [`with_element!`](crate::with_element).
     ///
     /// # Panics
     /// If `T` stores another type.

@@ -2,6 +2,16 @@
 //!
 //! Tensors are compared as functions of their coordinates: formats, storage
 //! order and whether a fill value is stored make no difference.
+//!
+//! ```
+//! use sparsec_format::Format;
+//! use sparsec_tensor::Tensor;
+//! let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 1, 1, 2], &[1.0, 5.0])?;
+//! let b = Tensor::pack(&Format::dense(2), &[2, 3], &[0, 1, 1, 2], &[1.0, 6.0])?;
+//! let difference = a.equal_within(&b, 1e-9).expect("they differ");
+//! assert_eq!(difference.to_string(), "5.0 and 6.0 at [1, 2]");
+//! # Ok::<(), sparsec_base::Diagnostic>(())
+//! ```
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -15,7 +15,7 @@
 //!
 //! | module       | holds                                                       |
 //! |--------------|-------------------------------------------------------------|
-//! | [`array`]    | [`Array`]: numbers of one element type; [`Index`] views      |
+//! | [`mod@array`] | [`Array`]: numbers of one element type; [`Index`] views      |
 //! | [`entries`]  | [`Entries`]: coordinates and values, in any order            |
 //! | [`tensor`]   | [`Tensor`] and what can be asked of it                       |
 //! | `check`      | checked construction: what must hold of the arrays           |
@@ -24,7 +24,7 @@
 //! | [`unpack`]   | arrays back to entries; one format to another                |
 //! | [`compare`]  | the first entry in which two tensors differ                  |
 //! | `print`      | a tensor as a tree                                           |
-//! | [`generate`] | tensors from a line of text, the same on every machine       |
+//! | [`mod@generate`] | tensors from a line of text, the same on every machine       |
 //!
 //! Nothing here opens a file or knows of expressions and kernels.
 

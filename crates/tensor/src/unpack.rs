@@ -79,6 +79,16 @@ impl Tensor {
     /// # Errors
     /// `E0402` for a format of another order, `E0406` for an index width that
     /// is too narrow, `E0407` where memory is out.
+    ///
+    /// ```
+    /// # use sparsec_format::Format;
+    /// # use sparsec_tensor::Tensor;
+    /// let dense = Tensor::pack(&Format::dense(2), &[2, 3], &[1, 2], &[5.0])?;
+    /// let csc = dense.convert(&Format::csc())?;
+    /// assert_eq!((dense.n_stored(), csc.n_stored()), (6, 1));
+    /// assert_eq!(csc.level(1).pos(), [0, 0, 0, 1]);
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
     pub fn convert(&self, format: &Format) -> Result<Self> {
         let entries = if self.has_padding() {
             self.nonfill()

@@ -278,3 +278,14 @@ fn a_fill_pads_and_drops() {
     assert_eq!(csr.equal_within(&dense, 0.0), None);
     assert_eq!(csr.convert(&Format::coo(2)).unwrap().n_stored(), 2);
 }
+
+#[test]
+fn large_tensors_print_their_beginning() {
+    let entries = many(&[1000, 1000], 50_000);
+    let tensor = Tensor::pack_entries(&Format::csr(), entries, PackOptions::default()).unwrap();
+    let text = tensor.to_string();
+    assert!(text.lines().count() < 100, "{text}");
+    assert!(text.contains("more") && text.contains('…'));
+    let scalar = Tensor::scalar(Scalar::I32(7)).to_string();
+    assert_eq!(scalar, "i32[], () -> (), 1 stored\nvals i32[1]  7\n");
+}

@@ -1,0 +1,260 @@
+//! The text of a generator: `name(argument = value, …)`.
+//!
+//! A [`Call`] holds the arguments until the generator asks for them; what is
+//! left over at the end was of no use, and is refused.
+
+use sparsec_base::lex::{Kind, Tokens};
+use sparsec_base::suggest::closest;
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
+
+use super::Values;
+
+/// Every generator with the arguments that it knows.
+const GENERATORS: [(&str, &[&str]); 8] = [
+    ("dense:zeros", &[]),
+    ("dense:ones", &[]),
+    ("dense:constant", &["value"]),
+    ("dense:iota", &[]),
+    ("dense:uniform", &["seed", "values"]),
+    ("random", &["density", "nnz", "seed", "values"]),
+    ("band", &["width", "seed", "values"]),
+    ("identity", &[]),
+];
+
+/// What `values=` may be.
+const VALUES: [&str; 3] = ["uniform", "int", "ones"];
+
+/// A generator's name and arguments, as they stand in the text.
+pub(super) struct Call {
+    source: Source,
+    pub(super) name: String,
+    pub(super) name_span: Span,
+    arguments: Vec<Argument>,
+}
+
+struct Argument {
+    name: String,
+    name_span: Span,
+    /// The text of the value, with its sign.
+    value: String,
+    value_span: Span,
+}
+
+impl Call {
+    pub(super) fn parse(source: &Source) -> Result<Self> {
+        let mut tokens = Tokens::new(source, &[])?;
+        let (mut name, mut name_span) = tokens.name("a generator, such as `dense:ones`")?;
+        if tokens.eat(":") {
+            let (rest, span) = tokens.name("what to fill with, such as `ones`")?;
+            name = format!("{name}:{rest}");
+            name_span = name_span.to(span);
+        }
+        let Some((_, known)) = GENERATORS.iter().find(|(known, _)| *known == name) else {
+            return Err(unknown(source, &name, name_span));
+        };
+        let mut arguments = Vec::new();
+        if tokens.eat("(") {
+            while !tokens.eat(")") {
+                if !arguments.is_empty() {
+                    tokens.expect(",")?;
+                }
+                arguments.push(Argument::parse(&mut tokens, known)?);
+            }
+        }
+        if !tokens.at_end() {
+            return Err(tokens.unexpected("the end of the generator"));
+        }
+        let call = Self {
+            source: source.clone(),
+            name,
+            name_span,
+            arguments,
+        };
+        call.check_names(known)?;
+        Ok(call)
+    }
+
+    fn check_names(&self, known: &[&str]) -> Result<()> {
+        for (n, argument) in self.arguments.iter().enumerate() {
+            if !known.contains(&argument.name.as_str()) {
+                let fault = self.fault(argument.name_span, "is no argument of this generator");
+                return Err(match closest(&argument.name, known.iter().copied()) {
+                    Some(close) => fault.help(format!("did you mean `{close}`?")),
+                    None if known.is_empty() => fault.help("it takes no arguments"),
+                    None => fault.help(format!("it takes {}", known.join(", "))),
+                });
+            }
+            if self.arguments[..n].iter().any(|a| a.name == argument.name) {
+                return Err(self.fault(argument.name_span, "is given twice"));
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, name: &str) -> Option<Argument> {
+        let place = self.arguments.iter().position(|a| a.name == name)?;
+        Some(self.arguments.remove(place))
+    }
+
+    /// Refuses arguments that nobody took.
+    pub(super) fn finish(&self) -> Result<()> {
+        match self.arguments.first() {
+            None => Ok(()),
+            Some(left) => Err(self.fault(left.name_span, "makes no difference here")),
+        }
+    }
+
+    pub(super) fn fault(&self, span: Span, text: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(
+            code::BAD_GENERATOR_ARGUMENT,
+            format!("generator `{}` cannot be used like this", self.name),
+        )
+        .at(&self.source, span, text)
+    }
+
+    fn number<T: std::str::FromStr>(&self, argument: &Argument, wanted: &str) -> Result<T> {
+        let parsed = argument.value.parse();
+        parsed.map_err(|_| self.fault(argument.value_span, format!("expected {wanted}")))
+    }
+
+    pub(super) fn seed(&mut self) -> Result<u64> {
+        match self.take("seed") {
+            None => Ok(1),
+            Some(seed) => self.number(&seed, "an integer of at most 64 bits, 0 or more"),
+        }
+    }
+
+    pub(super) fn constant(&mut self, element: ElementType) -> Result<Scalar> {
+        let Some(value) = self.take("value") else {
+            return Err(self
+                .fault(self.name_span, "needs a value")
+                .help("write `dense:constant(2.5)`"));
+        };
+        let scalar = match value.value.parse() {
+            Ok(integer) => Scalar::I64(integer),
+            Err(_) => Scalar::F64(self.number(&value, "a number")?),
+        };
+        // Only values that the type has: `dense:constant(2.5)` is no i32.
+        scalar
+            .cast(element)
+            .filter(|cast| element.is_float() || cast.to_f64() == scalar.to_f64())
+            .ok_or_else(|| self.fault(value.value_span, format!("is no value of type {element}")))
+    }
+
+    pub(super) fn width(&mut self) -> Result<u64> {
+        let Some(width) = self.take("width") else {
+            return Err(self
+                .fault(self.name_span, "needs a width")
+                .help("write `band(width=5)`"));
+        };
+        match self.number(&width, "an integer, 1 or more")? {
+            0 => Err(self.fault(width.value_span, "is at least 1")),
+            width => Ok(width),
+        }
+    }
+
+    pub(super) fn values(&mut self, element: ElementType) -> Result<Values> {
+        let Some(values) = self.take("values") else {
+            return Ok(if element.is_float() {
+                Values::Uniform
+            } else {
+                Values::Int
+            });
+        };
+        match values.value.as_str() {
+            "uniform" if element.is_float() => Ok(Values::Uniform),
+            "uniform" => Err(self
+                .fault(
+                    values.value_span,
+                    format!("lies between 0 and 1, where {element} has no values"),
+                )
+                .help("use `values=int`")),
+            "int" => Ok(Values::Int),
+            "ones" => Ok(Values::Ones),
+            other => {
+                let fault = self.fault(values.value_span, "expected `uniform`, `int` or `ones`");
+                Err(match closest(other, VALUES) {
+                    Some(close) => fault.help(format!("did you mean `{close}`?")),
+                    None => fault,
+                })
+            }
+        }
+    }
+
+    /// How many of the `all` entries are stored.
+    pub(super) fn stored(&mut self, all: u128) -> Result<usize> {
+        match (self.take("density"), self.take("nnz")) {
+            (Some(density), None) => {
+                let part: f64 = self.number(&density, "a number between 0 and 1")?;
+                if !(0.0..=1.0).contains(&part) {
+                    return Err(self.fault(density.value_span, "lies between 0 and 1"));
+                }
+                Ok((part * all as f64).round() as usize)
+            }
+            (None, Some(nnz)) => {
+                let n: u64 = self.number(&nnz, "an integer, 0 or more")?;
+                if u128::from(n) > all {
+                    return Err(self.fault(
+                        nnz.value_span,
+                        format!("the tensor has {all} entries in all"),
+                    ));
+                }
+                Ok(n as usize)
+            }
+            (Some(_), Some(nnz)) => {
+                Err(self.fault(nnz.name_span, "is given beside `density`; one is enough"))
+            }
+            (None, None) => Err(self
+                .fault(self.name_span, "needs a density or a number of entries")
+                .help("write `random(density=0.01)` or `random(nnz=1000)`")),
+        }
+    }
+}
+
+impl Argument {
+    /// `name = value`, or a bare number where there is one name it can be for.
+    fn parse(tokens: &mut Tokens, known: &[&str]) -> Result<Self> {
+        let (name, name_span) = match (tokens.peek().kind, known) {
+            (Kind::Name, _) => {
+                let name = tokens.name("an argument")?;
+                tokens.expect("=")?;
+                name
+            }
+            (_, [only]) => ((*only).to_owned(), tokens.peek().span),
+            _ => return Err(tokens.unexpected("an argument, such as `seed=1`")),
+        };
+        let start = tokens.peek().span;
+        let sign = if tokens.eat("-") { "-" } else { "" };
+        let token = tokens.peek();
+        if !matches!(token.kind, Kind::Integer | Kind::Float | Kind::Name) {
+            return Err(tokens.unexpected("a value"));
+        }
+        tokens.take();
+        Ok(Self {
+            name,
+            name_span,
+            value: format!("{sign}{}", tokens.text(token)),
+            value_span: start.to(token.span),
+        })
+    }
+}
+
+fn unknown(source: &Source, name: &str, span: Span) -> Diagnostic {
+    let fault = Diagnostic::new(
+        code::UNKNOWN_GENERATOR,
+        format!("there is no generator `{name}`"),
+    )
+    .at(source, span, "unknown");
+    let dense = format!("dense:{name}");
+    let names = || GENERATORS.iter().map(|(known, _)| *known);
+    match names()
+        .find(|known| *known == dense)
+        .or_else(|| closest(name, names()))
+    {
+        Some(close) => fault.help(format!("did you mean `{close}`?")),
+        None => fault.help(format!(
+            "there are {}",
+            names().collect::<Vec<_>>().join(", ")
+        )),
+    }
+}
