@@ -37,7 +37,6 @@ use sparsec_base::{ElementType, Source, Span};
 use crate::operator::Operator;
 
 pub(crate) use parse::Parser;
-pub(crate) use print::Printer;
 
 /// A program of index notation as it is written.
 #[derive(Clone, Debug)]
@@ -240,3 +239,6 @@ impl Node {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,181 @@
-//! Codes of this hundred; see the table in [`super`].
+//! `E02..`: index notation.
 
 use super::codes;
 
-codes! {}
+codes! {
+    UNKNOWN_TENSOR = "E0201", "unknown tensor",
+    "A tensor that is read has to be given by the caller or computed by an earlier statement, and
+this name is neither.
+
+    y(i) = A(i,j) * X(j)
+                    ^ no tensor has this name
+
+Give it (`-i X=FILE`, `-g X=dense:ones`), or correct the name; case matters. An index variable is
+not a value: write its numbers into a tensor (`-g n=dense:iota`) and read that.";
+    WRONG_ORDER = "E0202", "a tensor used with the wrong number of indices",
+    "A tensor is used with one index variable for each of its modes, everywhere.
+
+    y(i) = A(i) * x(i)       A is a matrix
+           ^^^^ one index, but `A` has order 2
+
+Name all modes (`A(i,j)`). A scalar has none: `s` or `s()`.";
+    EXTENT_MISMATCH = "E0203", "an index variable with two extents",
+    "An index variable runs over one range within a statement, so all modes that it stands in have
+the same extent.
+
+    C(i,j) = A(i,k) * B(k,j)      A is 100x80, B is 40x80
+                 ^      ^ mode 0 of `B` has extent 40
+                 mode 1 of `A` has extent 80
+
+Check the order of the indices (here `B(j,k)` fits), the files, and the extents given with
+`-d i=EXTENT`.";
+    UNBOUND_INDEX = "E0204", "an index variable without a range",
+    "An index variable on the left that no operand on the right has tells nothing about how far it
+runs, so its extent has to be given.
+
+    C(i,j) = a(i)
+        ^ no operand says how far `j` runs
+
+Give it with `-d j=EXTENT`, or leave it out.";
+    REPEATED_INDEX = "E0205", "an index variable twice on the left",
+    "The variables on the left name the modes of the result, each with a range of its own. To write
+only a diagonal is not something this version does.
+
+    D(i,i) = x(i)
+        ^ `i` again
+
+To read a diagonal, repeat the variable on the right: `x(i) = A(i,i)`.";
+    REDEFINED_TENSOR = "E0206", "a tensor assigned after it was given a value",
+    "In this version every tensor gets its value once: a name on the left of one statement is on the
+left of no other, and neither this statement nor an earlier one reads it.
+
+    A(i,j) = A(i,j) + B(i,j)
+    ^        ------ the old `A`
+
+Give the new value a name of its own: `A2(i,j) = A(i,j) + B(i,j)`.";
+    UNUSED_NAME = "E0207", "a name that the program does not have",
+    "Something was said about a tensor or an index variable that no statement names. Most often the
+name is mistyped.
+
+    sparsec run 'y(i) = A(i,j) * x(j)' -f a=csr …
+                                          ^ there is `A`
+
+Correct the name, or leave the option out.";
+    TYPE_MISMATCH = "E0208", "an operator on a type that it is not for",
+    "`not`, `and`, `or`, the condition of `select` and the reductions `and{k}` and `or{k}` take truth
+values; `-`, `//`, `%`, `abs`, `relu` and `sign` do not.
+
+    m(i) = not x(i)            x holds numbers
+           ^^^ takes `bool`
+
+Compare numbers to get a truth value (`x(i) != 0`); cast a truth value to get a number
+(`i32(m(i))`).";
+    UNUSED_REDUCTION = "E0209", "a reduction over an unused index variable",
+    "A reduction names the index variables that it runs over, and every one of them has to stand in
+its body. Otherwise nothing says how far it runs.
+
+    s = sum{k}(x(i))
+            ^ not in the body
+
+Leave it out, or correct the name.";
+    SHADOWED_INDEX = "E0210", "an index variable bound twice",
+    "Inside a reduction its variables belong to it, so none of them can be a variable of the left
+side or of a reduction around it.
+
+    y(i) = sum{i}(A(i,j))
+               ^ `i` is a variable of the left side already
+
+Rename one of them.";
+    AMBIGUOUS_SUM = "E0211", "an implied sum inside a function or a divisor",
+    "An index variable that is not on the left is summed over the smallest term of a sum that holds
+all its uses. Inside the argument of a function, or inside a divisor, that could be meant in two ways:
+
+    y(i) = sqrt(A(i,j))        the sum of roots, or the root of the sum?
+                  ^ `j` is not on the left
+
+Say which: `sum{j}(sqrt(A(i,j)))` or `sqrt(sum{j}(A(i,j)))`.";
+    UNKNOWN_FUNCTION = "E0212", "unknown function",
+    "These are the functions:
+
+    abs sqrt exp log pow sin cos tanh floor ceil min max relu sign select
+
+and `bool i32 i64 f32 f64`, which convert. `sum prod min max or and` with index variables in braces
+reduce: `max{j}(A(i,j))`. Functions of your own and functions of complex numbers are not in this
+version.";
+    ARGUMENT_COUNT = "E0213", "a function with the wrong number of arguments",
+    "`pow`, `min` and `max` take two arguments, `select` takes three (a condition, the value where it
+holds, the value where not), and every other function takes one.
+
+    y(i) = max(a(i), b(i), c(i))
+           ^^^ takes 2 arguments
+
+Call it twice: `max(max(a(i), b(i)), c(i))`.";
+    AFFINE_INDEX = "E0214", "arithmetic on index variables",
+    "In this version the indices of a tensor are plain index variables. Shifted or scaled ones are
+understood, but not in this version:
+
+    y(i) = x(i+1) - x(i)
+             ^^^ not in this version
+
+Store a shifted copy of the tensor under another name.";
+    WINDOW = "E0215", "a window of a tensor",
+    "A range after an index variable selects part of a mode. It is understood, but not in this
+version:
+
+    y(i) = A(i(2:9), j) * x(j)
+              ^^^^^ not in this version
+
+Cut the tensor before it is given.";
+    INDEX_SET = "E0216", "a set of coordinates as an index",
+    "A list of coordinates in braces after an index variable selects part of a mode. It is
+understood, but not in this version:
+
+    y(i) = A(i({1,3,5}), j) * x(j)
+              ^^^^^^^^^ not in this version
+
+Cut the tensor before it is given.";
+    CHAINED_COMPARISON = "E0217", "comparisons in a chain",
+    "A comparison gives a truth value, and comparing that again is seldom what is meant.
+
+    m(i) = a(i) < b(i) < c(i)
+                       ^ compares a truth value
+
+Write `a(i) < b(i) and b(i) < c(i)`, or put parentheses around one of them.";
+    FILL_MISMATCH = "E0218", "a declared fill that the result does not have",
+    "What a result is worth where nothing is stored follows from the expression: it is the expression
+of the fills of its operands. A declaration may repeat it, but not change it.
+
+    y(i) = x(i) + 1           x has fill 0, so y has fill 1
+
+Leave the declaration out, or change the expression.";
+    LITERAL_RANGE = "E0219", "a number that its type does not hold",
+    "A number in an expression takes the type of what it stands beside, and an integer type holds only
+so much: `i32` from -2147483648 to 2147483647.
+
+    B(i,j) = A(i,j) + 3000000000        A holds i32
+                      ^^^^^^^^^^ not an i32
+
+Convert the other side: `i64(A(i,j)) + 3000000000`.";
+    STATEMENT_TOO_LARGE = "E0220", "a statement with too many parts",
+    "A statement may have at most 500 operators, calls and parentheses, so that no stage of the
+compiler runs out of stack.
+
+Split it: give parts of it names in statements of their own.";
+    INVALID_NAME = "E0221", "a name that cannot be used here",
+    "Names of tensors and index variables are letters, digits and `_`. The words `not`, `and`, `or`,
+`true`, `false`, `inf` and `nan` have a meaning of their own, and names with a point are kept for
+the arrays of a tensor, such as `A.vals`.
+
+    inf(i) = x(i) / 0
+    ^^^ has a meaning of its own
+
+Choose another name.";
+    CONSTANT_ERROR = "E0222", "a constant that cannot be worked out",
+    "Part of the expression is the same for all data, and working it out is an error: an integer is
+divided by zero, or a number is converted to an integer type that does not hold it.
+
+    y(i) = x(i) * (1 // 0)
+                     ^^ divides by zero
+
+Correct the constant. `/` divides numbers of any type and gives `inf` or `nan`.";
+}

@@ -1,14 +1,324 @@
-//! wip
-use super::Notation;
-use sparsec_base::{Result, Source, lex::Tokens};
+//! Reading index notation; the grammar stands in [`super`].
+
+use sparsec_base::lex::{Kind, Tokens};
+use sparsec_base::suggest::closest;
+use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
+
+mod expr;
+
+use super::{Assignment, Notation, TensorUse, Word};
+use crate::operator::Operator;
+
+/// Symbols of more than one character. `;` is here because it separates
+/// statements, rather than beginning a comment.
+const SYMBOLS: &[&str] = &["//", "==", "!=", "<=", ">=", "+=", "*=", ";"];
+
+/// Words that are no names.
+const WORDS: [&str; 7] = ["not", "and", "or", "true", "false", "inf", "nan"];
+
+/// Functions of the language that this version does not have.
+const LATER_FUNCTIONS: [&str; 3] = ["conj", "real", "imag"];
+
+/// A cursor over notation; [`crate::concrete`] and [`crate::schedule`] read the
+/// expressions inside their texts with it.
+#[derive(Debug)]
 pub(crate) struct Parser {
     pub(crate) tokens: Tokens,
-    depth: usize,
+    /// How many parentheses are open: a newline inside them is a blank.
+    open: usize,
+    /// How many parts the statement has so far.
+    parts: usize,
 }
+
 impl Notation {
     /// Reads a program.
+    ///
+    /// # Errors
+    /// * `E0101` to `E0103` where the text does not follow the grammar;
+    /// * `E0212` to `E0216` for functions and indices that there are not, or
+    ///   not in this version;
+    /// * `E0213`, `E0217`, `E0220`, `E0221` as [`code`](mod@code) explains.
     pub fn parse(source: &Source) -> Result<Self> {
-        let _ = source;
-        unimplemented!()
+        let mut parser = Parser::new(source, SYMBOLS)?;
+        let mut statements = Vec::new();
+        loop {
+            while parser.tokens.eat(";") {}
+            if parser.tokens.at_end() && !statements.is_empty() {
+                break;
+            }
+            let continued = !statements.is_empty() && parser.infix(0).is_some();
+            let statement = parser.assignment().map_err(|error| match continued {
+                true => error.help("a newline ends a statement unless parentheses are open"),
+                false => error,
+            });
+            statements.push(statement?);
+            if !parser.at_statement_end() {
+                return Err(parser.expected_operator());
+            }
+        }
+        Ok(Self {
+            source: source.clone(),
+            statements,
+        })
     }
+}
+
+impl Parser {
+    /// A cursor at the beginning of `source`; `symbols` holds at least those of
+    /// expressions.
+    pub(crate) fn new(source: &Source, symbols: &[&str]) -> Result<Self> {
+        Ok(Self {
+            tokens: Tokens::new(source, symbols)?,
+            open: 0,
+            parts: 0,
+        })
+    }
+
+    /// A cursor in a language where newlines mean nothing.
+    pub(crate) fn inside(source: &Source) -> Result<Self> {
+        let mut parser = Self::new(source, SYMBOLS)?;
+        parser.open = 1;
+        Ok(parser)
+    }
+
+    /// An error at `span`.
+    fn error(
+        &self,
+        code: code::Code,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic::new(code, message).at(self.tokens.source(), span, label)
+    }
+
+    fn at_statement_end(&self) -> bool {
+        let next = self.tokens.peek();
+        self.tokens.at_end() || self.tokens.at(";") || (self.open == 0 && next.starts_line)
+    }
+
+    fn expected_operator(&self) -> Diagnostic {
+        let error = self
+            .tokens
+            .unexpected("an operator or the end of the statement");
+        if self.tokens.at("=") {
+            return error.help("`==` compares; a statement has one `=`");
+        }
+        error
+    }
+
+    /// `access op= expr`
+    pub(crate) fn assignment(&mut self) -> Result<Assignment> {
+        self.parts = 0;
+        let lhs = self.tensor("a tensor to assign")?;
+        let op = self.assignment_op()?;
+        let rhs = self.expr()?;
+        Ok(Assignment {
+            span: lhs.span.to(rhs.span),
+            lhs,
+            op,
+            rhs,
+        })
+    }
+
+    /// `=` or `op=`; the second may be a word and a symbol, as in `min=`.
+    fn assignment_op(&mut self) -> Result<Option<Operator>> {
+        if self.tokens.eat("=") {
+            return Ok(None);
+        }
+        for op in Operator::REDUCTIONS {
+            let symbol = op.symbol();
+            if self.tokens.eat(&format!("{symbol}=")) {
+                return Ok(Some(op));
+            }
+            if self.tokens.at(symbol) && self.tokens.at_nth(1, "=") {
+                self.tokens.take();
+                self.tokens.take();
+                return Ok(Some(op));
+            }
+        }
+        let error = self.tokens.unexpected("`=`");
+        let symbols = "`= += *= min= max= or= and=`";
+        Err(error.help(format!("these assign: {symbols}")))
+    }
+
+    /// A tensor with plain index variables.
+    pub(crate) fn tensor(&mut self, what: &str) -> Result<TensorUse> {
+        let name = self.word(what)?;
+        self.indices(name)
+    }
+
+    /// The indices behind the name of a tensor, if there are any.
+    fn indices(&mut self, name: Word) -> Result<TensorUse> {
+        let mut indices = Vec::new();
+        let mut span = name.span;
+        if let Some(close) = self.open_list() {
+            while !self.tokens.at(close) {
+                indices.push(self.index(&name)?);
+                if !self.tokens.eat(",") {
+                    break;
+                }
+            }
+            span = span.to(self.close(close)?);
+        }
+        Ok(TensorUse {
+            name,
+            indices,
+            span,
+        })
+    }
+
+    /// Opens a list of indices and gives what closes it.
+    fn open_list(&mut self) -> Option<&'static str> {
+        if self.at_statement_end() {
+            return None;
+        }
+        let close = match () {
+            () if self.tokens.eat("(") => ")",
+            () if self.tokens.eat("[") => "]",
+            () => return None,
+        };
+        self.open += 1;
+        Some(close)
+    }
+
+    /// Closes a list.
+    fn close(&mut self, close: &str) -> Result<Span> {
+        if !self.tokens.at(close) {
+            return Err(self.tokens.unexpected(&format!("`,` or `{close}`")));
+        }
+        self.open -= 1;
+        self.tokens.expect(close)
+    }
+
+    /// One index variable; what else an index could be is refused by name.
+    fn index(&mut self, tensor: &Word) -> Result<Word> {
+        let token = self.tokens.peek();
+        let plain = [",", ")", "]"]
+            .iter()
+            .any(|next| self.tokens.at_nth(1, next));
+        if token.kind == Kind::Name && plain {
+            return self.word("an index variable");
+        }
+        if self.tokens.at_end() || self.tokens.at(",") {
+            return Err(self.tokens.unexpected("an index variable"));
+        }
+        Err(self.no_plain_index(tensor))
+    }
+
+    /// What is wrong with an index that is no variable.
+    fn no_plain_index(&self, tensor: &Word) -> Diagnostic {
+        let (span, seen) = self.scan_index();
+        if seen.colon {
+            return self
+                .error(
+                    code::WINDOW,
+                    format!("a window of `{}`", tensor.text),
+                    span,
+                    "windows are not in this version",
+                )
+                .help("cut the tensor before it is given");
+        }
+        if seen.brace {
+            return self
+                .error(
+                    code::INDEX_SET,
+                    format!("a set of coordinates of `{}`", tensor.text),
+                    span,
+                    "index sets are not in this version",
+                )
+                .help("cut the tensor before it is given");
+        }
+        let named = Operator::functions().map(Operator::symbol);
+        if !seen.affine || closest(&tensor.text, named).is_some() {
+            return self.unknown_function(tensor);
+        }
+        self.error(
+            code::AFFINE_INDEX,
+            format!("an index of `{}` that is no variable", tensor.text),
+            span,
+            "indices are plain variables in this version",
+        )
+        .help("store a shifted copy of the tensor under another name")
+    }
+
+    /// How far the index at hand goes, and what it is made of.
+    fn scan_index(&self) -> (Span, Seen) {
+        let mut seen = Seen {
+            colon: false,
+            brace: false,
+            affine: true,
+        };
+        let mut span = self.tokens.peek().span;
+        let mut depth = 0_usize;
+        for at in 0.. {
+            let token = self.tokens.peek_at(at);
+            let text = self.tokens.text(token);
+            match text {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" | "," if depth == 0 => break,
+                ")" | "]" | "}" => depth -= 1,
+                _ if token.kind == Kind::End => break,
+                _ => {}
+            }
+            seen.colon |= text == ":";
+            seen.brace |= text == "{" && at > 0 && self.tokens.at_nth(at - 1, "(");
+            seen.affine &=
+                matches!(text, "+" | "-" | "*") || matches!(token.kind, Kind::Name | Kind::Integer);
+            span = span.to(token.span);
+        }
+        (span, seen)
+    }
+
+    fn unknown_function(&self, name: &Word) -> Diagnostic {
+        let text = &name.text;
+        if LATER_FUNCTIONS.contains(&text.as_str()) {
+            return self.error(
+                code::UNKNOWN_FUNCTION,
+                format!("`{text}` is for complex numbers"),
+                name.span,
+                "not in this version",
+            );
+        }
+        let error = self.error(
+            code::UNKNOWN_FUNCTION,
+            format!("unknown function `{text}`"),
+            name.span,
+            "no function has this name",
+        );
+        let types = ElementType::ALL.map(ElementType::name);
+        let reductions = Operator::REDUCTIONS
+            .iter()
+            .filter_map(|op| op.reduction_name());
+        let known = Operator::functions()
+            .map(Operator::symbol)
+            .chain(types)
+            .chain(reductions);
+        match closest(text, known) {
+            Some(meant) => error.help(format!("did you mean `{meant}`?")),
+            None => error.help("`sparsec explain E0212` lists the functions"),
+        }
+    }
+
+    /// A name that has no meaning of its own.
+    pub(crate) fn word(&mut self, what: &str) -> Result<Word> {
+        let (text, span) = self.tokens.name(what)?;
+        let why = if WORDS.contains(&text.as_str()) {
+            "has a meaning of its own"
+        } else if text.contains('.') {
+            "has a point in it"
+        } else {
+            return Ok(Word { text, span });
+        };
+        let message = format!("`{text}` cannot be the name of {what}");
+        Err(self.error(code::INVALID_NAME, message, span, why))
+    }
+}
+
+/// What an index that is no variable is made of.
+struct Seen {
+    colon: bool,
+    brace: bool,
+    /// Only names, integers and `+ - *`.
+    affine: bool,
 }

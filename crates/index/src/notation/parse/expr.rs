@@ -1,0 +1,316 @@
+//! Reading expressions: operators by how tightly they bind.
+
+use sparsec_base::lex::{Kind, Token};
+use sparsec_base::suggest::closest;
+use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
+
+use super::super::{Node, NodeKind, Number, Place};
+use super::Parser;
+use crate::operator::{Operator, Style};
+
+/// How many operators, calls and parentheses a statement may have: later
+/// stages walk it by recursion.
+const MOST_PARTS: usize = 500;
+
+impl Parser {
+    /// An expression.
+    pub(crate) fn expr(&mut self) -> Result<Node> {
+        self.binary(0)
+    }
+
+    /// Counts a part of the statement.
+    fn count(&mut self, span: Span) -> Result<()> {
+        self.parts += 1;
+        if self.parts <= MOST_PARTS {
+            return Ok(());
+        }
+        let message = format!("a statement with more than {MOST_PARTS} operators and parentheses");
+        Err(self
+            .error(code::STATEMENT_TOO_LARGE, message, span, "one too many")
+            .help("give parts of it names, in statements of their own"))
+    }
+
+    /// An expression of operators that bind at least `least`.
+    fn binary(&mut self, least: u8) -> Result<Node> {
+        let mut left = self.prefix(least)?;
+        let mut compared = false;
+        while !self.at_statement_end()
+            && let Some((op, binds)) = self.infix(least)
+        {
+            let token = self.tokens.take();
+            self.count(token.span)?;
+            if op.is_comparison() && compared {
+                return Err(self.chained(token));
+            }
+            compared |= op.is_comparison();
+            let right = self.binary(binds + 1)?;
+            left = apply(op, token.span, vec![left, right]);
+        }
+        Ok(left)
+    }
+
+    /// The operator at hand, if it binds at least `least`.
+    pub(super) fn infix(&self, least: u8) -> Option<(Operator, u8)> {
+        let token = self.tokens.peek();
+        if !matches!(token.kind, Kind::Name | Kind::Symbol) {
+            return None;
+        }
+        let op = Operator::infix(self.tokens.text(token))?;
+        match op.style() {
+            Style::Infix(binds) if binds >= least => Some((op, binds)),
+            _ => None,
+        }
+    }
+
+    fn chained(&self, token: Token) -> Diagnostic {
+        self.error(
+            code::CHAINED_COMPARISON,
+            "comparisons do not chain",
+            token.span,
+            "compares a truth value",
+        )
+        .help("write `a < b and b < c`")
+    }
+
+    fn prefix(&mut self, least: u8) -> Result<Node> {
+        let token = self.tokens.peek();
+        let reduces = self.tokens.at_nth(1, "{");
+        let op = match () {
+            () if self.tokens.at("-") => Operator::Neg,
+            () if self.tokens.at("not") && !reduces => Operator::Not,
+            () => return self.atom(),
+        };
+        self.tokens.take();
+        self.count(token.span)?;
+        let Style::Prefix(binds) = op.style() else {
+            unreachable!("both are prefix operators");
+        };
+        if op == Operator::Neg
+            && let Some(number) = self.number(true)?
+        {
+            return Ok(Node {
+                span: token.span.to(number.span),
+                ..number
+            });
+        }
+        if binds < least {
+            let error = Diagnostic::new(
+                code::UNEXPECTED_TOKEN,
+                "`not` binds less than what is before it",
+            );
+            return Err(error
+                .at(self.tokens.source(), token.span, "expected `(`")
+                .help("put parentheses around it"));
+        }
+        let arg = self.binary(binds)?;
+        Ok(apply(op, token.span, vec![arg]))
+    }
+
+    /// A number, negative if it stands behind a minus.
+    fn number(&mut self, negative: bool) -> Result<Option<Node>> {
+        let token = self.tokens.peek();
+        let text = self.tokens.text(token).to_owned();
+        let alone = !(self.tokens.at_nth(1, "(") || self.tokens.at_nth(1, "["));
+        let sign = if negative { "-" } else { "" };
+        let number = match (token.kind, text.as_str()) {
+            (Kind::Integer, _) => match format!("{sign}{text}").parse() {
+                Ok(value) => Number::Integer(value),
+                Err(_) => {
+                    let message = format!("`{sign}{text}` does not fit in 64 bits");
+                    return Err(self
+                        .error(code::BAD_NUMBER, message, token.span, "too large")
+                        .help(format!("write `{text}.0` for a floating-point number")));
+                }
+            },
+            (Kind::Float, _) => match format!("{sign}{text}").parse::<f64>() {
+                Ok(value) if value.is_finite() => Number::Float(value),
+                _ => {
+                    let message = format!("`{sign}{text}` does not fit in an f64");
+                    return Err(self.error(code::BAD_NUMBER, message, token.span, "too large"));
+                }
+            },
+            (Kind::Name, "inf") if alone => Number::Float(if negative {
+                -f64::INFINITY
+            } else {
+                f64::INFINITY
+            }),
+            (Kind::Name, "nan") if alone && !negative => Number::Float(f64::NAN),
+            (Kind::Name, "true") if alone && !negative => Number::Bool(true),
+            (Kind::Name, "false") if alone && !negative => Number::Bool(false),
+            _ => return Ok(None),
+        };
+        self.tokens.take();
+        let next = self.tokens.peek();
+        if next.kind == Kind::Name && next.span.start == token.span.end {
+            let message = format!("`{text}{}` is no number", self.tokens.text(next));
+            return Err(self.error(code::BAD_NUMBER, message, token.span.to(next.span), "here"));
+        }
+        Ok(Some(Node {
+            kind: NodeKind::Number(number),
+            span: token.span,
+        }))
+    }
+
+    fn atom(&mut self) -> Result<Node> {
+        if let Some(number) = self.number(false)? {
+            return Ok(number);
+        }
+        let token = self.tokens.peek();
+        if self.tokens.at("(") {
+            self.tokens.take();
+            self.count(token.span)?;
+            self.open += 1;
+            let inner = self.expr()?;
+            self.close_expr()?;
+            return Ok(inner);
+        }
+        if token.kind != Kind::Name {
+            return Err(self.tokens.unexpected("a tensor, a number or `(`"));
+        }
+        let text = self.tokens.text(token).to_owned();
+        if self.tokens.at_nth(1, "{") {
+            return self.reduce(&text);
+        }
+        if self.tokens.at_nth(1, "(") {
+            if let Some(element) = ElementType::parse(&text) {
+                return self.cast(element);
+            }
+            if let Some(op) = Operator::function(&text) {
+                return self.call(op);
+            }
+            if Operator::reduction(&text).is_some() {
+                let message = format!("`{text}` needs the index variables that it runs over");
+                return Err(self
+                    .error(
+                        code::UNEXPECTED_TOKEN,
+                        message,
+                        token.span,
+                        "expected `{` behind this",
+                    )
+                    .help(format!("write `{text}{{k}}(…)`")));
+            }
+        }
+        let tensor = self.tensor("a tensor")?;
+        Ok(Node {
+            span: tensor.span,
+            kind: NodeKind::Access(tensor),
+        })
+    }
+
+    fn close_expr(&mut self) -> Result<Span> {
+        if !self.tokens.at(")") {
+            return Err(self.tokens.unexpected("an operator or `)`"));
+        }
+        self.open -= 1;
+        self.tokens.expect(")")
+    }
+
+    fn cast(&mut self, element: ElementType) -> Result<Node> {
+        let (start, mut args, end) = self.arguments()?;
+        if args.len() != 1 {
+            return Err(self.argument_count(element.name(), 1, args.len(), start));
+        }
+        Ok(Node {
+            kind: NodeKind::Cast(element, Box::new(args.remove(0))),
+            span: start.to(end),
+        })
+    }
+
+    fn call(&mut self, op: Operator) -> Result<Node> {
+        let (start, args, end) = self.arguments()?;
+        if args.len() != op.arity() {
+            return Err(self.argument_count(op.symbol(), op.arity(), args.len(), start));
+        }
+        Ok(Node {
+            kind: NodeKind::Apply {
+                op,
+                op_span: Place(start),
+                args,
+            },
+            span: start.to(end),
+        })
+    }
+
+    fn argument_count(&self, name: &str, takes: usize, has: usize, span: Span) -> Diagnostic {
+        let plural = if takes == 1 { "" } else { "s" };
+        self.error(
+            code::ARGUMENT_COUNT,
+            format!("`{name}` takes {takes} argument{plural}, here it has {has}"),
+            span,
+            format!("takes {takes} argument{plural}"),
+        )
+    }
+
+    /// A name and its arguments: the place of the name, they, the place of `)`.
+    fn arguments(&mut self) -> Result<(Span, Vec<Node>, Span)> {
+        let name = self.tokens.take().span;
+        self.count(name)?;
+        self.tokens.expect("(")?;
+        self.open += 1;
+        let mut args = Vec::new();
+        while !self.tokens.at(")") {
+            args.push(self.expr()?);
+            if !self.tokens.eat(",") {
+                break;
+            }
+        }
+        let end = self.close(")")?;
+        Ok((name, args, end))
+    }
+
+    fn reduce(&mut self, name: &str) -> Result<Node> {
+        let start = self.tokens.peek().span;
+        let Some(op) = Operator::reduction(name) else {
+            let names: Vec<&str> = reduction_names().collect();
+            let error = self.error(
+                code::UNKNOWN_FUNCTION,
+                format!("unknown reduction `{name}`"),
+                start,
+                "no reduction has this name",
+            );
+            return Err(match closest(name, names.iter().copied()) {
+                Some(meant) => error.help(format!("did you mean `{meant}`?")),
+                None => error.help(format!("these reduce: `{}`", names.join(" "))),
+            });
+        };
+        self.tokens.take();
+        self.count(start)?;
+        self.tokens.expect("{")?;
+        self.open += 1;
+        let mut vars = vec![self.word("an index variable")?];
+        while self.tokens.eat(",") {
+            vars.push(self.word("an index variable")?);
+        }
+        self.close("}")?;
+        self.tokens.expect("(")?;
+        self.open += 1;
+        let body = self.expr()?;
+        let end = self.close_expr()?;
+        Ok(Node {
+            kind: NodeKind::Reduce {
+                op,
+                vars,
+                body: Box::new(body),
+            },
+            span: start.to(end),
+        })
+    }
+}
+
+fn reduction_names() -> impl Iterator<Item = &'static str> {
+    Operator::REDUCTIONS
+        .into_iter()
+        .filter_map(Operator::reduction_name)
+}
+
+fn apply(op: Operator, op_span: Span, args: Vec<Node>) -> Node {
+    let span = args.iter().fold(op_span, |span, arg| span.to(arg.span));
+    Node {
+        kind: NodeKind::Apply {
+            op,
+            op_span: Place(op_span),
+            args,
+        },
+        span,
+    }
+}
