@@ -36,7 +36,9 @@
 //!   the error of that name. Shifts and pointer arithmetic do not exist.
 //! * Floats follow IEEE 754 in the order written: no reassociation, no
 //!   contraction. `min` and `max` of floats give `NaN` if either side is `NaN`.
-//! * `select`, `and` and `or` evaluate only what they need.
+//!   The table of [`ops`] has the corners of each operation.
+//! * `select`, `and` and `or` evaluate only what they need, and so do `and=` and
+//!   `or=`: a reduction `b[i] op= e` is `b[i] = b[i] op e`.
 //! * `alloc` makes a workspace of so many zero entries that lives until the
 //!   function returns; a second `alloc` of the same buffer is an error.
 //! * `grow b, n` makes room for at least `n` entries; the entries so far keep

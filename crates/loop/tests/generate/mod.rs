@@ -138,7 +138,7 @@ impl Generator<'_> {
 
     fn element(&mut self) -> ElementType {
         use ElementType::{Bool, F32, F64, I32, I64};
-        self.pick(&[I64, F64, Bool, I32, F32])
+        self.pick(&[I64, F64, F64, I64, Bool, I32, F32])
     }
 
     fn block(&mut self, depth: usize, more: &mut dyn FnMut(&mut Self)) -> Vec<Stmt> {
@@ -151,7 +151,7 @@ impl Generator<'_> {
     }
 
     fn statements(&mut self, depth: usize) {
-        for _ in 0..self.below(6) {
+        for _ in 0..self.below(9) {
             self.n_statements += 1;
             if self.n_statements < 40 {
                 self.statement(depth);
@@ -164,7 +164,10 @@ impl Generator<'_> {
             0 | 1 => self.store(),
             2 | 3 => {
                 let element = self.element();
-                let value = self.expr(element, 3);
+                let value = match self.below(3) {
+                    0 => self.variable(element),
+                    depth => self.expr(element, depth),
+                };
                 let mutable = self.below(2) == 1;
                 let var = if mutable {
                     self.builder.var_("t", value)
@@ -222,7 +225,8 @@ impl Generator<'_> {
     fn store(&mut self) {
         let buffer = self.pick(&self.writable.clone());
         let compute = self.builder.function().buffers[buffer].compute;
-        let (index, value) = (self.index(), self.expr(compute, 3));
+        let depth = self.below(4);
+        let (index, value) = (self.index(), self.expr(compute, depth));
         let op = self.arithmetic(compute);
         // Structure of results is not read back, which a reduction would.
         let reduces = !self.sortable.contains(&buffer) && self.below(2) == 1;
@@ -308,19 +312,19 @@ impl Generator<'_> {
     }
 
     fn expr(&mut self, element: ElementType, depth: usize) -> Expr {
-        let choice = self.below(if depth > 0 { 12 } else { 4 });
+        let choice = self.below(if depth > 0 { 16 } else { 6 });
         match choice {
-            0 | 1 => self.constant(element),
-            2 => self.variable(element),
-            3 => self.load(element),
-            4 if element.is_float() => {
+            0 => self.constant(element),
+            1..=3 => self.variable(element),
+            4 | 5 => self.load(element),
+            6 if element.is_float() => {
                 let function = self.pick(&Intrinsic::ALL);
                 let arguments = (0..function.arity())
                     .map(|_| self.expr(element, depth - 1))
                     .collect();
                 Expr::Call(function, arguments)
             }
-            4 | 5 => {
+            6 | 7 => {
                 let ops: &[UnaryOp] = match element {
                     ElementType::Bool => &[UnaryOp::Not],
                     _ => &[UnaryOp::Neg, UnaryOp::Abs],
@@ -328,26 +332,38 @@ impl Generator<'_> {
                 let op = self.pick(ops);
                 Expr::Unary(op, Box::new(self.expr(element, depth - 1)))
             }
-            6 => Expr::Select {
+            8 => Expr::Select {
                 condition: Box::new(self.expr(ElementType::Bool, depth - 1)),
                 then: Box::new(self.expr(element, depth - 1)),
                 otherwise: Box::new(self.expr(element, depth - 1)),
             },
-            7 => {
+            9 => {
                 let from = self.element();
                 Expr::Cast(element, Box::new(self.expr(from, depth - 1)))
             }
-            8 if element == ElementType::Bool => {
+            10..=12 if element == ElementType::Bool => {
                 use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
                 let of = self.element();
                 let op = self.pick(&[Eq, Ne, Lt, Le, Gt, Ge]);
-                self.expr(of, depth - 1)
-                    .binary(op, self.expr(of, depth - 1))
+                let left = self.expr(of, depth - 1);
+                let right = match self.below(2) {
+                    0 => left.clone(),
+                    _ => self.expr(of, depth - 1),
+                };
+                left.binary(op, right)
             }
-            8 => {
-                // The same operand twice, which rules look for.
+            // The same operand twice, or a constant, which rules look for.
+            10 => {
                 let (value, op) = (self.expr(element, depth - 1), self.arithmetic(element));
                 value.clone().binary(op, value)
+            }
+            11 => {
+                let (value, op) = (self.expr(element, depth - 1), self.arithmetic(element));
+                value.binary(op, self.constant(element))
+            }
+            12 => {
+                let (value, op) = (self.expr(element, depth - 1), self.arithmetic(element));
+                self.constant(element).binary(op, value)
             }
             _ => {
                 let op = self.arithmetic(element);
