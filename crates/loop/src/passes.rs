@@ -84,6 +84,7 @@ pub const PIPELINE: &[Pass] = &[
 
 /// Runs the [`PIPELINE`] on a valid function. `dump` sees the function after
 /// each pass, with the pass's name.
+#[must_use]
 pub fn optimize(mut function: Function, dump: &mut dyn FnMut(&str, &Function)) -> Function {
     for pass in PIPELINE {
         (pass.run)(&mut function);

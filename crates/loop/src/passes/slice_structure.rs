@@ -21,6 +21,7 @@ use crate::ir::{Access, Failure, Function, Stmt};
 ///               q += 1; p += 1 }
 /// resize crd, q; resize vals, q            resize crd, q; resize vals, q
 /// ```
+#[must_use]
 pub fn slice_structure(function: &Function) -> Function {
     let values = result_values(function);
     let is_root = |function: &Function, stmt: &Stmt| match stmt {

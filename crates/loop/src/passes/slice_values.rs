@@ -19,6 +19,7 @@ use crate::walk::{for_each_block_mut, for_each_stmt};
 /// That holds for a kernel that reads back an entry of its results' structure
 /// only once it is final, after a sort for example. `None` for one that counts
 /// in place (`pos[i] += 1`) and reads that back for its values.
+#[must_use]
 pub fn slice_values(function: &Function) -> Option<Function> {
     let values = result_values(function);
     let structure = result_structure(function);
