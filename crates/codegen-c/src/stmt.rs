@@ -22,7 +22,7 @@ use crate::abi;
 use crate::helper::Helpers;
 use crate::name::Names;
 use crate::precedence::{Piece, Precedence};
-use crate::uses::{Uses, keeps_value, may_fail};
+use crate::uses::{Uses, keeps_value, loads, may_fail};
 
 /// Lines longer than this are not joined from several.
 const WIDTH: usize = 96;
@@ -182,6 +182,7 @@ impl<'f> Writer<'f> {
         if let Expr::Binary(op, left, right) = value
             && **left == Expr::Var(var)
             && let Some(symbol) = compound(*op, ty)
+            && !self.needs_laziness(*op, right)
         {
             let right = self.expr(right);
             self.update(&name, symbol, &right);
@@ -189,6 +190,13 @@ impl<'f> Writer<'f> {
         }
         let value = self.expr(value);
         self.line(&format!("{name} = {};", value.text));
+    }
+
+    /// Whether `old op= value` must not touch `value` where `old` decides: C's
+    /// `&=` and `|=` always evaluate it, and what it loads may not be there.
+    fn needs_laziness(&self, op: BinaryOp, value: &Expr) -> bool {
+        matches!(op, BinaryOp::And | BinaryOp::Or)
+            && (may_fail(self.function, value) || loads(value))
     }
 
     /// `target += value;`, or `target++;`.
@@ -203,11 +211,21 @@ impl<'f> Writer<'f> {
         }
     }
 
-    fn store(&mut self, buffer: Buffer, index: &Expr, value: &Expr, reduce: Option<BinaryOp>) {
+    fn store(&mut self, buffer: Buffer, at: &Expr, value: &Expr, reduce: Option<BinaryOp>) {
         let data = &self.function.buffers[buffer];
         let (storage, compute) = (data.storage, data.compute);
-        let index = self.expr(index);
+        let index = self.expr(at);
         let target = |index: &Piece, w: &Self| format!("{}[{}]", w.buffer_name(buffer), index.text);
+        if let Some(op) = reduce
+            && self.needs_laziness(op, value)
+        {
+            let old = Box::new(Expr::load(buffer, at.clone()));
+            let new = Expr::Binary(op, old, Box::new(value.clone()));
+            let new = self.expr(&new);
+            let target = target(&index, self);
+            self.line(&format!("{target} = {};", new.text));
+            return;
+        }
         let Some(op) = reduce else {
             let value = self.expr(value);
             let target = target(&index, self);

@@ -143,6 +143,13 @@ pub(crate) fn may_fail(function: &Function, expr: &Expr) -> bool {
     any
 }
 
+/// Whether `expr` reads any buffer.
+pub(crate) fn loads(expr: &Expr) -> bool {
+    let mut any = matches!(expr, Expr::Load { .. });
+    each_operand(expr, &mut |operand| any = any || loads(operand));
+    any
+}
+
 /// Whether `expr` is a constant other than zero.
 pub(crate) fn is_nonzero_constant(expr: &Expr) -> bool {
     matches!(expr, Expr::Const(value) if !value.is_zero())

@@ -1,0 +1,289 @@
+//! Random expressions of every type give the same bits, and the same failures,
+//! compiled and interpreted.
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_codegen_c::{Options, emit_file, launch_name};
+use sparsec_loop::{
+    Access, Argument, BinaryOp, Buffer, Builder, Expr, Function, Intrinsic, Role, UnaryOp, Var,
+    verify,
+};
+use sparsec_runtime::{Cache, Compiler, Environment, Kernel, KernelArgument, OutputTensor};
+use sparsec_tensor::{Array, Format, Tensor};
+
+/// Kernels in the one file that is compiled.
+const KERNELS: usize = 150;
+/// How deep expressions are.
+const DEPTH: u32 = 5;
+/// Entries of each operand.
+const ENTRIES: usize = 8;
+
+/// A linear congruence; its high bits are random enough here.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        ((self.0 >> 33) as usize) % n
+    }
+
+    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+
+    /// A value that reaches corners more often than chance would.
+    fn scalar(&mut self, ty: ElementType) -> Scalar {
+        let small = self.below(9) as i64 - 4;
+        match ty {
+            ElementType::Bool => Scalar::Bool(small > 0),
+            ElementType::I32 => Scalar::I32(match self.below(8) {
+                0 => i32::MIN,
+                1 => i32::MAX,
+                _ => small as i32,
+            }),
+            ElementType::I64 => Scalar::I64(match self.below(8) {
+                0 => i64::MIN,
+                1 => i64::MAX,
+                2 => 1 << 31,
+                _ => small,
+            }),
+            ElementType::F32 | ElementType::F64 => {
+                let value = match self.below(10) {
+                    0 => f64::NAN,
+                    1 => f64::INFINITY,
+                    2 => -0.0,
+                    3 => 2147483648.0,
+                    4 => 1e19,
+                    _ => small as f64 * 0.375,
+                };
+                Scalar::F64(value).cast(ty).expect("floats convert")
+            }
+        }
+    }
+}
+
+/// What expressions may name.
+struct Names {
+    vars: Vec<(ElementType, Var)>,
+    /// Operands by compute type.
+    buffers: Vec<(ElementType, Buffer)>,
+    i: Var,
+}
+
+fn expr(random: &mut Random, names: &Names, ty: ElementType, depth: u32) -> Expr {
+    if depth == 0 || random.below(8) == 0 {
+        return leaf(random, names, ty);
+    }
+    let mut part = |random: &mut Random, ty| Box::new(expr(random, names, ty, depth - 1));
+    match random.below(10) {
+        0 => {
+            let from = random.pick(&ElementType::ALL);
+            Expr::Cast(ty, part(random, from))
+        }
+        1 => Expr::Select {
+            condition: part(random, ElementType::Bool),
+            then: part(random, ty),
+            otherwise: part(random, ty),
+        },
+        2 if ty == ElementType::Bool => Expr::Unary(UnaryOp::Not, part(random, ty)),
+        2 => {
+            let op = random.pick(&[UnaryOp::Neg, UnaryOp::Abs]);
+            Expr::Unary(op, part(random, ty))
+        }
+        3 if ty.is_float() => {
+            let function = random.pick(&[Intrinsic::Sqrt, Intrinsic::Floor, Intrinsic::Exp]);
+            Expr::Call(function, vec![*part(random, ty)])
+        }
+        _ if ty == ElementType::Bool => {
+            use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Max, Min, Ne, Or};
+            let op = random.pick(&[And, Or, And, Or, Min, Max, Eq, Ne, Lt, Le, Gt, Ge]);
+            let of = if op.is_comparison() {
+                random.pick(&ElementType::ALL)
+            } else {
+                ty
+            };
+            Expr::Binary(op, part(random, of), part(random, of))
+        }
+        _ => {
+            use BinaryOp::{Add, Div, FloorDiv, Max, Min, Mod, Mul, Sub};
+            let op = random.pick(&[Add, Sub, Mul, Min, Max, FloorDiv, Mod, Div]);
+            let op = if op == Div && !ty.is_float() { Sub } else { op };
+            Expr::Binary(op, part(random, ty), part(random, ty))
+        }
+    }
+}
+
+fn leaf(random: &mut Random, names: &Names, ty: ElementType) -> Expr {
+    let vars: Vec<Var> = of_type(&names.vars, ty);
+    let buffers: Vec<Buffer> = of_type(&names.buffers, ty);
+    match random.below(3) {
+        0 if !vars.is_empty() => Expr::Var(random.pick(&vars)),
+        1 => Expr::Const(random.scalar(ty)),
+        _ => Expr::load(random.pick(&buffers), names.i),
+    }
+}
+
+fn of_type<T: Copy>(list: &[(ElementType, T)], ty: ElementType) -> Vec<T> {
+    list.iter()
+        .filter(|(of, _)| *of == ty)
+        .map(|(_, it)| *it)
+        .collect()
+}
+
+/// A kernel that writes one random value for each entry of its operands.
+fn kernel(random: &mut Random, number: usize) -> Function {
+    let mut b = Builder::new(&format!("kernel{number}"));
+    let ty = random.pick(&ElementType::ALL);
+    let n = b.fixed("y.n0", ElementType::I64);
+    let y = b.buffer("y.vals", ty, ty, Access::Write);
+    argument(&mut b, "y", Role::Out, n, y);
+    let mut buffers = Vec::new();
+    for (name, storage, compute) in operands() {
+        let extent = b.fixed(&format!("{name}.n0"), ElementType::I64);
+        let buffer = b.buffer(&format!("{name}.vals"), storage, compute, Access::Read);
+        argument(&mut b, name, Role::In, extent, buffer);
+        buffers.push((compute, buffer));
+    }
+    let i = b.fixed("i", ElementType::I64);
+    let mut names = Names {
+        vars: vec![(ElementType::I64, i)],
+        buffers,
+        i,
+    };
+    b.for_loop(i, 0, n, |b| {
+        let of = random.pick(&ElementType::ALL);
+        let value = expr(random, &names, of, 3);
+        let t = b.var_("t", value);
+        names.vars.push((of, t));
+        let value = expr(random, &names, of, 3);
+        let condition = expr(random, &names, ElementType::Bool, 3);
+        b.if_then(condition, |b| b.assign(t, value));
+        let value = expr(random, &names, ty, DEPTH);
+        b.store(y, i, value);
+        let ops: &[BinaryOp] = match ty {
+            ElementType::Bool => &[BinaryOp::And, BinaryOp::Or],
+            _ if ty.is_float() => &[BinaryOp::Add, BinaryOp::Mul, BinaryOp::Min, BinaryOp::Div],
+            _ => &[
+                BinaryOp::Sub,
+                BinaryOp::FloorDiv,
+                BinaryOp::Mod,
+                BinaryOp::Max,
+            ],
+        };
+        let value = expr(random, &names, ty, 2);
+        b.store_reduce(y, i, value, Some(random.pick(ops)));
+    });
+    let function = b.finish();
+    verify(&function).unwrap_or_else(|error| panic!("{error}\n{function}"));
+    function
+}
+
+fn argument(b: &mut Builder, name: &str, role: Role, extent: Var, buffer: Buffer) {
+    b.argument(Argument {
+        name: name.into(),
+        role,
+        doc: "(i) -> (i : dense)".into(),
+        extents: vec![extent],
+        buffers: vec![buffer],
+    });
+}
+
+/// Operands: name, storage type, compute type.
+fn operands() -> [(&'static str, ElementType, ElementType); 7] {
+    use ElementType::{Bool, F32, F64, I32, I64};
+    [
+        ("b", Bool, Bool),
+        ("i32", I32, I32),
+        ("i64", I64, I64),
+        ("f32", F32, F32),
+        ("f64", F64, F64),
+        ("crd", I32, I64),
+        ("half", F32, F64),
+    ]
+}
+
+#[test]
+fn engines_agree_on_random_expressions() {
+    let random = &mut Random(2024);
+    let functions: Vec<Function> = (0..KERNELS).map(|n| kernel(random, n)).collect();
+    let options = Options {
+        heading: Vec::new(),
+        launch: true,
+    };
+    let all: Vec<&Function> = functions.iter().collect();
+    let text = emit_file(&all, &options);
+    let mut environment = Environment::of_process();
+    environment.cache_dir = Some(env!("CARGO_TARGET_TMPDIR").into());
+    let cache = Cache::open(&environment).unwrap();
+    let compiler = Compiler::detect(&environment, &cache).unwrap();
+    let mut failed = 0;
+    for function in &functions {
+        let entry = launch_name(function);
+        let compiled = Kernel::compile_c(function, &text, &entry, &compiler, &cache)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let interpreted = Kernel::interpreter(function);
+        for _ in 0..6 {
+            let given: Vec<Tensor> = operands()
+                .iter()
+                .map(|&(_, storage, _)| operand(random, storage))
+                .collect();
+            let expect = run(&interpreted, &given);
+            let result = run(&compiled, &given);
+            failed += usize::from(expect.is_err());
+            assert!(
+                same(&expect, &result),
+                "{function}\n{given:?}\ninterpreted {expect:?}\ncompiled {result:?}\n{}",
+                sparsec_codegen_c::emit(function)
+            );
+        }
+    }
+    let runs = KERNELS * 6;
+    assert!(
+        failed > runs / 20 && failed < runs * 3 / 4,
+        "{failed} of {runs} failed"
+    );
+}
+
+fn operand(random: &mut Random, storage: ElementType) -> Tensor {
+    let mut array = Array::zeroed(storage, ENTRIES).unwrap();
+    for i in 0..ENTRIES {
+        array.set(i, random.scalar(storage));
+    }
+    let extents = vec![ENTRIES as u64];
+    Tensor::new(
+        Format::dense(1),
+        extents,
+        storage,
+        storage.zero(),
+        vec![array],
+    )
+    .unwrap()
+}
+
+fn run(kernel: &Kernel, given: &[Tensor]) -> Result<Array, String> {
+    let function = kernel.function();
+    let y = &function.arguments[0];
+    let fill = function.buffers[y.buffers[0]].storage.zero();
+    let extents = vec![ENTRIES as u64];
+    let mut output = OutputTensor::new(function, y, Format::dense(1), extents, fill).unwrap();
+    let mut arguments = vec![KernelArgument::Out(&mut output)];
+    arguments.extend(given.iter().map(KernelArgument::In));
+    match kernel.launch(&mut arguments) {
+        Ok(()) => Ok(output.arrays.remove(0)),
+        Err(error) => Err(error.code().to_string()),
+    }
+}
+
+/// Equal bits, except that one `NaN` is as good as another: IEEE leaves open
+/// which of two operands' payloads and signs an operation keeps.
+fn same(a: &Result<Array, String>, b: &Result<Array, String>) -> bool {
+    match (a, b) {
+        (Ok(a), Ok(b)) => (0..a.len()).all(|i| {
+            let (a, b) = (a.get(i), b.get(i));
+            a == b || (a.to_f64().is_nan() && b.to_f64().is_nan())
+        }),
+        _ => a == b,
+    }
+}
