@@ -246,7 +246,7 @@ impl Lowerer<'_> {
         else {
             return write(self, bindings);
         };
-        let Some(number) = self.assembly().chain_at(level) else {
+        let Some(number) = self.chain_appended_at(var, body) else {
             write(self, bindings);
             if !levels[level].kind.capabilities().full {
                 return;
@@ -372,17 +372,46 @@ impl Lowerer<'_> {
             .if_then(too_large, |b| b.fail(Failure::WidthOverflow));
     }
 
-    /// Appends the coordinates of an entry to a chain and counts it.
+    /// Makes room for the entries that a loop over `var` may append, so that
+    /// appending needs no test: one for each coordinate that it visits.
+    pub(crate) fn reserve(&mut self, var: IndexVar, body: &Stmt, visited: Expr) {
+        let Some(number) = self.chain_appended_at(var, body) else {
+            return;
+        };
+        let access = self.result_access();
+        let chain = &self.assembly().chains[number];
+        let (levels, is_leaf) = (chain.first..=chain.last, chain.below.is_empty());
+        let len = Expr::Var(chain.counter).add(visited);
+        let is_leaf = is_leaf && number + 1 == self.assembly().chains.len();
+        let arrays = &self.tensors[&access.tensor];
+        let crds = levels.map(|level| arrays.crd(level));
+        let vals = is_leaf.then_some(arrays.vals);
+        for buffer in crds.chain(vals).collect::<Vec<_>>() {
+            self.builder.push(Loop::Grow {
+                buffer,
+                len: len.clone(),
+            });
+        }
+    }
+
+    /// The chain whose last level is at `var`, if `body` assigns the result.
+    fn chain_appended_at(&self, var: IndexVar, body: &Stmt) -> Option<usize> {
+        let assembly = self.assembly.as_ref()?;
+        let access = self.result_access();
+        let levels = self.formats.of(access.tensor).levels();
+        let level = levels.iter().position(|level| access.vars[level.mode] == var)?;
+        let number = assembly.chain_at(level)?;
+        self.assigns_result(body).then_some(number)
+    }
+
+    /// Appends the coordinates of an entry to a chain and counts it; the loop
+    /// over the chain's last level has made room.
     fn append(&mut self, access: &Access, number: usize, bindings: &Bindings) {
         let chain = self.assembly().chains[number].clone();
         let levels = self.formats.of(access.tensor).levels();
         let next = Expr::Var(chain.counter).add(1);
         for level in chain.first..=chain.last {
             let crd = self.tensors[&access.tensor].crd(level);
-            self.builder.push(Loop::Grow {
-                buffer: crd,
-                len: next.clone(),
-            });
             let coordinate = bindings.coordinates[&access.vars[levels[level].mode]].clone();
             self.builder.store(crd, chain.counter, coordinate);
         }
@@ -414,10 +443,6 @@ impl Lowerer<'_> {
             self.builder.assign(stored, Expr::Const(Scalar::Bool(true)));
             return;
         }
-        self.builder.push(Loop::Grow {
-            buffer: vals,
-            len: Expr::Var(chain.counter).add(1),
-        });
         self.builder.store(vals, chain.counter, value);
         self.append(lhs, number, bindings);
     }

@@ -46,6 +46,13 @@ struct Walker {
     by_coordinate: bool,
 }
 
+impl Walker {
+    /// How many positions are left.
+    fn left(&self) -> Expr {
+        self.end.clone().binary(BinaryOp::Sub, self.position)
+    }
+}
+
 impl Lowerer<'_> {
     pub(crate) fn forall(&mut self, var: IndexVar, body: &Stmt, bindings: &Bindings) {
         let lattice = Lattice::of(&space(self.scope(), body, var));
@@ -73,6 +80,7 @@ impl Lowerer<'_> {
             .collect();
         let i = self.coordinate(var);
         let hi = self.extent(var);
+        self.reserve(var, body, hi.clone());
         self.for_loop(i, 0, hi, |it| {
             let mut inner = bindings.clone();
             inner.coordinates.insert(var, Expr::Var(i));
@@ -107,6 +115,7 @@ impl Lowerer<'_> {
         if repeats {
             let mut walker = self.begin_walk(operand, var, bindings);
             let more = Expr::Var(walker.position).less(walker.end.clone());
+            self.reserve(var, body, walker.left());
             let body = self.block(|it| {
                 it.builder.declare(i, Expr::load(crd, walker.position));
                 it.take_run(&mut walker, i);
@@ -121,6 +130,7 @@ impl Lowerer<'_> {
             return;
         }
         let p = self.builder.fixed(&name, ElementType::I64);
+        self.reserve(var, body, hi.clone().binary(BinaryOp::Sub, lo.clone()));
         self.for_loop(p, lo, hi, |it| {
             it.builder.declare(i, Expr::load(crd, p));
             let walker = Walker {
@@ -168,6 +178,16 @@ impl Lowerer<'_> {
             .iter()
             .map(|operand| self.begin_walk(*operand, var, bindings))
             .collect();
+        let visited = match &lattice.points[..] {
+            // Where all have to be stored, the first bounds them all.
+            [_] => walkers[0].left(),
+            _ => walkers
+                .iter()
+                .map(Walker::left)
+                .reduce(Expr::add)
+                .expect("a merge has walkers"),
+        };
+        self.reserve(var, body, visited);
         for point in &lattice.points {
             let mut part: Vec<Walker> = walkers
                 .iter()
