@@ -35,6 +35,8 @@ pub mod resolve;
 pub mod schedule;
 pub mod simplify;
 
+mod text;
+
 pub use concrete::{Concrete, Stmt};
 pub use concretize::concretize;
 pub use expr::{Access, Expr};

@@ -3,6 +3,7 @@
 use sparsec_base::{Arena, ElementType, Scalar, Source, Span, define_id};
 
 use crate::expr::{Access, Expr};
+use crate::text::Names;
 
 define_id!(
     /// A tensor of a program.
@@ -80,5 +81,17 @@ impl TensorData {
     /// How many modes the tensor has.
     pub fn order(&self) -> usize {
         self.extents.len()
+    }
+}
+
+impl Program {
+    /// Statement `number` as index notation, with its sums written out.
+    pub fn statement_text(&self, number: usize) -> String {
+        let names = Names {
+            tensors: &self.tensors,
+            vars: &self.vars,
+        };
+        let Statement { lhs, rhs, .. } = &self.statements[number];
+        format!("{} = {}", names.access(lhs), names.node(rhs))
     }
 }

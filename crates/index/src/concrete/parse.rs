@@ -1,11 +1,242 @@
-//! wip
-use super::Concrete;
-use crate::program::{TensorData, TensorVar};
-use sparsec_base::{Arena, Result, Source};
+//! Reading concrete notation.
+//!
+//! ```text
+//! stmt := "forall" NAME ":" stmt
+//!       | "where" "(" stmt "," stmt ")"
+//!       | "sequence" "(" stmt { "," stmt } ")"
+//!       | access ("=" | "+=" | "min=" | …) expr       as in index notation
+//! ```
+//!
+//! A tensor that is assigned and that the program does not have is a
+//! workspace; its type is that of what is assigned.
+
+use sparsec_base::lex::Kind;
+use sparsec_base::suggest::closest;
+use sparsec_base::{Arena, Diagnostic, Result, Source, code};
+
+use super::{Concrete, Stmt};
+use crate::expr::Access;
+use crate::notation::{Assignment, Parser, TensorUse, Word};
+use crate::program::{IndexVar, IndexVarData, TensorData, TensorRole, TensorVar};
+use crate::resolve::Typer;
+
 impl Concrete {
-    /// Reads a statement of concrete notation over these tensors.
+    /// Reads a statement over the tensors of a program.
+    ///
+    /// # Errors
+    /// `E0101` to `E0103` where the text does not follow the grammar, `E0201`
+    /// and `E0202` for tensors, `E0204` for an index without a loop, and those
+    /// of types.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_index::{concretize, Concrete, Declaration, Declarations, Notation};
+    /// let notation = Notation::parse(&Source::new("expression", "y(i) = A(i,j) * x(j)"))?;
+    /// let mut declarations = Declarations::new();
+    /// declarations.declare("A", Declaration::with_order(2));
+    /// declarations.declare("x", Declaration::with_order(1));
+    /// let program = notation.resolve(&declarations)?;
+    /// let text = concretize(&program, 0).to_string();
+    /// assert_eq!(text, "forall i: forall j: y(i) += A(i,j) * x(j)");
+    /// let again = Concrete::parse(&Source::new("concrete", text.as_str()), &program.tensors)?;
+    /// assert_eq!(again.to_string(), text);
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
     pub fn parse(source: &Source, tensors: &Arena<TensorVar, TensorData>) -> Result<Self> {
-        let _ = (source, tensors);
-        unimplemented!()
+        let mut parser = Parser::inside(source)?;
+        let tree = tree(&mut parser)?;
+        parser.tokens.expect_end()?;
+        let mut reader = Reader {
+            source,
+            tensors: tensors.clone(),
+            vars: Arena::new(),
+            bound: Vec::new(),
+            result: None,
+        };
+        let stmt = reader.stmt(&tree)?;
+        let Some(result) = reader.result else {
+            let error =
+                Diagnostic::new(code::UNKNOWN_TENSOR, "no tensor of the program is assigned");
+            return Err(error.at(source, parser.tokens.peek().span, "up to here"));
+        };
+        Ok(Self {
+            source: source.clone(),
+            tensors: reader.tensors,
+            vars: reader.vars,
+            result,
+            stmt,
+        })
+    }
+}
+
+/// A statement with names.
+enum Tree {
+    Assign(Box<Assignment>),
+    Forall(Word, Box<Tree>),
+    Where(Box<Tree>, Box<Tree>),
+    Sequence(Vec<Tree>),
+}
+
+fn tree(parser: &mut Parser) -> Result<Tree> {
+    parser.count(parser.tokens.peek().span)?;
+    let tokens = &mut parser.tokens;
+    if tokens.at("forall") && tokens.peek_at(1).kind == Kind::Name {
+        tokens.take();
+        let var = parser.word("an index variable")?;
+        parser.tokens.expect(":")?;
+        return Ok(Tree::Forall(var, Box::new(tree(parser)?)));
+    }
+    if tokens.at("where") && tokens.at_nth(1, "(") {
+        let mut parts = list(parser)?;
+        if let (Some(producer), Some(consumer), None) = (parts.pop(), parts.pop(), parts.pop()) {
+            return Ok(Tree::Where(Box::new(consumer), Box::new(producer)));
+        }
+        return Err(parser
+            .tokens
+            .unexpected("a consumer and a producer before this"));
+    }
+    if tokens.at("sequence") && tokens.at_nth(1, "(") {
+        return Ok(Tree::Sequence(list(parser)?));
+    }
+    Ok(Tree::Assign(Box::new(parser.assignment()?)))
+}
+
+/// `NAME "(" stmt { "," stmt } ")"`
+fn list(parser: &mut Parser) -> Result<Vec<Tree>> {
+    parser.tokens.take();
+    parser.tokens.expect("(")?;
+    let mut parts = vec![tree(parser)?];
+    while parser.tokens.eat(",") {
+        parts.push(tree(parser)?);
+    }
+    parser.tokens.expect(")")?;
+    Ok(parts)
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    tensors: Arena<TensorVar, TensorData>,
+    vars: Arena<IndexVar, IndexVarData>,
+    bound: Vec<IndexVar>,
+    result: Option<TensorVar>,
+}
+
+impl Reader<'_> {
+    fn stmt(&mut self, tree: &Tree) -> Result<Stmt> {
+        match tree {
+            Tree::Assign(assignment) => self.assign(assignment),
+            Tree::Forall(word, body) => {
+                let var = self.vars.push(IndexVarData {
+                    name: word.text.clone(),
+                    extent: None,
+                });
+                self.bound.push(var);
+                let body = self.stmt(body)?;
+                self.bound.pop();
+                Ok(body.in_loops(&[var]))
+            }
+            Tree::Where(consumer, producer) => {
+                // The producer says what the workspaces are.
+                let producer = Box::new(self.stmt(producer)?);
+                let consumer = Box::new(self.stmt(consumer)?);
+                Ok(Stmt::Where { consumer, producer })
+            }
+            Tree::Sequence(parts) => {
+                let parts: Result<Vec<Stmt>> = parts.iter().map(|part| self.stmt(part)).collect();
+                Ok(Stmt::Sequence(parts?))
+            }
+        }
+    }
+
+    fn assign(&mut self, assignment: &Assignment) -> Result<Stmt> {
+        let mut accesses = Vec::new();
+        assignment
+            .rhs
+            .for_each_access(&mut |tensor| accesses.push(tensor));
+        for tensor in accesses {
+            let access = self.access(tensor)?;
+            self.learn(&access);
+        }
+        let typer = Typer {
+            source: self.source,
+            tensors: &self.tensors,
+        };
+        let mut rhs = typer.node(&assignment.rhs, &|tensor| self.access(tensor))?;
+        let name = &assignment.lhs.name;
+        match self.tensors.find(|data| data.name == name.text) {
+            Some(known) => rhs = typer.convert(rhs, self.tensors[known].element)?,
+            None => {
+                self.tensors.push(TensorData {
+                    name: name.text.clone(),
+                    element: rhs.element,
+                    extents: vec![None; assignment.lhs.indices.len()],
+                    fill: rhs.element.zero(),
+                    role: TensorRole::Workspace,
+                    span: name.span,
+                });
+            }
+        }
+        let lhs = self.access(&assignment.lhs)?;
+        self.learn(&lhs);
+        if self.tensors[lhs.tensor].role != TensorRole::Workspace {
+            self.result = Some(lhs.tensor);
+        }
+        Ok(Stmt::Assign {
+            lhs,
+            reduce: assignment.op,
+            rhs: rhs.expr,
+        })
+    }
+
+    fn access(&self, tensor: &TensorUse) -> Result<Access> {
+        let name = &tensor.name.text;
+        let Some(id) = self.tensors.find(|data| data.name == *name) else {
+            let message = format!("unknown tensor `{name}`");
+            let error = Diagnostic::new(code::UNKNOWN_TENSOR, message).at(
+                self.source,
+                tensor.name.span,
+                "no tensor has this name",
+            );
+            let known = self.tensors.iter().map(|(_, data)| data.name.as_str());
+            return Err(match closest(name, known) {
+                Some(meant) => error.help(format!("did you mean `{meant}`?")),
+                None => error,
+            });
+        };
+        let (order, used) = (self.tensors[id].order(), tensor.indices.len());
+        if order != used {
+            let message = format!("`{name}` has order {order}, but is used with {used} indices");
+            let error = Diagnostic::new(code::WRONG_ORDER, message);
+            return Err(error.at(self.source, tensor.span, format!("{used} indices")));
+        }
+        let vars: Result<Vec<IndexVar>> =
+            tensor.indices.iter().map(|word| self.var(word)).collect();
+        Ok(Access {
+            tensor: id,
+            vars: vars?,
+            span: tensor.span,
+        })
+    }
+
+    fn var(&self, word: &Word) -> Result<IndexVar> {
+        let mut inner_first = self.bound.iter().rev();
+        let found = inner_first.find(|var| self.vars[**var].name == word.text);
+        found.copied().ok_or_else(|| {
+            let message = format!("nothing says how far `{}` runs", word.text);
+            Diagnostic::new(code::UNBOUND_INDEX, message)
+                .at(self.source, word.span, "no loop around this is over it")
+                .help(format!("put `forall {}:` around it", word.text))
+        })
+    }
+
+    /// Takes the extents of variables from tensors, and of workspaces from
+    /// variables.
+    fn learn(&mut self, access: &Access) {
+        for (mode, var) in access.vars.iter().enumerate() {
+            let of_mode = &mut self.tensors[access.tensor].extents[mode];
+            let of_var = &mut self.vars[*var].extent;
+            *of_var = of_var.or(*of_mode);
+            *of_mode = of_mode.or(*of_var);
+        }
     }
 }

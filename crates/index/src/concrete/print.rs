@@ -1,8 +1,100 @@
-//! wip
-use super::Concrete;
-use std::fmt;
+//! Concrete notation as text: on one line where it fits, else each part of a
+//! `where` on lines of its own, further in.
+
+use std::fmt::{self, Write};
+
+use super::{Concrete, Stmt};
+use crate::expr::Expr;
+use crate::operator::assignment_symbol;
+use crate::text::Names;
+
+/// The longest line that is not broken.
+const WIDTH: usize = 72;
+
+impl Concrete {
+    fn names(&self) -> Names<'_> {
+        Names {
+            tensors: &self.tensors,
+            vars: &self.vars,
+        }
+    }
+
+    /// An expression of this statement as text.
+    pub fn expr_text(&self, expr: &Expr) -> String {
+        self.names().node(expr).to_string()
+    }
+
+    /// The statement, or a part of it, as text.
+    pub fn stmt_text(&self, stmt: &Stmt) -> String {
+        let mut out = String::new();
+        self.write(&mut out, stmt, 0);
+        out
+    }
+
+    /// Writes `stmt` at a line that is `indent` in.
+    fn write(&self, out: &mut String, stmt: &Stmt, indent: usize) {
+        let line = self.line(stmt);
+        if indent + line.len() <= WIDTH || matches!(stmt, Stmt::Assign { .. }) {
+            out.push_str(&line);
+            return;
+        }
+        let (vars, body) = stmt.nest();
+        let loops: Vec<String> = vars
+            .iter()
+            .map(|var| format!("forall {}:", self.vars[*var].name))
+            .collect();
+        out.push_str(&loops.join(" "));
+        let (keyword, parts): (&str, Vec<&Stmt>) = match body {
+            Stmt::Where { consumer, producer } => ("where(", vec![consumer, producer]),
+            Stmt::Sequence(stmts) => ("sequence(", stmts.iter().collect()),
+            _ => ("", vec![body]),
+        };
+        if !keyword.is_empty() && !vars.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(keyword);
+        for (at, part) in parts.iter().enumerate() {
+            out.push_str(if at > 0 { ",\n" } else { "\n" });
+            out.push_str(&" ".repeat(indent + 2));
+            self.write(out, part, indent + 2);
+        }
+        if !keyword.is_empty() {
+            out.push(')');
+        }
+    }
+
+    /// The statement on one line.
+    fn line(&self, stmt: &Stmt) -> String {
+        let mut out = String::new();
+        match stmt {
+            Stmt::Assign { lhs, reduce, rhs } => {
+                let symbol = reduce.map_or_else(|| "=".to_owned(), assignment_symbol);
+                let (lhs, rhs) = (self.names().access(lhs), self.names().node(rhs));
+                // Writing to a string cannot fail.
+                let _ = write!(out, "{lhs} {symbol} {rhs}");
+            }
+            Stmt::Forall { var, body } => {
+                let _ = write!(out, "forall {}: {}", self.vars[*var].name, self.line(body));
+            }
+            Stmt::Where { consumer, producer } => {
+                let _ = write!(
+                    out,
+                    "where({}, {})",
+                    self.line(consumer),
+                    self.line(producer)
+                );
+            }
+            Stmt::Sequence(stmts) => {
+                let lines: Vec<String> = stmts.iter().map(|stmt| self.line(stmt)).collect();
+                let _ = write!(out, "sequence({})", lines.join(", "));
+            }
+        }
+        out
+    }
+}
+
 impl fmt::Display for Concrete {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        unimplemented!()
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.stmt_text(&self.stmt))
     }
 }

@@ -47,6 +47,7 @@ impl Notation {
                 break;
             }
             let continued = !statements.is_empty() && parser.infix(0).is_some();
+            parser.parts = 0;
             let statement = parser.assignment().map_err(|error| match continued {
                 true => error.help("a newline ends a statement unless parentheses are open"),
                 false => error,
@@ -109,7 +110,6 @@ impl Parser {
 
     /// `access op= expr`
     pub(crate) fn assignment(&mut self) -> Result<Assignment> {
-        self.parts = 0;
         let lhs = self.tensor("a tensor to assign")?;
         let op = self.assignment_op()?;
         let rhs = self.expr()?;

@@ -19,7 +19,7 @@ impl Parser {
     }
 
     /// Counts a part of the statement.
-    fn count(&mut self, span: Span) -> Result<()> {
+    pub(crate) fn count(&mut self, span: Span) -> Result<()> {
         self.parts += 1;
         if self.parts <= MOST_PARTS {
             return Ok(());

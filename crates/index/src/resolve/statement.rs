@@ -1,0 +1,216 @@
+//! One statement: index variables bound, sums inserted, types settled.
+
+use sparsec_base::{Diagnostic, Result, Span, code};
+
+use super::Declarations;
+use super::extents::Uses;
+use super::scope::{Sums, free_vars, implied};
+use super::typing::{Typed, Typer};
+use crate::expr::{Access, Expr};
+use crate::notation::{Assignment, Node, NodeKind, TensorUse, Word};
+use crate::operator::Operator;
+use crate::program::{IndexVar, IndexVarData, Program, Statement, TensorVar};
+
+/// The typed statement that `assignment` is. Its index variables are added to
+/// the program, and its tensor gets the type of the right side.
+pub(crate) fn resolve(
+    program: &mut Program,
+    declarations: &Declarations,
+    uses: &mut Uses,
+    assignment: &Assignment,
+) -> Result<Statement> {
+    let mut resolver = Resolver {
+        sums: implied(&program.source, assignment)?,
+        op: assignment.op.unwrap_or(Operator::Add),
+        first_var: program.vars.len(),
+        program,
+        declarations,
+        uses,
+        bound: Vec::new(),
+    };
+    let lhs = resolver.left_side(&assignment.lhs)?;
+    let rhs = resolver.node(&assignment.rhs)?;
+    let rhs = resolver.assigned(assignment, lhs.tensor, rhs)?;
+    Ok(Statement {
+        lhs,
+        rhs,
+        span: assignment.span,
+    })
+}
+
+struct Resolver<'a> {
+    program: &'a mut Program,
+    declarations: &'a Declarations,
+    uses: &'a mut Uses,
+    sums: Sums,
+    /// The operator of sums that are implied.
+    op: Operator,
+    /// How many variables earlier statements have.
+    first_var: usize,
+    /// The variables in scope, inner ones last, with where they are bound.
+    bound: Vec<(Word, IndexVar)>,
+}
+
+impl Resolver<'_> {
+    fn typer(&self) -> Typer<'_> {
+        Typer {
+            source: &self.program.source,
+            tensors: &self.program.tensors,
+        }
+    }
+
+    fn left_side(&mut self, tensor: &TensorUse) -> Result<Access> {
+        for index in &tensor.indices {
+            if let Some((first, _)) = self.bound.iter().find(|(word, _)| word == index) {
+                let message = format!("`{}` stands twice on the left", index.text);
+                return Err(Diagnostic::new(code::REPEATED_INDEX, message)
+                    .at(&self.program.source, index.span, "again")
+                    .also(&self.program.source, first.span, "first here")
+                    .help("give each mode of the result a variable of its own"));
+            }
+            let var = self.new_var(index);
+            self.bound.push((index.clone(), var));
+        }
+        Ok(self.access(tensor))
+    }
+
+    /// A variable for `word`, whose name no other one of this statement has.
+    fn new_var(&mut self, word: &Word) -> IndexVar {
+        let vars = &self.program.vars;
+        let taken = |name: &str| {
+            let mut of_statement = vars.iter().skip(self.first_var);
+            of_statement.any(|(_, data)| data.name == name)
+        };
+        let mut name = word.text.clone();
+        let mut number = 0;
+        while taken(&name) {
+            number += 1;
+            name = format!("{}{number}", word.text);
+        }
+        let extent = self.declarations.extents.get(&word.text).copied();
+        let var = self.program.vars.push(IndexVarData { name, extent });
+        self.uses.note_var(var, &word.text, extent);
+        var
+    }
+
+    /// The access; every index is bound by now.
+    fn access(&mut self, tensor: &TensorUse) -> Access {
+        let found = self
+            .program
+            .tensors
+            .find(|data| data.name == tensor.name.text);
+        let id = found.expect("every tensor was collected");
+        let vars = tensor.indices.iter().map(|index| {
+            let mut inner_first = self.bound.iter().rev();
+            let found = inner_first.find(|(word, _)| word == index);
+            found.expect("free variables are summed over").1
+        });
+        let vars: Vec<IndexVar> = vars.collect();
+        self.uses.note_access(id, &vars, tensor);
+        Access {
+            tensor: id,
+            vars,
+            span: tensor.span,
+        }
+    }
+
+    /// A part of the right side, summed over what is implied there.
+    fn node(&mut self, node: &Node) -> Result<Typed> {
+        let implied = self.sums.of(node).to_vec();
+        if implied.is_empty() {
+            return self.part(node);
+        }
+        let outer = self.bound.len();
+        let vars = implied.iter().map(|word| {
+            let var = self.new_var(word);
+            self.bound.push((word.clone(), var));
+            var
+        });
+        let vars: Vec<IndexVar> = vars.collect();
+        let body = self.part(node)?;
+        self.bound.truncate(outer);
+        self.typer().reduce(self.op, node.span, vars, body)
+    }
+
+    fn part(&mut self, node: &Node) -> Result<Typed> {
+        match &node.kind {
+            NodeKind::Number(number) => Ok(self.typer().number(*number, node.span)),
+            NodeKind::Access(tensor) => {
+                let access = self.access(tensor);
+                Ok(self.typer().expr(Expr::Access(access), node.span))
+            }
+            NodeKind::Apply { op, op_span, args } => {
+                let args: Result<Vec<Typed>> = args.iter().map(|arg| self.node(arg)).collect();
+                self.typer().apply(*op, op_span.0, args?, node.span)
+            }
+            NodeKind::Cast(element, body) => {
+                let body = self.node(body)?;
+                self.typer().cast(*element, body)
+            }
+            NodeKind::Reduce { op, vars, body } => self.reduction(*op, vars, body, node.span),
+        }
+    }
+
+    fn reduction(
+        &mut self,
+        op: Operator,
+        words: &[Word],
+        body: &Node,
+        span: Span,
+    ) -> Result<Typed> {
+        let used = free_vars(body);
+        let outer = self.bound.len();
+        let mut vars = Vec::new();
+        for word in words {
+            self.check_binding(word, &used)?;
+            let var = self.new_var(word);
+            self.bound.push((word.clone(), var));
+            vars.push(var);
+        }
+        let body = self.node(body)?;
+        self.bound.truncate(outer);
+        let typed = self.typer().reduce(op, span, vars, body)?;
+        Ok(Typed { span, ..typed })
+    }
+
+    fn check_binding(&self, word: &Word, used: &[Word]) -> Result<()> {
+        let name = &word.text;
+        if let Some((first, _)) = self.bound.iter().find(|(known, _)| known == word) {
+            let message = format!("`{name}` is an index variable already");
+            return Err(Diagnostic::new(code::SHADOWED_INDEX, message)
+                .at(&self.program.source, word.span, "bound again")
+                .also(&self.program.source, first.span, "first here")
+                .help("rename one of them"));
+        }
+        if !used.contains(word) {
+            let message = format!("the reduction runs over `{name}`, but does not use it");
+            return Err(Diagnostic::new(code::UNUSED_REDUCTION, message)
+                .at(&self.program.source, word.span, "not in the body")
+                .help("leave it out, or correct the name"));
+        }
+        Ok(())
+    }
+
+    /// The right side as the type of the tensor, which it decides unless that
+    /// was declared.
+    fn assigned(&mut self, assignment: &Assignment, tensor: TensorVar, rhs: Typed) -> Result<Expr> {
+        let name = &assignment.lhs.name.text;
+        if self.op.is_logical() {
+            // Reducing checks this too, but there may be nothing to reduce.
+            let span = rhs.span;
+            self.typer()
+                .reduce(self.op, span, Vec::new(), rhs.clone())?;
+        }
+        let declared = self.declarations.get(name).and_then(|known| known.element);
+        let rhs = match declared {
+            Some(element) => self.typer().convert(rhs, element)?,
+            None => rhs,
+        };
+        let data = &mut self.program.tensors[tensor];
+        if data.element != rhs.element {
+            data.element = rhs.element;
+            data.fill = rhs.element.zero();
+        }
+        Ok(rhs.expr)
+    }
+}

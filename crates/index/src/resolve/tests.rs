@@ -1,0 +1,226 @@
+use sparsec_base::{ElementType, Scalar, Source};
+
+use super::{Declaration, Declarations};
+use crate::notation::Notation;
+use crate::program::Program;
+
+/// Tensors as the tests' texts name them: `A B C: f64` matrices, `a b c`
+/// vectors, `T` of order 3, `s` a scalar, and the same of other types behind
+/// `i32_`, `i64_`, `f32_`, `bool_`. Only those that the text reads are declared.
+fn declarations(notation: &Notation) -> Declarations {
+    let mut declarations = Declarations::new();
+    for tensor in notation.tensor_names() {
+        let (element, name) = match tensor.name.split_once('_') {
+            Some((element, name)) => (ElementType::parse(element), name),
+            None => (None, tensor.name.as_str()),
+        };
+        let order = match name {
+            "A" | "B" | "C" | "D" => 2,
+            "T" => 3,
+            "s" => 0,
+            _ => 1,
+        };
+        if tensor.written || name == "unknown" {
+            continue;
+        }
+        let declaration = Declaration::with_order(order);
+        let declaration = Declaration {
+            element,
+            ..declaration
+        };
+        declarations.declare(tensor.name, declaration);
+    }
+    declarations
+}
+
+fn resolve(text: &str) -> Result<Program, String> {
+    let notation = Notation::parse(&Source::new("expression", text)).map_err(|e| e.to_string())?;
+    let program = notation.resolve(&declarations(&notation));
+    program.map_err(|error| error.to_string())
+}
+
+/// What a text resolves to, or its diagnostic.
+fn check(text: &str, expect: &str) {
+    let found = match resolve(text) {
+        Ok(program) => program.to_string(),
+        Err(error) => error,
+    };
+    assert_eq!(found, expect, "for `{text}`");
+}
+
+/// The types of the results.
+fn check_types(text: &str, expect: &[ElementType]) {
+    let program = resolve(text).unwrap_or_else(|error| panic!("{error}"));
+    let types = program.statements.iter().map(|statement| {
+        let element = program.tensors[statement.lhs.tensor].element;
+        assert_eq!(statement.rhs.element(&program.tensors), element);
+        element
+    });
+    assert_eq!(types.collect::<Vec<_>>(), expect, "for `{text}`");
+}
+
+#[test]
+fn sums_go_over_the_smallest_term() {
+    check("y(i) = A(i,j) * b(j)", "y(i) = sum{j}(A(i,j) * b(j))");
+    check(
+        "y(i) = A(i,j) * b(j) + c(i)",
+        "y(i) = sum{j}(A(i,j) * b(j)) + c(i)",
+    );
+    check(
+        "y(i) = c(i) - A(i,j) * b(j)",
+        "y(i) = c(i) - sum{j}(A(i,j) * b(j))",
+    );
+    check(
+        "s = a(i) * (b(i) + c(i))",
+        "s = sum{i}(a(i) * (b(i) + c(i)))",
+    );
+    check("s = a(i) + b(i) + 1", "s = sum{i}(a(i) + b(i)) + 1.0");
+    check(
+        "s = a(i) + 1 + b(i)",
+        "s = sum{i}(a(i)) + 1.0 + sum{i1}(b(i1))",
+    );
+    check(
+        "y(i) = a(i) * (b(j) + c(i))",
+        "y(i) = a(i) * (sum{j}(b(j)) + c(i))",
+    );
+    check(
+        "y(i) = -(A(i,j) * b(j)) + c(i)",
+        "y(i) = sum{j}(-(A(i,j) * b(j))) + c(i)",
+    );
+    check(
+        "C(i,j) = A(i,k) * B(k,j)",
+        "C(i,j) = sum{k}(A(i,k) * B(k,j))",
+    );
+    check(
+        "s = A(i,j) * B(j,k) * C(k,i)",
+        "s = sum{i,j,k}(A(i,j) * B(j,k) * C(k,i))",
+    );
+    check("y(i) = A(i,j) / b(i)", "y(i) = sum{j}(A(i,j) / b(i))");
+    check("y(i) = A(i,j) > 0", "y(i) = sum{j}(i64(A(i,j) > 0.0))");
+    check(
+        "y(i) = A(i,j) * sqrt(b(j))",
+        "y(i) = sum{j}(A(i,j) * sqrt(b(j)))",
+    );
+    check("s = A(i,i)", "s = sum{i}(A(i,i))");
+    check("B(j,i) = A(i,j)", "B(j,i) = A(i,j)");
+}
+
+#[test]
+fn assignment_operators_reduce() {
+    check(
+        "y(i) += A(i,j) * b(j) + c(i)",
+        "y(i) = sum{j}(A(i,j) * b(j)) + c(i)",
+    );
+    check("y(i) max= A(i,j) + c(i)", "y(i) = max{j}(A(i,j) + c(i))");
+    check("y(i) min= sqrt(A(i,j))", "y(i) = min{j}(sqrt(A(i,j)))");
+    check("y(i) *= A(i,j)", "y(i) = prod{j}(A(i,j))");
+    check("y(i) or= A(i,j) != 0", "y(i) = or{j}(A(i,j) != 0.0)");
+    check("y(i) and= A(i,j) != 0", "y(i) = and{j}(A(i,j) != 0.0)");
+}
+
+#[test]
+fn explicit_reductions_bind_their_variables() {
+    check(
+        "y(i) = sqrt(sum{j}(A(i,j) * A(i,j)))",
+        "y(i) = sqrt(sum{j}(A(i,j) * A(i,j)))",
+    );
+    check(
+        "y(i) = a(k) + sum{k}(A(i,k))",
+        "y(i) = sum{k}(a(k)) + sum{k1}(A(i,k1))",
+    );
+    check("s = max{i}(sum{j}(A(i,j)))", "s = max{i}(sum{j}(A(i,j)))");
+    check(
+        "y(i) = sum{j}(A(i,j)) * b(k)",
+        "y(i) = sum{k}(sum{j}(A(i,j)) * b(k))",
+    );
+}
+
+#[test]
+fn types_meet_as_in_numpy() {
+    use ElementType::{Bool, F32, F64, I32, I64};
+    let types = [Bool, I32, I64, F32, F64];
+    let expect = [
+        [Bool, I32, I64, F32, F64],
+        [I32, I32, I64, F64, F64],
+        [I64, I64, I64, F64, F64],
+        [F32, F64, F64, F32, F64],
+        [F64, F64, F64, F64, F64],
+    ];
+    for (a, row) in types.into_iter().zip(expect) {
+        for (b, expect) in types.into_iter().zip(row) {
+            check_types(&format!("y(i) = {a}_a(i) * {b}_b(i)"), &[expect]);
+            let quotient = if (a, b) == (F32, F32) || expect == F32 {
+                F32
+            } else {
+                F64
+            };
+            check_types(&format!("y(i) = {a}_a(i) / {b}_b(i)"), &[quotient]);
+            check_types(&format!("y(i) = {a}_a(i) < {b}_b(i)"), &[Bool]);
+        }
+    }
+}
+
+#[test]
+fn numbers_take_the_type_beside_them() {
+    use ElementType::{Bool, F32, F64, I32, I64};
+    check_types("y(i) = i32_a(i) * 2", &[I32]);
+    check_types("y(i) = i32_a(i) * 2.5", &[F64]);
+    check_types("y(i) = f32_a(i) * 2.5", &[F32]);
+    check_types("y(i) = f32_a(i) * (sqrt(2) + 1)", &[F32]);
+    check_types("y(i) = bool_a(i) * 2", &[I64]);
+    check_types("y(i) = bool_a(i) or true", &[Bool]);
+    check_types("y(i) = select(bool_a(i), i32_b(i), 0)", &[I32]);
+    check_types("y(i) = sqrt(i32_a(i))", &[F64]);
+    check_types("y(i) = sqrt(f32_a(i))", &[F32]);
+    check_types("y = 1 + 2", &[I64]);
+    check_types("y = 1 / 2", &[F64]);
+    check("y(i) = i32_a(i) * 2.5", "y(i) = f64(i32_a(i)) * 2.5");
+    check("y(i) = f32_a(i) * 0.1", "y(i) = f32_a(i) * 0.1");
+    check("y(i) = a(i) * (2 + 3)", "y(i) = a(i) * 5.0");
+}
+
+#[test]
+fn small_sums_accumulate_in_64_bits() {
+    use ElementType::{Bool, F32, I32, I64};
+    check_types(
+        "y = i32_a(i); z = bool_a(i); w = f32_a(i)",
+        &[I64, I64, F32],
+    );
+    check_types("y = max{i}(i32_a(i)); z = or{i}(bool_a(i))", &[I32, Bool]);
+    check_types("y(i) = i32_a(i); z = y(i)", &[I32, I64]);
+}
+
+#[test]
+fn fills_follow_from_the_expression() {
+    let fill = |text: &str, extents: &[u64]| {
+        let notation = Notation::parse(&Source::new("expression", text)).expect("parses");
+        let mut declarations = declarations(&notation);
+        for (var, extent) in ["i", "j"].into_iter().zip(extents) {
+            declarations.set_extent(var, *extent);
+        }
+        let program = notation.resolve(&declarations).expect("resolves");
+        let last = program.statements.last().expect("there is one");
+        program.tensors[last.lhs.tensor].fill
+    };
+    assert_eq!(fill("y(i) = a(i) * b(i)", &[]), Scalar::F64(0.0));
+    assert_eq!(fill("y(i) = a(i) + 1", &[]), Scalar::F64(1.0));
+    assert_eq!(fill("y(i) = -a(i)", &[]), Scalar::F64(0.0));
+    assert_eq!(fill("y(i) = exp(a(i)) * nan", &[]).to_string(), "nan");
+    assert_eq!(fill("y(i) = 0 * (a(i) / b(i))", &[]), Scalar::F64(0.0));
+    assert_eq!(fill("y(i) = a(i) / b(i)", &[]).to_string(), "nan");
+    assert_eq!(fill("y(i) = sum{j}(A(i,j) + 1)", &[2, 5]), Scalar::F64(5.0));
+    assert_eq!(fill("y(i) = sum{j}(A(i,j) + 1)", &[]), Scalar::F64(0.0));
+    assert_eq!(fill("y(i) = max{j}(A(i,j))", &[2, 5]), Scalar::F64(0.0));
+    assert_eq!(
+        fill("y(i) = max{j}(A(i,j))", &[2, 0]),
+        Scalar::F64(f64::NEG_INFINITY)
+    );
+    assert_eq!(
+        fill("y(i) = prod{j}(A(i,j) + 2)", &[2, 3]),
+        Scalar::F64(8.0)
+    );
+    assert_eq!(
+        fill("t(i) = a(i) == 0; y(i) = not t(i)", &[]),
+        Scalar::Bool(false)
+    );
+}
