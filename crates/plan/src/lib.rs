@@ -1,1 +1,31 @@
-//! Scheduling choices as printable commands.
+//! Every choice that depends on formats, made as schedule commands.
+//!
+//! ```text
+//! C(i,j) = A(i,k) * B(k,j)        A, B, C : csr
+//!
+//! reorder(i, k, j)                            A asks for i before k, B for k before j
+//! precompute(A(i,k) * B(k,j), {j}, w)         row i of C is met once for each k
+//! ```
+//!
+//! The commands are printed by `--emit schedule` and can be given back with
+//! `-s`. What a plan comes to is judged, not derived: candidates are made by
+//! applying commands, `sparsec_graph::lowerable` says which of them fit, and
+//! [`cost`] which is best.
+//!
+//! | module     | holds                                                       |
+//! |------------|-------------------------------------------------------------|
+//! | [`formats`](mod@formats) | formats of results that nobody gave one       |
+//! | [`order`]  | candidate orders of the loops                               |
+//! | [`search`] | from a statement to its best schedule                       |
+//! | [`program`] | all statements of a program, split where that is needed     |
+//! | [`cost`]   | what makes one schedule better than another                 |
+
+pub mod cost;
+pub mod formats;
+pub mod order;
+pub mod program;
+pub mod search;
+
+pub use formats::default_result_format;
+pub use program::{ProgramPlan, plan_program};
+pub use search::{Conversion, Plan, apply, plan};

@@ -56,4 +56,8 @@ stopped; nothing was written.
 
 A result with a dense level stores every coordinate of its mode: a dense matrix of 1000000 by
 1000000 takes 8 terabytes. Give the result a format with compressed levels, or split the work.";
+    WRONG_RESULT = "E0515", "a result that the reference evaluator does not confirm",
+    "`--check` computed the expression a second time, entry by entry and without any kernel, and got
+something else. A wrong number is a fault of sparsec: please report the expression, the formats and
+the smallest data that shows it.";
 }

@@ -73,4 +73,19 @@ takes loops that are directly inside one another, `precompute` an expression tha
 there.
 
 `sparsec compile … --emit concrete` prints the statement that commands apply to.";
+    MISSING_EXTENT = "E0313", "an extent that is not known",
+    "An index variable of a result is in no operand whose extents are known, so the size of the
+result is not known either.
+
+    sparsec run 'A(i,j) = b(i)' -i b=b.tns
+
+Say it: `-d j=100`.";
+    MISSING_INPUT = "E0314", "a tensor without data",
+    "The program reads a tensor that no file and no generator was given for.
+
+Give it a file with `-i NAME=FILE` or a generator with `-g NAME=GENERATOR`, or compute it in an
+earlier statement.";
+    UNKNOWN_PASS = "E0315", "unknown pass",
+    "`--emit loop-after=PASS` takes the name of a pass of the loop IR, or `lower` for the loops
+before all passes. `--time-passes` lists the passes.";
 }

@@ -1,0 +1,323 @@
+//! From a statement to its best schedule.
+//!
+//! For each candidate order of loops, temporaries are put where the order
+//! needs them, and the cheapest candidate that is lowerable wins. If no order
+//! suits all operands, the search goes on with some of them converted: first
+//! each alone, then pairs, and so on.
+
+use sparsec_base::{Diagnostic, Result, Source, code};
+use sparsec_format::{Format, Level};
+use sparsec_graph::lowerable::is_irregular;
+use sparsec_graph::{Formats, lowerable, path};
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{
+    Access, Command, Concrete, Expr, IndexVar, Program, Schedule, TensorRole, TensorVar, concretize,
+};
+
+use crate::cost::{Cost, cost};
+use crate::order::orders;
+
+/// A statement that can be lowered, and how it came to be.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The commands that lead from the naive statement to this one.
+    pub schedule: Schedule,
+    /// The statement with all commands applied.
+    pub concrete: Concrete,
+    /// The format of every tensor of it, workspaces included.
+    pub formats: Formats,
+    /// Operands to convert before the statement runs.
+    pub conversions: Vec<Conversion>,
+}
+
+/// An operand that is needed in another format.
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    /// The tensor as it is.
+    pub from: TensorVar,
+    /// The tensor as the statement reads it.
+    pub to: TensorVar,
+    /// The format of the latter.
+    pub format: Format,
+}
+
+/// Plans statement `number` of a program whose tensors all have formats.
+///
+/// # Errors
+/// Why the best candidate cannot be lowered, or `E0309` if there is none.
+pub fn plan(program: &Program, number: usize, formats: &Formats) -> Result<Plan> {
+    let naive = concretize(program, number);
+    let search = Search {
+        naive: &naive,
+        formats,
+        vars: naive.stmt.loops(),
+        operands: sparse_operands(&naive, formats),
+    };
+    search.run()
+}
+
+/// Applies the commands of a user to a naive statement.
+///
+/// # Errors
+/// `E0310` and `E0311` for commands that do not fit, and why the statement
+/// they lead to cannot be lowered.
+pub fn apply(program: &Program, number: usize, formats: &Formats, schedule: &Schedule) -> Result<Plan> {
+    let mut draft = Draft::new(concretize(program, number), formats);
+    for command in &schedule.0 {
+        draft.command(command.clone())?;
+    }
+    draft.finish()
+}
+
+struct Search<'a> {
+    naive: &'a Concrete,
+    formats: &'a Formats,
+    vars: Vec<IndexVar>,
+    /// Accesses with walked levels, which may have to be converted.
+    operands: Vec<Access>,
+}
+
+impl Search<'_> {
+    fn run(&self) -> Result<Plan> {
+        let mut first_error = None;
+        for n_converted in 0..=self.operands.len() {
+            let mut best: Option<(Cost, Plan)> = None;
+            for converted in subsets(self.operands.len(), n_converted) {
+                for order in orders(&self.vars, &self.edges(&converted)) {
+                    let plan = self.candidate(&order, &converted);
+                    match plan {
+                        Ok(plan) => {
+                            let cost = cost(&plan.concrete, &plan.formats, n_converted);
+                            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                                best = Some((cost, plan));
+                            }
+                        }
+                        Err(error) => _ = first_error.get_or_insert(error),
+                    }
+                }
+            }
+            if let Some((_, plan)) = best {
+                return Ok(plan);
+            }
+        }
+        Err(first_error.unwrap_or_else(|| self.no_order()))
+    }
+
+    /// The edges that operands ask for, but for those to be converted.
+    fn edges(&self, converted: &[usize]) -> Vec<(IndexVar, IndexVar)> {
+        let kept = self
+            .operands
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| !converted.contains(number));
+        kept.flat_map(|(_, access)| path::edges(access, self.formats.of(access.tensor)))
+            .map(|edge| (edge.before, edge.after))
+            .collect()
+    }
+
+    fn candidate(&self, order: &[IndexVar], converted: &[usize]) -> Result<Plan> {
+        let mut draft = Draft::new(self.naive.clone(), self.formats);
+        for number in converted {
+            let access = &self.operands[*number];
+            let format = reordered(self.formats.of(access.tensor), access, order)?;
+            draft.convert(access, format)?;
+        }
+        draft.reorder(order)?;
+        draft.add_temporaries()?;
+        draft.finish()
+    }
+
+    fn no_order(&self) -> Diagnostic {
+        let result = &self.naive.tensors[self.naive.result];
+        Diagnostic::new(
+            code::NO_ORDER,
+            format!("no order of the loops of `{}` fits the formats", result.name),
+        )
+        .at(&self.naive.source, result.span, "in the statement that computes this")
+        .help("store one of the tensors in another mode order")
+    }
+}
+
+/// A statement being planned.
+struct Draft<'a> {
+    given: &'a Formats,
+    schedule: Schedule,
+    concrete: Concrete,
+    /// Formats of the tensors that commands added.
+    added: Vec<(TensorVar, Format)>,
+    conversions: Vec<Conversion>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(concrete: Concrete, given: &'a Formats) -> Self {
+        Self {
+            given,
+            schedule: Schedule::default(),
+            concrete,
+            added: Vec::new(),
+            conversions: Vec::new(),
+        }
+    }
+
+    fn say(&mut self, text: String) -> Result<()> {
+        let schedule = Schedule::parse(&Source::new("schedule", text))?;
+        schedule.0.into_iter().try_for_each(|command| self.command(command))
+    }
+
+    /// Applies a command and remembers it.
+    fn command(&mut self, command: Command) -> Result<()> {
+        let before = self.concrete.tensors.len();
+        self.concrete = command.apply(&self.concrete)?;
+        if let Command::Convert { tensor, format, .. } = &command {
+            let from = self.concrete.tensor(&tensor.word.text).expect("applied to a tensor");
+            for to in self.concrete.tensors.ids().skip(before) {
+                let format = format.resolve(self.concrete.tensors[to].order())?;
+                self.added.push((to, format.clone()));
+                self.conversions.push(Conversion { from, to, format });
+            }
+        }
+        self.schedule.0.push(command);
+        Ok(())
+    }
+
+    fn convert(&mut self, access: &Access, format: Format) -> Result<()> {
+        let access = self.concrete.expr_text(&Expr::Access(access.clone()));
+        self.say(format!("convert({access}, {format})"))
+    }
+
+    /// Puts the loops of every nest in the order in which `order` has them.
+    fn reorder(&mut self, order: &[IndexVar]) -> Result<()> {
+        for nest in nests(&self.concrete.stmt) {
+            let mut wanted = nest.clone();
+            wanted.sort_by_key(|var| order.iter().position(|known| known == var));
+            if wanted != nest {
+                let names: Vec<&str> = wanted.iter().map(|var| self.name(*var)).collect();
+                let text = format!("reorder({})", names.join(", "));
+                self.say(text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a reduction comes back to entries of its result: a workspace that
+    /// collects them, unless the result takes them in any order. A reduction
+    /// inside all loops of the result is collected in a scalar.
+    fn add_temporaries(&mut self) -> Result<()> {
+        let (loops, Stmt::Assign { lhs, reduce, rhs }) = self.concrete.stmt.nest() else {
+            return Ok(());
+        };
+        if reduce.is_none() {
+            return Ok(());
+        }
+        let is_reduced = |var: &IndexVar| !lhs.vars.contains(var);
+        let Some(first) = loops.iter().position(is_reduced) else {
+            return Ok(());
+        };
+        let inside: Vec<IndexVar> =
+            loops[first..].iter().copied().filter(|var| !is_reduced(var)).collect();
+        let takes_any_order = self.given.of(lhs.tensor).is_all_dense();
+        let is_streamed = rhs
+            .accesses()
+            .iter()
+            .any(|access| self.format(access.tensor).is_some_and(is_irregular));
+        if takes_any_order && (!inside.is_empty() || is_streamed) {
+            return Ok(());
+        }
+        let names: Vec<&str> = inside.iter().map(|var| self.name(*var)).collect();
+        let workspace = self.concrete.fresh_name(if inside.is_empty() { "t" } else { "w" });
+        let text = format!(
+            "precompute({}, {{{}}}, {workspace})",
+            self.concrete.expr_text(rhs),
+            names.join(", "),
+        );
+        self.say(text)
+    }
+
+    fn name(&self, var: IndexVar) -> &str {
+        &self.concrete.vars[var].name
+    }
+
+    fn format(&self, tensor: TensorVar) -> Option<&Format> {
+        let added = self.added.iter().find(|(known, _)| *known == tensor);
+        added.map(|(_, format)| format).or_else(|| self.given.get(tensor))
+    }
+
+    /// The plan, if it can be lowered.
+    fn finish(self) -> Result<Plan> {
+        let mut formats = self.given.clone();
+        for (tensor, format) in self.added {
+            formats.set(tensor, format);
+        }
+        for (tensor, data) in self.concrete.tensors.iter() {
+            if data.role == TensorRole::Workspace {
+                formats.set(tensor, Format::dense(data.order()));
+            }
+        }
+        lowerable(&self.concrete, &formats)?;
+        Ok(Plan {
+            schedule: self.schedule,
+            concrete: self.concrete,
+            formats,
+            conversions: self.conversions,
+        })
+    }
+}
+
+/// Every group of loops directly inside one another.
+fn nests(stmt: &Stmt) -> Vec<Vec<IndexVar>> {
+    let (loops, inner) = stmt.nest();
+    let mut found = vec![loops];
+    match inner {
+        Stmt::Where { consumer, producer } => {
+            found.extend(nests(consumer));
+            found.extend(nests(producer));
+        }
+        Stmt::Sequence(stmts) => found.extend(stmts.iter().flat_map(nests)),
+        Stmt::Assign { .. } | Stmt::Forall { .. } => {}
+    }
+    found
+}
+
+/// Distinct accesses of the right sides that have walked levels.
+fn sparse_operands(concrete: &Concrete, formats: &Formats) -> Vec<Access> {
+    let mut found: Vec<Access> = Vec::new();
+    concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+        for access in rhs.accesses() {
+            let is_sparse = formats.get(access.tensor).is_some_and(Format::has_sparse);
+            if is_sparse && !found.contains(access) {
+                found.push(access.clone());
+            }
+        }
+    });
+    found
+}
+
+/// The format with its levels in the order of the loops, and its entries in
+/// order and once.
+fn reordered(format: &Format, access: &Access, order: &[IndexVar]) -> Result<Format> {
+    let mut modes: Vec<usize> = (0..format.order()).collect();
+    modes.sort_by_key(|mode| order.iter().position(|var| *var == access.vars[*mode]));
+    let n_levels = format.levels().len();
+    let levels = format.levels().iter().zip(modes).enumerate().map(|(number, (level, mode))| Level {
+        mode,
+        kind: level.kind,
+        ordered: true,
+        unique: level.unique || number + 1 == n_levels,
+    });
+    Ok(Format::from_levels(levels.collect())?.with_widths(format.widths()))
+}
+
+/// All sets of `size` numbers below `n`, in order.
+fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
+    if size == 0 {
+        return vec![Vec::new()];
+    }
+    (0..n)
+        .flat_map(|last| {
+            subsets(last, size - 1).into_iter().map(move |mut subset| {
+                subset.push(last);
+                subset
+            })
+        })
+        .collect()
+}

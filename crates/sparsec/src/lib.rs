@@ -1,0 +1,67 @@
+//! sparsec: a compiler for sparse tensors.
+//!
+//! Say what to compute in index notation and how each tensor is stored; sparsec
+//! plans the loops, generates them, compiles them and runs them.
+//!
+//! ```
+//! use sparsec::{Format, Inputs, Request, Session, Source, Tensor, compile};
+//!
+//! let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 0, 0, 2, 1, 1], &[1.0, 2.0, 3.0])?;
+//! let x = Tensor::pack(&Format::dense(1), &[3], &[0, 1, 2], &[1.0, 10.0, 100.0])?;
+//! let inputs = Inputs::from([("A".to_owned(), a), ("x".to_owned(), x)]);
+//!
+//! let request = Request::new(Source::new("expression", "y(i) = A(i,j) * x(j)"));
+//! let compiled = compile(&request, &inputs)?;
+//! let outcome = Session::interpreter().run(&compiled, inputs)?;
+//! assert_eq!(outcome.tensors["y"].values::<f64>(), Some(&[201.0, 30.0][..]));
+//! # Ok::<(), sparsec::Diagnostic>(())
+//! ```
+//!
+//! The stages in between are text that can be looked at:
+//!
+//! ```
+//! # use sparsec::{Inputs, Request, Source, Stage, compile};
+//! let mut request = Request::new(Source::new("expression", "C(i,j) = A(i,k) * B(k,j)"));
+//! for name in ["A", "B", "C"] {
+//!     request.set_format(name, "csr")?;
+//! }
+//! let compiled = compile(&request, &Inputs::new())?;
+//! assert_eq!(
+//!     compiled.emit(&Stage::Schedule)?,
+//!     "reorder(i, k, j)\nprecompute(A(i,k) * B(k,j), {j}, w)\n",
+//! );
+//! # Ok::<(), sparsec::Diagnostic>(())
+//! ```
+//!
+//! | module      | holds                                                     |
+//! |-------------|-----------------------------------------------------------|
+//! | [`request`] | what is asked: an expression and what is known of tensors |
+//! | [`compile`](mod@compile) | from a request to kernels: the pipeline      |
+//! | [`stage`]   | every stage as text                                       |
+//! | [`session`] | running what was compiled                                 |
+//! | [`io`]      | reading and writing files                                 |
+
+pub mod compile;
+pub mod request;
+pub mod session;
+pub mod stage;
+mod widths;
+
+pub use compile::{Compiled, CompiledStatement, compile};
+pub use request::{Inputs, Request, TensorSpec};
+pub use session::{Backend, Options, Outcome, Session, Timings};
+pub use stage::Stage;
+
+pub use sparsec_base::{
+    Code, Diagnostic, ElementType, IndexWidth, Result, Scalar, Source, Span, code, suggest,
+};
+pub use sparsec_format::{Format, FormatSpec, LevelKind, Preset, Role, Widths, presets};
+pub use sparsec_index::Program;
+pub use sparsec_index::notation::TensorName;
+pub use sparsec_io as io;
+pub use sparsec_loop::Function;
+pub use sparsec_loop::passes::PIPELINE as PASSES;
+pub use sparsec_parallel as parallel;
+pub use sparsec_reference as reference;
+pub use sparsec_runtime as runtime;
+pub use sparsec_tensor::{Array, Entries, PackOptions, Tensor, generate};

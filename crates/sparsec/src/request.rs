@@ -1,0 +1,99 @@
+//! What is asked: an expression, and what is known of its tensors.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::{ElementType, Result, Scalar, Source};
+use sparsec_format::FormatSpec;
+use sparsec_index::notation::TensorName;
+use sparsec_index::{Declaration, Declarations, Notation};
+use sparsec_tensor::Tensor;
+
+/// Tensors by name.
+pub type Inputs = BTreeMap<String, Tensor>;
+
+/// An expression, and what is known of its tensors before data is looked at.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// One or more statements of index notation.
+    pub expression: Source,
+    /// What is known of tensors, by name.
+    pub tensors: BTreeMap<String, TensorSpec>,
+    /// Extents of index variables, by name.
+    pub extents: BTreeMap<String, u64>,
+    /// Commands to use in place of those that planning would choose.
+    pub schedule: Option<Source>,
+}
+
+/// What is known of one tensor.
+#[derive(Clone, Debug, Default)]
+pub struct TensorSpec {
+    /// How it is stored; for an input, the input's own format if not given.
+    pub format: Option<FormatSpec>,
+    /// The type of its entries.
+    pub element: Option<ElementType>,
+    /// One extent a mode.
+    pub extents: Option<Vec<u64>>,
+    /// The value of entries that are not stored.
+    pub fill: Option<Scalar>,
+    /// Where this is known from, in words for diagnostics; may be empty.
+    pub origin: String,
+}
+
+impl Request {
+    /// An expression of whose tensors nothing is known yet.
+    pub fn new(expression: Source) -> Self {
+        Self {
+            expression,
+            tensors: BTreeMap::new(),
+            extents: BTreeMap::new(),
+            schedule: None,
+        }
+    }
+
+    /// What is known of the tensor `name`, to be added to.
+    pub fn tensor(&mut self, name: &str) -> &mut TensorSpec {
+        self.tensors.entry(name.to_owned()).or_default()
+    }
+
+    /// Says how the tensor `name` is stored, as a preset or a map.
+    ///
+    /// # Errors
+    /// The `E01` code of what is wrong with the format's text.
+    pub fn set_format(&mut self, name: &str, format: &str) -> Result<()> {
+        let source = Source::new(format!("format of {name}"), format);
+        self.tensor(name).format = Some(FormatSpec::parse(&source)?);
+        Ok(())
+    }
+
+    /// Every tensor that the expression names, in order of appearance.
+    ///
+    /// # Errors
+    /// The `E01` or `E02` code of what is wrong with the expression's text.
+    pub fn names(&self) -> Result<Vec<TensorName>> {
+        Ok(Notation::parse(&self.expression)?.tensor_names())
+    }
+
+    /// What the request and the inputs say of tensors and index variables.
+    pub(crate) fn declarations(&self, inputs: &Inputs) -> Declarations {
+        let mut declarations = Declarations::new();
+        let names = self.tensors.keys().chain(inputs.keys());
+        for name in names {
+            let spec = self.tensors.get(name).cloned().unwrap_or_default();
+            let input = inputs.get(name);
+            declarations.declare(
+                name.as_str(),
+                Declaration {
+                    element: spec.element.or(input.map(Tensor::element)),
+                    extents: spec.extents.or(input.map(|tensor| tensor.extents().to_vec())),
+                    fill: spec.fill.or(input.map(Tensor::fill)),
+                    order: spec.format.as_ref().and_then(FormatSpec::order),
+                    origin: spec.origin,
+                },
+            );
+        }
+        for (var, extent) in &self.extents {
+            declarations.set_extent(var.as_str(), *extent);
+        }
+        declarations
+    }
+}

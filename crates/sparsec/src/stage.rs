@@ -1,0 +1,177 @@
+//! Every stage between an expression and its kernel, as text.
+
+use std::fmt::Write;
+
+use sparsec_base::{Diagnostic, Result, code, suggest};
+use sparsec_graph::{IterationGraph, Lattice, Operands, Scope, space};
+use sparsec_index::concrete::Stmt;
+use sparsec_index::concretize;
+use sparsec_loop::passes;
+
+use crate::compile::{Compiled, CompiledStatement};
+
+/// One stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Index notation, with statements split where planning did.
+    Index,
+    /// Concrete notation with every command applied.
+    Concrete,
+    /// Naive concrete notation, blind to formats.
+    Naive,
+    /// The commands that planning chose.
+    Schedule,
+    /// Which loops have to be inside which.
+    Graph,
+    /// For each loop the coordinates it visits and its merge lattice.
+    Lattice,
+    /// The loop IR after all passes.
+    Loop,
+    /// The loop IR after one pass, or as lowered after `lower`.
+    LoopAfter(String),
+    /// C.
+    C,
+}
+
+impl Stage {
+    /// Every stage with what it shows, as `--emit` takes it.
+    pub const NAMES: [(&'static str, &'static str); 9] = [
+        ("index", "index notation, statements split where planning did"),
+        ("naive", "concrete notation, blind to formats"),
+        ("schedule", "the commands that planning chose"),
+        ("concrete", "concrete notation with the commands applied"),
+        ("graph", "which loops have to be inside which"),
+        ("lattice", "what each loop visits and its merge lattice"),
+        ("loop", "the loop IR after all passes"),
+        ("loop-after=PASS", "the loop IR after one pass, or after `lower`"),
+        ("c", "C"),
+    ];
+
+    /// The stage with this name; `None` if there is none.
+    pub fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "index" => Self::Index,
+            "naive" => Self::Naive,
+            "schedule" => Self::Schedule,
+            "concrete" => Self::Concrete,
+            "graph" => Self::Graph,
+            "lattice" => Self::Lattice,
+            "loop" => Self::Loop,
+            "c" => Self::C,
+            _ => Self::LoopAfter(name.strip_prefix("loop-after=")?.to_owned()),
+        })
+    }
+}
+
+impl Compiled {
+    /// A stage of every statement as text. Where there are several statements,
+    /// a blank line is between them.
+    ///
+    /// # Errors
+    /// `E0315` for a pass that does not exist.
+    pub fn emit(&self, stage: &Stage) -> Result<String> {
+        if *stage == Stage::C {
+            let functions: Vec<_> = self.statements.iter().map(|it| &it.function).collect();
+            return Ok(sparsec_codegen_c::emit_file(&functions, &Default::default()));
+        }
+        let mut texts = Vec::new();
+        for (number, statement) in self.statements.iter().enumerate() {
+            let mut text = self.emit_statement(stage, number, statement)?;
+            if !text.ends_with('\n') && !text.is_empty() {
+                text.push('\n');
+            }
+            texts.push(text);
+        }
+        let separator = if *stage == Stage::Index { "" } else { "\n" };
+        Ok(texts.join(separator))
+    }
+
+    fn emit_statement(
+        &self,
+        stage: &Stage,
+        number: usize,
+        statement: &CompiledStatement,
+    ) -> Result<String> {
+        let plan = &statement.plan;
+        Ok(match stage {
+            Stage::Index => self.program.statement_text(number),
+            Stage::Naive => concretize(&self.program, number).to_string(),
+            Stage::Concrete => plan.concrete.to_string(),
+            Stage::Schedule => plan.schedule.to_string(),
+            Stage::Graph => {
+                let naive = concretize(&self.program, number);
+                IterationGraph::of(&naive, &plan.formats).text(&naive)
+            }
+            Stage::Lattice => lattices(statement),
+            Stage::Loop => statement.function.to_string(),
+            Stage::LoopAfter(pass) => loop_after(statement, pass)?,
+            Stage::C => unreachable!("C is emitted for all statements at once"),
+        })
+    }
+}
+
+fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
+    if pass == "lower" {
+        return Ok(statement.lowered.to_string());
+    }
+    let mut found = None;
+    passes::optimize(statement.lowered.clone(), &mut |name, function| {
+        if name == pass {
+            found = Some(function.to_string());
+        }
+    });
+    found.ok_or_else(|| {
+        let names = || passes::PIPELINE.iter().map(|pass| pass.name).chain(["lower"]);
+        let all: Vec<&str> = names().collect();
+        let error = Diagnostic::new(code::UNKNOWN_PASS, format!("there is no pass `{pass}`"))
+            .note(format!("the passes are {}", all.join(", ")));
+        match suggest::closest(pass, names()) {
+            Some(near) => error.help(format!("did you mean `{near}`?")),
+            None => error,
+        }
+    })
+}
+
+/// A line for each loop: its variable, what it visits, its lattice.
+fn lattices(statement: &CompiledStatement) -> String {
+    let plan = &statement.plan;
+    let operands = Operands::of(&plan.concrete, &plan.formats);
+    let scope = Scope {
+        concrete: &plan.concrete,
+        formats: &plan.formats,
+        operands: &operands,
+    };
+    let mut out = String::new();
+    write_lattices(&mut out, scope, &plan.concrete.stmt, 0);
+    out
+}
+
+fn write_lattices(out: &mut String, scope: Scope<'_>, stmt: &Stmt, depth: usize) {
+    match stmt {
+        Stmt::Assign { .. } => {}
+        Stmt::Forall { var, body } => {
+            let space = space(scope, body, *var);
+            let name = |operand| scope.operands.label(operand, *var, scope.concrete, scope.formats);
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                out,
+                "{:indent$}{}: {}   visits {}",
+                "",
+                scope.concrete.vars[*var].name,
+                Lattice::of(&space).text(&name),
+                space.text(&name),
+                indent = 2 * depth,
+            );
+            write_lattices(out, scope, body, depth + 1);
+        }
+        Stmt::Where { consumer, producer } => {
+            write_lattices(out, scope, producer, depth);
+            write_lattices(out, scope, consumer, depth);
+        }
+        Stmt::Sequence(stmts) => {
+            for stmt in stmts {
+                write_lattices(out, scope, stmt, depth);
+            }
+        }
+    }
+}
