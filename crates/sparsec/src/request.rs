@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sparsec_base::{ElementType, Result, Scalar, Source};
+use sparsec_base::{ElementType, Result, Scalar, Source, Span};
 use sparsec_format::FormatSpec;
 use sparsec_index::notation::TensorName;
 use sparsec_index::{Declaration, Declarations, Notation};
@@ -35,8 +35,11 @@ pub struct TensorSpec {
     pub extents: Option<Vec<u64>>,
     /// The value of entries that are not stored.
     pub fill: Option<Scalar>,
-    /// Where this is known from, in words for diagnostics; may be empty.
+    /// Where this is known from, in words for diagnostics, such as "read from
+    /// `web.mtx`"; may be empty.
     pub origin: String,
+    /// Where a text states the extents, one place a mode; may be empty.
+    pub places: Vec<(Source, Span)>,
 }
 
 impl Request {
@@ -88,6 +91,7 @@ impl Request {
                     fill: spec.fill.or(input.map(Tensor::fill)),
                     order: spec.format.as_ref().and_then(FormatSpec::order),
                     origin: spec.origin,
+                    places: spec.places,
                 },
             );
         }
