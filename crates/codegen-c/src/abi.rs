@@ -1,7 +1,7 @@
 //! The binary interface between a compiled kernel and whoever calls it.
 //!
 //! This page is its one definition; `sparsec-runtime` mirrors the three
-//! structures, and `abi_layout` there checks sizes and offsets against the C.
+//! structures, and a test there looks at them from C.
 //!
 //! ```text
 //! int32_t NAME(sparsec_context *context, TENSOR, TENSOR, …)

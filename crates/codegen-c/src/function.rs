@@ -134,22 +134,24 @@ fn array_parameter(
 
 /// The local variables that hold what of a growing array may change.
 fn prologue(function: &Function, writer: &mut Writer<'_>) {
-    for argument in &function.arguments {
-        for &buffer in &argument.buffers {
-            let data = &function.buffers[buffer];
-            if data.access != Access::Grow || !writer.uses.buffers.contains(&buffer) {
+    for group in writer.growth.clone() {
+        for &buffer in &group.buffers {
+            if !writer.uses.buffers.contains(&buffer) {
                 continue;
             }
-            let ty = writer.c_type(data.storage);
+            let ty = writer.c_type(function.buffers[buffer].storage);
             let names = writer.buffer_names(buffer);
             writer.line(&format!("{ty} *{} = {}->data;", names.data, names.array));
-            writer.line(&format!(
-                "int64_t {} = {}->capacity;",
-                names.capacity, names.array
-            ));
             if !writer.uses.accessed.contains(&buffer) {
                 writer.line(&format!("(void){};", names.data));
             }
+        }
+        if group
+            .buffers
+            .iter()
+            .all(|buffer| writer.uses.grown.contains(buffer))
+        {
+            writer.set_capacity(&group, "int64_t ");
         }
     }
     writer.declare_workspaces();

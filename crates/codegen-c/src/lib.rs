@@ -49,6 +49,7 @@ pub mod abi;
 
 mod expr;
 mod function;
+mod growth;
 mod helper;
 mod name;
 mod precedence;

@@ -2,16 +2,6 @@
 //!
 //! * A loop's bound stays in the loop's head where evaluating it again gives
 //!   the same value, as in `pA1 < A1_pos[i + 1]`; else it gets a name first.
-//! * Room is made in line, so that an append that fits costs one comparison
-//!   with a local variable:
-//!
-//! ```text
-//! if (pC1 + 1 > C1_crd_capacity) {
-//!   C1_crd = context->grow(context, C1_crd_array, pC1 + 1, sizeof(int32_t));
-//!   if (!C1_crd) return SPARSEC_OUT_OF_MEMORY;
-//!   C1_crd_capacity = C1_crd_array->capacity;
-//! }
-//! ```
 
 use std::collections::HashMap;
 
@@ -19,6 +9,7 @@ use sparsec_base::ElementType;
 use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
 
 use crate::abi;
+use crate::growth::{Growth, growth_run};
 use crate::helper::Helpers;
 use crate::name::Names;
 use crate::precedence::{Piece, Precedence};
@@ -35,6 +26,7 @@ pub(crate) struct Writer<'f> {
     pub(crate) uses: Uses,
     vars: HashMap<Var, String>,
     buffers: HashMap<Buffer, BufferNames>,
+    pub(crate) growth: Vec<Growth>,
     lines: Vec<String>,
     indent: usize,
 }
@@ -44,8 +36,6 @@ pub(crate) struct Writer<'f> {
 pub(crate) struct BufferNames {
     /// The pointer to the entries.
     pub(crate) data: String,
-    /// For buffers that grow: how many entries there is room for.
-    pub(crate) capacity: String,
     /// For buffers that grow: the pointer to the `sparsec_array`.
     pub(crate) array: String,
 }
@@ -59,6 +49,7 @@ impl<'f> Writer<'f> {
             uses: Uses::of(function),
             vars: HashMap::new(),
             buffers: HashMap::new(),
+            growth: Vec::new(),
             lines: Vec::new(),
             indent: 1,
         }
@@ -75,12 +66,12 @@ impl<'f> Writer<'f> {
         for (buffer, data) in self.function.buffers.iter() {
             let data = self.names.fresh(&data.name);
             let names = BufferNames {
-                capacity: self.names.fresh(&format!("{data}_capacity")),
                 array: self.names.fresh(&format!("{data}_array")),
                 data,
             };
             self.buffers.insert(buffer, names);
         }
+        self.name_capacities();
     }
 
     pub(crate) fn var_name(&self, var: Var) -> &str {
@@ -118,8 +109,23 @@ impl<'f> Writer<'f> {
     }
 
     pub(crate) fn block(&mut self, block: &Block) {
-        for stmt in block {
-            self.stmt(stmt);
+        let mut rest = block.as_slice();
+        while let Some(stmt) = rest.first() {
+            let run = growth_run(rest);
+            match stmt {
+                Stmt::Grow { len, .. } => {
+                    self.grow(&run, len);
+                }
+                Stmt::Resize { len, .. } => {
+                    let len = self.grow(&run, len);
+                    for &buffer in &run {
+                        let array = self.buffer_names(buffer).array;
+                        self.line(&format!("{array}->len = {};", len.text));
+                    }
+                }
+                _ => self.stmt(stmt),
+            }
+            rest = &rest[run.len().max(1)..];
         }
     }
 
@@ -151,13 +157,8 @@ impl<'f> Writer<'f> {
                 value,
             } => self.fill(*buffer, lo, hi, value),
             Stmt::Alloc { buffer, len } => self.alloc(*buffer, len),
-            Stmt::Grow { buffer, len } => {
-                self.grow(*buffer, len);
-            }
-            Stmt::Resize { buffer, len } => {
-                let len = self.grow(*buffer, len);
-                let array = self.buffer_names(*buffer).array;
-                self.line(&format!("{array}->len = {};", len.text));
+            Stmt::Grow { .. } | Stmt::Resize { .. } => {
+                unreachable!("a block takes these in runs")
             }
             Stmt::Sort { buffer, lo, hi } => self.sort(*buffer, lo, hi),
             Stmt::Fail(failure) => {
@@ -387,35 +388,6 @@ impl<'f> Writer<'f> {
         if !self.uses.accessed.contains(&buffer) {
             self.line(&format!("(void){name};"));
         }
-    }
-
-    /// Makes room; the length, as something that may be repeated.
-    fn grow(&mut self, buffer: Buffer, len: &Expr) -> Piece {
-        let mut len = self.expr(len);
-        if !len
-            .text
-            .chars()
-            .all(|c| c.is_alphanumeric() || "_+- ".contains(c))
-        {
-            len = self.bind(len, ElementType::I64, "room");
-        }
-        let ty = self.c_type(self.function.buffers[buffer].storage);
-        let BufferNames {
-            data,
-            capacity,
-            array,
-        } = self.buffer_names(buffer);
-        self.line(&format!("if ({} > {capacity}) {{", len.text));
-        self.indented(|w| {
-            w.line(&format!(
-                "{data} = context->grow(context, {array}, {}, sizeof({ty}));",
-                len.text
-            ));
-            w.leave_if(&format!("!{data}"), Failure::OutOfMemory);
-            w.line(&format!("{capacity} = {array}->capacity;"));
-        });
-        self.line("}");
-        len
     }
 
     fn sort(&mut self, buffer: Buffer, lo: &Expr, hi: &Expr) {

@@ -14,6 +14,8 @@ pub(crate) struct Uses {
     pub(crate) buffers: HashSet<Buffer>,
     /// Buffers whose entries are read or written.
     pub(crate) accessed: HashSet<Buffer>,
+    /// Buffers that are grown or resized.
+    pub(crate) grown: HashSet<Buffer>,
     /// Whether the kernel calls its context: for memory or to sort.
     pub(crate) context: bool,
 }
@@ -39,11 +41,14 @@ impl Uses {
                     self.buffers.insert(*buffer);
                     self.accessed.insert(*buffer);
                 }
-                Stmt::Alloc { buffer, .. }
-                | Stmt::Grow { buffer, .. }
-                | Stmt::Resize { buffer, .. } => {
+                Stmt::Alloc { buffer, .. } => {
                     self.context = true;
                     self.buffers.insert(*buffer);
+                }
+                Stmt::Grow { buffer, .. } | Stmt::Resize { buffer, .. } => {
+                    self.context = true;
+                    self.buffers.insert(*buffer);
+                    self.grown.insert(*buffer);
                 }
                 _ => {}
             }
@@ -90,7 +95,8 @@ fn each_expr(stmt: &Stmt, visit: &mut dyn FnMut(&Expr)) {
     }
 }
 
-fn each_block(stmt: &Stmt, visit: &mut dyn FnMut(&Block)) {
+/// Calls `visit` with each block that a statement holds.
+pub(crate) fn each_block(stmt: &Stmt, visit: &mut dyn FnMut(&Block)) {
     match stmt {
         Stmt::For { body, .. } | Stmt::While { body, .. } => visit(body),
         Stmt::If {

@@ -76,7 +76,7 @@ fn expr(random: &mut Random, names: &Names, ty: ElementType, depth: u32) -> Expr
     if depth == 0 || random.below(8) == 0 {
         return leaf(random, names, ty);
     }
-    let mut part = |random: &mut Random, ty| Box::new(expr(random, names, ty, depth - 1));
+    let part = |random: &mut Random, ty| Box::new(expr(random, names, ty, depth - 1));
     match random.below(10) {
         0 => {
             let from = random.pick(&ElementType::ALL);

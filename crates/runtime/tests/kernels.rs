@@ -149,6 +149,16 @@ fn addition_appends_past_every_first_room() {
 }
 
 #[test]
+fn arrays_grow_apart_where_they_must() {
+    let rows: Vec<i64> = (0..5000).map(|i| (i * 37) % 11 - 3).collect();
+    let entries: i64 = rows.iter().map(|&n| n.max(0)).sum();
+    let n = vector(rows);
+    let wanted = (Format::dcsr(), &[5000, 8][..], ZERO);
+    let results = run(&sample("uneven"), &[wanted], &[&n]).unwrap();
+    assert_eq!(results[0].n_stored() as i64, entries);
+}
+
+#[test]
 fn a_result_may_be_empty() {
     let empty = Tensor::pack(&Format::csr(), &[3, 3], &[], &[]).unwrap();
     let wanted = (Format::csr(), &[3, 3][..], ZERO);

@@ -21,9 +21,9 @@ static inline int32_t add_loops(
     const int32_t *restrict B1_crd,
     const double *restrict B_vals) {
   int32_t *C1_crd = C1_crd_array->data;
-  int64_t C1_crd_capacity = C1_crd_array->capacity;
   double *C_vals = C_vals_array->data;
-  int64_t C_vals_capacity = C_vals_array->capacity;
+  int64_t C_capacity = C1_crd_array->capacity;
+  if (C_vals_array->capacity < C_capacity) C_capacity = C_vals_array->capacity;
   int64_t pC1 = 0;
   C1_pos[0] = 0;
   for (int64_t i = 0; i < A_n0; i++) {
@@ -35,15 +35,13 @@ static inline int32_t add_loops(
       int64_t jA = A1_crd[pA1];
       int64_t jB = B1_crd[pB1];
       int64_t j = jA < jB ? jA : jB;
-      if (pC1 + 1 > C1_crd_capacity) {
+      if (pC1 + 1 > C_capacity) {
         C1_crd = context->grow(context, C1_crd_array, pC1 + 1, sizeof(int32_t));
         if (!C1_crd) return SPARSEC_OUT_OF_MEMORY;
-        C1_crd_capacity = C1_crd_array->capacity;
-      }
-      if (pC1 + 1 > C_vals_capacity) {
         C_vals = context->grow(context, C_vals_array, pC1 + 1, sizeof(double));
         if (!C_vals) return SPARSEC_OUT_OF_MEMORY;
-        C_vals_capacity = C_vals_array->capacity;
+        C_capacity = C1_crd_array->capacity;
+        if (C_vals_array->capacity < C_capacity) C_capacity = C_vals_array->capacity;
       }
       C1_crd[pC1] = j;
       if (jA == j && jB == j) C_vals[pC1] = A_vals[pA1] + B_vals[pB1];
@@ -54,15 +52,13 @@ static inline int32_t add_loops(
       pC1++;
     }
     while (pA1 < pA1_end) {
-      if (pC1 + 1 > C1_crd_capacity) {
+      if (pC1 + 1 > C_capacity) {
         C1_crd = context->grow(context, C1_crd_array, pC1 + 1, sizeof(int32_t));
         if (!C1_crd) return SPARSEC_OUT_OF_MEMORY;
-        C1_crd_capacity = C1_crd_array->capacity;
-      }
-      if (pC1 + 1 > C_vals_capacity) {
         C_vals = context->grow(context, C_vals_array, pC1 + 1, sizeof(double));
         if (!C_vals) return SPARSEC_OUT_OF_MEMORY;
-        C_vals_capacity = C_vals_array->capacity;
+        C_capacity = C1_crd_array->capacity;
+        if (C_vals_array->capacity < C_capacity) C_capacity = C_vals_array->capacity;
       }
       C1_crd[pC1] = A1_crd[pA1];
       C_vals[pC1] = A_vals[pA1];
@@ -70,15 +66,13 @@ static inline int32_t add_loops(
       pC1++;
     }
     while (pB1 < pB1_end) {
-      if (pC1 + 1 > C1_crd_capacity) {
+      if (pC1 + 1 > C_capacity) {
         C1_crd = context->grow(context, C1_crd_array, pC1 + 1, sizeof(int32_t));
         if (!C1_crd) return SPARSEC_OUT_OF_MEMORY;
-        C1_crd_capacity = C1_crd_array->capacity;
-      }
-      if (pC1 + 1 > C_vals_capacity) {
         C_vals = context->grow(context, C_vals_array, pC1 + 1, sizeof(double));
         if (!C_vals) return SPARSEC_OUT_OF_MEMORY;
-        C_vals_capacity = C_vals_array->capacity;
+        C_capacity = C1_crd_array->capacity;
+        if (C_vals_array->capacity < C_capacity) C_capacity = C_vals_array->capacity;
       }
       C1_crd[pC1] = B1_crd[pB1];
       C_vals[pC1] = B_vals[pB1];
@@ -87,17 +81,15 @@ static inline int32_t add_loops(
     }
     C1_pos[i + 1] = pC1;
   }
-  if (pC1 > C1_crd_capacity) {
+  if (pC1 > C_capacity) {
     C1_crd = context->grow(context, C1_crd_array, pC1, sizeof(int32_t));
     if (!C1_crd) return SPARSEC_OUT_OF_MEMORY;
-    C1_crd_capacity = C1_crd_array->capacity;
-  }
-  C1_crd_array->len = pC1;
-  if (pC1 > C_vals_capacity) {
     C_vals = context->grow(context, C_vals_array, pC1, sizeof(double));
     if (!C_vals) return SPARSEC_OUT_OF_MEMORY;
-    C_vals_capacity = C_vals_array->capacity;
+    C_capacity = C1_crd_array->capacity;
+    if (C_vals_array->capacity < C_capacity) C_capacity = C_vals_array->capacity;
   }
+  C1_crd_array->len = pC1;
   C_vals_array->len = pC1;
   return SPARSEC_OK;
 }

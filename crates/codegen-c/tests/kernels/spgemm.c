@@ -22,9 +22,9 @@ static inline int32_t spgemm_loops(
     const int32_t *restrict B1_crd,
     const double *restrict B_vals) {
   int32_t *C1_crd = C1_crd_array->data;
-  int64_t C1_crd_capacity = C1_crd_array->capacity;
   double *C_vals = C_vals_array->data;
-  int64_t C_vals_capacity = C_vals_array->capacity;
+  int64_t C_capacity = C1_crd_array->capacity;
+  if (C_vals_array->capacity < C_capacity) C_capacity = C_vals_array->capacity;
   double *w = context->workspace(context, B_n1, sizeof(double));
   if (!w) return SPARSEC_OUT_OF_MEMORY;
   int32_t *w_list = context->workspace(context, B_n1, sizeof(int32_t));
@@ -49,15 +49,13 @@ static inline int32_t spgemm_loops(
     }
     context->sort_i32(context, w_list, n);
     /* append the row and clear what it touched */
-    if (pC1 + n > C1_crd_capacity) {
+    if (pC1 + n > C_capacity) {
       C1_crd = context->grow(context, C1_crd_array, pC1 + n, sizeof(int32_t));
       if (!C1_crd) return SPARSEC_OUT_OF_MEMORY;
-      C1_crd_capacity = C1_crd_array->capacity;
-    }
-    if (pC1 + n > C_vals_capacity) {
       C_vals = context->grow(context, C_vals_array, pC1 + n, sizeof(double));
       if (!C_vals) return SPARSEC_OUT_OF_MEMORY;
-      C_vals_capacity = C_vals_array->capacity;
+      C_capacity = C1_crd_array->capacity;
+      if (C_vals_array->capacity < C_capacity) C_capacity = C_vals_array->capacity;
     }
     for (int64_t e = 0; e < n; e++) {
       int64_t j_2 = w_list[e];
@@ -70,17 +68,15 @@ static inline int32_t spgemm_loops(
     if (pC1 > 2147483647) return SPARSEC_WIDTH_OVERFLOW;
     C1_pos[i + 1] = pC1;
   }
-  if (pC1 > C1_crd_capacity) {
+  if (pC1 > C_capacity) {
     C1_crd = context->grow(context, C1_crd_array, pC1, sizeof(int32_t));
     if (!C1_crd) return SPARSEC_OUT_OF_MEMORY;
-    C1_crd_capacity = C1_crd_array->capacity;
-  }
-  C1_crd_array->len = pC1;
-  if (pC1 > C_vals_capacity) {
     C_vals = context->grow(context, C_vals_array, pC1, sizeof(double));
     if (!C_vals) return SPARSEC_OUT_OF_MEMORY;
-    C_vals_capacity = C_vals_array->capacity;
+    C_capacity = C1_crd_array->capacity;
+    if (C_vals_array->capacity < C_capacity) C_capacity = C_vals_array->capacity;
   }
+  C1_crd_array->len = pC1;
   C_vals_array->len = pC1;
   return SPARSEC_OK;
 }

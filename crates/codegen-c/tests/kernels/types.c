@@ -107,8 +107,8 @@ static inline int32_t types_loops(
     y_vals[i] = sparsec_min_f32(y_vals[i], __builtin_inff());
     y_vals[i] += sqrtf(fabsf(double_)) + sparsec_mod_f32(floorf(double_), 0.75f);
     m_vals[i] = (x_vals[i] < 1.0f && s_vals[i]) || !s_vals[i];
-    m_vals[i] |= z_vals[i] != z_vals[i];
-    m_vals[i] &= s_vals[i] == (c_vals[i] < 3);
+    m_vals[i] = m_vals[i] || z_vals[i] != z_vals[i];
+    m_vals[i] = m_vals[i] && s_vals[i] == (c_vals[i] < 3);
     k_vals[i] = e_vals[i] * e_vals[i] + INT32_MIN - (-e_vals[i]);
     k_vals[i] = sparsec_floordiv_i32(k_vals[i], 7) - sparsec_mod_i32(k_vals[i], -3) + sparsec_abs_i32(k_vals[i]);
     k_vals[i] = sparsec_max_i32(k_vals[i], e_vals[i]);

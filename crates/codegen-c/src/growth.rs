@@ -1,0 +1,151 @@
+//! Making room in results that grow.
+//!
+//! Room is made in line, so that an append that fits costs one comparison with a
+//! local variable. Arrays that always grow together share the comparison and its
+//! variable:
+//!
+//! ```text
+//! if (pC1 + 1 > C_capacity) {
+//!   C1_crd = context->grow(context, C1_crd_array, pC1 + 1, sizeof(int32_t));
+//!   if (!C1_crd) return SPARSEC_OUT_OF_MEMORY;
+//!   …
+//!   C_capacity = C1_crd_array->capacity;
+//!   …
+//! }
+//! ```
+
+use sparsec_base::ElementType;
+use sparsec_loop::{Access, Block, Buffer, Expr, Failure, Function, Stmt};
+
+use crate::precedence::Piece;
+use crate::stmt::{BufferNames, Writer};
+use crate::uses::each_block;
+
+/// Buffers that always grow together.
+#[derive(Clone, Debug)]
+pub(crate) struct Growth {
+    /// The buffers.
+    pub(crate) buffers: Vec<Buffer>,
+    /// The variable that holds for how many entries all have room.
+    pub(crate) capacity: String,
+}
+
+impl Writer<'_> {
+    /// Names the capacity of each group of buffers.
+    pub(crate) fn name_capacities(&mut self) {
+        for buffers in growth_groups(self.function) {
+            let of = match buffers.as_slice() {
+                [one] => self.buffer_name(*one).to_owned(),
+                _ => self.argument_of(buffers[0]).to_owned(),
+            };
+            let capacity = self.names.fresh(&format!("{of}_capacity"));
+            self.growth.push(Growth { buffers, capacity });
+        }
+    }
+
+    /// The name of the argument that has `buffer`.
+    fn argument_of(&self, buffer: Buffer) -> &str {
+        let argument = self
+            .function
+            .arguments
+            .iter()
+            .find(|argument| argument.buffers.contains(&buffer));
+        argument.map_or("result", |argument| &argument.name)
+    }
+
+    /// Makes room in every buffer of a run; the length, as something that may be
+    /// repeated.
+    pub(crate) fn grow(&mut self, run: &[Buffer], len: &Expr) -> Piece {
+        let mut len = self.expr(len);
+        let repeatable = |c: char| c.is_alphanumeric() || "_+- ".contains(c);
+        if !len.text.chars().all(repeatable) {
+            len = self.bind(len, ElementType::I64, "room");
+        }
+        let groups: Vec<Growth> = self
+            .growth
+            .iter()
+            .filter(|group| run.contains(&group.buffers[0]))
+            .cloned()
+            .collect();
+        for group in groups {
+            self.line(&format!("if ({} > {}) {{", len.text, group.capacity));
+            self.indented(|w| {
+                for &buffer in &group.buffers {
+                    let BufferNames { data, array } = w.buffer_names(buffer);
+                    let ty = w.c_type(w.function.buffers[buffer].storage);
+                    w.line(&format!(
+                        "{data} = context->grow(context, {array}, {}, sizeof({ty}));",
+                        len.text
+                    ));
+                    w.leave_if(&format!("!{data}"), Failure::OutOfMemory);
+                }
+                w.set_capacity(&group, "");
+            });
+            self.line("}");
+        }
+        len
+    }
+
+    /// Sets the capacity of a group to the least of its arrays'.
+    pub(crate) fn set_capacity(&mut self, group: &Growth, declare: &str) {
+        let capacity = &group.capacity;
+        let (first, others) = group.buffers.split_at(1);
+        let first = self.buffer_names(first[0]).array;
+        self.line(&format!("{declare}{capacity} = {first}->capacity;"));
+        for &buffer in others {
+            let array = self.buffer_names(buffer).array;
+            self.line(&format!(
+                "if ({array}->capacity < {capacity}) {capacity} = {array}->capacity;"
+            ));
+        }
+    }
+}
+
+/// The statements from the first of `block` that grow, or that resize, buffers to
+/// one length, each buffer once: they make room together.
+pub(crate) fn growth_run(block: &[Stmt]) -> Vec<Buffer> {
+    let mut run: Vec<Buffer> = Vec::new();
+    for stmt in block {
+        match (&block[0], stmt) {
+            (Stmt::Grow { len: first, .. }, Stmt::Grow { buffer, len })
+            | (Stmt::Resize { len: first, .. }, Stmt::Resize { buffer, len })
+                if first == len && !run.contains(buffer) =>
+            {
+                run.push(*buffer);
+            }
+            _ => break,
+        }
+    }
+    run
+}
+
+/// The growing buffers, in groups whose members always grow together. One
+/// capacity serves a group, so that appending an entry compares once.
+pub(crate) fn growth_groups(function: &Function) -> Vec<Vec<Buffer>> {
+    let mut groups: Vec<Vec<Buffer>> = Vec::new();
+    for argument in &function.arguments {
+        let grows = |buffer: &Buffer| function.buffers[*buffer].access == Access::Grow;
+        groups.push(argument.buffers.iter().copied().filter(grows).collect());
+    }
+    split_groups(&function.body, &mut groups);
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+/// Splits every group of which some run holds a part.
+fn split_groups(block: &Block, groups: &mut Vec<Vec<Buffer>>) {
+    let mut rest = block.as_slice();
+    while let Some(stmt) = rest.first() {
+        each_block(stmt, &mut |block| split_groups(block, groups));
+        let run = growth_run(rest);
+        if !run.is_empty() {
+            let parts = std::mem::take(groups).into_iter().flat_map(|group| {
+                let (inside, outside): (Vec<Buffer>, Vec<Buffer>) =
+                    group.into_iter().partition(|buffer| run.contains(buffer));
+                [inside, outside]
+            });
+            *groups = parts.filter(|group| !group.is_empty()).collect();
+        }
+        rest = &rest[run.len().max(1)..];
+    }
+}
