@@ -37,13 +37,13 @@
 //! (`-ffp-contract=off`). Where C differs from the IR, the text says so:
 //!
 //! * C computes in `int` what is narrower than `int64_t`; an operation of the
-//!   IR's `i64` whose operands C holds in `int` has one widened ([`expr`]).
+//!   IR's `i64` whose operands C holds in `int` has one widened (`expr`).
 //! * `//`, `%`, `min`, `max` and `abs` are small inline functions, written only
 //!   where used.
 //! * C has no error exit inside an expression. An operation that may fail is
 //!   checked by a statement before the one that holds it; a lazy operator
 //!   around it becomes an `if`, so that what the IR does not evaluate, C does
-//!   not check ([`expr`]).
+//!   not check (`expr`).
 
 pub mod abi;
 
