@@ -51,7 +51,11 @@ impl Lattice {
     pub fn of(space: &Space) -> Self {
         let mut lattice = Self::build(space);
         lattice.points.sort_by(|left, right| {
-            right.0.len().cmp(&left.0.len()).then_with(|| left.cmp(right))
+            right
+                .0
+                .len()
+                .cmp(&left.0.len())
+                .then_with(|| left.cmp(right))
         });
         lattice.points.dedup();
         lattice
@@ -105,7 +109,10 @@ impl Lattice {
 
     /// Every operand that the loop walks.
     pub fn operands(&self) -> BTreeSet<Operand> {
-        self.points.iter().flat_map(|point| point.0.iter().copied()).collect()
+        self.points
+            .iter()
+            .flat_map(|point| point.0.iter().copied())
+            .collect()
     }
 
     /// The points inside `point`, itself first: the cases of its loop.
@@ -118,7 +125,10 @@ impl Lattice {
         if self.everything {
             return self.points.len();
         }
-        self.points.iter().map(|point| self.cases(point).count()).sum()
+        self.points
+            .iter()
+            .map(|point| self.cases(point).count())
+            .sum()
     }
 
     /// The lattice as text, with operands named by `name`: `{b0, c0} {b0} {c0}`,

@@ -37,11 +37,15 @@ pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
         operands: &operands,
     };
     let mut result = Ok(());
-    for_each_nest(&concrete.stmt, &mut Vec::new(), &mut |loops, lhs, reduce, rhs| {
-        if result.is_ok() {
-            result = check.assign(loops, lhs, reduce, rhs);
-        }
-    });
+    for_each_nest(
+        &concrete.stmt,
+        &mut Vec::new(),
+        &mut |loops, lhs, reduce, rhs| {
+            if result.is_ok() {
+                result = check.assign(loops, lhs, reduce, rhs);
+            }
+        },
+    );
     result?;
     check.cases(&concrete.stmt, 1)
 }
@@ -83,19 +87,36 @@ impl Check<'_> {
         let place = |var: IndexVar| loops.iter().position(|known| *known == var);
         for edge in edges(access, self.formats.of(access.tensor)) {
             if edge.before == edge.after {
-                return Err(self.error(code::DIAGONAL, access, format!(
-                    "`{}` is stored so that `{}` would have to be searched for",
-                    self.name(access), self.var(edge.after),
-                )).help(format!("store `{}` as `dense`", self.name(access))));
+                return Err(self
+                    .error(
+                        code::DIAGONAL,
+                        access,
+                        format!(
+                            "`{}` is stored so that `{}` would have to be searched for",
+                            self.name(access),
+                            self.var(edge.after),
+                        ),
+                    )
+                    .help(format!("store `{}` as `dense`", self.name(access))));
             }
             if place(edge.before) > place(edge.after) {
-                return Err(self.error(code::LOOP_ORDER, access, format!(
-                    "`{}` stores `{}` outside `{}`, but the loops visit `{}` first",
-                    self.name(access), self.var(edge.before), self.var(edge.after), self.var(edge.after),
-                )).help(format!(
-                    "put the loop over `{}` outside, or store `{}` in another mode order",
-                    self.var(edge.before), self.name(access),
-                )));
+                return Err(self
+                    .error(
+                        code::LOOP_ORDER,
+                        access,
+                        format!(
+                            "`{}` stores `{}` outside `{}`, but the loops visit `{}` first",
+                            self.name(access),
+                            self.var(edge.before),
+                            self.var(edge.after),
+                            self.var(edge.after),
+                        ),
+                    )
+                    .help(format!(
+                        "put the loop over `{}` outside, or store `{}` in another mode order",
+                        self.var(edge.before),
+                        self.name(access),
+                    )));
             }
         }
         Ok(())
@@ -110,10 +131,19 @@ impl Check<'_> {
     ) -> Result<()> {
         let format = self.formats.of(access.tensor);
         let refuse = |why: &str| {
-            Err(self.error(code::UNORDERED, access, format!(
-                "the entries of `{}` are in no order, {why}",
-                self.name(access),
-            )).help(format!("convert `{}` to an ordered format, such as `scoo`", self.name(access))))
+            Err(self
+                .error(
+                    code::UNORDERED,
+                    access,
+                    format!(
+                        "the entries of `{}` are in no order, {why}",
+                        self.name(access),
+                    ),
+                )
+                .help(format!(
+                    "convert `{}` to an ordered format, such as `scoo`",
+                    self.name(access)
+                )))
         };
         if !is_perfect_nest(&self.concrete.stmt) {
             return refuse("and this statement needs a temporary for each of them");
@@ -137,12 +167,23 @@ impl Check<'_> {
     fn workspace(&self, lhs: &Access) -> Result<()> {
         if self.operands.is_listed(lhs.tensor) && lhs.vars.len() > 1 {
             let result = &self.concrete.tensors[self.concrete.result];
-            return Err(Diagnostic::new(code::WORKSPACE_MODES, format!(
-                "the entries of `{}` are produced in no order over {} modes at once",
-                result.name, lhs.vars.len(),
-            ))
-            .at(&self.concrete.source, result.span, "needs a workspace of several modes")
-            .help(format!("store an operand in another mode order, or `{}` as `dense`", result.name)));
+            return Err(Diagnostic::new(
+                code::WORKSPACE_MODES,
+                format!(
+                    "the entries of `{}` are produced in no order over {} modes at once",
+                    result.name,
+                    lhs.vars.len(),
+                ),
+            )
+            .at(
+                &self.concrete.source,
+                result.span,
+                "needs a workspace of several modes",
+            )
+            .help(format!(
+                "store an operand in another mode order, or `{}` as `dense`",
+                result.name
+            )));
         }
         Ok(())
     }
@@ -152,14 +193,22 @@ impl Check<'_> {
         let levels = format.levels();
         let name = self.name(lhs);
         if !format.is_all_dense() && reduce.is_some() {
-            return Err(self.error(code::SPARSE_REDUCTION, lhs, format!(
-                "values are added up into entries of `{name}`, which is sparse",
-            )).help(format!("store `{name}` as `dense`")));
+            return Err(self
+                .error(
+                    code::SPARSE_REDUCTION,
+                    lhs,
+                    format!("values are added up into entries of `{name}`, which is sparse",),
+                )
+                .help(format!("store `{name}` as `dense`")));
         }
         if levels.last().is_some_and(|level| !level.unique) {
-            return Err(self.error(code::RESULT_FORMAT, lhs, format!(
-                "`{name}` is asked for in a format whose entries may repeat",
-            )).help("leave out `nonunique` on the last level"));
+            return Err(self
+                .error(
+                    code::RESULT_FORMAT,
+                    lhs,
+                    format!("`{name}` is asked for in a format whose entries may repeat",),
+                )
+                .help("leave out `nonunique` on the last level"));
         }
         for (number, level) in levels.iter().enumerate() {
             if level.kind.capabilities().random_insert {
@@ -168,10 +217,18 @@ impl Check<'_> {
             let wanted = levels[..=number].iter().map(|level| lhs.vars[level.mode]);
             if !loops.iter().copied().take(number + 1).eq(wanted) {
                 let order: Vec<&str> = loops.iter().map(|var| self.var(*var)).collect();
-                return Err(self.error(code::RESULT_ORDER, lhs, format!(
-                    "`{name}` does not get its entries in order from the loops {}",
-                    order.join(", "),
-                )).help(format!("store `{name}` as `dense`, or in the order in which it is produced")));
+                return Err(self
+                    .error(
+                        code::RESULT_ORDER,
+                        lhs,
+                        format!(
+                            "`{name}` does not get its entries in order from the loops {}",
+                            order.join(", "),
+                        ),
+                    )
+                    .help(format!(
+                        "store `{name}` as `dense`, or in the order in which it is produced"
+                    )));
             }
         }
         Ok(())
@@ -191,11 +248,19 @@ impl Check<'_> {
                 let total = so_far.saturating_mul(here);
                 if total > MAX_CASES {
                     let result = &self.concrete.tensors[self.concrete.result];
-                    return Err(Diagnostic::new(code::MERGE_TOO_LARGE, format!(
-                        "the loop over `{}` merges {} operands",
-                        self.var(*var), lattice.operands().len(),
-                    ))
-                    .at(&self.concrete.source, result.span, "in the statement that computes this")
+                    return Err(Diagnostic::new(
+                        code::MERGE_TOO_LARGE,
+                        format!(
+                            "the loop over `{}` merges {} operands",
+                            self.var(*var),
+                            lattice.operands().len(),
+                        ),
+                    )
+                    .at(
+                        &self.concrete.source,
+                        result.span,
+                        "in the statement that computes this",
+                    )
                     .help("give part of the expression a name, in a statement of its own"));
                 }
                 self.cases(body, total)

@@ -105,7 +105,13 @@ impl Operands {
     }
 
     /// The operand's name and level at `var`, such as `B1`.
-    pub fn label(&self, operand: Operand, var: IndexVar, concrete: &Concrete, formats: &Formats) -> String {
+    pub fn label(
+        &self,
+        operand: Operand,
+        var: IndexVar,
+        concrete: &Concrete,
+        formats: &Formats,
+    ) -> String {
         let access = self.access(operand);
         let name = &concrete.tensors[access.tensor].name;
         match level_at(access, var, formats.of(access.tensor)) {

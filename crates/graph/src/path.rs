@@ -68,25 +68,29 @@ impl IterationGraph {
             vars: Vec::new(),
             edges: Vec::new(),
         };
-        for_each_nest(&concrete.stmt, &mut Vec::new(), &mut |loops, lhs, _, rhs| {
-            for var in loops {
-                if !graph.vars.contains(var) {
-                    graph.vars.push(*var);
-                }
-            }
-            let mut accesses = rhs.accesses();
-            accesses.push(lhs);
-            for access in accesses {
-                let Some(format) = formats.get(access.tensor) else {
-                    continue;
-                };
-                for edge in edges(access, format) {
-                    if !graph.edges.contains(&edge) {
-                        graph.edges.push(edge);
+        for_each_nest(
+            &concrete.stmt,
+            &mut Vec::new(),
+            &mut |loops, lhs, _, rhs| {
+                for var in loops {
+                    if !graph.vars.contains(var) {
+                        graph.vars.push(*var);
                     }
                 }
-            }
-        });
+                let mut accesses = rhs.accesses();
+                accesses.push(lhs);
+                for access in accesses {
+                    let Some(format) = formats.get(access.tensor) else {
+                        continue;
+                    };
+                    for edge in edges(access, format) {
+                        if !graph.edges.contains(&edge) {
+                            graph.edges.push(edge);
+                        }
+                    }
+                }
+            },
+        );
         graph
     }
 

@@ -258,7 +258,7 @@ fn apply(op: Operator, element: ElementType, args: Vec<Support>) -> Support {
         .map(|arg| arg.space)
         .reduce(Space::union)
         .unwrap_or(Space::Nothing);
-    match fills.and_then(|fills| op.evaluate(&fills)) {
+    match fills.and_then(|fills| op.evaluate_unstored(&fills)) {
         Some(fill) => Support {
             space,
             fill: Some(fill),

@@ -155,9 +155,7 @@ impl Lowerer<'_> {
                 }
                 Stmt::Forall { body, .. } => find(body, var, is_result),
                 Stmt::Where { consumer, .. } => find(consumer, var, is_result),
-                Stmt::Sequence(stmts) => {
-                    stmts.iter().find_map(|stmt| find(stmt, var, is_result))
-                }
+                Stmt::Sequence(stmts) => stmts.iter().find_map(|stmt| find(stmt, var, is_result)),
                 Stmt::Assign { .. } => None,
             }
         }
@@ -196,17 +194,21 @@ impl Lowerer<'_> {
     fn fill_dense_result(&mut self, access: &Access) {
         let mut reduce = None;
         let mut overwritten = false;
-        for_each_nest(&self.concrete.stmt, &mut Vec::new(), &mut |loops, lhs, op, _| {
-            if lhs.tensor == access.tensor {
-                reduce = op;
-                overwritten = op.is_none()
-                    && loops.iter().all(|var| {
-                        self.result_lattice(*var).is_some_and(|lattice| {
-                            lattice.everything && lattice.operands().is_empty()
-                        })
-                    });
-            }
-        });
+        for_each_nest(
+            &self.concrete.stmt,
+            &mut Vec::new(),
+            &mut |loops, lhs, op, _| {
+                if lhs.tensor == access.tensor {
+                    reduce = op;
+                    overwritten = op.is_none()
+                        && loops.iter().all(|var| {
+                            self.result_lattice(*var).is_some_and(|lattice| {
+                                lattice.everything && lattice.operands().is_empty()
+                            })
+                        });
+                }
+            },
+        );
         if overwritten {
             return;
         }
@@ -240,9 +242,10 @@ impl Lowerer<'_> {
     ) {
         let access = self.result_access();
         let levels = self.formats.of(access.tensor).levels();
-        let level = levels.iter().position(|level| access.vars[level.mode] == var);
-        let (Some(level), true, true) =
-            (level, self.assembly.is_some(), self.assigns_result(body))
+        let level = levels
+            .iter()
+            .position(|level| access.vars[level.mode] == var);
+        let (Some(level), true, true) = (level, self.assembly.is_some(), self.assigns_result(body))
         else {
             return write(self, bindings);
         };
@@ -286,7 +289,9 @@ impl Lowerer<'_> {
                 len: len.clone(),
             });
             if skips {
-                let lo = self.product(access, chain.below, Expr::Var(chain.counter)).add(1);
+                let lo = self
+                    .product(access, chain.below, Expr::Var(chain.counter))
+                    .add(1);
                 self.builder.push(Loop::Fill {
                     buffer: pos,
                     lo,
@@ -399,7 +404,9 @@ impl Lowerer<'_> {
         let assembly = self.assembly.as_ref()?;
         let access = self.result_access();
         let levels = self.formats.of(access.tensor).levels();
-        let level = levels.iter().position(|level| access.vars[level.mode] == var)?;
+        let level = levels
+            .iter()
+            .position(|level| access.vars[level.mode] == var)?;
         let number = assembly.chain_at(level)?;
         self.assigns_result(body).then_some(number)
     }
@@ -471,7 +478,8 @@ impl Lowerer<'_> {
                 self.for_loop(p, 0, parents, |it| {
                     let so_far = Expr::load(pos, p);
                     let next = Expr::Var(p).add(1);
-                    it.builder.store_reduce(pos, next, so_far, Some(BinaryOp::Max));
+                    it.builder
+                        .store_reduce(pos, next, so_far, Some(BinaryOp::Max));
                 });
             }
             for level in chain.first..=chain.last {

@@ -141,7 +141,10 @@ impl<'a> Lowerer<'a> {
     pub(crate) fn advance(&self, bindings: &mut Bindings) {
         for operand in self.operands.ids() {
             let access = self.operands.access(operand);
-            let cursor = bindings.cursors.get_mut(&operand).expect("every operand has a cursor");
+            let cursor = bindings
+                .cursors
+                .get_mut(&operand)
+                .expect("every operand has a cursor");
             self.advance_cursor(access, cursor, &bindings.coordinates);
         }
         let access = self.result_access();
@@ -243,7 +246,10 @@ impl<'a> Lowerer<'a> {
                 return Expr::Var(*value);
             }
         }
-        let operand = self.operands.find(access).expect("operands hold every access");
+        let operand = self
+            .operands
+            .find(access)
+            .expect("operands hold every access");
         let cursor = &bindings.cursors[&operand];
         let vals = match self.workspaces.get(&access.tensor) {
             Some(Workspace::Dense { vals } | Workspace::Listed { vals, .. }) => *vals,

@@ -7,7 +7,10 @@ use sparsec_loop::{BinaryOp, Expr, Intrinsic, UnaryOp};
 /// `op` applied to arguments of type `element` (that of the last argument).
 pub(crate) fn apply(op: Operator, element: ElementType, args: Vec<Expr>) -> Expr {
     let mut args = args.into_iter();
-    let mut next = || args.next().expect("as many arguments as the operator takes");
+    let mut next = || {
+        args.next()
+            .expect("as many arguments as the operator takes")
+    };
     if let Some(binary) = binary(op, element) {
         let left = next();
         return left.binary(binary, next());

@@ -87,7 +87,9 @@ impl Lowerer<'_> {
             it.advance(&mut inner);
             for walker in &mut walkers {
                 let here = Expr::load(walker.crd, walker.position).equals(i);
-                let hit = Expr::Var(walker.position).less(walker.end.clone()).and(here);
+                let hit = Expr::Var(walker.position)
+                    .less(walker.end.clone())
+                    .and(here);
                 let name = format!("{}_hit", it.position_name(walker.operand, walker.level));
                 walker.hit = Some(Expr::Var(it.builder.let_(&name, hit)));
                 it.take_run(walker, i);
@@ -221,7 +223,8 @@ impl Lowerer<'_> {
         let i = match walkers {
             [walker] => {
                 let i = self.coordinate(var);
-                self.builder.declare(i, Expr::load(walker.crd, walker.position));
+                self.builder
+                    .declare(i, Expr::load(walker.crd, walker.position));
                 i
             }
             _ => self.least_coordinate(var, walkers),
@@ -279,7 +282,9 @@ impl Lowerer<'_> {
             };
             return (segment, 0, false, true);
         }
-        let number = self.walked_level(operand, var).expect("the lattice has walked levels");
+        let number = self
+            .walked_level(operand, var)
+            .expect("the lattice has walked levels");
         let level = &self.formats.of(access.tensor).levels()[number];
         let place = &bindings.cursors[&operand].place;
         let arrays = &self.tensors[&access.tensor];
@@ -299,7 +304,10 @@ impl Lowerer<'_> {
         for walker in walkers.iter() {
             let tensor = self.operands.access(walker.operand).tensor;
             let label = format!("{name}{}", self.concrete.tensors[tensor].name);
-            read.push(self.builder.let_(&label, Expr::load(walker.crd, walker.position)));
+            read.push(
+                self.builder
+                    .let_(&label, Expr::load(walker.crd, walker.position)),
+            );
         }
         let least = read
             .iter()
@@ -410,7 +418,10 @@ impl Lowerer<'_> {
             return;
         };
         let mut inner = bindings.clone();
-        for walker in walkers.iter().filter(|walker| case.0.contains(&walker.operand)) {
+        for walker in walkers
+            .iter()
+            .filter(|walker| case.0.contains(&walker.operand))
+        {
             let position = Expr::Var(walker.position);
             let place = match walker.run_end {
                 Some(end) => Place::Run {
@@ -421,7 +432,9 @@ impl Lowerer<'_> {
                 None => Place::At(position),
             };
             let levels = walker.level + 1;
-            inner.cursors.insert(walker.operand, Cursor { levels, place });
+            inner
+                .cursors
+                .insert(walker.operand, Cursor { levels, place });
         }
         self.advance(&mut inner);
         self.stmt(&body, &inner);

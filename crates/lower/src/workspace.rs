@@ -76,7 +76,7 @@ impl Lowerer<'_> {
     fn allocate(&mut self, access: &Access) -> Workspace {
         let data = &self.concrete.tensors[access.tensor];
         let len = self.workspace_len(access);
-        let mut array = |builder: &mut sparsec_loop::Builder, part: &str, storage, compute| {
+        let array = |builder: &mut sparsec_loop::Builder, part: &str, storage, compute| {
             let name = format!("{}.{part}", data.name);
             let buffer = builder.buffer(&name, storage, compute, BufferAccess::Workspace);
             builder.push(Loop::Alloc {
@@ -92,7 +92,12 @@ impl Lowerer<'_> {
         let index = crd_width(self.formats.of(self.concrete.result)).element();
         Workspace::Listed {
             vals,
-            set: array(&mut self.builder, "set", ElementType::Bool, ElementType::Bool),
+            set: array(
+                &mut self.builder,
+                "set",
+                ElementType::Bool,
+                ElementType::Bool,
+            ),
             list: array(&mut self.builder, "list", index, ElementType::I64),
             n: None,
         }
@@ -137,7 +142,9 @@ impl Lowerer<'_> {
                     value: identity.into(),
                 });
             }
-            Some(Workspace::Listed { vals, set, list, .. }) => {
+            Some(Workspace::Listed {
+                vals, set, list, ..
+            }) => {
                 let n = Some(self.builder.var_(&format!("{name}.n"), 0));
                 let listed = Workspace::Listed { vals, set, list, n };
                 self.workspaces.insert(tensor, listed);
@@ -200,7 +207,8 @@ impl Lowerer<'_> {
                 let n = n.expect("a list is begun before it is written");
                 let at = self.workspace_position(lhs, bindings);
                 let then = self.block(|it| {
-                    it.builder.store_reduce(vals, at.clone(), value.clone(), combine);
+                    it.builder
+                        .store_reduce(vals, at.clone(), value.clone(), combine);
                 });
                 let otherwise = self.block(|it| {
                     it.builder.store(set, at.clone(), Scalar::Bool(true));
@@ -252,7 +260,8 @@ impl Lowerer<'_> {
             let name = &self.concrete.tensors[tensor].name;
             let p = self.builder.fixed(&format!("p{name}"), ElementType::I64);
             self.for_loop(p, 0, n, |it| {
-                it.builder.store(set, Expr::load(list, p), Scalar::Bool(false));
+                it.builder
+                    .store(set, Expr::load(list, p), Scalar::Bool(false));
             });
         }
     }
@@ -265,7 +274,10 @@ impl Lowerer<'_> {
         }
         let mut wanted = false;
         consumer.for_each_assign(&mut |lhs, _, rhs| {
-            let reads = rhs.accesses().iter().any(|access| access.tensor == temporary);
+            let reads = rhs
+                .accesses()
+                .iter()
+                .any(|access| access.tensor == temporary);
             let flagged = match self.workspaces.get(&lhs.tensor) {
                 Some(Workspace::Scalar { written, .. }) => written.is_some(),
                 Some(Workspace::Listed { .. }) => true,
@@ -292,7 +304,9 @@ impl Lowerer<'_> {
                 producer: inner,
             } => {
                 let certain = |access: &Access| self.always_writes(inner, access.tensor);
-                own_temporaries(inner).iter().all(|(access, _)| certain(access))
+                own_temporaries(inner)
+                    .iter()
+                    .all(|(access, _)| certain(access))
                     && self.always_writes(consumer, temporary)
             }
             Stmt::Sequence(stmts) => stmts.iter().any(|stmt| self.always_writes(stmt, temporary)),

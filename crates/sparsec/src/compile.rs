@@ -49,14 +49,20 @@ pub struct CompiledStatement {
 pub fn compile(request: &Request, inputs: &Inputs) -> Result<Compiled> {
     let notation = Notation::parse(&request.expression)?;
     let schedule = request.schedule.as_ref().map(Schedule::parse).transpose()?;
-    let program = notation.resolve(&request.declarations(inputs))?;
+    let program = notation.resolve(&request.declarations(&notation, inputs))?;
     let formats = given_formats(&program, request, inputs)?;
-    let planned = plan_program(program.clone(), formats, schedule.as_ref(), &|program, statement, format| {
-        widths::of_result(program, statement, format, inputs)
-    })?;
+    let planned = plan_program(
+        program.clone(),
+        formats,
+        schedule.as_ref(),
+        &|program, statement, format| widths::of_result(program, statement, format, inputs),
+    )?;
     let mut statements = Vec::new();
     for plan in planned.plans {
-        let name = format!("compute_{}", plan.concrete.tensors[plan.concrete.result].name);
+        let name = format!(
+            "compute_{}",
+            plan.concrete.tensors[plan.concrete.result].name
+        );
         let lowered = sparsec_lower::lower(&name, &plan.concrete, &plan.formats)?;
         let function = passes::optimize(lowered.clone(), &mut |_, _| {});
         statements.push(CompiledStatement {
@@ -79,7 +85,10 @@ pub fn compile(request: &Request, inputs: &Inputs) -> Result<Compiled> {
 fn given_formats(program: &Program, request: &Request, inputs: &Inputs) -> Result<Formats> {
     let mut formats = Formats::new();
     for (tensor, data) in program.tensors.iter() {
-        let spec = request.tensors.get(&data.name).and_then(|spec| spec.format.as_ref());
+        let spec = request
+            .tensors
+            .get(&data.name)
+            .and_then(|spec| spec.format.as_ref());
         let asked = spec.map(|spec| spec.resolve(data.order())).transpose()?;
         let format = match (data.role, asked, inputs.get(&data.name)) {
             (TensorRole::Input, Some(asked), Some(input)) => widths::of_input(&asked, input),

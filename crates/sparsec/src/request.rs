@@ -77,7 +77,7 @@ impl Request {
     }
 
     /// What the request and the inputs say of tensors and index variables.
-    pub(crate) fn declarations(&self, inputs: &Inputs) -> Declarations {
+    pub(crate) fn declarations(&self, notation: &Notation, inputs: &Inputs) -> Declarations {
         let mut declarations = Declarations::new();
         let names = self.tensors.keys().chain(inputs.keys());
         for name in names {
@@ -87,7 +87,9 @@ impl Request {
                 name.as_str(),
                 Declaration {
                     element: spec.element.or(input.map(Tensor::element)),
-                    extents: spec.extents.or(input.map(|tensor| tensor.extents().to_vec())),
+                    extents: spec
+                        .extents
+                        .or(input.map(|tensor| tensor.extents().to_vec())),
                     fill: spec.fill.or(input.map(Tensor::fill)),
                     order: spec.format.as_ref().and_then(FormatSpec::order),
                     origin: spec.origin,
@@ -98,6 +100,19 @@ impl Request {
         for (var, extent) in &self.extents {
             declarations.set_extent(var.as_str(), *extent);
         }
+        if inputs.is_empty() {
+            declare_operands(notation, &mut declarations);
+        }
         declarations
+    }
+}
+
+/// Declares the tensors that a program reads and nobody declared: compiled
+/// without data, it takes them as arguments.
+fn declare_operands(notation: &Notation, declarations: &mut Declarations) {
+    for tensor in notation.tensor_names() {
+        if tensor.read && !tensor.written && declarations.get(&tensor.name).is_none() {
+            declarations.declare(tensor.name, Declaration::with_order(tensor.order));
+        }
     }
 }

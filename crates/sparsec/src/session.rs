@@ -174,7 +174,10 @@ impl Session {
                     format!("there is no tensor for `{}`", data.name),
                 )
                 .at(&compiled.program.source, data.span, "read here")
-                .help(format!("give it a file with `-i {0}=…` or a generator with `-g {0}=…`", data.name))
+                .help(format!(
+                    "give it a file with `-i {0}=…` or a generator with `-g {0}=…`",
+                    data.name
+                ))
             })?;
             let format = compiled.formats.of(id);
             if !is_stored_as(tensor, format) {
@@ -200,14 +203,24 @@ impl Session {
             .find(|argument| argument.role == Role::Out)
             .expect("every kernel has a result");
         let data = &statement.plan.concrete.tensors[statement.plan.concrete.result];
-        let format = statement.plan.formats.of(statement.plan.concrete.result).clone();
+        let format = statement
+            .plan
+            .formats
+            .of(statement.plan.concrete.result)
+            .clone();
         let kernels = self.kernels(function, timings)?;
         let apart = kernels.len() > 1;
 
         let started = Instant::now();
         let extents = compiled.result_extents(number)?;
         let first = kernels[0].function();
-        let mut output = OutputTensor::new(first, argument_of(first, &result.name), format, extents, data.fill)?;
+        let mut output = OutputTensor::new(
+            first,
+            argument_of(first, &result.name),
+            format,
+            extents,
+            data.fill,
+        )?;
         timings.assemble += started.elapsed();
         for (at, kernel) in kernels.iter().enumerate() {
             let assembles = apart && at == 0;
@@ -234,12 +247,11 @@ impl Session {
     }
 
     /// The kernel of a function, or the two that assemble and compute.
-    fn kernels(
-        &self,
-        function: &Function,
-        timings: &mut Timings,
-    ) -> Result<Vec<Arc<Kernel>>> {
-        let result = function.arguments.iter().find(|argument| argument.role == Role::Out);
+    fn kernels(&self, function: &Function, timings: &mut Timings) -> Result<Vec<Arc<Kernel>>> {
+        let result = function
+            .arguments
+            .iter()
+            .find(|argument| argument.role == Role::Out);
         let is_sparse = result.is_some_and(|argument| argument.buffers.len() > 1);
         let apart = self.options.apart && is_sparse;
         let slices = apart.then(|| passes::slice_values(function)).flatten();
@@ -308,7 +320,10 @@ fn conversions(statement: &CompiledStatement, tensors: &Inputs) -> Result<Inputs
     let mut converted = Inputs::new();
     for conversion in &statement.plan.conversions {
         let from = &tensors[&names[conversion.from].name];
-        converted.insert(names[conversion.to].name.clone(), from.convert(&conversion.format)?);
+        converted.insert(
+            names[conversion.to].name.clone(),
+            from.convert(&conversion.format)?,
+        );
     }
     Ok(converted)
 }
@@ -321,7 +336,11 @@ fn is_stored_as(tensor: &Tensor, format: &Format) -> bool {
         sparsec_format::Role::Vals => None,
     };
     tensor.format().stores_like(format)
-        && format.arrays().iter().zip(tensor.arrays()).all(|(spec, array)| {
-            wanted(spec.role).is_none_or(|width| width.element() == array.element())
-        })
+        && format
+            .arrays()
+            .iter()
+            .zip(tensor.arrays())
+            .all(|(spec, array)| {
+                wanted(spec.role).is_none_or(|width| width.element() == array.element())
+            })
 }

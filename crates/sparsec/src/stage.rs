@@ -36,14 +36,20 @@ pub enum Stage {
 impl Stage {
     /// Every stage with what it shows, as `--emit` takes it.
     pub const NAMES: [(&'static str, &'static str); 9] = [
-        ("index", "index notation, statements split where planning did"),
+        (
+            "index",
+            "index notation, statements split where planning did",
+        ),
         ("naive", "concrete notation, blind to formats"),
         ("schedule", "the commands that planning chose"),
         ("concrete", "concrete notation with the commands applied"),
         ("graph", "which loops have to be inside which"),
         ("lattice", "what each loop visits and its merge lattice"),
         ("loop", "the loop IR after all passes"),
-        ("loop-after=PASS", "the loop IR after one pass, or after `lower`"),
+        (
+            "loop-after=PASS",
+            "the loop IR after one pass, or after `lower`",
+        ),
         ("c", "C"),
     ];
 
@@ -72,7 +78,10 @@ impl Compiled {
     pub fn emit(&self, stage: &Stage) -> Result<String> {
         if *stage == Stage::C {
             let functions: Vec<_> = self.statements.iter().map(|it| &it.function).collect();
-            return Ok(sparsec_codegen_c::emit_file(&functions, &Default::default()));
+            return Ok(sparsec_codegen_c::emit_file(
+                &functions,
+                &Default::default(),
+            ));
         }
         let mut texts = Vec::new();
         for (number, statement) in self.statements.iter().enumerate() {
@@ -115,13 +124,18 @@ fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
         return Ok(statement.lowered.to_string());
     }
     let mut found = None;
-    passes::optimize(statement.lowered.clone(), &mut |name, function| {
+    let _ = passes::optimize(statement.lowered.clone(), &mut |name, function| {
         if name == pass {
             found = Some(function.to_string());
         }
     });
     found.ok_or_else(|| {
-        let names = || passes::PIPELINE.iter().map(|pass| pass.name).chain(["lower"]);
+        let names = || {
+            passes::PIPELINE
+                .iter()
+                .map(|pass| pass.name)
+                .chain(["lower"])
+        };
         let all: Vec<&str> = names().collect();
         let error = Diagnostic::new(code::UNKNOWN_PASS, format!("there is no pass `{pass}`"))
             .note(format!("the passes are {}", all.join(", ")));
@@ -151,7 +165,11 @@ fn write_lattices(out: &mut String, scope: Scope<'_>, stmt: &Stmt, depth: usize)
         Stmt::Assign { .. } => {}
         Stmt::Forall { var, body } => {
             let space = space(scope, body, *var);
-            let name = |operand| scope.operands.label(operand, *var, scope.concrete, scope.formats);
+            let name = |operand| {
+                scope
+                    .operands
+                    .label(operand, *var, scope.concrete, scope.formats)
+            };
             // Writing to a string cannot fail.
             let _ = writeln!(
                 out,

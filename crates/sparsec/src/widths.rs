@@ -14,7 +14,9 @@ pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
     if !input.format().stores_like(format) {
         // The input is going to be packed again, as its data asks.
         return format.clone().with_widths(Widths {
-            pos: declared.pos.or(Some(IndexWidth::holding(input.n_stored() as u64))),
+            pos: declared
+                .pos
+                .or(Some(IndexWidth::holding(input.n_stored() as u64))),
             crd: declared.crd.or(Some(holding_extents(input.extents()))),
         });
     }
@@ -41,17 +43,27 @@ pub(crate) fn of_result(
     inputs: &Inputs,
 ) -> Format {
     let declared = format.widths();
-    let extents: Option<Vec<u64>> =
-        statement.lhs.vars.iter().map(|var| program.vars[*var].extent).collect();
+    let extents: Option<Vec<u64>> = statement
+        .lhs
+        .vars
+        .iter()
+        .map(|var| program.vars[*var].extent)
+        .collect();
     let Some(extents) = extents else {
         // Compiled before data is known: a kernel checks what it counts.
         return format.clone();
     };
-    let dense = extents.iter().fold(1u64, |product, extent| product.saturating_mul(*extent));
+    let dense = extents
+        .iter()
+        .fold(1u64, |product, extent| product.saturating_mul(*extent));
     let stored = stored_bound(program, statement, &statement.rhs, inputs);
     // Positions between full levels count dense entries.
     let has_inner_full = format.levels().iter().skip(1).any(|level| level.is_full());
-    let bound = if has_inner_full { dense } else { dense.min(stored) };
+    let bound = if has_inner_full {
+        dense
+    } else {
+        dense.min(stored)
+    };
     format.clone().with_widths(Widths {
         pos: declared.pos.or(Some(IndexWidth::holding(bound))),
         crd: declared.crd.or(Some(holding_extents(&extents))),
@@ -73,7 +85,11 @@ fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, inputs: &
                 return u64::MAX;
             };
             // Modes of the result that the operand lacks repeat its entries.
-            let repeated = statement.lhs.vars.iter().filter(|var| !access.vars.contains(var));
+            let repeated = statement
+                .lhs
+                .vars
+                .iter()
+                .filter(|var| !access.vars.contains(var));
             repeated.fold(input.n_stored() as u64, |bound, var| {
                 bound.saturating_mul(program.vars[*var].extent.unwrap_or(u64::MAX))
             })
