@@ -9,9 +9,9 @@ mod expr;
 use super::{Assignment, Notation, TensorUse, Word};
 use crate::operator::Operator;
 
-/// Symbols of more than one character. `;` is here because it separates
-/// statements, rather than beginning a comment.
-const SYMBOLS: &[&str] = &["//", "==", "!=", "<=", ">=", "+=", "*=", ";"];
+/// Symbols of more than one character, those of formats in schedules included.
+/// `;` is here because it separates statements, rather than beginning a comment.
+const SYMBOLS: &[&str] = &["//", "==", "!=", "<=", ">=", "+=", "*=", ";", "->"];
 
 /// Words that are no names.
 const WORDS: [&str; 7] = ["not", "and", "or", "true", "false", "inf", "nan"];
@@ -47,7 +47,7 @@ impl Notation {
                 break;
             }
             let continued = !statements.is_empty() && parser.infix(0).is_some();
-            parser.parts = 0;
+            parser.start_statement();
             let statement = parser.assignment().map_err(|error| match continued {
                 true => error.help("a newline ends a statement unless parentheses are open"),
                 false => error,
@@ -80,6 +80,11 @@ impl Parser {
         let mut parser = Self::new(source, SYMBOLS)?;
         parser.open = 1;
         Ok(parser)
+    }
+
+    /// Counts parts anew.
+    pub(crate) fn start_statement(&mut self) {
+        self.parts = 0;
     }
 
     /// An error at `span`.

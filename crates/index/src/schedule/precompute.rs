@@ -1,0 +1,327 @@
+//! `precompute`: a reduction collected in a workspace.
+//!
+//! If `EXPR` is all that an assignment reduces, the `where` goes above the
+//! outermost loop that reduces. The loops from there on that the left side has
+//! are the modes of the workspace:
+//!
+//! ```text
+//! forall i: forall k: forall j:           forall i: where(
+//!   C(i,j) += A(i,k) * B(k,j)               forall j: C(i,j) = w(j),
+//!                                           forall k: forall j: w(j) += A(i,k) * B(k,j))
+//! ```
+//!
+//! If `EXPR` is what a scalar workspace collects, the `where` is lifted out of
+//! the innermost loops around it, and these become modes of the workspace:
+//!
+//! ```text
+//! forall i: forall j: where(              forall i: where(
+//!   C(i,j) = D(i,j) + t,                    forall j: C(i,j) = D(i,j) + w(j),
+//!   forall k: t += A(i,k) * B(k,j))         forall k: forall j: w(j) += A(i,k) * B(k,j))
+//! ```
+
+use sparsec_base::{Diagnostic, Result, Scalar, code};
+
+use super::Name;
+use super::apply::{distinct_vars, illegal};
+use crate::concrete::{Concrete, Stmt};
+use crate::expr::{Access, Expr};
+use crate::notation::{Node, NodeKind, Number};
+use crate::program::{IndexVar, TensorData, TensorRole, TensorVar};
+
+pub(super) fn apply(
+    concrete: &Concrete,
+    expr: &Node,
+    names: &[Name],
+    workspace: &Name,
+) -> Result<Concrete> {
+    let vars = distinct_vars(concrete, names)?;
+    if concrete.tensor(&workspace.word.text).is_some() {
+        let message = format!("there is a tensor called `{workspace}` already");
+        return Err(
+            illegal(workspace, workspace.word.span, message, "taken").help("choose another name")
+        );
+    }
+    let mut rewrite = Rewrite {
+        concrete: concrete.clone(),
+        expr,
+        vars,
+        workspace,
+        found: None,
+    };
+    let stmt = concrete.stmt.rewrite(&mut |stmt| rewrite.nest(stmt));
+    match rewrite.found {
+        Some(result) => result?,
+        None => {
+            let message = "no assignment reduces this expression";
+            let error = Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, message);
+            return Err(error
+                .at(
+                    &workspace.source,
+                    expr.span,
+                    "has to be all that an assignment reduces",
+                )
+                .note(format!("the statement is\n{concrete}")));
+        }
+    }
+    Ok(Concrete {
+        stmt,
+        ..rewrite.concrete
+    })
+}
+
+struct Rewrite<'a> {
+    /// The statement as it was; the workspace is added to its tensors.
+    concrete: Concrete,
+    expr: &'a Node,
+    vars: Vec<IndexVar>,
+    workspace: &'a Name,
+    /// Whether the expression was found, and why it could not be rewritten.
+    found: Option<Result<()>>,
+}
+
+impl Rewrite<'_> {
+    /// Rewrites a nest of loops, if the expression is in its innermost part.
+    fn nest(&mut self, stmt: &Stmt) -> Option<Stmt> {
+        if self.found.is_some() {
+            return None;
+        }
+        let (loops, inner) = stmt.nest();
+        let result = match inner {
+            Stmt::Assign {
+                lhs,
+                reduce: Some(_),
+                rhs,
+            } if self.is_expr(rhs) => self.collect(&loops, lhs, inner),
+            Stmt::Where { consumer, producer } => {
+                let (temporary, lifted) = self.producer_to_lift(consumer, producer)?;
+                self.lift(&loops, temporary, lifted)
+            }
+            _ => return None,
+        };
+        match result {
+            Ok(stmt) => {
+                self.found = Some(Ok(()));
+                Some(stmt)
+            }
+            Err(error) => {
+                self.found = Some(Err(error));
+                None
+            }
+        }
+    }
+
+    fn is_expr(&self, expr: &Expr) -> bool {
+        matches(self.expr, expr, &self.concrete)
+    }
+
+    /// A workspace between the loops that reduce and the left side.
+    fn collect(&mut self, loops: &[IndexVar], lhs: &Access, assign: &Stmt) -> Result<Stmt> {
+        let Stmt::Assign { reduce, rhs, .. } = assign else {
+            unreachable!("the caller matched an assignment");
+        };
+        let reduces = |var: &IndexVar| !lhs.vars.contains(var);
+        let Some(first) = loops.iter().position(reduces) else {
+            return Err(self.illegal("no loop directly around this reduces it"));
+        };
+        let (outer, inner) = loops.split_at(first);
+        let kept: Vec<IndexVar> = inner.iter().copied().filter(|var| !reduces(var)).collect();
+        self.expect_modes(&kept, "the loops inside the first that reduces")?;
+        if lhs.vars.iter().any(|var| !loops.contains(var)) {
+            return Err(self.illegal("it is collected in a workspace already"));
+        }
+        if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
+            return Err(self.illegal("it is collected in a workspace already"));
+        }
+        let access = self.new_workspace(lhs.tensor);
+        let consumer = Stmt::Assign {
+            lhs: lhs.clone(),
+            reduce: None,
+            rhs: Expr::Access(access.clone()),
+        };
+        let producer = Stmt::Assign {
+            lhs: access,
+            reduce: *reduce,
+            rhs: rhs.clone(),
+        };
+        let both = Stmt::Where {
+            consumer: Box::new(consumer.in_loops(&self.vars)),
+            producer: Box::new(producer.in_loops(inner)),
+        };
+        Ok(both.in_loops(outer))
+    }
+
+    /// The producer of a scalar workspace that collects the expression, with
+    /// the `where` of which it is the outermost producer.
+    fn producer_to_lift(&self, consumer: &Stmt, producer: &Stmt) -> Option<(TensorVar, Lifted)> {
+        let (loops, assign) = producer.nest();
+        if let Stmt::Assign {
+            lhs,
+            reduce: Some(_),
+            rhs,
+        } = assign
+            && lhs.vars.is_empty()
+            && self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace
+            && self.is_expr(rhs)
+        {
+            let lifted = Lifted {
+                consumer: consumer.clone(),
+                loops,
+                assign: assign.clone(),
+            };
+            return Some((lhs.tensor, lifted));
+        }
+        // Of producers that do not read each other either may come first.
+        let Stmt::Where {
+            consumer: inner_consumer,
+            producer: inner_producer,
+        } = consumer
+        else {
+            return None;
+        };
+        let (temporary, lifted) = self.producer_to_lift(inner_consumer, inner_producer)?;
+        let Stmt::Assign { rhs, .. } = &lifted.assign else {
+            return None;
+        };
+        let mut assigned = Vec::new();
+        producer.for_each_assign(&mut |lhs, _, _| assigned.push(lhs.tensor));
+        if rhs
+            .accesses()
+            .iter()
+            .any(|access| assigned.contains(&access.tensor))
+        {
+            return None;
+        }
+        let lifted = Lifted {
+            consumer: Stmt::Where {
+                consumer: Box::new(lifted.consumer),
+                producer: Box::new(producer.clone()),
+            },
+            ..lifted
+        };
+        Some((temporary, lifted))
+    }
+
+    /// A scalar workspace gets the innermost loops around it as modes.
+    fn lift(&mut self, loops: &[IndexVar], temporary: TensorVar, lifted: Lifted) -> Result<Stmt> {
+        if self.vars.is_empty() {
+            return Err(self.illegal("it is collected in a scalar already"));
+        }
+        let Some(outside) = loops.len().checked_sub(self.vars.len()) else {
+            return Err(self.illegal("there are not so many loops around it"));
+        };
+        let (outer, inner) = loops.split_at(outside);
+        self.expect_modes(inner, "the innermost loops around it")?;
+        let access = self.new_workspace(temporary);
+        let consumer = lifted.consumer.map_exprs(&mut |expr| {
+            expr.map_accesses(&mut |read| {
+                (read.tensor == temporary).then(|| Expr::Access(access.clone()))
+            })
+        });
+        let Stmt::Assign { reduce, rhs, .. } = lifted.assign else {
+            unreachable!("only assignments are lifted");
+        };
+        let producer = Stmt::Assign {
+            lhs: access,
+            reduce,
+            rhs,
+        };
+        let both = Stmt::Where {
+            consumer: Box::new(consumer.in_loops(inner)),
+            producer: Box::new(producer.in_loops(inner).in_loops(&lifted.loops)),
+        };
+        Ok(both.in_loops(outer))
+    }
+
+    /// The modes that the command names have to be these, in any order.
+    fn expect_modes(&self, wanted: &[IndexVar], what: &str) -> Result<()> {
+        let same =
+            wanted.len() == self.vars.len() && wanted.iter().all(|var| self.vars.contains(var));
+        if same {
+            return Ok(());
+        }
+        let names: Vec<&str> = wanted
+            .iter()
+            .map(|var| self.concrete.vars[*var].name.as_str())
+            .collect();
+        let names = names.join(", ");
+        Err(self
+            .illegal(&format!("the modes of the workspace have to be {what}"))
+            .help(format!("write `{{{names}}}`")))
+    }
+
+    fn illegal(&self, message: &str) -> Diagnostic {
+        illegal(self.workspace, self.expr.span, message, "computed here")
+            .note(format!("the statement is\n{}", self.concrete))
+    }
+
+    /// The workspace, to collect what `like` did.
+    fn new_workspace(&mut self, like: TensorVar) -> Access {
+        let element = self.concrete.tensors[like].element;
+        let extents = self.vars.iter().map(|var| self.concrete.vars[*var].extent);
+        let span = self.concrete.tensors[self.concrete.result].span;
+        let data = TensorData {
+            name: self.workspace.word.text.clone(),
+            element,
+            extents: extents.collect(),
+            fill: element.zero(),
+            role: TensorRole::Workspace,
+            span,
+        };
+        Access {
+            tensor: self.concrete.tensors.push(data),
+            vars: self.vars.clone(),
+            span,
+        }
+    }
+}
+
+/// The producer of a scalar workspace, and what reads it.
+struct Lifted {
+    consumer: Stmt,
+    /// The loops that reduce.
+    loops: Vec<IndexVar>,
+    assign: Stmt,
+}
+
+/// Whether `node` says what `expr` is. Conversions that typing inserted need
+/// not be written.
+fn matches(node: &Node, expr: &Expr, concrete: &Concrete) -> bool {
+    match (&node.kind, expr) {
+        (NodeKind::Cast(element, node), Expr::Cast(to, body)) => {
+            element == to && matches(node, body, concrete)
+        }
+        (_, Expr::Cast(_, body)) => matches(node, body, concrete),
+        (NodeKind::Number(number), Expr::Literal(value)) => same_number(*number, *value),
+        (NodeKind::Access(tensor), Expr::Access(access)) => {
+            let names = access
+                .vars
+                .iter()
+                .map(|var| concrete.vars[*var].name.as_str());
+            concrete.tensors[access.tensor].name == tensor.name.text
+                && names.eq(tensor.indices.iter().map(|index| index.text.as_str()))
+        }
+        (
+            NodeKind::Apply { op, args, .. },
+            Expr::Apply {
+                op: of,
+                args: parts,
+            },
+        ) => {
+            op == of
+                && args.len() == parts.len()
+                && args
+                    .iter()
+                    .zip(parts)
+                    .all(|(arg, part)| matches(arg, part, concrete))
+        }
+        _ => false,
+    }
+}
+
+fn same_number(number: Number, value: Scalar) -> bool {
+    match number {
+        Number::Bool(number) => value == Scalar::Bool(number),
+        Number::Integer(number) => Scalar::I64(number).cast(value.element()) == Some(value),
+        Number::Float(number) => Scalar::F64(number).cast(value.element()) == Some(value),
+    }
+}
