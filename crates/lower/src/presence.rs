@@ -2,8 +2,8 @@
 //!
 //! The pattern of a result is structural: an entry is stored where an operand
 //! makes it so, whatever its value. Loops visit only such coordinates, with
-//! one exception: whether the producer of a scalar temporary found anything is
-//! known only when it has run, so such temporaries carry a flag.
+//! one exception: whether the producer of a temporary found anything is known
+//! only when it has run, so such temporaries carry a flag.
 
 use sparsec_base::Scalar;
 use sparsec_index::{Access, Expr as Value};
@@ -63,10 +63,16 @@ impl Lowerer<'_> {
         match expr {
             Value::Literal(_) => Presence::Never,
             Value::Access(access) => match self.workspaces.get(&access.tensor) {
-                Some(Workspace::Scalar {
-                    written: Some(flag),
-                    ..
-                }) => Presence::When(Expr::Var(*flag)),
+                Some(
+                    Workspace::Scalar {
+                        written: Some(flag),
+                        ..
+                    }
+                    | Workspace::Dense {
+                        written: Some(flag),
+                        ..
+                    },
+                ) => Presence::When(Expr::Var(*flag)),
                 _ => Presence::Always,
             },
             Value::Cast(_, body) => self.presence(body),
@@ -103,7 +109,9 @@ impl Lowerer<'_> {
     /// What an access reads where nothing is stored.
     fn unstored(&self, access: &Access) -> Scalar {
         match self.workspaces.get(&access.tensor) {
-            Some(Workspace::Scalar { identity, .. }) => *identity,
+            Some(Workspace::Scalar { identity, .. } | Workspace::Dense { identity, .. }) => {
+                *identity
+            }
             _ => self.concrete.tensors[access.tensor].fill,
         }
     }

@@ -252,7 +252,7 @@ impl<'a> Lowerer<'a> {
             .expect("operands hold every access");
         let cursor = &bindings.cursors[&operand];
         let vals = match self.workspaces.get(&access.tensor) {
-            Some(Workspace::Dense { vals } | Workspace::Listed { vals, .. }) => *vals,
+            Some(Workspace::Dense { vals, .. } | Workspace::Listed { vals, .. }) => *vals,
             _ => self.tensors[&access.tensor].vals,
         };
         Expr::load(vals, cursor.position().clone())

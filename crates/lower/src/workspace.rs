@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! scalar   var t = 0                  written when the producer adds to it
-//! dense    w.vals                     cleared whenever the `where` begins
+//! dense    w.vals                     filled whenever the `where` begins
 //! listed   w.vals w.set w.list w.n    w.list[0..w.n] are the coordinates
 //!                                     written, sorted before they are read
 //! ```
@@ -17,7 +17,7 @@ use sparsec_base::{ElementType, Scalar};
 use sparsec_graph::{Lattice, space};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar, Operator, TensorRole, TensorVar};
-use sparsec_loop::{Access as BufferAccess, Buffer, Expr, Stmt as Loop, Var};
+use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Stmt as Loop, Var};
 
 use crate::cursor::Bindings;
 use crate::presence::Presence;
@@ -41,6 +41,10 @@ pub(crate) enum Workspace {
     Dense {
         /// The entries.
         vals: Buffer,
+        /// What an entry is if nothing is added to it.
+        identity: Scalar,
+        /// Whether anything was added to any, where the result asks.
+        written: Option<Var>,
     },
     /// In an array over its one mode, with a list of the entries written.
     Listed {
@@ -87,7 +91,11 @@ impl Lowerer<'_> {
         };
         let vals = array(&mut self.builder, "vals", data.element, data.element);
         if !self.operands.is_listed(access.tensor) {
-            return Workspace::Dense { vals };
+            return Workspace::Dense {
+                vals,
+                identity: data.fill,
+                written: None,
+            };
         }
         let index = crd_width(self.formats.of(self.concrete.result)).element();
         Workspace::Listed {
@@ -132,8 +140,8 @@ impl Lowerer<'_> {
         let tensor = access.tensor;
         let identity = self.identity(tensor, reduce);
         let name = self.concrete.tensors[tensor].name.clone();
-        match self.workspaces.get(&tensor).cloned() {
-            Some(Workspace::Dense { vals }) => {
+        let workspace = match self.workspaces.get(&tensor).cloned() {
+            Some(Workspace::Dense { vals, .. }) => {
                 let hi = self.workspace_len(access);
                 self.builder.push(Loop::Fill {
                     buffer: vals,
@@ -141,30 +149,30 @@ impl Lowerer<'_> {
                     hi,
                     value: identity.into(),
                 });
+                Workspace::Dense {
+                    vals,
+                    identity,
+                    written: self.begin_flag(&name, flagged),
+                }
             }
             Some(Workspace::Listed {
                 vals, set, list, ..
             }) => {
                 let n = Some(self.builder.var_(&format!("{name}.n"), 0));
-                let listed = Workspace::Listed { vals, set, list, n };
-                self.workspaces.insert(tensor, listed);
+                Workspace::Listed { vals, set, list, n }
             }
-            Some(Workspace::Scalar { .. }) | None => {
-                let value = self.builder.var_(&name, Expr::Const(identity));
-                let written = flagged.then(|| {
-                    let no = Expr::Const(Scalar::Bool(false));
-                    self.builder.var_(&format!("{name}.written"), no)
-                });
-                self.workspaces.insert(
-                    tensor,
-                    Workspace::Scalar {
-                        value,
-                        identity,
-                        written,
-                    },
-                );
-            }
-        }
+            Some(Workspace::Scalar { .. }) | None => Workspace::Scalar {
+                value: self.builder.var_(&name, Expr::Const(identity)),
+                identity,
+                written: self.begin_flag(&name, flagged),
+            },
+        };
+        self.workspaces.insert(tensor, workspace);
+    }
+
+    fn begin_flag(&mut self, name: &str, flagged: bool) -> Option<Var> {
+        let no = Expr::Const(Scalar::Bool(false));
+        flagged.then(|| self.builder.var_(&format!("{name}.written"), no))
     }
 
     pub(crate) fn assign_workspace(
@@ -188,20 +196,12 @@ impl Lowerer<'_> {
                     None => value,
                 };
                 self.builder.assign(var, new);
-                if let Some(flag) = written {
-                    let stored = match presence {
-                        Presence::Always => Expr::Const(Scalar::Bool(true)),
-                        Presence::Never => return,
-                        Presence::When(condition) => {
-                            Expr::Var(flag).binary(sparsec_loop::BinaryOp::Or, condition)
-                        }
-                    };
-                    self.builder.assign(flag, stored);
-                }
+                self.raise_flag(written, presence);
             }
-            Workspace::Dense { vals } => {
+            Workspace::Dense { vals, written, .. } => {
                 let at = self.workspace_position(lhs, bindings);
                 self.builder.store_reduce(vals, at, value, combine);
+                self.raise_flag(written, presence);
             }
             Workspace::Listed { vals, set, list, n } => {
                 let n = n.expect("a list is begun before it is written");
@@ -223,6 +223,19 @@ impl Lowerer<'_> {
                 });
             }
         }
+    }
+
+    /// Remembers that something was added to a temporary, where it was.
+    fn raise_flag(&mut self, flag: Option<Var>, presence: Presence) {
+        let Some(flag) = flag else {
+            return;
+        };
+        let stored = match presence {
+            Presence::Always => Expr::Const(Scalar::Bool(true)),
+            Presence::Never => return,
+            Presence::When(condition) => Expr::Var(flag).binary(BinaryOp::Or, condition),
+        };
+        self.builder.assign(flag, stored);
     }
 
     /// The position of an entry of an array workspace: row-major.
@@ -267,7 +280,7 @@ impl Lowerer<'_> {
     }
 
     /// Whether the result's pattern depends on whether the producer of a
-    /// scalar temporary found anything.
+    /// temporary without a list found anything.
     fn wants_flag(&self, consumer: &Stmt, producer: &Stmt, temporary: TensorVar) -> bool {
         if self.always_writes(producer, temporary) {
             return false;
@@ -279,9 +292,10 @@ impl Lowerer<'_> {
                 .iter()
                 .any(|access| access.tensor == temporary);
             let flagged = match self.workspaces.get(&lhs.tensor) {
-                Some(Workspace::Scalar { written, .. }) => written.is_some(),
+                Some(Workspace::Scalar { written, .. } | Workspace::Dense { written, .. }) => {
+                    written.is_some()
+                }
                 Some(Workspace::Listed { .. }) => true,
-                Some(Workspace::Dense { .. }) => false,
                 None => !self.formats.of(lhs.tensor).is_all_dense(),
             };
             wanted |= reads && flagged;

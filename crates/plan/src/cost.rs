@@ -3,11 +3,12 @@
 //! The figures depend on formats only and are compared in order:
 //!
 //! 1. conversions of operands;
-//! 2. modes of workspaces;
-//! 3. arrays that the innermost loop reads or writes with a stride;
-//! 4. loops over everything outside loops that walk stored coordinates, which
+//! 2. loops over everything outside loops that walk stored coordinates, which
 //!    then walk them again and again;
-//! 5. how far the loops are from the naive order.
+//! 3. modes of workspaces;
+//! 4. arrays that the innermost loop reads or writes with a stride.
+//!
+//! Among equals the first candidate wins, which is nearest the naive order.
 
 use sparsec_graph::operand::{for_each_nest, level_at};
 use sparsec_graph::{Formats, Operands};
@@ -18,12 +19,12 @@ use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
 pub struct Cost {
     /// Operands converted to another format first.
     pub conversions: usize,
+    /// Pairs of a loop over everything and a walk inside it.
+    pub repeated_walks: usize,
     /// Modes of all workspaces together.
     pub workspace_modes: usize,
     /// Arrays that innermost loops go through with a stride.
     pub strided: usize,
-    /// Pairs of a loop over everything and a walk inside it.
-    pub repeated_walks: usize,
 }
 
 /// The cost of a statement as it stands.
@@ -36,37 +37,44 @@ pub fn cost(concrete: &Concrete, formats: &Formats, conversions: usize) -> Cost 
         repeated_walks: 0,
     };
     let mut workspaces = Vec::new();
-    for_each_nest(&concrete.stmt, &mut Vec::new(), &mut |loops, lhs, _, rhs| {
-        let accesses = rhs.accesses();
-        let is_workspace =
-            |access: &Access| concrete.tensors[access.tensor].role == TensorRole::Workspace;
-        if is_workspace(lhs) && !workspaces.contains(&lhs.tensor) {
-            workspaces.push(lhs.tensor);
-            cost.workspace_modes += lhs.vars.len();
-        }
-        if let Some(innermost) = loops.last() {
-            cost.strided += accesses
-                .iter()
-                .copied()
-                .chain([lhs])
-                .filter(|access| !is_workspace(access) && is_strided(access, *innermost, formats))
-                .count();
-        }
-        let walked = |var: &IndexVar| {
-            accesses
-                .iter()
-                .any(|access| operands.is_sparse_at(access, *var, formats) == Some(true))
-        };
-        for (at, var) in loops.iter().enumerate() {
-            let begins_walk = walked(var)
-                || accesses.iter().any(|access| {
-                    formats.of(access.tensor).has_sparse() && access.vars.contains(var)
-                });
-            if !begins_walk {
-                cost.repeated_walks += loops[at + 1..].iter().filter(|inner| walked(inner)).count();
+    for_each_nest(
+        &concrete.stmt,
+        &mut Vec::new(),
+        &mut |loops, lhs, _, rhs| {
+            let accesses = rhs.accesses();
+            let is_workspace =
+                |access: &Access| concrete.tensors[access.tensor].role == TensorRole::Workspace;
+            if is_workspace(lhs) && !workspaces.contains(&lhs.tensor) {
+                workspaces.push(lhs.tensor);
+                cost.workspace_modes += lhs.vars.len();
             }
-        }
-    });
+            if let Some(innermost) = loops.last() {
+                cost.strided += accesses
+                    .iter()
+                    .copied()
+                    .chain([lhs])
+                    .filter(|access| {
+                        !is_workspace(access) && is_strided(access, *innermost, formats)
+                    })
+                    .count();
+            }
+            let walked = |var: &IndexVar| {
+                accesses
+                    .iter()
+                    .any(|access| operands.is_sparse_at(access, *var, formats) == Some(true))
+            };
+            for (at, var) in loops.iter().enumerate() {
+                let begins_walk = walked(var)
+                    || accesses.iter().any(|access| {
+                        formats.of(access.tensor).has_sparse() && access.vars.contains(var)
+                    });
+                if !begins_walk {
+                    cost.repeated_walks +=
+                        loops[at + 1..].iter().filter(|inner| walked(inner)).count();
+                }
+            }
+        },
+    );
     cost
 }
 

@@ -13,7 +13,11 @@ use sparsec_index::{IndexVar, Program, Statement};
 /// The format of the result of `statement`, given those of its operands.
 ///
 /// Time `O(n^3)` in the number of modes.
-pub fn default_result_format(program: &Program, statement: &Statement, formats: &Formats) -> Format {
+pub fn default_result_format(
+    program: &Program,
+    statement: &Statement,
+    formats: &Formats,
+) -> Format {
     let accesses = statement.rhs.accesses();
     let is_dense = |var: IndexVar| {
         let mut levels = accesses
@@ -39,7 +43,10 @@ pub fn default_result_format(program: &Program, statement: &Statement, formats: 
             Level::new(mode, kind)
         })
         .collect();
-    let names: Vec<String> = lhs.iter().map(|var| program.vars[*var].name.clone()).collect();
+    let names: Vec<String> = lhs
+        .iter()
+        .map(|var| program.vars[*var].name.clone())
+        .collect();
     Format::new(names, levels).expect("dense and compressed levels stand in any order")
 }
 

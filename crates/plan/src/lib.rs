@@ -28,4 +28,4 @@ pub mod search;
 
 pub use formats::default_result_format;
 pub use program::{ProgramPlan, plan_program};
-pub use search::{Conversion, Plan, apply, plan};
+pub use search::{Conversion, Conversions, Plan, apply, plan};

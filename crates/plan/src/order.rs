@@ -32,9 +32,9 @@ fn extend(
         return;
     }
     for var in vars {
-        let waits = edges
-            .iter()
-            .any(|(before, after)| after == var && vars.contains(before) && !so_far.contains(before));
+        let waits = edges.iter().any(|(before, after)| {
+            after == var && vars.contains(before) && !so_far.contains(before)
+        });
         if so_far.contains(var) || waits {
             continue;
         }

@@ -7,8 +7,8 @@
 //! ```text
 //! y(i) = sum{j}(A(i,j) * x(j)) + z(i)          A : csc, so j is outside i
 //!
-//! t(i) = sum{j}(A(i,j) * x(j))                 reduces in A's order
-//! y(i) = t(i) + z(i)
+//! t1(i) = sum{j}(A(i,j) * x(j))                reduces in A's order
+//! y(i) = t1(i) + z(i)
 //! ```
 //!
 //! The temporary stores what its part makes stored: its modes are dense where
@@ -24,7 +24,7 @@ use sparsec_index::{
 };
 
 use crate::formats::default_result_format;
-use crate::search::{Plan, apply, plan};
+use crate::search::{Conversions, Plan, apply, plan};
 
 /// A program with a plan for each of its statements.
 #[derive(Clone, Debug)]
@@ -55,7 +55,11 @@ pub fn plan_program(
             code::ILLEGAL_COMMAND,
             "a schedule is given for a program of several statements",
         )
-        .at(&program.source, program.statements[1].span, "the second statement")
+        .at(
+            &program.source,
+            program.statements[1].span,
+            "the second statement",
+        )
         .help("compile each statement with a schedule of its own"));
     }
     let mut plans = Vec::new();
@@ -68,13 +72,20 @@ pub fn plan_program(
             None => default_result_format(&program, statement, &formats),
         };
         formats.set(result, widths(&program, statement, &format));
-        let planned = match schedule {
-            Some(schedule) => apply(&program, number, &formats, schedule),
-            None => plan(&program, number, &formats),
-        };
+        if let Some(schedule) = schedule {
+            plans.push(apply(&program, number, &formats, schedule)?);
+            continue;
+        }
+        // A temporary costs what it holds, a conversion sorts an operand: a
+        // reduction gets a statement of its own before operands are converted.
+        let planned = plan(&program, number, &formats, Conversions::None).or_else(|error| {
+            match first_reduction(&program.statements[number].rhs, true) {
+                Some(_) => Err(error),
+                None => plan(&program, number, &formats, Conversions::Any),
+            }
+        });
         match planned {
             Ok(plan) => plans.push(plan),
-            Err(error) if schedule.is_some() => return Err(error),
             Err(error) => split(&mut program, number, &mut formats).ok_or(error)?,
         }
     }
@@ -110,7 +121,10 @@ fn split(program: &mut Program, number: usize, formats: &mut Formats) -> Option<
         role: TensorRole::Result,
         span: program.tensors[statement.lhs.tensor].span,
     });
-    formats.set(temporary, format_like(&statement.lhs, &free, formats.of(statement.lhs.tensor)));
+    formats.set(
+        temporary,
+        format_like(&statement.lhs, &free, formats.of(statement.lhs.tensor)),
+    );
     let span = statement.span;
     let read = Expr::Access(Access {
         tensor: temporary,
@@ -209,7 +223,10 @@ fn format_like(lhs: &Access, vars: &[IndexVar], format: &Format) -> Format {
         Some(mode) if format.levels()[format.level_of_mode(mode)].is_full() => LevelKind::Dense,
         _ => LevelKind::Compressed,
     };
-    let levels = vars.iter().enumerate().map(|(mode, var)| Level::new(mode, kind(var)));
+    let levels = vars
+        .iter()
+        .enumerate()
+        .map(|(mode, var)| Level::new(mode, kind(var)));
     Format::from_levels(levels.collect()).expect("dense and compressed levels stand in any order")
 }
 

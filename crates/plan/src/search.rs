@@ -41,11 +41,25 @@ pub struct Conversion {
     pub format: Format,
 }
 
+/// Which operands a plan may convert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversions {
+    /// None: loops and temporaries have to do.
+    None,
+    /// Any, as few as possible.
+    Any,
+}
+
 /// Plans statement `number` of a program whose tensors all have formats.
 ///
 /// # Errors
-/// Why the best candidate cannot be lowered, or `E0309` if there is none.
-pub fn plan(program: &Program, number: usize, formats: &Formats) -> Result<Plan> {
+/// Why the first candidate cannot be lowered, or `E0309` if there is none.
+pub fn plan(
+    program: &Program,
+    number: usize,
+    formats: &Formats,
+    conversions: Conversions,
+) -> Result<Plan> {
     let naive = concretize(program, number);
     let search = Search {
         naive: &naive,
@@ -53,7 +67,11 @@ pub fn plan(program: &Program, number: usize, formats: &Formats) -> Result<Plan>
         vars: naive.stmt.loops(),
         operands: sparse_operands(&naive, formats),
     };
-    search.run()
+    let most = match conversions {
+        Conversions::None => 0,
+        Conversions::Any => search.operands.len(),
+    };
+    search.run(most)
 }
 
 /// Applies the commands of a user to a naive statement.
@@ -61,7 +79,12 @@ pub fn plan(program: &Program, number: usize, formats: &Formats) -> Result<Plan>
 /// # Errors
 /// `E0310` and `E0311` for commands that do not fit, and why the statement
 /// they lead to cannot be lowered.
-pub fn apply(program: &Program, number: usize, formats: &Formats, schedule: &Schedule) -> Result<Plan> {
+pub fn apply(
+    program: &Program,
+    number: usize,
+    formats: &Formats,
+    schedule: &Schedule,
+) -> Result<Plan> {
     let mut draft = Draft::new(concretize(program, number), formats);
     for command in &schedule.0 {
         draft.command(command.clone())?;
@@ -78,9 +101,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn run(&self) -> Result<Plan> {
+    fn run(&self, most_converted: usize) -> Result<Plan> {
         let mut first_error = None;
-        for n_converted in 0..=self.operands.len() {
+        for n_converted in 0..=most_converted {
             let mut best: Option<(Cost, Plan)> = None;
             for converted in subsets(self.operands.len(), n_converted) {
                 for order in orders(&self.vars, &self.edges(&converted)) {
@@ -131,9 +154,16 @@ impl Search<'_> {
         let result = &self.naive.tensors[self.naive.result];
         Diagnostic::new(
             code::NO_ORDER,
-            format!("no order of the loops of `{}` fits the formats", result.name),
+            format!(
+                "no order of the loops of `{}` fits the formats",
+                result.name
+            ),
         )
-        .at(&self.naive.source, result.span, "in the statement that computes this")
+        .at(
+            &self.naive.source,
+            result.span,
+            "in the statement that computes this",
+        )
         .help("store one of the tensors in another mode order")
     }
 }
@@ -161,7 +191,10 @@ impl<'a> Draft<'a> {
 
     fn say(&mut self, text: String) -> Result<()> {
         let schedule = Schedule::parse(&Source::new("schedule", text))?;
-        schedule.0.into_iter().try_for_each(|command| self.command(command))
+        schedule
+            .0
+            .into_iter()
+            .try_for_each(|command| self.command(command))
     }
 
     /// Applies a command and remembers it.
@@ -169,7 +202,10 @@ impl<'a> Draft<'a> {
         let before = self.concrete.tensors.len();
         self.concrete = command.apply(&self.concrete)?;
         if let Command::Convert { tensor, format, .. } = &command {
-            let from = self.concrete.tensor(&tensor.word.text).expect("applied to a tensor");
+            let from = self
+                .concrete
+                .tensor(&tensor.word.text)
+                .expect("applied to a tensor");
             for to in self.concrete.tensors.ids().skip(before) {
                 let format = format.resolve(self.concrete.tensors[to].order())?;
                 self.added.push((to, format.clone()));
@@ -213,8 +249,11 @@ impl<'a> Draft<'a> {
         let Some(first) = loops.iter().position(is_reduced) else {
             return Ok(());
         };
-        let inside: Vec<IndexVar> =
-            loops[first..].iter().copied().filter(|var| !is_reduced(var)).collect();
+        let inside: Vec<IndexVar> = loops[first..]
+            .iter()
+            .copied()
+            .filter(|var| !is_reduced(var))
+            .collect();
         let takes_any_order = self.given.of(lhs.tensor).is_all_dense();
         let is_streamed = rhs
             .accesses()
@@ -224,7 +263,9 @@ impl<'a> Draft<'a> {
             return Ok(());
         }
         let names: Vec<&str> = inside.iter().map(|var| self.name(*var)).collect();
-        let workspace = self.concrete.fresh_name(if inside.is_empty() { "t" } else { "w" });
+        let workspace = self
+            .concrete
+            .fresh_name(if inside.is_empty() { "t" } else { "w" });
         let text = format!(
             "precompute({}, {{{}}}, {workspace})",
             self.concrete.expr_text(rhs),
@@ -239,7 +280,9 @@ impl<'a> Draft<'a> {
 
     fn format(&self, tensor: TensorVar) -> Option<&Format> {
         let added = self.added.iter().find(|(known, _)| *known == tensor);
-        added.map(|(_, format)| format).or_else(|| self.given.get(tensor))
+        added
+            .map(|(_, format)| format)
+            .or_else(|| self.given.get(tensor))
     }
 
     /// The plan, if it can be lowered.
@@ -298,12 +341,17 @@ fn reordered(format: &Format, access: &Access, order: &[IndexVar]) -> Result<For
     let mut modes: Vec<usize> = (0..format.order()).collect();
     modes.sort_by_key(|mode| order.iter().position(|var| *var == access.vars[*mode]));
     let n_levels = format.levels().len();
-    let levels = format.levels().iter().zip(modes).enumerate().map(|(number, (level, mode))| Level {
-        mode,
-        kind: level.kind,
-        ordered: true,
-        unique: level.unique || number + 1 == n_levels,
-    });
+    let levels = format
+        .levels()
+        .iter()
+        .zip(modes)
+        .enumerate()
+        .map(|(number, (level, mode))| Level {
+            mode,
+            kind: level.kind,
+            ordered: true,
+            unique: level.unique || number + 1 == n_levels,
+        });
     Ok(Format::from_levels(levels.collect())?.with_widths(format.widths()))
 }
 
