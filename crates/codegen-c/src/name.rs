@@ -1,8 +1,8 @@
 //! Names of the IR as C identifiers.
 //!
 //! Dots become underscores: `A1.pos` is `A1_pos`. What is no identifier, is
-//! reserved, or is taken gets an underscore or a number behind it. Names of one
-//! function never shadow each other, so a block of the IR is a block of C.
+//! reserved, or is taken gets an underscore or a number behind it. No name
+//! shadows another, so a block of the IR is a block of C.
 
 use std::collections::HashSet;
 
@@ -200,7 +200,7 @@ pub(crate) fn function_name(name: &str) -> String {
 }
 
 /// The identifiers of one C function.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     taken: HashSet<String>,
 }
@@ -216,6 +216,11 @@ impl Names {
             candidate = format!("{stem}_{number}");
         }
         candidate
+    }
+
+    /// Says that an identifier is in use.
+    pub(crate) fn take(&mut self, identifier: &str) {
+        self.taken.insert(identifier.to_owned());
     }
 }
 

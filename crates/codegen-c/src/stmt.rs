@@ -13,6 +13,7 @@ use crate::growth::{Growth, growth_run};
 use crate::helper::Helpers;
 use crate::name::Names;
 use crate::precedence::{Piece, Precedence};
+use crate::scope::local_names;
 use crate::uses::{Uses, keeps_value, loads, may_fail};
 
 /// Lines longer than this are not joined from several.
@@ -59,9 +60,11 @@ impl<'f> Writer<'f> {
     /// source knows come out unchanged and ours give way.
     pub(crate) fn name_all(&mut self) {
         self.names.fresh("context");
-        for (var, data) in self.function.vars.iter() {
-            let name = self.names.fresh(&data.name);
-            self.vars.insert(var, name);
+        for argument in &self.function.arguments {
+            for &var in &argument.extents {
+                let name = self.names.fresh(&self.function.vars[var].name);
+                self.vars.insert(var, name);
+            }
         }
         for (buffer, data) in self.function.buffers.iter() {
             let data = self.names.fresh(&data.name);
@@ -71,6 +74,8 @@ impl<'f> Writer<'f> {
             };
             self.buffers.insert(buffer, names);
         }
+        let locals = local_names(self.function, &mut self.names);
+        self.vars.extend(locals);
         self.name_capacities();
     }
 

@@ -294,7 +294,11 @@ impl Lowerer<'_> {
 
     fn position_name(&self, operand: Operand, level: usize) -> String {
         let tensor = self.operands.access(operand).tensor;
-        format!("p{}{level}", self.concrete.tensors[tensor].name)
+        let name = &self.concrete.tensors[tensor].name;
+        if self.operands.is_listed(tensor) {
+            return format!("p{name}");
+        }
+        format!("p{name}{level}")
     }
 
     /// Reads the coordinate of every walker and declares the least of them.

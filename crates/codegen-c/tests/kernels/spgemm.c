@@ -58,11 +58,11 @@ static inline int32_t spgemm_loops(
       if (C_vals_array->capacity < C_capacity) C_capacity = C_vals_array->capacity;
     }
     for (int64_t e = 0; e < n; e++) {
-      int64_t j_2 = w_list[e];
-      C1_crd[pC1] = j_2;
-      C_vals[pC1] = w[j_2];
-      w[j_2] = 0.0;
-      w_seen[j_2] = false;
+      int64_t j = w_list[e];
+      C1_crd[pC1] = j;
+      C_vals[pC1] = w[j];
+      w[j] = 0.0;
+      w_seen[j] = false;
       pC1++;
     }
     if (pC1 > 2147483647) return SPARSEC_WIDTH_OVERFLOW;
