@@ -101,11 +101,8 @@ impl<I: Id, T> Arena<I, T> {
     }
 
     /// The first entry that fits `wanted`.
-    pub fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<I> {
-        self.entries
-            .iter()
-            .position(|entry| wanted(entry))
-            .map(I::from_index)
+    pub fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<I> {
+        self.entries.iter().position(wanted).map(I::from_index)
     }
 }
 

@@ -15,10 +15,10 @@
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorRole};
+use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
 
 use crate::lattice::Lattice;
-use crate::operand::{Formats, Operands, for_each_nest};
+use crate::operand::{Formats, Nested, Operands, for_each_nested};
 use crate::path::edges;
 use crate::space::{Scope, Space, space};
 
@@ -37,15 +37,11 @@ pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
         operands: &operands,
     };
     let mut result = Ok(());
-    for_each_nest(
-        &concrete.stmt,
-        &mut Vec::new(),
-        &mut |loops, lhs, reduce, rhs| {
-            if result.is_ok() {
-                result = check.assign(loops, lhs, reduce, rhs);
-            }
-        },
-    );
+    for_each_nested(&concrete.stmt, &mut |nested| {
+        if result.is_ok() {
+            result = check.assign(nested);
+        }
+    });
     result?;
     check.cases(&concrete.stmt, 1)
 }
@@ -64,23 +60,17 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn assign(
-        &self,
-        loops: &[IndexVar],
-        lhs: &Access,
-        reduce: Option<Operator>,
-        rhs: &Expr,
-    ) -> Result<()> {
-        for access in rhs.accesses() {
-            self.operand(loops, access)?;
+    fn assign(&self, nested: Nested<'_, '_>) -> Result<()> {
+        for access in nested.rhs.accesses() {
+            self.operand(nested.loops, access)?;
             if is_irregular(self.formats.of(access.tensor)) {
-                self.streamed(loops, lhs, reduce, access)?;
+                self.streamed(nested, access)?;
             }
         }
-        if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
-            return self.workspace(lhs);
+        if self.concrete.tensors[nested.lhs.tensor].role == TensorRole::Workspace {
+            return self.workspace(nested.lhs);
         }
-        self.result(loops, lhs, reduce)
+        self.result(nested)
     }
 
     fn operand(&self, loops: &[IndexVar], access: &Access) -> Result<()> {
@@ -122,13 +112,10 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn streamed(
-        &self,
-        loops: &[IndexVar],
-        lhs: &Access,
-        reduce: Option<Operator>,
-        access: &Access,
-    ) -> Result<()> {
+    fn streamed(&self, nested: Nested<'_, '_>, access: &Access) -> Result<()> {
+        let Nested {
+            loops, lhs, reduce, ..
+        } = nested;
         let format = self.formats.of(access.tensor);
         let refuse = |why: &str| {
             Err(self
@@ -188,7 +175,10 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn result(&self, loops: &[IndexVar], lhs: &Access, reduce: Option<Operator>) -> Result<()> {
+    fn result(&self, nested: Nested<'_, '_>) -> Result<()> {
+        let Nested {
+            loops, lhs, reduce, ..
+        } = nested;
         let format = self.formats.of(lhs.tensor);
         let levels = format.levels();
         let name = self.name(lhs);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::{Arena, define_id};
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, TensorVar};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorRole, TensorVar};
 
 define_id!(
     /// A distinct access of a statement.
@@ -157,26 +157,48 @@ fn listed_workspaces(concrete: &Concrete, formats: &Formats) -> BTreeSet<TensorV
     listed
 }
 
-/// The loops around each assignment, for rules that depend on them.
-pub fn for_each_nest<'a>(
+/// One assignment with the loops around it.
+#[derive(Clone, Copy, Debug)]
+pub struct Nested<'a, 'l> {
+    /// The variables of the loops around it, outermost first.
+    pub loops: &'l [IndexVar],
+    /// What is assigned.
+    pub lhs: &'a Access,
+    /// How the value is combined with what is there.
+    pub reduce: Option<Operator>,
+    /// The value.
+    pub rhs: &'a Expr,
+}
+
+/// Calls `visit` on every assignment of `stmt`, consumers before producers.
+pub fn for_each_nested<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(Nested<'a, '_>)) {
+    visit_nested(stmt, &mut Vec::new(), visit);
+}
+
+fn visit_nested<'a>(
     stmt: &'a Stmt,
     loops: &mut Vec<IndexVar>,
-    visit: &mut dyn FnMut(&[IndexVar], &'a Access, Option<sparsec_index::Operator>, &'a Expr),
+    visit: &mut dyn FnMut(Nested<'a, '_>),
 ) {
     match stmt {
-        Stmt::Assign { lhs, reduce, rhs } => visit(loops, lhs, *reduce, rhs),
+        Stmt::Assign { lhs, reduce, rhs } => visit(Nested {
+            loops,
+            lhs,
+            reduce: *reduce,
+            rhs,
+        }),
         Stmt::Forall { var, body } => {
             loops.push(*var);
-            for_each_nest(body, loops, visit);
+            visit_nested(body, loops, visit);
             loops.pop();
         }
         Stmt::Where { consumer, producer } => {
-            for_each_nest(consumer, loops, visit);
-            for_each_nest(producer, loops, visit);
+            visit_nested(consumer, loops, visit);
+            visit_nested(producer, loops, visit);
         }
         Stmt::Sequence(stmts) => {
             for stmt in stmts {
-                for_each_nest(stmt, loops, visit);
+                visit_nested(stmt, loops, visit);
             }
         }
     }

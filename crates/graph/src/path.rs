@@ -19,7 +19,7 @@ use std::fmt::Write;
 use sparsec_format::Format;
 use sparsec_index::{Access, Concrete, IndexVar};
 
-use crate::operand::{Formats, for_each_nest};
+use crate::operand::{Formats, for_each_nested};
 
 /// One requirement: the loop over `before` is outside that over `after`.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,29 +68,25 @@ impl IterationGraph {
             vars: Vec::new(),
             edges: Vec::new(),
         };
-        for_each_nest(
-            &concrete.stmt,
-            &mut Vec::new(),
-            &mut |loops, lhs, _, rhs| {
-                for var in loops {
-                    if !graph.vars.contains(var) {
-                        graph.vars.push(*var);
+        for_each_nested(&concrete.stmt, &mut |nested| {
+            for var in nested.loops {
+                if !graph.vars.contains(var) {
+                    graph.vars.push(*var);
+                }
+            }
+            let mut accesses = nested.rhs.accesses();
+            accesses.push(nested.lhs);
+            for access in accesses {
+                let Some(format) = formats.get(access.tensor) else {
+                    continue;
+                };
+                for edge in edges(access, format) {
+                    if !graph.edges.contains(&edge) {
+                        graph.edges.push(edge);
                     }
                 }
-                let mut accesses = rhs.accesses();
-                accesses.push(lhs);
-                for access in accesses {
-                    let Some(format) = formats.get(access.tensor) else {
-                        continue;
-                    };
-                    for edge in edges(access, format) {
-                        if !graph.edges.contains(&edge) {
-                            graph.edges.push(edge);
-                        }
-                    }
-                }
-            },
-        );
+            }
+        });
         graph
     }
 

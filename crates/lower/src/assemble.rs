@@ -17,7 +17,7 @@
 //! afterwards with a running maximum.
 
 use sparsec_base::{ElementType, IndexWidth, Scalar};
-use sparsec_graph::operand::for_each_nest;
+use sparsec_graph::operand::for_each_nested;
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar, Operator};
 use sparsec_loop::{BinaryOp, Block, Expr, Failure, Stmt as Loop, Var};
@@ -194,21 +194,17 @@ impl Lowerer<'_> {
     fn fill_dense_result(&mut self, access: &Access) {
         let mut reduce = None;
         let mut overwritten = false;
-        for_each_nest(
-            &self.concrete.stmt,
-            &mut Vec::new(),
-            &mut |loops, lhs, op, _| {
-                if lhs.tensor == access.tensor {
-                    reduce = op;
-                    overwritten = op.is_none()
-                        && loops.iter().all(|var| {
-                            self.result_lattice(*var).is_some_and(|lattice| {
-                                lattice.everything && lattice.operands().is_empty()
-                            })
-                        });
-                }
-            },
-        );
+        for_each_nested(&self.concrete.stmt, &mut |nested| {
+            if nested.lhs.tensor == access.tensor {
+                reduce = nested.reduce;
+                overwritten = reduce.is_none()
+                    && nested.loops.iter().all(|var| {
+                        self.result_lattice(*var).is_some_and(|lattice| {
+                            lattice.everything && lattice.operands().is_empty()
+                        })
+                    });
+            }
+        });
         if overwritten {
             return;
         }
@@ -417,9 +413,14 @@ impl Lowerer<'_> {
         let chain = self.assembly().chains[number].clone();
         let levels = self.formats.of(access.tensor).levels();
         let next = Expr::Var(chain.counter).add(1);
-        for level in chain.first..=chain.last {
-            let crd = self.tensors[&access.tensor].crd(level);
-            let coordinate = bindings.coordinates[&access.vars[levels[level].mode]].clone();
+        let appended = levels
+            .iter()
+            .enumerate()
+            .take(chain.last + 1)
+            .skip(chain.first);
+        for (number, level) in appended {
+            let crd = self.tensors[&access.tensor].crd(number);
+            let coordinate = bindings.coordinates[&access.vars[level.mode]].clone();
             self.builder.store(crd, chain.counter, coordinate);
         }
         self.builder.assign(chain.counter, next);

@@ -241,10 +241,8 @@ impl<'a> Lowerer<'a> {
 
     /// The value of a stored entry.
     fn entry(&self, access: &Access, bindings: &Bindings) -> Expr {
-        if let Some(workspace) = self.workspaces.get(&access.tensor) {
-            if let Workspace::Scalar { value, .. } = workspace {
-                return Expr::Var(*value);
-            }
+        if let Some(Workspace::Scalar { value, .. }) = self.workspaces.get(&access.tensor) {
+            return Expr::Var(*value);
         }
         let operand = self
             .operands

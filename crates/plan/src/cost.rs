@@ -10,7 +10,7 @@
 //!
 //! Among equals the first candidate wins, which is nearest the naive order.
 
-use sparsec_graph::operand::{for_each_nest, level_at};
+use sparsec_graph::operand::{Nested, for_each_nested, level_at};
 use sparsec_graph::{Formats, Operands};
 use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
 
@@ -37,10 +37,11 @@ pub fn cost(concrete: &Concrete, formats: &Formats, conversions: usize) -> Cost 
         repeated_walks: 0,
     };
     let mut workspaces = Vec::new();
-    for_each_nest(
+    for_each_nested(
         &concrete.stmt,
-        &mut Vec::new(),
-        &mut |loops, lhs, _, rhs| {
+        &mut |Nested {
+                  loops, lhs, rhs, ..
+              }| {
             let accesses = rhs.accesses();
             let is_workspace =
                 |access: &Access| concrete.tensors[access.tensor].role == TensorRole::Workspace;
