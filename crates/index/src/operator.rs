@@ -27,6 +27,8 @@
 use sparsec_base::{ElementType, Scalar};
 
 mod evaluate;
+#[cfg(test)]
+mod tests;
 
 /// An operator or function of index notation. Arguments have one type, except
 /// that the first of [`Select`](Self::Select) is `bool`.

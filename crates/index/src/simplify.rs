@@ -83,3 +83,71 @@ fn apply(op: Operator, mut args: Vec<Expr>) -> Expr {
         _ => Expr::Apply { op, args },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sparsec_base::Source;
+
+    use crate::notation::Notation;
+    use crate::resolve::{Declaration, Declarations};
+    use crate::text::Names;
+
+    /// `from` is the right side of a statement over vectors of `f64`, and of
+    /// `bool` behind `b`. Numbers stand beside an access, or typing would work
+    /// them out.
+    fn check(from: &str, to: &str) {
+        let text = format!("y(i) = {from}");
+        let notation = Notation::parse(&Source::new("expression", text)).expect("parses");
+        let mut declarations = Declarations::new();
+        for tensor in notation
+            .tensor_names()
+            .into_iter()
+            .filter(|tensor| !tensor.written)
+        {
+            let element = match tensor.name.starts_with('b') {
+                true => sparsec_base::ElementType::Bool,
+                false => sparsec_base::ElementType::F64,
+            };
+            declarations.declare(
+                tensor.name,
+                Declaration::with_order(tensor.order).of(element),
+            );
+        }
+        let program = notation.resolve(&declarations).expect("resolves");
+        let names = Names {
+            tensors: &program.tensors,
+            vars: &program.vars,
+        };
+        let simple = names.node(&program.statements[0].rhs.simplify());
+        assert_eq!(simple.to_string(), to, "for `{from}`");
+    }
+
+    #[test]
+    fn identities_and_annihilators() {
+        check("x(i) + 0", "x(i)");
+        check("0 + x(i)", "x(i)");
+        check("x(i) - 0", "x(i)");
+        check("0 - x(i)", "0.0 - x(i)");
+        check("x(i) * 1", "x(i)");
+        check("1 * x(i)", "x(i)");
+        check("x(i) / 1", "x(i)");
+        check("x(i) * 0 + z(i)", "z(i)");
+        check("min(x(i), inf)", "x(i)");
+        check("max(x(i), inf)", "inf");
+        check("b(i) or false", "b(i)");
+        check("b(i) and false", "false");
+        check("b(i) or true", "true");
+    }
+
+    #[test]
+    fn the_rest() {
+        check("-(-x(i))", "x(i)");
+        check("not not b(i)", "b(i)");
+        check("select(true, x(i), z(i))", "x(i)");
+        check("select(false or 0 * x(i) != 0, x(i), z(i))", "z(i)");
+        check("sqrt(x(i) * 0 + 4)", "2.0");
+        check("x(i) + sum{j}(0 * z(j))", "x(i)");
+        check("f32(0 * x(i))", "0.0");
+        check("x(i) // 0", "x(i) // 0.0");
+    }
+}

@@ -157,8 +157,8 @@ so much: `i32` from -2147483648 to 2147483647.
 
 Convert the other side: `i64(A(i,j)) + 3000000000`.";
     STATEMENT_TOO_LARGE = "E0220", "a statement with too many parts",
-    "A statement may have at most 500 operators, calls and parentheses, so that no stage of the
-compiler runs out of stack.
+    "A statement may have at most 500 operators, calls and parentheses, at most 100 of them inside one
+another, so that no stage of the compiler runs out of stack.
 
 Split it: give parts of it names in statements of their own.";
     INVALID_NAME = "E0221", "a name that cannot be used here",

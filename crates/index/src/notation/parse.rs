@@ -28,6 +28,8 @@ pub(crate) struct Parser {
     open: usize,
     /// How many parts the statement has so far.
     parts: usize,
+    /// How many expressions the one at hand is inside of.
+    nested: usize,
 }
 
 impl Notation {
@@ -72,6 +74,7 @@ impl Parser {
             tokens: Tokens::new(source, symbols)?,
             open: 0,
             parts: 0,
+            nested: 0,
         })
     }
 
@@ -199,9 +202,10 @@ impl Parser {
     /// One index variable; what else an index could be is refused by name.
     fn index(&mut self, tensor: &Word) -> Result<Word> {
         let token = self.tokens.peek();
-        let plain = [",", ")", "]"]
+        let ends = [",", ")", "]"]
             .iter()
             .any(|next| self.tokens.at_nth(1, next));
+        let plain = ends || self.tokens.peek_at(1).kind == Kind::End;
         if token.kind == Kind::Name && plain {
             return self.word("an index variable");
         }
@@ -235,8 +239,16 @@ impl Parser {
                 .help("cut the tensor before it is given");
         }
         let named = Operator::functions().map(Operator::symbol);
-        if !seen.affine || closest(&tensor.text, named).is_some() {
+        let is_like_function = closest(&tensor.text, named).is_some();
+        let starts_plain = self.tokens.peek().kind == Kind::Name && !self.tokens.at_nth(1, "(");
+        if is_like_function || !(seen.affine || starts_plain) {
             return self.unknown_function(tensor);
+        }
+        if !seen.affine {
+            // A variable and then an operator: the list was not closed.
+            let mut behind = self.tokens.clone();
+            behind.take();
+            return behind.unexpected("`,` or `)`");
         }
         self.error(
             code::AFFINE_INDEX,

@@ -19,11 +19,12 @@ fn check(text: &str, expect: &str) {
     assert_eq!(read(text), expect, "for `{text}`");
 }
 
-fn refused(text: &str, expect: &str) {
-    let expect: Vec<&str> = expect.lines().map(str::trim_end).collect();
-    let found = read(text);
-    let found: Vec<&str> = found.lines().map(str::trim_end).collect();
-    assert_eq!(found.join("\n"), expect.join("\n"), "for `{text}`");
+/// The message, the line with the caret, and the help of a diagnostic.
+fn refused(text: &str, expect: &[&str]) {
+    let error = read(text);
+    for part in expect {
+        assert!(error.contains(part), "`{part}` in:\n{error}");
+    }
 }
 
 #[test]
@@ -88,4 +89,86 @@ fn assignments_with_operators() {
         let text = format!("y(i) {op} A(i,j)");
         check(&text, &text);
     }
+}
+
+#[test]
+fn slips_are_shown_where_they_are() {
+    refused(
+        "y(i) = A(i,j * x(j)",
+        &["E0101", "             ^ expected `,` or `)`"],
+    );
+    refused("y(i) = sqr(a + 1)", &["E0212", "did you mean `sqrt`?"]);
+    refused(
+        "y(i) = (a(i) + b(i)",
+        &["E0101", "expected an operator or `)`"],
+    );
+    refused("y(i) = a(i", &["E0101"]);
+    refused(
+        "y(i) a(i)",
+        &["E0101", "expected `=`", "`= += *= min= max= or= and=`"],
+    );
+    refused("y(i) = a(i) = b(i)", &["E0101", "`==` compares"]);
+    refused("y(i) = ", &["E0101", "a tensor, a number or `(`"]);
+    refused("", &["E0101", "a tensor to assign"]);
+    refused(
+        "y(i) = a(i)\n  + b(i)",
+        &["E0101", "unless parentheses are open"],
+    );
+    refused("y(i) = a(i) b(i)", &["E0101", "an operator or the end"]);
+    refused("y(i) = 2x(i)", &["E0103", "`2x` is no number"]);
+    refused(
+        "y(i) = 9223372036854775808",
+        &["E0103", "9223372036854775808.0"],
+    );
+    refused("y(i) = 1e400", &["E0103"]);
+    refused("y(i) = a(i) \u{d7} 2", &["E0102"]);
+    refused("y(i) = A.vals(i)", &["E0221", "has a point"]);
+    refused("y(i) = sum(A(i,j))", &["E0101", "write `sum{k}(…)`"]);
+    refused("y(i) = sum{}(A(i,j))", &["E0101", "an index variable"]);
+    refused(
+        "y(i) = a(i) * not b(i)",
+        &["E0101", "put parentheses around it"],
+    );
+    refused(
+        "y(i) = foo(a(i), 2.5)",
+        &["E0212", "no function has this name"],
+    );
+    refused("y(i) = A(3, i)", &["E0214"]);
+    refused("y(i) = sqrt(a(i)", &["E0101", "expected `,` or `)`"]);
+}
+
+#[test]
+fn deep_nesting_is_refused_before_it_hurts() {
+    let nest =
+        |open: &str, close: &str, n: usize| format!("s = {}a{}", open.repeat(n), close.repeat(n));
+    let levels = [("(", ")"), ("-", ""), ("not ", ""), ("sqrt(", ")")];
+    for (open, close) in levels {
+        refused(&nest(open, close, 100_000), &["E0220", "too deep"]);
+        assert!(read(&nest(open, close, 99)).starts_with("s = "));
+    }
+    refused(
+        &nest("a or a and a == a + a * (", ")", 100_000),
+        &["E0220", "one too many"],
+    );
+    assert!(read(&nest("a or a and a == a + a * (", ")", 80)).starts_with("s = "));
+    refused(&nest("a + ", "", 100_000), &["E0220", "one too many"]);
+    assert!(read(&nest("a + ", "", 500)).starts_with("s = "));
+}
+
+#[test]
+fn names_come_in_order_of_appearance() {
+    let text = "C(i,j) = A(i,k) * B(k,j); s = C(i,i) + A(i,i)";
+    let notation = Notation::parse(&Source::new("expression", text)).expect("parses");
+    let names = notation.tensor_names();
+    let seen: Vec<_> = names
+        .iter()
+        .map(|name| (name.name.as_str(), name.order, name.read, name.written))
+        .collect();
+    let expect = [
+        ("C", 2, true, true),
+        ("A", 2, true, false),
+        ("B", 2, true, false),
+        ("s", 0, false, true),
+    ];
+    assert_eq!(seen, expect);
 }

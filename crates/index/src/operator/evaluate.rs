@@ -234,10 +234,11 @@ fn power(op: Operator, value: Scalar, mut n: u64) -> Scalar {
 /// Zero without a sign, `NaN` without a payload.
 fn plain(value: Scalar) -> Scalar {
     match value {
-        Scalar::F32(v) if v == 0.0 => Scalar::F32(0.0),
-        Scalar::F64(v) if v == 0.0 => Scalar::F64(0.0),
         Scalar::F32(v) if v.is_nan() => Scalar::F32(f32::NAN),
         Scalar::F64(v) if v.is_nan() => Scalar::F64(f64::NAN),
+        // Adding zero changes only -0.
+        Scalar::F32(v) => Scalar::F32(v + 0.0),
+        Scalar::F64(v) => Scalar::F64(v + 0.0),
         _ => value,
     }
 }

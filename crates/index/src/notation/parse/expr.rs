@@ -12,10 +12,29 @@ use crate::operator::{Operator, Style};
 /// stages walk it by recursion.
 const MOST_PARTS: usize = 500;
 
+/// How deep expressions may be inside one another. A level takes several
+/// frames of the stack while it is read.
+const MOST_NESTED: usize = 100;
+
 impl Parser {
     /// An expression.
     pub(crate) fn expr(&mut self) -> Result<Node> {
-        self.binary(0)
+        self.nested(0)
+    }
+
+    /// An expression inside another one, of operators that bind at least `least`.
+    fn nested(&mut self, least: u8) -> Result<Node> {
+        self.nested += 1;
+        if self.nested > MOST_NESTED {
+            let span = self.tokens.peek().span;
+            let message = format!("expressions more than {MOST_NESTED} deep inside one another");
+            return Err(self
+                .error(code::STATEMENT_TOO_LARGE, message, span, "too deep")
+                .help("give parts of it names, in statements of their own"));
+        }
+        let node = self.binary(least)?;
+        self.nested -= 1;
+        Ok(node)
     }
 
     /// Counts a part of the statement.
@@ -102,7 +121,7 @@ impl Parser {
                 .at(self.tokens.source(), token.span, "expected `(`")
                 .help("put parentheses around it"));
         }
-        let arg = self.binary(binds)?;
+        let arg = self.nested(binds)?;
         Ok(apply(op, token.span, vec![arg]))
     }
 

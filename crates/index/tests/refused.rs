@@ -1,0 +1,488 @@
+//! Every `E02` code, as it is shown.
+
+use std::collections::BTreeSet;
+
+use sparsec_base::{Scalar, Source, code};
+use sparsec_index::{Declaration, Declarations, Notation};
+
+/// A program that is refused, what is declared for it, and the diagnostic.
+struct Refusal {
+    text: &'static str,
+    declare: fn(&mut Declarations),
+    expect: &'static str,
+}
+
+fn nothing(_: &mut Declarations) {}
+
+fn matrices(declarations: &mut Declarations) {
+    for name in ["A", "B"] {
+        declarations.declare(name, Declaration::with_order(2));
+    }
+}
+
+fn vectors(declarations: &mut Declarations) {
+    for name in ["x", "z"] {
+        declarations.declare(name, Declaration::with_order(1));
+    }
+}
+
+fn matrix_and_vector(declarations: &mut Declarations) {
+    declarations.declare("A", Declaration::with_order(2));
+    declarations.declare("x", Declaration::with_order(1));
+}
+
+fn vector(declarations: &mut Declarations) {
+    declarations.declare("x", Declaration::with_order(1));
+}
+
+fn truth_values(declarations: &mut Declarations) {
+    for name in ["x", "z"] {
+        let declaration = Declaration::with_order(1).of(sparsec_base::ElementType::Bool);
+        declarations.declare(name, declaration);
+    }
+}
+
+fn integers(declarations: &mut Declarations) {
+    let declaration = Declaration::with_order(1).of(sparsec_base::ElementType::I32);
+    declarations.declare("x", declaration);
+}
+
+const REFUSALS: &[Refusal] = &[
+    Refusal {
+        text: "y(i) = A(i,j) * X(j)",
+        declare: matrix_and_vector,
+        expect: r#"error[E0201]: unknown tensor `X`
+ --> expression:1:17
+  |
+1 | y(i) = A(i,j) * X(j)
+  |                 ^ no tensor has this name
+  |
+  = help: did you mean `x`?"#,
+    },
+    Refusal {
+        text: "y(i) = x(i) * i",
+        declare: vector,
+        expect: r#"error[E0201]: unknown tensor `i`
+ --> expression:1:15
+  |
+1 | y(i) = x(i) * i
+  |               ^ an index variable is not a value
+  |
+  = help: read the numbers from a tensor: `n(i)` of `-g n=dense:iota`"#,
+    },
+    Refusal {
+        text: "y(i) = sqr(x)",
+        declare: vector,
+        expect: r#"error[E0201]: unknown tensor `sqr`
+ --> expression:1:8
+  |
+1 | y(i) = sqr(x)
+  |        ^^^ no tensor has this name
+  |
+  = help: did you mean `sqrt`?"#,
+    },
+    Refusal {
+        text: "y(i) = A(i) * x(i)",
+        declare: matrix_and_vector,
+        expect: r#"error[E0202]: `A` has order 2, but is used with 1 index
+ --> expression:1:8
+  |
+1 | y(i) = A(i) * x(i)
+  |        ^^^^ 1 index"#,
+    },
+    Refusal {
+        text: "y(i) = x(i) + x(i,j)",
+        declare: vector,
+        expect: r#"error[E0202]: `x` has order 1, but is used with 2 indices
+ --> expression:1:15
+  |
+1 | y(i) = x(i) + x(i,j)
+  |        -      ^^^^^^ 2 indices
+  |        |
+  |        first used with 1 index"#,
+    },
+    Refusal {
+        text: "C(i,j) = A(i,k) * B(k,j)",
+        declare: |d| {
+            let file = |extents: &[u64], origin: &str| Declaration {
+                origin: origin.to_owned(),
+                ..Declaration::with_extents(extents)
+            };
+            d.declare("A", file(&[100, 80], "read from `a.mtx`"));
+            d.declare("B", file(&[40, 80], "read from `b.mtx`"));
+        },
+        expect: r#"error[E0203]: index variable `k` has two extents, 80 and 40
+ --> expression:1:21
+  |
+1 | C(i,j) = A(i,k) * B(k,j)
+  |              -      ^ mode 0 of `B` has extent 40
+  |              |
+  |              mode 1 of `A` has extent 80
+  |
+  = note: `A` is read from `a.mtx`
+  = note: `B` is read from `b.mtx`
+  = help: mode 1 of `B` has extent 80; did you mean `B(j, k)`?"#,
+    },
+    Refusal {
+        text: "y(i) = x(i)",
+        declare: |d| {
+            d.declare("x", Declaration::with_extents(&[5]));
+            d.set_extent("i", 7);
+        },
+        expect: r#"error[E0203]: index variable `i` has two extents, 7 and 5
+ --> expression:1:10
+  |
+1 | y(i) = x(i)
+  |          ^ mode 0 of `x` has extent 5
+  |
+  = note: the call gives `i` extent 7"#,
+    },
+    Refusal {
+        text: "C(i,j) = x(i)",
+        declare: vector,
+        expect: r#"error[E0204]: nothing says how far `j` runs
+ --> expression:1:5
+  |
+1 | C(i,j) = x(i)
+  |     ^ not on the right
+  |
+  = help: give its extent (`-d j=…`), or leave it out"#,
+    },
+    Refusal {
+        text: "D(i,i) = x(i)",
+        declare: vector,
+        expect: r#"error[E0205]: `i` stands twice on the left
+ --> expression:1:5
+  |
+1 | D(i,i) = x(i)
+  |   - ^ again
+  |   |
+  |   first here
+  |
+  = help: give each mode of the result a variable of its own"#,
+    },
+    Refusal {
+        text: "A(i,j) = A(i,j) + B(i,j)",
+        declare: matrices,
+        expect: r#"error[E0206]: `A` is assigned, but has a value already
+ --> expression:1:1
+  |
+1 | A(i,j) = A(i,j) + B(i,j)
+  | ^        - read here already
+  | |
+  | assigned here
+  |
+  = help: give the new value a name of its own"#,
+    },
+    Refusal {
+        text: "y(i) = x(i)\ny(i) = z(i)",
+        declare: vectors,
+        expect: r#"error[E0206]: `y` is assigned, but has a value already
+ --> expression:2:1
+  |
+1 | y(i) = x(i)
+  | - assigned here already
+2 | y(i) = z(i)
+  | ^ assigned here
+  |
+  = help: give the new value a name of its own"#,
+    },
+    Refusal {
+        text: "y(i) = A(i,j) * x(j)",
+        declare: |d| {
+            matrix_and_vector(d);
+            d.declare("a", Declaration::default());
+        },
+        expect: r#"error[E0207]: the program has no tensor `a`
+ --> expression:1:1
+  |
+1 | y(i) = A(i,j) * x(j)
+  | ^^^^^^^^^^^^^^^^^^^^ no `a` in here
+  |
+  = help: did you mean `A`?"#,
+    },
+    Refusal {
+        text: "y(i) = x(i)",
+        declare: |d| {
+            vector(d);
+            d.set_extent("k", 7);
+        },
+        expect: r#"error[E0207]: the program has no index variable `k`
+ --> expression:1:1
+  |
+1 | y(i) = x(i)
+  | ^^^^^^^^^^^ no `k` in here
+  |
+  = help: leave out what is said of `k`"#,
+    },
+    Refusal {
+        text: "y(i) = not x(i)",
+        declare: vector,
+        expect: r#"error[E0208]: `not` takes a truth value, not f64
+ --> expression:1:12
+  |
+1 | y(i) = not x(i)
+  |        --- ^^^^ this is f64
+  |        |
+  |        takes `bool`
+  |
+  = help: compare it: `x(i) != 0`"#,
+    },
+    Refusal {
+        text: "y(i) = x(i) - z(i)",
+        declare: truth_values,
+        expect: r#"error[E0208]: operator `-` is not for truth values
+ --> expression:1:13
+  |
+1 | y(i) = x(i) - z(i)
+  |        ---- ^ ---- this is bool
+  |        |    |
+  |        |    takes numbers
+  |        this is bool
+  |
+  = help: convert it: `i32(x(i))`"#,
+    },
+    Refusal {
+        text: "y(i) = select(x(i), 1, 2)",
+        declare: vector,
+        expect: r#"error[E0208]: the condition of `select` takes a truth value, not f64
+ --> expression:1:15
+  |
+1 | y(i) = select(x(i), 1, 2)
+  |        ------ ^^^^ this is f64
+  |        |
+  |        takes `bool`
+  |
+  = help: compare it: `x(i) != 0`"#,
+    },
+    Refusal {
+        text: "s = sum{k}(x(i))",
+        declare: vector,
+        expect: r#"error[E0209]: the reduction runs over `k`, but does not use it
+ --> expression:1:9
+  |
+1 | s = sum{k}(x(i))
+  |         ^ not in the body
+  |
+  = help: leave it out, or correct the name"#,
+    },
+    Refusal {
+        text: "y(i) = sum{i}(A(i,j))",
+        declare: matrices,
+        expect: r#"error[E0210]: `i` is an index variable already
+ --> expression:1:12
+  |
+1 | y(i) = sum{i}(A(i,j))
+  |   -        ^ bound again
+  |   |
+  |   first here
+  |
+  = help: rename one of them"#,
+    },
+    Refusal {
+        text: "y(i) = sqrt(A(i,j))",
+        declare: matrices,
+        expect: r#"error[E0211]: `j` is summed over inside `sqrt`
+ --> expression:1:17
+  |
+1 | y(i) = sqrt(A(i,j))
+  |        ----     ^ `j` is not on the left
+  |        |
+  |        before or after this?
+  |
+  = help: write the sum: `sum{j}(…)`"#,
+    },
+    Refusal {
+        text: "y(i) = x(i) / A(i,j)",
+        declare: matrix_and_vector,
+        expect: r#"error[E0211]: `j` is summed over inside a divisor
+ --> expression:1:19
+  |
+1 | y(i) = x(i) / A(i,j)
+  |             -     ^ `j` is not on the left
+  |             |
+  |             before or after this?
+  |
+  = help: write the sum: `sum{j}(…)`"#,
+    },
+    Refusal {
+        text: "y(i) = cosh(x(i) + 1)",
+        declare: vector,
+        expect: r#"error[E0212]: unknown function `cosh`
+ --> expression:1:8
+  |
+1 | y(i) = cosh(x(i) + 1)
+  |        ^^^^ no function has this name
+  |
+  = help: did you mean `cos`?"#,
+    },
+    Refusal {
+        text: "y(i) = conj(x(i) + 1)",
+        declare: vector,
+        expect: r#"error[E0212]: `conj` is for complex numbers
+ --> expression:1:8
+  |
+1 | y(i) = conj(x(i) + 1)
+  |        ^^^^ not in this version"#,
+    },
+    Refusal {
+        text: "s = summ{i}(x(i))",
+        declare: vector,
+        expect: r#"error[E0212]: unknown reduction `summ`
+ --> expression:1:5
+  |
+1 | s = summ{i}(x(i))
+  |     ^^^^ no reduction has this name
+  |
+  = help: did you mean `sum`?"#,
+    },
+    Refusal {
+        text: "y(i) = max(x(i), 1, 2)",
+        declare: vector,
+        expect: r#"error[E0213]: `max` takes 2 arguments, here it has 3
+ --> expression:1:8
+  |
+1 | y(i) = max(x(i), 1, 2)
+  |        ^^^ takes 2 arguments"#,
+    },
+    Refusal {
+        text: "y(i) = x(i+1)",
+        declare: vector,
+        expect: r#"error[E0214]: an index of `x` that is no variable
+ --> expression:1:10
+  |
+1 | y(i) = x(i+1)
+  |          ^^^ indices are plain variables in this version
+  |
+  = help: store a shifted copy of the tensor under another name"#,
+    },
+    Refusal {
+        text: "y(i) = A(i(2:9), j)",
+        declare: matrices,
+        expect: r#"error[E0215]: a window of `A`
+ --> expression:1:10
+  |
+1 | y(i) = A(i(2:9), j)
+  |          ^^^^^^ windows are not in this version
+  |
+  = help: cut the tensor before it is given"#,
+    },
+    Refusal {
+        text: "y(i) = A(i({1,3}), j)",
+        declare: matrices,
+        expect: r#"error[E0216]: a set of coordinates of `A`
+ --> expression:1:10
+  |
+1 | y(i) = A(i({1,3}), j)
+  |          ^^^^^^^^ index sets are not in this version
+  |
+  = help: cut the tensor before it is given"#,
+    },
+    Refusal {
+        text: "y(i) = 0 < x(i) < 1",
+        declare: vector,
+        expect: r#"error[E0217]: comparisons do not chain
+ --> expression:1:17
+  |
+1 | y(i) = 0 < x(i) < 1
+  |                 ^ compares a truth value
+  |
+  = help: write `a < b and b < c`"#,
+    },
+    Refusal {
+        text: "y(i) = x(i) + 1",
+        declare: |d| {
+            vector(d);
+            d.declare(
+                "y",
+                Declaration {
+                    fill: Some(Scalar::F64(2.0)),
+                    ..Declaration::default()
+                },
+            );
+        },
+        expect: r#"error[E0218]: `y` is declared with fill 2.0, but has fill 1.0
+ --> expression:1:1
+  |
+1 | y(i) = x(i) + 1
+  | ^^^^^^^^^^^^^^^ 1.0 where nothing is stored
+  |
+  = help: leave the declared fill out, or change the expression"#,
+    },
+    Refusal {
+        text: "y(i) = x(i) + 3000000000",
+        declare: integers,
+        expect: r#"error[E0219]: `3000000000` is not an i32
+ --> expression:1:15
+  |
+1 | y(i) = x(i) + 3000000000
+  |               ^^^^^^^^^^ stands beside an i32
+  |
+  = help: convert the other side: `i64(…)`"#,
+    },
+    Refusal {
+        text: "LARGE",
+        declare: nothing,
+        expect: r#"error[E0220]: a statement with more than 500 operators and parentheses
+ --> expression:1:2007
+  |
+1 | ...1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1
+  |                                                              ^ one too many
+  |
+  = help: give parts of it names, in statements of their own"#,
+    },
+    Refusal {
+        text: "inf(i) = x(i)",
+        declare: vector,
+        expect: r#"error[E0221]: `inf` cannot be the name of a tensor to assign
+ --> expression:1:1
+  |
+1 | inf(i) = x(i)
+  | ^^^ has a meaning of its own"#,
+    },
+    Refusal {
+        text: "y(i) = x(i) * (1 // 0)",
+        declare: vector,
+        expect: r#"error[E0222]: an integer is divided by zero
+ --> expression:1:16
+  |
+1 | y(i) = x(i) * (1 // 0)
+  |                ^^^^^^ the same for all data"#,
+    },
+];
+
+fn diagnostic(refusal: &Refusal) -> sparsec_base::Diagnostic {
+    let mut declarations = Declarations::new();
+    (refusal.declare)(&mut declarations);
+    let text = match refusal.text {
+        "LARGE" => format!("s = {}1", "1 + ".repeat(501)),
+        text => text.to_owned(),
+    };
+    let notation = Notation::parse(&Source::new("expression", text));
+    notation
+        .and_then(|notation| notation.resolve(&declarations))
+        .expect_err(refusal.text)
+}
+
+#[test]
+fn refusals_say_what_is_wrong_and_where() {
+    for refusal in REFUSALS {
+        let shown = diagnostic(refusal).to_string();
+        let shown: Vec<&str> = shown.lines().map(str::trim_end).collect();
+        assert_eq!(shown.join("\n"), refusal.expect, "for `{}`", refusal.text);
+    }
+}
+
+#[test]
+fn every_code_is_provoked() {
+    let provoked: BTreeSet<&str> = REFUSALS
+        .iter()
+        .map(|refusal| diagnostic(refusal).code().as_str())
+        .collect();
+    for entry in code::all() {
+        let code = entry.code.as_str();
+        if code.starts_with("E02") {
+            assert!(provoked.contains(code), "nothing provokes {code}");
+        }
+    }
+}
