@@ -34,6 +34,7 @@ mod output;
 mod text;
 
 use output::Output;
+pub use output::Staged;
 use text::Text;
 
 /// All types of files.
@@ -128,9 +129,18 @@ pub fn read_entries(path: &Path, element: Option<ElementType>) -> Result<FileTen
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn write(path: &Path, tensor: &Tensor) -> Result<()> {
+    stage(path, tensor)?.commit()
+}
+
+/// Completes a file beside its name, which it takes with [`Staged::commit`]: so
+/// that of several files either all are written or none.
+///
+/// # Errors
+/// As [`write()`].
+pub fn stage(path: &Path, tensor: &Tensor) -> Result<Staged> {
     let (file_type, compressed) = file_type(path)?;
     (file_type.check)(tensor)?;
-    Output::replace(path, compressed, |output| (file_type.write)(tensor, output))
+    Output::stage(path, compressed, |output| (file_type.write)(tensor, output))
 }
 
 /// The type of a file by its name, and whether it is compressed.

@@ -15,6 +15,7 @@ use flate2::write::GzEncoder;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::{map, ranges};
 use sparsec_tensor::{Entries, Tensor};
+use tempfile::NamedTempFile;
 
 use crate::number::push_digits;
 
@@ -22,6 +23,34 @@ use crate::number::push_digits;
 const BATCH: usize = 1 << 20;
 /// Entries that one thread turns into text at a time.
 const GRAIN: usize = 1 << 13;
+
+/// A file that is complete and does not have its name yet. Dropped, it is gone.
+#[derive(Debug)]
+pub struct Staged {
+    path: PathBuf,
+    /// The file and its name; `None` for a device, which has taken the content.
+    named: Option<(NamedTempFile, PathBuf)>,
+}
+
+impl Staged {
+    /// Gives the file its name, in place of an older one that has it.
+    ///
+    /// # Errors
+    /// `E0427` where the system refuses; then an older file is as it was.
+    pub fn commit(self) -> Result<()> {
+        let Some((file, target)) = self.named else {
+            return Ok(());
+        };
+        let renamed = file.persist(target);
+        renamed.map_err(|error| refused(&self.path, &error.error))?;
+        Ok(())
+    }
+}
+
+fn refused(path: &Path, error: &io::Error) -> Diagnostic {
+    let message = format!("cannot write `{}`: {error}", path.display());
+    Diagnostic::new(code::CANNOT_WRITE_FILE, message)
+}
 
 /// Where the content of a file goes.
 pub(crate) struct Output {
@@ -34,17 +63,15 @@ enum Sink {
 }
 
 impl Output {
-    /// Writes a file by `content`, or leaves what was there.
-    pub(crate) fn replace(
+    /// Completes a file by `content` beside its name.
+    pub(crate) fn stage(
         path: &Path,
         compressed: bool,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
-    ) -> Result<()> {
-        let refused = |error: io::Error| {
-            Diagnostic::new(
-                code::CANNOT_WRITE_FILE,
-                format!("cannot write `{}`: {error}", path.display()),
-            )
+    ) -> Result<Staged> {
+        let staged = |named| Staged {
+            path: path.to_owned(),
+            named,
         };
         match std::fs::metadata(path) {
             Ok(there) if there.is_dir() => Err(Diagnostic::new(
@@ -54,17 +81,22 @@ impl Output {
             Ok(there) if !there.is_file() => {
                 let file = OpenOptions::new().write(true).open(path);
                 let written = file.and_then(|file| Self::fill(file, compressed, content));
-                written.map_err(refused)
+                written.map_err(|error| refused(path, &error))?;
+                Ok(staged(None))
             }
-            _ => Self::rename_into(path, compressed, content).map_err(refused),
+            _ => {
+                let named = Self::beside(path, compressed, content);
+                Ok(staged(Some(named.map_err(|error| refused(path, &error))?)))
+            }
         }
     }
 
-    fn rename_into(
+    /// A complete file in the folder of `path`, and the name that it is to take.
+    fn beside(
         path: &Path,
         compressed: bool,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
-    ) -> io::Result<()> {
+    ) -> io::Result<(NamedTempFile, PathBuf)> {
         // A link keeps pointing where it points; its target is replaced.
         let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = match target.parent() {
@@ -78,8 +110,7 @@ impl Output {
             .permissions(Permissions::from_mode(mode & 0o777))
             .tempfile_in(folder)?;
         Self::fill(file.as_file().try_clone()?, compressed, content)?;
-        file.persist(target)?;
-        Ok(())
+        Ok((file, target))
     }
 
     fn fill(

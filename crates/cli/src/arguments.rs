@@ -1,0 +1,157 @@
+//! Every command and option, defined once: parsing, help and the names in
+//! diagnostics come from here.
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+
+/// A compiler for sparse tensors.
+///
+/// Say what to compute in index notation, and how each tensor is stored;
+/// sparsec plans the loops, compiles them, and runs them on files.
+#[derive(Debug, Parser)]
+#[command(
+    name = "sparsec",
+    version,
+    disable_help_subcommand = false,
+    arg_required_else_help = false
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Print JSON: the answer on stdout, diagnostics on stderr, one object a line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compute an expression on files and generated tensors
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArguments),
+    /// Show what an expression becomes: C, loops, or any stage before
+    #[command(after_help = COMPILE_EXAMPLES)]
+    Compile(CompileArguments),
+    /// List the formats that have names, and the kinds of levels
+    Formats,
+    /// Explain a diagnostic code
+    Explain {
+        /// The code, such as E0203
+        code: String,
+    },
+    /// Show or empty the cache of compiled kernels
+    Cache {
+        #[command(subcommand)]
+        what: CacheCommand,
+    },
+    /// Show what sparsec finds on this machine, and try each backend
+    Doctor,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum CacheCommand {
+    /// Print its directory
+    Path,
+    /// Count its kernels and bytes
+    Stat,
+    /// Remove every kernel
+    Clear,
+}
+
+/// What `run` and `compile` say of an expression.
+#[derive(Debug, Args)]
+pub(crate) struct ProblemArguments {
+    /// Index notation, such as 'y(i) = A(i,j) * x(j)'
+    pub(crate) expression: String,
+
+    /// How a tensor is stored: a preset such as csr, or a map of levels
+    #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", action = ArgAction::Append)]
+    pub(crate) formats: Vec<String>,
+
+    /// How far an index variable runs
+    #[arg(short = 'd', long = "extent", value_name = "INDEX=EXTENT", action = ArgAction::Append)]
+    pub(crate) extents: Vec<String>,
+
+    /// The type of a tensor's entries: bool, i32, i64, f32 or f64
+    #[arg(short = 't', long = "type", value_name = "NAME=TYPE", action = ArgAction::Append)]
+    pub(crate) types: Vec<String>,
+
+    /// Commands to use in place of those that planning would choose
+    #[arg(short = 's', long, value_name = "COMMANDS")]
+    pub(crate) schedule: Option<String>,
+
+    /// Print how long each pass over the loops takes
+    #[arg(long)]
+    pub(crate) time_passes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) problem: ProblemArguments,
+
+    /// Read a tensor from a file: .mtx or .tns, plain or .gz
+    #[arg(short = 'i', long = "input", value_name = "NAME=FILE", action = ArgAction::Append)]
+    pub(crate) inputs: Vec<String>,
+
+    /// Fill a tensor: dense:ones, random(density=0.01, seed=1), 2.5, …
+    #[arg(short = 'g', long = "generate", value_name = "NAME=GENERATOR", action = ArgAction::Append)]
+    pub(crate) generators: Vec<String>,
+
+    /// Write a result, or a tensor computed on the way, to a file
+    #[arg(short = 'o', long = "output", value_name = "NAME=FILE", action = ArgAction::Append)]
+    pub(crate) outputs: Vec<String>,
+
+    /// What runs kernels: auto, c (compiled C) or interp (slow, checks every access)
+    #[arg(long, value_name = "BACKEND", default_value = "auto")]
+    pub(crate) backend: String,
+
+    /// How many threads read, pack and write; one for each processor if not given
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<String>,
+
+    /// Compute the values this many times, for timing
+    #[arg(long, value_name = "N")]
+    pub(crate) repeat: Option<String>,
+
+    /// Add floating-point numbers in the order of the source, as this version always does
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Print where the time went
+    #[arg(long)]
+    pub(crate) time: bool,
+
+    /// Compare every result with an independent evaluator
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompileArguments {
+    #[command(flatten)]
+    pub(crate) problem: ProblemArguments,
+
+    /// What to print; may be given several times
+    #[arg(long, value_name = "STAGE", action = ArgAction::Append, long_help = emit_help())]
+    pub(crate) emit: Vec<String>,
+}
+
+/// The stages that `--emit` takes, as the library lists them.
+fn emit_help() -> String {
+    let mut help = "What to print; may be given several times; c if not given:\n".to_owned();
+    for (name, shows) in sparsec::Stage::NAMES {
+        help.push_str(&format!("\n{name:16} {shows}"));
+    }
+    help
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  sparsec run 'y(i) = A(i,j) * x(j)' -f A=csr -i A=web.mtx -g x=dense:ones -o y=y.tns
+  sparsec run 's = A(i,j) * A(i,j)' -i A=web.mtx.gz --time
+  sparsec run 'C(i,j) = A(i,k) * B(k,j)' -f C=csr -i A=a.mtx -i B=b.mtx -o C=c.mtx --check";
+
+const COMPILE_EXAMPLES: &str = "\
+Examples:
+  sparsec compile 'y(i) = A(i,j) * x(j)' -f A=csr
+  sparsec compile 'A(i,j) = B(i,k) * C(k,j)' -f A=csr -f B=csr -f C=csr --emit schedule --emit loop";

@@ -1,0 +1,367 @@
+//! The command line as a source with places, and its `NAME=VALUE` pairs.
+//!
+//! A fault in an option is shown where the user wrote it:
+//!
+//! ```text
+//!  --> command line:1:40
+//!   |
+//! 1 | sparsec run 'y(i) = A(i,j) * x(j)' -f csr
+//!   |                                       ^^^ of which tensor?
+//! ```
+//!
+//! clap says which values an option has, not where they stand; the words are
+//! walked once more to find that out. Values come in the same order both ways.
+
+use std::collections::HashMap;
+
+use sparsec::{Diagnostic, Result, Source, Span, code};
+
+/// One call of the program.
+#[derive(Debug)]
+pub(crate) struct Call {
+    source: Source,
+    /// The places of the values of each option, by its long name.
+    values: HashMap<String, Vec<Place>>,
+    words: Vec<Place>,
+}
+
+/// A word, or part of one, and where it stands in the source.
+#[derive(Clone, Debug)]
+struct Place {
+    text: String,
+    span: Span,
+    /// Whether characters of the text stand in the source as they are, so that
+    /// offsets can be added.
+    plain: bool,
+}
+
+/// `NAME=VALUE`, as an option has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    /// Before the `=`.
+    pub(crate) name: String,
+    /// After it.
+    pub(crate) value: String,
+    /// The short name of the option, such as `-f`.
+    pub(crate) option: &'static str,
+    /// The place of the name.
+    pub(crate) name_span: Span,
+    /// The place of the value.
+    pub(crate) value_span: Span,
+}
+
+impl Call {
+    /// The call with these words, the program's name first.
+    pub(crate) fn new(words: &[String], definition: &clap::Command) -> Self {
+        let mut text = String::new();
+        let mut places = Vec::new();
+        for (number, word) in words.iter().enumerate() {
+            let shown = match number {
+                0 => "sparsec".to_owned(),
+                _ => quoted(word),
+            };
+            if number > 0 {
+                text.push(' ');
+            }
+            let quotes = usize::from(shown.starts_with('\''));
+            let start = text.len() + quotes;
+            text.push_str(&shown);
+            places.push(Place {
+                text: word.clone(),
+                span: Span::new(start, text.len() - quotes),
+                plain: shown.len() == word.len() + 2 * quotes,
+            });
+        }
+        Self {
+            source: Source::new("command line", text),
+            values: option_values(&places, definition),
+            words: places,
+        }
+    }
+
+    /// The line as text.
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Whether `--json` is among the words, for calls that clap refuses too.
+    pub(crate) fn asks_for_json(&self) -> bool {
+        let options = self.words.iter().skip(1);
+        options
+            .take_while(|word| word.text != "--")
+            .any(|word| word.text == "--json")
+    }
+
+    /// The first word that is `text`, or an option's word with a value attached.
+    pub(crate) fn find_word(&self, text: &str) -> Option<Span> {
+        let attached = format!("{text}=");
+        let word = self
+            .words
+            .iter()
+            .skip(1)
+            .find(|word| word.text == text || word.text.starts_with(&attached))?;
+        Some(word.part(0, text.len().min(word.text.len())))
+    }
+
+    /// The place after the last word.
+    pub(crate) fn end(&self) -> Span {
+        let end = self.source.text().len();
+        Span::new(end, end)
+    }
+
+    /// The place of the `n`th value of an option, given by its long name.
+    pub(crate) fn value_span(&self, long: &str, n: usize) -> Span {
+        match self.values.get(long).and_then(|values| values.get(n)) {
+            Some(place) => place.span,
+            None => self.end(),
+        }
+    }
+
+    /// Cuts the values of an option into pairs; a name may stand once.
+    ///
+    /// # Errors
+    /// `E0002` for a value that is no pair, `E0003` for a name that has one.
+    pub(crate) fn pairs(
+        &self,
+        option: &'static str,
+        long: &str,
+        values: &[String],
+    ) -> Result<Vec<Pair>> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        for (n, text) in values.iter().enumerate() {
+            let places = self.values.get(long).map_or(&[][..], Vec::as_slice);
+            let place = places.get(n).filter(|place| place.text == *text);
+            let part = |from, to| place.map_or(self.end(), |place| place.part(from, to));
+            let at = text.find('=').filter(|at| *at > 0 && *at + 1 < text.len());
+            let Some(at) = at else {
+                return Err(self.not_a_pair(option, text, part(0, text.len())));
+            };
+            let pair = Pair {
+                name: text[..at].to_owned(),
+                value: text[at + 1..].to_owned(),
+                option,
+                name_span: part(0, at),
+                value_span: part(at + 1, text.len()),
+            };
+            if let Some(first) = pairs.iter().find(|first| first.name == pair.name) {
+                return Err(self.said_twice(first, &pair));
+            }
+            pairs.push(pair);
+        }
+        Ok(pairs)
+    }
+
+    fn not_a_pair(&self, option: &str, text: &str, span: Span) -> Diagnostic {
+        let (wanted, label) = match option {
+            "-d" => ("INDEX=EXTENT", "of which index variable?"),
+            _ => ("NAME=VALUE", "of which tensor?"),
+        };
+        let label = if text.contains('=') {
+            "one side is empty"
+        } else {
+            label
+        };
+        let message = format!("`{option}` takes {wanted}, not `{text}`");
+        let error = Diagnostic::new(code::NOT_A_PAIR, message).at(&self.source, span, label);
+        match option {
+            "-d" => error.help("write `-d i=100`"),
+            _ if text.contains('=') => error,
+            _ => error.help(format!(
+                "write `{option} A={text}`, with the name of a tensor for `A`"
+            )),
+        }
+    }
+
+    /// An error about a file, shown where the file is named if it has no place
+    /// in the file itself.
+    pub(crate) fn about_file(&self, pair: &Pair, error: Diagnostic) -> Diagnostic {
+        match error.labels().is_empty() {
+            true => error.at(&self.source, pair.value_span, "named here"),
+            false => error,
+        }
+    }
+
+    /// Two pairs that say the same of one name.
+    pub(crate) fn said_twice(&self, first: &Pair, second: &Pair) -> Diagnostic {
+        let Pair { name, option, .. } = second;
+        let message = if first.option == second.option {
+            format!("`{option}` is given twice for `{name}`")
+        } else {
+            format!(
+                "`{}` and `{option}` are both given for `{name}`",
+                first.option
+            )
+        };
+        Diagnostic::new(code::SAID_TWICE, message)
+            .at(&self.source, second.name_span, "said again")
+            .also(&self.source, first.name_span, "said here")
+            .help("leave one of them out")
+    }
+}
+
+impl Place {
+    /// The place of bytes `from..to` of the text.
+    fn part(&self, from: usize, to: usize) -> Span {
+        if !self.plain {
+            return self.span;
+        }
+        let start = self.span.start as usize;
+        Span::new(start + from, start + to)
+    }
+}
+
+/// The places of option values, found as clap finds the values.
+fn option_values(words: &[Place], definition: &clap::Command) -> HashMap<String, Vec<Place>> {
+    let mut values: HashMap<String, Vec<Place>> = HashMap::new();
+    let mut command = definition;
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        if word.text == "--" {
+            break;
+        }
+        if let Some(inner) = command.find_subcommand(&word.text) {
+            command = inner;
+            continue;
+        }
+        let Some((long, taken)) = option_of(command, &word.text) else {
+            continue;
+        };
+        let value = match taken {
+            // `-fA=csr`, `--format=A=csr`
+            Some(from) => Place {
+                text: word.text[from..].to_owned(),
+                span: word.part(from, word.text.len()),
+                plain: word.plain,
+            },
+            None => match words.get(at) {
+                Some(next) => {
+                    at += 1;
+                    next.clone()
+                }
+                None => break,
+            },
+        };
+        values.entry(long).or_default().push(value);
+    }
+    values
+}
+
+/// The long name of the option that a word names, if it takes a value, and
+/// where in the word the value begins if it does there.
+fn option_of(command: &clap::Command, word: &str) -> Option<(String, Option<usize>)> {
+    let takes_value = |arg: &&clap::Arg| arg.get_action().takes_values();
+    let mut options = command.get_opts().filter(takes_value);
+    if let Some(rest) = word.strip_prefix("--") {
+        let (name, value) = match rest.split_once('=') {
+            Some((name, _)) => (name, Some(2 + name.len() + 1)),
+            None => (rest, None),
+        };
+        let option = options.find(|arg| arg.get_long() == Some(name))?;
+        return Some((option.get_long()?.to_owned(), value));
+    }
+    let mut rest = word.strip_prefix('-')?.chars();
+    let short = rest.next()?;
+    let option = options.find(|arg| arg.get_short() == Some(short))?;
+    let from = 1 + short.len_utf8();
+    let value = match rest.as_str() {
+        "" => None,
+        rest => Some(from + usize::from(rest.starts_with('='))),
+    };
+    Some((option.get_long()?.to_owned(), value))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Cli;
+    use clap::CommandFactory as _;
+
+    fn call(words: &[&str]) -> Call {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        Call::new(&words, &Cli::command())
+    }
+
+    fn check_values(words: &[&str], long: &str, expect: &[&str]) {
+        let call = call(words);
+        let found: Vec<&str> = (0..expect.len())
+            .map(|n| call.source().slice(call.value_span(long, n)))
+            .collect();
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn values_are_found_where_they_stand() {
+        check_values(&["s", "run", "x", "-f", "A=csr"], "format", &["A=csr"]);
+        check_values(
+            &["s", "run", "-fA=csr", "x", "-f=B=coo"],
+            "format",
+            &["A=csr", "B=coo"],
+        );
+        check_values(
+            &["s", "run", "--format=A=csr", "--format", "B=coo"],
+            "format",
+            &["A=csr", "B=coo"],
+        );
+        check_values(
+            &["s", "run", "-g", "x=random(nnz=3)"],
+            "generate",
+            &["x=random(nnz=3)"],
+        );
+        check_values(
+            &["s", "--json", "run", "-i", "A=-f", "-f", "A=csr"],
+            "format",
+            &["A=csr"],
+        );
+    }
+
+    #[test]
+    fn words_are_shown_as_a_shell_takes_them() {
+        let call = call(&["/usr/bin/sparsec", "run", "y = x", "it's", ""]);
+        assert_eq!(call.source().text(), r"sparsec run 'y = x' 'it'\''s' ''");
+    }
+
+    #[test]
+    fn pairs_have_places() {
+        let words = ["s", "run", "e", "-g", "x=dense:constant(2)"];
+        let call = call(&words);
+        let pairs = call
+            .pairs("-g", "generate", &[words[4].to_owned()])
+            .expect("a pair");
+        assert_eq!(call.source().slice(pairs[0].name_span), "x");
+        assert_eq!(
+            call.source().slice(pairs[0].value_span),
+            "dense:constant(2)"
+        );
+    }
+
+    #[test]
+    fn what_is_no_pair_is_refused() {
+        for text in ["csr", "=csr", "A="] {
+            let call = call(&["s", "run", "e", "-f", text]);
+            let error = call
+                .pairs("-f", "format", &[text.to_owned()])
+                .expect_err(text);
+            assert_eq!(error.code(), code::NOT_A_PAIR);
+        }
+    }
+
+    #[test]
+    fn a_name_stands_once() {
+        let call = call(&["s", "run", "e", "-f", "A=csr", "-f", "A=csr"]);
+        let texts = ["A=csr".to_owned(), "A=csr".to_owned()];
+        let error = call.pairs("-f", "format", &texts).expect_err("twice");
+        assert_eq!(error.code(), code::SAID_TWICE);
+        assert_eq!(error.labels().len(), 2);
+        assert_ne!(error.labels()[0].span, error.labels()[1].span);
+    }
+}

@@ -1,0 +1,98 @@
+//! The `sparsec` command.
+//!
+//! ```text
+//! arguments ──► Cli (clap) ──► Call: the line as text, with places ──► a command
+//!                                                                        │
+//!               exit code ◄── Screen: text or JSON, colours or none ◄────┘
+//! ```
+//!
+//! | module        | holds                                                        |
+//! |---------------|--------------------------------------------------------------|
+//! | [`arguments`] | every option, defined once                                    |
+//! | [`call`]      | the command line as a source with places; `NAME=VALUE` pairs  |
+//! | [`usage`]     | what clap refuses, as a diagnostic                            |
+//! | [`screen`]    | what is printed: text, JSON, diagnostics                      |
+//! | [`problem`]   | from options to a request, shared by `run` and `compile`      |
+//! | [`extents`]   | the extents that follow from those that are known             |
+//! | [`operands`]  | tensors from files and generators                             |
+//! | [`progress`]  | a bar on stderr while work goes on                            |
+//! | [`table`]     | columns of text                                               |
+//! | a module each | the commands: [`run`], [`compile`], [`formats`], [`explain`], [`cache`], [`doctor`] |
+//!
+//! Exit codes: 0 done; 1 the program or its data is wrong; 2 the call is
+//! wrong, which are the codes `E00..`.
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+use sparsec::Result;
+
+mod arguments;
+mod cache;
+mod call;
+mod compile;
+mod doctor;
+mod explain;
+mod extents;
+mod formats;
+mod operands;
+mod problem;
+mod progress;
+mod run;
+mod screen;
+mod table;
+mod usage;
+
+use arguments::{Cli, Command};
+use call::Call;
+use screen::Screen;
+
+/// The exit code of a panic, as Rust's own.
+const PANICKED: u8 = 101;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let call = Call::new(&words, &Cli::command());
+    let mut screen = Screen::new(call.asks_for_json());
+    report_panics();
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| obey(&call, &mut screen)));
+    match ended {
+        Ok(Ok(code)) => ExitCode::from(code),
+        Ok(Err(error)) => screen.fail(&error),
+        Err(_) => ExitCode::from(PANICKED),
+    }
+}
+
+/// Runs the command; its exit code.
+fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
+    let parsed = Cli::command()
+        .try_get_matches_from(std::env::args_os())
+        .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) if usage::is_answer(&error) => {
+            screen.print(&usage::answer(&error))?;
+            return Ok(0);
+        }
+        Err(error) => return Err(usage::diagnose(call, &error)),
+    };
+    match cli.command {
+        Command::Run(arguments) => run::run(call, screen, &arguments),
+        Command::Compile(arguments) => compile::compile(call, screen, &arguments),
+        Command::Formats => formats::formats(screen),
+        Command::Explain { code } => explain::explain(call, screen, &code),
+        Command::Cache { what } => cache::cache(screen, what),
+        Command::Doctor => doctor::doctor(screen),
+    }
+}
+
+/// Says of a panic what a user can do about it: report it.
+fn report_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        usual(panic);
+        screen::complain("this is a fault of sparsec, not yours; please report it with the call");
+    }));
+}

@@ -1,0 +1,259 @@
+//! Tensors from files (`-i`) and generators (`-g`).
+
+use std::path::Path;
+
+use sparsec::io::{self, ReadOptions};
+use sparsec::{
+    Diagnostic, ElementType, Format, Inputs, PackOptions, Result, Source, Tensor, code, generate,
+};
+
+use crate::call::{Call, Pair};
+use crate::extents::Extents;
+use crate::problem::Problem;
+use crate::progress::Progress;
+
+/// Where operands come from.
+#[derive(Debug)]
+pub(crate) struct Operands {
+    files: Vec<Pair>,
+    generators: Vec<Pair>,
+}
+
+impl Operands {
+    /// The operands that the options name.
+    ///
+    /// # Errors
+    /// `E00` and `E0207` for what is wrong with the options, `E0314` for an
+    /// operand that has none.
+    pub(crate) fn new(
+        call: &Call,
+        problem: &Problem,
+        files: &[String],
+        generators: &[String],
+    ) -> Result<Self> {
+        let operands = Self {
+            files: call.pairs("-i", "input", files)?,
+            generators: call.pairs("-g", "generate", generators)?,
+        };
+        operands.check_names(call, problem)?;
+        Ok(operands)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.files.len() + self.generators.len()
+    }
+
+    fn check_names(&self, call: &Call, problem: &Problem) -> Result<()> {
+        let wanted = problem.operands();
+        for pair in self.files.iter().chain(&self.generators) {
+            let tensor = problem.tensor(call, pair)?;
+            if !wanted.contains(tensor.name.as_str()) {
+                let message = format!(
+                    "`{}` is computed by the expression, not given to it",
+                    pair.name
+                );
+                return Err(Diagnostic::new(code::DOES_NOT_APPLY, message)
+                    .at(call.source(), pair.name_span, "is computed")
+                    .also(&problem.request.expression, tensor.span, "here")
+                    .help(format!("to write it, say `-o {}=FILE`", pair.name)));
+            }
+        }
+        for pair in &self.generators {
+            if let Some(first) = self.files.iter().find(|file| file.name == pair.name) {
+                return Err(call.said_twice(first, pair));
+            }
+        }
+        let given = |name: &str| {
+            let mut all = self.files.iter().chain(&self.generators);
+            all.any(|pair| pair.name == name)
+        };
+        let missing = problem
+            .names
+            .iter()
+            .find(|tensor| wanted.contains(tensor.name.as_str()) && !given(&tensor.name));
+        match missing {
+            None => Ok(()),
+            Some(tensor) => {
+                let name = &tensor.name;
+                let message = format!("there is no tensor for `{name}`");
+                let source = &problem.request.expression;
+                Err(Diagnostic::new(code::MISSING_INPUT, message)
+                    .at(
+                        source,
+                        tensor.span,
+                        "read here, and neither given nor computed before",
+                    )
+                    .help(format!(
+                        "give it a file, `-i {name}=FILE`, or fill it, `-g {name}=dense:ones`"
+                    )))
+            }
+        }
+    }
+
+    /// Reads and generates every operand; files come first, since generated
+    /// tensors take their extents from them.
+    ///
+    /// # Errors
+    /// What is wrong with a file or a generator, and `E0313` where the extents
+    /// of a generated tensor do not follow from anything.
+    pub(crate) fn load(
+        &self,
+        call: &Call,
+        problem: &mut Problem,
+        progress: &Progress,
+    ) -> Result<Inputs> {
+        let mut inputs = Inputs::new();
+        for pair in &self.files {
+            progress.step(format!("read {}", pair.value));
+            let (tensor, origin) = read(call, problem, pair)?;
+            problem.request.tensor(&pair.name).origin = origin;
+            inputs.insert(pair.name.clone(), tensor);
+        }
+        if self.generators.is_empty() {
+            return Ok(inputs);
+        }
+        let mut extents = Extents::new(&problem.notation, &problem.request.extents);
+        for (name, tensor) in &inputs {
+            extents.know(name, tensor.extents());
+        }
+        let mut generated = Vec::new();
+        for pair in &self.generators {
+            progress.step(format!("generate {}", pair.name));
+            let shape = extents.of(&pair.name);
+            let shape = shape.map_err(|var| unknown_extent(call, problem, pair, var))?;
+            generated.push((pair.name.clone(), fill(problem, pair, &shape)?));
+        }
+        inputs.extend(generated);
+        for pair in &self.generators {
+            problem.request.tensor(&pair.name).origin = format!("generated as `{}`", pair.value);
+        }
+        Ok(inputs)
+    }
+}
+
+/// Reads a file and packs it; also where its extents come from, in words.
+fn read(call: &Call, problem: &Problem, pair: &Pair) -> Result<(Tensor, String)> {
+    let path = Path::new(&pair.value);
+    let spec = problem.request.tensors.get(&pair.name);
+    let options = ReadOptions {
+        element: spec.and_then(|spec| spec.element),
+        extents: given_extents(problem, &pair.name),
+    };
+    let file = io::read(path, &options).map_err(|error| call.about_file(pair, error))?;
+    let order = file.entries.order();
+    check_order(problem, pair, order)?;
+    let format = match spec.and_then(|spec| spec.format.as_ref()) {
+        Some(spec) => spec.resolve(order)?,
+        None => default_format(order),
+    };
+    let origin = match file.states_extents {
+        true => format!("read from `{}`", pair.value),
+        false => format!("read from `{}`, which states no extents", pair.value),
+    };
+    let tensor = Tensor::pack_entries(&format, file.entries, PackOptions::default())?;
+    Ok((tensor, origin))
+}
+
+/// The extents that `-d` gives the modes of a tensor, if it gives any.
+fn given_extents(problem: &Problem, name: &str) -> Option<Vec<Option<u64>>> {
+    let mut extents: Vec<Option<u64>> = Vec::new();
+    for used in problem.uses(name) {
+        extents.resize(extents.len().max(used.indices.len()), None);
+        for (extent, word) in extents.iter_mut().zip(&used.indices) {
+            *extent = extent.or(problem.request.extents.get(&word.text).copied());
+        }
+    }
+    extents.iter().any(Option::is_some).then_some(extents)
+}
+
+/// A matrix is `csr`, every other tensor of a file `csf` in mode order.
+fn default_format(order: usize) -> Format {
+    match order {
+        2 => Format::csr(),
+        _ => Format::csf(order),
+    }
+}
+
+/// Compares the order of a file with that of the expression, before a format
+/// that is meant for the one is applied to the other.
+fn check_order(problem: &Problem, pair: &Pair, order: usize) -> Result<()> {
+    let name = &pair.name;
+    let Some(used) = problem.uses(name).find(|used| used.indices.len() != order) else {
+        return Ok(());
+    };
+    let indices = match used.indices.len() {
+        0 => "no index".to_owned(),
+        1 => "one index".to_owned(),
+        n => format!("{n} indices"),
+    };
+    let message = format!("`{name}` has order {order}, and is used with {indices}");
+    Err(Diagnostic::new(code::WRONG_ORDER, message)
+        .at(
+            &problem.request.expression,
+            used.span,
+            format!("{indices} here"),
+        )
+        .note(format!("`{name}` is read from `{}`", pair.value)))
+}
+
+fn fill(problem: &Problem, pair: &Pair, shape: &[u64]) -> Result<Tensor> {
+    let spec = problem.request.tensors.get(&pair.name);
+    let element = spec
+        .and_then(|spec| spec.element)
+        .unwrap_or(ElementType::F64);
+    let format = spec.and_then(|spec| spec.format.as_ref());
+    let format = format
+        .map(|format| format.resolve(shape.len()))
+        .transpose()?;
+    let source = Source::new(format!("-g {}", pair.name), generator(&pair.value));
+    generate(&source, shape, format.as_ref(), element)
+}
+
+/// A generator as the library takes it: `2.5` and `constant(2.5)` fill every
+/// entry with that number.
+fn generator(text: &str) -> String {
+    let is_number =
+        text.parse::<f64>().is_ok() && !text.starts_with(|c: char| c.is_alphabetic() || c == '+');
+    if is_number {
+        return format!("dense:constant({text})");
+    }
+    match text.trim_start().starts_with("constant") {
+        true => format!("dense:{text}"),
+        false => text.to_owned(),
+    }
+}
+
+fn unknown_extent(call: &Call, problem: &Problem, pair: &Pair, var: &str) -> Diagnostic {
+    let message = format!(
+        "nothing says how far `{var}` runs, so `{}` cannot be generated",
+        pair.name
+    );
+    let error = Diagnostic::new(code::MISSING_EXTENT, message).at(
+        call.source(),
+        pair.name_span,
+        "has no extents of its own",
+    );
+    let place = problem
+        .uses(&pair.name)
+        .flat_map(|used| &used.indices)
+        .find(|word| word.text == var);
+    let error = match place {
+        Some(word) => error.also(&problem.request.expression, word.span, "used here"),
+        None => error,
+    };
+    error.help(format!("say it: `-d {var}=100`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::generator;
+
+    #[test]
+    fn numbers_are_constants() {
+        assert_eq!(generator("2.5"), "dense:constant(2.5)");
+        assert_eq!(generator("-1"), "dense:constant(-1)");
+        assert_eq!(generator("constant(3)"), "dense:constant(3)");
+        assert_eq!(generator("dense:ones"), "dense:ones");
+    }
+}

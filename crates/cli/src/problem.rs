@@ -1,0 +1,192 @@
+//! From the options of `run` and `compile` to a request.
+//!
+//! Everything that can be wrong with options is found here, before any file is
+//! opened: names that the expression does not have, formats and types that
+//! there are not.
+
+use std::collections::BTreeSet;
+
+use sparsec::notation::{Node, NodeKind, TensorUse};
+use sparsec::suggest::closest;
+use sparsec::{
+    Diagnostic, ElementType, FormatSpec, Notation, Request, Result, Source, TensorName, code,
+};
+
+use crate::arguments::ProblemArguments;
+use crate::call::{Call, Pair};
+
+/// An expression and what the options say of it.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// What the library is asked.
+    pub(crate) request: Request,
+    /// The expression's text as a tree.
+    pub(crate) notation: Notation,
+    /// The tensors that it names.
+    pub(crate) names: Vec<TensorName>,
+}
+
+impl Problem {
+    /// Reads the expression and the options.
+    ///
+    /// # Errors
+    /// `E00` for options, `E01` and `E02` for the texts of the expression and
+    /// the formats, `E0207` for names that the expression does not have.
+    pub(crate) fn new(call: &Call, arguments: &ProblemArguments) -> Result<Self> {
+        let source = Source::new("expression", arguments.expression.as_str());
+        let notation = Notation::parse(&source)?;
+        let mut problem = Self {
+            request: Request::new(source),
+            names: notation.tensor_names(),
+            notation,
+        };
+        let schedule = arguments.schedule.as_deref();
+        problem.request.schedule = schedule.map(|text| Source::new("schedule", text));
+        for pair in call.pairs("-f", "format", &arguments.formats)? {
+            problem.set_format(call, &pair)?;
+        }
+        for pair in call.pairs("-t", "type", &arguments.types)? {
+            problem.set_type(call, &pair)?;
+        }
+        for pair in call.pairs("-d", "extent", &arguments.extents)? {
+            problem.set_extent(call, &pair)?;
+        }
+        Ok(problem)
+    }
+
+    fn set_format(&mut self, call: &Call, pair: &Pair) -> Result<()> {
+        let order = self.tensor(call, pair)?.order;
+        let source = Source::new(format!("-f {}", pair.name), pair.value.as_str());
+        let format = FormatSpec::parse(&source)?;
+        format.resolve(order).map_err(|error| {
+            let named = self.names.iter().find(|known| known.name == pair.name);
+            let span = named.map(|known| known.span).unwrap_or_default();
+            let uses = format!("`{}` has order {order} here", pair.name);
+            error.also(&self.request.expression, span, uses)
+        })?;
+        self.request.tensor(&pair.name).format = Some(format);
+        Ok(())
+    }
+
+    fn set_type(&mut self, call: &Call, pair: &Pair) -> Result<()> {
+        self.tensor(call, pair)?;
+        let element = ElementType::parse(&pair.value).ok_or_else(|| {
+            let names = ElementType::ALL.map(ElementType::name);
+            let error = bad_value(call, pair, format!("there is no type `{}`", pair.value));
+            suggest(error, &pair.value, &names)
+        })?;
+        self.request.tensor(&pair.name).element = Some(element);
+        Ok(())
+    }
+
+    fn set_extent(&mut self, call: &Call, pair: &Pair) -> Result<()> {
+        let vars = self.index_variables();
+        if !vars.contains(pair.name.as_str()) {
+            let message = format!("the expression has no index variable `{}`", pair.name);
+            let error = unused(call, pair, message);
+            let vars: Vec<&str> = vars.into_iter().collect();
+            return Err(suggest(error, &pair.name, &vars));
+        }
+        let extent = pair
+            .value
+            .parse()
+            .ok()
+            .filter(|extent| i64::try_from(*extent).is_ok());
+        let extent = extent.ok_or_else(|| {
+            bad_value(call, pair, format!("`{}` is no extent", pair.value))
+                .help("an extent is an integer from 0 to 2^63 - 1")
+        })?;
+        self.request.extents.insert(pair.name.clone(), extent);
+        Ok(())
+    }
+
+    /// The tensor that an option is about.
+    ///
+    /// # Errors
+    /// `E0207` if the expression has none of this name.
+    pub(crate) fn tensor(&self, call: &Call, pair: &Pair) -> Result<&TensorName> {
+        let found = self.names.iter().find(|known| known.name == pair.name);
+        found.ok_or_else(|| {
+            let message = format!("the expression has no tensor `{}`", pair.name);
+            let names: Vec<&str> = self.names.iter().map(|known| known.name.as_str()).collect();
+            suggest(unused(call, pair, message), &pair.name, &names)
+        })
+    }
+
+    /// Every use of a tensor, in order.
+    pub(crate) fn uses<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a TensorUse> {
+        let statements = self.notation.statements.iter();
+        let all = statements.flat_map(|statement| {
+            let mut uses = vec![&statement.lhs];
+            statement.rhs.for_each_access(&mut |used| uses.push(used));
+            uses
+        });
+        all.filter(move |used| used.name.text == name)
+    }
+
+    /// The tensors that are read before a statement computes them.
+    pub(crate) fn operands(&self) -> BTreeSet<&str> {
+        let mut operands = BTreeSet::new();
+        let mut computed = BTreeSet::new();
+        for statement in &self.notation.statements {
+            statement.rhs.for_each_access(&mut |used| {
+                let name = used.name.text.as_str();
+                if !computed.contains(name) {
+                    operands.insert(name);
+                }
+            });
+            computed.insert(statement.lhs.name.text.as_str());
+        }
+        operands
+    }
+
+    fn index_variables(&self) -> BTreeSet<&str> {
+        let mut vars = BTreeSet::new();
+        for statement in &self.notation.statements {
+            vars.extend(statement.lhs.indices.iter().map(|word| word.text.as_str()));
+            statement.rhs.for_each_access(&mut |used| {
+                vars.extend(used.indices.iter().map(|word| word.text.as_str()));
+            });
+            bound_variables(&statement.rhs, &mut vars);
+        }
+        vars
+    }
+}
+
+/// Adds the variables that reductions name: `sum{k}(1)` uses no tensor.
+fn bound_variables<'a>(node: &'a Node, vars: &mut BTreeSet<&'a str>) {
+    match &node.kind {
+        NodeKind::Number(_) | NodeKind::Access(_) => {}
+        NodeKind::Apply { args, .. } => args.iter().for_each(|arg| bound_variables(arg, vars)),
+        NodeKind::Cast(_, body) => bound_variables(body, vars),
+        NodeKind::Reduce {
+            vars: bound, body, ..
+        } => {
+            vars.extend(bound.iter().map(|word| word.text.as_str()));
+            bound_variables(body, vars);
+        }
+    }
+}
+
+fn unused(call: &Call, pair: &Pair, message: String) -> Diagnostic {
+    Diagnostic::new(code::UNUSED_NAME, message).at(
+        call.source(),
+        pair.name_span,
+        "not in the expression",
+    )
+}
+
+/// A value that an option does not take.
+pub(crate) fn bad_value(call: &Call, pair: &Pair, message: String) -> Diagnostic {
+    let label = format!("`{}` does not take this", pair.option);
+    Diagnostic::new(code::BAD_OPTION_VALUE, message).at(call.source(), pair.value_span, label)
+}
+
+/// The help that names what is close to `word`, or all there is.
+pub(crate) fn suggest(error: Diagnostic, word: &str, known: &[&str]) -> Diagnostic {
+    match closest(word, known.iter().copied()) {
+        Some(close) => error.help(format!("did you mean `{close}`?")),
+        None if known.is_empty() => error,
+        None => error.help(format!("one of {}", known.join(", "))),
+    }
+}

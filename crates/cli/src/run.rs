@@ -1,0 +1,279 @@
+//! `sparsec run`: compute an expression on real tensors.
+//!
+//! ```text
+//! options ─► operands ─► plan ─► kernels ─► results ─► check ─► files
+//! ```
+//!
+//! Nothing is half-written: every file is complete beside its name before the
+//! first one takes its name.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sparsec::runtime::Environment;
+use sparsec::{
+    Backend, Compiled, Diagnostic, Options, Outcome, Result, Session, Tensor, Widths, code, io,
+    parallel,
+};
+
+use crate::arguments::RunArguments;
+use crate::call::{Call, Pair};
+use crate::compile::pass_times;
+use crate::operands::Operands;
+use crate::problem::{Problem, suggest};
+use crate::progress::Progress;
+use crate::screen::Screen;
+
+pub(crate) mod timing;
+
+use timing::Clock;
+
+/// The names of backends.
+const BACKENDS: [(&str, Backend); 3] = [
+    ("auto", Backend::Auto),
+    ("c", Backend::C),
+    ("interp", Backend::Interpreter),
+];
+
+/// Computes, writes and prints.
+///
+/// # Errors
+/// The first thing that is wrong with the call, the expression or the data.
+pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) -> Result<u8> {
+    let options = options(call, arguments)?;
+    let repeat = options.repeat;
+    let mut problem = Problem::new(call, &arguments.problem)?;
+    let operands = Operands::new(call, &problem, &arguments.inputs, &arguments.generators)?;
+    let outputs = outputs(call, &problem, &arguments.outputs)?;
+    if let Some(threads) = threads(call, arguments)? {
+        parallel::set_threads(threads);
+    }
+
+    let n_steps = operands.len() + outputs.len() + 3;
+    let progress = Progress::new(n_steps, screen.is_json());
+    let mut clock = Clock::default();
+    let inputs = clock
+        .read
+        .time(|| operands.load(call, &mut problem, &progress))?;
+    progress.step("plan".to_owned());
+    let compiled = clock
+        .plan
+        .time(|| sparsec::compile(&problem.request, &inputs))?;
+
+    progress.step("compute".to_owned());
+    let session = Session::new(options);
+    let kept = arguments.check.then(|| inputs.clone());
+    let outcome = session.run(&compiled, inputs)?;
+    if let Some(inputs) = kept {
+        progress.step("check".to_owned());
+        clock
+            .check
+            .time(|| session.check(&compiled, &inputs, &outcome))?;
+    }
+    clock
+        .write
+        .time(|| write(call, &outputs, &outcome, &progress))?;
+    drop(progress);
+
+    let report = Report {
+        problem: &problem,
+        outcome: &outcome,
+        outputs: &outputs,
+        arguments,
+        clock: &clock,
+        compiled: &compiled,
+        repeat,
+    };
+    screen.answer(|| report.text(), || report.value())?;
+    Ok(0)
+}
+
+/// The options of the session.
+fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
+    let wanted = arguments.backend.as_str();
+    let backend = BACKENDS.iter().find(|(name, _)| *name == wanted);
+    let (_, backend) = backend.ok_or_else(|| {
+        let names = BACKENDS.map(|(name, _)| name);
+        let error = refused(call, "backend", format!("there is no backend `{wanted}`"));
+        suggest(error, wanted, &names)
+    })?;
+    let repeat = match &arguments.repeat {
+        None => None,
+        Some(text) => Some(count(call, "repeat", text)?),
+    };
+    Ok(Options {
+        backend: *backend,
+        // Timed apart only where somebody looks: it takes two kernels.
+        apart: arguments.time || repeat.is_some(),
+        repeat: repeat.unwrap_or(1),
+        environment: Environment::of_process(),
+    })
+}
+
+fn threads(call: &Call, arguments: &RunArguments) -> Result<Option<usize>> {
+    let text = arguments.threads.as_deref();
+    text.map(|text| count(call, "threads", text)).transpose()
+}
+
+/// The most that `--repeat` and `--threads` take.
+const MOST: usize = 1_000_000;
+
+fn count(call: &Call, option: &str, text: &str) -> Result<usize> {
+    let n = text.parse().ok().filter(|n| (1..=MOST).contains(n));
+    n.ok_or_else(|| {
+        refused(call, option, format!("`--{option}` does not take `{text}`"))
+            .help(format!("it takes an integer from 1 to {MOST}"))
+    })
+}
+
+fn refused(call: &Call, option: &str, message: String) -> Diagnostic {
+    let place = call.value_span(option, 0);
+    Diagnostic::new(code::BAD_OPTION_VALUE, message).at(call.source(), place, "not taken")
+}
+
+/// The files to write, checked as far as that goes before there is anything to
+/// write: the tensor is computed, the type of file is known, the folder exists.
+fn outputs(call: &Call, problem: &Problem, texts: &[String]) -> Result<Vec<Pair>> {
+    let outputs = call.pairs("-o", "output", texts)?;
+    for (n, pair) in outputs.iter().enumerate() {
+        let tensor = problem.tensor(call, pair)?;
+        if !tensor.written {
+            let message = format!(
+                "`{}` is given to the expression, not computed by it",
+                pair.name
+            );
+            return Err(Diagnostic::new(code::DOES_NOT_APPLY, message)
+                .at(call.source(), pair.name_span, "is not computed")
+                .also(&problem.request.expression, tensor.span, "here")
+                .help(format!("to read it, say `-i {}=FILE`", pair.name)));
+        }
+        if let Some(first) = outputs[..n].iter().find(|first| first.value == pair.value) {
+            let message = format!("`{}` and `{}` go to the same file", first.name, pair.name);
+            return Err(Diagnostic::new(code::SAME_OUTPUT, message)
+                .at(call.source(), pair.value_span, "the same file")
+                .also(call.source(), first.value_span, "goes here"));
+        }
+        let at = |error| call.about_file(pair, error);
+        let path = Path::new(&pair.value);
+        io::file_type(path).map_err(at)?;
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let message = format!(
+                "cannot write `{}`: there is no folder `{}`",
+                pair.value,
+                folder.display()
+            );
+            return Err(at(Diagnostic::new(code::CANNOT_WRITE_FILE, message)));
+        }
+    }
+    Ok(outputs)
+}
+
+/// Writes all files, or none.
+fn write(call: &Call, outputs: &[Pair], outcome: &Outcome, progress: &Progress) -> Result<()> {
+    let mut complete = Vec::new();
+    for pair in outputs {
+        progress.step(format!("write {}", pair.value));
+        let tensor = &outcome.tensors[&pair.name];
+        let staged = io::stage(Path::new(&pair.value), tensor);
+        complete.push(staged.map_err(|error| call.about_file(pair, error))?);
+    }
+    complete.into_iter().try_for_each(io::Staged::commit)
+}
+
+/// What is printed of a run.
+struct Report<'a> {
+    problem: &'a Problem,
+    outcome: &'a Outcome,
+    outputs: &'a [Pair],
+    arguments: &'a RunArguments,
+    clock: &'a Clock,
+    compiled: &'a Compiled,
+    repeat: usize,
+}
+
+impl Report<'_> {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for (name, tensor) in &self.outcome.tensors {
+            if self.is_printed(name) {
+                text.push_str(&format!("{}\n", summary(name, tensor)));
+            }
+        }
+        if self.arguments.check {
+            text.push_str("the reference evaluator agrees\n");
+        }
+        if self.arguments.time {
+            text.push_str(&self.clock.text(&self.outcome.timings, self.repeat));
+        }
+        if self.arguments.problem.time_passes {
+            text.push_str(&timing::passes_text(&pass_times(self.compiled)));
+        }
+        text
+    }
+
+    fn value(&self) -> Value {
+        let results = self.outcome.tensors.iter().map(|(name, tensor)| {
+            let file = self.outputs.iter().find(|pair| pair.name == *name);
+            let mut value = json!({
+                "element": tensor.element().name(),
+                "extents": tensor.extents(),
+                "format": tensor.format().to_string(),
+                "n_stored": tensor.n_stored(),
+                "file": file.map(|pair| &pair.value),
+            });
+            if tensor.order() == 0 {
+                value["value"] = timing::scalar_value(tensor.vals().get(0));
+            }
+            (name.clone(), value)
+        });
+        let mut value = json!({
+            "results": results.collect::<serde_json::Map<_, _>>(),
+            "checked": self.arguments.check,
+        });
+        if self.arguments.time {
+            value["time"] = self.clock.value(&self.outcome.timings, self.repeat);
+        }
+        if self.arguments.problem.time_passes {
+            value["passes"] = timing::passes_value(&pass_times(self.compiled));
+        }
+        value
+    }
+
+    /// Whether a line says what became of a tensor: it has no file, and is no
+    /// temporary that a later statement used up.
+    fn is_printed(&self, name: &str) -> bool {
+        let last = self.problem.notation.statements.last();
+        let is_last = last.is_some_and(|last| last.lhs.name.text == name);
+        let is_read = self
+            .problem
+            .names
+            .iter()
+            .any(|known| known.name == name && known.read);
+        let has_file = self.outputs.iter().any(|pair| pair.name == name);
+        !has_file && (is_last || !is_read)
+    }
+}
+
+/// A line about a result: the value of a scalar, else shape and format.
+fn summary(name: &str, tensor: &Tensor) -> String {
+    if tensor.order() == 0 {
+        return format!("{name} = {}", tensor.vals().get(0));
+    }
+    // The widths of index arrays follow from the data; the name says enough.
+    let plain = tensor.format().clone().with_widths(Widths::default());
+    let extents: Vec<String> = tensor.extents().iter().map(u64::to_string).collect();
+    let fill = match tensor.fill().is_zero() {
+        true => String::new(),
+        false => format!(", fill {}", tensor.fill()),
+    };
+    format!(
+        "{name}: {}[{}], {}, {} stored{fill}",
+        tensor.element(),
+        extents.join(", "),
+        plain.short_name(),
+        tensor.n_stored(),
+    )
+}

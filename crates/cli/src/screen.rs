@@ -1,0 +1,137 @@
+//! What is printed: answers on stdout, diagnostics on stderr, as text or JSON.
+//!
+//! A reader that closes the pipe, as `head` does, ends the printing and is no
+//! error. Colours are for terminals, and not where `NO_COLOR` is set.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use sparsec::{Diagnostic, Result, code};
+
+/// Where answers and diagnostics go.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    json: bool,
+}
+
+impl Screen {
+    /// A screen for text, or for JSON.
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    /// Whether JSON is wanted.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Prints text as it is.
+    ///
+    /// # Errors
+    /// `E0008` if the system refuses, other than because nobody reads.
+    pub(crate) fn print(&mut self, text: &str) -> Result<()> {
+        let mut stdout = io::stdout().lock();
+        match stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+        {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Diagnostic::new(
+                code::CANNOT_PRINT,
+                format!("standard output cannot be written: {error}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints an answer: `text`, or `value` where JSON is wanted.
+    ///
+    /// # Errors
+    /// As [`Screen::print`].
+    pub(crate) fn answer(
+        &mut self,
+        text: impl FnOnce() -> String,
+        value: impl FnOnce() -> Value,
+    ) -> Result<()> {
+        match self.json {
+            true => self.print(&format!("{}\n", value())),
+            false => self.print(&text()),
+        }
+    }
+
+    /// Prints a diagnostic; the exit code that it means.
+    pub(crate) fn fail(&mut self, error: &Diagnostic) -> ExitCode {
+        self.show(error);
+        let call_is_wrong =
+            error.code().as_str().starts_with("E00") && error.code() != code::CANNOT_PRINT;
+        ExitCode::from(if call_is_wrong { 2 } else { 1 })
+    }
+
+    /// Prints a diagnostic.
+    pub(crate) fn show(&mut self, error: &Diagnostic) {
+        match self.json {
+            true => complain(&diagnostic_value(error).to_string()),
+            false => complain(&error.render(colours())),
+        }
+    }
+}
+
+/// Prints a line on stderr; nobody can be told if that fails.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+fn colours() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    io::stderr().is_terminal() && !refused
+}
+
+/// A diagnostic as JSON; lines and columns count from 1.
+fn diagnostic_value(error: &Diagnostic) -> Value {
+    let labels: Vec<Value> = error
+        .labels()
+        .iter()
+        .map(|label| {
+            let (line, column) = label.source.line_column(label.span.start);
+            let (end_line, end_column) = label.source.line_column(label.span.end);
+            json!({
+                "file": label.source.name(),
+                "line": line,
+                "column": column,
+                "end_line": end_line,
+                "end_column": end_column,
+                "text": label.text,
+                "primary": label.primary,
+            })
+        })
+        .collect();
+    json!({
+        "code": error.code().as_str(),
+        "message": error.message(),
+        "labels": labels,
+        "notes": error.notes(),
+        "help": error.help_text(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sparsec::{Source, Span};
+
+    #[test]
+    fn diagnostics_are_whole_in_json() {
+        let source = Source::new("a.mtx", "one\ntwo x\n");
+        let error = Diagnostic::new(code::BAD_ENTRY, "no number")
+            .at(&source, Span::new(8, 9), "here")
+            .note("a note")
+            .help("a help");
+        let value = diagnostic_value(&error);
+        assert_eq!(value["code"], "E0424");
+        assert_eq!(value["labels"][0]["line"], 2);
+        assert_eq!(value["labels"][0]["column"], 5);
+        assert_eq!(value["labels"][0]["end_column"], 6);
+        assert_eq!(value["notes"][0], "a note");
+        assert_eq!(value["help"], "a help");
+    }
+}

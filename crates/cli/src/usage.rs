@@ -1,0 +1,84 @@
+//! What clap refuses, as a diagnostic with its place on the command line.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use sparsec::{Diagnostic, code};
+
+use crate::call::Call;
+
+/// Whether this is the answer to `--help`, `--version` or `help`.
+pub(crate) fn is_answer(error: &clap::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) && !error.use_stderr()
+}
+
+/// The text of the answer.
+pub(crate) fn answer(error: &clap::Error) -> String {
+    error.render().to_string()
+}
+
+/// The diagnostic of a call that clap refuses.
+pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
+    let found = context(
+        error,
+        [ContextKind::InvalidSubcommand, ContextKind::InvalidArg],
+    );
+    let word = found.first().map_or("", String::as_str);
+    let (message, label) = match error.kind() {
+        ErrorKind::InvalidSubcommand => (format!("there is no command `{word}`"), "unknown"),
+        ErrorKind::UnknownArgument if word.starts_with('-') => {
+            (format!("there is no option `{word}` here"), "unknown")
+        }
+        ErrorKind::UnknownArgument => (format!("`{word}` is one word too many"), "left over"),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            ("there is no command".to_owned(), "expected a command")
+        }
+        ErrorKind::MissingRequiredArgument => (
+            format!("{} is missing", found.join(" and ")),
+            "expected after this",
+        ),
+        ErrorKind::ArgumentConflict => (format!("`{}` is given twice", name(word)), "again"),
+        ErrorKind::InvalidValue | ErrorKind::WrongNumberOfValues => (
+            format!("`{}` lacks its value", name(word)),
+            "expected a value",
+        ),
+        ErrorKind::TooManyValues => (format!("`{}` takes no value", name(word)), "takes no value"),
+        ErrorKind::InvalidUtf8 => ("a word of the call is not UTF-8".to_owned(), "in this call"),
+        _ => ("the call cannot be understood".to_owned(), "in this call"),
+    };
+    let place = call.find_word(name(word)).unwrap_or_else(|| call.end());
+    let diagnostic = Diagnostic::new(code::BAD_CALL, message).at(call.source(), place, label);
+    diagnostic.help(help(error))
+}
+
+/// The first word of clap's description of an option: `-f <NAME=FORMAT>`.
+fn name(word: &str) -> &str {
+    let end = word.find([' ', '=']).unwrap_or(word.len());
+    &word[..end]
+}
+
+fn help(error: &clap::Error) -> String {
+    let suggested = context(
+        error,
+        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg],
+    );
+    match suggested.first() {
+        Some(close) => format!("did you mean `{}`?", name(close)),
+        None => {
+            "`sparsec help` lists the commands, `sparsec help run` the options of one".to_owned()
+        }
+    }
+}
+
+/// What clap says of the first of `kinds` that it says something of.
+fn context(error: &clap::Error, kinds: [ContextKind; 2]) -> Vec<String> {
+    let found = kinds.into_iter().find_map(|kind| error.get(kind));
+    match found {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
+    }
+}
