@@ -16,7 +16,7 @@
 //! | [`concrete`]  | loops over index variables, blind to formats: parse and print  |
 //! | [`concretize`](mod@concretize) | a statement of a program to naive concrete notation |
 //! | [`schedule`]  | commands that rewrite concrete notation: parse, print, apply   |
-//! | [`simplify`](mod@simplify)  | constant parts of expressions worked out                      |
+//! | [`simplify`](mod@simplify) | constant parts of expressions worked out             |
 //!
 //! Nothing here knows how a tensor is stored; an operator is known by its
 //! properties, never by its name.

@@ -86,12 +86,8 @@ impl Schedule {
     /// # Errors
     /// As [`Command::apply`].
     pub fn apply(&self, concrete: &Concrete) -> Result<Concrete> {
-        let commands = self.0.iter();
-        commands
-            .into_iter()
-            .try_fold(concrete.clone(), |concrete, command| {
-                command.apply(&concrete)
-            })
+        let apply = |concrete: Concrete, command: &Command| command.apply(&concrete);
+        self.0.iter().try_fold(concrete.clone(), apply)
     }
 }
 

@@ -7,7 +7,7 @@ use sparsec_index::notation::{
     Assignment, Node, NodeKind, Notation, Number, Place, TensorUse, Word,
 };
 use sparsec_index::{
-    Concrete, Declaration, Declarations, Expr, Operator, Program, TensorVar, concretize,
+    Concrete, Declaration, Declarations, Expr, Operator, Program, Schedule, TensorVar, concretize,
 };
 
 fn word(text: &str) -> Word {
@@ -162,6 +162,67 @@ fn value(expr: &Expr, values: &dyn Fn(TensorVar) -> Scalar) -> Option<Scalar> {
     }
 }
 
+/// Pieces of every language of this crate.
+const WORDS: &[&str] = &[
+    "y",
+    "A",
+    "x",
+    "i",
+    "j",
+    "(",
+    "(",
+    ")",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    ";",
+    "\n",
+    " ",
+    "=",
+    "=",
+    "+",
+    "-",
+    "*",
+    "/",
+    "//",
+    "%",
+    "<",
+    "==",
+    "!",
+    "->",
+    ".",
+    "1",
+    "2.5",
+    "1e9",
+    "inf",
+    "nan",
+    "not ",
+    " and ",
+    " or ",
+    "sum",
+    "max",
+    "sqrt",
+    "select",
+    "i32",
+    "forall ",
+    "where",
+    "sequence",
+    "reorder",
+    "precompute",
+    "convert",
+    "csr",
+    "y(i) = ",
+    "A(i,j)",
+    "x(j)",
+    "sum{j}(",
+    "\u{e9}",
+    "\"",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 1000,
@@ -218,5 +279,23 @@ proptest! {
                 prop_assert!(a == b || !a.is_finite(), "{} and {}", a, b);
             }
         }
+    }
+
+    /// Whatever the text, there is a value or a diagnostic that can be shown.
+    #[test]
+    fn any_text(words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..30)) {
+        let text = words.join("");
+        let source = Source::new("text", text.as_str());
+        let shown = |error: sparsec_base::Diagnostic| error.to_string();
+        let program = Notation::parse(&source)
+            .and_then(|notation| notation.resolve(&declarations(&notation)))
+            .map_err(shown);
+        if let Ok(program) = program {
+            let _ = concretize(&program, 0).to_string();
+        }
+        let _ = Schedule::parse(&source).map_err(shown);
+        let tensors = parse("y(i) = A(i,j)");
+        let tensors = tensors.resolve(&declarations(&tensors)).expect("resolves").tensors;
+        let _ = Concrete::parse(&source, &tensors).map_err(shown);
     }
 }
