@@ -3,8 +3,7 @@
 //!
 //! A statement is lowerable if
 //!
-//! 1. each walked level is visited below the levels outside it, and no walked
-//!    level repeats an index variable of an outer one;
+//! 1. each walked level is visited below the levels outside it;
 //! 2. an operand without order, or with duplicates, is the only one walked and
 //!    adds up into a dense result (it is *streamed*);
 //! 3. the loops around a walked level of a result are those of its levels up
@@ -76,19 +75,6 @@ impl Check<'_> {
     fn operand(&self, loops: &[IndexVar], access: &Access) -> Result<()> {
         let place = |var: IndexVar| loops.iter().position(|known| *known == var);
         for edge in edges(access, self.formats.of(access.tensor)) {
-            if edge.before == edge.after {
-                return Err(self
-                    .error(
-                        code::DIAGONAL,
-                        access,
-                        format!(
-                            "`{}` is stored so that `{}` would have to be searched for",
-                            self.name(access),
-                            self.var(edge.after),
-                        ),
-                    )
-                    .help(format!("store `{}` as `dense`", self.name(access))));
-            }
             if place(edge.before) > place(edge.after) {
                 return Err(self
                     .error(

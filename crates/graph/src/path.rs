@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Full levels are located, not walked, so they ask for nothing: a dense
-//! tensor is read in any order.
+//! tensor is read in any order. Nor does a level that repeats the variable of
+//! an outer one, as in `A(i,i)`: it is searched where the outer one is.
 //!
 //! Source: Kjolstad et al., "The Tensor Algebra Compiler", OOPSLA 2017, §4.
 //! We ask only for the edges that walking needs, so fewer graphs have cycles.
@@ -49,10 +50,12 @@ pub fn edges(access: &Access, format: &Format) -> Vec<Edge> {
         if level.kind.capabilities().full {
             continue;
         }
-        for outer in &levels[..number] {
+        let after = access.vars[level.mode];
+        let outer = levels[..number].iter().map(|level| access.vars[level.mode]);
+        for before in outer.filter(|before| *before != after) {
             edges.push(Edge {
-                before: access.vars[outer.mode],
-                after: access.vars[level.mode],
+                before,
+                after,
                 access: access.clone(),
             });
         }

@@ -34,6 +34,7 @@ mod assemble;
 mod cursor;
 mod level;
 mod presence;
+mod search;
 mod signature;
 mod statement;
 mod value;

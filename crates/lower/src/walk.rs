@@ -12,7 +12,7 @@
 //! ```
 //!
 //! In each case of a loop, operands outside the case's point count as not
-//! stored.
+//! stored. What is bound but not walked yet is searched ([`crate::search`]).
 
 use sparsec_base::ElementType;
 use sparsec_graph::{Lattice, Operand, Point, space};
@@ -28,15 +28,16 @@ use crate::workspace::Workspace;
 
 /// An operand being walked along one index variable.
 #[derive(Clone, Debug)]
-struct Walker {
+pub(crate) struct Walker {
     operand: Operand,
     level: usize,
-    crd: Buffer,
+    /// The coordinates.
+    pub(crate) crd: Buffer,
     /// Whether equal coordinates may follow one another, to be taken together.
     repeats: bool,
     /// The position reached, and the bound.
-    position: Var,
-    end: Expr,
+    pub(crate) position: Var,
+    pub(crate) end: Expr,
     /// When the operand is stored at the loop's coordinate; `None` is always.
     hit: Option<Expr>,
     /// The end of the run of equal coordinates, where they may repeat.
@@ -47,6 +48,23 @@ struct Walker {
 }
 
 impl Walker {
+    /// Where the operand is followed to at coordinate `i`.
+    pub(crate) fn cursor(&self, i: &Expr) -> Cursor {
+        let position = Expr::Var(self.position);
+        let place = match self.run_end {
+            Some(end) => Place::Run {
+                lo: position,
+                hi: Expr::Var(end),
+            },
+            None if self.by_coordinate => Place::At(i.clone()),
+            None => Place::At(position),
+        };
+        Cursor {
+            levels: self.level + 1,
+            place,
+        }
+    }
+
     /// How many positions are left.
     fn left(&self) -> Expr {
         self.end.clone().binary(BinaryOp::Sub, self.position)
@@ -110,8 +128,9 @@ impl Lowerer<'_> {
         point: &Point,
         operand: Operand,
     ) {
-        let (Segment { lo, hi, crd }, level, repeats, by_coordinate) =
-            self.segment_of(operand, var, bindings);
+        let level = self.level_walked_at(operand, var);
+        let (Segment { lo, hi, crd }, repeats, by_coordinate) =
+            self.segment_of(operand, level, bindings);
         let name = self.position_name(operand, level);
         let i = self.coordinate(var);
         if repeats {
@@ -241,10 +260,26 @@ impl Lowerer<'_> {
         self.step(walkers);
     }
 
-    /// Begins to walk an operand: declares its position and its bound.
     fn begin_walk(&mut self, operand: Operand, var: IndexVar, bindings: &Bindings) -> Walker {
-        let (Segment { lo, hi, crd }, level, repeats, by_coordinate) =
-            self.segment_of(operand, var, bindings);
+        let level = self.level_walked_at(operand, var);
+        self.begin_walk_at(operand, level, bindings)
+    }
+
+    fn level_walked_at(&self, operand: Operand, var: IndexVar) -> usize {
+        self.walked_level(operand, var)
+            .expect("a lattice has operands with walked levels")
+    }
+
+    /// Begins to walk one level of an operand: declares its position and its
+    /// bound.
+    pub(crate) fn begin_walk_at(
+        &mut self,
+        operand: Operand,
+        level: usize,
+        bindings: &Bindings,
+    ) -> Walker {
+        let (Segment { lo, hi, crd }, repeats, by_coordinate) =
+            self.segment_of(operand, level, bindings);
         let name = self.position_name(operand, level);
         let position = self.builder.var_(&name, lo);
         let end = match hi {
@@ -264,15 +299,15 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The entries of an operand below its cursor, its level, whether equal
+    /// The entries of a level of an operand below its cursor, whether equal
     /// coordinates there are to be taken together, and whether its values are
     /// indexed by coordinate.
     fn segment_of(
         &self,
         operand: Operand,
-        var: IndexVar,
+        number: usize,
         bindings: &Bindings,
-    ) -> (Segment, usize, bool, bool) {
+    ) -> (Segment, bool, bool) {
         let access = self.operands.access(operand);
         if let Some(Workspace::Listed { list, n, .. }) = self.workspaces.get(&access.tensor) {
             let segment = Segment {
@@ -280,16 +315,13 @@ impl Lowerer<'_> {
                 hi: Expr::Var(n.expect("a list is begun before it is read")),
                 crd: *list,
             };
-            return (segment, 0, false, true);
+            return (segment, false, true);
         }
-        let number = self
-            .walked_level(operand, var)
-            .expect("the lattice has walked levels");
         let level = &self.formats.of(access.tensor).levels()[number];
         let place = &bindings.cursors[&operand].place;
         let arrays = &self.tensors[&access.tensor];
         let segment = segment(level.kind, arrays, number, place);
-        (segment, number, level.ordered && !level.unique, false)
+        (segment, level.ordered && !level.unique, false)
     }
 
     fn position_name(&self, operand: Operand, level: usize) -> String {
@@ -328,7 +360,7 @@ impl Lowerer<'_> {
 
     /// Where coordinates may repeat, finds the end of the run of those equal
     /// to `i`; where the walker is not hit, the run is empty.
-    fn take_run(&mut self, walker: &mut Walker, i: Var) {
+    pub(crate) fn take_run(&mut self, walker: &mut Walker, i: impl Into<Expr>) {
         if !walker.repeats {
             return;
         }
@@ -336,7 +368,7 @@ impl Lowerer<'_> {
         let end = self.builder.var_(&format!("{name}_run"), walker.position);
         let more = Expr::Var(end)
             .less(walker.end.clone())
-            .and(Expr::load(walker.crd, end).equals(i));
+            .and(Expr::load(walker.crd, end).equals(i.into()));
         let body = self.block(|it| it.builder.assign(end, Expr::Var(end).add(1)));
         self.builder.push(Loop::While {
             condition: more,
@@ -426,21 +458,10 @@ impl Lowerer<'_> {
             .iter()
             .filter(|walker| case.0.contains(&walker.operand))
         {
-            let position = Expr::Var(walker.position);
-            let place = match walker.run_end {
-                Some(end) => Place::Run {
-                    lo: position,
-                    hi: Expr::Var(end),
-                },
-                None if walker.by_coordinate => Place::At(bindings.coordinates[&var].clone()),
-                None => Place::At(position),
-            };
-            let levels = walker.level + 1;
-            inner
-                .cursors
-                .insert(walker.operand, Cursor { levels, place });
+            let cursor = walker.cursor(&bindings.coordinates[&var]);
+            inner.cursors.insert(walker.operand, cursor);
         }
         self.advance(&mut inner);
-        self.stmt(&body, &inner);
+        self.found(&body, &inner);
     }
 }

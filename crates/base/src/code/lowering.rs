@@ -11,13 +11,6 @@ Here the loops visit its index variable first.
 
 Order the loops as the format stores its modes (`reorder(i, j)`), or store the tensor in the
 other mode order (`csc`).";
-    DIAGONAL = "E0302", "a stored level repeats an index variable",
-    "`A(i,i)` asks a level of stored coordinates for the one coordinate that an outer level already
-has. This version walks stored levels and does not search them.
-
-    s = A(i,i)                   A : csr
-
-Store `A` as `dense`, whose levels find a coordinate in constant time.";
     RESULT_ORDER = "E0303", "a sparse result is not produced in order",
     "Stored coordinates of a result are appended in the order of its levels. The loops here reach
 them in another order, or come back to them for every value of a summed variable.
