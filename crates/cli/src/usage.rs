@@ -1,8 +1,11 @@
 //! What clap refuses, as a diagnostic with its place on the command line.
 
+use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use sparsec::suggest::closest;
 use sparsec::{Diagnostic, code};
 
+use crate::arguments::Cli;
 use crate::call::Call;
 
 /// Whether this is the answer to `--help`, `--version` or `help`.
@@ -51,7 +54,7 @@ pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
     };
     let place = call.find_word(name(word)).unwrap_or_else(|| call.end());
     let diagnostic = Diagnostic::new(code::BAD_CALL, message).at(call.source(), place, label);
-    diagnostic.help(help(error))
+    diagnostic.help(help(error, word))
 }
 
 /// The first word of clap's description of an option: `-f <NAME=FORMAT>`.
@@ -60,17 +63,28 @@ fn name(word: &str) -> &str {
     &word[..end]
 }
 
-fn help(error: &clap::Error) -> String {
-    let suggested = context(
-        error,
-        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg],
-    );
-    match suggested.first() {
-        Some(close) => format!("did you mean `{}`?", name(close)),
+fn help(error: &clap::Error, word: &str) -> String {
+    let suggested = context(error, [ContextKind::SuggestedArg; 2]);
+    let definition = Cli::command();
+    let close = match error.kind() {
+        ErrorKind::InvalidSubcommand => closest(word, commands(&definition)),
+        _ => suggested.first().map(|suggested| name(suggested)),
+    };
+    match close {
+        Some(close) => format!("did you mean `{close}`?"),
         None => {
             "`sparsec help` lists the commands, `sparsec help run` the options of one".to_owned()
         }
     }
+}
+
+/// The names of all commands, those of `cache` included.
+fn commands(definition: &clap::Command) -> impl Iterator<Item = &str> {
+    let own = definition.get_subcommands();
+    let nested = definition
+        .get_subcommands()
+        .flat_map(clap::Command::get_subcommands);
+    own.chain(nested).map(clap::Command::get_name)
 }
 
 /// What clap says of the first of `kinds` that it says something of.

@@ -335,7 +335,9 @@ fn is_stored_as(tensor: &Tensor, format: &Format) -> bool {
         sparsec_format::Role::Crd(_) => format.widths().crd,
         sparsec_format::Role::Vals => None,
     };
-    tensor.format().stores_like(format)
+    // Not `stores_like`: that compares declared widths, and a tensor that
+    // declares none has arrays of some width all the same.
+    tensor.format().levels() == format.levels()
         && format
             .arrays()
             .iter()
