@@ -120,6 +120,28 @@ impl Lattice {
         self.points.iter().filter(|case| case.0.is_subset(&point.0))
     }
 
+    /// How many points the lattice of a space has at most, found without
+    /// making them.
+    pub fn n_points_at_most(space: &Space) -> usize {
+        let of = |left: &Space, right: &Space| {
+            (Self::n_points_at_most(left), Self::n_points_at_most(right))
+        };
+        match space {
+            Space::Nothing => 0,
+            Space::Everything | Space::Stored(_) => 1,
+            Space::Intersection(left, right) => {
+                let (left, right) = of(left, right);
+                left.saturating_mul(right)
+            }
+            Space::Union(left, right) => {
+                let (left, right) = of(left, right);
+                left.saturating_mul(right)
+                    .saturating_add(left)
+                    .saturating_add(right)
+            }
+        }
+    }
+
     /// How many cases the loop has over all its parts.
     pub fn n_cases(&self) -> usize {
         if self.everything {

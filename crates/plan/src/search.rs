@@ -17,6 +17,10 @@ use sparsec_index::{
 use crate::cost::{Cost, cost};
 use crate::order::orders;
 
+/// The most operands of which every subset of that size is tried converted;
+/// beyond, all are.
+const MAX_CHOSEN: usize = 2;
+
 /// A statement that can be lowered, and how it came to be.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -103,18 +107,21 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&self, most_converted: usize) -> Result<Plan> {
         let mut first_error = None;
-        for n_converted in 0..=most_converted {
+        let few = (0..=most_converted).filter(|n| *n <= MAX_CHOSEN);
+        let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
+        for n_converted in few.chain(all) {
             let mut best: Option<(Cost, Plan)> = None;
             for converted in subsets(self.operands.len(), n_converted) {
                 for order in orders(&self.vars, &self.edges(&converted)) {
-                    let plan = self.candidate(&order, &converted);
-                    match plan {
+                    match self.candidate(&order, &converted) {
                         Ok(plan) => {
                             let cost = cost(&plan.concrete, &plan.formats, n_converted);
                             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                                 best = Some((cost, plan));
                             }
                         }
+                        // Neither another order nor a conversion merges less.
+                        Err(error) if error.code() == code::MERGE_TOO_LARGE => return Err(error),
                         Err(error) => _ = first_error.get_or_insert(error),
                     }
                 }
