@@ -1,1 +1,71 @@
-//! An independent evaluator over coordinate maps.
+//! An independent evaluator over coordinate maps: what `--check` compares with,
+//! and the oracle of the tests.
+//!
+//! Nothing here knows loops, lattices or kernels. A tensor is a list of stored
+//! coordinates with their values and one fill ([`CoordinateMap`]); a program is
+//! evaluated straight from what index notation means.
+//!
+//! # Meaning
+//!
+//! At a point, which is one coordinate for each index variable, every part of
+//! an expression has a value and is either stored or not:
+//!
+//! | part         | stored                                | value                          |
+//! |--------------|---------------------------------------|--------------------------------|
+//! | literal      | no                                    | itself                         |
+//! | `A(i,j)`     | if `A` stores an entry there          | that entry, else the fill      |
+//! | `f(a, b)`    | if an argument is                     | `f` of the values              |
+//! | the same     | no, if an argument is not stored and annihilates | the annihilator     |
+//! | `sum{k}(…)`  | if the body is for some `k`           | all values in ascending order  |
+//!
+//! So what is *not* stored has one value everywhere, the fill of the part. An
+//! integer division by zero, or a cast of a float that no integer is near, is
+//! an error where the entry of a result that needs it is stored; `select`, `and`
+//! and `or` need only what decides them.
+//!
+//! | module            | holds                                                       |
+//! |-------------------|-------------------------------------------------------------|
+//! | [`coordinate_map`] | [`CoordinateMap`]                                          |
+//! | [`dense`]         | the evaluator that visits every point: short and slow       |
+//! | `sparse`          | the evaluator that visits the points where something is stored |
+//! | `support`         | which points those are: a union of joins                    |
+//! | `scan`            | the points of one join, one after the other                 |
+//! | `collect`         | values of points to entries of a result                     |
+//! | `rows`            | sorted lists of coordinates with values                     |
+//! | `point`           | what operators do to values that are stored or not          |
+//! | `program`         | statement by statement: operands, extents, diagnostics      |
+//! | [`mod@compare`]   | a result beside what was expected                           |
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use sparsec_base::Source;
+//! use sparsec_index::{Declaration, Declarations, Notation};
+//! use sparsec_tensor::{Format, Tensor};
+//! let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 1, 1, 2], &[2.0, 5.0])?;
+//! let x = Tensor::pack(&Format::dense(1), &[3], &[0, 1, 2], &[1.0, 10.0, 100.0])?;
+//! let mut declarations = Declarations::new();
+//! declarations.declare("A", Declaration::with_extents(&[2, 3]));
+//! declarations.declare("x", Declaration::with_extents(&[3]));
+//! let source = Source::new("expression", "y(i) = A(i,j) * x(j)");
+//! let program = Notation::parse(&source)?.resolve(&declarations)?;
+//! let inputs = BTreeMap::from([("A".to_owned(), a), ("x".to_owned(), x)]);
+//! let results = sparsec_reference::evaluate(&program, &inputs)?;
+//! assert_eq!(results["y"].to_string(), "{(0): 20.0, (1): 500.0}");
+//! # Ok::<(), sparsec_base::Diagnostic>(())
+//! ```
+
+pub mod compare;
+pub mod coordinate_map;
+pub mod dense;
+
+mod collect;
+mod point;
+mod program;
+mod rows;
+mod scan;
+mod sparse;
+mod support;
+
+pub use compare::{Difference, compare, compare_exact};
+pub use coordinate_map::CoordinateMap;
+pub use sparse::{evaluate, evaluate_statement};

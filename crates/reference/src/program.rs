@@ -1,0 +1,246 @@
+//! Statement by statement: operands, extents, diagnostics.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sparsec_base::{Diagnostic, Result, Scalar, code};
+use sparsec_index::{Access, IndexVar, Program, Statement, TensorData, TensorVar};
+use sparsec_tensor::Tensor;
+
+use crate::coordinate_map::CoordinateMap;
+use crate::point::{Entry, Failure, Value, same};
+use crate::rows::Rows;
+
+/// A tensor that a statement reads.
+#[derive(Debug)]
+pub(crate) enum Operand<'t> {
+    /// Dense in all modes: looked up where it lies.
+    Dense(&'t Tensor),
+    /// Anything else.
+    Map(CoordinateMap),
+}
+
+impl<'t> Operand<'t> {
+    fn of(tensor: &'t Tensor) -> Self {
+        match tensor.format().is_all_dense() {
+            true => Self::Dense(tensor),
+            false => Self::Map(CoordinateMap::of(tensor)),
+        }
+    }
+
+    pub(crate) fn extents(&self) -> &[u64] {
+        match self {
+            Self::Dense(tensor) => tensor.extents(),
+            Self::Map(map) => &map.extents,
+        }
+    }
+
+    pub(crate) fn fill(&self) -> Scalar {
+        match self {
+            Self::Dense(tensor) => tensor.fill(),
+            Self::Map(map) => map.fill,
+        }
+    }
+
+    /// What stands at these coordinates.
+    pub(crate) fn entry(&self, coords: &[u64]) -> Entry {
+        match self {
+            Self::Dense(tensor) => Entry::stored(tensor.get(coords)),
+            Self::Map(map) => match map.rows.find(coords) {
+                Some(row) => map.rows.entry(row),
+                None => Entry::unstored(Ok(map.fill)),
+            },
+        }
+    }
+}
+
+/// One statement with all it reads.
+#[derive(Debug)]
+pub(crate) struct Context<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) statement: &'p Statement,
+    pub(crate) operands: &'p BTreeMap<TensorVar, Operand<'p>>,
+    /// How far each index variable of the statement runs.
+    pub(crate) extents: BTreeMap<IndexVar, u64>,
+}
+
+/// Evaluates every statement with `evaluate`.
+pub(crate) fn run(
+    program: &Program,
+    inputs: &BTreeMap<String, Tensor>,
+    evaluate: impl Fn(&Context<'_>) -> Result<CoordinateMap>,
+) -> Result<BTreeMap<String, CoordinateMap>> {
+    let mut operands = BTreeMap::new();
+    let mut results = BTreeMap::new();
+    for statement in &program.statements {
+        let computed = |access: &Access| program.tensors[access.tensor].name.clone();
+        for access in statement.rhs.accesses() {
+            let operand = match results.get(&computed(access)) {
+                _ if operands.contains_key(&access.tensor) => continue,
+                Some(result) => Operand::Map(CoordinateMap::clone(result)),
+                None => input(program, access, inputs)?,
+            };
+            operands.insert(access.tensor, operand);
+        }
+        let context = Context::new(program, statement, &operands)?;
+        results.insert(computed(&statement.lhs), evaluate(&context)?);
+    }
+    Ok(results)
+}
+
+/// Evaluates one statement, all of whose operands are inputs.
+pub(crate) fn run_statement(
+    program: &Program,
+    number: usize,
+    inputs: &BTreeMap<String, Tensor>,
+    evaluate: impl Fn(&Context<'_>) -> Result<CoordinateMap>,
+) -> Result<CoordinateMap> {
+    let statement = &program.statements[number];
+    let mut operands = BTreeMap::new();
+    for access in statement.rhs.accesses() {
+        operands.insert(access.tensor, input(program, access, inputs)?);
+    }
+    evaluate(&Context::new(program, statement, &operands)?)
+}
+
+fn input<'t>(
+    program: &Program,
+    access: &Access,
+    inputs: &'t BTreeMap<String, Tensor>,
+) -> Result<Operand<'t>> {
+    let data = &program.tensors[access.tensor];
+    let Some(tensor) = inputs.get(&data.name) else {
+        let message = format!("there is no tensor for `{}`", data.name);
+        return Err(Diagnostic::new(code::MISSING_INPUT, message)
+            .at(&program.source, access.span, "read here")
+            .help("give every tensor that is read and not computed"));
+    };
+    check(program, data, tensor)?;
+    Ok(Operand::of(tensor))
+}
+
+/// A program was resolved for certain orders, extents and types.
+fn check(program: &Program, data: &TensorData, tensor: &Tensor) -> Result<()> {
+    let refuse = |code, what: String| {
+        let message = format!("the tensor given for `{}` {what}", data.name);
+        Err(Diagnostic::new(code, message)
+            .at(&program.source, data.span, "read here")
+            .help("resolve the program with the declarations of the tensors it is evaluated on"))
+    };
+    let fits = data.order() == tensor.order()
+        && std::iter::zip(&data.extents, tensor.extents())
+            .all(|(declared, extent)| declared.is_none_or(|declared| declared == *extent));
+    if !fits {
+        let what = format!("has extents {:?}", tensor.extents());
+        return refuse(code::LENGTH_MISMATCH, what);
+    }
+    if data.element != tensor.element() {
+        let what = format!("has entries of {}, not {}", tensor.element(), data.element);
+        return refuse(code::ARRAY_MISMATCH, what);
+    }
+    Ok(())
+}
+
+impl<'p> Context<'p> {
+    fn new(
+        program: &'p Program,
+        statement: &'p Statement,
+        operands: &'p BTreeMap<TensorVar, Operand<'p>>,
+    ) -> Result<Self> {
+        let mut extents = BTreeMap::new();
+        for access in statement.rhs.accesses() {
+            for (var, extent) in access.vars.iter().zip(operands[&access.tensor].extents()) {
+                if *extents.entry(*var).or_insert(*extent) != *extent {
+                    let name = &program.vars[*var].name;
+                    let message = format!("`{name}` has the extents {} and {extent}", extents[var]);
+                    return Err(Diagnostic::new(code::LENGTH_MISMATCH, message)
+                        .at(&program.source, access.span, "here")
+                        .help("give tensors whose extents agree"));
+                }
+            }
+        }
+        for (var, data) in program.vars.iter() {
+            if let Some(extent) = data.extent {
+                extents.entry(var).or_insert(extent);
+            }
+        }
+        if let Some(var) = statement.lhs.vars.iter().find(|v| !extents.contains_key(v)) {
+            let name = &program.vars[*var].name;
+            let message = format!("the extent of `{name}` is not known");
+            return Err(Diagnostic::new(code::MISSING_EXTENT, message)
+                .at(&program.source, statement.lhs.span, "needed here")
+                .help(format!("say it: `-d {name}=…`")));
+        }
+        Ok(Self {
+            program,
+            statement,
+            operands,
+            extents,
+        })
+    }
+
+    /// The extents of these variables.
+    pub(crate) fn extents_of(&self, vars: &[IndexVar]) -> Vec<u64> {
+        vars.iter().map(|var| self.extents[var]).collect()
+    }
+
+    /// The result with these entries; `unstored` is what the right side is
+    /// where it is not stored.
+    ///
+    /// A result holds what is stored, and, where that differs from its fill,
+    /// what is not; that happens where the fill was not known beforehand.
+    pub(crate) fn result(&self, rows: Rows, unstored: Value) -> Result<CoordinateMap> {
+        if let Some(failure) = rows.values.iter().find_map(|value| value.err()) {
+            return Err(self.diagnose(failure));
+        }
+        let fill = self.program.tensors[self.statement.lhs.tensor].fill;
+        let extents = self.extents_of(&self.statement.lhs.vars);
+        let rows = match unstored {
+            Ok(value) if !same(value, fill) => filled(&rows, &extents, value),
+            _ => rows,
+        };
+        Ok(CoordinateMap {
+            extents,
+            fill,
+            rows: Arc::new(rows),
+        })
+    }
+
+    fn diagnose(&self, failure: Failure) -> Diagnostic {
+        let (code, message) = match failure {
+            Failure::DivisionByZero => (code::DIVISION_BY_ZERO, "an integer is divided by zero"),
+            Failure::CastOutOfRange => (
+                code::CAST_OUT_OF_RANGE,
+                "a number does not fit the integer type it is converted to",
+            ),
+        };
+        Diagnostic::new(code, message)
+            .at(&self.program.source, self.statement.span, "computed here")
+            .help("entries that a sparse tensor does not store have its fill")
+    }
+}
+
+/// The rows with every coordinate stored.
+fn filled(rows: &Rows, extents: &[u64], value: Scalar) -> Rows {
+    let mut all = Rows::new(extents.len());
+    for_each_point(extents, &mut |coords| {
+        let entry = rows.find(coords).map(|row| rows.entry(row));
+        all.push(coords, entry.unwrap_or(Entry::stored(value)));
+    });
+    all
+}
+
+/// Calls `visit` with every coordinate of a space, in lexicographic order.
+pub(crate) fn for_each_point(extents: &[u64], visit: &mut dyn FnMut(&[u64])) {
+    fn go(extents: &[u64], coords: &mut Vec<u64>, visit: &mut dyn FnMut(&[u64])) {
+        let Some(extent) = extents.get(coords.len()) else {
+            return visit(coords);
+        };
+        for coord in 0..*extent {
+            coords.push(coord);
+            go(extents, coords, visit);
+            coords.pop();
+        }
+    }
+    go(extents, &mut Vec::new(), visit);
+}

@@ -1,0 +1,466 @@
+//! The points of one join, one after the other.
+//!
+//! A term of a [`Support`](crate::support::Support) says which operands must be
+//! stored. A scan binds index variables step by step until a point is whole:
+//!
+//! ```text
+//! A(i,k) * B(k,j) * d(j)    A and B in the term, d stores everything
+//!
+//! extend A        each entry of A                    binds i, k
+//! extend B        each entry of B whose row is k     binds j
+//!                 look up d(j)
+//! ```
+//!
+//! An operand is looked up as soon as its variables are bound; one of the term
+//! that is not stored there ends the branch. A variable that no operand of the
+//! term has runs over its extent, after all others.
+//!
+//! Several terms may have the same point: the first one that does gives it.
+
+use std::sync::Arc;
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_index::Operator;
+use sparsec_tensor::Array;
+
+use crate::point::{Entry, Value, apply};
+use crate::rows::{Rows, Table};
+use crate::support::Support;
+
+/// An entry as a function of the bound coordinates.
+pub(crate) type Computed<'a> = Box<dyn Fn(&[u64]) -> Entry + 'a>;
+
+/// An operand as a function of the point. Variables are places in the list of
+/// bound coordinates.
+pub(crate) enum Source<'a> {
+    /// The values of a tensor that is dense in all modes.
+    Array {
+        values: &'a Array,
+        strides: Vec<(usize, usize)>,
+    },
+    /// Entries at every coordinate.
+    Full {
+        rows: Arc<Rows>,
+        strides: Vec<(usize, usize)>,
+    },
+    /// Entries at some coordinates; one column a variable.
+    Rows {
+        vars: Vec<usize>,
+        rows: Arc<Rows>,
+        table: Table,
+        unstored: Entry,
+    },
+    /// Computed when it is asked for.
+    Computed {
+        vars: Vec<usize>,
+        entry: Computed<'a>,
+    },
+}
+
+impl Source<'_> {
+    /// Entries of a tensor accessed with `vars`, of which some may be equal.
+    pub(crate) fn of_rows(
+        rows: &Arc<Rows>,
+        vars: &[usize],
+        extents: &[u64],
+        unstored: Value,
+    ) -> Self {
+        let n = extents.iter().try_fold(1u64, |n, &e| n.checked_mul(e));
+        if n == Some(rows.len() as u64) {
+            let strides = row_major(extents);
+            return Self::Full {
+                rows: Arc::clone(rows),
+                strides: vars.iter().copied().zip(strides).collect(),
+            };
+        }
+        let (rows, vars) = diagonal(rows, vars);
+        let columns: Vec<usize> = (0..vars.len()).collect();
+        Self::Rows {
+            table: Table::new(&rows, &columns),
+            vars,
+            rows,
+            unstored: Entry::unstored(unstored),
+        }
+    }
+
+    fn has(&self, var: usize) -> bool {
+        match self {
+            Self::Array { strides, .. } | Self::Full { strides, .. } => {
+                strides.iter().any(|(other, _)| *other == var)
+            }
+            Self::Rows { vars, .. } | Self::Computed { vars, .. } => vars.contains(&var),
+        }
+    }
+
+    /// Whether every coordinate may be stored.
+    pub(crate) fn support(&self, number: usize) -> Support {
+        match self {
+            Self::Rows { .. } => Support::operand(number),
+            _ => Support::everywhere(),
+        }
+    }
+
+    fn look_up(&self, bound: &[u64], key: &mut Vec<u64>) -> Entry {
+        match self {
+            Self::Array { values, strides } => Entry::stored(values.get(position(strides, bound))),
+            Self::Full { rows, strides } => rows.entry(position(strides, bound)),
+            Self::Rows {
+                vars,
+                table,
+                unstored,
+                ..
+            } => {
+                key.clear();
+                key.extend(vars.iter().map(|var| bound[*var]));
+                match table.beginning_with(key).next() {
+                    Some(row) => table.entry(row),
+                    None => *unstored,
+                }
+            }
+            Self::Computed { entry, .. } => entry(bound),
+        }
+    }
+}
+
+fn position(strides: &[(usize, usize)], bound: &[u64]) -> usize {
+    let terms = strides
+        .iter()
+        .map(|(var, stride)| bound[*var] as usize * stride);
+    terms.sum()
+}
+
+fn row_major(extents: &[u64]) -> Vec<usize> {
+    let inner = |mode: usize| extents[mode + 1..].iter().product::<u64>() as usize;
+    (0..extents.len()).map(inner).collect()
+}
+
+/// The rows in which equal variables have equal coordinates, with one column a
+/// variable. They stay sorted: what is left out follows from what is kept.
+fn diagonal(rows: &Arc<Rows>, vars: &[usize]) -> (Arc<Rows>, Vec<usize>) {
+    let first = |mode: usize| vars.iter().position(|var| *var == vars[mode]);
+    let kept: Vec<usize> = (0..vars.len())
+        .filter(|mode| first(*mode) == Some(*mode))
+        .collect();
+    if kept.len() == vars.len() {
+        return (Arc::clone(rows), vars.to_vec());
+    }
+    let mut left = Rows::new(kept.len());
+    let mut row = Vec::new();
+    for n in 0..rows.len() {
+        let all = rows.row(n);
+        if (0..vars.len()).all(|mode| first(mode).is_some_and(|first| all[first] == all[mode])) {
+            row.clear();
+            row.extend(kept.iter().map(|mode| all[*mode]));
+            left.push(&row, rows.entry(n));
+        }
+    }
+    (
+        Arc::new(left),
+        kept.iter().map(|mode| vars[*mode]).collect(),
+    )
+}
+
+/// An expression over sources.
+pub(crate) enum Node {
+    Literal(Scalar),
+    Source(usize),
+    Cast(ElementType, Box<Node>),
+    Apply(Operator, Vec<Node>),
+}
+
+impl Node {
+    fn entry(&self, found: &[Entry]) -> Entry {
+        match self {
+            Self::Literal(value) => Entry::unstored(Ok(*value)),
+            Self::Source(number) => found[*number],
+            Self::Cast(element, body) => body.entry(found).cast(*element),
+            Self::Apply(op, args) => match args.as_slice() {
+                [a] => apply(*op, &[a.entry(found)]),
+                [a, b] => apply(*op, &[a.entry(found), b.entry(found)]),
+                args => {
+                    let args: Vec<Entry> = args.iter().map(|arg| arg.entry(found)).collect();
+                    apply(*op, &args)
+                }
+            },
+        }
+    }
+}
+
+/// An expression without reductions, its operands, and where it is stored.
+pub(crate) struct Formula<'a> {
+    pub(crate) node: Node,
+    pub(crate) sources: Vec<Source<'a>>,
+    pub(crate) support: Support,
+    /// The value where it is not stored.
+    pub(crate) unstored: Value,
+}
+
+/// Which variables a scan binds.
+#[derive(Clone, Copy)]
+pub(crate) struct Vars<'v> {
+    /// Those that are bound before it starts.
+    pub(crate) known: &'v [usize],
+    /// Those that tell results apart: bound before others where there is a choice.
+    pub(crate) free: &'v [usize],
+    /// The others.
+    pub(crate) inner: &'v [usize],
+    /// The extent of each variable.
+    pub(crate) extents: &'v [u64],
+}
+
+impl Formula<'_> {
+    /// Whether some term leaves one of these variables to run over its extent.
+    pub(crate) fn leaves_open(&self, vars: &[usize]) -> bool {
+        self.support.terms.iter().any(|term| {
+            let covered = |var: &usize| term.iter().any(|n| self.sources[*n].has(*var));
+            !vars.iter().all(covered)
+        })
+    }
+
+    /// One scan a term.
+    pub(crate) fn scans(&self, vars: Vars<'_>) -> Vec<Scan> {
+        (0..self.support.terms.len())
+            .map(|term| Scan::new(self, term, vars))
+            .collect()
+    }
+}
+
+/// How to visit the points of one term.
+pub(crate) struct Scan {
+    term: usize,
+    /// What is looked up before the first step.
+    first: Vec<LookUp>,
+    steps: Vec<Step>,
+    /// The first variables bound that are free: results with equal coordinates
+    /// of these come one after the other.
+    pub(crate) prefix: Vec<usize>,
+}
+
+struct Step {
+    kind: StepKind,
+    /// What is looked up when the step has bound its variables.
+    then: Vec<LookUp>,
+}
+
+enum StepKind {
+    /// Each coordinate of the variable.
+    Loop { var: usize, extent: u64 },
+    /// Each entry of a source that agrees with what is bound: the first
+    /// `n_bound` columns of its table.
+    Extend {
+        source: usize,
+        table: Table,
+        columns: Vec<usize>,
+        n_bound: usize,
+    },
+}
+
+#[derive(Clone, Copy)]
+struct LookUp {
+    source: usize,
+    /// Whether the branch ends where nothing is stored.
+    required: bool,
+}
+
+/// What is bound and found on the way to a point.
+pub(crate) struct State {
+    bound: Vec<u64>,
+    found: Vec<Entry>,
+    key: Vec<u64>,
+}
+
+impl State {
+    /// The state in which these coordinates are bound, one a variable.
+    pub(crate) fn new(formula: &Formula<'_>, bound: Vec<u64>) -> Self {
+        Self {
+            bound,
+            found: vec![Entry::unstored(Ok(Scalar::Bool(false))); formula.sources.len()],
+            key: Vec::new(),
+        }
+    }
+}
+
+impl Scan {
+    fn new(formula: &Formula<'_>, term: usize, vars: Vars<'_>) -> Self {
+        let mut planner = Planner {
+            formula,
+            term: &formula.support.terms[term],
+            vars,
+            bound: vars.known.to_vec(),
+            ready: Vec::new(),
+            steps: Vec::new(),
+        };
+        let first = planner.look_ups();
+        while let Some(source) = planner.next() {
+            planner.extend(source);
+        }
+        for var in vars.free.iter().chain(vars.inner) {
+            planner.run_over(*var);
+        }
+        let new = &planner.bound[vars.known.len()..];
+        let prefix = new.iter().take_while(|var| vars.free.contains(var));
+        Self {
+            term,
+            first,
+            prefix: prefix.copied().collect(),
+            steps: planner.steps,
+        }
+    }
+
+    /// Calls `emit` with what is bound at every point where the formula is
+    /// stored, unless an earlier term has the point.
+    pub(crate) fn run(
+        &self,
+        formula: &Formula<'_>,
+        state: &mut State,
+        emit: &mut dyn FnMut(&[u64], Entry),
+    ) {
+        self.branch(0, &self.first, formula, state, emit);
+    }
+
+    fn branch(
+        &self,
+        step: usize,
+        look_ups: &[LookUp],
+        formula: &Formula<'_>,
+        state: &mut State,
+        emit: &mut dyn FnMut(&[u64], Entry),
+    ) {
+        for LookUp { source, required } in look_ups {
+            let entry = formula.sources[*source].look_up(&state.bound, &mut state.key);
+            if *required && !entry.stored {
+                return;
+            }
+            state.found[*source] = entry;
+        }
+        let Some(Step { kind, then }) = self.steps.get(step) else {
+            let earlier = &formula.support.terms[..self.term];
+            let has = |term: &Vec<usize>| term.iter().all(|source| state.found[*source].stored);
+            let entry = formula.node.entry(&state.found);
+            if entry.stored && !earlier.iter().any(has) {
+                emit(&state.bound, entry);
+            }
+            return;
+        };
+        match kind {
+            StepKind::Loop { var, extent } => {
+                for coord in 0..*extent {
+                    state.bound[*var] = coord;
+                    self.branch(step + 1, then, formula, state, emit);
+                }
+            }
+            StepKind::Extend {
+                source,
+                table,
+                columns,
+                n_bound,
+            } => {
+                state.key.clear();
+                let key = columns[..*n_bound].iter().map(|var| state.bound[*var]);
+                state.key.extend(key);
+                for row in table.beginning_with(&state.key) {
+                    for (var, coord) in columns.iter().zip(table.row(row)).skip(*n_bound) {
+                        state.bound[*var] = *coord;
+                    }
+                    state.found[*source] = table.entry(row);
+                    self.branch(step + 1, then, formula, state, emit);
+                }
+            }
+        }
+    }
+}
+
+struct Planner<'p, 'a> {
+    formula: &'p Formula<'a>,
+    term: &'p [usize],
+    vars: Vars<'p>,
+    /// The variables bound so far, in order.
+    bound: Vec<usize>,
+    /// The sources that are looked up or stepped through.
+    ready: Vec<usize>,
+    steps: Vec<Step>,
+}
+
+impl Planner<'_, '_> {
+    fn is_bound(&self, var: usize) -> bool {
+        self.bound.contains(&var)
+    }
+
+    /// The sources whose variables are bound by now; those that may end the
+    /// branch first, those that take long last.
+    fn look_ups(&mut self) -> Vec<LookUp> {
+        let all = self.vars.free.iter().chain(self.vars.inner);
+        let open: Vec<usize> = all.copied().filter(|var| !self.is_bound(*var)).collect();
+        let mut found: Vec<LookUp> = (0..self.formula.sources.len())
+            .filter(|source| !self.ready.contains(source))
+            .filter(|source| {
+                !open
+                    .iter()
+                    .any(|var| self.formula.sources[*source].has(*var))
+            })
+            .map(|source| LookUp {
+                source,
+                required: self.term.contains(&source),
+            })
+            .collect();
+        let is_slow = |n: usize| matches!(self.formula.sources[n], Source::Computed { .. });
+        found.sort_by_key(|look_up| (!look_up.required, is_slow(look_up.source)));
+        self.ready
+            .extend(found.iter().map(|look_up| look_up.source));
+        found
+    }
+
+    /// The operand of the term with the fewest entries for what is bound.
+    fn next(&self) -> Option<usize> {
+        let waiting = self
+            .term
+            .iter()
+            .filter(|source| !self.ready.contains(source));
+        let expected = |source: usize| match &self.formula.sources[source] {
+            Source::Rows { vars, rows, .. } => {
+                let bound = vars.iter().filter(|var| self.is_bound(**var));
+                let each: f64 = bound.map(|var| self.vars.extents[*var] as f64).product();
+                rows.len() as f64 / each.max(1.0)
+            }
+            _ => f64::INFINITY,
+        };
+        waiting
+            .copied()
+            .min_by(|a, b| expected(*a).total_cmp(&expected(*b)))
+    }
+
+    fn extend(&mut self, source: usize) {
+        let Source::Rows { vars, rows, .. } = &self.formula.sources[source] else {
+            unreachable!("terms hold operands that do not store everything");
+        };
+        let rank = |var: usize| {
+            let place = self.vars.free.iter().position(|free| *free == var);
+            (!self.is_bound(var), place.unwrap_or(usize::MAX))
+        };
+        let mut order: Vec<usize> = (0..vars.len()).collect();
+        order.sort_by_key(|column| rank(vars[*column]));
+        let columns: Vec<usize> = order.iter().map(|column| vars[*column]).collect();
+        let n_bound = columns.iter().filter(|var| self.is_bound(**var)).count();
+        self.bound.extend(&columns[n_bound..]);
+        self.ready.push(source);
+        let kind = StepKind::Extend {
+            source,
+            table: Table::new(rows, &order),
+            columns,
+            n_bound,
+        };
+        let then = self.look_ups();
+        self.steps.push(Step { kind, then });
+    }
+
+    fn run_over(&mut self, var: usize) {
+        if self.is_bound(var) {
+            return;
+        }
+        self.bound.push(var);
+        let extent = self.vars.extents[var];
+        let then = self.look_ups();
+        let kind = StepKind::Loop { var, extent };
+        self.steps.push(Step { kind, then });
+    }
+}

@@ -1,0 +1,339 @@
+//! The evaluator that visits the points where something is stored.
+//!
+//! An expression is a value where it is stored and one other value elsewhere,
+//! so it is evaluated by listing where it is stored. A reduction first evaluates
+//! the reductions inside it to lists of their own, which are then operands like
+//! any other; one that would be too long a list is computed where the expression
+//! around it asks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use sparsec_base::arena::Id;
+use sparsec_base::{ElementType, Result};
+use sparsec_index::{Access, Expr, IndexVar, Operator, Program};
+use sparsec_tensor::Tensor;
+
+use crate::collect::Collector;
+use crate::coordinate_map::CoordinateMap;
+use crate::point::{Entry, Fold, Value, apply, repeated};
+use crate::program::{Context, Operand, run, run_statement};
+use crate::rows::Rows;
+use crate::scan::{Computed, Formula, Node, Source, State, Vars};
+use crate::support::Support;
+
+/// The result of every statement, by the name of its tensor.
+///
+/// `inputs` has each tensor that the program reads and does not compute.
+/// Results that later statements read are taken to store what they are defined
+/// to store, and no padding.
+///
+/// Time is proportional to the points where a product of the expression has
+/// all operands that can make it zero, times the extents of variables that no
+/// such operand has, and to sorting operands and results.
+///
+/// # Errors
+/// `E0511` and `E0512` for what a kernel gives up at, `E0314` for an input that
+/// is missing, `E0402` and `E0403` for one that is not what the program was
+/// resolved for, `E0313` for an extent that is not known.
+pub fn evaluate(
+    program: &Program,
+    inputs: &BTreeMap<String, Tensor>,
+) -> Result<BTreeMap<String, CoordinateMap>> {
+    run(program, inputs, statement)
+}
+
+/// The result of one statement. `inputs` has each tensor that it reads, results
+/// of earlier statements included: those store what they are given as storing.
+///
+/// # Errors
+/// As of [`evaluate`].
+///
+/// # Panics
+/// If the program has no statement of this number.
+pub fn evaluate_statement(
+    program: &Program,
+    number: usize,
+    inputs: &BTreeMap<String, Tensor>,
+) -> Result<CoordinateMap> {
+    run_statement(program, number, inputs, statement)
+}
+
+fn statement(context: &Context<'_>) -> Result<CoordinateMap> {
+    let part = Part::new(context, &context.statement.rhs);
+    let rows = part.rows(&places(&context.statement.lhs.vars));
+    context.result(rows, part.unstored())
+}
+
+/// The most points that a reduction inside an expression is listed for, where
+/// the expression around it may need fewer.
+const MOST_LISTED: u64 = 1 << 20;
+
+/// An expression with at most one reduction, at its root.
+struct Part<'a> {
+    formula: Formula<'a>,
+    reduction: Option<Operator>,
+    /// The type of the body.
+    element: ElementType,
+    /// The variables bound by the reduction, and how many points they have.
+    inner: Vec<usize>,
+    n_inner: u64,
+    /// The extent of each variable.
+    extents: Vec<u64>,
+}
+
+impl<'a> Part<'a> {
+    fn new(context: &'a Context<'_>, expr: &Expr) -> Self {
+        let (reduction, inner, body) = match expr {
+            Expr::Reduce { op, vars, body } => (Some(*op), vars.as_slice(), body.as_ref()),
+            _ => (None, [].as_slice(), expr),
+        };
+        let of_var = |var: IndexVar| context.extents.get(&var).copied().unwrap_or(0);
+        let points = context.extents_of(inner).into_iter();
+        Self {
+            formula: Builder::new(context).formula(body),
+            reduction,
+            element: body.element(&context.program.tensors),
+            inner: places(inner),
+            n_inner: points.fold(1, u64::saturating_mul),
+            extents: context.program.vars.ids().map(of_var).collect(),
+        }
+    }
+
+    /// The value where nothing is stored.
+    fn unstored(&self) -> Value {
+        match self.reduction {
+            None => self.formula.unstored,
+            Some(op) if self.n_inner == 0 => Fold::new(op, self.element).entry().value,
+            Some(op) => repeated(op, self.formula.unstored, self.n_inner).value,
+        }
+    }
+
+    /// What is stored, with one column a variable of `free`.
+    fn rows(&self, free: &[usize]) -> Rows {
+        let scans = self.formula.scans(Vars {
+            known: &[],
+            free,
+            inner: &self.inner,
+            extents: &self.extents,
+        });
+        let mut state = State::new(&self.formula, vec![0; self.extents.len()]);
+        let Some(op) = self.reduction else {
+            let mut rows = Rows::new(free.len());
+            let mut row = Vec::new();
+            for scan in scans {
+                scan.run(&self.formula, &mut state, &mut |bound, entry| {
+                    row.clear();
+                    row.extend(free.iter().map(|var| bound[*var]));
+                    rows.push(&row, entry);
+                });
+            }
+            rows.sort(|_, _| unreachable!("each point is visited once"));
+            return rows;
+        };
+        let mut sums = Collector::new(op, self.element, free, &self.extents);
+        for scan in scans {
+            sums.start(&scan.prefix);
+            scan.run(&self.formula, &mut state, &mut |bound, entry| {
+                sums.add(bound, entry);
+            });
+        }
+        sums.finish(self.formula.unstored, self.n_inner)
+    }
+
+    /// Whether listing what is stored may take far longer than computing what
+    /// an expression around this one asks for.
+    fn is_wide(&self, free: &[usize]) -> bool {
+        let extents = free.iter().map(|var| self.extents[*var]);
+        extents.fold(1, u64::saturating_mul) > MOST_LISTED && self.formula.leaves_open(free)
+    }
+
+    /// The reduction as a function of its free variables.
+    fn computed(self, op: Operator, free: &[usize]) -> Computed<'a> {
+        let scans = self.formula.scans(Vars {
+            known: free,
+            free: &[],
+            inner: &self.inner,
+            extents: &self.extents,
+        });
+        let unstored = Entry::unstored(self.unstored());
+        Box::new(move |bound| {
+            let mut state = State::new(&self.formula, bound.to_vec());
+            let mut fold = Fold::new(op, self.element);
+            for scan in &scans {
+                scan.run(&self.formula, &mut state, &mut |_, entry| fold.add(entry));
+            }
+            if !fold.entry().stored {
+                return unstored;
+            }
+            fold.fill_up(self.formula.unstored, self.n_inner);
+            fold.entry()
+        })
+    }
+}
+
+/// The places of variables in lists with one entry a variable.
+fn places(vars: &[IndexVar]) -> Vec<usize> {
+    vars.iter().map(|var| var.index()).collect()
+}
+
+/// Takes an expression apart into operands and what is done with them.
+struct Builder<'a, 'c> {
+    context: &'a Context<'c>,
+    accesses: BTreeMap<(usize, Vec<usize>), usize>,
+    sources: Vec<Source<'a>>,
+}
+
+/// A part of an expression: how it is computed, where it is stored, and what
+/// it is elsewhere.
+struct Piece {
+    node: Node,
+    support: Support,
+    unstored: Value,
+}
+
+impl<'a, 'c> Builder<'a, 'c> {
+    fn new(context: &'a Context<'c>) -> Self {
+        Self {
+            context,
+            accesses: BTreeMap::new(),
+            sources: Vec::new(),
+        }
+    }
+
+    fn formula(mut self, expr: &Expr) -> Formula<'a> {
+        let Piece {
+            node,
+            support,
+            unstored,
+        } = self.piece(expr);
+        Formula {
+            node,
+            sources: self.sources,
+            support,
+            unstored,
+        }
+    }
+
+    fn piece(&mut self, expr: &Expr) -> Piece {
+        match expr {
+            Expr::Literal(value) => Piece {
+                node: Node::Literal(*value),
+                support: Support::nowhere(),
+                unstored: Ok(*value),
+            },
+            Expr::Access(access) => {
+                let unstored = Ok(self.context.operands[&access.tensor].fill());
+                let key = (access.tensor.index(), places(&access.vars));
+                let known = self.accesses.get(&key).copied();
+                let number = known.unwrap_or_else(|| {
+                    let source = self.source(access);
+                    self.add(source)
+                });
+                self.accesses.insert(key, number);
+                self.operand(number, unstored)
+            }
+            Expr::Cast(element, body) => {
+                let body = self.piece(body);
+                Piece {
+                    node: Node::Cast(*element, Box::new(body.node)),
+                    unstored: Entry::unstored(body.unstored).cast(*element).value,
+                    support: body.support,
+                }
+            }
+            Expr::Apply { op, args } => {
+                let args = args.iter().map(|arg| self.piece(arg)).collect();
+                applied(*op, args)
+            }
+            Expr::Reduce { op, .. } => {
+                let free = free_vars(expr);
+                let part = Part::new(self.context, expr);
+                let unstored = part.unstored();
+                let source = if part.is_wide(&free) {
+                    let entry = part.computed(*op, &free);
+                    Source::Computed { vars: free, entry }
+                } else {
+                    let extents: Vec<u64> = free.iter().map(|var| part.extents[*var]).collect();
+                    Source::of_rows(&Arc::new(part.rows(&free)), &free, &extents, unstored)
+                };
+                let number = self.add(source);
+                self.operand(number, unstored)
+            }
+        }
+    }
+
+    fn add(&mut self, source: Source<'a>) -> usize {
+        self.sources.push(source);
+        self.sources.len() - 1
+    }
+
+    fn operand(&self, number: usize, unstored: Value) -> Piece {
+        Piece {
+            node: Node::Source(number),
+            support: self.sources[number].support(number),
+            unstored,
+        }
+    }
+
+    fn source(&self, access: &Access) -> Source<'a> {
+        let vars = places(&access.vars);
+        match &self.context.operands[&access.tensor] {
+            Operand::Dense(tensor) => {
+                let mut strides = Vec::new();
+                let mut stride = 1;
+                for level in tensor.format().levels().iter().rev() {
+                    strides.push((vars[level.mode], stride));
+                    stride *= tensor.extents()[level.mode] as usize;
+                }
+                Source::Array {
+                    values: tensor.vals(),
+                    strides,
+                }
+            }
+            Operand::Map(map) => Source::of_rows(&map.rows, &vars, &map.extents, Ok(map.fill)),
+        }
+    }
+}
+
+fn applied(op: Operator, args: Vec<Piece>) -> Piece {
+    let annihilates = |(at, arg): &(usize, &Piece)| {
+        let value = arg.unstored.ok();
+        value.is_some_and(|value| op.annihilator(*at, value.element()) == Some(value))
+    };
+    let needed = args.iter().enumerate().filter(annihilates);
+    let needed = needed.map(|(_, arg)| arg.support.clone());
+    let all = args.iter().map(|arg| arg.support.clone());
+    let support = needed
+        .reduce(Support::intersection)
+        .or_else(|| all.reduce(Support::union))
+        .unwrap_or_else(Support::nowhere);
+    let unstored: Vec<Entry> = args
+        .iter()
+        .map(|arg| Entry::unstored(arg.unstored))
+        .collect();
+    Piece {
+        support,
+        unstored: apply(op, &unstored).value,
+        node: Node::Apply(op, args.into_iter().map(|arg| arg.node).collect()),
+    }
+}
+
+/// The variables of an expression that no reduction in it binds, ascending.
+fn free_vars(expr: &Expr) -> Vec<usize> {
+    fn bound(expr: &Expr, found: &mut BTreeSet<IndexVar>) {
+        match expr {
+            Expr::Literal(_) | Expr::Access(_) => {}
+            Expr::Cast(_, body) => bound(body, found),
+            Expr::Apply { args, .. } => args.iter().for_each(|arg| bound(arg, found)),
+            Expr::Reduce { vars, body, .. } => {
+                found.extend(vars);
+                bound(body, found);
+            }
+        }
+    }
+    let mut inner = BTreeSet::new();
+    bound(expr, &mut inner);
+    let used = expr.accesses().into_iter().flat_map(|access| &access.vars);
+    let free: BTreeSet<IndexVar> = used.copied().filter(|var| !inner.contains(var)).collect();
+    free.iter().map(|var| var.index()).collect()
+}
