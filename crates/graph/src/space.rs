@@ -11,7 +11,7 @@
 //! | `A(i,…)`, its level at `i` sparse       | `A`                  | that of `A`  |
 //! | `A(i,…)`, its level at `i` full         | everything           | that of `A`  |
 //! | `A(k,…)` without `i`                    | everything           | unknown      |
-//! | `f(a, b)`, fill of `a` annihilates      | space of `a`, met with those of the other annihilating arguments | the annihilator |
+//! | `f(a, b)`, fill of `a` annihilates      | space of `a` ∩ that of `b`, if it annihilates, else ∩ (that of `b` ∪ everything) | the annihilator |
 //! | `f(a, b)` otherwise                     | union                | `f` of the fills |
 //! | a temporary computed below the loop     | that of its producer | of its producer |
 //!
@@ -235,21 +235,25 @@ fn apply(op: Operator, element: ElementType, args: Vec<Support>) -> Support {
         let annihilator = op.annihilator(at, element);
         annihilator.is_some() && arg.fill == annihilator
     };
-    let annihilating: Vec<&Support> = args
+    let annihilator = args
         .iter()
         .enumerate()
-        .filter(|(at, arg)| annihilates(*at, arg))
-        .map(|(_, arg)| arg)
-        .collect();
-    if let Some(first) = annihilating.first() {
-        let space = annihilating
+        .find(|(at, arg)| annihilates(*at, arg))
+        .and_then(|(_, arg)| arg.fill);
+    if let Some(fill) = annihilator {
+        let space = args
             .iter()
-            .map(|arg| arg.space.clone())
+            .enumerate()
+            .map(|(at, arg)| match annihilates(at, arg) {
+                true => arg.space.clone(),
+                // Any coordinate will do, but which are stored matters.
+                false => arg.space.clone().union(Space::Everything),
+            })
             .reduce(Space::intersection)
-            .expect("there is a first");
+            .expect("every operator has an argument");
         return Support {
             space,
-            fill: first.fill,
+            fill: Some(fill),
         };
     }
     let fills: Option<Vec<Scalar>> = args.iter().map(|arg| arg.fill).collect();

@@ -91,6 +91,12 @@ fn products_intersect_and_sums_unite() {
 fn dense_operands_are_located_in_products_and_visited_in_sums() {
     check("a(i) = b(i) * c(i)", "b=csf", "b0", "{b0}");
     check("a(i) = b(i) + c(i)", "b=csf", "b0 ∪ all", "all {b0} {}");
+    check(
+        "a(i) = b(i) * max(c(i), 2)",
+        "b=csf c=csf",
+        "b0 ∩ (c0 ∪ all)",
+        "{b0, c0} {b0}",
+    );
 }
 
 #[test]

@@ -136,6 +136,9 @@ impl Lowerer<'_> {
             .iter()
             .rposition(|level| !level.kind.capabilities().full)
             .map_or(0, |walked| walked + 1);
+        if begin < first && self.searches(&self.concrete.stmt) {
+            return true;
+        }
         (begin..first).any(|level| {
             let var = access.vars[levels[level].mode];
             let Some(lattice) = self.result_lattice(var) else {
@@ -205,7 +208,7 @@ impl Lowerer<'_> {
                     });
             }
         });
-        if overwritten {
+        if overwritten && !self.searches(&self.concrete.stmt) {
             return;
         }
         let n_levels = self.formats.of(access.tensor).levels().len();

@@ -62,6 +62,23 @@ impl Lowerer<'_> {
         });
     }
 
+    /// Whether `stmt` reads an operand that has to be searched, so that what
+    /// is below may be skipped at any coordinate.
+    pub(crate) fn searches(&self, stmt: &Stmt) -> bool {
+        let mut found = false;
+        stmt.for_each_assign(&mut |_, _, rhs| {
+            rhs.for_each_access(&mut |access| {
+                let levels = self.formats.of(access.tensor).levels();
+                let vars: Vec<IndexVar> =
+                    levels.iter().map(|level| access.vars[level.mode]).collect();
+                found |= levels.iter().enumerate().any(|(number, level)| {
+                    !level.is_full() && vars[..number].contains(&vars[number])
+                });
+            });
+        });
+        found
+    }
+
     /// An operand of `body` to be searched, with the variable to search for.
     fn next_search(&self, body: &Stmt, bindings: &Bindings) -> Option<(Operand, IndexVar)> {
         let mut found = None;

@@ -282,7 +282,7 @@ impl Lowerer<'_> {
     /// Whether the result's pattern depends on whether the producer of a
     /// temporary without a list found anything.
     fn wants_flag(&self, consumer: &Stmt, producer: &Stmt, temporary: TensorVar) -> bool {
-        if self.always_writes(producer, temporary) {
+        if self.always_writes(producer, temporary) && !self.searches(producer) {
             return false;
         }
         let mut wanted = false;
