@@ -1,4 +1,6 @@
 //! The data of the loop IR; its meaning is in the [crate's doc](crate).
+//!
+//! Length: one data structure, most of it what each part means.
 
 use sparsec_base::{Arena, ElementType, Scalar, define_id};
 

@@ -18,6 +18,8 @@
 //! | `zeroed(n)` above, `reserve`  | a private anonymous mapping, aligned to pages |
 //! | `from(Vec<T>)`                | the vector's own allocation                  |
 //!
+//! Length: what makes the unsafe code sound is easiest to see in one file.
+//!
 //! Invariants: `len <= capacity`; all bytes below `capacity` are initialised
 //! (fresh ones are zero) and belong to this value alone; they move only in
 //! [`Memory::ensure`] beyond the capacity. Because every byte is initialised,

@@ -1,0 +1,204 @@
+//! What each command answers.
+
+use serde_json::Value;
+
+use crate::place::{PRODUCT, Place, with_matrix};
+
+#[test]
+fn run_reads_computes_and_writes() {
+    let place = with_matrix();
+    for backend in ["c", "interp"] {
+        let mut words = PRODUCT.to_vec();
+        words[7] = backend;
+        words.extend(["-f", "A=csr", "-o", "y=y.tns", "--check"]);
+        let answer = place.call(&words).answer();
+        assert_eq!(answer, "the reference evaluator agrees\n");
+        assert_eq!(place.read("y.tns"), "1 3.0\n2 0.0\n3 2.0\n");
+    }
+}
+
+#[test]
+fn results_without_a_file_are_printed() {
+    let place = with_matrix();
+    assert_eq!(
+        place.call(&PRODUCT).answer(),
+        "y: f64[3], dense, 3 stored\n"
+    );
+    let sum = ["run", "s = A(i,j)", "-i", "A=a.mtx", "--backend", "interp"];
+    assert_eq!(place.call(&sum).answer(), "s = 5.0\n");
+    let twice = "r(i) = A(i,j)\ns = r(i) * alpha";
+    let words = [
+        "run",
+        twice,
+        "-i",
+        "A=a.mtx",
+        "-g",
+        "alpha=2",
+        "--backend",
+        "interp",
+    ];
+    assert_eq!(place.call(&words).answer(), "s = 10.0\n");
+}
+
+#[test]
+fn every_computed_tensor_can_be_written() {
+    let place = with_matrix();
+    let twice = "r(i) = A(i,j)\ns = r(i) * alpha";
+    let mut words = vec![
+        "run",
+        twice,
+        "-i",
+        "A=a.mtx",
+        "-g",
+        "alpha=2",
+        "--backend",
+        "interp",
+    ];
+    words.extend(["-o", "r=r.tns", "-o", "s=s.tns.gz"]);
+    assert_eq!(place.call(&words).answer(), "");
+    assert_eq!(place.read("r.tns"), "1 3.0\n2 0.0\n3 2.0\n");
+    assert_eq!(place.files(), ["a.mtx", "r.tns", "s.tns.gz"]);
+}
+
+#[test]
+fn time_has_a_line_for_each_part() {
+    let place = with_matrix();
+    let mut words = PRODUCT.to_vec();
+    words.extend(["-o", "y=y.tns", "--time", "--repeat", "3", "--time-passes"]);
+    let answer = place.call(&words).answer();
+    for part in [
+        "read", "plan", "compile", "assemble", "compute", "write", "hoist",
+    ] {
+        assert!(
+            answer.lines().any(|line| line.starts_with(part)),
+            "{answer}"
+        );
+    }
+    assert!(
+        answer.contains("best of 3") && answer.contains("interpreted"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn extents_of_files_that_state_none_are_given() {
+    let place = Place::new();
+    place.write("b.tns", "1 2 3 1.5\n2 1 1 1\n");
+    let expression = "y(i) = B(i,j,k) * x(k)";
+    let words = [
+        "run",
+        expression,
+        "-i",
+        "B=b.tns",
+        "-g",
+        "x=dense:iota",
+        "-d",
+        "i=5",
+    ];
+    let answer = place
+        .call(&[&words[..], &["--backend", "interp"]].concat())
+        .answer();
+    assert!(answer.starts_with("y: f64[5]"), "{answer}");
+    let small = [&words[..7], &["i=1"]].concat();
+    place
+        .call(&small)
+        .refused(1, &["error[E0401]", "b.tns:2:1"]);
+}
+
+#[test]
+fn compile_prints_stages() {
+    let place = Place::new();
+    let product = ["compile", "y(i) = A(i,j) * x(j)", "-f", "A=csr"];
+    let c = place.call(&product).answer();
+    assert!(c.contains("for (int64_t i = 0;"), "{c}");
+    let words = [
+        &product[..],
+        &["--emit", "index", "--emit", "loop", "--time-passes"],
+    ]
+    .concat();
+    let stages = place.call(&words).answer();
+    assert!(stages.starts_with("---- index\ny(i) = "), "{stages}");
+    assert!(stages.contains("\n---- loop\nfn compute_y("), "{stages}");
+    assert!(stages.contains("\nsimplify "), "{stages}");
+    let json = place.call(&[&words[..], &["--json"]].concat()).answer();
+    let value: Value = serde_json::from_str(&json).expect("JSON");
+    assert!(
+        value["stages"]["loop"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("fn "))
+    );
+    assert_eq!(value["passes"][0]["pass"], "simplify");
+}
+
+#[test]
+fn json_holds_results_and_diagnostics() {
+    let place = with_matrix();
+    let sum = [
+        "run",
+        "s = A(i,j)",
+        "-i",
+        "A=a.mtx",
+        "--backend",
+        "interp",
+        "--json",
+        "--time",
+    ];
+    let value: Value = serde_json::from_str(&place.call(&sum).answer()).expect("JSON");
+    assert_eq!(value["results"]["s"]["value"], 5.0);
+    assert!(value["time"]["compute"].as_f64().is_some());
+    for words in [
+        &["run", "s = A(i)", "-i", "A=a.mtx", "--json"][..],
+        &["--json", "explain", "E9999"],
+        &["rnu", "--json"],
+    ] {
+        let done = place.call(words);
+        let value: Value = serde_json::from_str(&done.stderr).expect(&done.stderr);
+        for key in ["code", "message", "labels", "notes", "help"] {
+            assert!(value.get(key).is_some(), "{key} in {value}");
+        }
+        assert!(value["labels"][0]["column"].as_u64().is_some(), "{value}");
+    }
+}
+
+#[test]
+fn formats_explain_and_cache_answer() {
+    let place = Place::new();
+    let formats = place.call(&["formats"]).answer();
+    assert!(
+        formats.contains("csr") && formats.contains("singleton"),
+        "{formats}"
+    );
+    let value: Value =
+        serde_json::from_str(&place.call(&["formats", "--json"]).answer()).expect("JSON");
+    assert_eq!(value["presets"][1]["name"], "csr");
+    let explained = place.call(&["explain", "e0203"]).answer();
+    assert!(explained.starts_with("E0203: "), "{explained}");
+    let path = place.call(&["cache", "path"]).answer();
+    assert!(path.trim_end().ends_with("/cache"), "{path}");
+    assert!(
+        place
+            .call(&["cache", "stat"])
+            .answer()
+            .starts_with("0 kernels")
+    );
+    assert!(
+        place
+            .call(&["cache", "clear"])
+            .answer()
+            .starts_with("removed 0 kernels")
+    );
+}
+
+#[test]
+fn doctor_tries_every_backend() {
+    let place = Place::new();
+    let answer = place.call(&["doctor"]).answer();
+    assert_eq!(answer.matches("works").count(), 2, "{answer}");
+    let broken = place
+        .command(&["doctor"])
+        .env("SPARSEC_CC", "/no/such/cc")
+        .output();
+    let broken = broken.expect("the program");
+    assert_eq!(broken.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&broken.stderr).contains("error[E0501]"));
+}

@@ -1,0 +1,14 @@
+//! The program as users call it: exit codes, and what is printed.
+//!
+//! Every test runs the real binary in a folder of its own, with a cache of its
+//! own where it compiles kernels.
+//!
+//! | module      | holds                                                       |
+//! |-------------|-------------------------------------------------------------|
+//! | [`answers`] | what each command answers                                   |
+//! | [`refused`] | what is wrong with a call, a program or its data            |
+//! | [`place`]   | a folder to call the program in                             |
+
+mod answers;
+mod place;
+mod refused;

@@ -1,0 +1,173 @@
+//! What is wrong with a call, a program or its data: exit code, text, and that
+//! nothing is left behind.
+
+use std::process::Stdio;
+
+use crate::place::{MATRIX, PRODUCT, Place, with_matrix};
+
+#[test]
+fn wrong_calls_end_with_2() {
+    let place = with_matrix();
+    let check = |words: &[&str], texts: &[&str]| place.call(words).refused(2, texts);
+    check(&[], &["error[E0001]", "there is no command"]);
+    check(&["rnu"], &["error[E0001]", "did you mean `run`?"]);
+    check(&["run"], &["error[E0001]", "<EXPRESSION> is missing"]);
+    check(
+        &["run", "s = 1", "--foramt", "A=csr"],
+        &["error[E0001]", "did you mean `--format`?"],
+    );
+    check(&["explain", "E0299"], &["error[E0007]", "E0299"]);
+    let product = |more: &[&'static str]| [&PRODUCT[..6], more].concat();
+    check(
+        &product(&["-f", "csr"]),
+        &["error[E0002]", "of which tensor?"],
+    );
+    check(
+        &product(&["-g", "A=dense:ones"]),
+        &["error[E0003]", "`-i` and `-g`"],
+    );
+    check(
+        &product(&["-f", "A=csr", "-f", "A=csc"]),
+        &["error[E0003]", "twice"],
+    );
+    check(
+        &product(&["--backend", "cuda"]),
+        &["error[E0004]", "one of auto, c, interp"],
+    );
+    check(
+        &product(&["--threads", "0"]),
+        &["error[E0004]", "--threads"],
+    );
+    check(
+        &product(&["-t", "x=f46"]),
+        &["error[E0004]", "did you mean `f64`?"],
+    );
+    check(
+        &product(&["-d", "j=-1"]),
+        &["error[E0004]", "`-1` is no extent"],
+    );
+    check(
+        &product(&["-o", "x=x.tns"]),
+        &["error[E0005]", "is not computed"],
+    );
+    check(
+        &product(&["-i", "y=a.mtx"]),
+        &["error[E0005]", "is computed"],
+    );
+    let sums = "r(i) = A(i,j); s(j) = A(i,j)";
+    let twice = [
+        "run", sums, "-i", "A=a.mtx", "-o", "r=o.tns", "-o", "s=o.tns",
+    ];
+    check(&twice, &["error[E0006]", "the same file"]);
+    assert_eq!(place.files(), ["a.mtx"]);
+}
+
+#[test]
+fn wrong_programs_and_data_end_with_1() {
+    let place = with_matrix();
+    place.write("cut.mtx", &MATRIX[..MATRIX.len() - 7]);
+    place.write("word.mtx", &MATRIX.replace("3 2 3", "3 2 three"));
+    place.write("far.mtx", &MATRIX.replace("3 2 3", "3 5 3"));
+    place.write("cube.tns", "1 1 1 2\n");
+    place.write("cut.mtx.gz", "not gzip at all");
+    std::fs::create_dir(place.path().join("folder.tns")).expect("a folder");
+    let check = |words: &[&str], texts: &[&str]| place.call(words).refused(1, texts);
+    let file = |name: &'static str| {
+        let mut words = PRODUCT.to_vec();
+        words[3] = name;
+        words
+    };
+    check(&file("A=none.mtx"), &["error[E0420]", "named here"]);
+    check(&file("A=a.csv"), &["error[E0421]", "named here"]);
+    check(&file("A=cut.mtx"), &["error[E0425]", "cut.mtx"]);
+    check(&file("A=word.mtx"), &["error[E0424]", "word.mtx:5:5"]);
+    check(&file("A=far.mtx"), &["error[E0401]", "far.mtx:5:3"]);
+    check(&file("A=cut.mtx.gz"), &["error[E0426]"]);
+    check(
+        &file("A=cube.tns"),
+        &["error[E0202]", "order 3", "cube.tns"],
+    );
+    check(&file("B=a.mtx"), &["error[E0207]", "no tensor `B`"]);
+    let product = |more: &[&'static str]| [&PRODUCT[..], more].concat();
+    check(
+        &product(&["-f", "a=csr"]),
+        &["error[E0207]", "did you mean `A`?"],
+    );
+    check(&product(&["-d", "k=3"]), &["error[E0207]", "one of i, j"]);
+    check(&product(&["-f", "A=crs"]), &["error[E0110]", "-f A:1:1"]);
+    check(
+        &product(&["-f", "x=csr"]),
+        &["error[E0115]", "has order 1 here"],
+    );
+    check(
+        &product(&["-o", "y=no/such/y.tns"]),
+        &["error[E0427]", "no folder"],
+    );
+    check(
+        &product(&["-o", "y=folder.tns"]),
+        &["error[E0427]", "is a directory"],
+    );
+    check(
+        &["run", "y(i) = A(i,j) * x(j)", "-i", "A=a.mtx"],
+        &["error[E0314]", "`x`"],
+    );
+    check(
+        &["run", "y(i) = x(i)", "-g", "x=dense:ones"],
+        &["error[E0313]", "-d i=100"],
+    );
+    check(
+        &["run", "y(i) = foo(x(i))", "-d", "i=3", "-g", "x=1"],
+        &["error[E0212]"],
+    );
+    check(
+        &["run", "y(i) = = x(i)"],
+        &["error[E0101]", "expression:1:8"],
+    );
+    let clash = [
+        "run",
+        "y(i) = A(i,j) * B(i,j)",
+        "-i",
+        "A=a.mtx",
+        "-i",
+        "B=b.mtx",
+    ];
+    place.write("b.mtx", &MATRIX.replace("3 4 4", "3 5 4"));
+    check(&clash, &["error[E0203]", "`A`", "`B`"]);
+}
+
+#[test]
+fn nothing_is_half_written() {
+    let place = with_matrix();
+    place.write("r.tns", "old\n");
+    std::fs::create_dir(place.path().join("s.tns")).expect("a folder");
+    let sums = "r(i) = A(i,j); s(j) = A(i,j)";
+    let mut words = vec!["run", sums, "-i", "A=a.mtx", "--backend", "interp"];
+    words.extend(["-o", "r=r.tns", "-o", "s=s.tns"]);
+    place.call(&words).refused(1, &["error[E0427]"]);
+    assert_eq!(place.read("r.tns"), "old\n");
+    assert_eq!(place.files(), ["a.mtx", "r.tns", "s.tns"]);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let place = Place::new();
+    let mut child = place
+        .command(&["formats"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("its end");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stderr, b"");
+    if let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") {
+        let output = place
+            .command(&["formats"])
+            .stdout(full)
+            .output()
+            .expect("the program");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("error[E0008]"));
+    }
+}
