@@ -24,8 +24,15 @@ pub(crate) fn compile(
     let problem = Problem::new(call, &arguments.problem)?;
     let compiled = sparsec::compile(&problem.request, &Inputs::new())?;
     let mut texts = Vec::new();
-    for (name, stage) in &stages {
-        texts.push((name.as_str(), compiled.emit(stage)?));
+    for (n, (name, stage)) in stages.iter().enumerate() {
+        // A pass that there is not is known only here.
+        let text = compiled
+            .emit(stage)
+            .map_err(|error| match error.labels().is_empty() {
+                true => error.at(call.source(), call.value_span("emit", n), "asked for here"),
+                false => error,
+            })?;
+        texts.push((name.as_str(), text));
     }
     let passes = arguments.problem.time_passes.then(|| pass_times(&compiled));
     screen.answer(

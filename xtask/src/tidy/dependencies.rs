@@ -35,9 +35,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("runtime", &["base", "parallel", "loop", "tensor"]),
     ("reference", &["base", "format", "tensor", "index"]),
     ("sparsec", LIBRARIES),
-    ("cli", &["sparsec"]),
-    ("python", &["sparsec"]),
     ("bench", &["sparsec"]),
+    // The program runs the benchmarks as one of its commands.
+    ("cli", &["sparsec", "bench"]),
+    ("python", &["sparsec"]),
     ("testing", LIBRARIES),
 ];
 
