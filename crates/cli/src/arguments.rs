@@ -43,6 +43,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: CacheCommand,
     },
+    /// Time kernels beside C written by hand, in one run
+    Bench(BenchArguments),
     /// Show what sparsec finds on this machine, and try each backend
     Doctor,
 }
@@ -134,6 +136,24 @@ pub(crate) struct CompileArguments {
     /// What to print; may be given several times
     #[arg(long, value_name = "STAGE", action = ArgAction::Append, long_help = emit_help())]
     pub(crate) emit: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArguments {
+    /// Kernels to time, such as spmv, or spmv/band for one kind of data; all if not given
+    pub(crate) names: Vec<String>,
+
+    /// What to measure: all, kernels, or latency (from an expression to a first result)
+    #[arg(long, value_name = "SUITE", default_value = "all")]
+    pub(crate) suite: String,
+
+    /// How large operands are: small or full
+    #[arg(long, value_name = "SIZE", default_value = "small")]
+    pub(crate) size: String,
+
+    /// How many rounds; medians are shown
+    #[arg(long, value_name = "N")]
+    pub(crate) repeat: Option<String>,
 }
 
 /// The stages that `--emit` takes, as the library lists them.

@@ -16,6 +16,9 @@ use std::collections::HashMap;
 
 use sparsec::{Diagnostic, Result, Source, Span, code};
 
+/// The most that options take that count something.
+const MOST: usize = 1_000_000;
+
 /// One call of the program.
 #[derive(Debug)]
 pub(crate) struct Call {
@@ -172,12 +175,41 @@ impl Call {
         }
     }
 
+    /// An option whose value is not one of those that it takes.
+    pub(crate) fn bad_value(&self, long: &str, message: String) -> Diagnostic {
+        let place = self.value_span(long, 0);
+        Diagnostic::new(code::BAD_OPTION_VALUE, message).at(&self.source, place, "not taken")
+    }
+
+    /// The number that an option takes, 1 or more.
+    ///
+    /// # Errors
+    /// `E0004` for anything else.
+    pub(crate) fn count(&self, long: &str, text: &str) -> Result<usize> {
+        let n = text.parse().ok().filter(|n| (1..=MOST).contains(n));
+        n.ok_or_else(|| {
+            self.bad_value(long, format!("`--{long}` does not take `{text}`"))
+                .help(format!("it takes an integer from 1 to {MOST}"))
+        })
+    }
+
     /// An error about a file, shown where the file is named if it has no place
     /// in the file itself.
     pub(crate) fn about_file(&self, pair: &Pair, error: Diagnostic) -> Diagnostic {
         match error.labels().is_empty() {
             true => error.at(&self.source, pair.value_span, "named here"),
             false => error,
+        }
+    }
+
+    /// An error about one of `words`, shown where that word stands if the
+    /// error has no place of its own.
+    pub(crate) fn about_words(&self, words: &[String], error: Diagnostic) -> Diagnostic {
+        let quoted = |word: &&String| error.message().contains(&format!("`{word}`"));
+        let named = words.iter().find(quoted);
+        match named.and_then(|word| self.find_word(word)) {
+            Some(place) if error.labels().is_empty() => error.at(&self.source, place, "named here"),
+            _ => error,
         }
     }
 

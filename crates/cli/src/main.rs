@@ -17,7 +17,7 @@
 //! | [`operands`]  | tensors from files and generators                             |
 //! | [`progress`]  | a bar on stderr while work goes on                            |
 //! | [`table`]     | columns of text                                               |
-//! | a module each | the commands: [`run`], [`compile`], [`formats`], [`explain`], [`cache`], [`doctor`] |
+//! | a module each | the commands: [`run`], [`compile`], [`formats`], [`explain`], [`cache`], [`bench`], [`doctor`] |
 //!
 //! Exit codes: 0 done; 1 the program or its data is wrong; 2 the call is
 //! wrong, which are the codes `E00..`.
@@ -28,6 +28,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use sparsec::Result;
 
 mod arguments;
+mod bench;
 mod cache;
 mod call;
 mod compile;
@@ -84,6 +85,7 @@ fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
         Command::Formats => formats::formats(screen),
         Command::Explain { code } => explain::explain(call, screen, &code),
         Command::Cache { what } => cache::cache(screen, what),
+        Command::Bench(arguments) => bench::bench(call, screen, &arguments),
         Command::Doctor => doctor::doctor(screen),
     }
 }

@@ -94,12 +94,12 @@ fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
     let backend = BACKENDS.iter().find(|(name, _)| *name == wanted);
     let (_, backend) = backend.ok_or_else(|| {
         let names = BACKENDS.map(|(name, _)| name);
-        let error = refused(call, "backend", format!("there is no backend `{wanted}`"));
+        let error = call.bad_value("backend", format!("there is no backend `{wanted}`"));
         suggest(error, wanted, &names)
     })?;
     let repeat = match &arguments.repeat {
         None => None,
-        Some(text) => Some(count(call, "repeat", text)?),
+        Some(text) => Some(call.count("repeat", text)?),
     };
     Ok(Options {
         backend: *backend,
@@ -112,23 +112,7 @@ fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
 
 fn threads(call: &Call, arguments: &RunArguments) -> Result<Option<usize>> {
     let text = arguments.threads.as_deref();
-    text.map(|text| count(call, "threads", text)).transpose()
-}
-
-/// The most that `--repeat` and `--threads` take.
-const MOST: usize = 1_000_000;
-
-fn count(call: &Call, option: &str, text: &str) -> Result<usize> {
-    let n = text.parse().ok().filter(|n| (1..=MOST).contains(n));
-    n.ok_or_else(|| {
-        refused(call, option, format!("`--{option}` does not take `{text}`"))
-            .help(format!("it takes an integer from 1 to {MOST}"))
-    })
-}
-
-fn refused(call: &Call, option: &str, message: String) -> Diagnostic {
-    let place = call.value_span(option, 0);
-    Diagnostic::new(code::BAD_OPTION_VALUE, message).at(call.source(), place, "not taken")
+    text.map(|text| call.count("threads", text)).transpose()
 }
 
 /// The files to write, checked as far as that goes before there is anything to

@@ -32,8 +32,9 @@ Leave one of them out.";
 
     --backend   auto, c or interp
     --threads   a number of threads, 1 or more
-    --repeat    how often to compute, 1 or more
+    --repeat    how often to compute or measure, 1 or more
     --emit      a stage; `sparsec help compile` lists them
+    --suite     all, kernels or latency; --size small or full
     -d NAME=N   an extent, 0 or more
     -t NAME=T   bool, i32, i64, f32 or f64
 

@@ -202,3 +202,25 @@ fn doctor_tries_every_backend() {
     assert_eq!(broken.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&broken.stderr).contains("error[E0501]"));
 }
+
+#[test]
+fn bench_refuses_what_it_does_not_measure() {
+    let place = Place::new();
+    let refused = |words: &[&str], texts: &[&str]| place.call(words).refused(2, texts);
+    refused(
+        &["bench", "spvm"],
+        &["error[E0004]", "did you mean `spmv`?", "command line:1:15"],
+    );
+    refused(
+        &["bench", "--suite", "kernel"],
+        &["error[E0004]", "did you mean `kernels`?"],
+    );
+    refused(
+        &["bench", "--size", "huge"],
+        &["error[E0004]", "one of small, full"],
+    );
+    refused(
+        &["bench", "--repeat", "0"],
+        &["error[E0004]", "integer from 1"],
+    );
+}

@@ -1,0 +1,76 @@
+//! `sparsec bench`: kernels beside C written by hand, and how long first
+//! results take. What is measured, and how, stands in `sparsec-bench`.
+
+use std::io::{self, Write};
+
+use sparsec::Result;
+use sparsec_bench::{Options, Size, Suite};
+
+use crate::arguments::BenchArguments;
+use crate::call::Call;
+use crate::problem::suggest;
+use crate::screen::Screen;
+
+/// Measures and prints, each line as soon as it is known.
+///
+/// # Errors
+/// `E0004` for names that there are not, and what is wrong with a kernel.
+pub(crate) fn bench(call: &Call, screen: &Screen, arguments: &BenchArguments) -> Result<u8> {
+    let defaults = Options::default();
+    let options = Options {
+        suite: chosen(call, "suite", &arguments.suite, &Suite::NAMES)?,
+        size: chosen(call, "size", &arguments.size, &Size::NAMES)?,
+        only: arguments.names.clone(),
+        repeat: match &arguments.repeat {
+            None => defaults.repeat,
+            Some(text) => call.count("repeat", text)?,
+        },
+        json: screen.is_json(),
+    };
+    let mut out = Pipe {
+        out: io::stdout(),
+        has_left: false,
+    };
+    match sparsec_bench::run(&options, &mut out) {
+        // Nobody reads on, so nothing more is measured.
+        Err(_) if out.has_left => Ok(0),
+        Err(error) => Err(call.about_words(&arguments.names, error)),
+        Ok(_) => Ok(0),
+    }
+}
+
+/// The choice with this name.
+fn chosen<T: Copy>(call: &Call, long: &str, wanted: &str, known: &[(&str, T)]) -> Result<T> {
+    let found = known.iter().find(|(name, _)| *name == wanted);
+    found.map(|(_, choice)| *choice).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let message = format!("`--{long}` does not take `{wanted}`");
+        suggest(call.bad_value(long, message), wanted, &names)
+    })
+}
+
+/// Standard output, and whether its reader has left.
+struct Pipe {
+    out: io::Stdout,
+    has_left: bool,
+}
+
+impl Pipe {
+    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+        self.has_left |= done.as_ref().is_err_and(broken);
+        done
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.out.write(bytes);
+        self.note(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.note(done)
+    }
+}
