@@ -1,0 +1,19 @@
+/* y = b - A x, A in compressed rows. */
+static void residual(int64_t n_rows, double *restrict y, const double *restrict b,
+                     const int32_t *restrict pos, const int32_t *restrict crd,
+                     const double *restrict vals, const double *restrict x) {
+  for (int64_t i = 0; i < n_rows; i++) {
+    double sum = 0.0;
+    for (int64_t p = pos[i]; p < pos[i + 1]; p++) sum += vals[p] * x[crd[p]];
+    y[i] = b[i] - sum;
+  }
+}
+
+int32_t by_hand(sparsec_context *context, sparsec_tensor **tensors) {
+  sparsec_array *y = tensors[0]->arrays, *b = tensors[1]->arrays;
+  sparsec_array *A = tensors[2]->arrays, *x = tensors[3]->arrays;
+  (void)context;
+  residual(tensors[2]->extents[0], y[0].data, b[0].data, A[0].data, A[1].data, A[2].data,
+           x[0].data);
+  return SPARSEC_OK;
+}

@@ -1,0 +1,83 @@
+//! What the memory of this machine gives to one thread.
+//!
+//! A kernel that moves its bytes as fast as a plain loop over an array does
+//! cannot be made much faster in one thread; the part of that speed which it
+//! reaches says how far it is from there. Since caches hold small arrays, each
+//! kernel is measured against reading as many bytes as it moves ([`read`]).
+
+use std::fmt;
+use std::hint::black_box;
+use std::time::Duration;
+
+use crate::clock;
+use crate::pair::median;
+
+/// Bytes a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bandwidth {
+    /// Summing the integers of an array.
+    pub read: f64,
+    /// Copying an array; each byte counts twice, as read and as written.
+    pub copy: f64,
+    /// How large the array was.
+    pub bytes: usize,
+}
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "memory: reads {:.1} GB/s, copies {:.1} GB/s ({} MiB, one thread)\n",
+            self.read / 1e9,
+            self.copy / 1e9,
+            self.bytes >> 20
+        )
+    }
+}
+
+/// How often each is measured.
+const ROUNDS: usize = 7;
+
+/// Integers summed side by side, so that additions do not wait for each other.
+const LANES: usize = 8;
+
+/// Measures with arrays of `bytes` bytes.
+pub fn measure(bytes: usize) -> Bandwidth {
+    let from = array(bytes);
+    let mut to = from.clone();
+    let copy = middle(|| {
+        black_box(&mut to).copy_from_slice(black_box(&from));
+    });
+    Bandwidth {
+        read: bytes as f64 / read(bytes).as_secs_f64(),
+        copy: 2.0 * bytes as f64 / copy.as_secs_f64(),
+        bytes,
+    }
+}
+
+/// The time of reading an array of `bytes` bytes once.
+pub fn read(bytes: usize) -> Duration {
+    let from = array(bytes);
+    middle(|| {
+        black_box(sum(black_box(&from)));
+    })
+}
+
+fn array(bytes: usize) -> Vec<u64> {
+    (0..bytes as u64 / 8).collect()
+}
+
+fn sum(list: &[u64]) -> u64 {
+    let mut sums = [0u64; LANES];
+    for chunk in list.chunks_exact(LANES) {
+        for (sum, entry) in sums.iter_mut().zip(chunk) {
+            *sum = sum.wrapping_add(*entry);
+        }
+    }
+    sums.iter().fold(0, |all, sum| all.wrapping_add(*sum))
+}
+
+fn middle(mut work: impl FnMut()) -> Duration {
+    let times = (0..ROUNDS).map(|_| clock::time(&mut work).0).collect();
+    median(times, Duration::cmp)
+}

@@ -1,0 +1,271 @@
+//! The kernels that are measured.
+//!
+//! | kernel     | what                                   | by hand (`kernels/`)                  |
+//! |------------|----------------------------------------|---------------------------------------|
+//! | `spmv`     | `y = A x`                              | a dot product a row                   |
+//! | `residual` | `y = b - A x`                          | the same                              |
+//! | `spmm`     | `C = A B`, 64 columns                  | a multiple of a row of `B` an entry   |
+//! | `sddmm`    | `A = B .* (C D')`, 128 inner           | a dot product an entry                |
+//! | `mttkrp`   | mode 0, rank 32, compressed fibers     | four loops, accumulating in the result |
+//! | `add`      | `C = A + B`                            | a merge that appends, room doubling   |
+//! | `spgemm`   | `C = A B`, all compressed rows         | Gustavson's, coordinates listed and sorted |
+//!
+//! Matrices are square and in compressed rows, with ten entries a row: `band`
+//! has them around the diagonal, where caches and prefetchers work at their
+//! best, `uniform` anywhere, where they do not. Everything is generated from
+//! seeds, the same on every machine.
+//!
+//! Source of the algorithms: Saad, "Iterative Methods for Sparse Linear
+//! Systems", 2nd ed., §3.4, <https://doi.org/10.1137/1.9780898718003>; Gustavson,
+//! "Two Fast Algorithms for Sparse Matrices", TOMS 1978,
+//! <https://doi.org/10.1145/355791.355796>; Smith et al., "SPLATT", IPDPS 2015,
+//! <https://doi.org/10.1109/IPDPS.2015.27>.
+
+use std::fmt;
+
+use sparsec::{ElementType, Format, Inputs, Request, Result, Source, Tensor, generate};
+
+use crate::Size;
+
+/// One kernel.
+#[derive(Debug)]
+pub struct Case {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it computes; one statement.
+    pub expression: &'static str,
+    /// How tensors are stored, where not by default.
+    pub formats: &'static [(&'static str, &'static str)],
+    /// The same by hand: the C after the prelude of emitted kernels.
+    pub by_hand: &'static str,
+    /// The least ratio of the two times, by hand over ours, if there is one to keep.
+    pub bar: Option<f64>,
+    /// The patterns of operands that it is measured with.
+    pub patterns: &'static [Pattern],
+    /// The operands.
+    inputs: fn(&Sizes, Pattern) -> Result<Inputs>,
+}
+
+/// Where the entries of sparse operands are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Ten diagonals.
+    Band,
+    /// Anywhere, with ten entries a row on average.
+    Uniform,
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Band => "band",
+            Self::Uniform => "uniform",
+        })
+    }
+}
+
+/// The share of the speed of C by hand that kernels keep at least.
+const BAR: f64 = 0.95;
+
+/// Compressed rows with index arrays of 32 bits, as the C by hand has them.
+const NARROW: &str = "csr, pos = 32, crd = 32";
+
+const BOTH: &[Pattern] = &[Pattern::Band, Pattern::Uniform];
+
+/// Every kernel.
+pub const CASES: &[Case] = &[
+    Case {
+        name: "spmv",
+        expression: "y(i) = A(i,j) * x(j)",
+        formats: &[],
+        by_hand: include_str!("../kernels/spmv.c"),
+        bar: Some(BAR),
+        patterns: BOTH,
+        inputs: |sizes, pattern| {
+            Ok(inputs([
+                ("A", matrix(sizes.rows, pattern, 1)?),
+                ("x", dense(&[sizes.rows], 2)?),
+            ]))
+        },
+    },
+    Case {
+        name: "residual",
+        expression: "y(i) = b(i) - A(i,j) * x(j)",
+        formats: &[],
+        by_hand: include_str!("../kernels/residual.c"),
+        bar: Some(BAR),
+        patterns: BOTH,
+        inputs: |sizes, pattern| {
+            Ok(inputs([
+                ("A", matrix(sizes.rows, pattern, 1)?),
+                ("b", dense(&[sizes.rows], 2)?),
+                ("x", dense(&[sizes.rows], 3)?),
+            ]))
+        },
+    },
+    Case {
+        name: "spmm",
+        expression: "C(i,k) = A(i,j) * B(j,k)",
+        formats: &[("C", "dense")],
+        by_hand: include_str!("../kernels/spmm.c"),
+        bar: Some(BAR),
+        patterns: BOTH,
+        inputs: |sizes, pattern| {
+            Ok(inputs([
+                ("A", matrix(sizes.rows, pattern, 1)?),
+                ("B", dense(&[sizes.rows, 64], 2)?),
+            ]))
+        },
+    },
+    Case {
+        name: "sddmm",
+        expression: "A(i,j) = B(i,j) * C(i,k) * D(j,k)",
+        formats: &[("A", NARROW)],
+        by_hand: include_str!("../kernels/sddmm.c"),
+        bar: Some(BAR),
+        patterns: BOTH,
+        inputs: |sizes, pattern| {
+            Ok(inputs([
+                ("B", matrix(sizes.rows, pattern, 1)?),
+                ("C", dense(&[sizes.rows, 128], 2)?),
+                ("D", dense(&[sizes.rows, 128], 3)?),
+            ]))
+        },
+    },
+    Case {
+        name: "mttkrp",
+        expression: "A(i,r) = B(i,j,k) * C(j,r) * D(k,r)",
+        formats: &[("A", "dense")],
+        by_hand: include_str!("../kernels/mttkrp.c"),
+        bar: Some(BAR),
+        patterns: &[Pattern::Uniform],
+        inputs: |sizes, _| {
+            let [i, j, k] = sizes.tensor_extents;
+            let spec = format!("random(nnz={}, seed=1)", sizes.tensor_stored);
+            Ok(inputs([
+                ("B", made(&spec, &[i, j, k], &Format::csf(3))?),
+                ("C", dense(&[j, 32], 2)?),
+                ("D", dense(&[k, 32], 3)?),
+            ]))
+        },
+    },
+    Case {
+        name: "add",
+        expression: "C(i,j) = A(i,j) + B(i,j)",
+        formats: &[("C", NARROW)],
+        by_hand: include_str!("../kernels/add.c"),
+        bar: Some(BAR),
+        patterns: BOTH,
+        inputs: |sizes, pattern| {
+            Ok(inputs([
+                ("A", matrix(sizes.rows, pattern, 1)?),
+                ("B", matrix(sizes.rows, pattern, 2)?),
+            ]))
+        },
+    },
+    Case {
+        name: "spgemm",
+        expression: "C(i,j) = A(i,k) * B(k,j)",
+        formats: &[("C", NARROW)],
+        by_hand: include_str!("../kernels/spgemm.c"),
+        bar: None,
+        patterns: BOTH,
+        inputs: |sizes, pattern| {
+            Ok(inputs([
+                ("A", matrix(sizes.product_rows, pattern, 1)?),
+                ("B", matrix(sizes.product_rows, pattern, 2)?),
+            ]))
+        },
+    },
+];
+
+impl Case {
+    /// The name with the pattern of the operands: `spmv/band`.
+    pub fn full_name(&self, pattern: Pattern) -> String {
+        format!("{}/{pattern}", self.name)
+    }
+
+    /// What to compile.
+    ///
+    /// # Errors
+    /// None but for a case that is written wrong.
+    pub fn request(&self) -> Result<Request> {
+        let mut request = Request::new(Source::new(self.name, self.expression));
+        for (name, format) in self.formats {
+            request.set_format(name, format)?;
+        }
+        Ok(request)
+    }
+
+    /// The operands at these sizes.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub fn inputs(&self, sizes: &Sizes, pattern: Pattern) -> Result<Inputs> {
+        (self.inputs)(sizes, pattern)
+    }
+}
+
+/// The sizes of operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Rows and columns of matrices.
+    pub rows: u64,
+    /// Rows and columns of the matrices whose product is sparse.
+    pub product_rows: u64,
+    /// The extents of tensors of order 3.
+    pub tensor_extents: [u64; 3],
+    /// The stored entries of tensors of order 3.
+    pub tensor_stored: u64,
+    /// The bytes that the bandwidth of memory is measured with.
+    pub bandwidth_bytes: usize,
+}
+
+impl Size {
+    /// What this size means for operands.
+    pub fn sizes(self) -> Sizes {
+        let small = Sizes {
+            rows: 100_000,
+            product_rows: 100_000,
+            tensor_extents: [12_000, 9_000, 28_000],
+            tensor_stored: 500_000,
+            bandwidth_bytes: 64 << 20,
+        };
+        match self {
+            Self::Small => small,
+            Self::Full => Sizes {
+                rows: 1_000_000,
+                tensor_stored: 5_000_000,
+                bandwidth_bytes: 512 << 20,
+                ..small
+            },
+        }
+    }
+}
+
+fn inputs<const N: usize>(named: [(&str, Tensor); N]) -> Inputs {
+    named
+        .into_iter()
+        .map(|(name, tensor)| (name.to_owned(), tensor))
+        .collect()
+}
+
+/// A square matrix with ten entries a row. With different seeds, bands have
+/// different widths, so that two of them meet in part.
+fn matrix(rows: u64, pattern: Pattern, seed: u64) -> Result<Tensor> {
+    let spec = match pattern {
+        Pattern::Band => format!("band(width={}, seed={seed})", 12 - 2 * seed),
+        Pattern::Uniform => format!("random(nnz={}, seed={seed})", 10 * rows),
+    };
+    made(&spec, &[rows, rows], &Format::csr())
+}
+
+fn dense(extents: &[u64], seed: u64) -> Result<Tensor> {
+    let spec = format!("dense:uniform(seed={seed})");
+    made(&spec, extents, &Format::dense(extents.len()))
+}
+
+fn made(spec: &str, extents: &[u64], format: &Format) -> Result<Tensor> {
+    let source = Source::new("generator", spec);
+    generate(&source, extents, Some(format), ElementType::F64)
+}

@@ -1,0 +1,53 @@
+//! Time in which this thread ran.
+//!
+//! Benchmarks share their machine. Wall time counts the slices in which others
+//! ran; processor time as POSIX has it takes a system call that safe Rust lacks.
+//! Linux says how long a thread has been ready to run and was not, to the
+//! nanosecond, so wall time less that is what remains:
+//!
+//! ```text
+//! wall     |-------- 10 ms --------|
+//! running  |####|    |#####|  |####|
+//! waiting       |....|     |..|        /proc/thread-self/schedstat
+//! ```
+//!
+//! Elsewhere nothing is subtracted. What others do to caches and to memory
+//! stays in the time; measuring in turns spreads it evenly.
+
+use std::time::{Duration, Instant};
+
+/// The time that `work` takes in this thread, and what it gives.
+pub fn time<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let before = waited();
+    let started = Instant::now();
+    let done = work();
+    let wall = started.elapsed();
+    let waited = waited().saturating_sub(before);
+    (wall.saturating_sub(waited), done)
+}
+
+/// How long this thread has been ready to run without running, so far.
+fn waited() -> Duration {
+    // "RUNNING WAITING SLICES", nanoseconds.
+    let read = std::fs::read_to_string("/proc/thread-self/schedstat");
+    let waiting = read.ok().and_then(|text| {
+        let mut numbers = text.split_whitespace();
+        numbers.nth(1)?.parse().ok()
+    });
+    Duration::from_nanos(waiting.unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleeping_counts() {
+        let (taken, done) = time(|| {
+            std::thread::sleep(Duration::from_millis(5));
+            7
+        });
+        assert_eq!(done, 7);
+        assert!(taken >= Duration::from_millis(2), "{taken:?}");
+    }
+}

@@ -1,0 +1,128 @@
+//! From an expression to its first result.
+//!
+//! A small SpMV, so that what is timed is everything but the loops: parsing,
+//! planning, lowering, the C compiler or the disk cache, loading, launching.
+//! Each round begins a new session, as a new process would, but in a process
+//! that is loaded already.
+//!
+//! | cache  | holds before the round                                     |
+//! |--------|------------------------------------------------------------|
+//! | `cold` | what is known of the compiler, no kernel                   |
+//! | `warm` | the kernel as well                                         |
+
+use std::time::{Duration, Instant};
+
+use sparsec::runtime::{Environment, Origin};
+use sparsec::{Diagnostic, Inputs, Request, Result, Session, Source, code, compile};
+
+use crate::case::{CASES, Pattern, Sizes};
+use crate::pair::median;
+
+/// The time of a first result, and of its parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latency {
+    /// `cold` or `warm`.
+    pub cache: &'static str,
+    /// From the expression to loops.
+    pub plan: Duration,
+    /// From loops to a loaded kernel, finding the compiler included.
+    pub kernel: Duration,
+    /// All, the launch and the checked result included.
+    pub all: Duration,
+    /// What `all` has to stay below.
+    pub bar: Duration,
+}
+
+/// What a first result from each cache may take.
+const COLD: Duration = Duration::from_millis(80);
+const WARM: Duration = Duration::from_millis(5);
+
+/// Measures this many rounds from each cache, which is in a directory of its own.
+///
+/// # Errors
+/// `E0503` if no directory can be made or emptied; those of compiling.
+pub fn measure(rounds: usize) -> Result<Vec<Latency>> {
+    let unusable = |error: std::io::Error| {
+        Diagnostic::new(
+            code::CACHE_UNUSABLE,
+            format!("there is no directory for a cache: {error}"),
+        )
+        .help("see to the directory that TMPDIR names")
+    };
+    let folder = tempfile::tempdir().map_err(unusable)?;
+    let environment = Environment {
+        cache_dir: Some(folder.path().to_owned()),
+        ..Environment::of_process()
+    };
+    let inputs = small()?;
+    // Probes the compiler and makes the first kernel.
+    first_result(&environment, &inputs)?;
+    let kernels = folder.path().join("kernels");
+    let mut cold = Vec::new();
+    for _ in 0..rounds.max(1) {
+        std::fs::remove_dir_all(&kernels).map_err(unusable)?;
+        cold.push(first_result(&environment, &inputs)?);
+    }
+    let warm = (0..rounds.max(1)).map(|_| first_result(&environment, &inputs));
+    let warm: Vec<Round> = warm.collect::<Result<_>>()?;
+    Ok(vec![
+        summary("cold", COLD, Origin::Compiled, &cold),
+        summary("warm", WARM, Origin::Cached, &warm),
+    ])
+}
+
+/// One first result.
+#[derive(Clone, Debug)]
+struct Round {
+    plan: Duration,
+    kernel: Duration,
+    all: Duration,
+    origins: Vec<Origin>,
+}
+
+fn first_result(environment: &Environment, inputs: &Inputs) -> Result<Round> {
+    let inputs = inputs.clone();
+    let started = Instant::now();
+    let session = Session::new(sparsec::Options {
+        environment: environment.clone(),
+        ..sparsec::Options::default()
+    });
+    let request = Request::new(Source::new("expression", CASES[0].expression));
+    let compiled = compile(&request, &inputs)?;
+    let plan = started.elapsed();
+    let outcome = session.run(&compiled, inputs)?;
+    Ok(Round {
+        plan,
+        kernel: outcome.timings.compile,
+        all: started.elapsed(),
+        origins: outcome.timings.origins,
+    })
+}
+
+fn summary(cache: &'static str, bar: Duration, origin: Origin, rounds: &[Round]) -> Latency {
+    assert!(
+        rounds.iter().all(|round| round.origins == [origin]),
+        "a {cache} cache gives kernels that are {origin:?}"
+    );
+    let middle =
+        |part: fn(&Round) -> Duration| median(rounds.iter().map(part).collect(), Duration::cmp);
+    Latency {
+        cache,
+        plan: middle(|round| round.plan),
+        kernel: middle(|round| round.kernel),
+        all: middle(|round| round.all),
+        bar,
+    }
+}
+
+/// The operands of a small SpMV.
+fn small() -> Result<Inputs> {
+    let sizes = Sizes {
+        rows: 100,
+        product_rows: 100,
+        tensor_extents: [1, 1, 1],
+        tensor_stored: 1,
+        bandwidth_bytes: 0,
+    };
+    CASES[0].inputs(&sizes, Pattern::Band)
+}

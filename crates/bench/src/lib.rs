@@ -1,0 +1,215 @@
+//! What sparsec's kernels cost beside C that a person would write.
+//!
+//! A speed says little without the machine it was measured on; a ratio of two
+//! programs on one machine, in one run, says a lot. For each kernel this crate
+//! holds the same loop nest written by hand (`kernels/`), compiles both with the
+//! same compiler and the same flags, launches both through the same interface,
+//! compares their results, and only then times them, in turns:
+//!
+//! ```text
+//! expression ─► compile ─► C ─┐                 ┌─► compare ─► ours, hand, hand, ours, …
+//!                             ├─► cc, one set ──┤              one ratio a round
+//! kernels/spmv.c ─────────────┘    of flags     └─► medians, ratio, part of the bandwidth
+//! ```
+//!
+//! What is timed is a launch: loops and the growth of results, without
+//! allocating operands, packing or planning. Both sides write into results of
+//! their own that are used again in every round, so that first touches of fresh
+//! memory, which cost both the same, do not hide the difference between loops.
+//!
+//! | module          | holds                                                |
+//! |-----------------|------------------------------------------------------|
+//! | [`case`](mod@case) | the kernels: expression, formats, C by hand, data |
+//! | [`pair`]        | one kernel made ready twice, compared, timed in turns |
+//! | [`clock`]       | time in which this thread ran                        |
+//! | [`bandwidth`]   | what the memory of this machine gives                |
+//! | [`latency`]     | from an expression to its first result               |
+//! | [`report`]      | what was measured, as a table and as JSON            |
+
+pub mod bandwidth;
+pub mod case;
+pub mod clock;
+pub mod latency;
+pub mod pair;
+pub mod report;
+
+use std::io::Write;
+
+use sparsec::suggest::closest;
+use sparsec::{Diagnostic, Result, Session, code};
+
+use case::{CASES, Case, Sizes};
+use pair::Pair;
+pub use report::Report;
+
+/// What to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Which measurements.
+    pub suite: Suite,
+    /// The kernels to measure, by name; all if empty.
+    pub only: Vec<String>,
+    /// How large operands are.
+    pub size: Size,
+    /// How many rounds at least; at least 1. Short kernels run more of them.
+    pub repeat: usize,
+    /// Whether to print one JSON object at the end, in place of a table as it
+    /// is measured.
+    pub json: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            suite: Suite::All,
+            only: Vec::new(),
+            size: Size::Small,
+            repeat: 11,
+            json: false,
+        }
+    }
+}
+
+/// Measurements that belong together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Suite {
+    /// Everything.
+    #[default]
+    All,
+    /// Kernels beside C written by hand.
+    Kernels,
+    /// From an expression to its first result.
+    Latency,
+}
+
+impl Suite {
+    /// Every suite by name.
+    pub const NAMES: [(&'static str, Self); 3] = [
+        ("all", Self::All),
+        ("kernels", Self::Kernels),
+        ("latency", Self::Latency),
+    ];
+
+    /// The suite with this name; `None` if there is none.
+    pub fn parse(name: &str) -> Option<Self> {
+        let (_, suite) = Self::NAMES.iter().find(|(known, _)| *known == name)?;
+        Some(*suite)
+    }
+}
+
+/// How large operands are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Size {
+    /// A million stored entries a matrix: a minute in all.
+    #[default]
+    Small,
+    /// Ten million: several minutes, and up to 6 GB of memory.
+    Full,
+}
+
+impl Size {
+    /// Every size by name.
+    pub const NAMES: [(&'static str, Self); 2] = [("small", Self::Small), ("full", Self::Full)];
+
+    /// The size with this name; `None` if there is none.
+    pub fn parse(name: &str) -> Option<Self> {
+        let (_, size) = Self::NAMES.iter().find(|(known, _)| *known == name)?;
+        Some(*size)
+    }
+}
+
+/// Measures and prints to `out`, each line as soon as it is known.
+///
+/// # Errors
+/// * `E0004` for a name in `only` that no kernel has;
+/// * `E0008` if `out` cannot be written;
+/// * `E0515` if a kernel's result differs from that of the C written by hand;
+/// * those of compiling and launching.
+pub fn run(options: &Options, out: &mut dyn Write) -> Result<Report> {
+    measure(options, &options.size.sizes(), out)
+}
+
+fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Report> {
+    let chosen = choose(&options.only)?;
+    let session = Session::new(sparsec::Options::default());
+    let compiler = session.runtime().compiler()?;
+    let mut report = Report::of(compiler, options);
+    let mut print = |text: String| -> Result<()> {
+        if options.json {
+            return Ok(());
+        }
+        write(out, &text)
+    };
+    print(report.heading())?;
+    if options.suite != Suite::Latency {
+        let bandwidth = bandwidth::measure(sizes.bandwidth_bytes);
+        print(bandwidth.to_string())?;
+        report.bandwidth = Some(bandwidth);
+        print(report::Row::heading())?;
+        for (case, pattern) in chosen {
+            let row = Pair::new(&session, case, sizes, pattern)?.measure(options.repeat)?;
+            print(row.line())?;
+            report.rows.push(row);
+        }
+    }
+    if options.suite != Suite::Kernels {
+        print(latency::Latency::heading())?;
+        for latency in latency::measure(options.repeat)? {
+            print(latency.line())?;
+            report.latencies.push(latency);
+        }
+    }
+    print(report.verdict())?;
+    if options.json {
+        write(out, &format!("{}\n", report.to_json()))?;
+    }
+    Ok(report)
+}
+
+fn write(out: &mut dyn Write, text: &str) -> Result<()> {
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| {
+            Diagnostic::new(
+                code::CANNOT_PRINT,
+                format!("what was measured cannot be written: {error}"),
+            )
+        })
+}
+
+/// The kernels with these names, each with each of its patterns. `spmv` means
+/// all patterns, `spmv/band` one.
+fn choose(only: &[String]) -> Result<Vec<(&'static Case, case::Pattern)>> {
+    let all = || {
+        CASES
+            .iter()
+            .flat_map(|case| case.patterns.iter().map(move |&pattern| (case, pattern)))
+    };
+    let names = |wanted: &str, case: &Case, pattern| {
+        wanted == case.name || wanted == case.full_name(pattern)
+    };
+    for wanted in only {
+        if !all().any(|(case, pattern)| names(wanted, case, pattern)) {
+            return Err(unknown(wanted));
+        }
+    }
+    let is_chosen = |&(case, pattern): &(&Case, case::Pattern)| {
+        only.is_empty() || only.iter().any(|wanted| names(wanted, case, pattern))
+    };
+    Ok(all().filter(is_chosen).collect())
+}
+
+fn unknown(wanted: &str) -> Diagnostic {
+    let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+    let error = Diagnostic::new(
+        code::BAD_OPTION_VALUE,
+        format!("there is no benchmark `{wanted}`"),
+    );
+    match closest(wanted, known.iter().copied()) {
+        Some(close) => error.help(format!("did you mean `{close}`?")),
+        None => error.help(format!("there are {}", known.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

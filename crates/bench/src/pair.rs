@@ -1,0 +1,255 @@
+//! One kernel made ready twice: from its expression, and from C by hand.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sparsec::runtime::{Kernel, KernelArgument, OutputTensor};
+use sparsec::{
+    Array, Compiled, Diagnostic, ElementType, Inputs, Result, Scalar, Session, code, codegen_c,
+};
+
+use crate::bandwidth;
+use crate::case::{Case, Pattern, Sizes};
+use crate::clock;
+use crate::report::Row;
+
+/// The name of the launch entry in every C file written by hand.
+const ENTRY: &str = "by_hand";
+
+/// How far values may be apart, relative to the larger of 1 and the values:
+/// sums of the same terms in another order.
+const TOLERANCE: f64 = 1e-9;
+
+/// Kernels that take less than this in all rounds run more rounds, up to
+/// [`MORE`] times as many.
+const ENOUGH: Duration = Duration::from_millis(400);
+const MORE: usize = 20;
+
+/// A kernel and its counterpart, with operands.
+#[derive(Debug)]
+pub struct Pair {
+    case: &'static Case,
+    pattern: Pattern,
+    compiled: Compiled,
+    inputs: Inputs,
+    ours: Side,
+    by_hand: Side,
+}
+
+/// One of the two, with the result that it writes.
+#[derive(Debug)]
+struct Side {
+    kernel: Arc<Kernel>,
+    output: OutputTensor,
+}
+
+impl Pair {
+    /// Generates operands, compiles both kernels with the session's compiler and
+    /// flags, and allocates a result for each.
+    ///
+    /// # Errors
+    /// Those of compiling, or of memory that there is not.
+    ///
+    /// # Panics
+    /// If planning converts an operand, or an index array is not 32 bits wide, so
+    /// that the C by hand would be handed arrays that it is not written for.
+    pub fn new(
+        session: &Session,
+        case: &'static Case,
+        sizes: &Sizes,
+        pattern: Pattern,
+    ) -> Result<Self> {
+        let inputs = case.inputs(sizes, pattern)?;
+        let compiled = sparsec::compile(&case.request()?, &inputs)?;
+        let statement = &compiled.statements()[0];
+        assert!(
+            statement.plan.conversions.is_empty(),
+            "`{}` converts its operands",
+            case.name
+        );
+        let function = &statement.function;
+        let widths = function.buffers.iter().map(|(_, buffer)| buffer.storage);
+        assert!(
+            widths
+                .into_iter()
+                .all(|storage| storage != ElementType::I64),
+            "`{}` has wide index arrays",
+            case.name
+        );
+        let runtime = session.runtime();
+        let by_hand = Kernel::compile_c(
+            function,
+            &text(case),
+            ENTRY,
+            runtime.compiler()?,
+            runtime.cache()?,
+        )?;
+        let side = |kernel: Arc<Kernel>| {
+            let output = result(&compiled, &kernel)?;
+            Ok::<_, Diagnostic>(Side { kernel, output })
+        };
+        Ok(Self {
+            case,
+            pattern,
+            ours: side(session.kernel(function)?)?,
+            by_hand: side(Arc::new(by_hand))?,
+            compiled,
+            inputs,
+        })
+    }
+
+    /// Compares the results, then times both in turns for at least this many
+    /// rounds.
+    ///
+    /// # Errors
+    /// `E0515` if the results differ; those of launching.
+    pub fn measure(mut self, rounds: usize) -> Result<Row> {
+        self.ours.launch(&self.inputs)?;
+        self.by_hand.launch(&self.inputs)?;
+        self.compare()?;
+        let (mut ours, mut by_hand) = (Vec::new(), Vec::new());
+        let mut spent = Duration::ZERO;
+        let mut round = 0;
+        while round < rounds.max(1) || (spent < ENOUGH && round < rounds * MORE) {
+            // Who is second finds the caches as the other left them.
+            if round % 2 == 0 {
+                ours.push(self.ours.launch(&self.inputs)?);
+                by_hand.push(self.by_hand.launch(&self.inputs)?);
+            } else {
+                by_hand.push(self.by_hand.launch(&self.inputs)?);
+                ours.push(self.ours.launch(&self.inputs)?);
+            }
+            spent += ours[round] + by_hand[round];
+            round += 1;
+        }
+        let ratios = ours
+            .iter()
+            .zip(&by_hand)
+            .map(|(ours, by_hand)| by_hand.as_secs_f64() / ours.as_secs_f64())
+            .collect();
+        Ok(Row {
+            name: self.case.full_name(self.pattern),
+            expression: self.case.expression,
+            ours: median(ours, Duration::cmp),
+            by_hand: median(by_hand, Duration::cmp),
+            ratio: median(ratios, f64::total_cmp),
+            bar: self.case.bar,
+            rounds: round,
+            bytes: self.bytes(),
+            read: bandwidth::read(self.bytes()),
+        })
+    }
+
+    /// Bytes that have to move at least: every operand read and the result
+    /// written once.
+    fn bytes(&self) -> usize {
+        let operands: usize = self.inputs.values().map(|tensor| tensor.bytes()).sum();
+        let result: usize = self.ours.output.arrays.iter().map(Array::bytes).sum();
+        operands + result
+    }
+
+    fn compare(&self) -> Result<()> {
+        let pairs = self
+            .ours
+            .output
+            .arrays
+            .iter()
+            .zip(&self.by_hand.output.arrays);
+        for (number, (ours, by_hand)) in pairs.enumerate() {
+            if let Some(difference) = difference(ours, by_hand) {
+                let names = self.ours.output.format.arrays();
+                return Err(Diagnostic::new(
+                    code::WRONG_RESULT,
+                    format!(
+                        "`{}` is not what the C written by hand computes",
+                        self.case.full_name(self.pattern)
+                    ),
+                )
+                .note(format!(
+                    "{:?} of the result: {difference}",
+                    names[number].role
+                ))
+                .note(format!(
+                    "schedule: {}",
+                    self.compiled.statements()[0].plan.schedule
+                ))
+                .help("this is a fault of sparsec; please report it"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Side {
+    /// Runs the kernel; how long it took.
+    fn launch(&mut self, inputs: &Inputs) -> Result<Duration> {
+        let mut output = Some(&mut self.output);
+        let mut arguments: Vec<KernelArgument<'_>> = self
+            .kernel
+            .function()
+            .arguments
+            .iter()
+            .map(|argument| match inputs.get(&argument.name) {
+                Some(input) => KernelArgument::In(input),
+                None => KernelArgument::Out(output.take().expect("a kernel has one result")),
+            })
+            .collect();
+        let (taken, ended) = clock::time(|| self.kernel.launch(&mut arguments));
+        ended.map(|()| taken)
+    }
+}
+
+/// The C by hand with the declarations that emitted kernels have.
+fn text(case: &Case) -> String {
+    let prelude = codegen_c::emit_file(&[], &codegen_c::Options::default());
+    let room = include_str!("../kernels/room.c");
+    format!("{prelude}\n{room}\n{}", case.by_hand)
+}
+
+/// A result for `kernel` to write.
+fn result(compiled: &Compiled, kernel: &Kernel) -> Result<OutputTensor> {
+    let name = compiled.results()[0];
+    let function = kernel.function();
+    let program = compiled.program();
+    let vars = &program.statements[0].lhs.vars;
+    OutputTensor::new(
+        function,
+        function
+            .arguments
+            .iter()
+            .find(|argument| argument.name == name)
+            .expect("a kernel takes its result"),
+        compiled
+            .format(name)
+            .expect("every result has a format")
+            .clone(),
+        vars.iter()
+            .map(|&var| program.vars[var].extent.expect("operands have extents"))
+            .collect(),
+        Scalar::F64(0.0),
+    )
+}
+
+/// The first place in which two arrays differ, in words.
+fn difference(ours: &Array, by_hand: &Array) -> Option<String> {
+    if ours.len() != by_hand.len() {
+        return Some(format!("{} and {} entries", ours.len(), by_hand.len()));
+    }
+    let at = match (ours.as_slice::<f64>(), by_hand.as_slice::<f64>()) {
+        (Some(ours), Some(by_hand)) => ours.iter().zip(by_hand).position(|(a, b)| {
+            let scale = a.abs().max(b.abs()).max(1.0);
+            // So that a NaN, which is not near anything, counts as different.
+            let is_near = (a - b).abs() <= TOLERANCE * scale;
+            !is_near
+        })?,
+        _ if ours == by_hand => return None,
+        _ => (0..ours.len()).find(|&at| ours.get(at) != by_hand.get(at))?,
+    };
+    Some(format!("{} and {} at {at}", ours.get(at), by_hand.get(at)))
+}
+
+/// The one in the middle; of an even number, the later of the two.
+pub(crate) fn median<T: Copy>(mut list: Vec<T>, order: impl Fn(&T, &T) -> std::cmp::Ordering) -> T {
+    list.sort_by(order);
+    list[list.len() / 2]
+}

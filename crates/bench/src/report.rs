@@ -1,0 +1,208 @@
+//! What was measured, as a table and as JSON.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sparsec::runtime::Compiler;
+
+use crate::bandwidth::Bandwidth;
+use crate::latency::Latency;
+use crate::{Options, Size};
+
+/// Everything that one run measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// What the compiler says of itself.
+    pub compiler: String,
+    /// The flags that both sides were compiled with.
+    pub flags: Vec<String>,
+    /// How large operands were.
+    pub size: Size,
+    /// How many rounds were asked for.
+    pub rounds: usize,
+    /// What memory gives, if kernels were measured.
+    pub bandwidth: Option<Bandwidth>,
+    /// The kernels.
+    pub rows: Vec<Row>,
+    /// First results.
+    pub latencies: Vec<Latency>,
+}
+
+/// One kernel beside its counterpart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Kernel and pattern: `spmv/band`.
+    pub name: String,
+    /// What it computes.
+    pub expression: &'static str,
+    /// The median time of our kernel.
+    pub ours: Duration,
+    /// The median time of the C by hand.
+    pub by_hand: Duration,
+    /// The median over rounds of `by_hand / ours`: above 1, ours is faster.
+    pub ratio: f64,
+    /// The least ratio that is good enough, if there is one.
+    pub bar: Option<f64>,
+    /// How many rounds.
+    pub rounds: usize,
+    /// Bytes that have to move at least, each array once.
+    pub bytes: usize,
+    /// The time of reading as many bytes from one array.
+    pub read: Duration,
+}
+
+impl Report {
+    pub(crate) fn of(compiler: &Compiler, options: &Options) -> Self {
+        Self {
+            compiler: compiler.version().to_owned(),
+            flags: compiler.flags().to_vec(),
+            size: options.size,
+            rounds: options.repeat.max(1),
+            bandwidth: None,
+            rows: Vec::new(),
+            latencies: Vec::new(),
+        }
+    }
+
+    /// What misses its bar, by name.
+    pub fn missed(&self) -> Vec<String> {
+        let kernels = self.rows.iter().filter(|row| !row.keeps_bar());
+        let latencies = self.latencies.iter().filter(|it| !it.keeps_bar());
+        kernels
+            .map(|row| row.name.clone())
+            .chain(latencies.map(|latency| format!("{} cache", latency.cache)))
+            .collect()
+    }
+
+    /// What both sides are compiled with.
+    pub(crate) fn heading(&self) -> String {
+        format!(
+            "{}\n{}\nmedians of {} rounds or more, in turns\n\n",
+            self.compiler,
+            self.flags.join(" "),
+            self.rounds
+        )
+    }
+
+    /// The last line.
+    pub(crate) fn verdict(&self) -> String {
+        match self.missed().as_slice() {
+            [] => "\nevery bar is kept\n".to_owned(),
+            missed => format!("\nbelow the bar: {}\n", missed.join(", ")),
+        }
+    }
+
+    /// The report as JSON. Times are in seconds, bandwidths in bytes a second.
+    pub fn to_json(&self) -> Value {
+        let name = Size::NAMES.iter().find(|(_, size)| *size == self.size);
+        let rows: Vec<Value> = self.rows.iter().map(Row::json).collect();
+        let latencies: Vec<Value> = self.latencies.iter().map(|it| it.json()).collect();
+        json!({
+            "compiler": self.compiler,
+            "flags": self.flags,
+            "size": name.map(|(name, _)| name),
+            "rounds": self.rounds,
+            "bandwidth": self.bandwidth.map(|it| json!({
+                "read": it.read,
+                "copy": it.copy,
+                "bytes": it.bytes,
+            })),
+            "kernels": rows,
+            "latencies": latencies,
+            "missed": self.missed(),
+        })
+    }
+}
+
+impl Row {
+    pub(crate) fn heading() -> String {
+        format!(
+            "{:18} {:>10} {:>10} {:>7} {:>6} {:>10} {:>8}\n",
+            "kernel", "ours", "by hand", "ratio", "bar", "moves", "of read"
+        )
+    }
+
+    pub(crate) fn line(&self) -> String {
+        let bar = self.bar.map_or("-".to_owned(), |bar| format!("{bar:.2}"));
+        format!(
+            "{:18} {:>10} {:>10} {:>7.3} {:>6} {:>10} {:>8}{}\n",
+            self.name,
+            milliseconds(self.ours),
+            milliseconds(self.by_hand),
+            self.ratio,
+            bar,
+            format!("{:.1} MB", self.bytes as f64 / 1e6),
+            format!("{:.0}%", 100.0 * self.share_of_read()),
+            mark(self.keeps_bar()),
+        )
+    }
+
+    /// Whether the ratio reaches the bar, or there is none.
+    pub fn keeps_bar(&self) -> bool {
+        self.bar.is_none_or(|bar| self.ratio >= bar)
+    }
+
+    /// The bytes a second that our kernel moves, as a part of those that
+    /// reading an array of as many moves.
+    pub fn share_of_read(&self) -> f64 {
+        self.read.as_secs_f64() / self.ours.as_secs_f64()
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "expression": self.expression,
+            "ours": self.ours.as_secs_f64(),
+            "by_hand": self.by_hand.as_secs_f64(),
+            "ratio": self.ratio,
+            "bar": self.bar,
+            "rounds": self.rounds,
+            "bytes": self.bytes,
+            "share_of_read": self.share_of_read(),
+        })
+    }
+}
+
+impl Latency {
+    pub(crate) fn heading() -> String {
+        format!(
+            "\n{:18} {:>10} {:>10} {:>10} {:>10}\n",
+            "first result", "plan", "kernel", "all", "bar"
+        )
+    }
+
+    pub(crate) fn line(&self) -> String {
+        format!(
+            "{:18} {:>10} {:>10} {:>10} {:>10}{}\n",
+            format!("{} cache", self.cache),
+            milliseconds(self.plan),
+            milliseconds(self.kernel),
+            milliseconds(self.all),
+            milliseconds(self.bar),
+            mark(self.keeps_bar()),
+        )
+    }
+
+    /// Whether all stays below the bar.
+    pub fn keeps_bar(&self) -> bool {
+        self.all < self.bar
+    }
+
+    fn json(self) -> Value {
+        json!({
+            "cache": self.cache,
+            "plan": self.plan.as_secs_f64(),
+            "kernel": self.kernel.as_secs_f64(),
+            "all": self.all.as_secs_f64(),
+            "bar": self.bar.as_secs_f64(),
+        })
+    }
+}
+
+fn mark(keeps_bar: bool) -> &'static str {
+    if keeps_bar { "" } else { "  below the bar" }
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.2} ms", 1e3 * time.as_secs_f64())
+}
