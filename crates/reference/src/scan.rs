@@ -27,6 +27,38 @@ use crate::point::{Entry, Value, apply};
 use crate::rows::{Rows, Table};
 use crate::support::Support;
 
+/// The values of an array, its type looked at once.
+#[derive(Clone, Copy)]
+pub(crate) enum Values<'a> {
+    Bool(&'a [u8]),
+    I32(&'a [i32]),
+    I64(&'a [i64]),
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+}
+
+impl<'a> Values<'a> {
+    pub(crate) fn of(array: &'a Array) -> Self {
+        match array.element() {
+            ElementType::Bool => Self::Bool(array.slice()),
+            ElementType::I32 => Self::I32(array.slice()),
+            ElementType::I64 => Self::I64(array.slice()),
+            ElementType::F32 => Self::F32(array.slice()),
+            ElementType::F64 => Self::F64(array.slice()),
+        }
+    }
+
+    fn get(self, at: usize) -> Scalar {
+        match self {
+            Self::Bool(values) => Scalar::Bool(values[at] != 0),
+            Self::I32(values) => Scalar::I32(values[at]),
+            Self::I64(values) => Scalar::I64(values[at]),
+            Self::F32(values) => Scalar::F32(values[at]),
+            Self::F64(values) => Scalar::F64(values[at]),
+        }
+    }
+}
+
 /// An entry as a function of the bound coordinates.
 pub(crate) type Computed<'a> = Box<dyn Fn(&[u64]) -> Entry + 'a>;
 
@@ -35,7 +67,7 @@ pub(crate) type Computed<'a> = Box<dyn Fn(&[u64]) -> Entry + 'a>;
 pub(crate) enum Source<'a> {
     /// The values of a tensor that is dense in all modes.
     Array {
-        values: &'a Array,
+        values: Values<'a>,
         strides: Vec<(usize, usize)>,
     },
     /// Entries at every coordinate.

@@ -19,7 +19,7 @@ use crate::coordinate_map::CoordinateMap;
 use crate::point::{Entry, Fold, Value, apply, repeated};
 use crate::program::{Context, Operand, run, run_statement};
 use crate::rows::Rows;
-use crate::scan::{Computed, Formula, Node, Source, State, Vars};
+use crate::scan::{Computed, Formula, Node, Source, State, Values, Vars};
 use crate::support::Support;
 
 /// The result of every statement, by the name of its tensor.
@@ -286,7 +286,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                     stride *= tensor.extents()[level.mode] as usize;
                 }
                 Source::Array {
-                    values: tensor.vals(),
+                    values: Values::of(tensor.vals()),
                     strides,
                 }
             }
