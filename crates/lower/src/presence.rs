@@ -6,8 +6,8 @@
 //! only when it has run, so such temporaries carry a flag.
 
 use sparsec_base::Scalar;
-use sparsec_index::{Access, Expr as Value};
-use sparsec_loop::{BinaryOp, Expr};
+use sparsec_index::{Access, Expr as Value, TensorVar};
+use sparsec_loop::{BinaryOp, Expr, Var};
 
 use crate::statement::Lowerer;
 use crate::workspace::Workspace;
@@ -21,6 +21,17 @@ pub(crate) enum Presence {
     Never,
     /// Where a condition holds.
     When(Expr),
+}
+
+/// A temporary that annihilates what it is combined with if nothing was added
+/// to it: `t * x(i)` is 0 then, even where `x(i)` is `NaN`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factor {
+    pub(crate) temporary: TensorVar,
+    /// Whether anything was added.
+    pub(crate) written: Var,
+    /// What it is if nothing was.
+    pub(crate) identity: Scalar,
 }
 
 impl Presence {
@@ -72,7 +83,7 @@ impl Lowerer<'_> {
                         written: Some(flag),
                         ..
                     },
-                ) => Presence::When(Expr::Var(*flag)),
+                ) if !self.certain.contains(&access.tensor) => Presence::When(Expr::Var(*flag)),
                 _ => Presence::Always,
             },
             Value::Cast(_, body) => self.presence(body),
@@ -103,6 +114,50 @@ impl Lowerer<'_> {
                     .fold(Presence::Always, Presence::and)
             }
             Value::Reduce { .. } => unreachable!("concrete notation has loops for reductions"),
+        }
+    }
+
+    /// A temporary of `rhs` that may hold nothing and then annihilates.
+    pub(crate) fn uncertain_factor(&self, rhs: &Value) -> Option<Factor> {
+        let mut found = None;
+        self.for_each_factor(rhs, &mut |access| {
+            let workspace = self.workspaces.get(&access.tensor);
+            if let Some(Workspace::Scalar {
+                written: Some(written),
+                identity,
+                ..
+            }) = workspace
+                && !self.certain.contains(&access.tensor)
+            {
+                found.get_or_insert(Factor {
+                    temporary: access.tensor,
+                    written: *written,
+                    identity: *identity,
+                });
+            }
+        });
+        found
+    }
+
+    /// Calls `visit` on every access in an argument of floats that annihilates
+    /// where nothing in it is stored. Of other types, computing gives the same.
+    pub(crate) fn for_each_factor(&self, expr: &Value, visit: &mut dyn FnMut(&Access)) {
+        match expr {
+            Value::Literal(_) | Value::Access(_) => {}
+            Value::Cast(_, body) | Value::Reduce { body, .. } => self.for_each_factor(body, visit),
+            Value::Apply { op, args } => {
+                for (at, arg) in args.iter().enumerate() {
+                    let element = arg.element(&self.concrete.tensors);
+                    let annihilator = op.annihilator(at, element).filter(|_| element.is_float());
+                    if annihilator
+                        .is_some_and(|value| self.where_absent(arg) == Value::Literal(value))
+                    {
+                        arg.for_each_access(&mut |access| visit(access));
+                    } else {
+                        self.for_each_factor(arg, visit);
+                    }
+                }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The walk over a statement, from outside in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{ElementType, Scalar};
 use sparsec_graph::operand::level_at;
@@ -12,7 +12,7 @@ use sparsec_loop::{Block, Builder, Expr, Function, Stmt as Loop, Var};
 use crate::assemble::Assembly;
 use crate::cursor::{Bindings, Cursor, Place};
 use crate::level::dense::locate;
-use crate::presence::Presence;
+use crate::presence::{Factor, Presence};
 use crate::signature::{Arrays, arguments};
 use crate::value;
 use crate::workspace::Workspace;
@@ -26,6 +26,8 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) tensors: BTreeMap<TensorVar, Arrays>,
     pub(crate) workspaces: BTreeMap<TensorVar, Workspace>,
     pub(crate) assembly: Option<Assembly>,
+    /// Temporaries known to hold something where the code being written runs.
+    pub(crate) certain: BTreeSet<TensorVar>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -40,6 +42,7 @@ impl<'a> Lowerer<'a> {
             tensors,
             workspaces: BTreeMap::new(),
             assembly: None,
+            certain: BTreeSet::new(),
         }
     }
 
@@ -184,6 +187,9 @@ impl<'a> Lowerer<'a> {
     }
 
     fn assign(&mut self, lhs: &Access, reduce: Option<Operator>, rhs: &Value, bindings: &Bindings) {
+        if let Some(factor) = self.uncertain_factor(rhs) {
+            return self.assign_by_factor(factor, lhs, reduce, rhs, bindings);
+        }
         let value = self.value(rhs, bindings);
         let is_workspace = self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace;
         let has_pattern = match self.workspaces.get(&lhs.tensor) {
@@ -215,6 +221,33 @@ impl<'a> Lowerer<'a> {
                 });
             }
         }
+    }
+
+    /// An assignment in two versions: where a temporary holds something, and
+    /// where it does not and so annihilates what it is combined with.
+    fn assign_by_factor(
+        &mut self,
+        factor: Factor,
+        lhs: &Access,
+        reduce: Option<Operator>,
+        rhs: &Value,
+        bindings: &Bindings,
+    ) {
+        let then = self.block(|it| {
+            it.certain.insert(factor.temporary);
+            it.assign(lhs, reduce, rhs, bindings);
+            it.certain.remove(&factor.temporary);
+        });
+        let absent = rhs.map_accesses(&mut |access| {
+            (access.tensor == factor.temporary).then_some(Value::Literal(factor.identity))
+        });
+        let absent = absent.simplify();
+        let otherwise = self.block(|it| it.assign(lhs, reduce, &absent, bindings));
+        self.builder.push(Loop::If {
+            condition: Expr::Var(factor.written),
+            then,
+            otherwise,
+        });
     }
 
     /// The expression of the loop IR for a value.

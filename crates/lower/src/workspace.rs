@@ -279,9 +279,17 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether the result's pattern depends on whether the producer of a
-    /// temporary without a list found anything.
+    /// Whether it matters if the producer of a temporary without a list found
+    /// anything: to the result's pattern, or because the temporary annihilates
+    /// if not.
     fn wants_flag(&self, consumer: &Stmt, producer: &Stmt, temporary: TensorVar) -> bool {
+        let mut is_factor = false;
+        consumer.for_each_assign(&mut |_, _, rhs| {
+            self.for_each_factor(rhs, &mut |access| is_factor |= access.tensor == temporary);
+        });
+        if is_factor {
+            return true;
+        }
         if self.always_writes(producer, temporary) && !self.searches(producer) {
             return false;
         }

@@ -11,8 +11,9 @@
 //! y(i) = t1(i) + z(i)
 //! ```
 //!
-//! The temporary stores what its part makes stored: its modes are dense where
-//! the result's are, else compressed.
+//! The temporary has to store what its part makes stored and no more, so its
+//! modes are compressed; only where it is added up into a dense result, which
+//! stores everything anyway, are they dense as the result's are.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,8 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::Formats;
 use sparsec_index::{
-    Access, Expr, IndexVar, Program, Schedule, Statement, TensorData, TensorRole, TensorVar,
+    Access, Expr, IndexVar, Operator, Program, Schedule, Statement, TensorData, TensorRole,
+    TensorVar,
 };
 
 use crate::formats::default_result_format;
@@ -100,15 +102,7 @@ pub fn plan_program(
 fn split(program: &mut Program, number: usize, formats: &mut Formats) -> Option<()> {
     let statement = program.statements[number].clone();
     let part = part_to_split(&statement.rhs)?.clone();
-    let bound = bound_vars(&part);
-    let mut free: Vec<IndexVar> = Vec::new();
-    part.for_each_access(&mut |access| {
-        for var in &access.vars {
-            if !bound.contains(var) && !free.contains(var) {
-                free.push(*var);
-            }
-        }
-    });
+    let mut free = free_vars(&part);
     let in_lhs = |var: &IndexVar| statement.lhs.vars.iter().position(|known| known == var);
     free.sort_by_key(|var| in_lhs(var).unwrap_or(usize::MAX));
     let temporary = program.tensors.push(TensorData {
@@ -121,10 +115,8 @@ fn split(program: &mut Program, number: usize, formats: &mut Formats) -> Option<
         role: TensorRole::Result,
         span: program.tensors[statement.lhs.tensor].span,
     });
-    formats.set(
-        temporary,
-        format_like(&statement.lhs, &free, formats.of(statement.lhs.tensor)),
-    );
+    let format = format_of(&statement, &part, &free, formats.of(statement.lhs.tensor));
+    formats.set(temporary, format);
     let span = statement.span;
     let read = Expr::Access(Access {
         tensor: temporary,
@@ -184,6 +176,9 @@ fn first_reduction(expr: &Expr, is_root: bool) -> Option<&Expr> {
     match expr {
         Expr::Literal(_) | Expr::Access(_) => None,
         Expr::Reduce { body, .. } if is_root => first_reduction(body, false),
+        // A scalar is in nobody's way, and as a tensor it would be stored
+        // whatever there is to reduce.
+        Expr::Reduce { body, .. } if free_vars(expr).is_empty() => first_reduction(body, false),
         Expr::Reduce { .. } => Some(expr),
         Expr::Apply { args, .. } => args.iter().find_map(|arg| first_reduction(arg, false)),
         Expr::Cast(_, body) => first_reduction(body, false),
@@ -204,6 +199,20 @@ fn largest_argument(expr: &Expr) -> Option<&Expr> {
     }
 }
 
+/// The variables of an expression that no reduction in it binds, in order.
+fn free_vars(expr: &Expr) -> Vec<IndexVar> {
+    let bound = bound_vars(expr);
+    let mut free: Vec<IndexVar> = Vec::new();
+    expr.for_each_access(&mut |access| {
+        for var in &access.vars {
+            if !bound.contains(var) && !free.contains(var) {
+                free.push(*var);
+            }
+        }
+    });
+    free
+}
+
 fn bound_vars(expr: &Expr) -> Vec<IndexVar> {
     match expr {
         Expr::Literal(_) | Expr::Access(_) => Vec::new(),
@@ -217,17 +226,32 @@ fn bound_vars(expr: &Expr) -> Vec<IndexVar> {
     }
 }
 
-/// A format over `vars`, dense where the left side's mode of that variable is.
-fn format_like(lhs: &Access, vars: &[IndexVar], format: &Format) -> Format {
-    let kind = |var: &IndexVar| match lhs.vars.iter().position(|known| known == var) {
-        Some(mode) if format.levels()[format.level_of_mode(mode)].is_full() => LevelKind::Dense,
-        _ => LevelKind::Compressed,
+/// The format of the temporary of `part`, over `vars`.
+fn format_of(statement: &Statement, part: &Expr, vars: &[IndexVar], result: &Format) -> Format {
+    let may_be_dense = result.is_all_dense() && is_term(&statement.rhs, part);
+    let kind = |var: &IndexVar| match statement.lhs.vars.contains(var) && may_be_dense {
+        true => LevelKind::Dense,
+        false => LevelKind::Compressed,
     };
     let levels = vars
         .iter()
         .enumerate()
         .map(|(mode, var)| Level::new(mode, kind(var)));
     Format::from_levels(levels.collect()).expect("dense and compressed levels stand in any order")
+}
+
+/// Whether `part` is added or subtracted in `expr`, so that it does not matter
+/// whether a zero of it is stored.
+fn is_term(expr: &Expr, part: &Expr) -> bool {
+    match expr {
+        _ if expr == part => true,
+        Expr::Apply {
+            op: Operator::Add | Operator::Sub | Operator::Neg,
+            args,
+        } => args.iter().any(|arg| is_term(arg, part)),
+        Expr::Cast(_, body) => is_term(body, part),
+        _ => false,
+    }
 }
 
 fn fresh_name(program: &Program) -> String {

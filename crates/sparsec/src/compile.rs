@@ -113,6 +113,11 @@ fn default_input_format(order: usize) -> Format {
 }
 
 impl Compiled {
+    /// The program as it was written, before statements were split.
+    pub fn resolved(&self) -> &Program {
+        &self.resolved
+    }
+
     /// The program, with a statement for every kernel.
     pub fn program(&self) -> &Program {
         &self.program

@@ -142,9 +142,12 @@ impl Session {
     /// # Errors
     /// `E0515` with the first entry that differs.
     pub fn check(&self, compiled: &Compiled, inputs: &Inputs, outcome: &Outcome) -> Result<()> {
-        let expected = reference::evaluate(&compiled.resolved, inputs)?;
-        for (name, tensor) in &outcome.tensors {
-            if let Some(difference) = reference::compare(&expected[name], tensor) {
+        let mut known = inputs.clone();
+        for (number, statement) in compiled.resolved.statements.iter().enumerate() {
+            let name = &compiled.resolved.tensors[statement.lhs.tensor].name;
+            let expected = reference::evaluate_statement(&compiled.resolved, number, &known)?;
+            let tensor = &outcome.tensors[name];
+            if let Some(difference) = reference::compare(&expected, tensor) {
                 return Err(Diagnostic::new(
                     code::WRONG_RESULT,
                     format!("`{name}` is not what the reference evaluator computes"),
@@ -152,6 +155,7 @@ impl Session {
                 .note(difference.to_string())
                 .help("this is a fault of sparsec; please report it with the expression"));
             }
+            known.insert(name.clone(), tensor.clone());
         }
         Ok(())
     }

@@ -1,0 +1,385 @@
+//! Random programs: expressions × formats × small integer data, on the
+//! interpreter and on compiled C, against the dense oracle.
+//!
+//! Values are small integers, so that every engine's result is exact and the
+//! comparison is of bits, patterns included. `SPARSEC_CASES=N` runs N programs
+//! (one in [`C_EVERY`] also as C); the seed is fixed unless `SPARSEC_SEED` is set.
+//!
+//! A refusal of planning is an answer too, but few may be refused, or the test
+//! would show nothing.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use sparsec::{
+    Backend, Compiled, ElementType, Format, FormatSpec, Inputs, Options, Outcome, Request, Session,
+    Source, compile, generate, reference,
+};
+
+/// Programs run without `SPARSEC_CASES`.
+const CASES: u32 = 1500;
+/// One program in so many runs as C too: a compile takes tens of milliseconds.
+const C_EVERY: usize = 15;
+
+/// The orders of the operands `A`, `B`, …: a program uses some of them.
+const ORDERS: [usize; 6] = [2, 2, 1, 1, 3, 0];
+const NAMES: [&str; 6] = ["A", "B", "c", "d", "T", "s"];
+const VARS: [&str; 4] = ["i", "j", "k", "l"];
+
+#[derive(Clone, Debug)]
+enum Node {
+    Access(usize, Vec<usize>),
+    Literal(i64),
+    Infix(&'static str, Box<Node>, Box<Node>),
+    Call(&'static str, Vec<Node>),
+    Reduce(&'static str, usize, Box<Node>),
+}
+
+#[derive(Clone, Debug)]
+struct Operand {
+    format: String,
+    element: ElementType,
+    density: f64,
+    seed: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    lhs: Vec<usize>,
+    rhs: Node,
+    /// A second statement computes this from the first one's result.
+    second: Option<Node>,
+    result: Option<String>,
+    extents: Vec<u64>,
+    operands: Vec<Operand>,
+}
+
+fn access() -> impl Strategy<Value = Node> {
+    (0..ORDERS.len()).prop_flat_map(|slot| {
+        prop::collection::vec(0..VARS.len(), ORDERS[slot])
+            .prop_map(move |vars| Node::Access(slot, vars))
+    })
+}
+
+fn node() -> impl Strategy<Value = Node> {
+    let leaf = prop_oneof![12 => access(), 1 => (-1i64..4).prop_map(Node::Literal)];
+    leaf.prop_recursive(4, 12, 3, |inner| {
+        let pair = |symbol: &'static str, inner: BoxedStrategy<Node>| {
+            (inner.clone(), inner)
+                .prop_map(move |(left, right)| Node::Infix(symbol, Box::new(left), Box::new(right)))
+        };
+        let inner = inner.boxed();
+        prop_oneof![
+            6 => pair("*", inner.clone()),
+            4 => pair("+", inner.clone()),
+            2 => pair("-", inner.clone()),
+            1 => (prop::sample::select(vec!["max", "min"]), inner.clone(), inner.clone())
+                .prop_map(|(name, left, right)| Node::Call(name, vec![left, right])),
+            1 => (prop::sample::select(vec!["abs", "-", "relu", "sign"]), inner.clone())
+                .prop_map(|(name, arg)| Node::Call(name, vec![arg])),
+            1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| {
+                let condition = Node::Infix(">", Box::new(a.clone()), Box::new(b));
+                Node::Call("select", vec![condition, a, c])
+            }),
+            3 => (
+                prop::sample::select(vec!["sum", "sum", "sum", "max", "min", "prod"]),
+                0..VARS.len(),
+                inner,
+            )
+                .prop_map(|(name, var, body)| Node::Reduce(name, var, Box::new(body))),
+        ]
+    })
+}
+
+fn format(order: usize) -> BoxedStrategy<String> {
+    let presets: Vec<String> = sparsec::presets()
+        .iter()
+        .filter(|preset| preset.fits(order))
+        .map(|preset| preset.name.to_owned())
+        .collect();
+    let map = (
+        Just((0..order).collect::<Vec<usize>>()).prop_shuffle(),
+        prop::collection::vec(prop::sample::select(vec!["dense", "compressed"]), order),
+    )
+        .prop_map(|(modes, kinds)| {
+            let names: Vec<&str> = VARS[..modes.len()].to_vec();
+            let levels: Vec<String> = modes
+                .iter()
+                .zip(kinds)
+                .map(|(mode, kind)| format!("{} : {kind}", VARS[*mode]))
+                .collect();
+            format!("({}) -> ({})", names.join(", "), levels.join(", "))
+        });
+    prop_oneof![2 => prop::sample::select(presets), 1 => map].boxed()
+}
+
+fn operand(order: usize) -> impl Strategy<Value = Operand> {
+    let element = prop::sample::select(vec![
+        ElementType::F64,
+        ElementType::F64,
+        ElementType::F64,
+        ElementType::I64,
+        ElementType::I32,
+        ElementType::F32,
+    ]);
+    let density = prop::sample::select(vec![0.0, 0.1, 0.4, 0.8, 1.0]);
+    (format(order), element, density, 0..1000u64).prop_map(|(format, element, density, seed)| {
+        Operand {
+            format,
+            element,
+            density,
+            seed,
+        }
+    })
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let lhs = (Just(vec![0, 1, 2, 3]).prop_shuffle(), 0..4usize).prop_map(|(mut vars, order)| {
+        vars.truncate(order);
+        vars
+    });
+    let extents = prop_oneof![
+        3 => (1..5u64).prop_map(|extent| vec![extent; VARS.len()]),
+        1 => Just(vec![0; VARS.len()]),
+        4 => prop::collection::vec(1..6u64, VARS.len()),
+    ];
+    lhs.prop_flat_map(move |lhs| {
+        let operands: Vec<_> = ORDERS.iter().map(|order| operand(*order)).collect();
+        (
+            Just(lhs.clone()),
+            node(),
+            prop::option::weighted(0.2, node()),
+            prop::option::weighted(0.6, format(lhs.len())),
+            extents.clone(),
+            operands,
+        )
+            .prop_map(|(lhs, rhs, second, result, extents, operands)| Case {
+                lhs,
+                rhs,
+                second,
+                result,
+                extents,
+                operands,
+            })
+    })
+}
+
+fn indices(vars: &[usize]) -> String {
+    let names: Vec<&str> = vars.iter().map(|var| VARS[*var]).collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("({})", names.join(","))
+    }
+}
+
+fn text(node: &Node) -> String {
+    match node {
+        Node::Access(slot, vars) => format!("{}{}", NAMES[*slot], indices(vars)),
+        Node::Literal(value) => value.to_string(),
+        Node::Infix(symbol, left, right) => format!("({} {symbol} {})", text(left), text(right)),
+        Node::Call("-", args) => format!("(-({}))", text(&args[0])),
+        Node::Call(name, args) => {
+            let args: Vec<String> = args.iter().map(text).collect();
+            format!("{name}({})", args.join(", "))
+        }
+        Node::Reduce(name, var, body) => format!("{name}{{{}}}({})", VARS[*var], text(body)),
+    }
+}
+
+/// The extents of every operand, from where it is first used.
+fn shapes(node: &Node, extents: &[u64], shapes: &mut BTreeMap<usize, Vec<u64>>) {
+    match node {
+        Node::Literal(_) => {}
+        Node::Access(slot, vars) => {
+            shapes
+                .entry(*slot)
+                .or_insert_with(|| vars.iter().map(|var| extents[*var]).collect());
+        }
+        Node::Infix(_, left, right) => {
+            self::shapes(left, extents, shapes);
+            self::shapes(right, extents, shapes);
+        }
+        Node::Call(_, args) => args
+            .iter()
+            .for_each(|arg| self::shapes(arg, extents, shapes)),
+        Node::Reduce(_, _, body) => self::shapes(body, extents, shapes),
+    }
+}
+
+/// What became of the programs so far.
+#[derive(Debug, Default)]
+struct Tally {
+    agreed: usize,
+    refused: usize,
+    /// Programs that mean nothing, which the generator does not avoid.
+    meaningless: usize,
+}
+
+struct Engines {
+    interpreter: Session,
+    c: Session,
+    _cache: tempfile::TempDir,
+}
+
+fn engines() -> Engines {
+    let cache = tempfile::tempdir().expect("a scratch directory");
+    let mut environment = sparsec::runtime::Environment::of_process();
+    environment.cache_dir = Some(cache.path().into());
+    Engines {
+        interpreter: Session::interpreter(),
+        c: Session::new(Options {
+            backend: Backend::C,
+            environment,
+            ..Options::default()
+        }),
+        _cache: cache,
+    }
+}
+
+fn request(case: &Case) -> (Request, Inputs) {
+    let mut program = format!("Z{} = {}", indices(&case.lhs), text(&case.rhs));
+    let mut used = BTreeMap::new();
+    shapes(&case.rhs, &case.extents, &mut used);
+    if let Some(second) = &case.second {
+        let read = format!("Z{}", indices(&case.lhs));
+        let _ = write!(
+            program,
+            "\nY{} = {read} + {}",
+            indices(&case.lhs),
+            text(second)
+        );
+        shapes(second, &case.extents, &mut used);
+    }
+    let mut request = Request::new(Source::new("program", program));
+    for (var, extent) in case.lhs.iter().map(|var| (VARS[*var], case.extents[*var])) {
+        request.extents.insert(var.to_owned(), extent);
+    }
+    if let Some(format) = &case.result {
+        request
+            .set_format("Z", format)
+            .expect("the strategy writes formats");
+    }
+    let mut inputs = Inputs::new();
+    for (slot, shape) in used {
+        let operand = &case.operands[slot];
+        let format = FormatSpec::parse(&Source::new("format", operand.format.as_str()))
+            .and_then(|spec| spec.resolve(ORDERS[slot]))
+            .expect("the strategy writes formats");
+        let name = NAMES[slot].to_owned();
+        let tensor = generated(operand, &shape, &format);
+        request.tensor(&name).element = Some(operand.element);
+        inputs.insert(name, tensor);
+    }
+    (request, inputs)
+}
+
+fn generated(operand: &Operand, shape: &[u64], format: &Format) -> sparsec::Tensor {
+    let spec = format!(
+        "random(density={:?}, seed={}, values=int)",
+        operand.density, operand.seed
+    );
+    generate(
+        &Source::new("generator", spec),
+        shape,
+        Some(format),
+        operand.element,
+    )
+    .expect("small tensors")
+}
+
+/// Runs one program everywhere.
+fn check(case: &Case, engines: &Engines, tally: &mut Tally) -> Result<(), TestCaseError> {
+    let (request, inputs) = request(case);
+    let compiled = match compile(&request, &inputs) {
+        Ok(compiled) => compiled,
+        Err(error) if error.code().as_str().starts_with("E03") => {
+            tally.refused += 1;
+            return Ok(());
+        }
+        Err(error) if error.code().as_str().starts_with("E02") => {
+            tally.meaningless += 1;
+            return Ok(());
+        }
+        Err(error) => return Err(TestCaseError::fail(error.to_string())),
+    };
+    let as_c = tally.agreed % C_EVERY == 0;
+    let sessions = [Some(&engines.interpreter), as_c.then_some(&engines.c)];
+    for session in sessions.into_iter().flatten() {
+        let ran = session.run(&compiled, inputs.clone());
+        agrees(&compiled, &inputs, ran)
+            .map_err(|why| TestCaseError::fail(format!("{}\n{why}", request.expression.text())))?;
+    }
+    tally.agreed += 1;
+    Ok(())
+}
+
+/// Compares a run with the oracle, statement by statement: a temporary is read
+/// as it was stored, padding included.
+fn agrees(
+    compiled: &Compiled,
+    inputs: &Inputs,
+    ran: sparsec::Result<Outcome>,
+) -> Result<(), String> {
+    let program = compiled.resolved();
+    let mut known = inputs.clone();
+    for (number, statement) in program.statements.iter().enumerate() {
+        let name = &program.tensors[statement.lhs.tensor].name;
+        let expected = reference::dense::evaluate_statement(program, number, &known);
+        let tensor = match (&ran, expected) {
+            (Ok(outcome), Ok(expected)) => {
+                let tensor = &outcome.tensors[name];
+                if let Some(difference) = reference::compare_exact(&expected, tensor) {
+                    return Err(format!("{name}: {difference}"));
+                }
+                tensor
+            }
+            (Err(found), Err(wanted)) if found.code() == wanted.code() => return Ok(()),
+            (Ok(_), Err(wanted)) => return Err(format!("ran, but the oracle says\n{wanted}")),
+            // A later statement may be what failed.
+            (Err(_), Ok(_)) if number + 1 < program.statements.len() => return Ok(()),
+            (Err(found), _) => return Err(found.to_string()),
+        };
+        known.insert(name.clone(), tensor.clone());
+    }
+    Ok(())
+}
+
+#[test]
+fn random_programs_agree_with_the_oracle() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let cases = number("SPARSEC_CASES").unwrap_or(CASES);
+    let mut seed = [7; 32];
+    if let Some(given) = number("SPARSEC_SEED") {
+        seed[..4].copy_from_slice(&given.to_le_bytes());
+    }
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 4000,
+        ..Config::default()
+    };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let engines = engines();
+    let tally = RefCell::new(Tally::default());
+    let result = runner.run(&case(), |case| {
+        check(&case, &engines, &mut tally.borrow_mut())
+    });
+    let tally = tally.into_inner();
+    if let Err(error) = result {
+        panic!("{error}\n{tally:?}");
+    }
+    let meant = tally.agreed + tally.refused;
+    assert!(
+        meant * 2 > cases as usize,
+        "most programs mean something: {tally:?}"
+    );
+    assert!(
+        tally.refused * 10 < meant,
+        "few programs are refused: {tally:?}"
+    );
+}
