@@ -1,6 +1,6 @@
 //! The points of one join, one after the other.
 //!
-//! A term of a [`Support`](crate::support::Support) says which operands must be
+//! A term of a [`Support`] says which operands must be
 //! stored. A scan binds index variables step by step until a point is whole:
 //!
 //! ```text
