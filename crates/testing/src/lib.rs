@@ -1,1 +1,36 @@
-//! Filetests and random programs: what the tests of sparsec are made of.
+//! Filetests: what sparsec makes of a program, written down in text files.
+//!
+//! A file in `filetests/` is a program, the stages to look at, and what they
+//! are to be:
+//!
+//! ```text
+//! ; Two compressed vectors into a dense one: a merged loop, then one tail each.
+//! test lattice run
+//! a : f64[6], (i) -> (i : dense)
+//! b : f64[6], (i) -> (i : compressed)
+//! c : f64[6], (i) -> (i : compressed)
+//! a(i) = b(i) + c(i)
+//! ---- lattice
+//! i: {b0, c0} {b0} {c0}   visits b0 ∪ c0
+//! ---- run
+//! b = {1: 2, 4: 3}   c = {0: 1, 4: 10}   =>   a = [1, 2, 0, 0, 13, 0]
+//! ```
+//!
+//! | module     | holds                                                    |
+//! |------------|----------------------------------------------------------|
+//! | [`file`]   | the parts of a file                                      |
+//! | [`stages`] | stages compared with sections, and read back             |
+//! | [`data`]   | tensors as a `run` line writes them                      |
+//! | [`run`]    | `run` lines on every engine, against the dense oracle    |
+//! | [`refuse`] | programs that are to be refused                          |
+//! | [`suite`]  | all files of a folder                                    |
+//!
+//! Sections are written by hand or with `SPARSEC_BLESS=1`, which writes every
+//! section but `run`: what a program computes is worked out by people.
+
+pub mod data;
+pub mod file;
+pub mod refuse;
+pub mod run;
+pub mod stages;
+pub mod suite;

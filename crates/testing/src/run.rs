@@ -1,0 +1,151 @@
+//! `run` lines on every engine, against the dense oracle.
+
+use sparsec::{Backend, Options, Session};
+use sparsec::{Compiled, Inputs, Outcome, Scalar, Tensor, compile, reference};
+
+use sparsec_runtime::Environment;
+
+use crate::data::{Case, Data, Expected, cases};
+use crate::file::Filetest;
+use crate::stages::Check;
+
+/// The engines that cases run on.
+#[derive(Debug)]
+pub struct Engines(Vec<(&'static str, Session)>);
+
+impl Engines {
+    /// The interpreter, the interpreter with assembly apart, and C with the
+    /// compiler and the cache of `environment`.
+    pub fn new(environment: Environment) -> Self {
+        let session = |backend, apart| {
+            Session::new(Options {
+                backend,
+                apart,
+                environment: environment.clone(),
+                ..Options::default()
+            })
+        };
+        Self(vec![
+            ("interpreter", session(Backend::Interpreter, false)),
+            (
+                "interpreter, assembly apart",
+                session(Backend::Interpreter, true),
+            ),
+            ("C", session(Backend::C, false)),
+        ])
+    }
+}
+
+/// Runs every case of a file.
+///
+/// # Errors
+/// The first case that goes wrong, with its line and engine.
+pub fn check(file: &Filetest, compiled: &Compiled, engines: &Engines) -> Check {
+    let section = file
+        .section("run")
+        .ok_or("there is no section `run`; it is written by hand")?;
+    let element_of = |name: &str| {
+        let program = compiled.resolved();
+        let found = program.tensors.iter().find(|(_, data)| data.name == name);
+        found.map(|(_, data)| data.element)
+    };
+    let cases = cases(&file.name, &section.text, section.line + 1, &element_of)
+        .map_err(|error| error.render(false))?;
+    if cases.is_empty() {
+        return Err(format!("{}:{}: there is no case", file.name, section.line));
+    }
+    for case in &cases {
+        check_case(file, compiled, engines, case)
+            .map_err(|error| format!("{}:{}: {error}", file.name, case.line))?;
+    }
+    Ok(())
+}
+
+fn check_case(file: &Filetest, compiled: &Compiled, engines: &Engines, case: &Case) -> Check {
+    let mut inputs = Inputs::new();
+    for (name, data) in &case.given {
+        inputs.insert(name.clone(), input(file, compiled, name, data)?);
+    }
+    let compiled = compile(&file.request, &inputs).map_err(|error| error.render(false))?;
+    for (engine, session) in &engines.0 {
+        let outcome = session.run(&compiled, inputs.clone());
+        check_outcome(file, &compiled, &inputs, case, outcome)
+            .map_err(|error| format!("{engine}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn check_outcome(
+    file: &Filetest,
+    compiled: &Compiled,
+    inputs: &Inputs,
+    case: &Case,
+    outcome: sparsec::Result<Outcome>,
+) -> Check {
+    let (results, outcome) = match (&case.expected, outcome) {
+        (Expected::Results(results), Ok(outcome)) => (results, outcome),
+        (Expected::Error(code), Err(error)) if error.code().as_str() == code => return Ok(()),
+        (Expected::Error(code), Ok(_)) => return Err(format!("did not fail with {code}")),
+        (_, Err(error)) => return Err(error.render(false)),
+    };
+    for (name, data) in results {
+        let found = outcome
+            .tensors
+            .get(name)
+            .ok_or_else(|| format!("`{name}` is not a result"))?;
+        data.compare(found)
+            .map_err(|error| format!("`{name}`: {error}"))?;
+    }
+    let expected = reference::dense::evaluate(compiled.resolved(), inputs)
+        .map_err(|error| format!("the oracle: {}", error.render(false)))?;
+    for (name, found) in &outcome.tensors {
+        if let Some(difference) = reference::compare_exact(&expected[name], found) {
+            return Err(format!("`{name}`: the oracle disagrees: {difference}"));
+        }
+        check_format(file, name, found)?;
+    }
+    Ok(())
+}
+
+/// A result has the format that the file declares.
+fn check_format(file: &Filetest, name: &str, found: &Tensor) -> Check {
+    let spec = file.request.tensors.get(name);
+    let Some(format) = spec.and_then(|spec| spec.format.as_ref()) else {
+        return Ok(());
+    };
+    let declared = format
+        .resolve(found.order())
+        .map_err(|error| error.render(false))?;
+    match declared.levels() == found.format().levels() {
+        true => Ok(()),
+        false => Err(format!(
+            "`{name}` is stored as {}, not {declared}",
+            found.format()
+        )),
+    }
+}
+
+fn input(file: &Filetest, compiled: &Compiled, name: &str, data: &Data) -> Check<Tensor> {
+    let program = compiled.resolved();
+    let declared = program.tensors.iter().find(|(_, data)| data.name == name);
+    let spec = file.request.tensors.get(name);
+    let (Some((_, tensor)), Some(format)) = (declared, compiled.format(name)) else {
+        return Err(format!("`{name}` is not a tensor of the program"));
+    };
+    let extents = match (spec.and_then(|spec| spec.extents.clone()), data) {
+        (Some(extents), _) => extents,
+        (None, Data::All { extents, .. }) => extents.clone(),
+        (None, Data::Stored(_)) => return Err(format!("`{name}` is declared without extents")),
+    };
+    let fill = spec.and_then(|spec| spec.fill).unwrap_or(tensor.fill);
+    // Widths follow from the data, as they do for files.
+    let format = match spec.and_then(|spec| spec.format.as_ref()) {
+        Some(format) => format
+            .resolve(extents.len())
+            .map_err(|error| error.render(false))?,
+        None => format.clone(),
+    };
+    let fill: Scalar = fill;
+    data.tensor(&format, &extents, fill)
+        .map_err(|error| format!("`{name}`: {error}"))
+}

@@ -1,0 +1,185 @@
+//! Stages as text, compared with the sections of a file.
+//!
+//! What is text of a language is also read back: loop IR has to give the same
+//! function, schedules and concrete notation the same text.
+
+use sparsec::{Compiled, Function, Inputs, Source, Stage, codegen_c, compile};
+use sparsec_index::{Concrete, Schedule};
+
+use crate::file::{Filetest, Section};
+
+/// What is wrong with a file, in words.
+pub type Check<T = ()> = Result<T, String>;
+
+/// The section of `stage` as it should be.
+///
+/// # Errors
+/// The diagnostic of a stage that cannot be emitted, what does not read back,
+/// and an excerpt that is not there.
+pub fn section(file: &Filetest, compiled: &Compiled, stage: &str) -> Check<Section> {
+    let known = Stage::parse(stage).ok_or_else(|| format!("there is no stage `{stage}`"))?;
+    read_back(file, compiled, &known)?;
+    let text = match known {
+        Stage::C => loops_in_c(compiled),
+        _ => compiled.emit(&known).map_err(|error| error.render(false))?,
+    };
+    let found = file.section(stage);
+    let text = match found.and_then(Section::excerpt) {
+        Some(wanted) => excerpt(&text, wanted)
+            .ok_or_else(|| format!("the stage `{stage}` has no `{wanted}`"))?,
+        None => text,
+    };
+    Ok(Section {
+        title: found.map_or(stage, |section| &section.title).to_owned(),
+        line: found.map_or(0, |section| section.line),
+        text: with_line_break(text),
+    })
+}
+
+/// A difference of two texts: the first line that is not the same, and all of
+/// what was found.
+///
+/// # Errors
+/// That description.
+pub fn compare(file: &str, expected: &Section, found: &Section) -> Check {
+    let wanted = expected.text.trim_end();
+    let text = found.text.trim_end();
+    if wanted == text {
+        return Ok(());
+    }
+    let same = wanted
+        .lines()
+        .zip(text.lines())
+        .take_while(|(left, right)| left == right)
+        .count();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("(the end)").to_owned();
+    Err(format!(
+        "{file}:{}: `{}` is not what it was\n  expected: {}\n  found:    {}\n\nAll of it:\n{text}\n\n\
+         SPARSEC_BLESS=1 writes it to the file",
+        expected.line + 1 + same,
+        expected.title,
+        line(wanted),
+        line(text),
+    ))
+}
+
+fn with_line_break(text: String) -> String {
+    format!("{}\n", text.trim_end())
+}
+
+/// The functions that hold the loops; what is around them is the same in
+/// every file.
+fn loops_in_c(compiled: &Compiled) -> String {
+    let mut texts = Vec::new();
+    for statement in compiled.statements() {
+        let text = codegen_c::emit(&statement.function);
+        let lines = text
+            .lines()
+            .skip_while(|line| !(line.starts_with("static") && line.contains("_loops(")))
+            .skip_while(|line| !line.ends_with(") {"))
+            .skip(1)
+            .take_while(|line| *line != "}");
+        texts.push(lines.map(|line| format!("{line}\n")).collect::<String>());
+    }
+    texts.join("\n")
+}
+
+/// The construct that `wanted` names: `while 2` is the second line that begins
+/// with `while`, with all that its braces hold.
+fn excerpt(text: &str, wanted: &str) -> Option<String> {
+    let (word, number) = wanted.rsplit_once(' ')?;
+    let number: usize = number.parse().ok()?;
+    let lines: Vec<&str> = text.lines().collect();
+    let first = (0..lines.len())
+        .filter(|&n| lines[n].trim_start().starts_with(word))
+        .nth(number.checked_sub(1)?)?;
+    let mut depth = 0;
+    let mut out = String::new();
+    for line in &lines[first..] {
+        out.push_str(line);
+        out.push('\n');
+        depth += line.matches('{').count();
+        depth = depth.saturating_sub(line.matches('}').count());
+        if depth == 0 {
+            break;
+        }
+    }
+    Some(out)
+}
+
+fn read_back(file: &Filetest, compiled: &Compiled, stage: &Stage) -> Check {
+    for statement in compiled.statements() {
+        match stage {
+            Stage::Loop => same_function(&statement.function)?,
+            Stage::LoopAfter(pass) if pass == "lower" => same_function(&statement.lowered)?,
+            Stage::Concrete => {
+                let text = statement.plan.concrete.to_string();
+                let source = Source::new("concrete", text.as_str());
+                let read = Concrete::parse(&source, &compiled.program().tensors)
+                    .map_err(|error| error.render(false))?;
+                same_text("concrete", &text, &read.to_string())?;
+            }
+            Stage::Schedule => {
+                let text = statement.plan.schedule.to_string();
+                let read = Schedule::parse(&Source::new("schedule", text.as_str()))
+                    .map_err(|error| error.render(false))?;
+                same_text("schedule", &text, &read.to_string())?;
+                if compiled.statements().len() == 1 {
+                    schedule_suffices(file, compiled, text)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The commands that planning chose, given as a user would, are to make the
+/// same concrete notation.
+fn schedule_suffices(file: &Filetest, compiled: &Compiled, schedule: String) -> Check {
+    let mut request = file.request.clone();
+    request.schedule = Some(Source::new("schedule", schedule));
+    let again = compile(&request, &Inputs::new()).map_err(|error| error.render(false))?;
+    let text = |compiled: &Compiled| {
+        compiled
+            .emit(&Stage::Concrete)
+            .map_err(|error| error.render(false))
+    };
+    same_text("schedule given by hand", &text(compiled)?, &text(&again)?)
+}
+
+fn same_function(function: &Function) -> Check {
+    let text = function.to_string();
+    let read = Function::parse(&Source::new("loop", text.as_str()))
+        .map_err(|error| error.render(false))?;
+    same_text("loop", &text, &read.to_string())?;
+    match read == *function {
+        true => Ok(()),
+        false => Err(format!("this reads back as another function:\n{text}")),
+    }
+}
+
+fn same_text(stage: &str, written: &str, read: &str) -> Check {
+    match written == read {
+        true => Ok(()),
+        false => Err(format!(
+            "`{stage}` reads back as something else:\n{written}\n\n{read}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_ends_with_its_braces() {
+        let text = "a\n  while x {\n    b\n  }\n  while y {\n    c\n  } else {\n    d\n  }\ne\n";
+        assert_eq!(
+            excerpt(text, "while 1").unwrap(),
+            "  while x {\n    b\n  }\n"
+        );
+        assert!(excerpt(text, "while 2").unwrap().ends_with("d\n  }\n"));
+        assert_eq!(excerpt(text, "while 3"), None);
+    }
+}
