@@ -33,6 +33,14 @@ pub(crate) struct Assembly {
     chains: Vec<Chain>,
 }
 
+/// What a dense result holds before anything is assigned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fill {
+    value: Scalar,
+    /// The level at whose loop entries are filled; `None` is before all loops.
+    level: Option<usize>,
+}
+
 /// Levels that share their positions.
 #[derive(Clone, Debug)]
 struct Chain {
@@ -211,13 +219,59 @@ impl Lowerer<'_> {
         if overwritten && !self.searches(&self.concrete.stmt) {
             return;
         }
-        let n_levels = self.formats.of(access.tensor).levels().len();
-        let hi = self.product(access, 0..n_levels, Expr::int(1));
-        let value = self.identity(access.tensor, reduce).into();
+        self.fill = Some(Fill {
+            value: self.identity(access.tensor, reduce),
+            level: self.level_filled_at(access),
+        });
+        if self.fill.is_some_and(|fill| fill.level.is_none()) {
+            self.fill_block(access, Expr::int(0), 0);
+        }
+    }
+
+    /// The innermost level of a dense result at whose loop its entries below
+    /// may be filled: the outermost loops are over everything of its outermost
+    /// levels, so each entry is filled once, shortly before it is used.
+    fn level_filled_at(&self, access: &Access) -> Option<usize> {
+        let levels = self.formats.of(access.tensor).levels();
+        let mut stmt = &self.concrete.stmt;
+        let mut found = None;
+        for (number, level) in levels.iter().enumerate() {
+            let Stmt::Forall { var, body } = stmt else {
+                break;
+            };
+            let is_next = access.vars[level.mode] == *var;
+            if !is_next
+                || !self
+                    .result_lattice(*var)
+                    .is_some_and(|lattice| lattice.everything)
+            {
+                break;
+            }
+            found = Some(number);
+            stmt = body;
+        }
+        found
+    }
+
+    /// Fills the entries of a dense result below a position, of which the
+    /// first `n_levels` levels are behind.
+    fn fill_block(&mut self, access: &Access, position: Expr, n_levels: usize) {
+        let all = self.formats.of(access.tensor).levels().len();
         let buffer = self.tensors[&access.tensor].vals;
+        let value: Expr = self.fill.expect("a dense result is filled").value.into();
+        if n_levels == all {
+            self.builder.store(buffer, position, value);
+            return;
+        }
+        let hi = match n_levels {
+            0 => self.product(access, 0..all, Expr::int(1)),
+            _ => self.product(access, n_levels..all, position.clone().add(1)),
+        };
+        let lo = self.product(access, n_levels..all, position);
+        let lo = if n_levels == 0 { Expr::int(0) } else { lo };
         self.builder.push(Loop::Fill {
             buffer,
-            lo: Expr::int(0),
+            lo,
             hi,
             value,
         });
@@ -244,6 +298,13 @@ impl Lowerer<'_> {
         let level = levels
             .iter()
             .position(|level| access.vars[level.mode] == var);
+        if let (Some(number), Some(fill)) = (level, self.fill)
+            && fill.level == level
+            && self.assigns_result(body)
+        {
+            let position = bindings.result_position().clone();
+            self.fill_block(&access, position, number + 1);
+        }
         let (Some(level), true, true) = (level, self.assembly.is_some(), self.assigns_result(body))
         else {
             return write(self, bindings);
@@ -253,8 +314,7 @@ impl Lowerer<'_> {
             if !levels[level].kind.capabilities().full {
                 return;
             }
-            let position = bindings.result.as_ref().expect("the result has a cursor");
-            self.close_segments(&access, level, position.position().clone());
+            self.close_segments(&access, level, bindings.result_position().clone());
             return;
         };
         let counter = self.assembly().chains[number].counter;

@@ -63,3 +63,11 @@ pub(crate) struct Bindings {
     /// How far the result has been followed.
     pub(crate) result: Option<Cursor>,
 }
+
+impl Bindings {
+    /// The position that the result has been followed to.
+    pub(crate) fn result_position(&self) -> &Expr {
+        let cursor = self.result.as_ref().expect("the result has a cursor");
+        cursor.position()
+    }
+}

@@ -33,6 +33,7 @@ mod absent;
 mod assemble;
 mod cursor;
 mod level;
+mod merge;
 mod presence;
 mod search;
 mod signature;

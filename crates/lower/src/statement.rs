@@ -9,7 +9,7 @@ use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr as Value, IndexVar, Operator, TensorRole, TensorVar};
 use sparsec_loop::{Block, Builder, Expr, Function, Stmt as Loop, Var};
 
-use crate::assemble::Assembly;
+use crate::assemble::{Assembly, Fill};
 use crate::cursor::{Bindings, Cursor, Place};
 use crate::level::dense::locate;
 use crate::presence::{Factor, Presence};
@@ -26,6 +26,7 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) tensors: BTreeMap<TensorVar, Arrays>,
     pub(crate) workspaces: BTreeMap<TensorVar, Workspace>,
     pub(crate) assembly: Option<Assembly>,
+    pub(crate) fill: Option<Fill>,
     /// Temporaries known to hold something where the code being written runs.
     pub(crate) certain: BTreeSet<TensorVar>,
 }
@@ -42,6 +43,7 @@ impl<'a> Lowerer<'a> {
             tensors,
             workspaces: BTreeMap::new(),
             assembly: None,
+            fill: None,
             certain: BTreeSet::new(),
         }
     }

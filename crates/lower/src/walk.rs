@@ -5,10 +5,7 @@
 //!                                                    hit = p < end and crd[p] == i
 //! one operand          for p in lo..hi { i = crd[p] … }
 //! one, repeating       while p < hi { i = crd[p]; run p..q of equal i … p = q }
-//! merge                while pb < eb and pc < ec {   one loop a lattice point
-//!                        i = min(crd_b[pb], crd_c[pc])
-//!                        if both … else if b … else …
-//!                        pb += (crd_b[pb] == i) … }
+//! merge                see [`crate::merge`]
 //! ```
 //!
 //! In each case of a loop, operands outside the case's point count as not
@@ -29,7 +26,7 @@ use crate::workspace::Workspace;
 /// An operand being walked along one index variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Walker {
-    operand: Operand,
+    pub(crate) operand: Operand,
     level: usize,
     /// The coordinates.
     pub(crate) crd: Buffer,
@@ -39,7 +36,7 @@ pub(crate) struct Walker {
     pub(crate) position: Var,
     pub(crate) end: Expr,
     /// When the operand is stored at the loop's coordinate; `None` is always.
-    hit: Option<Expr>,
+    pub(crate) hit: Option<Expr>,
     /// The end of the run of equal coordinates, where they may repeat.
     run_end: Option<Var>,
     /// What the values are indexed by: the position, or for a workspace the
@@ -66,7 +63,7 @@ impl Walker {
     }
 
     /// How many positions are left.
-    fn left(&self) -> Expr {
+    pub(crate) fn left(&self) -> Expr {
         self.end.clone().binary(BinaryOp::Sub, self.position)
     }
 }
@@ -187,80 +184,12 @@ impl Lowerer<'_> {
         });
     }
 
-    fn over_merge(
+    pub(crate) fn begin_walk(
         &mut self,
+        operand: Operand,
         var: IndexVar,
-        body: &Stmt,
         bindings: &Bindings,
-        lattice: &Lattice,
-        walked: &[Operand],
-    ) {
-        let walkers: Vec<Walker> = walked
-            .iter()
-            .map(|operand| self.begin_walk(*operand, var, bindings))
-            .collect();
-        let visited = match &lattice.points[..] {
-            // Where all have to be stored, the first bounds them all.
-            [_] => walkers[0].left(),
-            _ => walkers
-                .iter()
-                .map(Walker::left)
-                .reduce(Expr::add)
-                .expect("a merge has walkers"),
-        };
-        self.reserve(var, body, visited);
-        for point in &lattice.points {
-            let mut part: Vec<Walker> = walkers
-                .iter()
-                .filter(|walker| point.0.contains(&walker.operand))
-                .cloned()
-                .collect();
-            let more = part
-                .iter()
-                .map(|walker| Expr::Var(walker.position).less(walker.end.clone()))
-                .reduce(Expr::and)
-                .expect("a merge has a walker in every part");
-            let body = self.block(|it| {
-                it.merge_step(var, body, bindings, lattice, point, &mut part);
-            });
-            self.builder.push(Loop::While {
-                condition: more,
-                body,
-            });
-        }
-    }
-
-    fn merge_step(
-        &mut self,
-        var: IndexVar,
-        body: &Stmt,
-        bindings: &Bindings,
-        lattice: &Lattice,
-        point: &Point,
-        walkers: &mut [Walker],
-    ) {
-        let i = match walkers {
-            [walker] => {
-                let i = self.coordinate(var);
-                self.builder
-                    .declare(i, Expr::load(walker.crd, walker.position));
-                i
-            }
-            _ => self.least_coordinate(var, walkers),
-        };
-        for walker in walkers.iter_mut() {
-            self.take_run(walker, i);
-        }
-        let mut inner = bindings.clone();
-        inner.coordinates.insert(var, Expr::Var(i));
-        self.advance(&mut inner);
-        self.with_result(var, body, &inner, |it, inner| {
-            it.cases(var, body, inner, lattice, point, walkers);
-        });
-        self.step(walkers);
-    }
-
-    fn begin_walk(&mut self, operand: Operand, var: IndexVar, bindings: &Bindings) -> Walker {
+    ) -> Walker {
         let level = self.level_walked_at(operand, var);
         self.begin_walk_at(operand, level, bindings)
     }
@@ -333,31 +262,6 @@ impl Lowerer<'_> {
         format!("p{name}{level}")
     }
 
-    /// Reads the coordinate of every walker and declares the least of them.
-    fn least_coordinate(&mut self, var: IndexVar, walkers: &mut [Walker]) -> Var {
-        let name = self.concrete.vars[var].name.clone();
-        let mut read = Vec::new();
-        for walker in walkers.iter() {
-            let tensor = self.operands.access(walker.operand).tensor;
-            let label = format!("{name}{}", self.concrete.tensors[tensor].name);
-            read.push(
-                self.builder
-                    .let_(&label, Expr::load(walker.crd, walker.position)),
-            );
-        }
-        let least = read
-            .iter()
-            .map(|var| Expr::Var(*var))
-            .reduce(|a, b| a.binary(BinaryOp::Min, b))
-            .expect("a merge has a walker in every part");
-        let i = self.coordinate(var);
-        self.builder.declare(i, least);
-        for (walker, coordinate) in walkers.iter_mut().zip(read) {
-            walker.hit = Some(Expr::Var(coordinate).equals(i));
-        }
-        i
-    }
-
     /// Where coordinates may repeat, finds the end of the run of those equal
     /// to `i`; where the walker is not hit, the run is empty.
     pub(crate) fn take_run(&mut self, walker: &mut Walker, i: impl Into<Expr>) {
@@ -378,7 +282,7 @@ impl Lowerer<'_> {
     }
 
     /// Moves every walker past the coordinate just visited.
-    fn step(&mut self, walkers: &[Walker]) {
+    pub(crate) fn step(&mut self, walkers: &[Walker]) {
         for walker in walkers {
             let p = Expr::Var(walker.position);
             let next = match (walker.run_end, &walker.hit) {
@@ -392,7 +296,7 @@ impl Lowerer<'_> {
 
     /// The cases of one part of a loop: `if` the largest point is hit, `else`
     /// the next. The last needs no test where one of them always holds.
-    fn cases(
+    pub(crate) fn cases(
         &mut self,
         var: IndexVar,
         body: &Stmt,
@@ -436,7 +340,7 @@ impl Lowerer<'_> {
     }
 
     /// The body where the operands of `case` are stored and no others.
-    fn case(
+    pub(crate) fn case(
         &mut self,
         var: IndexVar,
         body: &Stmt,

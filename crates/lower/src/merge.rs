@@ -1,0 +1,194 @@
+//! A loop that merges several operands: one `while` for each lattice point.
+//!
+//! ```text
+//! two operands         while pb < eb and pc < ec {
+//!                        ib = crd_b[pb]; ic = crd_c[pc]; i = min(ib, ic)
+//!                        if ib == ic { both … pb += 1; pc += 1 }
+//!                        else if ib < ic { b alone … pb += 1 }
+//!                        else { c alone … pc += 1 } }
+//!
+//! more                 while … {
+//!                        i = min(ib, ic, id)
+//!                        if ib == i and ic == i and id == i … else if …
+//!                        pb += (ib == i); pc += (ic == i); pd += (id == i) }
+//! ```
+//!
+//! Two operands have three outcomes, and each knows what it has to move; of
+//! more there are too many to tell apart.
+
+use sparsec_graph::{Lattice, Operand, Point};
+use sparsec_index::IndexVar;
+use sparsec_index::concrete::Stmt;
+use sparsec_loop::{BinaryOp, Expr, Stmt as Loop, Var};
+
+use crate::cursor::Bindings;
+use crate::statement::Lowerer;
+use crate::walk::Walker;
+
+/// Two operands being merged.
+#[derive(Clone, Debug)]
+struct Pair {
+    /// Whether both are at one coordinate.
+    equal: Expr,
+    /// Whether the left one is at the smaller.
+    less: Expr,
+    left: Walker,
+    right: Walker,
+}
+
+impl Lowerer<'_> {
+    pub(crate) fn over_merge(
+        &mut self,
+        var: IndexVar,
+        body: &Stmt,
+        bindings: &Bindings,
+        lattice: &Lattice,
+        walked: &[Operand],
+    ) {
+        let walkers: Vec<Walker> = walked
+            .iter()
+            .map(|operand| self.begin_walk(*operand, var, bindings))
+            .collect();
+        let visited = match &lattice.points[..] {
+            // Where all have to be stored, the first bounds them all.
+            [_] => walkers[0].left(),
+            _ => walkers
+                .iter()
+                .map(Walker::left)
+                .reduce(Expr::add)
+                .expect("a merge has walkers"),
+        };
+        self.reserve(var, body, visited);
+        for point in &lattice.points {
+            let mut part: Vec<Walker> = walkers
+                .iter()
+                .filter(|walker| point.0.contains(&walker.operand))
+                .cloned()
+                .collect();
+            let more = part
+                .iter()
+                .map(|walker| Expr::Var(walker.position).less(walker.end.clone()))
+                .reduce(Expr::and)
+                .expect("a merge has a walker in every part");
+            let body = self.block(|it| {
+                it.merge_step(var, body, bindings, lattice, point, &mut part);
+            });
+            self.builder.push(Loop::While {
+                condition: more,
+                body,
+            });
+        }
+    }
+
+    fn merge_step(
+        &mut self,
+        var: IndexVar,
+        body: &Stmt,
+        bindings: &Bindings,
+        lattice: &Lattice,
+        point: &Point,
+        walkers: &mut [Walker],
+    ) {
+        let (i, read) = self.least_coordinate(var, walkers);
+        if let ([left, right], [left_read, right_read]) = (&*walkers, &read[..]) {
+            let pair = Pair {
+                equal: Expr::Var(*left_read).equals(*right_read),
+                less: Expr::Var(*left_read).less(*right_read),
+                left: left.clone(),
+                right: right.clone(),
+            };
+            return self.pair_step(var, body, bindings, lattice, point, i, &pair);
+        }
+        for walker in walkers.iter_mut() {
+            self.take_run(walker, i);
+        }
+        let mut inner = bindings.clone();
+        inner.coordinates.insert(var, Expr::Var(i));
+        self.advance(&mut inner);
+        self.with_result(var, body, &inner, |it, inner| {
+            it.cases(var, body, inner, lattice, point, walkers);
+        });
+        self.step(walkers);
+    }
+
+    /// The step of a loop over two operands, outcome by outcome.
+    #[allow(clippy::too_many_arguments)]
+    fn pair_step(
+        &mut self,
+        var: IndexVar,
+        body: &Stmt,
+        bindings: &Bindings,
+        lattice: &Lattice,
+        part: &Point,
+        i: Var,
+        pair: &Pair,
+    ) {
+        let mut inner = bindings.clone();
+        inner.coordinates.insert(var, Expr::Var(i));
+        self.advance(&mut inner);
+        self.with_result(var, body, &inner, |it, inner| {
+            let mut outcome = |present: &[&Walker]| {
+                it.block(|it| {
+                    let mut present: Vec<Walker> = present.iter().copied().cloned().collect();
+                    for walker in &mut present {
+                        walker.hit = None;
+                        it.take_run(walker, i);
+                    }
+                    let holds = |case: &&Point| {
+                        let is_present = |operand: &Operand| {
+                            present.iter().any(|walker| walker.operand == *operand)
+                        };
+                        case.0.iter().all(is_present)
+                    };
+                    if let Some(case) = lattice.cases(part).find(holds) {
+                        it.case(var, body, inner, case, &present);
+                    }
+                    it.step(&present);
+                })
+            };
+            let both = outcome(&[&pair.left, &pair.right]);
+            let left = outcome(&[&pair.left]);
+            let right = outcome(&[&pair.right]);
+            it.builder.push(Loop::If {
+                condition: pair.equal.clone(),
+                then: both,
+                otherwise: vec![Loop::If {
+                    condition: pair.less.clone(),
+                    then: left,
+                    otherwise: right,
+                }],
+            });
+        });
+    }
+
+    /// Reads the coordinate of every walker and declares the least of them.
+    fn least_coordinate(&mut self, var: IndexVar, walkers: &mut [Walker]) -> (Var, Vec<Var>) {
+        if let [walker] = walkers {
+            let i = self.coordinate(var);
+            self.builder
+                .declare(i, Expr::load(walker.crd, walker.position));
+            return (i, vec![i]);
+        }
+        let name = self.concrete.vars[var].name.clone();
+        let mut read = Vec::new();
+        for walker in walkers.iter() {
+            let tensor = self.operands.access(walker.operand).tensor;
+            let label = format!("{name}{}", self.concrete.tensors[tensor].name);
+            read.push(
+                self.builder
+                    .let_(&label, Expr::load(walker.crd, walker.position)),
+            );
+        }
+        let least = read
+            .iter()
+            .map(|var| Expr::Var(*var))
+            .reduce(|a, b| a.binary(BinaryOp::Min, b))
+            .expect("a merge has a walker in every part");
+        let i = self.coordinate(var);
+        self.builder.declare(i, least);
+        for (walker, coordinate) in walkers.iter_mut().zip(&read) {
+            walker.hit = Some(Expr::Var(*coordinate).equals(i));
+        }
+        (i, read)
+    }
+}
