@@ -59,6 +59,17 @@ pub(crate) enum Workspace {
     },
 }
 
+/// How it is known whether anything was added to a temporary.
+#[derive(Clone, Debug)]
+enum Flag {
+    /// It does not matter.
+    None,
+    /// The producer says so when it adds something.
+    Raised,
+    /// Before the producer runs.
+    Known(Expr),
+}
+
 impl Lowerer<'_> {
     /// Allocates every array that a `where` of the statement needs, once for
     /// the whole kernel.
@@ -123,8 +134,8 @@ impl Lowerer<'_> {
     pub(crate) fn where_(&mut self, consumer: &Stmt, producer: &Stmt, bindings: &Bindings) {
         let temporaries = own_temporaries(producer);
         for (access, reduce) in &temporaries {
-            let flagged = self.wants_flag(consumer, producer, access.tensor);
-            self.begin_workspace(access, *reduce, flagged);
+            let flag = self.flag(consumer, producer, access.tensor);
+            self.begin_workspace(access, *reduce, flag);
         }
         self.stmt(producer, bindings);
         for (access, _) in &temporaries {
@@ -136,7 +147,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn begin_workspace(&mut self, access: &Access, reduce: Option<Operator>, flagged: bool) {
+    fn begin_workspace(&mut self, access: &Access, reduce: Option<Operator>, flag: Flag) {
         let tensor = access.tensor;
         let identity = self.identity(tensor, reduce);
         let name = self.concrete.tensors[tensor].name.clone();
@@ -152,7 +163,7 @@ impl Lowerer<'_> {
                 Workspace::Dense {
                     vals,
                     identity,
-                    written: self.begin_flag(&name, flagged),
+                    written: self.begin_flag(&name, flag),
                 }
             }
             Some(Workspace::Listed {
@@ -164,15 +175,19 @@ impl Lowerer<'_> {
             Some(Workspace::Scalar { .. }) | None => Workspace::Scalar {
                 value: self.builder.var_(&name, Expr::Const(identity)),
                 identity,
-                written: self.begin_flag(&name, flagged),
+                written: self.begin_flag(&name, flag),
             },
         };
         self.workspaces.insert(tensor, workspace);
     }
 
-    fn begin_flag(&mut self, name: &str, flagged: bool) -> Option<Var> {
-        let no = Expr::Const(Scalar::Bool(false));
-        flagged.then(|| self.builder.var_(&format!("{name}.written"), no))
+    fn begin_flag(&mut self, name: &str, flag: Flag) -> Option<Var> {
+        let name = format!("{name}.written");
+        match flag {
+            Flag::None => None,
+            Flag::Raised => Some(self.builder.var_(&name, Expr::Const(Scalar::Bool(false)))),
+            Flag::Known(condition) => Some(self.builder.let_(&name, condition)),
+        }
     }
 
     pub(crate) fn assign_workspace(
@@ -227,7 +242,7 @@ impl Lowerer<'_> {
 
     /// Remembers that something was added to a temporary, where it was.
     fn raise_flag(&mut self, flag: Option<Var>, presence: Presence) {
-        let Some(flag) = flag else {
+        let Some(flag) = flag.filter(|flag| self.builder.function().vars[*flag].mutable) else {
             return;
         };
         let stored = match presence {
@@ -279,36 +294,40 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether it matters if the producer of a temporary without a list found
-    /// anything: to the result's pattern, or because the temporary annihilates
-    /// if not.
-    fn wants_flag(&self, consumer: &Stmt, producer: &Stmt, temporary: TensorVar) -> bool {
+    /// How to know whether the producer of a temporary without a list added
+    /// anything to it: that matters where the result's pattern depends on it,
+    /// and where a temporary that holds nothing annihilates.
+    fn flag(&self, consumer: &Stmt, producer: &Stmt, temporary: TensorVar) -> Flag {
         let mut is_factor = false;
-        consumer.for_each_assign(&mut |_, _, rhs| {
-            self.for_each_factor(rhs, &mut |access| is_factor |= access.tensor == temporary);
-        });
-        if is_factor {
-            return true;
-        }
-        if self.always_writes(producer, temporary) && !self.searches(producer) {
-            return false;
-        }
-        let mut wanted = false;
+        let mut shapes_pattern = false;
         consumer.for_each_assign(&mut |lhs, _, rhs| {
+            self.for_each_factor(rhs, &mut |access| is_factor |= access.tensor == temporary);
             let reads = rhs
                 .accesses()
                 .iter()
                 .any(|access| access.tensor == temporary);
-            let flagged = match self.workspaces.get(&lhs.tensor) {
+            let has_pattern = match self.workspaces.get(&lhs.tensor) {
                 Some(Workspace::Scalar { written, .. } | Workspace::Dense { written, .. }) => {
                     written.is_some()
                 }
                 Some(Workspace::Listed { .. }) => true,
                 None => !self.formats.of(lhs.tensor).is_all_dense(),
             };
-            wanted |= reads && flagged;
+            shapes_pattern |= reads && has_pattern;
         });
-        wanted
+        if !is_factor && !shapes_pattern {
+            return Flag::None;
+        }
+        if !self.always_writes(producer, temporary) || self.searches(producer) {
+            return Flag::Raised;
+        }
+        // Loops over everything add something unless there is nothing.
+        producer
+            .loops()
+            .into_iter()
+            .map(|var| Expr::int(0).less(self.extent(var)))
+            .reduce(Expr::and)
+            .map_or(Flag::None, Flag::Known)
     }
 
     /// Whether every run of `producer` stores something in `temporary`, as it
