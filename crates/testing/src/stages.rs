@@ -1,10 +1,11 @@
 //! Stages as text, compared with the sections of a file.
 //!
-//! What is text of a language is also read back: loop IR has to give the same
-//! function, schedules and concrete notation the same text.
+//! What is text of a language is also read back: loop IR, schedules and concrete
+//! notation have to print as the same text again.
 
 use sparsec::{Compiled, Function, Inputs, Source, Stage, codegen_c, compile};
-use sparsec_index::{Concrete, Schedule};
+use sparsec_base::Arena;
+use sparsec_index::{Concrete, Schedule, TensorData, TensorRole, TensorVar};
 
 use crate::file::{Filetest, Section};
 
@@ -115,7 +116,7 @@ fn read_back(file: &Filetest, compiled: &Compiled, stage: &Stage) -> Check {
             Stage::Concrete => {
                 let text = statement.plan.concrete.to_string();
                 let source = Source::new("concrete", text.as_str());
-                let read = Concrete::parse(&source, &compiled.program().tensors)
+                let read = Concrete::parse(&source, &without_workspaces(&statement.plan.concrete))
                     .map_err(|error| error.render(false))?;
                 same_text("concrete", &text, &read.to_string())?;
             }
@@ -132,6 +133,18 @@ fn read_back(file: &Filetest, compiled: &Compiled, stage: &Stage) -> Check {
         }
     }
     Ok(())
+}
+
+/// The tensors that a statement does not bring in itself, copies of operands
+/// in other formats included.
+fn without_workspaces(concrete: &Concrete) -> Arena<TensorVar, TensorData> {
+    let mut tensors = Arena::new();
+    for (_, data) in concrete.tensors.iter() {
+        if data.role != TensorRole::Workspace {
+            tensors.push(data.clone());
+        }
+    }
+    tensors
 }
 
 /// The commands that planning chose, given as a user would, are to make the
@@ -152,11 +165,8 @@ fn same_function(function: &Function) -> Check {
     let text = function.to_string();
     let read = Function::parse(&Source::new("loop", text.as_str()))
         .map_err(|error| error.render(false))?;
-    same_text("loop", &text, &read.to_string())?;
-    match read == *function {
-        true => Ok(()),
-        false => Err(format!("this reads back as another function:\n{text}")),
-    }
+    // Ids of variables may differ: passes leave some without a use.
+    same_text("loop", &text, &read.to_string())
 }
 
 fn same_text(stage: &str, written: &str, read: &str) -> Check {
