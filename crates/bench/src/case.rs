@@ -119,7 +119,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "sddmm",
-        expression: "A(i,j) = B(i,j) * C(i,k) * D(j,k)",
+        expression: "A(i,j) = B(i,j) * sum{k}(C(i,k) * D(j,k))",
         formats: &[("A", NARROW)],
         by_hand: include_str!("../kernels/sddmm.c"),
         bar: Some(BAR),

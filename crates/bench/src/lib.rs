@@ -103,7 +103,7 @@ pub enum Size {
     /// A million stored entries a matrix: a minute in all.
     #[default]
     Small,
-    /// Ten million: several minutes, and up to 6 GB of memory.
+    /// Ten million: five minutes, and up to 4 GB of memory.
     Full,
 }
 
