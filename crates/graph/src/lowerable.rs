@@ -8,13 +8,14 @@
 //!    adds up into a dense result (it is *streamed*);
 //! 3. the loops around a walked level of a result are those of its levels up
 //!    to there, in order, and the result is assigned without an operator;
-//! 4. a workspace that lists its coordinates has one mode;
+//! 4. a workspace that lists its coordinates has one mode, and what is added to
+//!    it where no operand is stored is the operator's identity;
 //! 5. no loop merges so many operands that its kernel explodes.
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole};
 
 use crate::lattice::Lattice;
 use crate::operand::{Formats, Nested, Operands, for_each_nested};
@@ -67,7 +68,7 @@ impl Check<'_> {
             }
         }
         if self.concrete.tensors[nested.lhs.tensor].role == TensorRole::Workspace {
-            return self.workspace(nested.lhs);
+            return self.workspace(nested);
         }
         self.result(nested)
     }
@@ -137,26 +138,42 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn workspace(&self, lhs: &Access) -> Result<()> {
-        if self.operands.is_listed(lhs.tensor) && lhs.vars.len() > 1 {
-            let result = &self.concrete.tensors[self.concrete.result];
-            return Err(Diagnostic::new(
-                code::WORKSPACE_MODES,
-                format!(
-                    "the entries of `{}` are produced in no order over {} modes at once",
-                    result.name,
-                    lhs.vars.len(),
-                ),
-            )
-            .at(
-                &self.concrete.source,
-                result.span,
-                "needs a workspace of several modes",
-            )
-            .help(format!(
-                "store an operand in another mode order, or `{}` as `dense`",
-                result.name
-            )));
+    fn workspace(&self, nested: Nested<'_, '_>) -> Result<()> {
+        let Nested {
+            lhs, reduce, rhs, ..
+        } = nested;
+        if !self.operands.is_listed(lhs.tensor) {
+            return Ok(());
+        }
+        let result = &self.concrete.tensors[self.concrete.result];
+        let refuse = |why: String| {
+            Err(Diagnostic::new(code::WORKSPACE_MODES, why)
+                .at(
+                    &self.concrete.source,
+                    result.span,
+                    "needs a workspace that lists its entries",
+                )
+                .help(format!(
+                    "store an operand in another mode order, or `{}` as `dense`",
+                    result.name
+                )))
+        };
+        if lhs.vars.len() > 1 {
+            return refuse(format!(
+                "the entries of `{}` are produced in no order over {} modes at once",
+                result.name,
+                lhs.vars.len(),
+            ));
+        }
+        let element = self.concrete.tensors[lhs.tensor].element;
+        let fills =
+            |access: &Access| Some(Expr::Literal(self.concrete.tensors[access.tensor].fill));
+        let absent = rhs.map_accesses(&mut { fills }).simplify().literal();
+        if absent.is_none() || absent != reduce.and_then(|op| op.identity(element)) {
+            return refuse(format!(
+                "the entries of `{}` get values where no operand is stored, in no order",
+                result.name,
+            ));
         }
         Ok(())
     }

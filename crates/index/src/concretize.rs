@@ -173,7 +173,9 @@ impl Builder {
             name: self.names.fresh_name("t"),
             element,
             extents: Vec::new(),
-            fill: element.zero(),
+            fill: reduction
+                .fill(&self.names.tensors, &self.names.vars)
+                .unwrap_or(element.zero()),
             role: TensorRole::Workspace,
             span,
         };

@@ -31,7 +31,7 @@ pub(crate) struct Factor {
     /// Whether anything was added.
     pub(crate) written: Var,
     /// What it is if nothing was.
-    pub(crate) identity: Scalar,
+    pub(crate) unstored: Scalar,
 }
 
 impl Presence {
@@ -64,8 +64,8 @@ impl Lowerer<'_> {
     }
 
     /// What an expression is where none of its operands are stored.
-    fn where_absent(&self, expr: &Value) -> Value {
-        expr.map_accesses(&mut |access| Some(Value::Literal(self.unstored(access))))
+    pub(crate) fn where_absent(&self, expr: &Value) -> Value {
+        expr.map_accesses(&mut |access| self.unstored(access).map(Value::Literal))
             .simplify()
     }
 
@@ -124,7 +124,7 @@ impl Lowerer<'_> {
             let workspace = self.workspaces.get(&access.tensor);
             if let Some(Workspace::Scalar {
                 written: Some(written),
-                identity,
+                unstored: Some(unstored),
                 ..
             }) = workspace
                 && !self.certain.contains(&access.tensor)
@@ -132,7 +132,7 @@ impl Lowerer<'_> {
                 found.get_or_insert(Factor {
                     temporary: access.tensor,
                     written: *written,
-                    identity: *identity,
+                    unstored: *unstored,
                 });
             }
         });
@@ -161,13 +161,13 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What an access reads where nothing is stored.
-    fn unstored(&self, access: &Access) -> Scalar {
+    /// What an access reads where nothing is stored, if that is known.
+    fn unstored(&self, access: &Access) -> Option<Scalar> {
         match self.workspaces.get(&access.tensor) {
-            Some(Workspace::Scalar { identity, .. } | Workspace::Dense { identity, .. }) => {
-                *identity
+            Some(Workspace::Scalar { unstored, .. } | Workspace::Dense { unstored, .. }) => {
+                *unstored
             }
-            _ => self.concrete.tensors[access.tensor].fill,
+            _ => Some(self.concrete.tensors[access.tensor].fill),
         }
     }
 }

@@ -241,7 +241,7 @@ impl<'a> Lowerer<'a> {
             it.certain.remove(&factor.temporary);
         });
         let absent = rhs.map_accesses(&mut |access| {
-            (access.tensor == factor.temporary).then_some(Value::Literal(factor.identity))
+            (access.tensor == factor.temporary).then_some(Value::Literal(factor.unstored))
         });
         let absent = absent.simplify();
         let otherwise = self.block(|it| it.assign(lhs, reduce, &absent, bindings));

@@ -16,7 +16,7 @@
 use sparsec_base::{ElementType, Scalar};
 use sparsec_graph::{Lattice, space};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, IndexVar, Operator, TensorRole, TensorVar};
+use sparsec_index::{Access, Expr as Value, IndexVar, Operator, TensorRole, TensorVar};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Stmt as Loop, Var};
 
 use crate::cursor::Bindings;
@@ -32,8 +32,9 @@ pub(crate) enum Workspace {
     Scalar {
         /// The value.
         value: Var,
-        /// What the value is if nothing is added to it.
-        identity: Scalar,
+        /// What the value is where nothing that is stored is added to it, if
+        /// that is known.
+        unstored: Option<Scalar>,
         /// Whether anything was, where the result asks.
         written: Option<Var>,
     },
@@ -41,8 +42,9 @@ pub(crate) enum Workspace {
     Dense {
         /// The entries.
         vals: Buffer,
-        /// What an entry is if nothing is added to it.
-        identity: Scalar,
+        /// What an entry is where nothing that is stored is added to it, if
+        /// that is known.
+        unstored: Option<Scalar>,
         /// Whether anything was added to any, where the result asks.
         written: Option<Var>,
     },
@@ -104,7 +106,7 @@ impl Lowerer<'_> {
         if !self.operands.is_listed(access.tensor) {
             return Workspace::Dense {
                 vals,
-                identity: data.fill,
+                unstored: None,
                 written: None,
             };
         }
@@ -135,7 +137,8 @@ impl Lowerer<'_> {
         let temporaries = own_temporaries(producer);
         for (access, reduce) in &temporaries {
             let flag = self.flag(consumer, producer, access.tensor);
-            self.begin_workspace(access, *reduce, flag);
+            let unstored = self.unstored_after(producer, access.tensor, *reduce);
+            self.begin_workspace(access, *reduce, flag, unstored);
         }
         self.stmt(producer, bindings);
         for (access, _) in &temporaries {
@@ -147,7 +150,13 @@ impl Lowerer<'_> {
         }
     }
 
-    fn begin_workspace(&mut self, access: &Access, reduce: Option<Operator>, flag: Flag) {
+    fn begin_workspace(
+        &mut self,
+        access: &Access,
+        reduce: Option<Operator>,
+        flag: Flag,
+        unstored: Option<Scalar>,
+    ) {
         let tensor = access.tensor;
         let identity = self.identity(tensor, reduce);
         let name = self.concrete.tensors[tensor].name.clone();
@@ -162,7 +171,7 @@ impl Lowerer<'_> {
                 });
                 Workspace::Dense {
                     vals,
-                    identity,
+                    unstored,
                     written: self.begin_flag(&name, flag),
                 }
             }
@@ -174,11 +183,35 @@ impl Lowerer<'_> {
             }
             Some(Workspace::Scalar { .. }) | None => Workspace::Scalar {
                 value: self.builder.var_(&name, Expr::Const(identity)),
-                identity,
+                unstored,
                 written: self.begin_flag(&name, flag),
             },
         };
         self.workspaces.insert(tensor, workspace);
+    }
+
+    /// What a temporary is where nothing that is stored was added to it: the
+    /// operator's identity if what is added is that too, else the fill as often
+    /// as the extents say, where they are known.
+    fn unstored_after(
+        &self,
+        producer: &Stmt,
+        temporary: TensorVar,
+        reduce: Option<Operator>,
+    ) -> Option<Scalar> {
+        let identity = self.identity(temporary, reduce);
+        let mut stays = true;
+        producer.for_each_assign(&mut |lhs, _, rhs| {
+            stays &= lhs.tensor != temporary || self.where_absent(rhs) == Value::Literal(identity);
+        });
+        let known = |var: IndexVar| self.concrete.vars[var].extent.is_some();
+        if stays {
+            Some(identity)
+        } else if producer.loops().into_iter().all(known) {
+            Some(self.concrete.tensors[temporary].fill)
+        } else {
+            None
+        }
     }
 
     fn begin_flag(&mut self, name: &str, flag: Flag) -> Option<Var> {

@@ -37,9 +37,10 @@ Name part of the sum: `T(i,j) = A(i,j) + B(i,j) + C(i,j); F(i,j) = T(i,j) + D(i,
 combine values into it.
 
 Collect the values first: `precompute(…, {}, t)`, or store the result as `dense`.";
-    WORKSPACE_MODES = "E0307", "a workspace of several modes for a sparse result",
+    WORKSPACE_MODES = "E0307", "a workspace that this version does not have",
     "The values of a sparse result are collected in a workspace that lists the coordinates stored in
-it. This version has such workspaces of one mode only.
+it. This version has such workspaces of one mode only, for values that are the operator's identity
+where no operand is stored (as zero is for a sum).
 
     C(i,j) = A(k,i) * B(k,j)     A, B : csr, so k is outside both i and j
 

@@ -256,14 +256,14 @@ impl Rewrite<'_> {
 
     /// The workspace, to collect what `like` did.
     fn new_workspace(&mut self, like: TensorVar) -> Access {
-        let element = self.concrete.tensors[like].element;
+        let TensorData { element, fill, .. } = self.concrete.tensors[like];
         let extents = self.vars.iter().map(|var| self.concrete.vars[*var].extent);
         let span = self.concrete.tensors[self.concrete.result].span;
         let data = TensorData {
             name: self.workspace.word.text.clone(),
             element,
             extents: extents.collect(),
-            fill: element.zero(),
+            fill,
             role: TensorRole::Workspace,
             span,
         };
