@@ -6,7 +6,7 @@
 //! each alone, then pairs, and so on.
 
 use sparsec_base::{Diagnostic, Result, Source, code};
-use sparsec_format::{Format, Level};
+use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::lowerable::is_irregular;
 use sparsec_graph::{Formats, lowerable, path};
 use sparsec_index::concrete::Stmt;
@@ -343,23 +343,28 @@ fn sparse_operands(concrete: &Concrete, formats: &Formats) -> Vec<Access> {
 }
 
 /// The format with its levels in the order of the loops, and its entries in
-/// order and once.
+/// order and once. Full levels inside others become compressed: there they
+/// would store entries that the operand does not.
 fn reordered(format: &Format, access: &Access, order: &[IndexVar]) -> Result<Format> {
     let mut modes: Vec<usize> = (0..format.order()).collect();
     modes.sort_by_key(|mode| order.iter().position(|var| *var == access.vars[*mode]));
     let n_levels = format.levels().len();
-    let levels = format
-        .levels()
-        .iter()
-        .zip(modes)
-        .enumerate()
-        .map(|(number, (level, mode))| Level {
+    let mut is_outermost = true;
+    let mut levels = Vec::new();
+    for (number, (level, mode)) in format.levels().iter().zip(modes).enumerate() {
+        is_outermost &= level.is_full() && number + 1 < n_levels;
+        let kind = match level.is_full() && !is_outermost {
+            true => LevelKind::Compressed,
+            false => level.kind,
+        };
+        levels.push(Level {
             mode,
-            kind: level.kind,
+            kind,
             ordered: true,
             unique: level.unique || number + 1 == n_levels,
         });
-    Ok(Format::from_levels(levels.collect())?.with_widths(format.widths()))
+    }
+    Ok(Format::from_levels(levels)?.with_widths(format.widths()))
 }
 
 /// All sets of `size` numbers below `n`, in order.

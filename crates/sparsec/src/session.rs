@@ -10,7 +10,7 @@ use sparsec_index::TensorRole;
 use sparsec_loop::{Function, Role, passes};
 use sparsec_reference as reference;
 use sparsec_runtime::{Environment, Kernel, KernelArgument, Origin, OutputTensor};
-use sparsec_tensor::Tensor;
+use sparsec_tensor::{PackOptions, Tensor};
 
 use crate::compile::{Compiled, CompiledStatement};
 use crate::request::Inputs;
@@ -324,10 +324,14 @@ fn conversions(statement: &CompiledStatement, tensors: &Inputs) -> Result<Inputs
     let mut converted = Inputs::new();
     for conversion in &statement.plan.conversions {
         let from = &tensors[&names[conversion.from].name];
-        converted.insert(
-            names[conversion.to].name.clone(),
-            from.convert(&conversion.format)?,
-        );
+        // What is stored stays stored, zeros too: an entry that is not stored
+        // annihilates, and a stored zero does not.
+        let options = PackOptions {
+            fill: Some(from.fill()),
+            ..PackOptions::default()
+        };
+        let to = Tensor::pack_entries(&conversion.format, from.entries(), options)?;
+        converted.insert(names[conversion.to].name.clone(), to);
     }
     Ok(converted)
 }
