@@ -5,7 +5,7 @@
 //! | `f(2, 3)`                         | value   | all arguments are literals         |
 //! | `0 * x`, `true or x`              | literal | it annihilates and is not stored   |
 //! | `x + 0`, `1 * x`, `x - 0`, `x / 1` | `x`    | it is the identity                 |
-//! | `select(true, x, y)`              | `x`     |                                    |
+//! | `select(true, x, 2)`              | `x`     | the other branch is a literal: an operand there still makes the entry stored |
 //! | `-(-x)`, `not not x`              | `x`     |                                    |
 //! | `sum{k}(0)`                       | 0       | the identity reduced is itself     |
 //!
@@ -70,9 +70,8 @@ fn apply(op: Operator, mut args: Vec<Expr>) -> Expr {
         (_, [None, Some(right)]) if op.right_identity(right.element()) == Some(*right) => {
             args.remove(0)
         }
-        (Operator::Select, [Some(Scalar::Bool(condition)), ..]) => {
-            args.remove(if *condition { 1 } else { 2 })
-        }
+        (Operator::Select, [Some(Scalar::Bool(true)), _, Some(_)]) => args.remove(1),
+        (Operator::Select, [Some(Scalar::Bool(false)), Some(_), _]) => args.remove(2),
         (Operator::Neg | Operator::Not, _) => match &mut args[0] {
             Expr::Apply {
                 op: inner,
@@ -143,8 +142,9 @@ mod tests {
     fn the_rest() {
         check("-(-x(i))", "x(i)");
         check("not not b(i)", "b(i)");
-        check("select(true, x(i), z(i))", "x(i)");
-        check("select(false or 0 * x(i) != 0, x(i), z(i))", "z(i)");
+        check("select(true, x(i), 2)", "x(i)");
+        check("select(true, x(i), z(i))", "select(true, x(i), z(i))");
+        check("select(false or 0 * x(i) != 0, 2, z(i))", "z(i)");
         check("sqrt(x(i) * 0 + 4)", "2.0");
         check("x(i) + sum{j}(0 * z(j))", "x(i)");
         check("f32(0 * x(i))", "0.0");

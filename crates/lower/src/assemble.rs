@@ -239,15 +239,18 @@ impl Lowerer<'_> {
             let Stmt::Forall { var, body } = stmt else {
                 break;
             };
-            let is_next = access.vars[level.mode] == *var;
-            if !is_next
-                || !self
-                    .result_lattice(*var)
-                    .is_some_and(|lattice| lattice.everything)
-            {
+            let lattice = self.result_lattice(*var);
+            let Some(lattice) = lattice.filter(|lattice| lattice.everything) else {
+                break;
+            };
+            if access.vars[level.mode] != *var {
                 break;
             }
             found = Some(number);
+            // In some cases of a loop the loops inside may not run.
+            if !lattice.operands().is_empty() || self.searches(body) {
+                break;
+            }
             stmt = body;
         }
         found
