@@ -1,7 +1,7 @@
 //! `run` lines on every engine, against the dense oracle.
 
 use sparsec::{Backend, Options, Session};
-use sparsec::{Compiled, Inputs, Outcome, Scalar, Tensor, compile, reference};
+use sparsec::{Compiled, Inputs, Outcome, Tensor, compile, reference};
 
 use sparsec_runtime::Environment;
 
@@ -145,7 +145,50 @@ fn input(file: &Filetest, compiled: &Compiled, name: &str, data: &Data) -> Check
             .map_err(|error| error.render(false))?,
         None => format.clone(),
     };
-    let fill: Scalar = fill;
     data.tensor(&format, &extents, fill)
         .map_err(|error| format!("`{name}`: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sparsec::{Format, Request, Source, code};
+    use sparsec_runtime::Cache;
+
+    fn vector(values: &[f64]) -> Inputs {
+        let extents = [values.len() as u64];
+        let coords: Vec<u64> = (0..extents[0]).collect();
+        let tensor = Tensor::pack(&Format::dense(1), &extents, &coords, values).unwrap();
+        Inputs::from([("x".to_owned(), tensor)])
+    }
+
+    fn doubled(inputs: &Inputs) -> Compiled {
+        let request = Request::new(Source::new("expression", "y(i) = 2 * x(i)"));
+        compile(&request, inputs).unwrap()
+    }
+
+    #[test]
+    fn a_result_of_other_data_is_wrong() {
+        let (inputs, others) = (vector(&[1.0, 2.0]), vector(&[1.0, 3.0]));
+        let compiled = doubled(&inputs);
+        let session = Session::interpreter();
+        let outcome = session.run(&compiled, inputs.clone()).unwrap();
+        assert!(session.check(&compiled, &inputs, &outcome).is_ok());
+        let error = session.check(&compiled, &others, &outcome).unwrap_err();
+        assert_eq!(error.code(), code::WRONG_RESULT);
+    }
+
+    #[test]
+    fn a_cache_that_became_a_file_is_unusable() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("kernels");
+        let cache = Cache::open(&Environment {
+            cache_dir: Some(path.clone()),
+            ..Environment::of_process()
+        })
+        .unwrap();
+        std::fs::remove_dir_all(&path).unwrap();
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(cache.stat().unwrap_err().code(), code::CACHE_UNUSABLE);
+    }
 }

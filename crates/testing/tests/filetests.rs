@@ -1,13 +1,16 @@
 //! Runs every file in `filetests/`, each as a test of its own.
 //!
 //! `cargo test -p sparsec-testing --test filetests run/` runs those of a folder,
-//! and `SPARSEC_BLESS=1` writes what was found to the files.
+//! and `SPARSEC_BLESS=1` writes what was found to the files. One more test sees
+//! to it that every diagnostic code is provoked somewhere.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use sparsec::{Code, code};
 use sparsec_runtime::Environment;
 use sparsec_testing::run::Engines;
 use sparsec_testing::suite;
@@ -29,10 +32,73 @@ fn main() -> ExitCode {
             suite::check(&path, &name, &engines, bless).map_err(Failed::from)
         })
     });
-    let trials = trials.collect();
+    let codes = Trial::test("every code has a filetest or a named test", {
+        let root = root.clone();
+        move || every_code_is_provoked(&root).map_err(Failed::from)
+    });
+    let trials = trials.chain([codes]).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     drop(engines);
     conclusion.exit_code()
+}
+
+/// Codes with their names, and the file of Rust that provokes them.
+type Elsewhere = (&'static str, &'static [(Code, &'static str)]);
+
+macro_rules! provoked {
+    ($file:literal: $($name:ident),*) => {
+        ($file, &[$((code::$name, stringify!($name))),*])
+    };
+}
+
+/// Codes that need more than a program: a call, files, broken arrays, a broken
+/// compiler, loop IR or relations as text.
+const ELSEWHERE: &[Elsewhere] = &[
+    provoked!("crates/cli/tests/program/refused.rs": BAD_CALL, NOT_A_PAIR, SAID_TWICE, BAD_OPTION_VALUE, DOES_NOT_APPLY, SAME_OUTPUT, UNKNOWN_CODE, CANNOT_PRINT, MISSING_EXTENT),
+    provoked!("crates/relation/tests/text.rs": RELATION_ARITY, RELATION_NAME),
+    provoked!("crates/relation/tests/laws.rs": RELATION_UNBOUND),
+    provoked!("crates/tensor/tests/refused.rs": OUT_OF_BOUNDS, LENGTH_MISMATCH, ARRAY_MISMATCH, BAD_SEGMENTS, BAD_COORDINATES, INDEX_WIDTH_OVERFLOW, TENSOR_TOO_LARGE, DUPLICATE_ENTRY, UNKNOWN_GENERATOR, BAD_GENERATOR_ARGUMENT),
+    provoked!("crates/io/tests/refused.rs": CANNOT_READ_FILE, UNKNOWN_FILE_TYPE, BAD_HEADER, UNSUPPORTED_FILE, BAD_ENTRY, WRONG_ENTRY_COUNT, CORRUPT_COMPRESSION, CANNOT_WRITE_FILE, NOT_EXPRESSIBLE_IN_FILE, ASYMMETRIC_FILE),
+    provoked!("crates/runtime/tests/cache.rs": NO_COMPILER, COMPILE_FAILED, LOAD_FAILED),
+    provoked!("crates/runtime/tests/kernels.rs": KERNEL_OUT_OF_MEMORY),
+    provoked!("crates/testing/src/run.rs": WRONG_RESULT, CACHE_UNUSABLE),
+    provoked!("crates/loop/tests/verify.rs": LOOP_UNKNOWN_NAME, LOOP_DUPLICATE_NAME, LOOP_TYPE, LOOP_IMMUTABLE, LOOP_ACCESS, LOOP_SIGNATURE, LOOP_LIFETIME, LOOP_NAME),
+];
+
+/// Codes that no test provokes: planning finds conversions that break every
+/// circle of formats, and positions outgrow 32 bits only with 2^31 entries.
+const NEVER: &[Code] = &[code::NO_ORDER, code::WIDTH_OVERFLOW];
+
+fn every_code_is_provoked(root: &Path) -> Result<(), String> {
+    let text = |path: &Path| {
+        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let mut seen: BTreeSet<String> = NEVER.iter().map(Code::to_string).collect();
+    for path in suite::files(&root.join("filetests")).map_err(|error| error.to_string())? {
+        let text = text(&path)?;
+        let expected = text
+            .split("error[")
+            .skip(1)
+            .filter_map(|rest| rest.split_once(']'));
+        seen.extend(expected.map(|(code, _)| code.to_owned()));
+    }
+    for (file, codes) in ELSEWHERE {
+        let text = text(&root.join(file))?;
+        for (code, name) in *codes {
+            if !text.contains(name) && !text.contains(&code.to_string()) {
+                return Err(format!("{file} does not provoke {name}, {code}"));
+            }
+            seen.insert(code.to_string());
+        }
+    }
+    let missing: Vec<String> = code::all()
+        .map(|entry| entry.code.to_string())
+        .filter(|code| !seen.contains(code))
+        .collect();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(format!("nothing provokes {}", missing.join(", "))),
+    }
 }
 
 fn repository() -> PathBuf {
