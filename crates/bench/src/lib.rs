@@ -13,9 +13,9 @@
 //! ```
 //!
 //! What is timed is a launch: loops and the growth of results, without
-//! allocating operands, packing or planning. Both sides write into results of
-//! their own that are used again in every round, so that first touches of fresh
-//! memory, which cost both the same, do not hide the difference between loops.
+//! allocating operands, packing or planning. Both write into the same result,
+//! which is used again in every round: first touches of fresh memory, and where
+//! memory happens to lie, would hide the difference between loops.
 //!
 //! | module          | holds                                                |
 //! |-----------------|------------------------------------------------------|
