@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use sparsec::{Diagnostic, Result, Source, Span, code};
 
 /// The most that options take that count something.
-const MOST: usize = 1_000_000;
+const MOST: usize = 1024;
 
 /// One call of the program.
 #[derive(Debug)]

@@ -12,13 +12,15 @@
 //!    it where no operand is stored is the operator's identity;
 //! 5. no loop merges so many operands that its kernel explodes.
 
+use std::collections::BTreeSet;
+
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole};
 
 use crate::lattice::Lattice;
-use crate::operand::{Formats, Nested, Operands, for_each_nested};
+use crate::operand::{Formats, Nested, Operand, Operands, for_each_nested};
 use crate::path::edges;
 use crate::space::{Scope, Space, space};
 
@@ -43,7 +45,7 @@ pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
         }
     });
     result?;
-    check.cases(&concrete.stmt, 1)
+    check.cases(&concrete.stmt, 1, &BTreeSet::new())
 }
 
 /// Whether the entries of a tensor in this format stand in any order, or
@@ -227,40 +229,51 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn cases(&self, stmt: &Stmt, so_far: usize) -> Result<()> {
+    /// Counts the cases of nested loops. A loop that merges what the loops
+    /// around it merge already adds few: in most of their cases only one of
+    /// the operands is left.
+    fn cases(&self, stmt: &Stmt, so_far: usize, merged: &BTreeSet<Operand>) -> Result<()> {
         match stmt {
             Stmt::Assign { .. } => Ok(()),
             Stmt::Where { consumer, producer } => {
-                self.cases(consumer, so_far)?;
-                self.cases(producer, so_far)
+                self.cases(consumer, so_far, merged)?;
+                self.cases(producer, so_far, merged)
             }
-            Stmt::Sequence(stmts) => stmts.iter().try_for_each(|stmt| self.cases(stmt, so_far)),
+            Stmt::Sequence(stmts) => stmts
+                .iter()
+                .try_for_each(|stmt| self.cases(stmt, so_far, merged)),
             Stmt::Forall { var, body } => {
                 let space = space(self.scope(), body, *var);
-                let total = if Lattice::n_points_at_most(&space) > MAX_CASES {
-                    usize::MAX
-                } else {
-                    so_far.saturating_mul(Lattice::of(&space).n_cases().max(1))
-                };
-                if total > MAX_CASES {
-                    let result = &self.concrete.tensors[self.concrete.result];
-                    return Err(Diagnostic::new(
-                        code::MERGE_TOO_LARGE,
-                        format!(
-                            "the loop over `{}` merges too many operands",
-                            self.var(*var)
-                        ),
-                    )
-                    .at(
-                        &self.concrete.source,
-                        result.span,
-                        "in the statement that computes this",
-                    )
-                    .help("give part of the expression a name, in a statement of its own"));
+                if Lattice::n_points_at_most(&space) > MAX_CASES {
+                    return Err(self.too_large(*var));
                 }
-                self.cases(body, total)
+                let lattice = Lattice::of(&space);
+                let operands = lattice.operands();
+                let n_cases = lattice.n_cases().max(1);
+                let total = match operands.is_subset(merged) {
+                    true => so_far,
+                    false => so_far.saturating_mul(n_cases),
+                };
+                if total > MAX_CASES || n_cases > MAX_CASES {
+                    return Err(self.too_large(*var));
+                }
+                self.cases(body, total, &merged.union(&operands).copied().collect())
             }
         }
+    }
+
+    fn too_large(&self, var: IndexVar) -> Diagnostic {
+        let result = &self.concrete.tensors[self.concrete.result];
+        Diagnostic::new(
+            code::MERGE_TOO_LARGE,
+            format!("the loop over `{}` merges too many operands", self.var(var)),
+        )
+        .at(
+            &self.concrete.source,
+            result.span,
+            "in the statement that computes this",
+        )
+        .help("give part of the expression a name, in a statement of its own")
     }
 
     fn scope(&self) -> Scope<'_> {

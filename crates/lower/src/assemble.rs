@@ -17,7 +17,6 @@
 //! afterwards with a running maximum.
 
 use sparsec_base::{ElementType, IndexWidth, Scalar};
-use sparsec_graph::operand::for_each_nested;
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar, Operator};
 use sparsec_loop::{BinaryOp, Block, Expr, Failure, Stmt as Loop, Var};
@@ -31,14 +30,6 @@ use crate::value::binary;
 #[derive(Clone, Debug)]
 pub(crate) struct Assembly {
     chains: Vec<Chain>,
-}
-
-/// What a dense result holds before anything is assigned.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fill {
-    value: Scalar,
-    /// The level at whose loop entries are filled; `None` is before all loops.
-    level: Option<usize>,
 }
 
 /// Levels that share their positions.
@@ -158,7 +149,7 @@ impl Lowerer<'_> {
     }
 
     /// The lattice of the loop over `var` around the result's assignment.
-    fn result_lattice(&self, var: IndexVar) -> Option<sparsec_graph::Lattice> {
+    pub(crate) fn result_lattice(&self, var: IndexVar) -> Option<sparsec_graph::Lattice> {
         fn find(stmt: &Stmt, var: IndexVar, is_result: &dyn Fn(&Stmt) -> bool) -> Option<Stmt> {
             match stmt {
                 Stmt::Forall { var: here, body } if *here == var && is_result(body) => {
@@ -190,7 +181,12 @@ impl Lowerer<'_> {
     }
 
     /// `times` multiplied by the extents of some levels of the result.
-    fn product(&self, access: &Access, levels: std::ops::Range<usize>, times: Expr) -> Expr {
+    pub(crate) fn product(
+        &self,
+        access: &Access,
+        levels: std::ops::Range<usize>,
+        times: Expr,
+    ) -> Expr {
         let format = self.formats.of(access.tensor);
         levels.fold(times, |product, level| {
             let extent = self.mode_extent(access, format.levels()[level].mode);
@@ -200,84 +196,6 @@ impl Lowerer<'_> {
                 product.mul(extent)
             }
         })
-    }
-
-    fn fill_dense_result(&mut self, access: &Access) {
-        let mut reduce = None;
-        let mut overwritten = false;
-        for_each_nested(&self.concrete.stmt, &mut |nested| {
-            if nested.lhs.tensor == access.tensor {
-                reduce = nested.reduce;
-                overwritten = reduce.is_none()
-                    && nested.loops.iter().all(|var| {
-                        self.result_lattice(*var).is_some_and(|lattice| {
-                            lattice.everything && lattice.operands().is_empty()
-                        })
-                    });
-            }
-        });
-        if overwritten && !self.searches(&self.concrete.stmt) {
-            return;
-        }
-        self.fill = Some(Fill {
-            value: self.identity(access.tensor, reduce),
-            level: self.level_filled_at(access),
-        });
-        if self.fill.is_some_and(|fill| fill.level.is_none()) {
-            self.fill_block(access, Expr::int(0), 0);
-        }
-    }
-
-    /// The innermost level of a dense result at whose loop its entries below
-    /// may be filled: the outermost loops are over everything of its outermost
-    /// levels, so each entry is filled once, shortly before it is used.
-    fn level_filled_at(&self, access: &Access) -> Option<usize> {
-        let levels = self.formats.of(access.tensor).levels();
-        let mut stmt = &self.concrete.stmt;
-        let mut found = None;
-        for (number, level) in levels.iter().enumerate() {
-            let Stmt::Forall { var, body } = stmt else {
-                break;
-            };
-            let lattice = self.result_lattice(*var);
-            let Some(lattice) = lattice.filter(|lattice| lattice.everything) else {
-                break;
-            };
-            if access.vars[level.mode] != *var {
-                break;
-            }
-            found = Some(number);
-            // In some cases of a loop the loops inside may not run.
-            if !lattice.operands().is_empty() || self.searches(body) {
-                break;
-            }
-            stmt = body;
-        }
-        found
-    }
-
-    /// Fills the entries of a dense result below a position, of which the
-    /// first `n_levels` levels are behind.
-    fn fill_block(&mut self, access: &Access, position: Expr, n_levels: usize) {
-        let all = self.formats.of(access.tensor).levels().len();
-        let buffer = self.tensors[&access.tensor].vals;
-        let value: Expr = self.fill.expect("a dense result is filled").value.into();
-        if n_levels == all {
-            self.builder.store(buffer, position, value);
-            return;
-        }
-        let hi = match n_levels {
-            0 => self.product(access, 0..all, Expr::int(1)),
-            _ => self.product(access, n_levels..all, position.clone().add(1)),
-        };
-        let lo = self.product(access, n_levels..all, position);
-        let lo = if n_levels == 0 { Expr::int(0) } else { lo };
-        self.builder.push(Loop::Fill {
-            buffer,
-            lo,
-            hi,
-            value,
-        });
     }
 
     /// Whether `stmt` assigns the result, rather than computing temporaries.

@@ -32,6 +32,7 @@
 mod absent;
 mod assemble;
 mod cursor;
+mod fill;
 mod level;
 mod merge;
 mod presence;

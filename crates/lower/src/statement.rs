@@ -9,8 +9,9 @@ use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr as Value, IndexVar, Operator, TensorRole, TensorVar};
 use sparsec_loop::{Block, Builder, Expr, Function, Stmt as Loop, Var};
 
-use crate::assemble::{Assembly, Fill};
+use crate::assemble::Assembly;
 use crate::cursor::{Bindings, Cursor, Place};
+use crate::fill::Fill;
 use crate::level::dense::locate;
 use crate::presence::{Factor, Presence};
 use crate::signature::{Arrays, arguments};

@@ -250,7 +250,10 @@ impl Lowerer<'_> {
         let place = &bindings.cursors[&operand].place;
         let arrays = &self.tensors[&access.tensor];
         let segment = segment(level.kind, arrays, number, place);
-        (segment, level.ordered && !level.unique, false)
+        // Below the last level there is nothing to tell equal coordinates apart:
+        // there each is an entry of its own.
+        let has_below = number + 1 < self.formats.of(access.tensor).levels().len();
+        (segment, has_below && level.ordered && !level.unique, false)
     }
 
     fn position_name(&self, operand: Operand, level: usize) -> String {

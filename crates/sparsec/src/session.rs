@@ -217,6 +217,7 @@ impl Session {
 
         let started = Instant::now();
         let extents = compiled.result_extents(number)?;
+        check_coordinate_width(&data.name, &format, &extents)?;
         let first = kernels[0].function();
         let mut output = OutputTensor::new(
             first,
@@ -289,6 +290,26 @@ impl Session {
                 Ok(self.runtime.compile_c(function, &text, &entry)?.0)
             }
         }
+    }
+}
+
+/// Refuses a result whose coordinates do not fit the width declared for them.
+fn check_coordinate_width(name: &str, format: &Format, extents: &[u64]) -> Result<()> {
+    let Some(width) = format.widths().crd else {
+        return Ok(());
+    };
+    let walked = format.levels().iter().filter(|level| !level.is_full());
+    match walked.map(|level| extents[level.mode]).max() {
+        Some(extent) if extent > width.max() => Err(Diagnostic::new(
+            code::INDEX_WIDTH_OVERFLOW,
+            format!(
+                "coordinates of `{name}` go up to {}, which {} bits do not hold",
+                extent - 1,
+                width.bits(),
+            ),
+        )
+        .help("declare `crd = 64`, or no width")),
+        _ => Ok(()),
     }
 }
 

@@ -1,0 +1,107 @@
+//! What a dense result holds before anything is assigned: its fill, or the
+//! identity of the operator that adds up into it.
+//!
+//! ```text
+//! for i in 0..n {
+//!   fill C.vals[i * m..(i + 1) * m], 0        row by row, shortly before use
+//!   for pA in … { for j … { C.vals[i * m + j] += … } } }
+//! ```
+//!
+//! Where the outer loops do not visit each row once, all is filled before them;
+//! where every entry is assigned anyway, nothing is.
+
+use sparsec_base::Scalar;
+use sparsec_graph::operand::for_each_nested;
+use sparsec_index::Access;
+use sparsec_index::concrete::Stmt;
+use sparsec_loop::{Expr, Stmt as Loop};
+
+use crate::statement::Lowerer;
+
+/// What a dense result holds before anything is assigned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fill {
+    pub(crate) value: Scalar,
+    /// The level at whose loop entries are filled; `None` is before all loops.
+    pub(crate) level: Option<usize>,
+}
+
+impl Lowerer<'_> {
+    pub(crate) fn fill_dense_result(&mut self, access: &Access) {
+        let mut reduce = None;
+        let mut overwritten = false;
+        for_each_nested(&self.concrete.stmt, &mut |nested| {
+            if nested.lhs.tensor == access.tensor {
+                reduce = nested.reduce;
+                overwritten = reduce.is_none()
+                    && nested.loops.iter().all(|var| {
+                        self.result_lattice(*var).is_some_and(|lattice| {
+                            lattice.everything && lattice.operands().is_empty()
+                        })
+                    });
+            }
+        });
+        if overwritten && !self.searches(&self.concrete.stmt) {
+            return;
+        }
+        self.fill = Some(Fill {
+            value: self.identity(access.tensor, reduce),
+            level: self.level_filled_at(access),
+        });
+        if self.fill.is_some_and(|fill| fill.level.is_none()) {
+            self.fill_block(access, Expr::int(0), 0);
+        }
+    }
+
+    /// The innermost level of a dense result at whose loop its entries below
+    /// may be filled: the outermost loops are over everything of its outermost
+    /// levels, so each entry is filled once, shortly before it is used.
+    fn level_filled_at(&self, access: &Access) -> Option<usize> {
+        let levels = self.formats.of(access.tensor).levels();
+        let mut stmt = &self.concrete.stmt;
+        let mut found = None;
+        for (number, level) in levels.iter().enumerate() {
+            let Stmt::Forall { var, body } = stmt else {
+                break;
+            };
+            let lattice = self.result_lattice(*var);
+            let Some(lattice) = lattice.filter(|lattice| lattice.everything) else {
+                break;
+            };
+            if access.vars[level.mode] != *var {
+                break;
+            }
+            found = Some(number);
+            // In some cases of a loop the loops inside may not run.
+            if !lattice.operands().is_empty() || self.searches(body) {
+                break;
+            }
+            stmt = body;
+        }
+        found
+    }
+
+    /// Fills the entries of a dense result below a position, of which the
+    /// first `n_levels` levels are behind.
+    pub(crate) fn fill_block(&mut self, access: &Access, position: Expr, n_levels: usize) {
+        let all = self.formats.of(access.tensor).levels().len();
+        let buffer = self.tensors[&access.tensor].vals;
+        let value: Expr = self.fill.expect("a dense result is filled").value.into();
+        if n_levels == all {
+            self.builder.store(buffer, position, value);
+            return;
+        }
+        let hi = match n_levels {
+            0 => self.product(access, 0..all, Expr::int(1)),
+            _ => self.product(access, n_levels..all, position.clone().add(1)),
+        };
+        let lo = self.product(access, n_levels..all, position);
+        let lo = if n_levels == 0 { Expr::int(0) } else { lo };
+        self.builder.push(Loop::Fill {
+            buffer,
+            lo,
+            hi,
+            value,
+        });
+    }
+}
