@@ -7,7 +7,7 @@ use sparsec::Result;
 use sparsec_bench::{Options, Size, Suite};
 
 use crate::arguments::BenchArguments;
-use crate::call::Call;
+use crate::call::{Call, MOST_ROUNDS};
 use crate::problem::suggest;
 use crate::screen::Screen;
 
@@ -23,7 +23,7 @@ pub(crate) fn bench(call: &Call, screen: &Screen, arguments: &BenchArguments) ->
         only: arguments.names.clone(),
         repeat: match &arguments.repeat {
             None => defaults.repeat,
-            Some(text) => call.count("repeat", text)?,
+            Some(text) => call.count("repeat", text, MOST_ROUNDS)?,
         },
         json: screen.is_json(),
     };

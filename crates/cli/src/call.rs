@@ -16,8 +16,11 @@ use std::collections::HashMap;
 
 use sparsec::{Diagnostic, Result, Source, Span, code};
 
-/// The most that options take that count something.
-const MOST: usize = 1024;
+/// The most rounds that `--repeat` takes.
+pub(crate) const MOST_ROUNDS: usize = 1_000_000;
+
+/// The most threads that `--threads` takes.
+pub(crate) const MOST_THREADS: usize = 1024;
 
 /// One call of the program.
 #[derive(Debug)]
@@ -181,15 +184,15 @@ impl Call {
         Diagnostic::new(code::BAD_OPTION_VALUE, message).at(&self.source, place, "not taken")
     }
 
-    /// The number that an option takes, 1 or more.
+    /// The number that an option takes, from 1 to `most`.
     ///
     /// # Errors
     /// `E0004` for anything else.
-    pub(crate) fn count(&self, long: &str, text: &str) -> Result<usize> {
-        let n = text.parse().ok().filter(|n| (1..=MOST).contains(n));
+    pub(crate) fn count(&self, long: &str, text: &str, most: usize) -> Result<usize> {
+        let n = text.parse().ok().filter(|n| (1..=most).contains(n));
         n.ok_or_else(|| {
             self.bad_value(long, format!("`--{long}` does not take `{text}`"))
-                .help(format!("it takes an integer from 1 to {MOST}"))
+                .help(format!("it takes an integer from 1 to {most}"))
         })
     }
 

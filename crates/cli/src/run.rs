@@ -7,7 +7,7 @@
 //! Nothing is half-written: every file is complete beside its name before the
 //! first one takes its name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use sparsec::runtime::Environment;
@@ -17,7 +17,7 @@ use sparsec::{
 };
 
 use crate::arguments::RunArguments;
-use crate::call::{Call, Pair};
+use crate::call::{Call, MOST_ROUNDS, MOST_THREADS, Pair};
 use crate::compile::pass_times;
 use crate::operands::Operands;
 use crate::problem::{Problem, suggest};
@@ -99,7 +99,7 @@ fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
     })?;
     let repeat = match &arguments.repeat {
         None => None,
-        Some(text) => Some(call.count("repeat", text)?),
+        Some(text) => Some(call.count("repeat", text, MOST_ROUNDS)?),
     };
     Ok(Options {
         backend: *backend,
@@ -112,7 +112,21 @@ fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
 
 fn threads(call: &Call, arguments: &RunArguments) -> Result<Option<usize>> {
     let text = arguments.threads.as_deref();
-    text.map(|text| call.count("threads", text)).transpose()
+    text.map(|text| call.count("threads", text, MOST_THREADS))
+        .transpose()
+}
+
+/// The file that a path names, however it is spelled.
+fn place(path: &str) -> PathBuf {
+    let path = Path::new(path);
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
 }
 
 /// The files to write, checked as far as that goes before there is anything to
@@ -131,7 +145,8 @@ fn outputs(call: &Call, problem: &Problem, texts: &[String]) -> Result<Vec<Pair>
                 .also(&problem.request.expression, tensor.span, "here")
                 .help(format!("to read it, say `-i {}=FILE`", pair.name)));
         }
-        if let Some(first) = outputs[..n].iter().find(|first| first.value == pair.value) {
+        let is_same = |first: &&Pair| place(&first.value) == place(&pair.value);
+        if let Some(first) = outputs[..n].iter().find(is_same) {
             let message = format!("`{}` and `{}` go to the same file", first.name, pair.name);
             return Err(Diagnostic::new(code::SAME_OUTPUT, message)
                 .at(call.source(), pair.value_span, "the same file")

@@ -1,0 +1,111 @@
+//! Kernels on real matrices and tensors, checked entry by entry.
+//!
+//! Reads the folder `SPARSEC_DATA`, which is not part of the project; without
+//! it there is nothing to run, which is said. Meant for release builds.
+
+// What is skipped is said where the test runner shows it.
+#![allow(clippy::print_stdout)]
+
+use std::path::{Path, PathBuf};
+
+use sparsec::{
+    Format, Inputs, Options, PackOptions, Request, Session, Source, Tensor, compile, generate, io,
+};
+
+/// The largest product `A * A` that is checked, in stored entries of `A`.
+const LARGEST_SQUARE: usize = 160_000;
+
+fn data() -> Option<PathBuf> {
+    let folder = std::env::var_os("SPARSEC_DATA").map(PathBuf::from);
+    if folder.is_none() {
+        println!("SPARSEC_DATA is not set: no real data to run on");
+    }
+    folder
+}
+
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("SPARSEC_DATA names a folder")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.to_string_lossy().ends_with(ending))
+        .collect();
+    found.sort();
+    assert!(!found.is_empty(), "no {ending} in {}", folder.display());
+    found
+}
+
+fn read(path: &Path, format: impl Fn(usize) -> Format) -> Tensor {
+    let file = io::read_entries(path, None).unwrap_or_else(|error| panic!("{error}"));
+    let format = format(file.entries.order());
+    Tensor::pack_entries(&format, file.entries, PackOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn uniform(extents: &[u64]) -> Tensor {
+    let spec = Source::new("generator", "dense:uniform(seed=3)");
+    generate(&spec, extents, None, sparsec::ElementType::F64).expect("dense operands are small")
+}
+
+/// Runs and checks one expression; gives the entries stored in `result`.
+fn check(session: &Session, text: &str, inputs: Inputs, what: &Path) -> usize {
+    let request = Request::new(Source::new("expression", text));
+    let outcome = compile(&request, &inputs).and_then(|compiled| {
+        let outcome = session.run(&compiled, inputs.clone())?;
+        session.check(&compiled, &inputs, &outcome)?;
+        Ok(outcome)
+    });
+    match outcome {
+        Ok(outcome) => outcome.tensors.values().map(Tensor::n_stored).sum(),
+        Err(error) => panic!("{} in `{text}`:\n{error}", what.display()),
+    }
+}
+
+#[test]
+fn matrices_times_vectors_and_added() {
+    let Some(folder) = data() else { return };
+    let session = Session::new(Options::default());
+    for path in files(&folder, ".mtx.gz") {
+        let a = read(&path, |_| Format::csr());
+        let x = uniform(&a.extents()[1..]);
+        let n_stored = a.n_stored();
+        let inputs = Inputs::from([("A".to_owned(), a.clone()), ("x".to_owned(), x)]);
+        check(&session, "y(i) = A(i,j) * x(j)", inputs, &path);
+        let inputs = Inputs::from([("A".to_owned(), a)]);
+        let sum = check(&session, "C(i,j) = A(i,j) + A(i,j)", inputs, &path);
+        assert_eq!(sum, n_stored, "{}", path.display());
+    }
+}
+
+#[test]
+fn matrices_squared() {
+    let Some(folder) = data() else { return };
+    let session = Session::new(Options::default());
+    let mut squared = 0;
+    for path in files(&folder, ".mtx.gz") {
+        let a = read(&path, |_| Format::csr());
+        if a.extents()[0] != a.extents()[1] || a.n_stored() > LARGEST_SQUARE {
+            continue;
+        }
+        let inputs = Inputs::from([("A".to_owned(), a)]);
+        check(&session, "C(i,j) = A(i,k) * A(k,j)", inputs, &path);
+        squared += 1;
+    }
+    assert!(squared >= 12, "{squared} matrices squared");
+}
+
+#[test]
+fn tensors_times_factors() {
+    let Some(folder) = data() else { return };
+    let session = Session::new(Options::default());
+    for path in files(&folder, ".tns.gz") {
+        let t = read(&path, Format::csf);
+        let &[_, j, k] = t.extents() else { continue };
+        let inputs = Inputs::from([
+            ("T".to_owned(), t),
+            ("B".to_owned(), uniform(&[j, 8])),
+            ("C".to_owned(), uniform(&[k, 8])),
+        ]);
+        let text = "A(i,r) = T(i,j,k) * B(j,r) * C(k,r)";
+        check(&session, text, inputs, &path);
+    }
+}
