@@ -306,7 +306,7 @@ fn check(case: &Case, engines: &Engines, tally: &mut Tally) -> Result<(), TestCa
         }
         Err(error) => return Err(TestCaseError::fail(error.to_string())),
     };
-    let as_c = tally.agreed % C_EVERY == 0;
+    let as_c = tally.agreed.is_multiple_of(C_EVERY);
     let sessions = [Some(&engines.interpreter), as_c.then_some(&engines.c)];
     for session in sessions.into_iter().flatten() {
         let ran = session.run(&compiled, inputs.clone());
