@@ -121,6 +121,10 @@ impl Check<'_> {
                     self.name(access)
                 )))
         };
+        let repeats = |(mode, var)| access.vars[..mode].contains(var);
+        if access.vars.iter().enumerate().any(repeats) {
+            return refuse("and this access would have to search them");
+        }
         if !is_perfect_nest(&self.concrete.stmt) {
             return refuse("and this statement needs a temporary for each of them");
         }

@@ -12,16 +12,18 @@ use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, TensorRole, TensorVar};
 
 /// `stmt` with every access that `is_absent` replaced by its fill; `None` if
-/// nothing is left to do.
+/// nothing is left to do. Assignments to `unfilled`, a tensor that holds
+/// nothing yet, are never idle.
 pub(crate) fn without(
     concrete: &Concrete,
     stmt: &Stmt,
     is_absent: &dyn Fn(&Access) -> bool,
+    unfilled: Option<TensorVar>,
 ) -> Option<Stmt> {
     let replaced = replace(stmt, &mut |access| {
         is_absent(access).then(|| Expr::Literal(concrete.tensors[access.tensor].fill))
     });
-    simplify(concrete, replaced)
+    simplify(concrete, replaced, unfilled)
 }
 
 fn replace(stmt: &Stmt, with: &mut dyn FnMut(&Access) -> Option<Expr>) -> Stmt {
@@ -45,26 +47,29 @@ fn replace(stmt: &Stmt, with: &mut dyn FnMut(&Access) -> Option<Expr>) -> Stmt {
     }
 }
 
-fn simplify(concrete: &Concrete, stmt: Stmt) -> Option<Stmt> {
+fn simplify(concrete: &Concrete, stmt: Stmt, unfilled: Option<TensorVar>) -> Option<Stmt> {
     match stmt {
         Stmt::Assign { lhs, reduce, rhs } => {
             let data = &concrete.tensors[lhs.tensor];
             let unchanged = match reduce {
                 Some(op) => op.identity(data.element),
                 None if data.role == TensorRole::Workspace => None,
+                None if Some(lhs.tensor) == unfilled => None,
                 None => Some(data.fill),
             };
             let idle = matches!(rhs, Expr::Literal(value) if Some(value) == unchanged);
             (!idle).then_some(Stmt::Assign { lhs, reduce, rhs })
         }
-        Stmt::Forall { var, body } => simplify(concrete, *body).map(|body| Stmt::Forall {
-            var,
-            body: Box::new(body),
-        }),
+        Stmt::Forall { var, body } => {
+            simplify(concrete, *body, unfilled).map(|body| Stmt::Forall {
+                var,
+                body: Box::new(body),
+            })
+        }
         Stmt::Where { consumer, producer } => {
             let idle = identities(concrete, &producer);
-            if let Some(producer) = simplify(concrete, *producer) {
-                return simplify(concrete, *consumer).map(|consumer| Stmt::Where {
+            if let Some(producer) = simplify(concrete, *producer, unfilled) {
+                return simplify(concrete, *consumer, unfilled).map(|consumer| Stmt::Where {
                     consumer: Box::new(consumer),
                     producer: Box::new(producer),
                 });
@@ -72,12 +77,12 @@ fn simplify(concrete: &Concrete, stmt: Stmt) -> Option<Stmt> {
             let consumer = replace(&consumer, &mut |access| {
                 idle.get(&access.tensor).map(|value| Expr::Literal(*value))
             });
-            simplify(concrete, consumer)
+            simplify(concrete, consumer, unfilled)
         }
         Stmt::Sequence(stmts) => {
             let mut left: Vec<Stmt> = stmts
                 .into_iter()
-                .filter_map(|stmt| simplify(concrete, stmt))
+                .filter_map(|stmt| simplify(concrete, stmt, unfilled))
                 .collect();
             match left.len() {
                 0 => None,

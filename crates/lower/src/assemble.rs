@@ -138,6 +138,15 @@ impl Lowerer<'_> {
         if begin < first && self.searches(&self.concrete.stmt) {
             return true;
         }
+        // In some cases of a loop outside, fewer operands are left, and the
+        // loops inside may visit less.
+        let has_cases = |level: usize| {
+            let lattice = self.result_lattice(access.vars[levels[level].mode]);
+            lattice.is_none_or(|lattice| lattice.points.len() > 1)
+        };
+        if begin < first && (0..begin).any(has_cases) {
+            return true;
+        }
         (begin..first).any(|level| {
             let var = access.vars[levels[level].mode];
             let Some(lattice) = self.result_lattice(var) else {

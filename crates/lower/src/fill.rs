@@ -12,8 +12,8 @@
 
 use sparsec_base::Scalar;
 use sparsec_graph::operand::for_each_nested;
-use sparsec_index::Access;
 use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, TensorVar};
 use sparsec_loop::{Expr, Stmt as Loop};
 
 use crate::statement::Lowerer;
@@ -27,6 +27,13 @@ pub(crate) struct Fill {
 }
 
 impl Lowerer<'_> {
+    /// The result, if every entry of it is going to be assigned and so nothing
+    /// is filled before.
+    pub(crate) fn unfilled(&self) -> Option<TensorVar> {
+        let is_filled = self.assembly.is_some() || self.fill.is_some();
+        (!is_filled).then_some(self.concrete.result)
+    }
+
     pub(crate) fn fill_dense_result(&mut self, access: &Access) {
         let mut reduce = None;
         let mut overwritten = false;

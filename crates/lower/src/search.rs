@@ -51,7 +51,8 @@ impl Lowerer<'_> {
             it.found(body, &inner);
         });
         let otherwise = self.block(|it| {
-            if let Some(body) = without(it.concrete, body, &|other| *other == access) {
+            if let Some(body) = without(it.concrete, body, &|other| *other == access, it.unfilled())
+            {
                 it.found(&body, bindings);
             }
         });

@@ -357,7 +357,7 @@ impl Lowerer<'_> {
             };
             self.walked_level(operand, var).is_some() && !case.0.contains(&operand)
         };
-        let Some(body) = without(self.concrete, body, &is_absent) else {
+        let Some(body) = without(self.concrete, body, &is_absent, self.unfilled()) else {
             return;
         };
         let mut inner = bindings.clone();

@@ -13,7 +13,7 @@ use sparsec::{
 };
 
 /// The largest product `A * A` that is checked, in stored entries of `A`.
-const LARGEST_SQUARE: usize = 160_000;
+const LARGEST_SQUARE: usize = 300_000;
 
 fn data() -> Option<PathBuf> {
     let folder = std::env::var_os("SPARSEC_DATA").map(PathBuf::from);
