@@ -30,6 +30,7 @@ use sparsec_loop::{BinaryOp, Expr, Failure, UnaryOp};
 use crate::abi;
 use crate::helper::Helper;
 use crate::precedence::{Piece, Precedence};
+use crate::rows::row_of;
 use crate::stmt::Writer;
 use crate::uses::{is_nonzero_constant, may_fail};
 
@@ -42,8 +43,15 @@ impl Writer<'_> {
                 Piece::simple(self.var_name(*var).to_owned(), self.function.type_of(expr))
             }
             Expr::Load { buffer, index } => {
-                let index = self.expr(index);
-                let text = format!("{}[{}]", self.buffer_name(*buffer), index.text);
+                let row = row_of(*buffer, index)
+                    .and_then(|row| self.rows.iter().find(|(known, _)| *known == row).cloned());
+                let text = match row {
+                    Some((row, pointer)) => format!("{pointer}[{}]", self.var_name(row.var)),
+                    None => {
+                        let index = self.expr(index);
+                        format!("{}[{}]", self.buffer_name(*buffer), index.text)
+                    }
+                };
                 let data = &self.function.buffers[*buffer];
                 let piece = Piece::primary(text, data.storage);
                 if data.storage > data.compute {

@@ -53,6 +53,7 @@ mod growth;
 mod helper;
 mod name;
 mod precedence;
+mod rows;
 mod scope;
 mod stmt;
 mod uses;

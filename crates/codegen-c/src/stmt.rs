@@ -13,6 +13,7 @@ use crate::growth::{Growth, growth_run};
 use crate::helper::Helpers;
 use crate::name::Names;
 use crate::precedence::{Piece, Precedence};
+use crate::rows::{Row, rows};
 use crate::scope::local_names;
 use crate::uses::{Uses, keeps_value, loads, may_fail};
 
@@ -28,6 +29,8 @@ pub(crate) struct Writer<'f> {
     vars: HashMap<Var, String>,
     buffers: HashMap<Buffer, BufferNames>,
     pub(crate) growth: Vec<Growth>,
+    /// Rows that loops around go along, with their pointers.
+    pub(crate) rows: Vec<(Row, String)>,
     lines: Vec<String>,
     indent: usize,
 }
@@ -51,6 +54,7 @@ impl<'f> Writer<'f> {
             vars: HashMap::new(),
             buffers: HashMap::new(),
             growth: Vec::new(),
+            rows: Vec::new(),
             lines: Vec::new(),
             indent: 1,
         }
@@ -279,12 +283,22 @@ impl<'f> Writer<'f> {
         } else {
             self.named(&hi, ElementType::I64, &format!("{name}_end"))
         };
+        let outside = self.rows.len();
+        for row in rows(self.function, var, body) {
+            let ty = self.c_type(self.function.buffers[row.buffer].storage);
+            let data = self.buffer_name(row.buffer).to_owned();
+            let pointer = self.names.fresh(&format!("{data}_row"));
+            let start = self.expr(&row.start).at(Precedence::Sum);
+            self.line(&format!("const {ty} *{pointer} = {data} + {start};"));
+            self.rows.push((row, pointer));
+        }
         self.line(&format!(
             "for (int64_t {name} = {}; {name} < {hi}; {name}++) {{",
             lo.text
         ));
         self.indented(|w| w.block(body));
         self.line("}");
+        self.rows.truncate(outside);
     }
 
     fn while_loop(&mut self, condition: &Expr, body: &Block) {
