@@ -3,7 +3,8 @@
 //! A code counts as shown where `error[E0203]` stands in a filetest below
 //! `filetests/error`. Codes that no program text provokes (a missing file, an
 //! option, a full disk) count as shown where a test of a crate, below its
-//! `tests/`, names the code or its constant.
+//! `tests/`, names the code or its constant, or a unit test of the filetest
+//! runner does.
 
 use std::path::Path;
 
@@ -33,9 +34,13 @@ pub(crate) fn check_workspace(root: &Path) -> Result<Vec<Fault>, String> {
     }
     let mut tests = String::new();
     for file in files(root, &["crates"], Some("rs"))? {
-        // The filetest runner's own tests stand beside it.
-        if file.contains("/tests/") || file.starts_with("crates/testing/") {
-            tests.push_str(&read(root, &file)?);
+        let text = read(root, &file)?;
+        if file.contains("/tests/") {
+            tests.push_str(&text);
+        } else if file.starts_with("crates/testing/src/")
+            && let Some((_, unit_tests)) = text.split_once("#[cfg(test)]")
+        {
+            tests.push_str(unit_tests);
         }
     }
     Ok(check(&declared, &shown, &tests))
