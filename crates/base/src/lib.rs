@@ -7,8 +7,9 @@
 //! | [`diagnostic`] | coded errors with places in the source and the way out       |
 //! | [`code`]       | every diagnostic code with its long explanation              |
 //! | [`lex`]        | the tokens that all our small languages are made of          |
+//! | [`scalar`]     | one value of an element type                                 |
 //! | [`suggest`]    | "did you mean …?"                                            |
-//! | [`types`]      | element types, index widths, scalars                         |
+//! | [`types`]      | element types, index widths                                  |
 //!
 //! Bad input becomes a [`Diagnostic`]; a broken invariant of ours panics.
 
@@ -16,6 +17,7 @@ pub mod arena;
 pub mod code;
 pub mod diagnostic;
 pub mod lex;
+pub mod scalar;
 pub mod source;
 pub mod suggest;
 pub mod types;
@@ -23,5 +25,8 @@ pub mod types;
 pub use arena::Arena;
 pub use code::Code;
 pub use diagnostic::{Diagnostic, Result};
+pub use half::{bf16, f16};
+pub use num_complex::Complex;
+pub use scalar::Scalar;
 pub use source::{Source, Span};
-pub use types::{ElementType, IndexWidth, Scalar};
+pub use types::{Bool8, ElementType, IndexWidth, Kind};

@@ -1,4 +1,4 @@
-//! Element types, index widths and scalars: types as data.
+//! Element types and index widths: types as data.
 //!
 //! A program over `f32` and one over `i64` run through the same code of ours;
 //! only the kernels differ. So a type is a value ([`ElementType`]) that plans,
@@ -6,58 +6,96 @@
 
 use std::fmt;
 
-/// The type of a tensor's entries, and of every value in a kernel.
+use crate::scalar::Scalar;
+
+macro_rules! element_types {
+    ($n:literal: $($ty:ident $kind:ident $name:literal $size:literal, $doc:literal;)*) => {
+        /// The type of a tensor's entries, and of every value in a kernel.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum ElementType {
+            $(#[doc = $doc] $ty,)*
+        }
+
+        impl ElementType {
+            /// All element types: kind by kind, narrow before wide.
+            pub const ALL: [Self; $n] = [$(Self::$ty),*];
+
+            /// Bytes that one entry takes.
+            pub fn size(self) -> usize {
+                match self {
+                    $(Self::$ty => $size,)*
+                }
+            }
+
+            /// The name in every text form; the number is that of all bits.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$ty => $name,)*
+                }
+            }
+
+            /// What kind of number this is.
+            pub fn kind(self) -> Kind {
+                match self {
+                    $(Self::$ty => Kind::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+element_types! { 15:
+    Bool Bool "bool" 1, "A truth value, stored as one byte, 0 or 1.";
+    I8 Signed "i8" 1, "A signed integer of 8 bits; arithmetic wraps.";
+    I16 Signed "i16" 2, "A signed integer of 16 bits; arithmetic wraps.";
+    I32 Signed "i32" 4, "A signed integer of 32 bits; arithmetic wraps.";
+    I64 Signed "i64" 8, "A signed integer of 64 bits; arithmetic wraps.";
+    U8 Unsigned "u8" 1, "An integer of 8 bits without sign; arithmetic wraps.";
+    U16 Unsigned "u16" 2, "An integer of 16 bits without sign; arithmetic wraps.";
+    U32 Unsigned "u32" 4, "An integer of 32 bits without sign; arithmetic wraps.";
+    U64 Unsigned "u64" 8, "An integer of 64 bits without sign; arithmetic wraps.";
+    F16 Float "f16" 2, "IEEE 754 half precision; computed with as `f32`.";
+    Bf16 Float "bf16" 2, "The upper half of an `f32`; computed with as `f32`.";
+    F32 Float "f32" 4, "IEEE 754 single precision.";
+    F64 Float "f64" 8, "IEEE 754 double precision.";
+    C64 Complex "c64" 8, "A complex number: two `f32`, the real part first.";
+    C128 Complex "c128" 16, "A complex number: two `f64`, the real part first.";
+}
+
+/// The kinds of element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ElementType {
-    /// A truth value, stored as one byte, 0 or 1.
+pub enum Kind {
+    /// Truth values.
     Bool,
-    /// A signed integer of 32 bits; arithmetic wraps.
-    I32,
-    /// A signed integer of 64 bits; arithmetic wraps.
-    I64,
-    /// IEEE 754 single precision.
-    F32,
-    /// IEEE 754 double precision.
-    F64,
+    /// Integers with a sign.
+    Signed,
+    /// Integers without one.
+    Unsigned,
+    /// Floating-point numbers.
+    Float,
+    /// Complex numbers of two floating-point parts.
+    Complex,
 }
 
 impl ElementType {
-    /// All element types, narrow before wide.
-    pub const ALL: [Self; 5] = [Self::Bool, Self::I32, Self::I64, Self::F32, Self::F64];
-
-    /// Bytes that one entry takes.
-    pub fn size(self) -> usize {
-        match self {
-            Self::Bool => 1,
-            Self::I32 | Self::F32 => 4,
-            Self::I64 | Self::F64 => 8,
-        }
-    }
-
-    /// The name in every text form: `bool i32 i64 f32 f64`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bool => "bool",
-            Self::I32 => "i32",
-            Self::I64 => "i64",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-        }
-    }
-
     /// The type with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ty| ty.name() == name)
     }
 
-    /// Whether this is a floating-point type.
+    /// Whether this is a real floating-point type.
     pub fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F64)
+        self.kind() == Kind::Float
+    }
+
+    /// Whether this is a complex type.
+    pub fn is_complex(self) -> bool {
+        self.kind() == Kind::Complex
     }
 
     /// Whether this is an integer type (`bool` is none).
     pub fn is_integer(self) -> bool {
-        matches!(self, Self::I32 | Self::I64)
+        matches!(self.kind(), Kind::Signed | Kind::Unsigned)
     }
 
     /// The zero of this type; `false` for `bool`.
@@ -77,9 +115,50 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// How wide the entries of a `pos` or `crd` array are. All are signed.
+/// One truth value as arrays store it: a byte, 0 or 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Bool8(u8);
+
+impl Bool8 {
+    /// 0.
+    pub const FALSE: Self = Self(0);
+    /// 1.
+    pub const TRUE: Self = Self(1);
+
+    /// The byte as it is stored.
+    pub fn byte(self) -> u8 {
+        self.0
+    }
+
+    /// Whether the byte is not 0.
+    pub fn get(self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl From<Bool8> for bool {
+    fn from(value: Bool8) -> Self {
+        value.get()
+    }
+}
+
+impl From<bool> for Bool8 {
+    fn from(value: bool) -> Self {
+        Self(value.into())
+    }
+}
+
+/// How wide the entries of a `pos` or `crd` array are.
+///
+/// The narrow widths have no sign, so that 8 bits hold 256 coordinates; the
+/// wide ones are signed, as index arrays are elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IndexWidth {
+    /// 8 bits: values below 2^8.
+    W8,
+    /// 16 bits: values below 2^16.
+    W16,
     /// 32 bits: values below 2^31.
     W32,
     /// 64 bits: values below 2^63.
@@ -87,18 +166,31 @@ pub enum IndexWidth {
 }
 
 impl IndexWidth {
-    /// The narrower width that holds every value up to `max`.
+    /// All widths, narrow before wide.
+    pub const ALL: [Self; 4] = [Self::W8, Self::W16, Self::W32, Self::W64];
+
+    /// The narrower of 32 and 64 bits that holds every value up to `max`: what
+    /// an array gets whose format does not say.
     pub fn holding(max: u64) -> Self {
-        if max <= i32::MAX as u64 {
+        if max <= Self::W32.max() {
             Self::W32
         } else {
             Self::W64
         }
     }
 
+    /// The width of so many bits.
+    pub fn parse(bits: u64) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|width| u64::from(width.bits()) == bits)
+    }
+
     /// The width in bits.
     pub fn bits(self) -> u32 {
         match self {
+            Self::W8 => 8,
+            Self::W16 => 16,
             Self::W32 => 32,
             Self::W64 => 64,
         }
@@ -107,6 +199,8 @@ impl IndexWidth {
     /// The largest value that this width holds.
     pub fn max(self) -> u64 {
         match self {
+            Self::W8 => u8::MAX.into(),
+            Self::W16 => u16::MAX.into(),
             Self::W32 => i32::MAX as u64,
             Self::W64 => i64::MAX as u64,
         }
@@ -115,137 +209,17 @@ impl IndexWidth {
     /// The type of an array of this width.
     pub fn element(self) -> ElementType {
         match self {
+            Self::W8 => ElementType::U8,
+            Self::W16 => ElementType::U16,
             Self::W32 => ElementType::I32,
             Self::W64 => ElementType::I64,
         }
     }
-}
 
-/// One value of an [`ElementType`].
-///
-/// `==` is the equality of the bits for floats, so that `NaN` equals itself
-/// and `-0.0` differs from `0.0`: scalars are keys and constants of programs.
-#[derive(Clone, Copy, Debug)]
-pub enum Scalar {
-    /// A truth value.
-    Bool(bool),
-    /// A 32-bit integer.
-    I32(i32),
-    /// A 64-bit integer.
-    I64(i64),
-    /// A single-precision number.
-    F32(f32),
-    /// A double-precision number.
-    F64(f64),
-}
-
-impl Scalar {
-    /// The type of this value.
-    pub fn element(self) -> ElementType {
-        match self {
-            Self::Bool(_) => ElementType::Bool,
-            Self::I32(_) => ElementType::I32,
-            Self::I64(_) => ElementType::I64,
-            Self::F32(_) => ElementType::F32,
-            Self::F64(_) => ElementType::F64,
-        }
-    }
-
-    /// `value` as type `ty`: wrapped for integers, rounded for floats, and
-    /// whether it is not zero for `bool`.
-    pub fn from_i64(ty: ElementType, value: i64) -> Self {
-        match ty {
-            ElementType::Bool => Self::Bool(value != 0),
-            ElementType::I32 => Self::I32(value as i32),
-            ElementType::I64 => Self::I64(value),
-            ElementType::F32 => Self::F32(value as f32),
-            ElementType::F64 => Self::F64(value as f64),
-        }
-    }
-
-    /// This value as a double; exact except for large 64-bit integers.
-    pub fn to_f64(self) -> f64 {
-        match self {
-            Self::Bool(v) => f64::from(u8::from(v)),
-            Self::I32(v) => f64::from(v),
-            Self::I64(v) => v as f64,
-            Self::F32(v) => f64::from(v),
-            Self::F64(v) => v,
-        }
-    }
-
-    /// This value converted to `ty`, or `None` where a float has no integer
-    /// of that type near it (out of range or `NaN`). Float to integer
-    /// truncates toward zero; integer to integer wraps.
-    pub fn cast(self, ty: ElementType) -> Option<Self> {
-        let integer = match self {
-            Self::Bool(v) => i64::from(v),
-            Self::I32(v) => i64::from(v),
-            Self::I64(v) => v,
-            Self::F32(_) | Self::F64(_) => return cast_float(self, ty),
-        };
-        Some(Self::from_i64(ty, integer))
-    }
-
-    /// Whether this value is zero, of either sign, or `false`.
-    pub fn is_zero(self) -> bool {
-        self.to_f64() == 0.0
-    }
-
-    fn bits(self) -> u64 {
-        match self {
-            Self::Bool(v) => u64::from(v),
-            Self::I32(v) => v as u32 as u64,
-            Self::I64(v) => v as u64,
-            Self::F32(v) => u64::from(v.to_bits()),
-            Self::F64(v) => v.to_bits(),
-        }
-    }
-}
-
-fn cast_float(value: Scalar, ty: ElementType) -> Option<Scalar> {
-    let v = value.to_f64();
-    // 2^31 and 2^63 are exact doubles, so these comparisons are exact too.
-    let fits = |limit: f64| v.trunc() >= -limit && v.trunc() < limit;
-    match ty {
-        ElementType::Bool => Some(Scalar::Bool(v != 0.0)),
-        ElementType::I32 => fits(2_147_483_648.0).then_some(Scalar::I32(v as i32)),
-        ElementType::I64 => fits(9_223_372_036_854_775_808.0).then_some(Scalar::I64(v as i64)),
-        ElementType::F32 => Some(Scalar::F32(match value {
-            Scalar::F32(v) => v,
-            _ => v as f32,
-        })),
-        ElementType::F64 => Some(Scalar::F64(v)),
-    }
-}
-
-impl PartialEq for Scalar {
-    fn eq(&self, other: &Self) -> bool {
-        self.element() == other.element() && self.bits() == other.bits()
-    }
-}
-
-impl Eq for Scalar {}
-
-impl std::hash::Hash for Scalar {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.element().hash(state);
-        self.bits().hash(state);
-    }
-}
-
-/// The shortest text that reads back as the same value; floats always show a
-/// point, an exponent, `inf` or `nan`.
-impl fmt::Display for Scalar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bool(v) => write!(f, "{v}"),
-            Self::I32(v) => write!(f, "{v}"),
-            Self::I64(v) => write!(f, "{v}"),
-            Self::F32(v) if v.is_nan() => f.write_str("nan"),
-            Self::F64(v) if v.is_nan() => f.write_str("nan"),
-            Self::F32(v) => write!(f, "{v:?}"),
-            Self::F64(v) => write!(f, "{v:?}"),
-        }
+    /// The width of an index array of this type.
+    pub fn of(element: ElementType) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|width| width.element() == element)
     }
 }

@@ -113,9 +113,11 @@ impl Writer<'_> {
             Scalar::I64(v) if i32::try_from(v).is_ok() && v != i64::from(i32::MIN) => {
                 (v.to_string(), ElementType::I32)
             }
-            Scalar::I32(_) | Scalar::I64(_) => (value.to_string(), ty),
+            Scalar::U64(v) => (format!("{v}u"), ty),
             Scalar::F32(_) => (float_text(f64::from(value.to_f64() as f32), "f", value), ty),
             Scalar::F64(v) => (float_text(v, "", value), ty),
+            _ if ty.is_integer() => (value.to_string(), ty),
+            _ => panic!("{ty} is a type of arrays, not of values"),
         };
         if text.starts_with('-') {
             let mut piece = Piece::operation(text, Precedence::Unary, held);

@@ -89,9 +89,16 @@ impl Piece {
 pub(crate) fn c_type(ty: ElementType) -> &'static str {
     match ty {
         ElementType::Bool => "bool",
+        ElementType::I8 => "int8_t",
+        ElementType::I16 => "int16_t",
         ElementType::I32 => "int32_t",
         ElementType::I64 => "int64_t",
+        ElementType::U8 => "uint8_t",
+        ElementType::U16 | ElementType::F16 | ElementType::Bf16 => "uint16_t",
+        ElementType::U32 => "uint32_t",
+        ElementType::U64 => "uint64_t",
         ElementType::F32 => "float",
         ElementType::F64 => "double",
+        ElementType::C64 | ElementType::C128 => panic!("{ty} is a type of arrays, not of values"),
     }
 }

@@ -24,7 +24,7 @@
 //! What operators compute on values ([`Operator::evaluate`]) is what the loop
 //! IR computes.
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{ElementType, Scalar, bf16, f16};
 
 mod evaluate;
 #[cfg(test)]
@@ -328,8 +328,8 @@ impl Operator {
             Self::Mul | Self::And => Some(element.zero()),
             Self::Or => Some(element.one()),
             Self::Add if element == ElementType::Bool => Some(Scalar::Bool(true)),
-            Self::Min => Some(least(element)),
-            Self::Max => Some(greatest(element)),
+            Self::Min => least(element),
+            Self::Max => greatest(element),
             _ => None,
         }
     }
@@ -343,8 +343,8 @@ impl Operator {
             Self::Mul => Some(element.one()),
             Self::Or => Some(Scalar::Bool(false)),
             Self::And => Some(Scalar::Bool(true)),
-            Self::Min => Some(greatest(element)),
-            Self::Max => Some(least(element)),
+            Self::Min => greatest(element),
+            Self::Max => least(element),
             _ => None,
         }
     }
@@ -365,22 +365,41 @@ pub(crate) fn assignment_symbol(op: Operator) -> String {
     format!("{}=", op.symbol())
 }
 
-fn greatest(element: ElementType) -> Scalar {
-    match element {
+/// The largest value of a type; complex numbers have no order.
+fn greatest(element: ElementType) -> Option<Scalar> {
+    Some(match element {
         ElementType::Bool => Scalar::Bool(true),
+        ElementType::I8 => Scalar::I8(i8::MAX),
+        ElementType::I16 => Scalar::I16(i16::MAX),
         ElementType::I32 => Scalar::I32(i32::MAX),
         ElementType::I64 => Scalar::I64(i64::MAX),
+        ElementType::U8 => Scalar::U8(u8::MAX),
+        ElementType::U16 => Scalar::U16(u16::MAX),
+        ElementType::U32 => Scalar::U32(u32::MAX),
+        ElementType::U64 => Scalar::U64(u64::MAX),
+        ElementType::F16 => Scalar::F16(f16::INFINITY),
+        ElementType::Bf16 => Scalar::Bf16(bf16::INFINITY),
         ElementType::F32 => Scalar::F32(f32::INFINITY),
         ElementType::F64 => Scalar::F64(f64::INFINITY),
-    }
+        ElementType::C64 | ElementType::C128 => return None,
+    })
 }
 
-fn least(element: ElementType) -> Scalar {
-    match element {
+fn least(element: ElementType) -> Option<Scalar> {
+    Some(match element {
         ElementType::Bool => Scalar::Bool(false),
+        ElementType::I8 => Scalar::I8(i8::MIN),
+        ElementType::I16 => Scalar::I16(i16::MIN),
         ElementType::I32 => Scalar::I32(i32::MIN),
         ElementType::I64 => Scalar::I64(i64::MIN),
+        ElementType::U8 => Scalar::U8(u8::MIN),
+        ElementType::U16 => Scalar::U16(u16::MIN),
+        ElementType::U32 => Scalar::U32(u32::MIN),
+        ElementType::U64 => Scalar::U64(u64::MIN),
+        ElementType::F16 => Scalar::F16(f16::NEG_INFINITY),
+        ElementType::Bf16 => Scalar::Bf16(bf16::NEG_INFINITY),
         ElementType::F32 => Scalar::F32(f32::NEG_INFINITY),
         ElementType::F64 => Scalar::F64(f64::NEG_INFINITY),
-    }
+        ElementType::C64 | ElementType::C128 => return None,
+    })
 }

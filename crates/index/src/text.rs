@@ -61,11 +61,18 @@ fn word(text: &str) -> Word {
 fn number(value: Scalar) -> Number {
     match value {
         Scalar::Bool(value) => Number::Bool(value),
+        Scalar::I8(value) => Number::Integer(value.into()),
+        Scalar::I16(value) => Number::Integer(value.into()),
         Scalar::I32(value) => Number::Integer(value.into()),
         Scalar::I64(value) => Number::Integer(value),
+        Scalar::U8(value) => Number::Integer(value.into()),
+        Scalar::U16(value) => Number::Integer(value.into()),
+        Scalar::U32(value) => Number::Integer(value.into()),
+        // Wraps, as it does where it is read as this type.
+        Scalar::U64(value) => Number::Integer(value as i64),
         // The digits that tell `f32` values apart, not those of the `f64`.
         Scalar::F32(value) => Number::Float(value.to_string().parse().unwrap_or(value.into())),
-        Scalar::F64(value) => Number::Float(value),
+        other => Number::Float(other.to_f64()),
     }
 }
 

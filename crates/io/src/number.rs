@@ -8,6 +8,7 @@
 //! Source: Clinger, "How to Read Floating Point Numbers Accurately", PLDI 1990,
 //! <https://doi.org/10.1145/93542.93557>.
 
+use sparsec_base::{Bool8, Complex, bf16, f16};
 use sparsec_tensor::Element;
 
 /// Powers of ten that doubles hold exactly.
@@ -56,22 +57,66 @@ impl Value for i64 {
     }
 }
 
-impl Value for i32 {
-    const WANTED: &'static str = "an integer of at most 32 bits";
+impl Value for u64 {
+    const WANTED: &'static str = "an integer from 0 to 18446744073709551615";
     const ONE: Self = 1;
     fn read(word: &[u8]) -> Option<Self> {
-        i64::read(word)?.try_into().ok()
+        let text = std::str::from_utf8(word).ok()?;
+        text.parse()
+            .ok()
+            .or_else(|| i64::read(word)?.try_into().ok())
     }
 }
 
-impl Value for u8 {
+macro_rules! narrow {
+    ($($ty:ty, $wanted:literal;)*) => {$(
+        impl Value for $ty {
+            const WANTED: &'static str = $wanted;
+            const ONE: Self = 1;
+            fn read(word: &[u8]) -> Option<Self> {
+                i64::read(word)?.try_into().ok()
+            }
+        }
+    )*};
+}
+
+narrow! {
+    i8, "an integer from -128 to 127";
+    i16, "an integer from -32768 to 32767";
+    i32, "an integer of at most 32 bits";
+    u8, "an integer from 0 to 255";
+    u16, "an integer from 0 to 65535";
+    u32, "an integer from 0 to 4294967295";
+}
+
+macro_rules! other {
+    ($($ty:ty, $one:expr, $wanted:literal, $read:expr;)*) => {$(
+        impl Value for $ty {
+            const WANTED: &'static str = $wanted;
+            const ONE: Self = $one;
+            fn read(word: &[u8]) -> Option<Self> {
+                let read: fn(f64) -> Self = $read;
+                f64::read(word).map(read)
+            }
+        }
+    )*};
+}
+
+other! {
+    f16, f16::ONE, "a number", f16::from_f64;
+    bf16, bf16::ONE, "a number", bf16::from_f64;
+    Complex<f32>, Complex::new(1.0, 0.0), "a number", |v| Complex::from(v as f32);
+    Complex<f64>, Complex::new(1.0, 0.0), "a number", Complex::from;
+}
+
+impl Value for Bool8 {
     const WANTED: &'static str = "`true`, `false` or a number";
-    const ONE: Self = 1;
+    const ONE: Self = Self::TRUE;
     fn read(word: &[u8]) -> Option<Self> {
         match word {
-            b"true" => Some(1),
-            b"false" => Some(0),
-            _ => Some(u8::from(f64::read(word)? != 0.0)),
+            b"true" => Some(true.into()),
+            b"false" => Some(false.into()),
+            _ => Some((f64::read(word)? != 0.0).into()),
         }
     }
 }

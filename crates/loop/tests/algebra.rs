@@ -38,6 +38,7 @@ fn specials(element: ElementType) -> Vec<Scalar> {
             .into(),
         ElementType::F32 => floats.map(|v| Scalar::F32(v as f32)).into(),
         ElementType::F64 => floats.map(Scalar::F64).into(),
+        other => vec![other.zero(), other.one()],
     }
 }
 

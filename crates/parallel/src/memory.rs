@@ -43,6 +43,8 @@ use std::fmt;
 use std::mem::{ManuallyDrop, align_of, size_of};
 use std::ptr::NonNull;
 
+use sparsec_base::{Bool8, Complex, bf16, f16};
+
 use crate::error::AllocError;
 
 /// Buffers of this many bytes and more are mapped.
@@ -54,7 +56,7 @@ const ALIGN: usize = 64;
 
 /// A number that any bytes are a value of: what typed views are made of.
 ///
-/// Sealed: implemented for `u8 i32 i64 u32 u64 f32 f64`.
+/// Sealed: implemented for what stores an element type.
 pub trait Plain: Copy + Send + Sync + sealed::Sealed + 'static {}
 
 mod sealed {
@@ -65,7 +67,7 @@ mod sealed {
 macro_rules! plain {
     ($($ty:ty)*) => { $(impl sealed::Sealed for $ty {} impl Plain for $ty {})* };
 }
-plain!(u8 i32 i64 u32 u64 f32 f64);
+plain!(Bool8 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Complex<f32> Complex<f64>);
 
 /// A growable run of bytes; see the [module](self).
 pub struct Memory {

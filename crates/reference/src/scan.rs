@@ -19,7 +19,7 @@
 
 use std::sync::Arc;
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{Bool8, Complex, ElementType, Scalar, bf16, f16};
 use sparsec_index::Operator;
 use sparsec_tensor::Array;
 
@@ -27,36 +27,32 @@ use crate::point::{Entry, Value, apply};
 use crate::rows::{Rows, Table};
 use crate::support::Support;
 
-/// The values of an array, its type looked at once.
-#[derive(Clone, Copy)]
-pub(crate) enum Values<'a> {
-    Bool(&'a [u8]),
-    I32(&'a [i32]),
-    I64(&'a [i64]),
-    F32(&'a [f32]),
-    F64(&'a [f64]),
+macro_rules! values {
+    ($($kind:ident($ty:ty))*) => {
+        /// The values of an array, its type looked at once.
+        #[derive(Clone, Copy)]
+        pub(crate) enum Values<'a> {
+            $($kind(&'a [$ty]),)*
+        }
+
+        impl<'a> Values<'a> {
+            pub(crate) fn of(array: &'a Array) -> Self {
+                match array.element() {
+                    $(ElementType::$kind => Self::$kind(array.slice()),)*
+                }
+            }
+
+            fn get(self, at: usize) -> Scalar {
+                match self {
+                    $(Self::$kind(values) => Scalar::$kind(values[at].into()),)*
+                }
+            }
+        }
+    };
 }
 
-impl<'a> Values<'a> {
-    pub(crate) fn of(array: &'a Array) -> Self {
-        match array.element() {
-            ElementType::Bool => Self::Bool(array.slice()),
-            ElementType::I32 => Self::I32(array.slice()),
-            ElementType::I64 => Self::I64(array.slice()),
-            ElementType::F32 => Self::F32(array.slice()),
-            ElementType::F64 => Self::F64(array.slice()),
-        }
-    }
-
-    fn get(self, at: usize) -> Scalar {
-        match self {
-            Self::Bool(values) => Scalar::Bool(values[at] != 0),
-            Self::I32(values) => Scalar::I32(values[at]),
-            Self::I64(values) => Scalar::I64(values[at]),
-            Self::F32(values) => Scalar::F32(values[at]),
-            Self::F64(values) => Scalar::F64(values[at]),
-        }
-    }
+values! {
+    Bool(Bool8) I8(i8) I16(i16) I32(i32) I64(i64) U8(u8) U16(u16) U32(u32) U64(u64) F16(f16) Bf16(bf16) F32(f32) F64(f64) C64(Complex<f32>) C128(Complex<f64>)
 }
 
 /// An entry as a function of the bound coordinates.

@@ -1,6 +1,7 @@
 //! The interpreter as an engine: arrays are copied into the vectors that it
 //! works on, and results back.
 
+use sparsec_base::ElementType;
 use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
 use sparsec_loop::{Access, Failure, Function};
 use sparsec_parallel::Memory;
@@ -52,25 +53,22 @@ pub(crate) fn launch(
     Ok(())
 }
 
-fn entries(array: &Array) -> Entries {
-    use sparsec_base::ElementType;
-    match array.element() {
-        ElementType::Bool => Entries::Bool(array.slice().to_vec()),
-        ElementType::I32 => Entries::I32(array.slice().to_vec()),
-        ElementType::I64 => Entries::I64(array.slice().to_vec()),
-        ElementType::F32 => Entries::F32(array.slice().to_vec()),
-        ElementType::F64 => Entries::F64(array.slice().to_vec()),
-    }
+macro_rules! arrays {
+    ($($kind:ident)*) => {
+        fn entries(array: &Array) -> Entries {
+            match array.element() {
+                $(ElementType::$kind => Entries::$kind(array.slice().to_vec()),)*
+            }
+        }
+
+        fn array_of(entries: Entries) -> Array {
+            let element = entries.element();
+            let memory = match entries {
+                $(Entries::$kind(values) => Memory::from(values),)*
+            };
+            Array::new(element, memory)
+        }
+    };
 }
 
-fn array_of(entries: Entries) -> Array {
-    let element = entries.element();
-    let memory = match entries {
-        Entries::Bool(v) => Memory::from(v),
-        Entries::I32(v) => Memory::from(v),
-        Entries::I64(v) => Memory::from(v),
-        Entries::F32(v) => Memory::from(v),
-        Entries::F64(v) => Memory::from(v),
-    };
-    Array::new(element, memory)
-}
+arrays! { Bool I8 I16 I32 I64 U8 U16 U32 U64 F16 Bf16 F32 F64 C64 C128 }

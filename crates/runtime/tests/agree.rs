@@ -49,7 +49,8 @@ impl Random {
                 2 => 1 << 31,
                 _ => small,
             }),
-            ElementType::F32 | ElementType::F64 => {
+            other if other.is_integer() => Scalar::from_i64(other, small),
+            _ => {
                 let value = match self.below(10) {
                     0 => f64::NAN,
                     1 => f64::INFINITY,

@@ -15,10 +15,10 @@
 
 use std::fmt;
 
-use sparsec_base::{ElementType, IndexWidth, Result, Scalar};
+use sparsec_base::{Bool8, Complex, ElementType, IndexWidth, Result, Scalar, bf16, f16};
 use sparsec_parallel::{Memory, Plain};
 
-/// A Rust type that stores one [`ElementType`]; `bool` is stored as `u8`, 0 or 1.
+/// A Rust type that stores one [`ElementType`].
 pub trait Element: Plain + Default + PartialEq + fmt::Debug {
     /// The element type that this type stores.
     const TYPE: ElementType;
@@ -34,7 +34,7 @@ pub trait Element: Plain + Default + PartialEq + fmt::Debug {
 }
 
 macro_rules! element {
-    ($($ty:ty, $kind:ident, $zero:literal, $plus:expr;)*) => {$(
+    ($($ty:ty, $kind:ident, $zero:expr, $plus:expr;)*) => {$(
         impl Element for $ty {
             const TYPE: ElementType = ElementType::$kind;
             const ZERO: Self = $zero;
@@ -56,26 +56,36 @@ macro_rules! element {
 }
 
 element! {
+    i8, I8, 0, i8::wrapping_add;
+    i16, I16, 0, i16::wrapping_add;
     i32, I32, 0, i32::wrapping_add;
     i64, I64, 0, i64::wrapping_add;
+    u8, U8, 0, u8::wrapping_add;
+    u16, U16, 0, u16::wrapping_add;
+    u32, U32, 0, u32::wrapping_add;
+    u64, U64, 0, u64::wrapping_add;
+    f16, F16, f16::ZERO, |a, b| f16::from_f32(a.to_f32() + b.to_f32());
+    bf16, Bf16, bf16::ZERO, |a, b| bf16::from_f32(a.to_f32() + b.to_f32());
     f32, F32, 0.0, |a, b| a + b;
     f64, F64, 0.0, |a, b| a + b;
+    Complex<f32>, C64, Complex::new(0.0, 0.0), |a, b| a + b;
+    Complex<f64>, C128, Complex::new(0.0, 0.0), |a, b| a + b;
 }
 
-impl Element for u8 {
+impl Element for Bool8 {
     const TYPE: ElementType = ElementType::Bool;
-    const ZERO: Self = 0;
+    const ZERO: Self = Self::FALSE;
     fn scalar(self) -> Scalar {
-        Scalar::Bool(self != 0)
+        Scalar::Bool(self.get())
     }
     fn from_scalar(scalar: Scalar) -> Option<Self> {
         match scalar {
-            Scalar::Bool(value) => Some(u8::from(value)),
+            Scalar::Bool(value) => Some(value.into()),
             _ => None,
         }
     }
     fn plus(self, other: Self) -> Self {
-        self | other
+        (self.get() || other.get()).into()
     }
 }
 
@@ -84,27 +94,20 @@ impl Element for u8 {
 #[macro_export]
 macro_rules! with_element {
     ($element:expr, $T:ident => $body:expr) => {
+        $crate::with_element!(@ $element, $T, $body,
+            Bool: $crate::Bool8,
+            I8: i8, I16: i16, I32: i32, I64: i64,
+            U8: u8, U16: u16, U32: u32, U64: u64,
+            F16: $crate::f16, Bf16: $crate::bf16, F32: f32, F64: f64,
+            C64: $crate::Complex<f32>, C128: $crate::Complex<f64>
+        )
+    };
+    (@ $element:expr, $T:ident, $body:expr, $($kind:ident: $ty:ty),*) => {
         match $element {
-            ::sparsec_base::ElementType::Bool => {
-                type $T = u8;
+            $(::sparsec_base::ElementType::$kind => {
+                type $T = $ty;
                 $body
-            }
-            ::sparsec_base::ElementType::I32 => {
-                type $T = i32;
-                $body
-            }
-            ::sparsec_base::ElementType::I64 => {
-                type $T = i64;
-                $body
-            }
-            ::sparsec_base::ElementType::F32 => {
-                type $T = f32;
-                $body
-            }
-            ::sparsec_base::ElementType::F64 => {
-                type $T = f64;
-                $body
-            }
+            })*
         }
     };
 }
@@ -131,8 +134,7 @@ impl Array {
         Self { element, memory }
     }
 
-    /// The numbers of a vector, whose allocation is taken over. A `Vec<u8>`
-    /// becomes an array of `bool` and must hold 0 and 1 only.
+    /// The numbers of a vector, whose allocation is taken over.
     pub fn from_vec<T: Element>(values: Vec<T>) -> Self {
         Self {
             element: T::TYPE,
@@ -268,6 +270,8 @@ impl Array {
     /// If this is no integer array.
     pub fn as_index(&self) -> Index<'_> {
         match self.element {
+            ElementType::U8 => Index::W8(self.memory.as_slice()),
+            ElementType::U16 => Index::W16(self.memory.as_slice()),
             ElementType::I32 => Index::W32(self.memory.as_slice()),
             ElementType::I64 => Index::W64(self.memory.as_slice()),
             other => panic!("an array of {other} used as an index array"),
@@ -304,9 +308,13 @@ impl fmt::Debug for Array {
     }
 }
 
-/// A `pos` or `crd` array of either width.
+/// A `pos` or `crd` array of any width.
 #[derive(Clone, Copy)]
 pub enum Index<'a> {
+    /// Entries of 8 bits.
+    W8(&'a [u8]),
+    /// Entries of 16 bits.
+    W16(&'a [u16]),
     /// Entries of 32 bits.
     W32(&'a [i32]),
     /// Entries of 64 bits.
@@ -324,7 +332,9 @@ impl<'a> Index<'a> {
     #[inline]
     pub fn get(self, i: usize) -> i64 {
         match self {
-            Self::W32(entries) => i64::from(entries[i]),
+            Self::W8(entries) => entries[i].into(),
+            Self::W16(entries) => entries[i].into(),
+            Self::W32(entries) => entries[i].into(),
             Self::W64(entries) => entries[i],
         }
     }
@@ -338,6 +348,8 @@ impl<'a> Index<'a> {
     /// How many entries there are.
     pub fn len(self) -> usize {
         match self {
+            Self::W8(entries) => entries.len(),
+            Self::W16(entries) => entries.len(),
             Self::W32(entries) => entries.len(),
             Self::W64(entries) => entries.len(),
         }
@@ -351,6 +363,8 @@ impl<'a> Index<'a> {
     /// The width of the entries.
     pub fn width(self) -> IndexWidth {
         match self {
+            Self::W8(_) => IndexWidth::W8,
+            Self::W16(_) => IndexWidth::W16,
             Self::W32(_) => IndexWidth::W32,
             Self::W64(_) => IndexWidth::W64,
         }

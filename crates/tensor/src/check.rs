@@ -253,6 +253,8 @@ impl<'a> Checker<'a> {
             return fault(format!("`{name}[0]` is {}, not 0", pos.get(0)));
         }
         let descends = first(pos.len() - 1, |range| match pos {
+            Index::W8(pos) => descent(&pos[range.start..=range.end]),
+            Index::W16(pos) => descent(&pos[range.start..=range.end]),
             Index::W32(pos) => descent(&pos[range.start..=range.end]),
             Index::W64(pos) => descent(&pos[range.start..=range.end]),
         });
@@ -273,6 +275,8 @@ impl<'a> Checker<'a> {
         let extent = self.extents[mode];
         // A negative number is beyond every extent when read as unsigned.
         let outside = first(crd.len(), |range| match crd {
+            Index::W8(crd) => crd[range].iter().position(|&c| u64::from(c) >= extent),
+            Index::W16(crd) => crd[range].iter().position(|&c| u64::from(c) >= extent),
             Index::W32(crd) => crd[range]
                 .iter()
                 .position(|&c| i64::from(c) as u64 >= extent),

@@ -46,5 +46,6 @@ pub use compare::Difference;
 pub use entries::Entries;
 pub use generate::generate;
 pub use pack::{Duplicates, PackOptions};
+pub use sparsec_base::{Bool8, Complex, bf16, f16};
 pub use sparsec_format::{Format, Role};
 pub use tensor::{LevelView, Tensor};

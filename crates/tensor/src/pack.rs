@@ -191,6 +191,12 @@ impl<'a> Builder<'a> {
         let width = self.width("pos", level, widths.pos, n as u64)?;
         let mut pos = Array::zeroed(width.element(), self.n_parents.saturating_add(1))?;
         match width {
+            IndexWidth::W8 => {
+                self.segments(pos.slice_mut::<u8>(), &offsets, n, |q| q as u8, begins)
+            }
+            IndexWidth::W16 => {
+                self.segments(pos.slice_mut::<u16>(), &offsets, n, |q| q as u16, begins)
+            }
             IndexWidth::W32 => {
                 self.segments(pos.slice_mut::<i32>(), &offsets, n, |q| q as i32, begins)
             }
@@ -240,6 +246,12 @@ impl<'a> Builder<'a> {
         let width = self.width("crd", level, self.format.widths().crd, largest)?;
         let mut crd = Array::zeroed(width.element(), n)?;
         match width {
+            IndexWidth::W8 => {
+                self.coordinates(crd.slice_mut::<u8>(), counts, level, |c| c as u8, begins)
+            }
+            IndexWidth::W16 => {
+                self.coordinates(crd.slice_mut::<u16>(), counts, level, |c| c as u16, begins)
+            }
             IndexWidth::W32 => {
                 self.coordinates(crd.slice_mut::<i32>(), counts, level, |c| c as i32, begins)
             }

@@ -3,8 +3,9 @@
 use sparsec_base::{ElementType, Result, Scalar};
 use sparsec_format::{Format, Role};
 
-use crate::array::{Array, Index};
+use crate::array::{Array, Element, Index};
 use crate::check;
+use crate::with_element;
 
 /// A tensor in a format: extents, fill, and the arrays that the format declares.
 ///
@@ -217,11 +218,7 @@ impl Tensor {
 }
 
 fn array_of_one(value: Scalar) -> Array {
-    match value {
-        Scalar::Bool(v) => Array::from_vec(vec![u8::from(v)]),
-        Scalar::I32(v) => Array::from_vec(vec![v]),
-        Scalar::I64(v) => Array::from_vec(vec![v]),
-        Scalar::F32(v) => Array::from_vec(vec![v]),
-        Scalar::F64(v) => Array::from_vec(vec![v]),
-    }
+    with_element!(value.element(), T => {
+        Array::from_vec(T::from_scalar(value).into_iter().collect::<Vec<T>>())
+    })
 }

@@ -122,10 +122,11 @@ pub(crate) fn passes_value(times: &[(&'static str, Duration)]) -> Value {
 pub(super) fn scalar_value(scalar: Scalar) -> Value {
     match scalar {
         Scalar::Bool(v) => json!(v),
-        Scalar::I32(v) => json!(v),
         Scalar::I64(v) => json!(v),
-        Scalar::F32(_) | Scalar::F64(_) if scalar.to_f64().is_finite() => json!(scalar.to_f64()),
-        Scalar::F32(_) | Scalar::F64(_) => json!(scalar.to_string()),
+        Scalar::U64(v) => json!(v),
+        _ if scalar.element().is_integer() => json!(scalar.to_f64() as i64),
+        _ if scalar.element().is_float() && scalar.to_f64().is_finite() => json!(scalar.to_f64()),
+        _ => json!(scalar.to_string()),
     }
 }
 

@@ -120,7 +120,7 @@ impl Operator {
                 Self::Sign => v,
                 _ => self.refuse(&[value]),
             }),
-            Scalar::Bool(_) => self.refuse(&[value]),
+            _ => self.refuse(&[value]),
         }
     }
 

@@ -7,7 +7,7 @@ fn values(element: ElementType) -> Vec<Scalar> {
         ElementType::Bool => [0, 1].map(|v| Scalar::from_i64(element, v)).to_vec(),
         _ => integers.map(|v| Scalar::from_i64(element, v)).to_vec(),
     };
-    values.extend([least(element), greatest(element)]);
+    values.extend([least(element), greatest(element)].into_iter().flatten());
     values
 }
 

@@ -1,63 +1,84 @@
 //! Arrays as the interpreter holds them.
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{Bool8, Complex, ElementType, Scalar, bf16, f16};
 
-/// The entries of one array, by storage type.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Entries {
-    /// Truth values, 0 or 1.
-    Bool(Vec<u8>),
-    /// 32-bit integers.
-    I32(Vec<i32>),
-    /// 64-bit integers.
-    I64(Vec<i64>),
-    /// Single-precision numbers.
-    F32(Vec<f32>),
-    /// Double-precision numbers.
-    F64(Vec<f64>),
-}
+macro_rules! entries {
+    ($($kind:ident($ty:ty), $doc:literal;)*) => {
+        /// The entries of one array, by storage type.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Entries {
+            $(#[doc = $doc] $kind(Vec<$ty>),)*
+        }
 
-/// Does the same to whichever vector there is.
-macro_rules! on_vector {
-    ($entries:expr, $vector:ident => $body:expr) => {
-        match $entries {
-            Entries::Bool($vector) => $body,
-            Entries::I32($vector) => $body,
-            Entries::I64($vector) => $body,
-            Entries::F32($vector) => $body,
-            Entries::F64($vector) => $body,
+        /// Does the same to whichever vector there is.
+        macro_rules! on_vector {
+            ($entries:expr, $vector:ident => $body:expr) => {
+                match $entries {
+                    $(Entries::$kind($vector) => $body,)*
+                }
+            };
+        }
+
+        impl Entries {
+            /// No entries, of storage type `element`.
+            pub fn empty(element: ElementType) -> Self {
+                match element {
+                    $(ElementType::$kind => Self::$kind(Vec::new()),)*
+                }
+            }
+
+            /// The storage type.
+            pub fn element(&self) -> ElementType {
+                match self {
+                    $(Self::$kind(_) => ElementType::$kind,)*
+                }
+            }
+
+            /// The entry at `at`, which must be below [`len`](Self::len).
+            pub fn get(&self, at: usize) -> Scalar {
+                match self {
+                    $(Self::$kind(v) => Scalar::$kind(v[at].into()),)*
+                }
+            }
+
+            /// Stores `value`, of the storage type, at `at`, which must be below
+            /// [`len`](Self::len).
+            pub fn set(&mut self, at: usize, value: Scalar) {
+                match (self, value) {
+                    $((Self::$kind(v), Scalar::$kind(value)) => v[at] = value.into(),)*
+                    (entries, value) => {
+                        panic!("{} in an array of {}", value.element(), entries.element())
+                    }
+                }
+            }
         }
     };
 }
 
-impl Entries {
-    /// No entries, of storage type `element`.
-    pub fn empty(element: ElementType) -> Self {
-        match element {
-            ElementType::Bool => Self::Bool(Vec::new()),
-            ElementType::I32 => Self::I32(Vec::new()),
-            ElementType::I64 => Self::I64(Vec::new()),
-            ElementType::F32 => Self::F32(Vec::new()),
-            ElementType::F64 => Self::F64(Vec::new()),
-        }
-    }
+entries! {
+    Bool(Bool8), "Truth values.";
+    I8(i8), "8-bit integers.";
+    I16(i16), "16-bit integers.";
+    I32(i32), "32-bit integers.";
+    I64(i64), "64-bit integers.";
+    U8(u8), "8-bit integers without sign.";
+    U16(u16), "16-bit integers without sign.";
+    U32(u32), "32-bit integers without sign.";
+    U64(u64), "64-bit integers without sign.";
+    F16(f16), "Half-precision numbers.";
+    Bf16(bf16), "Brain floating-point numbers.";
+    F32(f32), "Single-precision numbers.";
+    F64(f64), "Double-precision numbers.";
+    C64(Complex<f32>), "Complex numbers of single precision.";
+    C128(Complex<f64>), "Complex numbers of double precision.";
+}
 
+impl Entries {
     /// `len` zeros of storage type `element`.
     pub fn zeros(element: ElementType, len: usize) -> Self {
         let mut entries = Self::empty(element);
         on_vector!(&mut entries, v => v.resize(len, Default::default()));
         entries
-    }
-
-    /// The storage type.
-    pub fn element(&self) -> ElementType {
-        match self {
-            Self::Bool(_) => ElementType::Bool,
-            Self::I32(_) => ElementType::I32,
-            Self::I64(_) => ElementType::I64,
-            Self::F32(_) => ElementType::F32,
-            Self::F64(_) => ElementType::F64,
-        }
     }
 
     /// How many entries there are.
@@ -68,30 +89,6 @@ impl Entries {
     /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// The entry at `at`, which must be below [`len`](Self::len).
-    pub fn get(&self, at: usize) -> Scalar {
-        match self {
-            Self::Bool(v) => Scalar::Bool(v[at] != 0),
-            Self::I32(v) => Scalar::I32(v[at]),
-            Self::I64(v) => Scalar::I64(v[at]),
-            Self::F32(v) => Scalar::F32(v[at]),
-            Self::F64(v) => Scalar::F64(v[at]),
-        }
-    }
-
-    /// Stores `value`, of the storage type, at `at`, which must be below
-    /// [`len`](Self::len).
-    pub fn set(&mut self, at: usize, value: Scalar) {
-        match (self, value) {
-            (Self::Bool(v), Scalar::Bool(value)) => v[at] = u8::from(value),
-            (Self::I32(v), Scalar::I32(value)) => v[at] = value,
-            (Self::I64(v), Scalar::I64(value)) => v[at] = value,
-            (Self::F32(v), Scalar::F32(value)) => v[at] = value,
-            (Self::F64(v), Scalar::F64(value)) => v[at] = value,
-            (entries, value) => panic!("{} in an array of {}", value.element(), entries.element()),
-        }
     }
 
     /// Makes the array `len` entries long with zeros behind; `false` if there
@@ -114,6 +111,8 @@ impl Entries {
     /// Sorts a range of integers.
     pub(super) fn sort(&mut self, range: std::ops::Range<usize>) {
         match self {
+            Self::U8(v) => v[range].sort_unstable(),
+            Self::U16(v) => v[range].sort_unstable(),
             Self::I32(v) => v[range].sort_unstable(),
             Self::I64(v) => v[range].sort_unstable(),
             _ => panic!("a sort of {}", self.element()),

@@ -6,7 +6,7 @@
 //! first, and loops count to 3, so a run ends without a fault; it may still
 //! fail, by a division or a cast.
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{Bool8, ElementType, Scalar};
 use sparsec_loop::interpret::{ArgumentData, Entries};
 use sparsec_loop::{
     Access, Argument, BinaryOp, Buffer, Builder, Expr, Failure, Function, Intrinsic, Role, Stmt,
@@ -103,7 +103,7 @@ pub(crate) fn arguments() -> Vec<ArgumentData> {
                 Entries::I32(vec![-7, 0, i32::MIN, 5]),
                 Entries::F32(vec![0.5, -0.0, f32::NAN, -3.25]),
                 Entries::F32(vec![1e30, 2.5, -0.0, f32::INFINITY]),
-                Entries::Bool(vec![0, 1, 1, 0]),
+                Entries::Bool([false, true, true, false].map(Bool8::from).into()),
             ],
         },
     ]
@@ -383,6 +383,7 @@ impl Generator<'_> {
             ElementType::I64 => Scalar::I64(integer[n]),
             ElementType::F32 => Scalar::F32(float[n] as f32),
             ElementType::F64 => Scalar::F64(float[n]),
+            other => Scalar::from_i64(other, integer[n]),
         })
     }
 
