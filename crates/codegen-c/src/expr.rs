@@ -251,17 +251,15 @@ impl Writer<'_> {
             BinaryOp::Sub => arithmetic("-", Precedence::Sum),
             BinaryOp::Mul => arithmetic("*", Precedence::Product),
             BinaryOp::Div => arithmetic("/", Precedence::Product),
-            BinaryOp::FloorDiv if ty.is_float() => {
-                let quotient = arithmetic("/", Precedence::Product);
-                let floor = self.helpers.library("floor", ty);
-                Piece::primary(format!("{floor}({})", quotient.text), ty)
-            }
-            BinaryOp::FloorDiv => self.divide(op, a, &b, ty),
-            BinaryOp::Mod if ty.is_float() => {
-                let name = self.helpers.helper(Helper::Mod, ty);
+            BinaryOp::FloorDiv | BinaryOp::Mod if ty.is_float() => {
+                let helper = match op {
+                    BinaryOp::Mod => Helper::Mod,
+                    _ => Helper::FloorDiv,
+                };
+                let name = self.helpers.helper(helper, ty);
                 Piece::primary(format!("{name}({}, {})", a.text, b.text), ty)
             }
-            BinaryOp::Mod => self.divide(op, a, &b, ty),
+            BinaryOp::FloorDiv | BinaryOp::Mod => self.divide(op, a, &b, ty),
             BinaryOp::And => infix("&&", a, b, Precedence::And, truth),
             BinaryOp::Or => infix("||", a, b, Precedence::Or, truth),
             BinaryOp::Min if ty == truth => infix("&&", a, b, Precedence::And, truth),

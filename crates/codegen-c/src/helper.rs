@@ -17,9 +17,9 @@ use crate::precedence::c_type;
 pub(crate) enum Helper {
     /// The absolute value of an integer.
     Abs,
-    /// The floor of the quotient of two integers.
+    /// The floor of the quotient of two numbers.
     FloorDiv,
-    /// The remainder that belongs to it; also of floats.
+    /// The remainder that belongs to it.
     Mod,
     /// The smaller of two numbers.
     Min,
@@ -65,14 +65,36 @@ impl Helper {
                 "\n/* The absolute value; of the least integer, itself. */\n\
                  static inline {c} {name}({c} a) {{\n  return a < 0 ? -a : a;\n}}\n"
             ),
+            Self::FloorDiv if ty.is_float() => {
+                let half = if ty == ElementType::F32 { "0.5f" } else { "0.5" };
+                let [fmod, floor, copysign] = FLOORED.map(|name| library_name(name, ty));
+                binary(
+                    "The floor of the exact quotient.",
+                    &format!(
+                        "if (b == 0) return a / b;
+                         {c} rest = {fmod}(a, b);
+                         {c} whole = (a - rest) / b;
+                         if (rest != 0 && (rest < 0) != (b < 0)) whole -= 1;
+                         if (whole == 0) return {copysign}(0, a / b);
+                         {c} below = {floor}(whole);
+                         return whole - below > {half} ? below + 1 : below;"
+                    ),
+                )
+            }
             Self::FloorDiv => binary(
                 "The floor of the quotient; b is not 0.",
                 "if (b == -1) return -a;
                  return a / b - (a % b != 0 && (a < 0) != (b < 0));",
             ),
             Self::Mod if ty.is_float() => binary(
-                "The remainder of the floored quotient.",
-                &format!("return a - {}(a / b) * b;", library_name("floor", ty)),
+                "The remainder of the floored quotient, exact, with the sign of b.",
+                &format!(
+                    "{c} rest = {}(a, b);
+                     if (rest == 0) return {}(0, b);
+                     return (rest < 0) != (b < 0) ? rest + b : rest;",
+                    library_name("fmod", ty),
+                    library_name("copysign", ty)
+                ),
             ),
             Self::Mod => binary(
                 "The remainder of the floored quotient; b is not 0.",
@@ -106,6 +128,9 @@ impl Helper {
     }
 }
 
+/// What floored division of floats is made of.
+const FLOORED: [&str; 3] = ["fmod", "floor", "copysign"];
+
 /// The name of a function of the C library for floats of this type.
 fn library_name(name: &str, ty: ElementType) -> String {
     match ty {
@@ -117,8 +142,10 @@ fn library_name(name: &str, ty: ElementType) -> String {
 impl Helpers {
     /// Notes that a helper is used; its name.
     pub(crate) fn helper(&mut self, helper: Helper, ty: ElementType) -> String {
-        if helper == Helper::Mod && ty.is_float() {
-            self.library("floor", ty);
+        if matches!(helper, Helper::FloorDiv | Helper::Mod) && ty.is_float() {
+            for name in FLOORED {
+                self.library(name, ty);
+            }
         }
         self.used.insert((helper, ty));
         helper.name(ty)
@@ -133,10 +160,10 @@ impl Helpers {
     pub(crate) fn library(&mut self, name: &str, ty: ElementType) -> String {
         let name = library_name(name, ty);
         let c = c_type(ty);
-        let parameters = if name.starts_with("pow") {
-            format!("{c} x, {c} y")
-        } else {
-            format!("{c} x")
+        let binary = ["pow", "fmod", "copysign"];
+        let parameters = match binary.iter().any(|stem| name.starts_with(stem)) {
+            true => format!("{c} x, {c} y"),
+            false => format!("{c} x"),
         };
         self.library.insert(format!("{c} {name}({parameters});\n"));
         name

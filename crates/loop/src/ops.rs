@@ -8,8 +8,8 @@
 //! |-------------------------------|-------------------------------------------|
 //! | integer `+ - *`, `-x`, `abs`  | the low bits of the exact result          |
 //! | integer `a // b`, `a % b`     | floors; `b == 0` fails                    |
-//! | float `a // b`                | `floor(a / b)`                            |
-//! | float `a % b`                 | `a - floor(a / b) * b`, rounded at each step |
+//! | float `a // b`                | the floor of the exact quotient, rounded; `a / b` if `b == 0` |
+//! | float `a % b`                 | its exact remainder plus, where the signs differ, `b`; zero as `b` is signed |
 //! | float `min(a, b)`             | `a` if `a` is `NaN` or `a < b`, else `b`  |
 //! | float `max(a, b)`             | `a` if `a` is `NaN` or `a > b`, else `b`  |
 //! | comparison of `bool`          | `false` is less than `true`               |
@@ -19,6 +19,36 @@
 use sparsec_base::{ElementType, Scalar};
 
 use crate::ir::{BinaryOp, Failure, Intrinsic, UnaryOp};
+
+/// The floored quotient of two floats and its remainder.
+///
+/// `a % b` of Rust, which truncates, is exact; `floor(a / b)` is not, since
+/// `a / b` may round up to an integer that it does not reach.
+macro_rules! floored {
+    ($ty:ty, $a:expr, $b:expr) => {{
+        let (a, b): ($ty, $ty) = ($a, $b);
+        let rest = a % b;
+        let below = rest != 0.0 && (rest < 0.0) != (b < 0.0);
+        let whole = (a - rest) / b - if below { 1.0 } else { 0.0 };
+        let quotient = if b == 0.0 {
+            a / b
+        } else if whole == 0.0 {
+            <$ty>::copysign(0.0, a / b)
+        } else if whole - whole.floor() > 0.5 {
+            whole.floor() + 1.0
+        } else {
+            whole.floor()
+        };
+        let remainder = if rest == 0.0 {
+            <$ty>::copysign(0.0, b)
+        } else if below {
+            rest + b
+        } else {
+            rest
+        };
+        (quotient, remainder)
+    }};
+}
 
 /// `op value`
 pub fn unary(op: UnaryOp, value: Scalar) -> Scalar {
@@ -68,8 +98,8 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Result<Scalar, Failu
             BinaryOp::Sub => Scalar::F64(a - b),
             BinaryOp::Mul => Scalar::F64(a * b),
             BinaryOp::Div => Scalar::F64(a / b),
-            BinaryOp::FloorDiv => Scalar::F64((a / b).floor()),
-            BinaryOp::Mod => Scalar::F64(a - (a / b).floor() * b),
+            BinaryOp::FloorDiv => Scalar::F64(floored!(f64, a, b).0),
+            BinaryOp::Mod => Scalar::F64(floored!(f64, a, b).1),
             BinaryOp::Min => Scalar::F64(if a.is_nan() || a < b { a } else { b }),
             BinaryOp::Max => Scalar::F64(if a.is_nan() || a > b { a } else { b }),
             _ => compare(op, a, b),
@@ -79,8 +109,8 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Result<Scalar, Failu
             BinaryOp::Sub => Scalar::F32(a - b),
             BinaryOp::Mul => Scalar::F32(a * b),
             BinaryOp::Div => Scalar::F32(a / b),
-            BinaryOp::FloorDiv => Scalar::F32((a / b).floor()),
-            BinaryOp::Mod => Scalar::F32(a - (a / b).floor() * b),
+            BinaryOp::FloorDiv => Scalar::F32(floored!(f32, a, b).0),
+            BinaryOp::Mod => Scalar::F32(floored!(f32, a, b).1),
             BinaryOp::Min => Scalar::F32(if a.is_nan() || a < b { a } else { b }),
             BinaryOp::Max => Scalar::F32(if a.is_nan() || a > b { a } else { b }),
             _ => compare(op, a, b),
@@ -192,6 +222,36 @@ mod tests {
         assert_eq!(i64_op(BinaryOp::FloorDiv, i64::MIN, -1), Ok(i64::MIN));
         let least = binary(BinaryOp::FloorDiv, Scalar::I32(i32::MIN), Scalar::I32(-1));
         assert_eq!(least, Ok(Scalar::I32(i32::MIN)));
+    }
+
+    #[test]
+    fn division_of_floats_floors_exactly() {
+        let inf = f64::INFINITY;
+        // What Python says of `a // b` and `a % b`.
+        for (a, b, quotient, rest) in [
+            (1e308, 3.0, 3.333_333_333_333_333e307, 2.0),
+            (1.0, 0.1, 9.0, 0.099_999_999_999_999_95),
+            (6.0, 0.2, 29.0, 0.199_999_999_999_999_68),
+            (-7.5, 2.0, -4.0, 0.5),
+            (7.5, -2.0, -4.0, -0.5),
+            (6.0, -3.0, -2.0, -0.0),
+            (0.0, -3.0, -0.0, -0.0),
+            (5.0, -inf, -1.0, -inf),
+            (5.0, inf, 0.0, 5.0),
+        ] {
+            let of = |op| binary(op, Scalar::F64(a), Scalar::F64(b));
+            assert_eq!(
+                of(BinaryOp::FloorDiv),
+                Ok(Scalar::F64(quotient)),
+                "{a} // {b}"
+            );
+            assert_eq!(of(BinaryOp::Mod), Ok(Scalar::F64(rest)), "{a} % {b}");
+        }
+        let of = |op, a, b| binary(op, Scalar::F64(a), Scalar::F64(b)).map(Scalar::to_f64);
+        assert_eq!(of(BinaryOp::FloorDiv, 1.0, 0.0), Ok(inf));
+        for (op, a, b) in [(BinaryOp::Mod, 1.0, 0.0), (BinaryOp::FloorDiv, inf, 3.0)] {
+            assert!(of(op, a, b).is_ok_and(f64::is_nan), "{a} {op:?} {b}");
+        }
     }
 
     #[test]

@@ -1,11 +1,15 @@
 /* Of the C library: link with -lm. */
+double copysign(double x, double y);
 double exp(double x);
 double fabs(double x);
 double floor(double x);
+double fmod(double x, double y);
 double pow(double x, double y);
 double tanh(double x);
+float copysignf(float x, float y);
 float fabsf(float x);
 float floorf(float x);
+float fmodf(float x, float y);
 float sqrtf(float x);
 
 /* The absolute value; of the least integer, itself. */
@@ -25,6 +29,17 @@ static inline int64_t sparsec_floordiv_i64(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+/* The floor of the exact quotient. */
+static inline double sparsec_floordiv_f64(double a, double b) {
+  if (b == 0) return a / b;
+  double rest = fmod(a, b);
+  double whole = (a - rest) / b;
+  if (rest != 0 && (rest < 0) != (b < 0)) whole -= 1;
+  if (whole == 0) return copysign(0, a / b);
+  double below = floor(whole);
+  return whole - below > 0.5 ? below + 1 : below;
+}
+
 /* The remainder of the floored quotient; b is not 0. */
 static inline int32_t sparsec_mod_i32(int32_t a, int32_t b) {
   if (b == -1) return 0;
@@ -32,9 +47,11 @@ static inline int32_t sparsec_mod_i32(int32_t a, int32_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/* The remainder of the floored quotient. */
+/* The remainder of the floored quotient, exact, with the sign of b. */
 static inline float sparsec_mod_f32(float a, float b) {
-  return a - floorf(a / b) * b;
+  float rest = fmodf(a, b);
+  if (rest == 0) return copysignf(0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 /* The smaller. */
@@ -113,7 +130,7 @@ static inline int32_t types_loops(
     k_vals[i] = sparsec_floordiv_i32(k_vals[i], 7) - sparsec_mod_i32(k_vals[i], -3) + sparsec_abs_i32(k_vals[i]);
     k_vals[i] = sparsec_max_i32(k_vals[i], e_vals[i]);
     k_vals[i] += (int32_t)sparsec_floordiv_i64((int64_t)c_vals[i] * c_vals[i], 65536);
-    int_vals[i] = (double)((int64_t)c_vals[i] * c_vals[i]) + floor(z_vals[i] / 0.3) + 1e30 + (-(-1.5));
+    int_vals[i] = (double)((int64_t)c_vals[i] * c_vals[i]) + sparsec_floordiv_f64(z_vals[i], 0.3) + 1e30 + (-(-1.5));
     int_vals[i] -= sparsec_max_f64(z_vals[i], -__builtin_inf()) - (z_vals[i] > 1000000000.0 ? __builtin_nan("") : sparsec_min_f64(z_vals[i], 0.5));
     int_vals[i] *= (double)((int64_t)c_vals[i] + 1) + (double)s_vals[i] + (double)x_vals[i];
     int_vals[i] += exp(z_vals[i]) + pow(fabs(z_vals[i]), 0.5) + tanh(z_vals[i]);

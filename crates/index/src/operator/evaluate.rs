@@ -4,8 +4,7 @@
 //! |-------------------------------|-------------------------------------------|
 //! | integer `+ - *`, `-a`, `abs`  | the low bits of the exact result          |
 //! | integer `a // b`, `a % b`     | floors; nothing where `b` is 0            |
-//! | float `a // b`                | `floor(a / b)`                            |
-//! | float `a % b`                 | `a - floor(a / b) * b`, rounded each step |
+//! | float `a // b`, `a % b`       | those of NumPy: floors, the rest is exact |
 //! | float `min max relu sign`     | `NaN` if an argument is `NaN`             |
 //! | float `sign` of a zero        | that zero                                 |
 
@@ -157,8 +156,8 @@ impl Operator {
                 Self::Sub => a - b,
                 Self::Mul => a * b,
                 Self::Div => a / b,
-                Self::FloorDiv => (a / b).floor(),
-                Self::Mod => a - (a / b).floor() * b,
+                Self::FloorDiv => divmod_f32(a, b).0,
+                Self::Mod => divmod_f32(a, b).1,
                 Self::Pow => a.powf(b),
                 Self::Min if a.is_nan() || a < b => a,
                 Self::Max if a.is_nan() || a > b => a,
@@ -170,8 +169,8 @@ impl Operator {
                 Self::Sub => a - b,
                 Self::Mul => a * b,
                 Self::Div => a / b,
-                Self::FloorDiv => (a / b).floor(),
-                Self::Mod => a - (a / b).floor() * b,
+                Self::FloorDiv => divmod_f64(a, b).0,
+                Self::Mod => divmod_f64(a, b).1,
                 Self::Pow => a.powf(b),
                 Self::Min if a.is_nan() || a < b => a,
                 Self::Max if a.is_nan() || a > b => a,
@@ -215,6 +214,34 @@ fn floor_mod(a: i64, b: i64) -> Option<i64> {
     let wrong_sign = rest != 0 && (rest < 0) != (b < 0);
     Some(if wrong_sign { rest + b } else { rest })
 }
+
+macro_rules! divmod {
+    ($name:ident, $ty:ty) => {
+        /// The floored quotient and its remainder, as NumPy's `divmod`.
+        fn $name(a: $ty, b: $ty) -> ($ty, $ty) {
+            let truncated = a % b;
+            if b == 0.0 {
+                return (a / b, truncated);
+            }
+            let mut quotient = (a - truncated) / b;
+            let mut rest = truncated;
+            if rest == 0.0 {
+                rest = rest.abs().copysign(b);
+            } else if rest.is_sign_negative() != b.is_sign_negative() {
+                rest += b;
+                quotient -= 1.0;
+            }
+            if quotient == 0.0 {
+                return (quotient.copysign(a / b), rest);
+            }
+            let near = quotient.floor() + f64::from(quotient - quotient.floor() > 0.5) as $ty;
+            (near, rest)
+        }
+    };
+}
+
+divmod!(divmod_f32, f32);
+divmod!(divmod_f64, f64);
 
 /// Repeated squaring, for integer products.
 fn power(op: Operator, value: Scalar, mut n: u64) -> Scalar {
