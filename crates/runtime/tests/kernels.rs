@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use sparsec_base::{Code, Scalar, Source, code};
+use sparsec_base::{Bool8, Code, Scalar, Source, code};
 use sparsec_loop::{Function, verify};
 use sparsec_runtime::{Environment, Kernel, KernelArgument, OutputTensor, Session};
 use sparsec_tensor::{Array, Format, Tensor};
@@ -335,7 +335,7 @@ fn every_type_computes_alike() {
         sparsec_base::ElementType::Bool,
         Scalar::Bool(false),
         vec![Array::from_vec(
-            (0..n).map(|i| (of(4, i) % 2) as u8).collect::<Vec<u8>>(),
+            (0..n).map(|i| Bool8::from(of(4, i) % 2 == 1)).collect::<Vec<_>>(),
         )],
     )
     .unwrap();
