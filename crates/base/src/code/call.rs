@@ -65,4 +65,12 @@ reason. Files that were asked for with `-o` are complete if the call got that fa
     sparsec formats > /dev/full
 
 Send the output elsewhere. A reader that closes a pipe early, such as `head`, is no error.";
+    REPLACES_INPUT = "E0009", "a result that would replace a file that is read",
+    "A result goes to a file that an operand is read from, under this name or another: links are
+followed. The data would be gone after the call, and a second call would compute something else.
+
+    sparsec run 'B(i,j) = 2 * A(i,j)' -i A=web.mtx -o B=./web.mtx
+                                                      ^^^^^^^^^ `A` is read from it
+
+Write to another file, and rename it if the old one is not needed.";
 }
