@@ -149,4 +149,61 @@ mirror image. This one has entries strictly below and strictly above the diagona
 mirroring would count entries twice, or is not square.
 
 Drop one triangle, or say `general` in the first line if the file states every entry.";
+    NO_BINSPARSE = "E0460", "a container without a Binsparse tensor",
+    "An HDF5 file or an `.npz` archive is a container of arrays. That it holds a tensor, and how, is
+said by a descriptor: a string called `binsparse`, an attribute of the root of an HDF5 file or a
+member of an archive. This container has none, or has several groups with one each:
+
+    h5dump -A a.bsp.h5        ATTRIBUTE \"binsparse\" { …
+
+Write the file with `sparsec convert` or the `binsparse` package of Python, or copy the group that
+you mean into a file of its own.";
+    BAD_DESCRIPTOR = "E0461", "a Binsparse descriptor that cannot be understood",
+    "The descriptor of a Binsparse file is a JSON text of this form:
+
+    {\"binsparse\": {\"version\": \"0.1.0\", \"format\": \"CSR\", \"shape\": [4, 5],
+      \"number_of_stored_values\": 3, \"data_types\": {\"pointers_to_1\": \"int32\",
+      \"indices_1\": \"int32\", \"values\": \"float64\"}}}
+
+It is no JSON, lacks one of these keys, or a key has a value of another kind; the caret shows where.
+Optional keys are `fill`, `structure`, and `custom` where the format is `custom`.";
+    UNSUPPORTED_BINSPARSE = "E0462", "a Binsparse name that has no meaning here",
+    "A descriptor names a version, a format, level descriptions, types and a structure. These are known:
+
+    version      0.1 and 0.1.0
+    format       DVEC DMAT DMATR DMATC CVEC CSR CSC DCSR DCSC COO COOR COOC custom
+    level_desc   element dense sparse
+    types        int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 bint8,
+                 complex[T] of the floats, iso[T] of any
+    structure    symmetric_lower symmetric_upper hermitian_lower hermitian_upper
+                 skew_symmetric_lower skew_symmetric_upper
+
+Correct the name, or write the tensor in one of these formats where the file comes from.";
+    BINSPARSE_ARRAY = "E0463", "a Binsparse array that does not fit its descriptor",
+    "The format in a descriptor says which arrays the container has, and the shape how long they are:
+
+    CSR, 4x5:  pointers_to_1 has 4 + 1 entries, indices_1 and values one for each stored value
+
+An array is missing, has another type than `data_types` says, another length than the format asks
+for, or holds a number that cannot be a position or a coordinate. Write the file again where it comes
+from; `sparsec explain E0461` shows a descriptor.";
+    BAD_HDF5 = "E0464", "an HDF5 file that cannot be read",
+    "The file is no HDF5 file, is cut off or damaged, or uses something that is not read here: filters
+other than deflate, shuffle and Fletcher-32, arrays of other numbers than integers and floats, and data
+that lies in other files (external links, external storage, virtual datasets).
+
+    h5dump -H -p a.bsp.h5       shows types, layouts and filters
+
+Copy the file again if it is damaged. Otherwise rewrite it:
+
+    h5repack -f GZIP=4 -l CONTI a.bsp.h5 b.bsp.h5";
+    NOT_EXPRESSIBLE_IN_BINSPARSE = "E0465", "a tensor that Binsparse cannot state",
+    "Binsparse has dense levels and sorted sparse levels whose coordinates stand once, and numbers of
+8 to 64 bits. It has no form for coordinates in any order or more than once, nor for `f16` and `bf16`.
+
+    coo     (i : compressed(nonunique, nonordered), j : singleton(nonordered))      no
+    scoo    (i : compressed(nonunique), j : singleton)                              COO
+
+Convert to an ordered format such as `scoo` or `csr`, to a wider type such as `f32`, or write a plain
+`.npz`, which holds every format and type as it is.";
 }
