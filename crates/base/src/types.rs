@@ -98,6 +98,24 @@ impl ElementType {
         matches!(self.kind(), Kind::Signed | Kind::Unsigned)
     }
 
+    /// The type of the real and imaginary parts: of a real type, itself.
+    pub fn part(self) -> Self {
+        match self {
+            Self::C64 => Self::F32,
+            Self::C128 => Self::F64,
+            real => real,
+        }
+    }
+
+    /// The type that values of this one are computed with: `f32` for the two
+    /// halves, which are for storage alone, else itself.
+    pub fn computed(self) -> Self {
+        match self {
+            Self::F16 | Self::Bf16 => Self::F32,
+            other => other,
+        }
+    }
+
     /// The zero of this type; `false` for `bool`.
     pub fn zero(self) -> Scalar {
         Scalar::from_i64(self, 0)
