@@ -25,6 +25,7 @@
 //! MLIR `sparse_tensor` dialect.
 
 pub mod level;
+pub mod statistics;
 
 mod arrays;
 mod check;
@@ -41,3 +42,6 @@ pub use level::{Capabilities, LevelKind};
 pub use parse::parse_spec;
 pub use preset::{Preset, presets};
 pub use spec::FormatSpec;
+pub use statistics::{
+    BlockFill, Distribution, Footprint, Group, MatrixStatistics, Statistics, Symmetry,
+};

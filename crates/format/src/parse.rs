@@ -9,7 +9,7 @@
 //! level   := NAME ":" kind [ "(" property { "," property } ")" ]
 //! kind    := "dense" | "compressed" | "singleton"
 //! property:= "nonunique" | "nonordered"
-//! clause  := ("pos" | "crd") "=" ("32" | "64")
+//! clause  := ("pos" | "crd") "=" ("8" | "16" | "32" | "64")
 //! ```
 //!
 //! The format language has more than this version stores. What belongs to it
@@ -271,13 +271,22 @@ impl Parser {
         if LATER_PROPERTIES.contains(&name) {
             return self.later(span, &format!("the property `{name}`"));
         }
-        let known = names.iter().copied().chain(LATER_PROPERTIES);
-        Diagnostic::new(
+        let error = Diagnostic::new(
             code::UNKNOWN_PROPERTY,
             format!("no property is called `{name}`"),
         )
-        .at(self.source(), span, "no property has this name")
-        .help(
+        .at(self.source(), span, "no property has this name");
+        // What is closest would be the opposite.
+        if let Some(opposite) = names
+            .iter()
+            .find(|known| known.strip_prefix("non") == Some(name))
+        {
+            return error.help(format!(
+                "leave it out: a level is {name} where nothing says `{opposite}`"
+            ));
+        }
+        let known = names.iter().copied().chain(LATER_PROPERTIES);
+        error.help(
             did_you_mean(name, known)
                 .unwrap_or_else(|| format!("use one of `{}`", names.join("`, `"))),
         )
@@ -315,17 +324,14 @@ impl Parser {
     fn width(&mut self) -> Result<IndexWidth> {
         self.tokens.expect("=")?;
         let (bits, place) = self.tokens.integer("a width in bits")?;
-        match bits {
-            32 => Ok(IndexWidth::W32),
-            64 => Ok(IndexWidth::W64),
-            8 | 16 => Err(self.later(place, &format!("an index array of {bits} bits"))),
-            _ => Err(Diagnostic::new(
+        IndexWidth::parse(bits).ok_or_else(|| {
+            Diagnostic::new(
                 code::BAD_WIDTH,
                 format!("index arrays cannot have {bits} bits"),
             )
             .at(self.source(), place, "not a width")
-            .help("write 32 or 64")),
-        }
+            .help("write 8, 16, 32 or 64")
+        })
     }
 
     fn unknown_clause(&self, name: &str, place: Span) -> Diagnostic {
