@@ -17,13 +17,16 @@
 //! | `zeroed(n)` below 64 KiB      | the heap, aligned to a cache line            |
 //! | `zeroed(n)` above, `reserve`  | a private anonymous mapping, aligned to pages |
 //! | `from(Vec<T>)`                | the vector's own allocation                  |
+//! | `shared(owner)`, `borrowed`   | an owner that it keeps alive, or a slice: to read only |
 //!
 //! Length: what makes the unsafe code sound is easiest to see in one file.
 //!
 //! Invariants: `len <= capacity`; all bytes below `capacity` are initialised
-//! (fresh ones are zero) and belong to this value alone; they move only in
-//! [`Memory::ensure`] beyond the capacity. Because every byte is initialised,
-//! reading and writing through the typed views is safe.
+//! (fresh ones are zero) and belong to this value alone, unless they are shared
+//! or borrowed: those are only read, and whoever asks to write, or to grow, gets
+//! a copy of its own first. Bytes of its own move only in [`Memory::ensure`]
+//! beyond the capacity. Because every byte is initialised, reading and writing
+//! through the typed views is safe.
 //!
 //! ```
 //! use sparsec_parallel::Memory;
@@ -39,9 +42,11 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::any::Any;
 use std::fmt;
 use std::mem::{ManuallyDrop, align_of, size_of};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use sparsec_base::{Bool8, Complex, bf16, f16};
 
@@ -56,7 +61,7 @@ const ALIGN: usize = 64;
 
 /// A number that any bytes are a value of: what typed views are made of.
 ///
-/// Sealed: implemented for what stores an element type.
+/// Sealed: implemented for what stores an element type, and for keys and places.
 pub trait Plain: Copy + Send + Sync + sealed::Sealed + 'static {}
 
 mod sealed {
@@ -67,7 +72,7 @@ mod sealed {
 macro_rules! plain {
     ($($ty:ty)*) => { $(impl sealed::Sealed for $ty {} impl Plain for $ty {})* };
 }
-plain!(Bool8 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Complex<f32> Complex<f64>);
+plain!(Bool8 i8 i16 i32 i64 u8 u16 u32 u64 u128 usize f16 bf16 f32 f64 Complex<f32> Complex<f64>);
 
 /// A growable run of bytes; see the [module](self).
 pub struct Memory {
@@ -78,7 +83,7 @@ pub struct Memory {
 }
 
 /// Where the bytes live, and so how they are given back.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 enum Home {
     /// Nowhere: the capacity is 0.
     Nowhere,
@@ -86,10 +91,14 @@ enum Home {
     Heap(Layout),
     /// A mapping of exactly `capacity` bytes.
     Mapped,
+    /// An owner that is kept alive; the bytes are only read.
+    Shared(#[allow(dead_code, reason = "kept to be dropped")] Arc<dyn Any + Send + Sync>),
+    /// A slice that the caller of `borrowed` keeps alive; the bytes are only read.
+    Borrowed,
 }
 
-// SAFETY: a `Memory` owns its bytes as a `Vec<u8>` does; the pointer is shared
-// with nobody, and `&Memory` only reads.
+// SAFETY: a `Memory` owns its bytes as a `Vec<u8>` does, or shares bytes that
+// nobody writes, of an owner that is `Send` and `Sync`; `&Memory` only reads.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -140,6 +149,73 @@ impl Memory {
             max_bytes,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
         )
+    }
+
+    /// The numbers of `owner`, which lives as long as this memory and its clones
+    /// of them: nothing is copied.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use sparsec_parallel::Memory;
+    /// let owner = Arc::new(vec![1.5, 2.5]);
+    /// let mut memory = Memory::shared::<f64, _>(Arc::clone(&owner));
+    /// assert_eq!(memory.as_ptr().cast(), owner.as_ptr());
+    /// memory.make_own()?.as_mut_slice::<f64>()[0] = 9.0;
+    /// assert_eq!((memory.as_slice::<f64>(), &owner[..]), (&[9.0, 2.5][..], &[1.5, 2.5][..]));
+    /// # Ok::<(), sparsec_parallel::AllocError>(())
+    /// ```
+    pub fn shared<T: Plain, O>(owner: Arc<O>) -> Self
+    where
+        O: AsRef<[T]> + Send + Sync + 'static,
+    {
+        let slice: &[T] = (*owner).as_ref();
+        let (base, bytes) = (NonNull::from(slice).cast(), size_of_val(slice));
+        // The slice is borrowed from the owner, which the `Arc` keeps in place,
+        // whole and unborrowed for writing, so it is good while the `Arc` is held.
+        Self::foreign(base, bytes, Home::Shared(owner))
+    }
+
+    /// The numbers of `slice`: nothing is copied, and nothing keeps them alive.
+    ///
+    /// # Safety
+    /// The slice must outlive this memory and whatever it is moved into, and not
+    /// be written meanwhile. A clone is a copy and outlives it.
+    pub unsafe fn borrowed<T: Plain>(slice: &[T]) -> Self {
+        let base = NonNull::from(slice).cast();
+        Self::foreign(base, size_of_val(slice), Home::Borrowed)
+    }
+
+    fn foreign(base: NonNull<u8>, bytes: usize, home: Home) -> Self {
+        Self {
+            base,
+            len: bytes,
+            capacity: bytes,
+            home,
+        }
+    }
+
+    /// Whether the bytes belong to somebody else, so that writing copies them.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.home, Home::Shared(_) | Home::Borrowed)
+    }
+
+    /// This memory, with bytes of its own: shared and borrowed ones are copied.
+    ///
+    /// # Errors
+    /// When memory is out.
+    pub fn make_own(&mut self) -> Result<&mut Self, AllocError> {
+        if self.is_foreign() {
+            *self = self.copy()?;
+        }
+        Ok(self)
+    }
+
+    /// As [`Memory::make_own`], where there is no way to refuse.
+    fn owned(&mut self) -> &mut Self {
+        if let Err(error) = self.make_own() {
+            panic!("{error}");
+        }
+        self
     }
 
     fn on_heap(bytes: usize) -> Result<Self, AllocError> {
@@ -211,8 +287,12 @@ impl Memory {
     }
 
     /// The first byte, for code that writes: `capacity` bytes may be written.
+    /// Bytes of somebody else are copied first.
+    ///
+    /// # Panics
+    /// If memory for that copy is out; [`Memory::make_own`] tells before.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.base.as_ptr()
+        self.owned().base.as_ptr()
     }
 
     /// Says how many bytes are in use; those beyond what was written are zero.
@@ -316,13 +396,17 @@ impl Memory {
         unsafe { std::slice::from_raw_parts(self.base.as_ptr().cast(), n) }
     }
 
-    /// As [`Memory::as_slice`], to write to.
+    /// As [`Memory::as_slice`], to write to. Bytes of somebody else are copied
+    /// first.
     ///
     /// # Panics
-    /// As [`Memory::as_slice`].
+    /// As [`Memory::as_slice`], and if memory for that copy is out;
+    /// [`Memory::make_own`] tells before.
     pub fn as_mut_slice<T: Plain>(&mut self) -> &mut [T] {
+        self.owned();
         let n = self.typed_len::<T>();
-        // SAFETY: as in `as_slice`, and `self` is borrowed for writing.
+        // SAFETY: as in `as_slice`; `self` is borrowed for writing, and the bytes
+        // are its own.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), n) }
     }
 
@@ -335,11 +419,19 @@ impl Memory {
         self.len / size_of::<T>()
     }
 
-    /// A copy of the bytes in use.
+    /// The same bytes: a copy, unless they are shared, when there is another
+    /// reference to their owner.
     ///
     /// # Errors
     /// When memory is out.
     pub fn try_clone(&self) -> Result<Self, AllocError> {
+        match &self.home {
+            home @ Home::Shared(_) => Ok(Self::foreign(self.base, self.len, home.clone())),
+            _ => self.copy(),
+        }
+    }
+
+    fn copy(&self) -> Result<Self, AllocError> {
         let mut copy = Self::zeroed(self.len)?;
         copy.as_mut_slice::<u8>()
             .copy_from_slice(self.as_slice::<u8>());
@@ -375,7 +467,7 @@ impl<T: Plain> From<Vec<T>> for Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         match self.home {
-            Home::Nowhere => {}
+            Home::Nowhere | Home::Shared(_) | Home::Borrowed => {}
             // SAFETY: `base` came from the global allocator with this layout,
             // in `on_heap` or in the vector that was taken over.
             Home::Heap(layout) => unsafe { dealloc(self.base.as_ptr(), layout) },
@@ -496,6 +588,30 @@ mod tests {
         assert_eq!(memory.as_ptr().cast(), at);
         assert_eq!(memory.clone(), memory);
         assert!(Memory::from(Vec::<f64>::new()).as_slice::<f64>().is_empty());
+    }
+
+    #[test]
+    fn foreign_bytes_are_read_in_place_and_copied_to_be_written() {
+        let numbers = [7i64, 8, 9];
+        // SAFETY: `numbers` lives to the end of the test.
+        let borrowed = unsafe { Memory::borrowed(&numbers) };
+        let owner = Arc::new(numbers.to_vec());
+        let shared = Memory::shared::<i64, _>(Arc::clone(&owner));
+        for (mut memory, at) in [(borrowed, numbers.as_ptr()), (shared, owner.as_ptr())] {
+            assert_eq!(memory.as_ptr().cast(), at);
+            assert!(memory.is_foreign());
+            let clone = memory.clone();
+            memory.as_mut_slice::<i64>()[1] = 0;
+            assert_eq!(memory.as_slice::<i64>(), [7, 0, 9]);
+            assert_eq!(clone.as_slice::<i64>(), numbers);
+            assert!(!memory.is_foreign());
+            let mut grown = clone;
+            grown.ensure(1 << 20).unwrap();
+            grown.set_len(32);
+            assert_eq!(grown.as_slice::<i64>(), [7, 8, 9, 0]);
+        }
+        assert_eq!((numbers, &owner[..]), ([7, 8, 9], &[7, 8, 9][..]));
+        assert_eq!(Arc::strong_count(&owner), 1, "the owner is let go");
     }
 
     #[test]
