@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sparsec::io::{self, ReadOptions};
 use sparsec::{
-    Diagnostic, ElementType, Format, Inputs, PackOptions, Result, Source, Tensor, code, generate,
+    Diagnostic, ElementType, Format, Inputs, PackOptions, Result, Tensor, code, generate,
 };
 
 use crate::call::{Call, Pair};
@@ -39,12 +39,20 @@ impl Operands {
         Ok(operands)
     }
 
+    /// The files that they are read from.
+    pub(crate) fn files(&self) -> &[Pair] {
+        &self.files
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.files.len() + self.generators.len()
     }
 
     fn check_names(&self, call: &Call, problem: &Problem) -> Result<()> {
+        for pair in &self.files {
+            call.file_type(&pair.value, pair.value_span)?;
+        }
         let wanted = problem.operands();
         for pair in self.files.iter().chain(&self.generators) {
             let tensor = problem.tensor(call, pair)?;
@@ -122,7 +130,7 @@ impl Operands {
             progress.step(format!("generate {}", pair.name));
             let shape = extents.of(&pair.name);
             let shape = shape.map_err(|var| unknown_extent(call, problem, pair, var))?;
-            generated.push((pair.name.clone(), fill(problem, pair, &shape)?));
+            generated.push((pair.name.clone(), fill(call, problem, pair, &shape)?));
         }
         inputs.extend(generated);
         for pair in &self.generators {
@@ -139,9 +147,23 @@ fn read(call: &Call, problem: &Problem, pair: &Pair) -> Result<(Tensor, String)>
     let options = ReadOptions {
         element: spec.and_then(|spec| spec.element),
         extents: given_extents(problem, &pair.name),
+        ..ReadOptions::default()
     };
-    let file = io::read(path, &options).map_err(|error| call.about_file(pair, error))?;
-    let order = file.entries.order();
+    let read = |options: &ReadOptions| {
+        io::read(path, options).map_err(|error| call.about_file(pair.value_span, error))
+    };
+    let file = match read(&options) {
+        // Extents were given for another order than the file's: say so in
+        // terms of the program, whatever the order turns out to be.
+        Err(error) if error.code() == code::LENGTH_MISMATCH && options.extents.is_some() => {
+            let extents = None;
+            let file = read(&ReadOptions { extents, ..options })?;
+            check_order(problem, pair, file.order())?;
+            return Err(error);
+        }
+        read => read?,
+    };
+    let order = file.order();
     check_order(problem, pair, order)?;
     let format = match spec.and_then(|spec| spec.format.as_ref()) {
         Some(spec) => spec.resolve(order)?,
@@ -151,7 +173,7 @@ fn read(call: &Call, problem: &Problem, pair: &Pair) -> Result<(Tensor, String)>
         true => format!("read from `{}`", pair.value),
         false => format!("read from `{}`, which states no extents", pair.value),
     };
-    let tensor = Tensor::pack_entries(&format, file.entries, PackOptions::default())?;
+    let tensor = file.into_tensor(&format, PackOptions::default())?;
     Ok((tensor, origin))
 }
 
@@ -197,7 +219,7 @@ fn check_order(problem: &Problem, pair: &Pair, order: usize) -> Result<()> {
         .note(format!("`{name}` is read from `{}`", pair.value)))
 }
 
-fn fill(problem: &Problem, pair: &Pair, shape: &[u64]) -> Result<Tensor> {
+fn fill(call: &Call, problem: &Problem, pair: &Pair, shape: &[u64]) -> Result<Tensor> {
     let spec = problem.request.tensors.get(&pair.name);
     let element = spec
         .and_then(|spec| spec.element)
@@ -206,21 +228,19 @@ fn fill(problem: &Problem, pair: &Pair, shape: &[u64]) -> Result<Tensor> {
     let format = format
         .map(|format| format.resolve(shape.len()))
         .transpose()?;
-    let source = Source::new(format!("-g {}", pair.name), generator(&pair.value));
+    let source = call.option_text(format!("-g {}", pair.name), generator(&pair.value));
     generate(&source, shape, format.as_ref(), element)
 }
 
 /// A generator as the library takes it: `2.5` and `constant(2.5)` fill every
 /// entry with that number.
 fn generator(text: &str) -> String {
-    let is_number =
-        text.parse::<f64>().is_ok() && !text.starts_with(|c: char| c.is_alphabetic() || c == '+');
-    if is_number {
-        return format!("dense:constant({text})");
-    }
-    match text.trim_start().starts_with("constant") {
-        true => format!("dense:{text}"),
-        false => text.to_owned(),
+    match (text.parse::<i128>(), text.parse::<f64>()) {
+        // As a float it might lose digits.
+        (Ok(integer), _) => format!("dense:constant({integer})"),
+        (_, Ok(float)) => format!("dense:constant({float:?})"),
+        _ if text.trim_start().starts_with("constant") => format!("dense:{}", text.trim_start()),
+        _ => text.to_owned(),
     }
 }
 
@@ -253,6 +273,14 @@ mod tests {
     fn numbers_are_constants() {
         assert_eq!(generator("2.5"), "dense:constant(2.5)");
         assert_eq!(generator("-1"), "dense:constant(-1)");
+        assert_eq!(generator("+7"), "dense:constant(7)");
+        assert_eq!(generator(".5"), "dense:constant(0.5)");
+        assert_eq!(generator("-inf"), "dense:constant(-inf)");
+        assert_eq!(generator("nan"), "dense:constant(NaN)");
+        assert_eq!(
+            generator("9007199254740993"),
+            "dense:constant(9007199254740993)"
+        );
         assert_eq!(generator("constant(3)"), "dense:constant(3)");
         assert_eq!(generator("dense:ones"), "dense:ones");
     }

@@ -7,7 +7,7 @@
 //! Nothing is half-written: every file is complete beside its name before the
 //! first one takes its name.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use sparsec::runtime::Environment;
@@ -19,6 +19,7 @@ use sparsec::{
 use crate::arguments::RunArguments;
 use crate::call::{Call, MOST_ROUNDS, MOST_THREADS, Pair};
 use crate::compile::pass_times;
+use crate::files;
 use crate::operands::Operands;
 use crate::problem::{Problem, suggest};
 use crate::progress::Progress;
@@ -45,6 +46,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     let mut problem = Problem::new(call, &arguments.problem)?;
     let operands = Operands::new(call, &problem, &arguments.inputs, &arguments.generators)?;
     let outputs = outputs(call, &problem, &arguments.outputs)?;
+    files::check_distinct(call, operands.files(), &outputs)?;
     if let Some(threads) = threads(call, arguments)? {
         parallel::set_threads(threads);
     }
@@ -116,24 +118,11 @@ fn threads(call: &Call, arguments: &RunArguments) -> Result<Option<usize>> {
         .transpose()
 }
 
-/// The file that a path names, however it is spelled.
-fn place(path: &str) -> PathBuf {
-    let path = Path::new(path);
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    match (folder.canonicalize(), path.file_name()) {
-        (Ok(folder), Some(name)) => folder.join(name),
-        _ => path.to_owned(),
-    }
-}
-
 /// The files to write, checked as far as that goes before there is anything to
 /// write: the tensor is computed, the type of file is known, the folder exists.
 fn outputs(call: &Call, problem: &Problem, texts: &[String]) -> Result<Vec<Pair>> {
     let outputs = call.pairs("-o", "output", texts)?;
-    for (n, pair) in outputs.iter().enumerate() {
+    for pair in &outputs {
         let tensor = problem.tensor(call, pair)?;
         if !tensor.written {
             let message = format!(
@@ -145,27 +134,9 @@ fn outputs(call: &Call, problem: &Problem, texts: &[String]) -> Result<Vec<Pair>
                 .also(&problem.request.expression, tensor.span, "here")
                 .help(format!("to read it, say `-i {}=FILE`", pair.name)));
         }
-        let is_same = |first: &&Pair| place(&first.value) == place(&pair.value);
-        if let Some(first) = outputs[..n].iter().find(is_same) {
-            let message = format!("`{}` and `{}` go to the same file", first.name, pair.name);
-            return Err(Diagnostic::new(code::SAME_OUTPUT, message)
-                .at(call.source(), pair.value_span, "the same file")
-                .also(call.source(), first.value_span, "goes here"));
-        }
-        let at = |error| call.about_file(pair, error);
-        let path = Path::new(&pair.value);
-        io::file_type(path).map_err(at)?;
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            let message = format!(
-                "cannot write `{}`: there is no folder `{}`",
-                pair.value,
-                folder.display()
-            );
-            return Err(at(Diagnostic::new(code::CANNOT_WRITE_FILE, message)));
-        }
+        call.file_type(&pair.value, pair.value_span)?;
+        let folder = files::check_folder(Path::new(&pair.value));
+        folder.map_err(|error| call.about_file(pair.value_span, error))?;
     }
     Ok(outputs)
 }
@@ -176,8 +147,8 @@ fn write(call: &Call, outputs: &[Pair], outcome: &Outcome, progress: &Progress) 
     for pair in outputs {
         progress.step(format!("write {}", pair.value));
         let tensor = &outcome.tensors[&pair.name];
-        let staged = io::stage(Path::new(&pair.value), tensor);
-        complete.push(staged.map_err(|error| call.about_file(pair, error))?);
+        let staged = io::stage(Path::new(&pair.value), tensor, &io::WriteOptions::default());
+        complete.push(staged.map_err(|error| call.about_file(pair.value_span, error))?);
     }
     complete.into_iter().try_for_each(io::Staged::commit)
 }

@@ -17,23 +17,24 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut};
 use sparsec_tensor::{Array, Entries, with_element};
 
+use crate::input::Input;
 use crate::number::Value;
-use crate::text::Text;
 
 /// Bytes that one thread parses at a time.
 const GRAIN: usize = 128 << 10;
 
 /// What the lines of a file hold.
 pub(crate) struct Lines<'a> {
-    pub(crate) text: &'a Text,
+    pub(crate) text: &'a Input,
     /// The bytes that hold them.
     pub(crate) range: Range<usize>,
     /// The byte that comments begin with.
     pub(crate) comment: u8,
     /// The largest coordinate of each mode, counted from 1.
     pub(crate) largest: Vec<u64>,
-    /// Whether a value follows the coordinates; if not, it is one.
-    pub(crate) has_value: bool,
+    /// How many numbers follow the coordinates: none for a value of one, two
+    /// for a complex one.
+    pub(crate) n_parts: usize,
 }
 
 /// What is wrong in a line, and where.
@@ -69,7 +70,7 @@ impl Lines<'_> {
         let cuts = self.cuts();
         let bytes = self.text.bytes();
         // A line has at least a digit and a blank or newline for each field.
-        let shortest = 2 * (self.order() + usize::from(self.has_value)).max(1);
+        let shortest = 2 * (self.order() + self.n_parts).max(1);
         let bounds = map(cuts.clone(), |cut| {
             let text = &bytes[cut];
             let lines = text.iter().filter(|&&b| b == b'\n').count() + 1;
@@ -152,14 +153,18 @@ impl Lines<'_> {
                 }
             }
             values[n] = T::ONE;
-            if self.has_value {
-                cursor.skip_blanks();
-                let word = cursor.word();
-                let Some(value) = T::read(&cursor.bytes[word.clone()]) else {
-                    let kind = FaultKind::Value(T::WANTED);
-                    return Err(Fault { place: word, kind });
-                };
-                values[n] = value;
+            if self.n_parts > 0 {
+                let start = cursor.skip_blanks();
+                let value = T::read(&cursor.bytes[start..], self.n_parts);
+                cursor.at += value.map_or(0, |(_, length)| length);
+                match value {
+                    Some((value, _)) if cursor.at_word_end() => values[n] = value,
+                    _ => {
+                        let place = self.words(start);
+                        let kind = FaultKind::Value(T::WANTED);
+                        return Err(Fault { place, kind });
+                    }
+                }
             }
             let end = cursor.skip_blanks();
             if !cursor.at_line_end() {
@@ -174,16 +179,33 @@ impl Lines<'_> {
         Ok(n)
     }
 
+    /// The words of a value that begins at `start`.
+    fn words(&self, start: usize) -> Range<usize> {
+        let mut cursor = Cursor {
+            bytes: self.text.bytes(),
+            at: start,
+        };
+        let mut end = cursor.word().end;
+        for _ in 1..self.n_parts {
+            cursor.skip_blanks();
+            end = cursor.word().end.max(end);
+            if cursor.at_line_end() {
+                break;
+            }
+        }
+        start..end
+    }
+
     fn diagnostic(&self, fault: Fault) -> Diagnostic {
         let Fault { place, kind } = fault;
         let missing = place.is_empty();
         let fault = |code, message: String, label: String| {
             self.text.fault(code, message, place.clone(), label)
         };
-        let fields = match (self.order(), self.has_value) {
+        let fields = match (self.order(), self.n_parts) {
             (0, _) => "a value".to_owned(),
-            (n, true) => format!("{n} coordinates and a value"),
-            (n, false) => format!("{n} coordinates"),
+            (n, 0) => format!("{n} coordinates"),
+            (n, _) => format!("{n} coordinates and a value"),
         };
         let diagnostic = match kind {
             FaultKind::Coordinate(mode) => fault(

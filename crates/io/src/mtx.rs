@@ -23,24 +23,25 @@
 //! Source: Boisvert, Pozo and Remington, "The Matrix Market Exchange Formats:
 //! Initial Design", NISTIR 5935, <https://math.nist.gov/MatrixMarket/formats.html>.
 
+use std::io::Write as _;
 use std::ops::Range;
 
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_tensor::{Array, Entries, Tensor, with_element};
 
+use crate::input::Input;
 use crate::lines::{Cursor, Lines};
 use crate::output::{Output, check_fill, write_entries};
-use crate::text::Text;
-use crate::{FileTensor, FileType, ReadOptions};
+use crate::{Content, FileTensor, FileType, ReadOptions, Structure, WriteOptions, Writer};
 
 /// The file type.
 pub const TYPE: FileType = FileType {
-    extension: "mtx",
+    endings: &[".mtx"],
     summary: "Matrix Market, coordinate form: matrices",
+    is_text: true,
     read,
-    check,
-    write,
+    writer: Some(Writer { check, write }),
 };
 
 /// The first word of every file.
@@ -60,7 +61,7 @@ enum Field {
     Pattern,
 }
 
-fn read(text: &Text, options: &ReadOptions) -> Result<FileTensor> {
+fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
     let (line, next) = text.line(text.start());
     let header = Header::parse(text, line)?;
     let size = Size::parse(text, next)?;
@@ -77,7 +78,7 @@ fn read(text: &Text, options: &ReadOptions) -> Result<FileTensor> {
         range: size.next..text.bytes().len(),
         comment: b'%',
         largest: vec![size.rows, size.columns],
-        has_value: header.field != Field::Pattern,
+        n_parts: usize::from(header.field != Field::Pattern),
     };
     let natural = match header.field {
         Field::Integer => ElementType::I64,
@@ -91,15 +92,18 @@ fn read(text: &Text, options: &ReadOptions) -> Result<FileTensor> {
         entries = mirrored(entries, text, &lines)?;
     }
     Ok(FileTensor {
-        entries,
+        content: Content::Entries(entries),
         states_extents: true,
-        symmetric: header.symmetric,
-        n_lines,
+        structure: match header.symmetric {
+            true => Structure::Symmetric,
+            false => Structure::General,
+        },
+        n_stored: n_lines as u64,
     })
 }
 
 impl Header {
-    fn parse(text: &Text, line: Range<usize>) -> Result<Self> {
+    fn parse(text: &Input, line: Range<usize>) -> Result<Self> {
         let mut words = Words::new(text, line);
         let (place, banner) = words.take();
         if !banner.eq_ignore_ascii_case(BANNER) {
@@ -127,12 +131,12 @@ impl Header {
 
 /// The words of one line.
 struct Words<'a> {
-    text: &'a Text,
+    text: &'a Input,
     cursor: Cursor<'a>,
 }
 
 impl<'a> Words<'a> {
-    fn new(text: &'a Text, line: Range<usize>) -> Self {
+    fn new(text: &'a Input, line: Range<usize>) -> Self {
         let cursor = Cursor {
             bytes: &text.bytes()[..line.end],
             at: line.start,
@@ -195,7 +199,7 @@ struct Size {
 
 impl Size {
     /// Parses the first line from `at` on that is no comment.
-    fn parse(text: &Text, at: usize) -> Result<Self> {
+    fn parse(text: &Input, at: usize) -> Result<Self> {
         let mut cursor = Cursor {
             bytes: text.bytes(),
             at,
@@ -242,7 +246,7 @@ impl Size {
         })
     }
 
-    fn check_count(&self, text: &Text, lines: &Lines<'_>, found: usize) -> Result<()> {
+    fn check_count(&self, text: &Input, lines: &Lines<'_>, found: usize) -> Result<()> {
         let promised = self.n_lines;
         if promised == found as u64 {
             return Ok(());
@@ -264,7 +268,7 @@ impl Size {
 }
 
 /// The entries and the mirror images of those off the diagonal.
-fn mirrored(entries: Entries, text: &Text, lines: &Lines<'_>) -> Result<Entries> {
+fn mirrored(entries: Entries, text: &Input, lines: &Lines<'_>) -> Result<Entries> {
     check_triangle(&entries, text, lines)?;
     let off: Vec<usize> = (0..entries.len())
         .filter(|&e| entries.coords[2 * e] != entries.coords[2 * e + 1])
@@ -290,7 +294,7 @@ fn mirrored(entries: Entries, text: &Text, lines: &Lines<'_>) -> Result<Entries>
 }
 
 /// Refuses a file that states both triangles.
-fn check_triangle(entries: &Entries, text: &Text, lines: &Lines<'_>) -> Result<()> {
+fn check_triangle(entries: &Entries, text: &Input, lines: &Lines<'_>) -> Result<()> {
     let side = |pair: &[u64]| pair[0].cmp(&pair[1]);
     let pairs = || entries.coords.chunks_exact(2).map(side).enumerate();
     let Some((first, side)) = pairs().find(|(_, side)| side.is_ne()) else {
@@ -313,7 +317,7 @@ fn check_triangle(entries: &Entries, text: &Text, lines: &Lines<'_>) -> Result<(
         .help("state one triangle, or say `general` if all entries are stated"))
 }
 
-fn check(tensor: &Tensor) -> Result<()> {
+fn check(tensor: &Tensor, _: &WriteOptions) -> Result<()> {
     check_fill(tensor)?;
     if tensor.order() == 2 {
         return Ok(());
@@ -328,16 +332,17 @@ fn check(tensor: &Tensor) -> Result<()> {
     .help("write a `.tns` file"))
 }
 
-fn write(tensor: &Tensor, output: &mut Output) -> std::io::Result<()> {
+fn write(tensor: &Tensor, _: &WriteOptions, output: &mut Output) -> std::io::Result<()> {
     let field = match tensor.element() {
-        ElementType::F32 | ElementType::F64 => "real",
-        ElementType::Bool | ElementType::I32 | ElementType::I64 => "integer",
+        element if element.is_complex() => "complex",
+        element if element.is_float() => "real",
+        _ => "integer",
     };
     let (extents, n) = (tensor.extents(), tensor.n_stored());
     let header = format!(
         "{BANNER} matrix coordinate {field} general\n{} {} {n}\n",
         extents[0], extents[1]
     );
-    output.put(header.as_bytes())?;
+    output.write_all(header.as_bytes())?;
     write_entries(tensor, output)
 }

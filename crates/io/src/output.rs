@@ -4,25 +4,27 @@
 //! final name when it is complete. Devices and pipes have no such name to take,
 //! so they are written directly.
 
-use std::fmt::Write as _;
+use std::fmt;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
 use flate2::write::GzEncoder;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::{map, ranges};
-use sparsec_tensor::{Entries, Tensor};
+use sparsec_tensor::{Entries, Tensor, with_element};
 use tempfile::NamedTempFile;
 
-use crate::number::push_digits;
+use crate::compression::Compression;
+use crate::number::Value;
 
 /// Entries that are turned into text before any of them is written.
 const BATCH: usize = 1 << 20;
 /// Entries that one thread turns into text at a time.
 const GRAIN: usize = 1 << 13;
+/// The level that `zstd` itself takes if it is not told.
+const ZSTD_LEVEL: i32 = 3;
 
 /// A file that is complete and does not have its name yet. Dropped, it is gone.
 #[derive(Debug)]
@@ -52,21 +54,55 @@ fn refused(path: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::new(code::CANNOT_WRITE_FILE, message)
 }
 
-/// Where the content of a file goes.
-pub(crate) struct Output {
+/// Where the content of a file goes: a [`Write`], compressed on the way where
+/// the name of the file says so.
+pub struct Output {
+    path: PathBuf,
     sink: Sink,
 }
 
 enum Sink {
     Plain(BufWriter<File>),
-    Compressed(GzEncoder<BufWriter<File>>),
+    Gzip(GzEncoder<BufWriter<File>>),
+    Zstd(zstd::Encoder<'static, BufWriter<File>>),
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output").field("path", &self.path).finish()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.sink {
+            Sink::Plain(file) => file.write(bytes),
+            Sink::Gzip(encoder) => encoder.write(bytes),
+            Sink::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Plain(file) => file.flush(),
+            Sink::Gzip(encoder) => encoder.flush(),
+            Sink::Zstd(encoder) => encoder.flush(),
+        }
+    }
 }
 
 impl Output {
+    /// The file that is written, for libraries that open it themselves: a
+    /// temporary beside the final name, or a device. Nothing else may then go
+    /// through this value.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Completes a file by `content` beside its name.
     pub(crate) fn stage(
         path: &Path,
-        compressed: bool,
+        compression: Compression,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> Result<Staged> {
         let staged = |named| Staged {
@@ -80,12 +116,12 @@ impl Output {
             )),
             Ok(there) if !there.is_file() => {
                 let file = OpenOptions::new().write(true).open(path);
-                let written = file.and_then(|file| Self::fill(file, compressed, content));
+                let written = file.and_then(|file| Self::fill(path, file, compression, content));
                 written.map_err(|error| refused(path, &error))?;
                 Ok(staged(None))
             }
             _ => {
-                let named = Self::beside(path, compressed, content);
+                let named = Self::beside(path, compression, content);
                 Ok(staged(Some(named.map_err(|error| refused(path, &error))?)))
             }
         }
@@ -94,7 +130,7 @@ impl Output {
     /// A complete file in the folder of `path`, and the name that it is to take.
     fn beside(
         path: &Path,
-        compressed: bool,
+        compression: Compression,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<(NamedTempFile, PathBuf)> {
         // A link keeps pointing where it points; its target is replaced.
@@ -109,33 +145,36 @@ impl Output {
             .prefix(".sparsec-")
             .permissions(Permissions::from_mode(mode & 0o777))
             .tempfile_in(folder)?;
-        Self::fill(file.as_file().try_clone()?, compressed, content)?;
+        Self::fill(
+            file.path(),
+            file.as_file().try_clone()?,
+            compression,
+            content,
+        )?;
         Ok((file, target))
     }
 
     fn fill(
+        path: &Path,
         file: File,
-        compressed: bool,
+        compression: Compression,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<()> {
         let file = BufWriter::with_capacity(1 << 16, file);
-        let sink = match compressed {
-            true => Sink::Compressed(GzEncoder::new(file, Compression::default())),
-            false => Sink::Plain(file),
+        let sink = match compression {
+            Compression::None => Sink::Plain(file),
+            Compression::Gzip => Sink::Gzip(GzEncoder::new(file, flate2::Compression::default())),
+            Compression::Zstd => Sink::Zstd(zstd::Encoder::new(file, ZSTD_LEVEL)?),
         };
-        let mut output = Self { sink };
+        let mut output = Self {
+            path: path.to_owned(),
+            sink,
+        };
         content(&mut output)?;
         match output.sink {
             Sink::Plain(mut file) => file.flush(),
-            Sink::Compressed(encoder) => encoder.finish()?.flush(),
-        }
-    }
-
-    /// Appends bytes.
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match &mut self.sink {
-            Sink::Plain(file) => file.write_all(bytes),
-            Sink::Compressed(encoder) => encoder.write_all(bytes),
+            Sink::Gzip(encoder) => encoder.finish()?.flush(),
+            Sink::Zstd(encoder) => encoder.finish()?.flush(),
         }
     }
 }
@@ -163,7 +202,7 @@ pub(crate) fn write_entries(tensor: &Tensor, output: &mut Output) -> io::Result<
             lines(&entries, start + range.start..start + range.end)
         });
         for text in texts {
-            output.put(&text)?;
+            output.write_all(&text)?;
         }
         start = end;
     }
@@ -171,20 +210,18 @@ pub(crate) fn write_entries(tensor: &Tensor, output: &mut Output) -> io::Result<
 }
 
 fn lines(entries: &Entries, range: std::ops::Range<usize>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(range.len() * (8 * entries.order() + 12));
-    let mut value = String::new();
+    with_element!(entries.element(), T => lines_of::<T>(entries, range))
+}
+
+fn lines_of<T: Value>(entries: &Entries, range: std::ops::Range<usize>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(range.len() * (8 * entries.order() + 20));
+    let values = entries.values.slice::<T>();
     for e in range {
         for &coord in entries.coords(e) {
-            push_digits(&mut out, coord + 1);
+            (coord + 1).write(&mut out);
             out.push(b' ');
         }
-        value.clear();
-        // Writing to a string does not fail.
-        let _ = match entries.values.get(e) {
-            sparsec_base::Scalar::Bool(truth) => write!(value, "{}", u8::from(truth)),
-            scalar => write!(value, "{scalar}"),
-        };
-        out.extend_from_slice(value.as_bytes());
+        values[e].write(&mut out);
         out.push(b'\n');
     }
     out

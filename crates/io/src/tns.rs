@@ -17,24 +17,27 @@ use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_parallel::{map, ranges};
 use sparsec_tensor::Entries;
 
+use crate::input::Input;
 use crate::lines::{Cursor, Lines};
 use crate::output::{check_fill, write_entries};
-use crate::text::Text;
-use crate::{FileTensor, FileType, ReadOptions};
+use crate::{Content, FileTensor, FileType, ReadOptions, Structure, Writer};
 
 /// The file type.
 pub const TYPE: FileType = FileType {
-    extension: "tns",
+    endings: &[".tns"],
     summary: "FROSTT, one line an entry: tensors of any order",
+    is_text: true,
     read,
-    check: check_fill,
-    write: write_entries,
+    writer: Some(Writer {
+        check: |tensor, _| check_fill(tensor),
+        write: |tensor, _, output| write_entries(tensor, output),
+    }),
 };
 
 /// Entries that one thread looks through at a time.
 const GRAIN: usize = 1 << 16;
 
-fn read(text: &Text, options: &ReadOptions) -> Result<FileTensor> {
+fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
     let element = options.element.unwrap_or(ElementType::F64);
     let entries = match order(text) {
         Some(order) => read_lines(text, order, element, options.extents.as_deref())?,
@@ -42,15 +45,15 @@ fn read(text: &Text, options: &ReadOptions) -> Result<FileTensor> {
     };
     let n_lines = entries.len();
     Ok(FileTensor {
-        entries,
+        content: Content::Entries(entries),
         states_extents: false,
-        symmetric: false,
-        n_lines,
+        structure: Structure::General,
+        n_stored: n_lines as u64,
     })
 }
 
 /// How many coordinates the first entry has; `None` where there is no entry.
-fn order(text: &Text) -> Option<usize> {
+fn order(text: &Input) -> Option<usize> {
     let mut cursor = Cursor {
         bytes: text.bytes(),
         at: text.start(),
@@ -69,7 +72,7 @@ fn order(text: &Text) -> Option<usize> {
 }
 
 fn read_lines(
-    text: &Text,
+    text: &Input,
     order: usize,
     element: ElementType,
     given: Option<&[Option<u64>]>,
@@ -79,7 +82,7 @@ fn read_lines(
         range: text.start()..text.bytes().len(),
         comment: b'#',
         largest: vec![i64::MAX as u64; order],
-        has_value: true,
+        n_parts: 1 + usize::from(element.is_complex()),
     };
     if let Some(given) = given {
         if given.len() != order {
@@ -131,7 +134,7 @@ fn largest(coords: &[u64], order: usize) -> Vec<u64> {
 }
 
 /// A file without entries is a tensor only if its extents are known.
-fn empty(text: &Text, element: ElementType, given: Option<&[Option<u64>]>) -> Result<Entries> {
+fn empty(text: &Input, element: ElementType, given: Option<&[Option<u64>]>) -> Result<Entries> {
     let known: Option<Vec<u64>> = given.and_then(|given| given.iter().copied().collect());
     match known {
         Some(extents) => Ok(Entries::empty(&extents, element)),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sparsec_base::{Code, Diagnostic, ElementType, Scalar, code};
 use sparsec_format::Format;
-use sparsec_io::{ReadOptions, read, read_entries, write};
+use sparsec_io::{ReadOptions, Structure, read, read_as, write};
 use sparsec_tensor::{PackOptions, Tensor};
 use tempfile::TempDir;
 
@@ -28,7 +28,7 @@ fn shown(fault: &Diagnostic, folder: &Path) -> String {
 fn check(name: &str, content: &str, code: Code, expect: &str) {
     let folder = folder();
     let path = file(&folder, name, content.as_bytes());
-    let fault = read_entries(&path, None).expect_err(expect);
+    let fault = read_as(&path, None).expect_err(expect);
     assert_eq!(fault.code(), code, "{fault}");
     assert_eq!(shown(&fault, folder.path()).trim(), expect.trim());
 }
@@ -37,7 +37,7 @@ fn check(name: &str, content: &str, code: Code, expect: &str) {
 fn check_part(name: &str, content: &[u8], code: Code, part: &str) {
     let folder = folder();
     let path = file(&folder, name, content);
-    let fault = read_entries(&path, None).expect_err(part);
+    let fault = read_as(&path, None).expect_err(part);
     assert_eq!(fault.code(), code, "{fault}");
     let text = shown(&fault, folder.path());
     assert!(text.contains(part), "`{part}` is not in: {text}");
@@ -209,7 +209,7 @@ fn lines_that_are_no_entries() {
     let long = format!("1 {} 1.0\n", "z".repeat(100_000));
     let folder = folder();
     let path = file(&folder, "a.tns", long.as_bytes());
-    let fault = read_entries(&path, None).unwrap_err();
+    let fault = read_as(&path, None).unwrap_err();
     assert!(fault.to_string().len() < 2000, "long lines are cut");
 }
 
@@ -217,7 +217,7 @@ fn lines_that_are_no_entries() {
 fn values_of_another_type() {
     let folder = folder();
     let path = file(&folder, "a.tns", b"1 2.5\n");
-    let fault = read_entries(&path, Some(ElementType::I64)).unwrap_err();
+    let fault = read_as(&path, Some(ElementType::I64)).unwrap_err();
     assert_eq!(fault.code(), code::BAD_ENTRY);
     assert!(
         fault
@@ -229,7 +229,7 @@ fn values_of_another_type() {
         "a.mtx",
         b"%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 99999999999999999999\n",
     );
-    let fault = read_entries(&path, None).unwrap_err();
+    let fault = read_as(&path, None).unwrap_err();
     assert!(
         fault
             .to_string()
@@ -248,7 +248,7 @@ fn extents_that_are_given() {
         };
         read(&path, &options)
     };
-    assert_eq!(with(vec![None, Some(9)]).unwrap().entries.extents, [2, 9]);
+    assert_eq!(with(vec![None, Some(9)]).unwrap().extents(), [2, 9]);
     let fault = with(vec![None, Some(4)]).unwrap_err();
     assert_eq!(fault.code(), code::OUT_OF_BOUNDS);
     assert!(fault.to_string().contains("a.tns:2:3"), "{fault}");
@@ -259,7 +259,7 @@ fn extents_that_are_given() {
         extents: Some(vec![Some(3), Some(4)]),
         ..ReadOptions::default()
     };
-    let found = read(&empty, &options).unwrap().entries;
+    let found = read(&empty, &options).unwrap().into_entries().unwrap();
     assert_eq!((found.extents.as_slice(), found.len()), (&[3, 4][..], 0));
 }
 
@@ -294,17 +294,17 @@ error[E0429]: a symmetric file that states entries on both sides of the diagonal
     );
     let folder = folder();
     let path = file(&folder, "a.mtx", text("3 3 2", "1 1 1\n1 3 6\n").as_bytes());
-    let found = read_entries(&path, None).unwrap();
-    assert!(found.symmetric);
-    assert_eq!(found.n_lines, 2);
-    assert_eq!(found.entries.coords, [0, 0, 0, 2, 2, 0]);
+    let found = read_as(&path, None).unwrap();
+    assert_eq!(found.structure, Structure::Symmetric);
+    assert_eq!(found.n_stored, 2);
+    assert_eq!(found.into_entries().unwrap().coords, [0, 0, 0, 2, 2, 0]);
 }
 
 #[test]
 fn files_that_cannot_be_opened() {
     let folder = folder();
     file(&folder, "poisson.mtx", b"");
-    let missing = |name: &str| read_entries(&folder.path().join(name), None).unwrap_err();
+    let missing = |name: &str| read_as(&folder.path().join(name), None).unwrap_err();
     let fault = missing("poison.mtx");
     assert_eq!(fault.code(), code::CANNOT_READ_FILE);
     assert!(fault.to_string().contains("poisson.mtx`?"), "{fault}");

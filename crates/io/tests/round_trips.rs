@@ -4,27 +4,36 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use proptest::prelude::*;
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{Complex, ElementType, Scalar, bf16, f16};
 use sparsec_format::Format;
-use sparsec_io::{ReadOptions, read, read_entries, write};
+use sparsec_io::{ReadOptions, read, read_as, write};
 use sparsec_tensor::{Array, Entries, PackOptions, Tensor};
 
 /// Random bits as entries of a type; one NaN stands for all, as text has one.
 fn values(element: ElementType, bits: &[u64]) -> Array {
+    let single = |bits: u32| match f32::from_bits(bits) {
+        value if value.is_nan() => f32::NAN,
+        value => value,
+    };
+    let double = |bits: u64| match f64::from_bits(bits) {
+        value if value.is_nan() => f64::NAN,
+        value => value,
+    };
     let mut values = Array::zeroed(element, bits.len()).unwrap();
     for (i, &bits) in bits.iter().enumerate() {
         let value = match element {
-            ElementType::Bool => Scalar::Bool(bits & 1 == 1),
-            ElementType::I32 => Scalar::I32(bits as i32),
-            ElementType::I64 => Scalar::I64(bits as i64),
-            ElementType::F32 => match f32::from_bits(bits as u32) {
-                value if value.is_nan() => Scalar::F32(f32::NAN),
-                value => Scalar::F32(value),
-            },
-            ElementType::F64 => match f64::from_bits(bits) {
-                value if value.is_nan() => Scalar::F64(f64::NAN),
-                value => Scalar::F64(value),
-            },
+            ElementType::F16 => Scalar::F16(f16::from_f32(single((bits as u32) & !0 << 13))),
+            ElementType::Bf16 => Scalar::Bf16(bf16::from_f32(single((bits as u32) & !0 << 16))),
+            ElementType::F32 => Scalar::F32(single(bits as u32)),
+            ElementType::F64 => Scalar::F64(double(bits)),
+            ElementType::C64 => Scalar::C64(Complex::new(
+                single(bits as u32),
+                single((bits >> 32) as u32),
+            )),
+            ElementType::C128 => {
+                Scalar::C128(Complex::new(double(bits), double(bits.rotate_left(17))))
+            }
+            integer => Scalar::U64(bits).cast(integer).unwrap(),
         };
         values.set(i, value);
     }
@@ -55,9 +64,12 @@ fn read_back(path: &Path, tensor: &Tensor) -> Tensor {
     let options = ReadOptions {
         element: Some(tensor.element()),
         extents: Some(tensor.extents().iter().copied().map(Some).collect()),
+        ..ReadOptions::default()
     };
     let found = read(path, &options).unwrap_or_else(|fault| panic!("{fault}"));
-    Tensor::pack_entries(tensor.format(), found.entries, PackOptions::default()).unwrap()
+    found
+        .into_tensor(tensor.format(), PackOptions::default())
+        .unwrap()
 }
 
 proptest! {
@@ -82,7 +94,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(["a.mtx", "a.tns", "a.mtx.gz", "a.tns.gz"][ending]);
         std::fs::write(&path, bytes).unwrap();
-        if let Err(fault) = read_entries(&path, None) {
+        if let Err(fault) = read_as(&path, None) {
             prop_assert!(!fault.to_string().is_empty());
         }
     }
@@ -95,7 +107,7 @@ proptest! {
         for (name, text) in [("a.mtx", &text), ("a.tns", &body)] {
             let path = folder.path().join(name);
             std::fs::write(&path, text).unwrap();
-            if let Err(fault) = read_entries(&path, None) {
+            if let Err(fault) = read_as(&path, None) {
                 prop_assert!(!fault.to_string().is_empty());
             }
         }
@@ -107,8 +119,8 @@ fn entries(name: &str, text: &str) -> Entries {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
-    let found = read_entries(&path, None).unwrap_or_else(|fault| panic!("{fault}"));
-    found.entries
+    let found = read_as(&path, None).unwrap_or_else(|fault| panic!("{fault}"));
+    found.into_entries().unwrap()
 }
 
 #[test]
@@ -151,7 +163,7 @@ fn a_scalar_is_one_line() {
     let path = folder.path().join("s.tns");
     write(&path, &Tensor::scalar(Scalar::F64(0.1))).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "0.1\n");
-    let found = read_entries(&path, None).unwrap().entries;
+    let found = read_as(&path, None).unwrap().into_entries().unwrap();
     assert_eq!((found.order(), found.len()), (0, 1));
 }
 
@@ -184,7 +196,7 @@ fn large_files_are_parsed_in_parallel() {
     // The line number of a fault counts all of them.
     let line = gappy.lines().count() + 1;
     std::fs::write(&path, gappy + "1 x 1\n").unwrap();
-    let fault = read_entries(&path, None).unwrap_err();
+    let fault = read_as(&path, None).unwrap_err();
     assert!(
         fault.to_string().contains(&format!("a.mtx:{line}:3")),
         "{fault}"

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use sparsec_io::read_entries;
+use sparsec_io::{Structure, read_as};
 
 /// Grid points along each side.
 const SIDE: usize = 32;
@@ -137,13 +137,13 @@ fn the_samples_are_generated_and_read() {
     check("products.tns", &products());
     check("distances.tns.gz", &distances());
 
-    let found = |name: &str| read_entries(&samples().join(name), None).unwrap();
+    let found = |name: &str| read_as(&samples().join(name), None).unwrap();
     let poisson = found("poisson2d.mtx");
-    assert!(poisson.symmetric);
-    assert_eq!(poisson.entries.extents, [1024, 1024]);
-    assert_eq!(poisson.entries.len(), 4992);
-    assert_eq!(found("edges.mtx").entries.extents, [1984, 1024]);
-    assert_eq!(found("edges.mtx").entries.len(), 3968);
-    assert_eq!(found("products.tns").entries.extents, [12, 9, 10]);
-    assert_eq!(found("distances.tns.gz").entries.order(), 4);
+    assert_eq!(poisson.structure, Structure::Symmetric);
+    assert_eq!(poisson.extents(), [1024, 1024]);
+    assert_eq!(poisson.into_entries().unwrap().len(), 4992);
+    assert_eq!(found("edges.mtx").extents(), [1984, 1024]);
+    assert_eq!(found("edges.mtx").n_stored, 3968);
+    assert_eq!(found("products.tns").extents(), [12, 9, 10]);
+    assert_eq!(found("distances.tns.gz").order(), 4);
 }

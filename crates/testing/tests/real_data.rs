@@ -35,9 +35,9 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 fn read(path: &Path, format: impl Fn(usize) -> Format) -> Tensor {
-    let file = io::read_entries(path, None).unwrap_or_else(|error| panic!("{error}"));
-    let format = format(file.entries.order());
-    Tensor::pack_entries(&format, file.entries, PackOptions::default())
+    let file = io::read_as(path, None).unwrap_or_else(|error| panic!("{error}"));
+    let format = format(file.order());
+    file.into_tensor(&format, PackOptions::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -1,26 +1,29 @@
 //! The bytes of a file, and diagnostics that show one of its lines.
+//!
+//! A plain file is mapped and read where it lies; a compressed one is expanded
+//! into memory of our own. Either way a reader sees one slice of bytes and
+//! never a handle, so that it can be cut among threads.
 
 #![allow(unsafe_code)]
 
 use std::fs::File;
 use std::io::Read;
 use std::ops::{Deref, Range};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
 use memmap2::Mmap;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
-use sparsec_parallel::memory::physical_bytes;
+
+use crate::compression::{Compression, expand};
 
 /// Bytes of a long line that are shown on each side of a fault.
 const SHOWN: usize = 60;
-/// Bytes that are expanded at a time.
-const STEP: usize = 1 << 20;
 
-/// The content of a file.
+/// A file that is read: its name and its bytes, expanded if it is compressed.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub struct Input {
+    path: PathBuf,
     name: String,
     bytes: Bytes,
 }
@@ -41,32 +44,47 @@ impl Deref for Bytes {
     }
 }
 
-impl Text {
+impl Input {
     /// Opens a file, and expands it if it is compressed.
-    pub(crate) fn open(path: &Path, compressed: bool) -> Result<Self> {
+    ///
+    /// # Errors
+    /// `E0420` where the system refuses, `E0426` for compressed data that is
+    /// damaged, `E0407` for what expands to more than memory holds.
+    pub fn open(path: &Path, compression: Compression) -> Result<Self> {
         let name = path.display().to_string();
         let bytes = load(path)?;
-        let bytes = match compressed {
-            true => Bytes::Owned(expand(&bytes, &name)?),
-            false => bytes,
+        let bytes = match compression {
+            Compression::None => bytes,
+            other => Bytes::Owned(expand(&bytes, other, &name)?),
         };
-        Ok(Self { name, bytes })
+        Ok(Self {
+            path: path.to_owned(),
+            name,
+            bytes,
+        })
     }
 
-    /// A text that is no file, for tests.
-    #[cfg(test)]
-    pub(crate) fn new(name: &str, bytes: &[u8]) -> Self {
+    /// Bytes that are no file, under a name for messages.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Self {
         Self {
+            path: PathBuf::from(name),
             name: name.to_owned(),
-            bytes: Bytes::Owned(bytes.to_vec()),
+            bytes: Bytes::Owned(bytes),
         }
     }
 
-    pub(crate) fn name(&self) -> &str {
+    /// The file, for libraries that open it themselves.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path as it is shown in messages.
+    pub fn name(&self) -> &str {
         &self.name
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    /// The whole content.
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
@@ -197,43 +215,12 @@ fn neighbour(path: &Path) -> Option<String> {
     Some(path.with_file_name(close).display().to_string())
 }
 
-fn expand(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
-    let corrupt = |reason: &str| {
-        Diagnostic::new(
-            code::CORRUPT_COMPRESSION,
-            format!("`{name}` cannot be expanded: {reason}"),
-        )
-        .help("copy the file again; `gzip -t` checks it")
-    };
-    if !bytes.starts_with(&[0x1F, 0x8B]) {
-        return Err(corrupt("it is no gzip data"));
-    }
-    let limit = physical_bytes();
-    let mut decoder = MultiGzDecoder::new(bytes);
-    let mut out: Vec<u8> = Vec::new();
-    loop {
-        let room = STEP.max(out.len());
-        if out.len() as u64 > limit || out.try_reserve(room).is_err() {
-            return Err(Diagnostic::new(
-                code::TENSOR_TOO_LARGE,
-                format!("`{name}` expands to more than this machine's memory"),
-            ));
-        }
-        let got = (&mut decoder).take(room as u64).read_to_end(&mut out);
-        match got {
-            Ok(0) => return Ok(out),
-            Ok(_) => {}
-            Err(error) => return Err(corrupt(&error.to_string())),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(text: &str, place: Range<usize>, expect: (&str, &str, usize)) {
-        let (source, span) = Text::new("t", text.as_bytes()).excerpt(place);
+        let (source, span) = Input::from_bytes("t", text.into()).excerpt(place);
         let found = (source.text(), source.slice(span), source.first_line());
         assert_eq!(found, expect);
     }
@@ -251,7 +238,7 @@ mod tests {
     #[test]
     fn long_lines_are_cut_around_the_fault() {
         let line = "x".repeat(500) + "!" + &"y".repeat(500);
-        let (source, span) = Text::new("t", line.as_bytes()).excerpt(500..501);
+        let (source, span) = Input::from_bytes("t", line.into()).excerpt(500..501);
         assert_eq!(source.slice(span), "!");
         assert_eq!(source.text().chars().count(), 2 * SHOWN + 3);
         assert!(source.text().starts_with('…') && source.text().ends_with('…'));
@@ -259,7 +246,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_are_shown_as_such() {
-        let (source, span) = Text::new("t", b"\xFF\xFE 7\n").excerpt(3..4);
+        let (source, span) = Input::from_bytes("t", b"\xFF\xFE 7\n".to_vec()).excerpt(3..4);
         assert_eq!(source.slice(span), "7");
     }
 }

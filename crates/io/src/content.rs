@@ -1,0 +1,135 @@
+//! What a file holds, as entries or as arrays in a format of its own.
+//!
+//! ```text
+//! .mtx .tns .rb     ──► Content::Entries ──► into_tensor: packed
+//! .npy .npz .h5 …   ──► Content::Tensor  ──► into_tensor: taken as it is, or converted
+//! ```
+
+use sparsec_base::{ElementType, Result};
+use sparsec_format::Format;
+use sparsec_tensor::{Entries, PackOptions, Tensor};
+
+/// What a file holds, and how.
+#[derive(Clone, Debug)]
+pub struct FileTensor {
+    /// The entries, or a tensor in the format that the file has it in.
+    pub content: Content,
+    /// Whether the file states its extents; if not, they were given or are
+    /// those of the largest coordinates.
+    pub states_extents: bool,
+    /// Which entries stand for their mirror images too. The content has the
+    /// images unless the reader was asked to keep what is stored.
+    pub structure: Structure,
+    /// How many entries the file has, mirror images not counted.
+    pub n_stored: u64,
+}
+
+/// The entries of a file in the form that it has them in.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Coordinates and values in any order: what text files hold.
+    Entries(Entries),
+    /// Arrays in a format: what binary files hold.
+    Tensor(Tensor),
+}
+
+/// Which entries of a square matrix the others follow from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Structure {
+    /// None: every entry is stored.
+    #[default]
+    General,
+    /// `a(j,i) = a(i,j)`: one triangle is stored.
+    Symmetric,
+    /// `a(j,i) = -a(i,j)`: one triangle is stored, and no diagonal.
+    SkewSymmetric,
+    /// `a(j,i)` is the conjugate of `a(i,j)`: one triangle is stored.
+    Hermitian,
+}
+
+impl Structure {
+    /// All structures.
+    pub const ALL: [Self; 4] = [
+        Self::General,
+        Self::Symmetric,
+        Self::SkewSymmetric,
+        Self::Hermitian,
+    ];
+
+    /// The name: `general symmetric skew-symmetric hermitian`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::General => "general",
+            Self::Symmetric => "symmetric",
+            Self::SkewSymmetric => "skew-symmetric",
+            Self::Hermitian => "hermitian",
+        }
+    }
+}
+
+impl std::fmt::Display for Structure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FileTensor {
+    /// The tensor of a file that states its extents and every entry.
+    pub fn of_tensor(tensor: Tensor) -> Self {
+        Self {
+            states_extents: true,
+            structure: Structure::General,
+            n_stored: tensor.n_stored() as u64,
+            content: Content::Tensor(tensor),
+        }
+    }
+
+    /// One extent a mode.
+    pub fn extents(&self) -> &[u64] {
+        match &self.content {
+            Content::Entries(entries) => &entries.extents,
+            Content::Tensor(tensor) => tensor.extents(),
+        }
+    }
+
+    /// How many modes there are.
+    pub fn order(&self) -> usize {
+        self.extents().len()
+    }
+
+    /// The type of the values.
+    pub fn element(&self) -> ElementType {
+        match &self.content {
+            Content::Entries(entries) => entries.element(),
+            Content::Tensor(tensor) => tensor.element(),
+        }
+    }
+
+    /// The stored entries in any order, maybe with duplicates.
+    ///
+    /// Free for a file of entries; a tensor is unpacked.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub fn into_entries(self) -> Result<Entries> {
+        match self.content {
+            Content::Entries(entries) => Ok(entries),
+            Content::Tensor(tensor) => Ok(tensor.entries()),
+        }
+    }
+
+    /// The tensor in `format`, without a copy where the file has it so.
+    ///
+    /// `options` say how entries are packed; a file with a tensor in a format of
+    /// its own has its fill, and its duplicates if it may have some.
+    ///
+    /// # Errors
+    /// As [`Tensor::pack_entries`] and [`Tensor::convert`].
+    pub fn into_tensor(self, format: &Format, options: PackOptions) -> Result<Tensor> {
+        match self.content {
+            Content::Entries(entries) => Tensor::pack_entries(format, entries, options),
+            Content::Tensor(tensor) if tensor.format() == format => Ok(tensor),
+            Content::Tensor(tensor) => tensor.convert(format),
+        }
+    }
+}

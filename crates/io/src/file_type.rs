@@ -1,0 +1,98 @@
+//! Which types of files there are, and which one a name means.
+
+use std::path::Path;
+
+use sparsec_base::suggest::closest;
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_tensor::Tensor;
+
+use crate::compression::Compression;
+use crate::content::FileTensor;
+use crate::input::Input;
+use crate::options::{ReadOptions, WriteOptions};
+use crate::output::Output;
+use crate::{mtx, tns};
+
+/// All types of files.
+pub const FILE_TYPES: &[&FileType] = &[&mtx::TYPE, &tns::TYPE];
+
+/// How the files of one type are read and written.
+#[derive(Debug)]
+pub struct FileType {
+    /// The ends of the names of such files, with the point: `.mtx`.
+    pub endings: &'static [&'static str],
+    /// What such files hold.
+    pub summary: &'static str,
+    /// Whether the content is text; then a further `.gz` or `.zst` says that
+    /// it is compressed.
+    pub is_text: bool,
+    /// Reads the content.
+    pub read: fn(&Input, &ReadOptions) -> Result<FileTensor>,
+    /// How tensors are written, if they are.
+    pub writer: Option<Writer>,
+}
+
+/// How a tensor is written to one type of file.
+#[derive(Debug)]
+pub struct Writer {
+    /// Whether a tensor can be stated in such a file, checked before it is opened.
+    pub check: fn(&Tensor, &WriteOptions) -> Result<()>,
+    /// Writes a tensor that passed the check.
+    pub write: fn(&Tensor, &WriteOptions, &mut Output) -> std::io::Result<()>,
+}
+
+/// The type of a file by its name, and how it is compressed: the type whose
+/// ending is the longest that fits.
+///
+/// # Errors
+/// `E0421` where the name does not say.
+///
+/// ```
+/// use sparsec_io::{Compression, file_type};
+/// let (file_type, compression) = file_type("web.mtx.gz".as_ref())?;
+/// assert_eq!(file_type.endings, [".mtx"]);
+/// assert_eq!(compression, Compression::Gzip);
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn file_type(path: &Path) -> Result<(&'static FileType, Compression)> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    let (stem, compression) = Compression::of(&name);
+    let compressed = compression != Compression::None;
+    let fits = FILE_TYPES
+        .iter()
+        .filter(|ty| ty.is_text || !compressed)
+        .flat_map(|ty| {
+            ty.endings
+                .iter()
+                .map(move |ending| (ending.len(), ending, *ty))
+        })
+        .filter(|(_, ending, _)| stem.ends_with(**ending));
+    match fits.max_by_key(|&(length, ..)| length) {
+        Some((_, _, ty)) => Ok((ty, compression)),
+        None => Err(unknown(path, stem)),
+    }
+}
+
+fn unknown(path: &Path, stem: &str) -> Diagnostic {
+    let message = format!(
+        "the name of `{}` does not say what it holds",
+        path.display()
+    );
+    let error = Diagnostic::new(code::UNKNOWN_FILE_TYPE, message);
+    let known = || FILE_TYPES.iter().flat_map(|ty| ty.endings).copied();
+    if let Some(binary) = known().find(|ending| stem.ends_with(ending)) {
+        return error.help(format!("`{binary}` files are not compressed further"));
+    }
+    let ending = stem.rfind('.').map_or("", |at| &stem[at..]);
+    match closest(ending, known()) {
+        Some(close) => error.help(format!("did you mean `{close}`?")),
+        None => {
+            let known: Vec<String> = known().map(|ending| format!("`{ending}`")).collect();
+            error.help(format!(
+                "files end in {}; text may be compressed, as in `.mtx.gz` or `.tns.zst`",
+                known.join(" ")
+            ))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! How files are read and written.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sparsec_base::ElementType;
+
+use crate::content::Structure;
+
+/// What the reader of a file knows and wants.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The type of the values; if not given, that of the file: `f64`, or what
+    /// its header says. A type that would lose a value is refused.
+    pub element: Option<ElementType>,
+    /// Extents for a file that states none, one a mode; a mode without one
+    /// has its largest coordinate's. Files that state their extents ignore it.
+    pub extents: Option<Vec<Option<u64>>>,
+    /// Whether a symmetric, skew-symmetric or hermitian matrix is read as it is
+    /// stored, without the mirror images; [`FileTensor::structure`] then says
+    /// what it stands for.
+    ///
+    /// [`FileTensor::structure`]: crate::FileTensor::structure
+    pub keep_structure: bool,
+    /// Who is told how far a long read has come.
+    pub progress: Option<Progress>,
+}
+
+/// How a file is to state a tensor.
+#[derive(Clone, Debug, Default)]
+pub struct WriteOptions {
+    /// The structure that a file states instead of every entry; the tensor
+    /// must have it, or is refused.
+    pub structure: Structure,
+}
+
+/// A function that is told bytes done and bytes in all, a few times a second
+/// at most, from any thread.
+#[derive(Clone)]
+pub struct Progress(Arc<dyn Fn(u64, u64) + Send + Sync>);
+
+impl Progress {
+    /// Tells `report`.
+    pub fn new(report: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(report))
+    }
+
+    /// Says that `done` bytes of `total` are behind us.
+    pub fn report(&self, done: u64, total: u64) {
+        (self.0)(done, total);
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Progress")
+    }
+}
