@@ -232,6 +232,11 @@ impl Array {
         self.memory.as_mut_ptr()
     }
 
+    /// The bytes of the numbers, in this machine's order.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.memory.as_slice()
+    }
+
     /// The bytes alone.
     pub fn into_memory(self) -> Memory {
         self.memory

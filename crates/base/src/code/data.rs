@@ -149,6 +149,71 @@ mirror image. This one has entries strictly below and strictly above the diagona
 mirroring would count entries twice, or is not square.
 
 Drop one triangle, or say `general` in the first line if the file states every entry.";
+    BAD_NPY = "E0450", "a NumPy array that cannot be read",
+    "A `.npy` file, and each member of a `.npz` archive, begins with a header that says what its bytes
+are; the bytes follow and end with the file:
+
+    \\x93NUMPY 1 0  {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }   then 96 bytes
+
+The header is not of this form, or promises more or fewer bytes than there are, as happens to files
+that were cut off while they were copied. Copy the file again, or save the array again with `numpy.save`.";
+    UNSUPPORTED_NPY_TYPE = "E0451", "a NumPy array of items that no element type stores",
+    "Arrays of bool, int8 to int64, uint8 to uint64, float16 to float64, complex64 and complex128 are
+read, in either byte order. Arrays of records, dates, Python objects (which are stored as programs) and
+extended-precision numbers are not, nor is text where numbers are wanted.
+
+    numpy.save(\"a.npy\", x.astype(\"float64\"))
+
+Convert the array where the file comes from, or save each field of a record by itself.";
+    BAD_ARCHIVE = "E0452", "an archive that cannot be read",
+    "A `.npz` file is a zip archive whose members are `.npy` files, stored or deflated. This one is no
+zip archive, is cut off or damaged (each member has a checksum), is encrypted, has two members of one
+name or a member compressed in another way, or promises more than its compressed bytes can hold.
+
+    unzip -t a.npz        checks every member
+
+Copy the file again, or save it again with `numpy.savez` or `scipy.sparse.save_npz`.";
+    MISSING_MEMBER = "E0453", "an archive without an array that it needs",
+    "What a `.npz` archive holds is told by the arrays in it, and all that belong together must be there:
+
+    csr csc   format shape data indices indptr          coo   format shape data row col (or coords)
+    bsr       the same                                   dia   format shape data offsets
+
+The message names the array that is not there. Save the matrix again with `scipy.sparse.save_npz`.";
+    UNKNOWN_ARCHIVE = "E0454", "an archive that holds no tensor",
+    "A `.npz` archive can hold any arrays. One that holds a tensor says so by a member: `format` in
+SciPy's files, `binsparse` in those of Binsparse, `sparsec` in ours. This archive has none of them.
+
+    scipy.sparse.save_npz(\"a.npz\", matrix)        a sparse matrix
+    numpy.save(\"a.npy\", array)                    a dense array
+
+Save the tensor in one of these ways.";
+    BAD_SCIPY_FILE = "E0455", "a sparse matrix of SciPy whose arrays do not fit together",
+    "The arrays of a file of `scipy.sparse.save_npz` have to fit its `shape` and each other:
+
+    csr, 4x5:   indptr has 4 + 1 entries, indices and data one for each stored entry
+    bsr, 4x6:   data has blocks of r x c where r divides 4 and c divides 6
+    coo:        row, col and data have one entry for each stored entry
+    dia:        data has a row for each of the offsets
+
+An array has another length, number of modes or type, or the format is none of these. Load the file
+in Python, call `check_format()` on the matrix, and save it again.";
+    BAD_DESCRIPTION = "E0456", "an archive of ours whose description is wrong",
+    "The member `sparsec` of a `.npz` archive describes the tensor in JSON, and the other members are
+its arrays:
+
+    {\"version\": 1, \"format\": \"(i, j) -> (i : dense, j : compressed)\", \"extents\": [4, 5], \"element\": \"f64\"}
+    1.pos.npy  1.crd.npy  vals.npy                    and fill.npy where the fill is not zero
+
+The description is no JSON, lacks one of these, or says what this version does not know, as one
+written by a newer version may. Write the file again, or read it with that version.";
+    NOT_EXPRESSIBLE_IN_NPY = "E0457", "a tensor that a NumPy file cannot state",
+    "A `.npy` file is one dense array: it has no form for sparse formats, nor for `bf16`, which NumPy
+lacks. Neither `.npy` nor `.npz` files state one triangle of a symmetric matrix instead of the whole.
+
+    sparsec convert a.mtx a.npz        any format and type
+
+Write a `.npz` file, convert the tensor to `dense` first, or store its values as `f32`.";
     NO_BINSPARSE = "E0460", "a container without a Binsparse tensor",
     "An HDF5 file or an `.npz` archive is a container of arrays. That it holds a tensor, and how, is
 said by a descriptor: a string called `binsparse`, an attribute of the root of an HDF5 file or a
