@@ -58,6 +58,11 @@ fn widths() {
         "(i) -> (i : compressed), pos = 32, crd = 64",
     );
     check(
+        "(i) -> (i : compressed), crd = 8, pos = 16",
+        1,
+        "(i) -> (i : compressed), pos = 16, crd = 8",
+    );
+    check(
         "csc, pos = 64",
         2,
         "(i, j) -> (j : dense, i : compressed), pos = 64",
@@ -208,6 +213,12 @@ fn unknown_names() {
         "`nonordered`",
     );
     refuse(
+        "(i) -> (i : compressed(unique))",
+        code::UNKNOWN_PROPERTY,
+        "unique",
+        "leave it out: a level is unique where nothing says `nonunique`",
+    );
+    refuse(
         "csr, width = 32",
         code::UNKNOWN_CLAUSE,
         "width",
@@ -250,7 +261,6 @@ fn what_this_version_does_not_support_is_named() {
         "the clause `symmetric`",
     );
     check("csr, fill 1", "fill", "the clause `fill`");
-    check("csr, crd = 8", "8", "an index array of 8 bits");
     check(
         "(i) -> (i floordiv 2 : dense)",
         "i floordiv",
@@ -357,7 +367,7 @@ fn chains_are_whole() {
 
 #[test]
 fn widths_are_checked() {
-    refuse("csr, crd = 48", code::BAD_WIDTH, "48", "32 or 64");
+    refuse("csr, crd = 48", code::BAD_WIDTH, "48", "8, 16, 32 or 64");
     refuse(
         "csr, crd = 32, crd = 32",
         code::BAD_WIDTH,

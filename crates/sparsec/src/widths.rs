@@ -1,7 +1,7 @@
 //! How wide index arrays are: 32 bits where a bound shows that all values
 //! fit, else 64.
 
-use sparsec_base::{ElementType, IndexWidth};
+use sparsec_base::IndexWidth;
 use sparsec_format::{Format, Role, Widths};
 use sparsec_index::{Expr, Program, Statement};
 use sparsec_tensor::Tensor;
@@ -23,10 +23,7 @@ pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
     let width = |wanted: fn(Role) -> bool| {
         let specs = input.format().arrays();
         let array = specs.iter().position(|spec| wanted(spec.role))?;
-        match input.arrays()[array].element() {
-            ElementType::I64 => Some(IndexWidth::W64),
-            _ => Some(IndexWidth::W32),
-        }
+        IndexWidth::of(input.arrays()[array].element())
     };
     format.clone().with_widths(Widths {
         pos: width(|role| matches!(role, Role::Pos(_))).or(declared.pos),

@@ -36,7 +36,7 @@ Leave one of them out.";
     --emit      a stage; `sparsec help compile` lists them
     --suite     all, kernels or latency; --size small or full
     -d NAME=N   an extent, 0 or more
-    -t NAME=T   bool, i32, i64, f32 or f64
+    -t NAME=T   bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, c64 or c128
 
 Correct the value, or leave the option out.";
     DOES_NOT_APPLY = "E0005", "an option that does not apply",

@@ -57,7 +57,7 @@ tensors in it:
                               ^^^^^^ not supported in this version
 
 Supported are the kinds `dense`, `compressed` and `singleton` with `nonunique` and `nonordered`, in
-any order of the modes, widths of 32 and 64 bits, and the presets that `sparsec formats` lists.
+any order of the modes, widths of 8 to 64 bits, and the presets that `sparsec formats` lists.
 Choose one of those, such as `csr` for a matrix or `csf` for a tensor of any order.";
     FORMAT_ORDER = "E0115", "a format for tensors of another order",
     "A format stores tensors of one order: as many modes as its map has on the left. `csr`, `csc`,
@@ -134,12 +134,12 @@ equal coordinates do not stand together, so there is nothing in which it could a
 
 Write `singleton(nonordered)`, or leave `nonordered` out above, as the presets `coo` and `scoo` do.";
     BAD_WIDTH = "E0124", "a width that index arrays cannot have",
-    "`pos` and `crd` arrays are signed integers of 32 or 64 bits, and each width is declared once:
+    "`pos` and `crd` arrays are integers of 8, 16, 32 or 64 bits, and each width is declared once:
 
     (i) -> (i : compressed), crd = 48
                                    ^^ not a width
 
-Write `crd = 32` or `crd = 64`, or leave it out: the narrower one that holds the data is taken.";
+Write one of those, or leave it out: then it is the narrower of 32 and 64 bits that holds the data.";
     RELATION_ARITY = "E0130", "parts of a relation that do not fit together",
     "All parts of a union relate tuples of the same lengths, an uninterpreted function is
 called with the same number of arguments everywhere, and the tuples of two relations that are

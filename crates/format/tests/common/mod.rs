@@ -42,6 +42,6 @@ fn levels(modes: &[usize], choices: &[(u8, bool, bool)]) -> Vec<Level> {
 }
 
 fn widths() -> impl Strategy<Value = Widths> {
-    let width = || prop::sample::select(vec![None, Some(IndexWidth::W32), Some(IndexWidth::W64)]);
+    let width = || prop::option::of(prop::sample::select(IndexWidth::ALL.to_vec()));
     (width(), width()).prop_map(|(pos, crd)| Widths { pos, crd })
 }
