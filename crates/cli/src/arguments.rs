@@ -73,7 +73,7 @@ pub(crate) struct ProblemArguments {
     #[arg(short = 'd', long = "extent", value_name = "INDEX=EXTENT", action = ArgAction::Append)]
     pub(crate) extents: Vec<String>,
 
-    /// The type of a tensor's entries: bool, i32, i64, f32 or f64
+    /// The type of a tensor's entries: f64, f32, i32, bool, c64, …
     #[arg(short = 't', long = "type", value_name = "NAME=TYPE", action = ArgAction::Append)]
     pub(crate) types: Vec<String>,
 
@@ -96,6 +96,11 @@ pub(crate) struct RunArguments {
     pub(crate) inputs: Vec<String>,
 
     /// Fill a tensor: dense:ones, random(density=0.01, seed=1), 2.5, …
+    ///
+    /// A number fills every entry: 2, -2.5, .5, 1e-3, inf, -inf or nan. Other
+    /// generators: dense:zeros, dense:ones, dense:iota, dense:uniform(seed=1),
+    /// random(density=0.01, seed=1) or random(nnz=1000), band(width=5), identity.
+    /// The random ones take values=uniform, values=int or values=ones.
     #[arg(short = 'g', long = "generate", value_name = "NAME=GENERATOR", action = ArgAction::Append)]
     pub(crate) generators: Vec<String>,
 

@@ -1,11 +1,11 @@
 //! `sparsec cache path|stat|clear`: the compiled kernels of this user.
 
 use serde_json::json;
-use sparsec::Result;
 use sparsec::runtime::{Cache, Environment};
+use sparsec::{Diagnostic, Result, code};
 
 use crate::arguments::CacheCommand;
-use crate::screen::{Screen, complain};
+use crate::screen::Screen;
 use crate::table::counted;
 
 /// Shows or empties the cache.
@@ -14,17 +14,15 @@ use crate::table::counted;
 /// `E0503` if the directory cannot be used.
 pub(crate) fn cache(screen: &mut Screen, what: CacheCommand) -> Result<u8> {
     let cache = Cache::open(&Environment::of_process())?;
-    if let Some(trouble) = cache.trouble()
-        && !screen.is_json()
-    {
-        complain(&format!("the cache directory cannot be used: {trouble}"));
+    // Kernels run without it, from a temporary directory; nobody asks for that one.
+    if let Some(trouble) = cache.trouble() {
+        let message = format!("the cache directory cannot be used: {trouble}");
+        return Err(Diagnostic::new(code::CACHE_UNUSABLE, message)
+            .help("name a directory that you can write to in SPARSEC_CACHE_DIR"));
     }
     let path = cache.path().display().to_string();
     match what {
-        CacheCommand::Path => screen.answer(
-            || format!("{path}\n"),
-            || json!({ "path": path, "trouble": cache.trouble() }),
-        )?,
+        CacheCommand::Path => screen.answer(|| format!("{path}\n"), || json!({ "path": path }))?,
         CacheCommand::Stat => {
             let stat = cache.stat()?;
             screen.answer(

@@ -11,10 +11,17 @@
 //!
 //! clap says which values an option has, not where they stand; the words are
 //! walked once more to find that out. Values come in the same order both ways.
+//!
+//! Formats, generators and schedules are texts with a language of their own,
+//! and are sources of their own ([`Call::option_text`]). The exit code follows
+//! from where an error is: in one of these or on the line itself the call is
+//! wrong ([`Call::is_at_fault`]), everywhere else the program or its data is.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::path::Path;
 
-use sparsec::{Diagnostic, Result, Source, Span, code};
+use sparsec::{Diagnostic, Result, Source, Span, code, io};
 
 /// The most rounds that `--repeat` takes.
 pub(crate) const MOST_ROUNDS: usize = 1_000_000;
@@ -29,6 +36,8 @@ pub(crate) struct Call {
     /// The places of the values of each option, by its long name.
     values: HashMap<String, Vec<Place>>,
     words: Vec<Place>,
+    /// The texts of options that are sources of their own.
+    texts: RefCell<Vec<Source>>,
 }
 
 /// A word, or part of one, and where it stands in the source.
@@ -82,7 +91,24 @@ impl Call {
             source: Source::new("command line", text),
             values: option_values(&places, definition),
             words: places,
+            texts: RefCell::default(),
         }
+    }
+
+    /// The text of an option as a source of its own, which diagnostics call `name`.
+    pub(crate) fn option_text(&self, name: impl Into<String>, text: impl Into<String>) -> Source {
+        let source = Source::new(name, text);
+        self.texts.borrow_mut().push(source.clone());
+        source
+    }
+
+    /// Whether the call is to blame for an error: the place of the error is the
+    /// line or the text of an option, not the expression or a file.
+    pub(crate) fn is_at_fault(&self, error: &Diagnostic) -> bool {
+        let place = error.labels().iter().find(|label| label.primary);
+        place.is_some_and(|place| {
+            place.source == self.source || self.texts.borrow().contains(&place.source)
+        })
     }
 
     /// The line as text.
@@ -196,11 +222,22 @@ impl Call {
         })
     }
 
-    /// An error about a file, shown where the file is named if it has no place
-    /// in the file itself.
-    pub(crate) fn about_file(&self, pair: &Pair, error: Diagnostic) -> Diagnostic {
+    /// The type of a file, by its name.
+    ///
+    /// # Errors
+    /// `E0421` where the name does not say, shown where it stands: the call is
+    /// wrong, whatever the file holds.
+    pub(crate) fn file_type(&self, path: &str, span: Span) -> Result<()> {
+        let known = io::file_type(Path::new(path));
+        known.map_err(|error| error.at(&self.source, span, "named here"))?;
+        Ok(())
+    }
+
+    /// An error about a file, with where the file is named if the error has no
+    /// place in the file itself. The call is not to blame for what a file is.
+    pub(crate) fn about_file(&self, span: Span, error: Diagnostic) -> Diagnostic {
         match error.labels().is_empty() {
-            true => error.at(&self.source, pair.value_span, "named here"),
+            true => error.also(&self.source, span, "named here"),
             false => error,
         }
     }

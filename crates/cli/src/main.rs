@@ -14,13 +14,14 @@
 //! | [`screen`]    | what is printed: text, JSON, diagnostics                      |
 //! | [`problem`]   | from options to a request, shared by `run` and `compile`      |
 //! | [`extents`]   | the extents that follow from those that are known             |
+//! | [`files`]     | which file a path names, however it is spelled                |
 //! | [`operands`]  | tensors from files and generators                             |
 //! | [`progress`]  | a bar on stderr while work goes on                            |
 //! | [`table`]     | columns of text                                               |
 //! | a module each | the commands: [`run`], [`compile`], [`formats`], [`explain`], [`cache`], [`bench`], [`doctor`] |
 //!
-//! Exit codes: 0 done; 1 the program or its data is wrong; 2 the call is
-//! wrong, which are the codes `E00..`.
+//! Exit codes: 0 done; 2 where the error's place is on the command line or in
+//! the text of an option; 1 for every other error.
 
 use std::process::ExitCode;
 
@@ -35,6 +36,7 @@ mod compile;
 mod doctor;
 mod explain;
 mod extents;
+mod files;
 mod formats;
 mod operands;
 mod problem;
@@ -48,6 +50,10 @@ use arguments::{Cli, Command};
 use call::Call;
 use screen::Screen;
 
+/// The exit code where the program or its data is wrong.
+const WRONG: u8 = 1;
+/// The exit code where the call is wrong.
+const WRONG_CALL: u8 = 2;
 /// The exit code of a panic, as Rust's own.
 const PANICKED: u8 = 101;
 
@@ -61,7 +67,15 @@ fn main() -> ExitCode {
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| obey(&call, &mut screen)));
     match ended {
         Ok(Ok(code)) => ExitCode::from(code),
-        Ok(Err(error)) => screen.fail(&error),
+        Ok(Err(error)) => {
+            screen.show(&error);
+            let wrong = if call.is_at_fault(&error) {
+                WRONG_CALL
+            } else {
+                WRONG
+            };
+            ExitCode::from(wrong)
+        }
         Err(_) => ExitCode::from(PANICKED),
     }
 }
@@ -74,7 +88,8 @@ fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if usage::is_answer(&error) => {
-            screen.print(&usage::answer(&error))?;
+            let text = usage::answer(&error);
+            screen.answer(|| text.clone(), || usage::answer_value(&error, &text))?;
             return Ok(0);
         }
         Err(error) => return Err(usage::diagnose(call, &error)),

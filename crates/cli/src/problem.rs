@@ -41,7 +41,7 @@ impl Problem {
             notation,
         };
         let schedule = arguments.schedule.as_deref();
-        problem.request.schedule = schedule.map(|text| Source::new("schedule", text));
+        problem.request.schedule = schedule.map(|text| call.option_text("schedule", text));
         for pair in call.pairs("-f", "format", &arguments.formats)? {
             problem.set_format(call, &pair)?;
         }
@@ -56,7 +56,7 @@ impl Problem {
 
     fn set_format(&mut self, call: &Call, pair: &Pair) -> Result<()> {
         let order = self.tensor(call, pair)?.order;
-        let source = Source::new(format!("-f {}", pair.name), pair.value.as_str());
+        let source = call.option_text(format!("-f {}", pair.name), &pair.value);
         let format = FormatSpec::parse(&source)?;
         format.resolve(order).map_err(|error| {
             let named = self.names.iter().find(|known| known.name == pair.name);

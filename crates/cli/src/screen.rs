@@ -4,7 +4,6 @@
 //! error. Colours are for terminals, and not where `NO_COLOR` is set.
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use sparsec::{Diagnostic, Result, code};
@@ -57,14 +56,6 @@ impl Screen {
             true => self.print(&format!("{}\n", value())),
             false => self.print(&text()),
         }
-    }
-
-    /// Prints a diagnostic; the exit code that it means.
-    pub(crate) fn fail(&mut self, error: &Diagnostic) -> ExitCode {
-        self.show(error);
-        let call_is_wrong =
-            error.code().as_str().starts_with("E00") && error.code() != code::CANNOT_PRINT;
-        ExitCode::from(if call_is_wrong { 2 } else { 1 })
     }
 
     /// Prints a diagnostic.

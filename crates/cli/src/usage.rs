@@ -2,6 +2,7 @@
 
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use serde_json::{Value, json};
 use sparsec::suggest::closest;
 use sparsec::{Diagnostic, code};
 
@@ -21,6 +22,14 @@ pub(crate) fn is_answer(error: &clap::Error) -> bool {
 /// The text of the answer.
 pub(crate) fn answer(error: &clap::Error) -> String {
     error.render().to_string()
+}
+
+/// The answer as JSON: the version alone, or the help as text.
+pub(crate) fn answer_value(error: &clap::Error, text: &str) -> Value {
+    match error.kind() {
+        ErrorKind::DisplayVersion => json!({ "version": env!("CARGO_PKG_VERSION") }),
+        _ => json!({ "help": text }),
+    }
 }
 
 /// The diagnostic of a call that clap refuses.

@@ -1,0 +1,120 @@
+//! Which file a path names, however it is spelled.
+//!
+//! Results replace files, so nothing may be lost by it: two results for one
+//! file leave only one of them, and a result for an operand's file destroys
+//! what was read. Both are refused before anything runs.
+//!
+//! ```text
+//! y.tns   ./y.tns   dir/../y.tns   link -> y.tns   a hard link      one file
+//! ```
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use sparsec::{Diagnostic, Result, code};
+
+use crate::call::{Call, Pair};
+
+/// What makes two paths name one file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Identity {
+    /// Device and number of a file that there is.
+    Node(u64, u64),
+    /// Where a file is going to be.
+    Name(PathBuf),
+}
+
+/// The file that a path names; `None` for devices and pipes, which keep
+/// nothing that could be lost.
+pub(crate) fn identity(path: &Path) -> Option<Identity> {
+    match path.metadata() {
+        Ok(there) if there.is_file() => Some(Identity::Node(there.dev(), there.ino())),
+        Ok(_) => None,
+        Err(_) => {
+            let folder = folder(path).unwrap_or(Path::new("."));
+            let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+            Some(Identity::Name(folder.join(path.file_name()?)))
+        }
+    }
+}
+
+/// The part of a path before the last name, if it has one.
+fn folder(path: &Path) -> Option<&Path> {
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+}
+
+/// Refuses a path into a folder that there is not.
+///
+/// # Errors
+/// `E0427`.
+pub(crate) fn check_folder(path: &Path) -> Result<()> {
+    match folder(path) {
+        Some(folder) if !folder.is_dir() => {
+            let message = format!(
+                "cannot write `{}`: there is no folder `{}`",
+                path.display(),
+                folder.display()
+            );
+            Err(Diagnostic::new(code::CANNOT_WRITE_FILE, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses results that would replace each other or an operand.
+///
+/// # Errors
+/// `E0006` for two results in one file, `E0009` for a result in the file of an
+/// operand.
+pub(crate) fn check_distinct(call: &Call, inputs: &[Pair], outputs: &[Pair]) -> Result<()> {
+    let known = |pair: &Pair| identity(Path::new(&pair.value));
+    let inputs: Vec<_> = inputs.iter().map(|pair| (pair, known(pair))).collect();
+    let mut earlier: Vec<(&Pair, Option<Identity>)> = Vec::new();
+    for pair in outputs {
+        let file = known(pair);
+        let same = |(_, other): &&(&Pair, Option<Identity>)| file.is_some() && *other == file;
+        let (file_code, message, other, label, help) =
+            if let Some((other, _)) = earlier.iter().find(same) {
+                let message = format!("`{}` and `{}` go to the same file", other.name, pair.name);
+                let help = "give each result a file of its own";
+                (code::SAME_OUTPUT, message, other, "goes here", help)
+            } else if let Some((other, _)) = inputs.iter().find(same) {
+                let message = format!(
+                    "`{}` would replace the file that `{}` is read from",
+                    pair.name, other.name
+                );
+                let help = "write to another file, and rename it if the old one is not needed";
+                (code::REPLACES_INPUT, message, other, "read from here", help)
+            } else {
+                earlier.push((pair, file));
+                continue;
+            };
+        return Err(Diagnostic::new(file_code, message)
+            .at(call.source(), pair.value_span, "the same file")
+            .also(call.source(), other.value_span, label)
+            .help(help));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_file_has_one_identity() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("a"), "").expect("a file");
+        std::fs::create_dir(at("d")).expect("a folder");
+        std::os::unix::fs::symlink("a", at("soft")).expect("a link");
+        std::fs::hard_link(at("a"), at("hard")).expect("a link");
+        for same in ["./a", "d/../a", "soft", "hard"] {
+            assert_eq!(identity(&at(same)), identity(&at("a")), "{same}");
+        }
+        assert_eq!(identity(&at("d/../new")), identity(&at("new")));
+        assert_ne!(identity(&at("new")), identity(&at("other")));
+        assert_eq!(identity(Path::new("/dev/null")), None);
+    }
+}
