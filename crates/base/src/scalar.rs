@@ -151,8 +151,8 @@ impl Scalar {
                 (whole >= 0.0 && whole < limit).then(|| Self::from_integer(ty, whole as i128))
             }
             _ => Some(match ty {
-                ElementType::F16 => Self::F16(f16::from_f64(value.re)),
-                ElementType::Bf16 => Self::Bf16(bf16::from_f64(value.re)),
+                ElementType::F16 => Self::F16(f16::from_f32(rounded_to_odd(value.re))),
+                ElementType::Bf16 => Self::Bf16(bf16::from_f32(rounded_to_odd(value.re))),
                 ElementType::F32 => Self::F32(value.re as f32),
                 ElementType::C64 => Self::C64(Complex::new(value.re as f32, value.im as f32)),
                 ElementType::C128 => Self::C128(value),
@@ -184,6 +184,19 @@ impl Scalar {
             integer => integer.to_integer().unwrap_or_default() as u128,
         }
     }
+}
+
+/// `value` in single precision, rounded such that rounding it once more, to a
+/// half, gives what rounding `value` at once would: where it lies between two
+/// singles, the one whose last bit is 1, which no half ends with.
+fn rounded_to_odd(value: f64) -> f32 {
+    let near = value as f32;
+    let bits = near.to_bits();
+    if f64::from(near) == value || value.is_nan() || bits & 1 == 1 {
+        return near;
+    }
+    let below = f64::from(near).abs() < value.abs();
+    f32::from_bits(if below { bits + 1 } else { bits - 1 })
 }
 
 impl PartialEq for Scalar {
@@ -271,6 +284,25 @@ mod tests {
             cast(Scalar::F64(1.0 / 3.0), ElementType::F16),
             Some(Scalar::F16(f16::from_f64(1.0 / 3.0)))
         );
+    }
+
+    #[test]
+    fn halves_are_rounded_once() {
+        let half = |value: f64| Scalar::F64(value).cast(ElementType::F16);
+        let bits = |bits: u16| Some(Scalar::F16(f16::from_bits(bits)));
+        // A little beside the middle of 1 and the next half, 1 + 2^-10: in
+        // single precision all three are the middle itself.
+        let middle = 1.0 + 2f64.powi(-11);
+        let little = 2f64.powi(-40);
+        assert_eq!(half(middle - little), bits(0x3c00));
+        assert_eq!(half(middle), bits(0x3c00));
+        assert_eq!(half(middle + little), bits(0x3c01));
+        assert_eq!(half(-middle - little), bits(0xbc01));
+        assert_eq!(half(65520.0 - 2f64.powi(-30)), bits(0x7bff));
+        assert_eq!(half(1e300), bits(0x7c00));
+        assert_eq!(half(2f64.powi(-25) + 2f64.powi(-60)), bits(1));
+        let brain = Scalar::F64(1.0 + 2f64.powi(-8) + little).cast(ElementType::Bf16);
+        assert_eq!(brain, Some(Scalar::Bf16(bf16::from_bits(0x3f81))));
     }
 
     #[test]
