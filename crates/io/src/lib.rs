@@ -19,6 +19,7 @@
 //! | `compression` | `.gz` and `.zst`                                          |
 //! | `number`      | coordinates and values as text, read exactly              |
 //! | `lines`       | entries from lines, in parallel                           |
+//! | `cast`        | values of binary files in the type asked for              |
 //! | `output`      | a file that appears whole or not at all                   |
 //!
 //! A file is data from strangers: every fault in it is a diagnostic with the
@@ -33,6 +34,7 @@ use sparsec_tensor::Tensor;
 pub mod mtx;
 pub mod tns;
 
+mod cast;
 mod compression;
 mod content;
 mod file_type;

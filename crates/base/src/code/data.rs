@@ -271,4 +271,12 @@ Copy the file again if it is damaged. Otherwise rewrite it:
 
 Convert to an ordered format such as `scoo` or `csr`, to a wider type such as `f32`, or write a plain
 `.npz`, which holds every format and type as it is.";
+    LOSSY_TYPE = "E0466", "a type that would lose values of the file",
+    "The values of a file were asked for in a type that cannot hold one of them: an integer type and
+a value with a fraction or out of its range, a real type and complex values, a float that is too
+small for a large one. Floats are rounded to the nearest one of a narrower type; nothing else is.
+
+    sparsec run 'y(i) = A(i,j) * x(j)' -i A=a.npz -t A=u8      with a value 300
+
+The message names the first such value. Ask for a wider type, or leave the type to the file.";
 }
