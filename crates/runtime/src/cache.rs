@@ -2,47 +2,89 @@
 //!
 //! ```text
 //! ~/.cache/sparsec/            mode 0700, ours alone
-//!   kernels/3f/3f9a….so        a library, then a trailer: its checksum and a mark
+//!   kernels/3f/3f9a….so        a library, then its checksum
 //!   compilers/81c0….txt        what probing a compiler found
-//!   work/                      where kernels are compiled before they move into place
+//!   work/cc-…/                 where kernels are compiled before they move into place
+//!   lock                       an empty file, each byte of which is a lock
+//!   written                    kilobytes added since the cache was last gone through
 //! ```
 //!
 //! Invariants:
 //!
 //! * A name is the [`Key`] of everything that its content depends on, so an
-//!   entry never changes; two processes that make the same entry write the same.
+//!   entry never changes; two processes that make the same entry make equal ones.
 //! * Files appear by renaming, so a reader sees all of one or nothing.
 //! * An entry is loaded only after its checksum was compared: what is
 //!   truncated, damaged or unreadable counts as absent and is made again.
-//! * A directory that others could write to is never used. Where the user's
-//!   directory cannot be used, entries go to a temporary one that lives as long
-//!   as the [`Cache`]; [`Cache::trouble`] says why.
+//! * A directory that others could write to is never used (`directory`).
+//! * Nothing here is needed for a right result. Where the user's directory
+//!   cannot be used or written, or is full, kernels are compiled in a temporary
+//!   one; [`Cache::trouble`] says why.
+//!
+//! | part        | holds                                                     |
+//! |-------------|-----------------------------------------------------------|
+//! | `directory` | who may write to a cache, and where its files are          |
+//! | `entry`     | the file of a kernel and its checksum                      |
+//! | `lock`      | one process makes an entry, the others wait for it         |
+//! | `room`      | how much there is, and removing what was not used for long |
+//! | `work`      | directories to compile in, and what killed processes left  |
 
-use std::fs::{self, DirBuilder, Permissions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+mod directory;
+mod entry;
+mod lock;
+mod room;
+mod work;
+
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Once, OnceLock};
+use std::time::Duration;
 
 use sparsec_base::{Diagnostic, Result, code};
 use tempfile::TempDir;
 
+use self::directory::{Directory, Unusable};
+pub(crate) use self::lock::Lock;
+pub(crate) use self::work::{Work, write};
 use crate::environment::Environment;
-use crate::key::{Key, checksum};
+use crate::key::Key;
 
-/// The end of every kernel's file, after the checksum.
-const MARK: &[u8; 8] = b"SPARSEC1";
-/// Bytes of checksum and mark.
-const TRAILER: usize = 32 + MARK.len();
-/// The folders of a cache; `clear` removes nothing else.
+/// The folders of a cache.
 const FOLDERS: [&str; 3] = ["kernels", "compilers", "work"];
 
-/// The directory that keeps compiled kernels.
+/// How much a cache holds where `SPARSEC_CACHE_SIZE` says nothing: some ten
+/// thousand kernels.
+const USUAL_BOUND: u64 = 512 << 20;
+
+/// How long to wait for another process that makes the same entry: longer than
+/// any kernel takes to compile.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often to try again before the compiler is to blame.
+const ATTEMPTS: usize = 2;
+
+/// The directory that keeps compiled kernels. Any number of threads may use it.
 #[derive(Debug)]
 pub struct Cache {
-    path: PathBuf,
-    trouble: Option<String>,
-    /// Removes a temporary directory when the cache is dropped.
+    home: Directory,
+    bound: u64,
+    patience: Duration,
+    trouble: OnceLock<String>,
+    cleaned: Once,
+    /// Where to compile when `home` cannot take it, once that was needed.
+    spares: Vec<Spare>,
+    /// Removes a temporary `home` when the cache is dropped.
     _temporary: Option<TempDir>,
+}
+
+/// A temporary directory that is made when it is needed.
+#[derive(Debug)]
+struct Spare {
+    parent: PathBuf,
+    made: OnceLock<std::result::Result<(Directory, TempDir), String>>,
 }
 
 /// What a cache holds.
@@ -52,55 +94,98 @@ pub struct CacheStat {
     pub kernels: u64,
     /// Bytes of all files.
     pub bytes: u64,
+    /// As many bytes as the cache may hold before the kernels that were not
+    /// used for longest are removed.
+    pub bound: u64,
 }
 
 impl Cache {
-    /// Opens the cache of this user, or a temporary one where that fails.
+    /// Opens the cache of this user, or a temporary one where that fails:
+    /// kernels run either way, and [`trouble`](Self::trouble) says what is wrong.
     ///
     /// # Errors
-    /// `E0503` if no temporary directory can be made either.
+    /// `E0503` if no temporary directory can be made either, `E0506` if
+    /// `SPARSEC_CACHE_SIZE` is no size.
     pub fn open(environment: &Environment) -> Result<Self> {
-        let trouble = match environment.cache_path() {
-            None => "neither SPARSEC_CACHE_DIR nor HOME is set".to_owned(),
-            Some(path) => match prepare(&path) {
-                Ok(path) => {
-                    return Ok(Self {
-                        path,
-                        trouble: None,
-                        _temporary: None,
-                    });
-                }
-                Err(error) => format!("{}: {error}", path.display()),
-            },
+        let bound = bound(environment.cache_size.as_deref())?;
+        let refused = match own(environment) {
+            Ok(home) => return Ok(Self::at(home, bound, environment)),
+            Err(refused) => refused.to_string(),
         };
-        Self::temporary(trouble)
+        let mut causes = Vec::new();
+        for parent in temporary_parents(environment) {
+            match temporary(&parent) {
+                Ok((home, folder)) => {
+                    let mut cache = Self::at(home, bound, environment);
+                    cache.trouble = OnceLock::from(refused);
+                    cache._temporary = Some(folder);
+                    return Ok(cache);
+                }
+                Err(cause) => causes.push(cause),
+            }
+        }
+        causes.insert(0, refused);
+        Err(no_place(&causes))
     }
 
-    fn temporary(trouble: String) -> Result<Self> {
-        let made = tempfile::Builder::new()
-            .prefix("sparsec-")
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir()
-            .and_then(|dir| Ok((prepare(dir.path())?, dir)));
-        match made {
-            Ok((path, dir)) => Ok(Self {
-                path,
-                trouble: Some(trouble),
-                _temporary: Some(dir),
-            }),
-            Err(error) => Err(unusable("no temporary directory can be made", &error)
-                .note(format!("the cache directory cannot be used: {trouble}"))),
+    /// Opens the directory of this user and no other, making it if need be: for
+    /// those who ask about the cache rather than for a kernel.
+    ///
+    /// # Errors
+    /// `E0503` if the directory cannot be made or no variable says where it is,
+    /// `E0505` if others could put kernels there, `E0506` if
+    /// `SPARSEC_CACHE_SIZE` is no size.
+    pub fn open_own(environment: &Environment) -> Result<Self> {
+        let bound = bound(environment.cache_size.as_deref())?;
+        match own(environment) {
+            Ok(home) => Ok(Self::at(home, bound, environment)),
+            Err(refused) => {
+                let message = format!("the cache directory cannot be used: {refused}");
+                Err(match refused {
+                    Unusable::Failed(..) => unusable(message),
+                    Unusable::NotPrivate(..) => Diagnostic::new(code::CACHE_NOT_PRIVATE, message)
+                        .note("compiled kernels are programs that run as you")
+                        .help(
+                            "take the right to write there from others, or name another \
+                             directory in SPARSEC_CACHE_DIR",
+                        ),
+                })
+            }
         }
+    }
+
+    fn at(home: Directory, bound: u64, environment: &Environment) -> Self {
+        let spare = |parent| Spare {
+            parent,
+            made: OnceLock::new(),
+        };
+        Self {
+            home,
+            bound,
+            patience: PATIENCE,
+            trouble: OnceLock::new(),
+            cleaned: Once::new(),
+            spares: temporary_parents(environment).map(spare).collect(),
+            _temporary: None,
+        }
+    }
+
+    /// The same cache, waiting this long for other processes that compile the
+    /// kernel which is wanted, before it is compiled here as well.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// The directory.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.home.path()
     }
 
-    /// Why the user's directory is not used, if it is not.
+    /// Why kernels are not kept in the user's directory, if they are not.
     pub fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+        self.trouble.get().map(String::as_str)
     }
 
     /// Counts what the cache holds.
@@ -108,151 +193,261 @@ impl Cache {
     /// # Errors
     /// `E0503` if the directory cannot be read.
     pub fn stat(&self) -> Result<CacheStat> {
-        let mut stat = CacheStat {
-            kernels: 0,
-            bytes: 0,
-        };
-        for folder in FOLDERS {
-            count(&self.path.join(folder), &mut stat)
-                .map_err(|error| unusable("the kernel cache cannot be read", &error))?;
-        }
-        Ok(stat)
+        let files = room::files(&self.home)
+            .map_err(|error| unusable(format!("the kernel cache cannot be read: {error}")))?;
+        Ok(CacheStat {
+            kernels: files.iter().filter(|file| file.is_kernel()).count() as u64,
+            bytes: files.iter().map(|file| file.bytes).sum(),
+            bound: self.bound,
+        })
     }
 
-    /// Removes every entry. Kernels that are loaded go on working.
+    /// Removes every entry, and what killed processes left. Kernels that are
+    /// loaded go on working, and so do processes that compile at this moment.
     ///
     /// # Errors
     /// `E0503` if something cannot be removed.
     pub fn clear(&self) -> Result<()> {
-        for folder in FOLDERS {
-            let folder = self.path.join(folder);
-            match fs::remove_dir_all(&folder) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(unusable("the kernel cache cannot be emptied", &error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        self.remove_left();
+        let emptied = ["kernels", "compilers"]
+            .iter()
+            .try_for_each(|folder| remove_all(&self.home.join(folder)))
+            .and_then(|()| gone_is_fine(fs::remove_file(self.home.join("written"))));
+        emptied.map_err(|error| unusable(format!("the kernel cache cannot be emptied: {error}")))
     }
 
     /// The file of the kernel `key`, if there is an undamaged one.
     pub(crate) fn kernel(&self, key: Key) -> Option<PathBuf> {
         let path = self.kernel_path(key);
-        is_whole(&fs::read(&path).ok()?).then_some(path)
+        entry::is_whole(&path, key).then_some(path)
     }
 
-    /// Keeps the library in `file` as the kernel `key`; its file.
-    pub(crate) fn keep_kernel(&self, key: Key, file: &Path) -> io::Result<PathBuf> {
-        let mut bytes = fs::read(file)?;
-        let sum = checksum(&bytes);
-        bytes.extend(sum);
-        bytes.extend(MARK);
-        let path = self.kernel_path(key);
-        self.put(&path, &bytes)?;
-        Ok(path)
+    /// Keeps the library in `file`, of this cache's work, as the kernel `key`.
+    pub(crate) fn keep_kernel(&self, key: Key, file: &Path) {
+        let place = self.kernel_path(key);
+        let kept = entry::seal(file, key)
+            .and_then(|()| self.home.put(file, &place))
+            .and_then(|()| room::added(&self.home, &place, self.bound));
+        if let Err(error) = kept {
+            self.note(&self.home, &error.to_string());
+        }
     }
 
-    /// A file of its own for a compiler's description.
+    /// What was found out about the compiler `key`.
     pub(crate) fn compiler(&self, key: Key) -> Option<String> {
         fs::read_to_string(self.compiler_path(key)).ok()
     }
 
     /// Keeps a compiler's description.
-    pub(crate) fn keep_compiler(&self, key: Key, text: &str) -> io::Result<()> {
-        self.put(&self.compiler_path(key), text.as_bytes())
+    pub(crate) fn keep_compiler(&self, key: Key, text: &str) {
+        let kept = self.home.work().and_then(|work| {
+            let file = work.join("compiler.txt");
+            write(&file, text.as_bytes())?;
+            self.home.put(&file, &self.compiler_path(key))
+        });
+        if let Err(error) = kept {
+            self.note(&self.home, &error.to_string());
+        }
     }
 
-    /// A new directory to compile in, removed when dropped.
-    pub(crate) fn work(&self) -> io::Result<TempDir> {
-        let parent = self.path.join("work");
-        make_private(&parent)?;
-        tempfile::Builder::new().prefix("cc-").tempdir_in(parent)
+    /// Waits while another process or thread makes the entry `key`. Whoever
+    /// has the lock, or waited long enough and has none, looks again for the
+    /// entry and then makes it.
+    pub(crate) fn turn(&self, key: Key) -> Option<Lock> {
+        self.home.turn(key, self.patience)
+    }
+
+    /// Runs `make` in a new directory, and again if it fails: elsewhere if the
+    /// directory had no room, else in another one, as compilers get killed too.
+    ///
+    /// # Errors
+    /// That of `make` when it failed where there was room, time and again;
+    /// `E0503` if there is room nowhere.
+    pub(crate) fn attempt<T>(&self, mut make: impl FnMut(&Work) -> Result<T>) -> Result<(T, Work)> {
+        self.cleaned.call_once(|| self.remove_left());
+        let mut failures = 0;
+        let mut full = Vec::new();
+        let spares = self.spares.iter().map(Spare::directory);
+        for place in std::iter::once(Ok(&self.home)).chain(spares) {
+            let place = match place {
+                Ok(place) => place,
+                Err(why) => {
+                    full.push(why);
+                    continue;
+                }
+            };
+            let why = loop {
+                let work = match place.work() {
+                    Ok(work) => work,
+                    Err(error) => break error.to_string(),
+                };
+                match make(&work) {
+                    Ok(made) => return Ok((made, work)),
+                    Err(_) if !work.has_room() => break "there is no room left".to_owned(),
+                    Err(error) => {
+                        failures += 1;
+                        if failures == ATTEMPTS {
+                            return Err(error);
+                        }
+                    }
+                }
+            };
+            self.note(place, &why);
+            full.push(format!("{}: {why}", place.path().display()));
+        }
+        Err(no_place(&full))
+    }
+
+    /// Remembers the first thing that keeps the cache from being used.
+    fn note(&self, place: &Directory, why: &str) {
+        self.trouble
+            .get_or_init(|| format!("{}: {why}", place.path().display()));
+    }
+
+    fn remove_left(&self) {
+        work::remove_left(&self.home.join("work"), &self.home.lock_file());
     }
 
     fn kernel_path(&self, key: Key) -> PathBuf {
         let name = key.to_string();
         let shard = &name[..2];
-        self.path
-            .join("kernels")
-            .join(shard)
-            .join(format!("{name}.so"))
+        self.home.join(format!("kernels/{shard}/{name}.so"))
     }
 
     fn compiler_path(&self, key: Key) -> PathBuf {
-        self.path.join("compilers").join(format!("{key}.txt"))
-    }
-
-    /// Writes `bytes` beside `path` and renames them into place.
-    fn put(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let parent = path.parent().unwrap_or(&self.path);
-        make_private(parent)?;
-        let mut file = tempfile::NamedTempFile::new_in(parent)?;
-        file.write_all(bytes)?;
-        file.persist(path)?;
-        Ok(())
+        self.home.join(format!("compilers/{key}.txt"))
     }
 }
 
-/// Whether a kernel's file ends with the checksum of what is before it.
-fn is_whole(bytes: &[u8]) -> bool {
-    let Some(at) = bytes.len().checked_sub(TRAILER) else {
-        return false;
+impl Spare {
+    fn directory(&self) -> std::result::Result<&Directory, String> {
+        let made = self.made.get_or_init(|| temporary(&self.parent));
+        made.as_ref()
+            .map(|(directory, _)| directory)
+            .map_err(Clone::clone)
+    }
+}
+
+/// Where temporary directories may be: on disk, then in memory.
+fn temporary_parents(environment: &Environment) -> impl Iterator<Item = PathBuf> {
+    let usual = || PathBuf::from("/tmp");
+    let first = environment.temporary.clone().unwrap_or_else(usual);
+    [first, "/dev/shm".into()].into_iter()
+}
+
+fn temporary(parent: &Path) -> std::result::Result<(Directory, TempDir), String> {
+    let folder = tempfile::Builder::new()
+        .prefix("sparsec-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir_in(parent)
+        .map_err(|error| format!("{}: {error}", parent.display()))?;
+    let directory = Directory::open(folder.path()).map_err(|refused| refused.to_string())?;
+    Ok((directory, folder))
+}
+
+/// The directory that the environment names.
+fn own(environment: &Environment) -> std::result::Result<Directory, Unusable> {
+    match environment.cache_path() {
+        Some(path) => Directory::open(&path),
+        None => Err(Unusable::Failed(
+            "neither SPARSEC_CACHE_DIR nor HOME is set".to_owned(),
+        )),
+    }
+}
+
+/// How many bytes a cache may hold: digits and at most a unit.
+fn bound(text: Option<&OsStr>) -> Result<u64> {
+    let Some(text) = text else {
+        return Ok(USUAL_BOUND);
     };
-    let (library, trailer) = bytes.split_at(at);
-    trailer[32..] == *MARK && trailer[..32] == checksum(library)
+    let bytes = text.to_str().and_then(|text| {
+        let text = text.trim();
+        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let factor: u64 = match text[digits.len()..].trim() {
+            "" | "B" => 1,
+            "k" | "K" | "kB" | "KB" => 1_000,
+            "M" | "MB" => 1_000_000,
+            "G" | "GB" => 1_000_000_000,
+            _ => return None,
+        };
+        digits.parse::<u64>().ok()?.checked_mul(factor)
+    });
+    bytes.ok_or_else(|| {
+        Diagnostic::new(
+            code::CACHE_SIZE,
+            format!(
+                "SPARSEC_CACHE_SIZE is `{}`, which is no size",
+                text.display()
+            ),
+        )
+        .help("write bytes, or a number with a unit: `200M`, `2G`")
+    })
 }
 
-/// Makes `path` a directory that we alone can write to; its absolute path.
-fn prepare(path: &Path) -> io::Result<PathBuf> {
-    make_private(path)?;
-    let path = path.canonicalize()?;
-    let metadata = fs::metadata(&path)?;
-    if metadata.uid() != own_user() {
-        return Err(io::Error::other("the directory belongs to another user"));
-    }
-    if metadata.permissions().mode() & 0o022 != 0 {
-        return Err(io::Error::other("others may write to the directory"));
-    }
-    // The mode may allow what a read-only file system does not.
-    tempfile::NamedTempFile::new_in(&path)?;
-    Ok(path)
-}
-
-/// Makes a directory, and those above it, for the user alone.
-fn make_private(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-#[allow(unsafe_code)]
-fn own_user() -> u32 {
-    // SAFETY: asks the system for a number; it cannot fail.
-    unsafe { libc::geteuid() }
-}
-
-fn count(folder: &Path, stat: &mut CacheStat) -> io::Result<()> {
+/// Removes files and folders, whoever else adds and removes there.
+fn remove_all(folder: &Path) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
     };
     for entry in entries {
-        let entry = entry?;
-        let metadata = match entry.metadata() {
-            // Another process may remove its work meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            metadata => metadata?,
-        };
-        if metadata.is_dir() {
-            count(&entry.path(), stat)?;
-        } else {
-            stat.bytes += metadata.len();
-            stat.kernels += u64::from(entry.path().extension().is_some_and(|ext| ext == "so"));
+        let path = entry?.path();
+        match fs::symlink_metadata(&path) {
+            Ok(data) if data.is_dir() => remove_all(&path)?,
+            _ => gone_is_fine(fs::remove_file(&path))?,
         }
     }
-    Ok(())
+    // Something that was added meanwhile keeps its folder.
+    match fs::remove_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        removed => gone_is_fine(removed),
+    }
 }
 
-fn unusable(what: &str, error: &io::Error) -> Diagnostic {
-    Diagnostic::new(code::CACHE_UNUSABLE, format!("{what}: {error}"))
+fn gone_is_fine(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+fn unusable(what: String) -> Diagnostic {
+    Diagnostic::new(code::CACHE_UNUSABLE, what)
         .help("name a directory that you can write to in SPARSEC_CACHE_DIR")
+}
+
+fn no_place(causes: &[String]) -> Diagnostic {
+    let what = "there is no place to compile kernels in";
+    let mut diagnostic = Diagnostic::new(code::CACHE_UNUSABLE, what);
+    for cause in causes {
+        diagnostic = diagnostic.note(cause.clone());
+    }
+    diagnostic
+        .help("free some space, or name a directory that you can write to in SPARSEC_CACHE_DIR")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        let check = |text: &str, expect: Option<u64>| {
+            let found = bound(Some(OsStr::new(text)));
+            match (&found, expect) {
+                (Ok(bytes), Some(expect)) => assert_eq!(*bytes, expect, "{text}"),
+                (Err(error), None) => assert_eq!(error.code(), code::CACHE_SIZE, "{text}"),
+                _ => panic!("{text}: {found:?}"),
+            }
+        };
+        check("0", Some(0));
+        check("1500", Some(1500));
+        check(" 20 MB ", Some(20_000_000));
+        check("3k", Some(3_000));
+        check("2G", Some(2_000_000_000));
+        for text in ["", "M", "-1", "1.5G", "2T", "99999999999999999999", "1 M M"] {
+            check(text, None);
+        }
+        assert_eq!(bound(None), Ok(USUAL_BOUND));
+    }
 }

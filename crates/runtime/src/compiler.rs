@@ -3,7 +3,9 @@
 //! A compiler is found ([`Compiler::detect`]), asked for its version and tried
 //! with each flag that we would like to use. That takes some tenths of a second,
 //! so what was found is kept in the cache under the compiler's path, size and
-//! time of change, and asked again only when one of them differs.
+//! times of change, and asked again only when one of them differs. The same, with
+//! version and flags, is part of every kernel's key: a changed compiler finds no
+//! kernel of the old one.
 //!
 //! | flags                              | why                                            |
 //! |------------------------------------|------------------------------------------------|
@@ -22,7 +24,7 @@ use std::process::{Command, Stdio};
 
 use sparsec_base::{Diagnostic, Result, code};
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Work, write};
 use crate::environment::Environment;
 use crate::key::{Key, KeyBuilder};
 
@@ -66,7 +68,7 @@ pub struct Compiler {
     first: Vec<OsString>,
     version: String,
     flags: Vec<String>,
-    /// Path, size and time of change of the program.
+    /// Path, size and times of change of the program.
     identity: String,
 }
 
@@ -74,7 +76,8 @@ impl Compiler {
     /// Finds the compiler that the environment names and learns what it can do.
     ///
     /// # Errors
-    /// `E0501` if there is none, `E0502` if it does not compile an empty file.
+    /// `E0501` if there is none, `E0502` if it does not compile an empty file,
+    /// `E0507` if it says so but does nothing.
     pub fn detect(environment: &Environment, cache: &Cache) -> Result<Self> {
         let (path, first) = find(environment)?;
         let identity = identity(&path, &first);
@@ -90,13 +93,16 @@ impl Compiler {
             flags: Vec::new(),
             identity,
         };
-        if !cache
-            .compiler(key)
-            .is_some_and(|text| compiler.recall(&text))
-        {
-            compiler.probe(cache)?;
-            // A cache that cannot be written only costs the next program a probe.
-            let _ = cache.keep_compiler(key, &compiler.description());
+        let recall = |compiler: &mut Self| {
+            let kept = cache.compiler(key);
+            kept.is_some_and(|text| compiler.recall(&text))
+        };
+        if !recall(&mut compiler) {
+            let _turn = cache.turn(key);
+            if !recall(&mut compiler) {
+                compiler.probe(cache)?;
+                cache.keep_compiler(key, &compiler.description());
+            }
         }
         Ok(compiler)
     }
@@ -128,25 +134,41 @@ impl Compiler {
             .finish()
     }
 
-    /// Compiles `text` into the library `output`.
+    /// Compiles `text` in the directory `work`; the library.
     ///
     /// # Errors
-    /// `E0502` with what the compiler printed.
-    pub(crate) fn compile(&self, text: &str, output: &Path) -> Result<()> {
-        let source = output.with_extension("c");
-        fs::write(&source, text).map_err(|error| {
-            compile_failed(&self.path, &format!("{}: {error}", source.display()))
-        })?;
-        let mut command = self.command(&self.flags);
-        command.arg(&source).arg("-o").arg(output).arg("-lm");
-        run(&self.path, &mut command).map(|_| ())
+    /// `E0502` with what the compiler printed, `E0507` if it made no library.
+    pub(crate) fn compile(&self, text: &str, work: &Work) -> Result<PathBuf> {
+        self.make_library(text, &self.flags, &[], work)
     }
 
-    fn command(&self, flags: &[String]) -> Command {
+    fn make_library(
+        &self,
+        text: &str,
+        flags: &[String],
+        more: &[&str],
+        work: &Work,
+    ) -> Result<PathBuf> {
+        let (source, library) = (work.join("kernel.c"), work.join("kernel.so"));
+        write(&source, text.as_bytes()).map_err(|error| {
+            compile_failed(&self.path, &format!("{}: {error}", source.display()))
+        })?;
+        let mut command = self.command();
+        command.args(flags).args(more).arg(&source);
+        command.arg("-o").arg(&library).arg("-lm");
+        // What it leaves when it is killed goes with the rest of the work.
+        command.env("TMPDIR", work.path());
+        run(&self.path, &mut command)?;
+        match fs::metadata(&library) {
+            Ok(data) if data.len() > 0 => Ok(library),
+            _ => Err(no_library(&self.path)),
+        }
+    }
+
+    fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         command
             .args(&self.first)
-            .args(flags)
             .env("LC_ALL", "C")
             .stdin(Stdio::null());
         command
@@ -154,24 +176,15 @@ impl Compiler {
 
     /// Asks the compiler for its version and tries the flags.
     fn probe(&mut self, cache: &Cache) -> Result<()> {
-        let mut command = Command::new(&self.path);
-        command
-            .args(&self.first)
-            .arg("--version")
-            .env("LC_ALL", "C");
-        let output = run(&self.path, command.stdin(Stdio::null()))?;
+        let output = run(&self.path, self.command().arg("--version"))?;
         self.version = output.lines().next().unwrap_or_default().trim().to_owned();
-        let work = cache
-            .work()
-            .map_err(|error| compile_failed(&self.path, &error.to_string()))?;
-        let source = work.path().join("probe.c");
-        fs::write(&source, "int sparsec_probe(void) { return 0; }\n")
-            .map_err(|error| compile_failed(&self.path, &error.to_string()))?;
+        // A compiler that is killed has refused nothing: every attempt counts
+        // only when it failed twice.
         let accepts = |flags: &[String]| {
-            let mut command = self.command(flags);
-            command.arg("-Werror").arg(&source).arg("-o");
-            command.arg(work.path().join("probe.so")).arg("-lm");
-            run(&self.path, &mut command).map(|_| ())
+            let text = "int sparsec_probe(void) { return 0; }\n";
+            cache
+                .attempt(|work| self.make_library(text, flags, &["-Werror"], work))
+                .map(|_| ())
         };
         let mut flags: Vec<String> = REQUIRED.iter().map(|&flag| flag.to_owned()).collect();
         let mut all = flags.clone();
@@ -270,14 +283,16 @@ fn program(wanted: &Path, environment: &Environment) -> Option<PathBuf> {
         .find(runs)
 }
 
-/// What tells one compiler from another without running it.
+/// What tells one compiler from another without running it. The time of its last
+/// change in any way is part of it, as copying may keep size and time of writing.
 fn identity(path: &Path, first: &[OsString]) -> String {
     // Names like `cc` are links; what they lead to is what changes.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let (size, time) = fs::metadata(&real).map_or((0, (0, 0)), |data| {
-        (data.size(), (data.mtime(), data.mtime_nsec()))
+    let seen = fs::metadata(&real).map(|data| {
+        let written = (data.mtime(), data.mtime_nsec());
+        (data.size(), written, (data.ctime(), data.ctime_nsec()))
     });
-    format!("{path:?} {real:?} {first:?} {size} {time:?}")
+    format!("{path:?} {real:?} {first:?} {:?}", seen.ok())
 }
 
 /// Runs a compiler; what it printed.
@@ -309,4 +324,13 @@ fn compile_failed(path: &Path, printed: &str) -> Diagnostic {
     Diagnostic::new(code::COMPILE_FAILED, message)
         .note(shown)
         .help("try another compiler with SPARSEC_CC, or run with `--backend interp`")
+}
+
+fn no_library(path: &Path) -> Diagnostic {
+    let message = format!(
+        "the C compiler `{}` ended without an error but wrote no library",
+        path.display()
+    );
+    Diagnostic::new(code::NO_LIBRARY, message)
+        .help("name a C compiler in SPARSEC_CC, or run with `--backend interp`")
 }

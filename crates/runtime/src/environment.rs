@@ -20,6 +20,10 @@ pub struct Environment {
     pub cache_dir: Option<PathBuf>,
     /// `XDG_CACHE_HOME`: the parent of all caches.
     pub cache_home: Option<PathBuf>,
+    /// `SPARSEC_CACHE_SIZE`: how much the cache may hold, as in `200M`.
+    pub cache_size: Option<OsString>,
+    /// `TMPDIR`: where temporary directories are made.
+    pub temporary: Option<PathBuf>,
     /// `HOME`, whose `.cache` is the parent of all caches otherwise.
     pub home: Option<PathBuf>,
 }
@@ -34,6 +38,8 @@ impl Environment {
             path: get("PATH"),
             cache_dir: get("SPARSEC_CACHE_DIR").map(PathBuf::from),
             cache_home: get("XDG_CACHE_HOME").map(PathBuf::from),
+            cache_size: get("SPARSEC_CACHE_SIZE"),
+            temporary: get("TMPDIR").map(PathBuf::from),
             home: get("HOME").map(PathBuf::from),
         }
     }

@@ -37,9 +37,26 @@ impl KeyBuilder {
     }
 }
 
-/// The checksum of some bytes.
-pub(crate) fn checksum(bytes: &[u8]) -> [u8; 32] {
-    Sha256::digest(bytes).into()
+impl Key {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The first bits, which differ between any two keys that one meets.
+    pub(crate) fn bits(&self) -> u64 {
+        let mut first = [0; 8];
+        first.copy_from_slice(&self.0[..8]);
+        u64::from_be_bytes(first)
+    }
+}
+
+/// The checksum of some pieces, one after the other.
+pub(crate) fn checksum(pieces: &[&[u8]]) -> [u8; 32] {
+    let mut sum = Sha256::new();
+    for piece in pieces {
+        sum.update(piece);
+    }
+    sum.finalize().into()
 }
 
 impl fmt::Display for Key {

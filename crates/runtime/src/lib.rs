@@ -18,6 +18,7 @@
 //! | [`session`]     | each kernel made once in a program                          |
 //! | [`failure`]     | what a user is told when a kernel gives up                  |
 //! | `abi`           | the structures shared with compiled code                    |
+//! | `library`       | loading compiled kernels into the process                   |
 //! | `primitives`    | what kernels call: growth, workspaces, sorting              |
 //!
 //! Both engines run the same functions on the same arguments with the same
@@ -38,6 +39,7 @@ pub mod session;
 mod abi;
 mod interpreted;
 mod key;
+mod library;
 mod memory_left;
 mod native;
 mod primitives;

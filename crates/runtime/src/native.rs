@@ -7,29 +7,23 @@
 
 #![allow(unsafe_code)]
 
-use std::path::Path;
-
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::Result;
 use sparsec_loop::{Access, Argument, Failure, Function};
 use sparsec_parallel::Memory;
 use sparsec_tensor::Array;
 
-use crate::abi::{Launch, RawArray, RawTensor};
+use crate::abi::{RawArray, RawTensor};
 use crate::cache::Cache;
 use crate::compiler::Compiler;
 use crate::failure::of_status;
 use crate::kernel::{KernelArgument, Origin};
+use crate::library::Loaded;
 use crate::output::FIRST_BYTES;
 use crate::primitives::State;
 
-/// A loaded library and its entry.
+/// A compiled kernel.
 #[derive(Debug)]
-pub(crate) struct Native {
-    launch: Launch,
-    /// Keeps the code of `launch` loaded.
-    _library: Library,
-}
+pub(crate) struct Native(Loaded);
 
 /// Finds the kernel in the cache, or compiles it and keeps it there.
 pub(crate) fn build(
@@ -39,49 +33,20 @@ pub(crate) fn build(
     cache: &Cache,
 ) -> Result<(Native, Origin)> {
     let key = compiler.kernel_key(text);
-    if let Some(file) = cache.kernel(key)
-        && let Ok(native) = load(&file, entry)
-    {
-        return Ok((native, Origin::Cached));
+    let find = || Loaded::open(&cache.kernel(key)?, entry).ok();
+    if let Some(loaded) = find() {
+        return Ok((Native(loaded), Origin::Cached));
     }
-    let no_room = |error: std::io::Error| {
-        Diagnostic::new(
-            code::CACHE_UNUSABLE,
-            format!(
-                "a kernel cannot be compiled in {}: {error}",
-                cache.path().display()
-            ),
-        )
-        .help("free some space, or name another directory in SPARSEC_CACHE_DIR")
-    };
-    let work = cache.work().map_err(no_room)?;
-    let library = work.path().join("kernel.so");
-    compiler.compile(text, &library)?;
-    // What cannot be kept is loaded from where it is: a mapped file may go.
-    let file = cache.keep_kernel(key, &library).unwrap_or(library);
-    Ok((load(&file, entry)?, Origin::Compiled))
-}
-
-fn load(file: &Path, entry: &str) -> Result<Native> {
-    let refused = |error: libloading::Error| {
-        Diagnostic::new(
-            code::LOAD_FAILED,
-            format!(
-                "the compiled kernel {} cannot be loaded: {error}",
-                file.display()
-            ),
-        )
-        .help("name a directory where files may be executed in SPARSEC_CACHE_DIR")
-    };
-    // SAFETY: the file is a library that we compiled, whole by its checksum,
-    // from a directory that only we can write to; it has no initialisers.
-    let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_LOCAL) }.map_err(refused)?;
-    // SAFETY: the emitted C defines the entry with this type.
-    let launch = unsafe { library.get::<Launch>(entry.as_bytes()) }.map_err(refused)?;
-    Ok(Native {
-        launch: *launch,
-        _library: library,
-    })
+    let _turn = cache.turn(key);
+    if let Some(loaded) = find() {
+        return Ok((Native(loaded), Origin::Cached));
+    }
+    let (library, _work) = cache.attempt(|work| compiler.compile(text, work))?;
+    // Loaded before it moves into the cache: what is loaded stays, whatever
+    // others do there, and what cannot be loaded is not kept.
+    let loaded = Loaded::open(&library, entry)?;
+    cache.keep_kernel(key, &library);
+    Ok((Native(loaded), Origin::Compiled))
 }
 
 impl Native {
@@ -120,7 +85,7 @@ impl Native {
         // SAFETY: the arguments fit the signature that the C was emitted from,
         // operands are checked tensors, and everything pointed to outlives the
         // call. Nobody else writes to the arrays: results are borrowed mutably.
-        let status = unsafe { (self.launch)(&raw mut context, pointers.as_mut_ptr()) };
+        let status = unsafe { (self.0.launch())(&raw mut context, pointers.as_mut_ptr()) };
         let mut lent = state.into_memories();
         for ((given, wanted), raw) in arguments.iter_mut().zip(&function.arguments).zip(&arrays) {
             take_back(function, wanted, given, raw, status == 0, &mut lent);

@@ -47,6 +47,12 @@ impl Session {
             .map_err(Clone::clone)
     }
 
+    /// Why kernels are not kept on disk, if there were any and they are not:
+    /// something to tell a user once, at the end.
+    pub fn trouble(&self) -> Option<&str> {
+        self.cache.get()?.as_ref().ok()?.trouble()
+    }
+
     /// The C compiler.
     ///
     /// # Errors

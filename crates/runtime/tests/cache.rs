@@ -98,7 +98,7 @@ fn damaged_entries_are_made_again() {
     let whole = fs::read(&entry).unwrap();
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;
-    for damage in [&[][..], &whole[..whole.len() / 2], &flipped, b"text"] {
+    for damage in [&[][..], &whole[..whole.len() / 2], &flipped[..], b"text"] {
         // A new file, as the old one may still be loaded.
         fs::remove_file(&entry).unwrap();
         fs::write(&entry, damage).unwrap();
@@ -110,11 +110,21 @@ fn damaged_entries_are_made_again() {
         assert_eq!(fs::read(&entry).unwrap().len(), whole.len());
     }
     fs::remove_file(&entry).unwrap();
-    fs::create_dir(&entry).unwrap();
+    fs::create_dir_all(entry.join("folder")).unwrap();
+    assert_eq!(run(&compile(&environment, 3.5)), 3.5);
+    assert_eq!(fs::read(&entry).unwrap().len(), whole.len());
+
+    // A whole kernel, under the name of another.
+    run(&compile(&environment, 3.25));
+    let other = entries(folder.path())
+        .into_iter()
+        .find(|path| *path != entry)
+        .unwrap();
+    fs::rename(&entry, &other).unwrap();
+    let kernel = compile(&environment, 3.25);
     assert_eq!(
-        run(&compile(&environment, 3.5)),
-        3.5,
-        "an entry that cannot be replaced"
+        (kernel.build().origin, run(&kernel)),
+        (Origin::Compiled, 3.25)
     );
 }
 
@@ -198,6 +208,45 @@ fn an_unusable_directory_is_replaced_by_a_temporary_one() {
 }
 
 #[test]
+fn who_asks_for_the_own_directory_gets_no_other() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("cache");
+    let cache = Cache::open_own(&environment(&path)).unwrap();
+    assert_eq!(cache.path(), path.canonicalize().unwrap());
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+    let error = Cache::open_own(&environment(&path)).unwrap_err();
+    assert_eq!(error.code(), code::CACHE_NOT_PRIVATE);
+    assert!(error.to_string().contains("(mode 777)"), "{error}");
+    let error = Cache::open_own(&environment(Path::new("/proc/sparsec"))).unwrap_err();
+    assert_eq!(error.code(), code::CACHE_UNUSABLE);
+    let error = Cache::open_own(&Environment::default()).unwrap_err();
+    assert!(error.to_string().contains("SPARSEC_CACHE_DIR"), "{error}");
+}
+
+#[test]
+fn a_size_that_is_none_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let mut environment = environment(folder.path());
+    environment.cache_size = Some("plenty".into());
+    let error = Cache::open(&environment).unwrap_err();
+    assert_eq!(error.code(), code::CACHE_SIZE);
+    assert!(error.to_string().contains("`plenty`"), "{error}");
+}
+
+#[test]
+fn a_program_that_compiles_nothing_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let mut environment = environment(folder.path());
+    for program in ["/bin/true", "/bin/echo"] {
+        environment.sparsec_cc = Some(program.into());
+        let cache = Cache::open(&environment).unwrap();
+        let error = Compiler::detect(&environment, &cache).unwrap_err();
+        assert_eq!(error.code(), code::NO_LIBRARY);
+        assert!(error.to_string().contains(program), "{error}");
+    }
+}
+
+#[test]
 fn no_compiler_is_an_error_with_a_way_out() {
     let folder = TempDir::new().unwrap();
     let mut environment = environment(folder.path());
@@ -248,6 +297,11 @@ fn c_that_does_not_compile_is_an_error() {
     assert_eq!(error.code(), code::COMPILE_FAILED);
     let error = Kernel::compile_c(&function, "int f;", "f_launch", &compiler, &cache).unwrap_err();
     assert_eq!(error.code(), code::LOAD_FAILED);
+    assert!(
+        error.to_string().contains("undefined symbol: f_launch"),
+        "what the loader says: {error}"
+    );
+    assert_eq!(cache.stat().unwrap().kernels, 0, "it is not kept");
 }
 
 #[test]

@@ -335,7 +335,9 @@ fn every_type_computes_alike() {
         sparsec_base::ElementType::Bool,
         Scalar::Bool(false),
         vec![Array::from_vec(
-            (0..n).map(|i| Bool8::from(of(4, i) % 2 == 1)).collect::<Vec<_>>(),
+            (0..n)
+                .map(|i| Bool8::from(of(4, i) % 2 == 1))
+                .collect::<Vec<_>>(),
         )],
     )
     .unwrap();

@@ -59,7 +59,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/relation/tests/laws.rs": RELATION_UNBOUND),
     provoked!("crates/tensor/tests/refused.rs": OUT_OF_BOUNDS, LENGTH_MISMATCH, ARRAY_MISMATCH, BAD_SEGMENTS, BAD_COORDINATES, INDEX_WIDTH_OVERFLOW, TENSOR_TOO_LARGE, DUPLICATE_ENTRY, UNKNOWN_GENERATOR, BAD_GENERATOR_ARGUMENT),
     provoked!("crates/io/tests/refused.rs": CANNOT_READ_FILE, UNKNOWN_FILE_TYPE, BAD_HEADER, UNSUPPORTED_FILE, BAD_ENTRY, WRONG_ENTRY_COUNT, CORRUPT_COMPRESSION, CANNOT_WRITE_FILE, NOT_EXPRESSIBLE_IN_FILE, ASYMMETRIC_FILE),
-    provoked!("crates/runtime/tests/cache.rs": NO_COMPILER, COMPILE_FAILED, LOAD_FAILED),
+    provoked!("crates/runtime/tests/cache.rs": NO_COMPILER, COMPILE_FAILED, LOAD_FAILED, CACHE_NOT_PRIVATE, CACHE_SIZE, NO_LIBRARY),
     provoked!("crates/runtime/tests/kernels.rs": KERNEL_OUT_OF_MEMORY),
     provoked!("crates/testing/src/run.rs": WRONG_RESULT, CACHE_UNUSABLE),
     provoked!("crates/loop/tests/verify.rs": LOOP_UNKNOWN_NAME, LOOP_DUPLICATE_NAME, LOOP_TYPE, LOOP_IMMUTABLE, LOOP_ACCESS, LOOP_SIGNATURE, LOOP_LIFETIME, LOOP_NAME),

@@ -19,17 +19,44 @@ there is no room where it writes its temporary files (see `TMPDIR`), or the C th
 fault, which is a bug of ours that we want to hear of. `--backend interp` runs without a compiler.";
     CACHE_UNUSABLE = "E0503", "the kernel cache cannot be used",
     "Compiled kernels are kept in a directory of the user's own: `SPARSEC_CACHE_DIR`, else
-`XDG_CACHE_HOME/sparsec`, else `~/.cache/sparsec`. Where that cannot be written, kernels go to a
-temporary directory for as long as the program runs, so this error means that neither could be
-made, or that `sparsec cache clear` could not remove what is there. Free some space, or name
-another directory:
+`XDG_CACHE_HOME/sparsec`, else `~/.cache/sparsec`. Where that cannot be written, kernels are compiled
+in a temporary directory (`TMPDIR`, `/tmp`, `/dev/shm`), so this error means that none of them can take
+files, or that `sparsec cache` was asked about a directory that cannot be used. Free some space, or
+name another directory:
 
     SPARSEC_CACHE_DIR=/var/tmp/me sparsec run …";
     LOAD_FAILED = "E0504", "a compiled kernel cannot be loaded",
-    "The kernel was compiled, but the system's loader refused the library. The usual reason is a
-cache directory on a file system that does not allow executing files (mounted `noexec`), or a
-compiler that writes code for another machine. Name a cache directory elsewhere in
-`SPARSEC_CACHE_DIR`, or check the compiler with `sparsec doctor`.";
+    "The kernel was compiled, but the system's loader refused the library, from its file and from
+memory; what it said is shown. The usual reason is a compiler that writes code for another machine,
+or something that is no library at all:
+
+    SPARSEC_CC=arm-linux-gnueabihf-gcc sparsec run …       on an x86-64 machine
+
+Try the compiler with `sparsec doctor`, and name another in `SPARSEC_CC`.";
+    CACHE_NOT_PRIVATE = "E0505", "a cache directory that others could write to",
+    "Compiled kernels are programs that run as the user, so they are kept where nobody else can
+put files: a directory that belongs to the user, that no other user may write to, and that nobody
+else can exchange for another (none of the directories above it may be written by everyone, unless
+they have the sticky bit, as `/tmp` has).
+
+    SPARSEC_CACHE_DIR=/shared/cache sparsec cache stat
+
+Take the right to write from others with `chmod go-w`, or name a directory of your own. `sparsec run`
+does not stop here: it keeps kernels in a temporary directory as long as it runs.";
+    CACHE_SIZE = "E0506", "SPARSEC_CACHE_SIZE is no size",
+    "The environment variable `SPARSEC_CACHE_SIZE` bounds how much disk the kernel cache takes. Those
+kernels that were not used for the longest time are removed when there is more; without the variable
+the bound is 512 MB. It is a whole number of bytes, or a number with a unit:
+
+    SPARSEC_CACHE_SIZE=200M sparsec run …       units: k, M, G, also with B";
+    NO_LIBRARY = "E0507", "the C compiler wrote no library",
+    "The program that was taken for a C compiler ended without an error, but there is no library where
+it should have written one. It is probably no C compiler:
+
+    SPARSEC_CC=/bin/true sparsec run …
+
+See which one is used with `sparsec doctor`, and name another in `SPARSEC_CC`, or run without
+one: `--backend interp`.";
     DIVISION_BY_ZERO = "E0511", "an integer is divided by zero",
     "A kernel divided an integer by zero with `//` or `%` and stopped; its result is not used.
 Division of floating-point numbers by zero is no error: it gives an infinity or `NaN`.
