@@ -207,6 +207,29 @@ impl Distribution {
         self.histogram[bucket] += bins;
     }
 
+    /// Counts the bins of `other` too.
+    pub fn merge(&mut self, other: &Self) {
+        if other.n == 0 {
+            return;
+        }
+        self.min = if self.n == 0 {
+            other.min
+        } else {
+            self.min.min(other.min)
+        };
+        self.max = self.max.max(other.max);
+        self.n += other.n;
+        self.n_empty += other.n_empty;
+        self.total = self.total.saturating_add(other.total);
+        self.sum_of_squares += other.sum_of_squares;
+        if self.histogram.len() < other.histogram.len() {
+            self.histogram.resize(other.histogram.len(), 0);
+        }
+        for (bucket, n) in self.histogram.iter_mut().zip(&other.histogram) {
+            *bucket += n;
+        }
+    }
+
     /// Items a bin on average, empty ones included; 0 where there is no bin.
     pub fn mean(&self) -> f64 {
         if self.n == 0 {

@@ -72,7 +72,7 @@ mod sealed {
 macro_rules! plain {
     ($($ty:ty)*) => { $(impl sealed::Sealed for $ty {} impl Plain for $ty {})* };
 }
-plain!(Bool8 i8 i16 i32 i64 u8 u16 u32 u64 u128 usize f16 bf16 f32 f64 Complex<f32> Complex<f64>);
+plain!(Bool8 i8 i16 i32 i64 u8 u16 u32 u64 u128 isize usize f16 bf16 f32 f64 Complex<f32> Complex<f64>);
 
 /// A growable run of bytes; see the [module](self).
 pub struct Memory {

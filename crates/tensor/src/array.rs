@@ -14,6 +14,7 @@
 //! ```
 
 use std::fmt;
+use std::sync::Arc;
 
 use sparsec_base::{Bool8, Complex, ElementType, IndexWidth, Result, Scalar, bf16, f16};
 use sparsec_parallel::{Memory, Plain};
@@ -31,10 +32,15 @@ pub trait Element: Plain + Default + PartialEq + fmt::Debug {
     /// The sum: integers wrap, truth values are or'ed.
     #[must_use]
     fn plus(self, other: Self) -> Self;
+    /// The conjugate, which a real number is itself.
+    #[must_use]
+    fn conj(self) -> Self {
+        self
+    }
 }
 
 macro_rules! element {
-    ($($ty:ty, $kind:ident, $zero:expr, $plus:expr;)*) => {$(
+    ($($ty:ty, $kind:ident, $zero:expr, $plus:expr $(, $conj:expr)?;)*) => {$(
         impl Element for $ty {
             const TYPE: ElementType = ElementType::$kind;
             const ZERO: Self = $zero;
@@ -51,6 +57,10 @@ macro_rules! element {
                 let plus: fn(Self, Self) -> Self = $plus;
                 plus(self, other)
             }
+            $(fn conj(self) -> Self {
+                let conj: fn(&Self) -> Self = $conj;
+                conj(&self)
+            })?
         }
     )*};
 }
@@ -68,8 +78,8 @@ element! {
     bf16, Bf16, bf16::ZERO, |a, b| bf16::from_f32(a.to_f32() + b.to_f32());
     f32, F32, 0.0, |a, b| a + b;
     f64, F64, 0.0, |a, b| a + b;
-    Complex<f32>, C64, Complex::new(0.0, 0.0), |a, b| a + b;
-    Complex<f64>, C128, Complex::new(0.0, 0.0), |a, b| a + b;
+    Complex<f32>, C64, Complex::new(0.0, 0.0), |a, b| a + b, Complex::conj;
+    Complex<f64>, C128, Complex::new(0.0, 0.0), |a, b| a + b, Complex::conj;
 }
 
 impl Element for Bool8 {
@@ -88,6 +98,40 @@ impl Element for Bool8 {
         (self.get() || other.get()).into()
     }
 }
+
+/// A Rust integer that positions and coordinates are kept in.
+///
+/// Those without a sign that are as wide as an index type with one are read as
+/// that: a number too large for it shows as negative, which checks refuse.
+pub trait IndexInteger: Plain {
+    /// The width of the index array that a slice of these is.
+    const WIDTH: IndexWidth;
+}
+
+macro_rules! index_integer {
+    ($($ty:ty: $width:expr,)*) => {$(
+        impl IndexInteger for $ty {
+            const WIDTH: IndexWidth = $width;
+        }
+    )*};
+}
+
+index_integer! {
+    u8: IndexWidth::W8,
+    u16: IndexWidth::W16,
+    i32: IndexWidth::W32,
+    u32: IndexWidth::W32,
+    i64: IndexWidth::W64,
+    u64: IndexWidth::W64,
+    isize: POINTER_WIDTH,
+    usize: POINTER_WIDTH,
+}
+
+const POINTER_WIDTH: IndexWidth = if size_of::<usize>() == 8 {
+    IndexWidth::W64
+} else {
+    IndexWidth::W32
+};
 
 /// Runs an expression with the name given bound to the Rust type that stores
 /// the element type.
@@ -125,13 +169,70 @@ impl Array {
     /// # Panics
     /// If they are no whole number of entries or not aligned for the type.
     pub fn new(element: ElementType, memory: Memory) -> Self {
+        let alignment = with_element!(element, T => align_of::<T>());
         assert!(
             memory.len().is_multiple_of(element.size())
-                && memory.as_ptr().addr().is_multiple_of(element.size()),
+                && memory.as_ptr().addr().is_multiple_of(alignment),
             "{} bytes are no array of {element}",
             memory.len()
         );
         Self { element, memory }
+    }
+
+    /// The numbers of an owner that lives as long as the array and its clones
+    /// do. Nothing is copied; whoever writes to the array gets a copy first.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use sparsec_tensor::Array;
+    /// let owner = Arc::new(vec![1.5, 2.5]);
+    /// let array = Array::shared::<f64, _>(Arc::clone(&owner));
+    /// assert_eq!(array.as_slice::<f64>().map(<[f64]>::as_ptr), Some(owner.as_ptr()));
+    /// ```
+    pub fn shared<T: Element, O>(owner: Arc<O>) -> Self
+    where
+        O: AsRef<[T]> + Send + Sync + 'static,
+    {
+        Self::new(T::TYPE, Memory::shared::<T, O>(owner))
+    }
+
+    /// As [`Array::shared`], for positions or coordinates.
+    pub fn shared_index<T: IndexInteger, O>(owner: Arc<O>) -> Self
+    where
+        O: AsRef<[T]> + Send + Sync + 'static,
+    {
+        Self::new(T::WIDTH.element(), Memory::shared::<T, O>(owner))
+    }
+
+    /// The positions or coordinates of a vector, whose allocation is taken over.
+    pub fn from_index_vec<T: IndexInteger>(entries: Vec<T>) -> Self {
+        Self::new(T::WIDTH.element(), Memory::from(entries))
+    }
+
+    /// The same numbers: a copy, unless they are shared with an owner, when
+    /// there is one more reference to it.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub fn try_clone(&self) -> Result<Self> {
+        Ok(Self {
+            element: self.element,
+            memory: self.memory.try_clone()?,
+        })
+    }
+
+    /// Whether the numbers belong to somebody else, so that writing copies them.
+    pub fn is_foreign(&self) -> bool {
+        self.memory.is_foreign()
+    }
+
+    /// Makes the numbers the array's own, so that writing copies nothing.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub fn make_own(&mut self) -> Result<()> {
+        self.memory.make_own()?;
+        Ok(())
     }
 
     /// The numbers of a vector, whose allocation is taken over.

@@ -23,7 +23,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+use sparsec_base::{Bool8, Diagnostic, ElementType, IndexWidth, Result, Scalar, code};
 use sparsec_format::{ArraySpec, Format, LevelKind, Role};
 use sparsec_parallel::{map, ranges};
 
@@ -140,7 +140,10 @@ fn check_type(format: &Format, spec: ArraySpec, array: &Array, element: ElementT
             };
             match declared {
                 Some(width) => (found == width.element(), width.element().to_string()),
-                None => (found.is_integer(), "i32 or i64".to_owned()),
+                None => (
+                    IndexWidth::of(found).is_some(),
+                    "u8, u16, i32 or i64".to_owned(),
+                ),
             }
         }
     };
@@ -154,14 +157,20 @@ fn check_type(format: &Format, spec: ArraySpec, array: &Array, element: ElementT
 }
 
 fn check_truth_values(vals: &Array) -> Result<()> {
-    let Some(bytes) = vals.as_slice::<u8>() else {
+    let Some(values) = vals.as_slice::<Bool8>() else {
         return Ok(());
     };
-    match bytes.iter().position(|&byte| byte > 1) {
+    let wrong = first(values.len(), |range| {
+        values[range].iter().position(|value| value.byte() > 1)
+    });
+    match wrong {
         None => Ok(()),
         Some(at) => Err(Diagnostic::new(
             code::ARRAY_MISMATCH,
-            format!("`vals[{at}]` is {}, where a bool is 0 or 1", bytes[at]),
+            format!(
+                "`vals[{at}]` is {}, where a bool is 0 or 1",
+                values[at].byte()
+            ),
         )),
     }
 }

@@ -18,7 +18,7 @@ use std::fmt;
 
 use sparsec_base::{Diagnostic, Result, Scalar};
 
-use crate::pack::Duplicates;
+use crate::duplicates::Duplicates;
 use crate::sort::{Sorted, sort};
 use crate::tensor::Tensor;
 

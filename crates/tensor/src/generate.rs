@@ -26,8 +26,9 @@ use sparsec_format::Format;
 use call::Call;
 
 use crate::array::{Array, Element};
+use crate::duplicates::Duplicates;
 use crate::entries::Entries;
-use crate::pack::{Duplicates, PackOptions};
+use crate::pack::PackOptions;
 use crate::random::Random;
 use crate::sort::sort;
 use crate::tensor::Tensor;

@@ -16,6 +16,7 @@
 //! | module       | holds                                                       |
 //! |--------------|-------------------------------------------------------------|
 //! | [`mod@array`] | [`Array`]: numbers of one element type; [`Index`] views      |
+//! | [`borrowed`] | [`ArrayRef`] and [`TensorRef`]: slices of the caller used as they are |
 //! | [`entries`]  | [`Entries`]: coordinates and values, in any order            |
 //! | [`tensor`]   | [`Tensor`] and what can be asked of it                       |
 //! | `check`      | checked construction: what must hold of the arrays           |
@@ -23,29 +24,36 @@
 //! | [`pack`]     | sorted entries to arrays, level by level                     |
 //! | [`unpack`]   | arrays back to entries; one format to another                |
 //! | [`compare`]  | the first entry in which two tensors differ                  |
+//! | [`mod@statistics`] | what is known of the entries, counted once and kept      |
 //! | `print`      | a tensor as a tree                                           |
 //! | [`mod@generate`] | tensors from a line of text, the same on every machine       |
 //!
 //! Nothing here opens a file or knows of expressions and kernels.
 
 pub mod array;
+pub mod borrowed;
 pub mod compare;
+pub mod duplicates;
 pub mod entries;
 pub mod generate;
 pub mod pack;
+pub mod statistics;
 pub mod tensor;
 pub mod unpack;
 
+mod alloc;
 mod check;
 mod print;
 mod random;
 mod sort;
 
-pub use array::{Array, Element, Index};
+pub use array::{Array, Element, Index, IndexInteger};
+pub use borrowed::{ArrayRef, TensorRef};
 pub use compare::Difference;
+pub use duplicates::Duplicates;
 pub use entries::Entries;
 pub use generate::generate;
-pub use pack::{Duplicates, PackOptions};
+pub use pack::PackOptions;
 pub use sparsec_base::{Bool8, Complex, bf16, f16};
 pub use sparsec_format::{Format, Role};
 pub use tensor::{LevelView, Tensor};

@@ -22,21 +22,11 @@ use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut};
 
 use crate::array::{Array, Element};
 use crate::check::{check_extents, dense_positions};
+use crate::duplicates::Duplicates;
 use crate::entries::Entries;
 use crate::sort::{GRAIN, Sorted, sort};
 use crate::tensor::Tensor;
 use crate::with_element;
-
-/// What becomes of entries at equal coordinates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Duplicates {
-    /// They are added in the order given (`or` for `bool`); a sum of zero
-    /// stays stored.
-    #[default]
-    Add,
-    /// They are an error.
-    Refuse,
-}
 
 /// How entries are packed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,6 +93,7 @@ impl Tensor {
                 ),
             ));
         }
+        options.duplicates.check(element)?;
         let extents = entries.extents.clone();
         let sorted = sort(entries, &format.level_order(), options.duplicates)?;
         Builder::new(format, &extents, sorted).build(fill)

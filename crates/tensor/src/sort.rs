@@ -24,8 +24,8 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::{Key, map, parts_to_offsets, radix_sort, ranges, split_mut};
 
 use crate::array::{Array, Element};
+use crate::duplicates::{Combine, Duplicates};
 use crate::entries::Entries;
-use crate::pack::Duplicates;
 use crate::with_element;
 
 /// Entries that one thread works on at a time.
@@ -338,6 +338,7 @@ fn combine(sorted: Sorted, duplicates: Duplicates, numbers: Option<&[usize]>) ->
     let rows = split_mut(&mut coords, counts.iter().map(|count| count * order));
     let values = with_element!(sorted.values.element(), T => {
         let from = sorted.values.slice::<T>();
+        let rule = T::combine(duplicates).unwrap_or(T::plus);
         let mut values = vec![T::ZERO; kept];
         let pieces = split_mut(&mut values, counts.iter().copied());
         let work = cuts.into_iter().zip(rows).zip(pieces).collect();
@@ -348,7 +349,7 @@ fn combine(sorted: Sorted, duplicates: Duplicates, numbers: Option<&[usize]>) ->
                 rows[k * order..(k + 1) * order].copy_from_slice(sorted.row(e));
                 // The last run of a cut may go on in the next one.
                 let run = (e + 1..n).take_while(|&next| !is_first(next));
-                *value = run.fold(from[e], |sum, next| sum.plus(from[next]));
+                *value = run.fold(from[e], |kept, next| rule(kept, from[next]));
             }
         });
         Array::from_vec(values)

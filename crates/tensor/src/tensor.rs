@@ -5,6 +5,7 @@ use sparsec_format::{Format, Role};
 
 use crate::array::{Array, Element, Index};
 use crate::check;
+use crate::statistics::Kept;
 use crate::with_element;
 
 /// A tensor in a format: extents, fill, and the arrays that the format declares.
@@ -26,6 +27,8 @@ pub struct Tensor {
     arrays: Vec<Array>,
     /// How many positions each level has.
     positions: Vec<usize>,
+    /// What was counted of the entries.
+    kept: Kept,
 }
 
 /// The arrays of one level.
@@ -76,6 +79,7 @@ impl Tensor {
             fill,
             arrays,
             positions,
+            kept: Kept::default(),
         })
     }
 
@@ -99,7 +103,34 @@ impl Tensor {
             fill,
             arrays,
             positions,
+            kept: Kept::default(),
         }
+    }
+
+    /// The same tensor over arrays that hold the same numbers.
+    pub(crate) fn with_same_arrays(&self, arrays: Vec<Array>) -> Self {
+        Self {
+            format: self.format.clone(),
+            extents: self.extents.clone(),
+            element: self.element,
+            fill: self.fill,
+            arrays,
+            positions: self.positions.clone(),
+            kept: self.kept.clone(),
+        }
+    }
+
+    /// A copy; arrays shared with an owner stay shared.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out, where [`Clone`] would panic.
+    pub fn try_clone(&self) -> Result<Self> {
+        let arrays: Result<_> = self.arrays.iter().map(Array::try_clone).collect();
+        Ok(self.with_same_arrays(arrays?))
+    }
+
+    pub(crate) fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     /// A tensor of order 0.
@@ -181,14 +212,17 @@ impl Tensor {
         self.vals().as_slice()
     }
 
-    /// The values, to change them. Their number and type stay.
+    /// The values, to change them. Their number and type stay. Values that are
+    /// shared with an owner are copied first.
     pub fn values_mut<T: crate::Element>(&mut self) -> Option<&mut [T]> {
+        self.kept.clear();
         let last = self.arrays.len() - 1;
         self.arrays[last].as_mut_slice()
     }
 
     /// The address of the values, for a kernel that writes them.
     pub fn values_mut_ptr(&mut self) -> *mut u8 {
+        self.kept.clear();
         let last = self.arrays.len() - 1;
         self.arrays[last].as_mut_ptr()
     }

@@ -9,8 +9,10 @@ use sparsec_base::{Result, Scalar};
 use sparsec_format::{Format, LevelKind};
 
 use crate::array::{Array, Element, Index};
+use crate::duplicates::Duplicates;
 use crate::entries::Entries;
 use crate::pack::PackOptions;
+use crate::sort::sort;
 use crate::tensor::Tensor;
 use crate::with_element;
 
@@ -100,6 +102,34 @@ impl Tensor {
             ..PackOptions::default()
         };
         Self::pack_entries(format, entries, options)
+    }
+
+    /// The stored entries without padding, each tuple once, sorted by these
+    /// modes, first one first.
+    ///
+    /// # Errors
+    /// `E0407` where memory is out.
+    pub(crate) fn sorted_entries(&self, modes: &[usize]) -> Result<Entries> {
+        let entries = if self.has_padding() {
+            self.nonfill()
+        } else {
+            self.entries()
+        };
+        let extents = entries.extents.clone();
+        let sorted = sort(entries, modes, Duplicates::Add)?;
+        let mut coords = sorted.coords;
+        let mut row = vec![0; modes.len()];
+        for to in coords.chunks_exact_mut(modes.len().max(1)) {
+            row.copy_from_slice(to);
+            for (&mode, &coord) in modes.iter().zip(&row) {
+                to[mode] = coord;
+            }
+        }
+        Ok(Entries {
+            extents,
+            coords,
+            values: sorted.values,
+        })
     }
 
     /// The value at these coordinates, or the fill where none is stored. Takes

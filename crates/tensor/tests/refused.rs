@@ -79,7 +79,8 @@ fn arrays_of_the_wrong_number_type_or_length() {
     );
     let format = Format::dense(1);
     let fill = Scalar::F64(0.0);
-    let truth = vec![Array::from_vec(vec![0u8, 2])];
+    let bytes = sparsec_parallel::Memory::from(vec![0u8, 2]);
+    let truth = vec![Array::new(ElementType::Bool, bytes)];
     check(
         Tensor::new(
             format.clone(),

@@ -81,6 +81,24 @@ tensor, `width` is at least 1, and `band` fills matrices only.
 
     -g 'A=random(density=1.5)'
                          ^^^ lies between 0 and 1";
+    CANNOT_COMBINE = "E0411", "duplicates that cannot be combined so",
+    "Entries at equal coordinates become one by a declared operator, and the values have no such
+operator: complex numbers have no `min` and `max`, since they have no order, and only `bool` has
+`or` and `and`.
+
+    bool        + * min max or and first last error
+    complex     + * first last error
+    others      + * min max first last error
+
+Choose an operator that the type has, or read the values as another type.";
+    UNKNOWN_COMBINATION = "E0412", "unknown operator for duplicates",
+    "What becomes of entries at equal coordinates is one of these:
+
+    +   *   min   max   or   and     they are combined, in the order given
+    first   last                     one of them is kept
+    error                            there must be none
+
+Adding is what happens if nothing is said.";
     CANNOT_READ_FILE = "E0420", "a file that cannot be read",
     "The file does not exist, is a directory, or the system does not let you read it; the
 message has the system's reason. Relative names begin at the directory in which you call
