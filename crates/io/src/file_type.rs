@@ -11,10 +11,10 @@ use crate::content::FileTensor;
 use crate::input::Input;
 use crate::options::{ReadOptions, WriteOptions};
 use crate::output::Output;
-use crate::{mtx, tns};
+use crate::{mtx, npy, npz, tns};
 
 /// All types of files.
-pub const FILE_TYPES: &[&FileType] = &[&mtx::TYPE, &tns::TYPE];
+pub const FILE_TYPES: &[&FileType] = &[&mtx::TYPE, &tns::TYPE, &npy::TYPE, &npz::TYPE];
 
 /// How the files of one type are read and written.
 #[derive(Debug)]

@@ -12,6 +12,8 @@
 //! |---------------|-----------------------------------------------------------|
 //! | [`mtx`]       | Matrix Market                                             |
 //! | [`tns`]       | FROSTT                                                    |
+//! | [`npy`]       | dense arrays of NumPy                                     |
+//! | [`npz`]       | archives of arrays: SciPy's sparse matrices, and our own  |
 //! | `file_type`   | what a file type is, and which one a name means           |
 //! | `content`     | what a file holds: entries, or a tensor in its own format |
 //! | `options`     | how files are read and written                            |
@@ -32,6 +34,8 @@ use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_tensor::Tensor;
 
 pub mod mtx;
+pub mod npy;
+pub mod npz;
 pub mod tns;
 
 mod cast;

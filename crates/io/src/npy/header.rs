@@ -126,7 +126,11 @@ impl Header {
             std::io::ErrorKind::UnexpectedEof => {
                 fault(format!("`{name}` ends within its header")).help("copy the file again")
             }
-            _ => fault(format!("`{name}` cannot be read: {error}")),
+            // Only a compressed member fails in another way than by ending.
+            _ => Diagnostic::new(
+                code::BAD_ARCHIVE,
+                format!("`{name}` cannot be read: {error}"),
+            ),
         };
         let mut start = [0; 8];
         source.read_exact(&mut start).map_err(cut)?;
@@ -157,7 +161,9 @@ impl Header {
             return Err(fault(format!(
                 "the header of `{name}` is said to have {length} bytes"
             ))
-            .note(format!("the header of an array of numbers has at most {LONGEST}")));
+            .note(format!(
+                "the header of an array of numbers has at most {LONGEST}"
+            )));
         }
         let mut text = vec![0; length];
         source.read_exact(&mut text).map_err(cut)?;
@@ -273,13 +279,16 @@ impl<'a> Dictionary<'a> {
     fn dtype(&mut self) -> Result<(Dtype, bool)> {
         let start = self.at;
         if self.peek() == Some(b'[') {
-            return Err(self.fault(
-                code::UNSUPPORTED_NPY_TYPE,
-                "an array of records",
-                start..start + 1,
-                "a list of fields",
-            )
-            .help("save each field as an array of its own: `numpy.savez(file, a=x[\"a\"], …)`"));
+            return Err(self
+                .fault(
+                    code::UNSUPPORTED_NPY_TYPE,
+                    "an array of records",
+                    start..start + 1,
+                    "a list of fields",
+                )
+                .help(
+                    "save each field as an array of its own: `numpy.savez(file, a=x[\"a\"], …)`",
+                ));
         }
         let descr = self.string()?;
         let place = start..self.at;
@@ -498,7 +507,10 @@ mod tests {
         let head = "{'descr': '<f8', 'fortran_order': False, 'shape': ";
         check(&format!("{head}(3, -4)}}"), "expected an extent");
         check(&format!("{head}(3, 4}}"), "expected `,`");
-        check(&format!("{head}(99999999999999999999,)}}"), "beyond 64 bits");
+        check(
+            &format!("{head}(99999999999999999999,)}}"),
+            "beyond 64 bits",
+        );
         check(&format!("{head}(3,)}} é"), "the end of the header");
         check("{'descr': '<f8', 'shape': (3,)}", "says too little");
         check("{'descr': '<f8', 'depth': 3}", "a header has no `depth`");
