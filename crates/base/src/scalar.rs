@@ -77,7 +77,7 @@ impl Scalar {
     }
 
     /// This value, if it is a truth value or an integer.
-    fn to_integer(self) -> Option<i128> {
+    pub fn to_integer(self) -> Option<i128> {
         match self {
             Self::Bool(v) => Some(v.into()),
             Self::I8(v) => Some(v.into()),

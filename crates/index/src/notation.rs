@@ -11,9 +11,11 @@
 //!             | "-" expr
 //!             | number | "true" | "false" | "inf" | "nan" | "(" expr ")" | access
 //!             | function "(" expr { "," expr } ")"
-//!             | ("bool" | "i32" | "i64" | "f32" | "f64") "(" expr ")"
+//!             | TYPE "(" expr ")"                        `f32(x)`, `u8(x)`, …
 //!             | ("sum" | "prod" | "min" | "max" | "or" | "and") "{" NAME { "," NAME } "}" "(" expr ")"
 //! ```
+//!
+//! A `j` right behind a number makes it imaginary: `1 - 2.5j`.
 //!
 //! A newline ends a statement unless parentheses are open. Names of functions
 //! are names of functions only before a parenthesis.
@@ -123,10 +125,12 @@ pub enum NodeKind {
 pub enum Number {
     /// A truth value.
     Bool(bool),
-    /// Digits, maybe with a minus.
-    Integer(i64),
+    /// Digits, maybe with a minus: what `i64` or `u64` holds.
+    Integer(i128),
     /// A number with a point or an exponent, `inf` or `nan`.
     Float(f64),
+    /// A number with a `j` behind it: so many times the imaginary unit.
+    Imaginary(f64),
 }
 
 /// A span that makes no difference between trees.
@@ -144,7 +148,9 @@ impl PartialEq for Number {
         match (self, other) {
             (Self::Bool(a), Self::Bool(b)) => a == b,
             (Self::Integer(a), Self::Integer(b)) => a == b,
-            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            (Self::Float(a), Self::Float(b)) | (Self::Imaginary(a), Self::Imaginary(b)) => {
+                a.to_bits() == b.to_bits()
+            }
             _ => false,
         }
     }

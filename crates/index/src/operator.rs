@@ -21,10 +21,14 @@
 //! Sums of floats associate by decision: their order is part of the program
 //! only where the caller asks for that.
 //!
+//! Complex numbers have no order: `min`, `max`, `<`, `sign` and the like do not
+//! take them. `f16` and `bf16` are for storage: expressions convert them to `f32`
+//! before any operator.
+//!
 //! What operators compute on values ([`Operator::evaluate`]) is what the loop
 //! IR computes.
 
-use sparsec_base::{ElementType, Scalar, bf16, f16};
+use sparsec_base::{ElementType, Kind, Scalar, bf16, f16};
 
 mod evaluate;
 #[cfg(test)]
@@ -40,7 +44,7 @@ pub enum Operator {
     Sub,
     /// `a * b`; `and` of `bool`.
     Mul,
-    /// `a / b`: true division, of floats.
+    /// `a / b`: true division, of floats and complex numbers.
     Div,
     /// `a // b`: the floor of the quotient; not of `bool`.
     FloorDiv,
@@ -48,15 +52,21 @@ pub enum Operator {
     Mod,
     /// `-a`; not of `bool`.
     Neg,
-    /// The absolute value; not of `bool`.
+    /// The absolute value, of a complex number a float; not of `bool`.
     Abs,
-    /// The square root, of floats.
+    /// The complex conjugate; of other numbers, itself.
+    Conj,
+    /// The real part; of other numbers, itself.
+    Real,
+    /// The imaginary part; of other numbers, 0.
+    Imag,
+    /// The square root, of floats and complex numbers.
     Sqrt,
-    /// e to the power a, of floats.
+    /// e to the power a, of floats and complex numbers.
     Exp,
-    /// The natural logarithm, of floats.
+    /// The natural logarithm, of floats and complex numbers.
     Log,
-    /// a to the power b, of floats.
+    /// a to the power b, of floats and complex numbers.
     Pow,
     /// The sine, of floats.
     Sin,
@@ -112,7 +122,7 @@ pub enum Style {
 
 impl Operator {
     /// Every operator.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 34] = [
         Self::Add,
         Self::Sub,
         Self::Mul,
@@ -121,6 +131,9 @@ impl Operator {
         Self::Mod,
         Self::Neg,
         Self::Abs,
+        Self::Conj,
+        Self::Real,
+        Self::Imag,
         Self::Sqrt,
         Self::Exp,
         Self::Log,
@@ -169,6 +182,9 @@ impl Operator {
             Self::Mod => ("%", Style::Infix(5)),
             Self::Neg => ("-", Style::Prefix(6)),
             Self::Abs => ("abs", Style::Call),
+            Self::Conj => ("conj", Style::Call),
+            Self::Real => ("real", Style::Call),
+            Self::Imag => ("imag", Style::Call),
             Self::Sqrt => ("sqrt", Style::Call),
             Self::Exp => ("exp", Style::Call),
             Self::Log => ("log", Style::Call),
@@ -263,38 +279,40 @@ impl Operator {
 
     /// The type of the result, given the type of the last argument.
     pub fn result_type(self, last: ElementType) -> ElementType {
-        if self.is_comparison() {
-            ElementType::Bool
-        } else {
-            last
+        match self {
+            _ if self.is_comparison() => ElementType::Bool,
+            Self::Abs | Self::Real | Self::Imag => last.part(),
+            _ => last,
         }
     }
 
-    /// Whether arguments of this type have a meaning. The first argument of
+    /// Whether arguments of this kind have a meaning. The first argument of
     /// `select` is `bool` always.
-    pub fn takes(self, element: ElementType) -> bool {
+    pub fn takes_kind(self, kind: Kind) -> bool {
         match self {
-            Self::Div
-            | Self::Sqrt
-            | Self::Exp
-            | Self::Log
-            | Self::Pow
-            | Self::Sin
-            | Self::Cos
-            | Self::Tanh
-            | Self::Floor
-            | Self::Ceil => element.is_float(),
-            Self::Sub
-            | Self::FloorDiv
-            | Self::Mod
-            | Self::Neg
-            | Self::Abs
-            | Self::Relu
-            | Self::Sign => element != ElementType::Bool,
-            Self::Not | Self::And | Self::Or => element == ElementType::Bool,
-            Self::Add | Self::Mul | Self::Min | Self::Max | Self::Select => true,
-            Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge => true,
+            Self::Div | Self::Sqrt | Self::Exp | Self::Log | Self::Pow => {
+                matches!(kind, Kind::Float | Kind::Complex)
+            }
+            Self::Sin | Self::Cos | Self::Tanh | Self::Floor | Self::Ceil => kind == Kind::Float,
+            Self::Sub | Self::Neg | Self::Abs | Self::Conj | Self::Real | Self::Imag => {
+                kind != Kind::Bool
+            }
+            Self::FloorDiv | Self::Mod | Self::Relu | Self::Sign => {
+                !matches!(kind, Kind::Bool | Kind::Complex)
+            }
+            Self::Not | Self::And | Self::Or => kind == Kind::Bool,
+            Self::Min | Self::Max | Self::Lt | Self::Le | Self::Gt | Self::Ge => {
+                kind != Kind::Complex
+            }
+            Self::Add | Self::Mul | Self::Select | Self::Eq | Self::Ne => true,
         }
+    }
+
+    /// Whether the operator computes on values of this type, as it does on those
+    /// of a [kind that it takes](Self::takes_kind), but for types that are
+    /// [computed with](ElementType::computed) as others.
+    pub fn takes(self, element: ElementType) -> bool {
+        element == element.computed() && self.takes_kind(element.kind())
     }
 
     /// Whether the two arguments may change places.

@@ -11,6 +11,7 @@
 //! | which tensors are there, read or assigned | `tensors`                  |
 //! | where is a variable summed over           | `scope`                    |
 //! | of what type is each part                 | `typing`                   |
+//! | in which type do two types meet           | `promote`                  |
 //! | how far does each variable run            | `extents`                  |
 //!
 //! A program that comes out of here has every index variable bound exactly
@@ -32,6 +33,7 @@
 
 mod extents;
 mod fills;
+mod promote;
 mod scope;
 mod statement;
 mod tensors;

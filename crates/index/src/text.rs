@@ -6,6 +6,7 @@ use sparsec_base::{Arena, Scalar, Span};
 
 use crate::expr::{Access, Expr};
 use crate::notation::{Node, NodeKind, Number, Place, TensorUse, Word};
+use crate::operator::Operator;
 use crate::program::{IndexVar, IndexVarData, Program, TensorData, TensorVar};
 
 /// The names of tensors and index variables.
@@ -29,7 +30,7 @@ impl Names<'_> {
     /// The expression as it would be written.
     pub(crate) fn node(&self, expr: &Expr) -> Node {
         let kind = match expr {
-            Expr::Literal(value) => NodeKind::Number(number(*value)),
+            Expr::Literal(value) => number(*value),
             Expr::Access(access) => NodeKind::Access(self.access(access)),
             Expr::Apply { op, args } => NodeKind::Apply {
                 op: *op,
@@ -57,22 +58,38 @@ fn word(text: &str) -> Word {
     }
 }
 
-/// A number that reads back as `value` where its type stands beside it.
-fn number(value: Scalar) -> Number {
-    match value {
-        Scalar::Bool(value) => Number::Bool(value),
-        Scalar::I8(value) => Number::Integer(value.into()),
-        Scalar::I16(value) => Number::Integer(value.into()),
-        Scalar::I32(value) => Number::Integer(value.into()),
-        Scalar::I64(value) => Number::Integer(value),
-        Scalar::U8(value) => Number::Integer(value.into()),
-        Scalar::U16(value) => Number::Integer(value.into()),
-        Scalar::U32(value) => Number::Integer(value.into()),
-        // Wraps, as it does where it is read as this type.
-        Scalar::U64(value) => Number::Integer(value as i64),
-        // The digits that tell `f32` values apart, not those of the `f64`.
-        Scalar::F32(value) => Number::Float(value.to_string().parse().unwrap_or(value.into())),
-        other => Number::Float(other.to_f64()),
+/// A number that reads back as `value` where its type stands beside it; of a
+/// complex one with two parts, their sum.
+fn number(value: Scalar) -> NodeKind {
+    // The digits that tell `f32` values apart, not those of the `f64`.
+    let single = |v: f32| Scalar::F32(v).to_string().parse().unwrap_or(v.into());
+    let (re, im) = match value {
+        Scalar::Bool(value) => return NodeKind::Number(Number::Bool(value)),
+        Scalar::F32(v) => return NodeKind::Number(Number::Float(single(v))),
+        Scalar::F16(_) | Scalar::Bf16(_) | Scalar::F64(_) => {
+            return NodeKind::Number(Number::Float(value.to_f64()));
+        }
+        Scalar::C64(v) => (single(v.re), single(v.im)),
+        Scalar::C128(v) => (v.re, v.im),
+        integer => {
+            return NodeKind::Number(Number::Integer(integer.to_integer().unwrap_or_default()));
+        }
+    };
+    let (real, imaginary) = (Number::Float(re), Number::Imaginary(im));
+    if im == 0.0 {
+        return NodeKind::Number(real);
+    }
+    if re == 0.0 {
+        return NodeKind::Number(imaginary);
+    }
+    let part = |number| Node {
+        kind: NodeKind::Number(number),
+        span: Span::default(),
+    };
+    NodeKind::Apply {
+        op: Operator::Add,
+        op_span: Place(Span::default()),
+        args: vec![part(real), part(imaginary)],
     }
 }
 

@@ -35,6 +35,15 @@ fn vector(declarations: &mut Declarations) {
     declarations.declare("x", Declaration::with_order(1));
 }
 
+fn complex_numbers(declarations: &mut Declarations) {
+    for name in ["x", "z"] {
+        declarations.declare(
+            name,
+            Declaration::with_order(1).of(sparsec_base::ElementType::C64),
+        );
+    }
+}
+
 fn truth_values(declarations: &mut Declarations) {
     for name in ["x", "z"] {
         let declaration = Declaration::with_order(1).of(sparsec_base::ElementType::Bool);
@@ -317,15 +326,6 @@ const REFUSALS: &[Refusal] = &[
   = help: did you mean `cos`?"#,
     },
     Refusal {
-        text: "y(i) = conj(x(i) + 1)",
-        declare: vector,
-        expect: r#"error[E0212]: `conj` is for complex numbers
- --> expression:1:8
-  |
-1 | y(i) = conj(x(i) + 1)
-  |        ^^^^ not in this version"#,
-    },
-    Refusal {
         text: "s = summ{i}(x(i))",
         declare: vector,
         expect: r#"error[E0212]: unknown reduction `summ`
@@ -448,6 +448,45 @@ const REFUSALS: &[Refusal] = &[
   |
 1 | y(i) = x(i) * (1 // 0)
   |                ^^^^^^ the same for all data"#,
+    },
+    Refusal {
+        text: "y(i) = 2 * x(i) < z(i)",
+        declare: complex_numbers,
+        expect: r#"error[E0223]: operator `<` is not for complex numbers
+ --> expression:1:17
+  |
+1 | y(i) = 2 * x(i) < z(i)
+  |        -------- ^ ---- this is c64
+  |        |        |
+  |        |        takes real numbers
+  |        this is c64
+  |
+  = help: take a part of it: `abs(2 * x(i))`"#,
+    },
+    Refusal {
+        text: "s = max{i}(x(i))",
+        declare: complex_numbers,
+        expect: r#"error[E0223]: `max` is not for complex numbers
+ --> expression:1:5
+  |
+1 | s = max{i}(x(i))
+  |     ^^^^^^^----^
+  |     |      |
+  |     |      this is c64
+  |     takes real numbers
+  |
+  = help: take a part of it: `abs(x(i))`"#,
+    },
+    Refusal {
+        text: "y(i) = f32(x(i) * z(i))",
+        declare: complex_numbers,
+        expect: r#"error[E0224]: a complex number is no f32
+ --> expression:1:12
+  |
+1 | y(i) = f32(x(i) * z(i))
+  |            ^^^^^^^^^^^ this is c64
+  |
+  = help: take a part of it: `real(x(i) * z(i))`"#,
     },
 ];
 

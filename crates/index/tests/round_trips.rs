@@ -35,8 +35,10 @@ fn access(name: &str, indices: &[&str]) -> Node {
 fn number() -> impl Strategy<Value = Number> {
     prop_oneof![
         any::<bool>().prop_map(Number::Bool),
-        any::<i64>().prop_map(Number::Integer),
-        (-9_i64..10).prop_map(Number::Integer),
+        any::<i64>().prop_map(|n| Number::Integer(n.into())),
+        any::<u64>().prop_map(|n| Number::Integer(n.into())),
+        (-9_i128..10).prop_map(Number::Integer),
+        (-9_i32..10).prop_map(|n| Number::Imaginary(f64::from(n) / 4.0)),
         (-99_i32..100).prop_map(|n| Number::Float(f64::from(n) / 8.0)),
         any::<f64>().prop_filter_map("one NaN", |value| {
             (!value.is_nan()).then_some(Number::Float(value))

@@ -178,4 +178,20 @@ divided by zero, or a number is converted to an integer type that does not hold 
                      ^^ divides by zero
 
 Correct the constant. `/` divides numbers of any type and gives `inf` or `nan`.";
+    COMPLEX_OPERATION = "E0223", "an operation that complex numbers do not have",
+    "Complex numbers have no order, so `<`, `min`, `max`, `sign` and `relu` do not take them, nor do
+`//`, `%` and functions that are for real numbers alone.
+
+    s = max{i}(z(i))        z holds c128
+        ^^^ takes real numbers
+
+Take a part of them that has what you need: `abs(z(i))`, `real(z(i))` or `imag(z(i))`.";
+    COMPLEX_AS_REAL = "E0224", "a complex number where a real one is needed",
+    "A complex number becomes a real one only where the program says which part of it: no conversion
+drops the imaginary part. That holds for casts and for results that are declared real.
+
+    y(i) = f64(z(i))        z holds c128
+               ^^^^ this is c128
+
+Take a part of it: `real(z(i))`, `imag(z(i))` or `abs(z(i))`.";
 }

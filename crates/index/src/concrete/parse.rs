@@ -166,11 +166,14 @@ impl Reader<'_> {
         match self.tensors.find(|data| data.name == name.text) {
             Some(known) => rhs = typer.convert(rhs, self.tensors[known].element)?,
             None => {
+                // A workspace is no storage: it has the type that is computed with.
+                let element = rhs.element.computed();
+                rhs = typer.convert(rhs, element)?;
                 self.tensors.push(TensorData {
                     name: name.text.clone(),
-                    element: rhs.element,
+                    element,
                     extents: vec![None; assignment.lhs.indices.len()],
-                    fill: rhs.element.zero(),
+                    fill: element.zero(),
                     role: TensorRole::Workspace,
                     span: name.span,
                 });

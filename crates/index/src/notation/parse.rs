@@ -16,9 +16,6 @@ const SYMBOLS: &[&str] = &["//", "==", "!=", "<=", ">=", "+=", "*=", ";", "->"];
 /// Words that are no names.
 const WORDS: [&str; 7] = ["not", "and", "or", "true", "false", "inf", "nan"];
 
-/// Functions of the language that this version does not have.
-const LATER_FUNCTIONS: [&str; 3] = ["conj", "real", "imag"];
-
 /// A cursor over notation; [`crate::concrete`] and [`crate::schedule`] read the
 /// expressions inside their texts with it.
 #[derive(Debug)]
@@ -289,14 +286,6 @@ impl Parser {
 
     fn unknown_function(&self, name: &Word) -> Diagnostic {
         let text = &name.text;
-        if LATER_FUNCTIONS.contains(&text.as_str()) {
-            return self.error(
-                code::UNKNOWN_FUNCTION,
-                format!("`{text}` is for complex numbers"),
-                name.span,
-                "not in this version",
-            );
-        }
         let error = self.error(
             code::UNKNOWN_FUNCTION,
             format!("unknown function `{text}`"),

@@ -101,6 +101,7 @@ impl fmt::Display for Number {
             Self::Bool(value) => write!(f, "{value}"),
             Self::Integer(value) => write!(f, "{value}"),
             Self::Float(value) => write!(f, "{}", Scalar::F64(value)),
+            Self::Imaginary(value) => write!(f, "{}j", Scalar::F64(value)),
         }
     }
 }

@@ -117,8 +117,8 @@ fn slips_are_shown_where_they_are() {
     refused("y(i) = a(i) b(i)", &["E0101", "an operator or the end"]);
     refused("y(i) = 2x(i)", &["E0103", "`2x` is no number"]);
     refused(
-        "y(i) = 9223372036854775808",
-        &["E0103", "9223372036854775808.0"],
+        "y(i) = 18446744073709551616",
+        &["E0103", "18446744073709551616.0"],
     );
     refused("y(i) = 1e400", &["E0103"]);
     refused("y(i) = a(i) \u{d7} 2", &["E0102"]);

@@ -7,8 +7,13 @@
 //! | float `a // b`, `a % b`       | those of NumPy: floors, the rest is exact |
 //! | float `min max relu sign`     | `NaN` if an argument is `NaN`             |
 //! | float `sign` of a zero        | that zero                                 |
+//! | `conj real imag` of a real    | itself, itself, 0                         |
+//!
+//! Complex numbers are computed with here by the formulas of a library, and in
+//! kernels by our own: rounding of quotients and functions may differ, and the
+//! one checks the other.
 
-use sparsec_base::Scalar;
+use sparsec_base::{Complex, Scalar};
 
 use super::Operator;
 
@@ -26,7 +31,7 @@ impl Operator {
             [Scalar::Bool(condition), left, right] if self == Self::Select => {
                 Some(if condition { left } else { right })
             }
-            _ => panic!("`{}` of {args:?}", self.symbol()),
+            _ => self.refuse(args),
         }
     }
 
@@ -47,138 +52,190 @@ impl Operator {
     /// `value` reduced with itself, `n` times in all; `None` if the operator
     /// does not reduce. A float sum is rounded once.
     pub fn repeat(self, value: Scalar, n: u64) -> Option<Scalar> {
-        let identity = self.identity(value.element())?;
+        let element = value.element();
+        let identity = self.identity(element)?;
         if n == 0 || value == identity {
             return Some(identity);
         }
-        if n == 1 || self.is_idempotent(value.element()) {
+        if n == 1 || self.is_idempotent(element) {
             return Some(value);
         }
-        // Integers wrap, so the low 64 bits of `n` are enough for a product.
         Some(match (self, value) {
-            (Self::Add, Scalar::I32(v)) => Scalar::I32(v.wrapping_mul(n as i32)),
-            (Self::Add, Scalar::I64(v)) => Scalar::I64(v.wrapping_mul(n as i64)),
             (Self::Add, Scalar::F32(v)) => Scalar::F32((f64::from(v) * n as f64) as f32),
             (Self::Add, Scalar::F64(v)) => Scalar::F64(v * n as f64),
-            (_, Scalar::F32(v)) => Scalar::F32(f64::from(v).powf(n as f64) as f32),
-            (_, Scalar::F64(v)) => Scalar::F64(v.powf(n as f64)),
+            (Self::Add, Scalar::C64(v)) => {
+                let times = |part: f32| (f64::from(part) * n as f64) as f32;
+                Scalar::C64(Complex::new(times(v.re), times(v.im)))
+            }
+            (Self::Add, Scalar::C128(v)) => Scalar::C128(v * n as f64),
+            (Self::Mul, Scalar::F32(v)) => Scalar::F32(f64::from(v).powf(n as f64) as f32),
+            (Self::Mul, Scalar::F64(v)) => Scalar::F64(v.powf(n as f64)),
+            (Self::Add, _) => {
+                // Integers wrap, so the low bits of `n` are enough for a product.
+                let count = Scalar::from_i64(element, n as i64);
+                Self::Mul.evaluate(&[value, count])?
+            }
             _ => power(self, value, n),
         })
     }
 
     fn unary(self, value: Scalar) -> Scalar {
+        macro_rules! integer {
+            ($kind:ident, $v:expr, $neg:expr, $abs:expr, $relu:expr, $sign:expr) => {
+                Scalar::$kind(match self {
+                    Self::Neg => $neg,
+                    Self::Abs => $abs,
+                    Self::Relu => $relu,
+                    Self::Sign => $sign,
+                    Self::Conj | Self::Real => $v,
+                    Self::Imag => 0,
+                    _ => self.refuse(&[value]),
+                })
+            };
+        }
+        macro_rules! signed {
+            ($kind:ident, $v:expr) => {
+                integer!(
+                    $kind,
+                    $v,
+                    $v.wrapping_neg(),
+                    $v.wrapping_abs(),
+                    $v.max(0),
+                    $v.signum()
+                )
+            };
+        }
+        macro_rules! unsigned {
+            ($kind:ident, $v:expr) => {
+                integer!($kind, $v, $v.wrapping_neg(), $v, $v, $v.min(1))
+            };
+        }
+        macro_rules! float {
+            ($kind:ident, $v:expr) => {
+                Scalar::$kind(match self {
+                    Self::Neg => -$v,
+                    Self::Abs => $v.abs(),
+                    Self::Sqrt => $v.sqrt(),
+                    Self::Exp => $v.exp(),
+                    Self::Log => $v.ln(),
+                    Self::Sin => $v.sin(),
+                    Self::Cos => $v.cos(),
+                    Self::Tanh => $v.tanh(),
+                    Self::Floor => $v.floor(),
+                    Self::Ceil => $v.ceil(),
+                    Self::Relu if $v.is_nan() || $v > 0.0 => $v,
+                    Self::Relu => 0.0,
+                    Self::Sign if $v > 0.0 => 1.0,
+                    Self::Sign if $v < 0.0 => -1.0,
+                    Self::Sign | Self::Conj | Self::Real => $v,
+                    Self::Imag => 0.0,
+                    _ => self.refuse(&[value]),
+                })
+            };
+        }
+        macro_rules! complex {
+            ($kind:ident, $part:ident, $v:expr) => {
+                match self {
+                    Self::Abs => Scalar::$part($v.norm()),
+                    Self::Real => Scalar::$part($v.re),
+                    Self::Imag => Scalar::$part($v.im),
+                    Self::Neg => Scalar::$kind(-$v),
+                    Self::Conj => Scalar::$kind($v.conj()),
+                    Self::Sqrt => Scalar::$kind($v.sqrt()),
+                    Self::Exp => Scalar::$kind($v.exp()),
+                    Self::Log => Scalar::$kind($v.ln()),
+                    _ => self.refuse(&[value]),
+                }
+            };
+        }
         match value {
             Scalar::Bool(v) if self == Self::Not => Scalar::Bool(!v),
-            Scalar::I32(v) => Scalar::I32(match self {
-                Self::Neg => v.wrapping_neg(),
-                Self::Abs => v.wrapping_abs(),
-                Self::Relu => v.max(0),
-                Self::Sign => v.signum(),
-                _ => self.refuse(&[value]),
-            }),
-            Scalar::I64(v) => Scalar::I64(match self {
-                Self::Neg => v.wrapping_neg(),
-                Self::Abs => v.wrapping_abs(),
-                Self::Relu => v.max(0),
-                Self::Sign => v.signum(),
-                _ => self.refuse(&[value]),
-            }),
-            Scalar::F32(v) => Scalar::F32(match self {
-                Self::Neg => -v,
-                Self::Abs => v.abs(),
-                Self::Sqrt => v.sqrt(),
-                Self::Exp => v.exp(),
-                Self::Log => v.ln(),
-                Self::Sin => v.sin(),
-                Self::Cos => v.cos(),
-                Self::Tanh => v.tanh(),
-                Self::Floor => v.floor(),
-                Self::Ceil => v.ceil(),
-                Self::Relu if v.is_nan() || v > 0.0 => v,
-                Self::Relu => 0.0,
-                Self::Sign if v > 0.0 => 1.0,
-                Self::Sign if v < 0.0 => -1.0,
-                Self::Sign => v,
-                _ => self.refuse(&[value]),
-            }),
-            Scalar::F64(v) => Scalar::F64(match self {
-                Self::Neg => -v,
-                Self::Abs => v.abs(),
-                Self::Sqrt => v.sqrt(),
-                Self::Exp => v.exp(),
-                Self::Log => v.ln(),
-                Self::Sin => v.sin(),
-                Self::Cos => v.cos(),
-                Self::Tanh => v.tanh(),
-                Self::Floor => v.floor(),
-                Self::Ceil => v.ceil(),
-                Self::Relu if v.is_nan() || v > 0.0 => v,
-                Self::Relu => 0.0,
-                Self::Sign if v > 0.0 => 1.0,
-                Self::Sign if v < 0.0 => -1.0,
-                Self::Sign => v,
-                _ => self.refuse(&[value]),
-            }),
-            _ => self.refuse(&[value]),
+            Scalar::I8(v) => signed!(I8, v),
+            Scalar::I16(v) => signed!(I16, v),
+            Scalar::I32(v) => signed!(I32, v),
+            Scalar::I64(v) => signed!(I64, v),
+            Scalar::U8(v) => unsigned!(U8, v),
+            Scalar::U16(v) => unsigned!(U16, v),
+            Scalar::U32(v) => unsigned!(U32, v),
+            Scalar::U64(v) => unsigned!(U64, v),
+            Scalar::F32(v) => float!(F32, v),
+            Scalar::F64(v) => float!(F64, v),
+            Scalar::C64(v) => complex!(C64, F32, v),
+            Scalar::C128(v) => complex!(C128, F64, v),
+            Scalar::Bool(_) | Scalar::F16(_) | Scalar::Bf16(_) => self.refuse(&[value]),
         }
     }
 
     fn binary(self, left: Scalar, right: Scalar) -> Option<Scalar> {
-        match (left, right) {
-            (Scalar::Bool(a), Scalar::Bool(b)) => Some(Scalar::Bool(match self {
+        macro_rules! integer {
+            ($kind:ident, $ty:ty, $a:expr, $b:expr) => {
+                Scalar::$kind(match self {
+                    Self::Add => $a.wrapping_add($b),
+                    Self::Sub => $a.wrapping_sub($b),
+                    Self::Mul => $a.wrapping_mul($b),
+                    // Only the least number divided by -1 does not fit, and wraps.
+                    Self::FloorDiv => floor_div($a.into(), $b.into())? as $ty,
+                    Self::Mod => floor_mod($a.into(), $b.into())? as $ty,
+                    Self::Min => $a.min($b),
+                    Self::Max => $a.max($b),
+                    _ => return Some(Scalar::Bool(self.compare($a, $b))),
+                })
+            };
+        }
+        macro_rules! float {
+            ($kind:ident, $divmod:ident, $a:expr, $b:expr) => {
+                Scalar::$kind(match self {
+                    Self::Add => $a + $b,
+                    Self::Sub => $a - $b,
+                    Self::Mul => $a * $b,
+                    Self::Div => $a / $b,
+                    Self::FloorDiv => $divmod($a, $b).0,
+                    Self::Mod => $divmod($a, $b).1,
+                    Self::Pow => $a.powf($b),
+                    Self::Min if $a.is_nan() || $a < $b => $a,
+                    Self::Max if $a.is_nan() || $a > $b => $a,
+                    Self::Min | Self::Max => $b,
+                    _ => return Some(Scalar::Bool(self.compare($a, $b))),
+                })
+            };
+        }
+        macro_rules! complex {
+            ($kind:ident, $a:expr, $b:expr) => {
+                Scalar::$kind(match self {
+                    Self::Add => $a + $b,
+                    Self::Sub => $a - $b,
+                    Self::Mul => $a * $b,
+                    // Where the divisor has no imaginary part, no rounding is added.
+                    Self::Div if $b.im == 0.0 => $a / $b.re,
+                    Self::Div => $a / $b,
+                    Self::Pow if $b.im == 0.0 && $b.re == 1.0 => $a,
+                    Self::Pow => $a.powc($b),
+                    Self::Eq => return Some(Scalar::Bool($a == $b)),
+                    Self::Ne => return Some(Scalar::Bool($a != $b)),
+                    _ => self.refuse(&[left, right]),
+                })
+            };
+        }
+        Some(match (left, right) {
+            (Scalar::Bool(a), Scalar::Bool(b)) => Scalar::Bool(match self {
                 Self::Add | Self::Or | Self::Max => a || b,
                 Self::Mul | Self::And | Self::Min => a && b,
                 _ => self.compare(a, b),
-            })),
-            (Scalar::I32(a), Scalar::I32(b)) => Some(Scalar::I32(match self {
-                Self::Add => a.wrapping_add(b),
-                Self::Sub => a.wrapping_sub(b),
-                Self::Mul => a.wrapping_mul(b),
-                // Only the least number divided by -1 does not fit, and wraps.
-                Self::FloorDiv => floor_div(a.into(), b.into())? as i32,
-                Self::Mod => floor_mod(a.into(), b.into())? as i32,
-                Self::Min => a.min(b),
-                Self::Max => a.max(b),
-                _ => return Some(Scalar::Bool(self.compare(a, b))),
-            })),
-            (Scalar::I64(a), Scalar::I64(b)) => Some(Scalar::I64(match self {
-                Self::Add => a.wrapping_add(b),
-                Self::Sub => a.wrapping_sub(b),
-                Self::Mul => a.wrapping_mul(b),
-                Self::FloorDiv => floor_div(a, b)?,
-                Self::Mod => floor_mod(a, b)?,
-                Self::Min => a.min(b),
-                Self::Max => a.max(b),
-                _ => return Some(Scalar::Bool(self.compare(a, b))),
-            })),
-            (Scalar::F32(a), Scalar::F32(b)) => Some(Scalar::F32(match self {
-                Self::Add => a + b,
-                Self::Sub => a - b,
-                Self::Mul => a * b,
-                Self::Div => a / b,
-                Self::FloorDiv => divmod_f32(a, b).0,
-                Self::Mod => divmod_f32(a, b).1,
-                Self::Pow => a.powf(b),
-                Self::Min if a.is_nan() || a < b => a,
-                Self::Max if a.is_nan() || a > b => a,
-                Self::Min | Self::Max => b,
-                _ => return Some(Scalar::Bool(self.compare(a, b))),
-            })),
-            (Scalar::F64(a), Scalar::F64(b)) => Some(Scalar::F64(match self {
-                Self::Add => a + b,
-                Self::Sub => a - b,
-                Self::Mul => a * b,
-                Self::Div => a / b,
-                Self::FloorDiv => divmod_f64(a, b).0,
-                Self::Mod => divmod_f64(a, b).1,
-                Self::Pow => a.powf(b),
-                Self::Min if a.is_nan() || a < b => a,
-                Self::Max if a.is_nan() || a > b => a,
-                Self::Min | Self::Max => b,
-                _ => return Some(Scalar::Bool(self.compare(a, b))),
-            })),
+            }),
+            (Scalar::I8(a), Scalar::I8(b)) => integer!(I8, i8, a, b),
+            (Scalar::I16(a), Scalar::I16(b)) => integer!(I16, i16, a, b),
+            (Scalar::I32(a), Scalar::I32(b)) => integer!(I32, i32, a, b),
+            (Scalar::I64(a), Scalar::I64(b)) => integer!(I64, i64, a, b),
+            (Scalar::U8(a), Scalar::U8(b)) => integer!(U8, u8, a, b),
+            (Scalar::U16(a), Scalar::U16(b)) => integer!(U16, u16, a, b),
+            (Scalar::U32(a), Scalar::U32(b)) => integer!(U32, u32, a, b),
+            (Scalar::U64(a), Scalar::U64(b)) => integer!(U64, u64, a, b),
+            (Scalar::F32(a), Scalar::F32(b)) => float!(F32, divmod_f32, a, b),
+            (Scalar::F64(a), Scalar::F64(b)) => float!(F64, divmod_f64, a, b),
+            (Scalar::C64(a), Scalar::C64(b)) => complex!(C64, a, b),
+            (Scalar::C128(a), Scalar::C128(b)) => complex!(C128, a, b),
             _ => self.refuse(&[left, right]),
-        }
+        })
     }
 
     fn compare<T: PartialOrd + std::fmt::Debug>(self, a: T, b: T) -> bool {
@@ -198,21 +255,13 @@ impl Operator {
     }
 }
 
-fn floor_div(a: i64, b: i64) -> Option<i64> {
-    if b == 0 {
-        return None;
-    }
-    let inexact = a.wrapping_rem(b) != 0;
-    Some(a.wrapping_div(b) - i64::from(inexact && (a < 0) != (b < 0)))
+/// In 128 bits, which hold every integer type with its sign.
+fn floor_div(a: i128, b: i128) -> Option<i128> {
+    (b != 0).then(|| a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0))
 }
 
-fn floor_mod(a: i64, b: i64) -> Option<i64> {
-    if b == 0 {
-        return None;
-    }
-    let rest = a.wrapping_rem(b);
-    let wrong_sign = rest != 0 && (rest < 0) != (b < 0);
-    Some(if wrong_sign { rest + b } else { rest })
+fn floor_mod(a: i128, b: i128) -> Option<i128> {
+    floor_div(a, b).map(|quotient| a - quotient * b)
 }
 
 macro_rules! divmod {
@@ -260,12 +309,14 @@ fn power(op: Operator, value: Scalar, mut n: u64) -> Scalar {
 
 /// Zero without a sign, `NaN` without a payload.
 fn plain(value: Scalar) -> Scalar {
+    // Adding zero changes only -0.
+    let single = |v: f32| if v.is_nan() { f32::NAN } else { v + 0.0 };
+    let double = |v: f64| if v.is_nan() { f64::NAN } else { v + 0.0 };
     match value {
-        Scalar::F32(v) if v.is_nan() => Scalar::F32(f32::NAN),
-        Scalar::F64(v) if v.is_nan() => Scalar::F64(f64::NAN),
-        // Adding zero changes only -0.
-        Scalar::F32(v) => Scalar::F32(v + 0.0),
-        Scalar::F64(v) => Scalar::F64(v + 0.0),
+        Scalar::F32(v) => Scalar::F32(single(v)),
+        Scalar::F64(v) => Scalar::F64(double(v)),
+        Scalar::C64(v) => Scalar::C64(Complex::new(single(v.re), single(v.im))),
+        Scalar::C128(v) => Scalar::C128(Complex::new(double(v.re), double(v.im))),
         _ => value,
     }
 }

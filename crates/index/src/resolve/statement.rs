@@ -195,17 +195,12 @@ impl Resolver<'_> {
     /// was declared.
     fn assigned(&mut self, assignment: &Assignment, tensor: TensorVar, rhs: Typed) -> Result<Expr> {
         let name = &assignment.lhs.name.text;
-        if self.op.is_logical() {
-            // Reducing checks this too, but there may be nothing to reduce.
-            let span = rhs.span;
-            self.typer()
-                .reduce(self.op, span, Vec::new(), rhs.clone())?;
-        }
+        // Reducing checks this too, but there may be nothing to reduce.
+        let (op, span) = (self.op, rhs.span);
+        self.typer().reduce(op, span, Vec::new(), rhs.clone())?;
         let declared = self.declarations.get(name).and_then(|known| known.element);
-        let rhs = match declared {
-            Some(element) => self.typer().convert(rhs, element)?,
-            None => rhs,
-        };
+        let element = declared.unwrap_or(rhs.element);
+        let rhs = self.typer().convert(rhs, element)?;
         let data = &mut self.program.tensors[tensor];
         if data.element != rhs.element {
             data.element = rhs.element;

@@ -136,28 +136,101 @@ fn explicit_reductions_bind_their_variables() {
 }
 
 #[test]
-fn types_meet_as_in_numpy() {
-    use ElementType::{Bool, F32, F64, I32, I64};
-    let types = [Bool, I32, I64, F32, F64];
-    let expect = [
-        [Bool, I32, I64, F32, F64],
-        [I32, I32, I64, F64, F64],
-        [I64, I64, I64, F64, F64],
-        [F32, F64, F64, F32, F64],
-        [F64, F64, F64, F64, F64],
-    ];
-    for (a, row) in types.into_iter().zip(expect) {
-        for (b, expect) in types.into_iter().zip(row) {
-            check_types(&format!("y(i) = {a}_a(i) * {b}_b(i)"), &[expect]);
-            let quotient = if (a, b) == (F32, F32) || expect == F32 {
-                F32
-            } else {
-                F64
-            };
-            check_types(&format!("y(i) = {a}_a(i) / {b}_b(i)"), &[quotient]);
-            check_types(&format!("y(i) = {a}_a(i) < {b}_b(i)"), &[Bool]);
-        }
+fn operators_give_the_types_in_which_arguments_meet() {
+    use ElementType::{Bool, C64, C128, F16, F32, F64, I16, I32, I64};
+    check_types("y(i) = i32_a(i) * f32_b(i)", &[F64]);
+    check_types("y(i) = i8_a(i) - u8_b(i)", &[I16]);
+    check_types("y(i) = i8_a(i) // i32_b(i)", &[I32]);
+    check_types("y(i) = u64_a(i) + i64_b(i)", &[F64]);
+    check_types("y(i) = i8_a(i) * f16_b(i)", &[F16]);
+    check_types("y(i) = f16_a(i) * bf16_b(i)", &[F32]);
+    check_types("y(i) = f64_a(i) * c64_b(i)", &[C128]);
+    check_types("y(i) = f32_a(i) / c64_b(i)", &[C64]);
+    check_types("y(i) = f16_a(i) < f64_b(i)", &[Bool]);
+    check_types("y(i) = c64_a(i) == i8_b(i)", &[Bool]);
+    check_types("y(i) = i8_a(i) / i8_b(i)", &[F64]);
+    check_types("y(i) = f16_a(i) / f16_b(i)", &[F16]);
+    check_types("y(i) = i64_a(i) / f32_b(i)", &[F64]);
+    check_types("y(i) = bool_a(i) + bool_b(i)", &[Bool]);
+    check_types("y(i) = i64(i8_a(i)) + 1", &[I64]);
+}
+
+#[test]
+fn complex_numbers_have_parts() {
+    use ElementType::{C64, C128, F32, F64, I8};
+    check_types("y(i) = abs(c64_a(i))", &[F32]);
+    check_types("y(i) = real(c128_a(i)) + imag(c128_a(i))", &[F64]);
+    check_types("y(i) = conj(c64_a(i)) * c64_b(i)", &[C64]);
+    check_types("y(i) = sqrt(c64_a(i)) * 2", &[C64]);
+    check_types("y(i) = real(i8_a(i)); z(i) = imag(i8_a(i))", &[I8, I8]);
+    check_types("y = 2j; z(i) = f32_a(i) * 2j", &[C128, C64]);
+    check_types("z(i) = i8_a(i) * 2j", &[C128]);
+    check(
+        "y(i) = c64_a(i) * (1 - 2.5j)",
+        "y(i) = c64_a(i) * (1.0 + -2.5j)",
+    );
+    check("y(i) = c64_a(i) * (2j * 2j)", "y(i) = c64_a(i) * -4.0");
+}
+
+#[test]
+fn complex_numbers_have_no_order() {
+    let refused = |text: &str, code: &str| {
+        let error = resolve(text).expect_err("is refused");
+        assert!(error.contains(code), "`{text}` gives {error}");
+    };
+    for text in [
+        "y(i) = c64_a(i) < 1",
+        "y(i) = min(b(i), c128_a(i))",
+        "y = max{i}(c64_a(i))",
+        "y min= c64_a(i)",
+        "y(i) max= c64_a(i)",
+        "y(i) = relu(c64_a(i))",
+        "y(i) = c64_a(i) // 2",
+        "y(i) = sin(c64_a(i))",
+    ] {
+        refused(text, "E0223");
     }
+    refused("y(i) = f64(c64_a(i))", "E0224");
+    refused("y(i) = i8(2j) * b(i)", "E0224");
+    refused("y(i) = real(bool_a(i))", "E0208");
+    refused("y(i) = c64_a(i) and bool_b(i)", "E0208");
+}
+
+#[test]
+fn halves_are_computed_with_as_singles() {
+    check(
+        "y(i) = f16_a(i) * f16_b(i) + 1",
+        "y(i) = f16(f32(f16_a(i)) * f32(f16_b(i)) + 1.0)",
+    );
+    check("y(i) = f16_a(i)", "y(i) = f16_a(i)");
+    check("y = bf16_a(i)", "y = bf16(sum{i}(f32(bf16_a(i))))");
+    check(
+        "y(i) = f32(f16_a(i) * f16_a(i))",
+        "y(i) = f32(f16_a(i)) * f32(f16_a(i))",
+    );
+    check("y(i) = f32(f16(f32_a(i)))", "y(i) = f32(f16(f32_a(i)))");
+    check(
+        "y(i) = -f16_a(i) < f16_a(i)",
+        "y(i) = -f32(f16_a(i)) < f32(f16_a(i))",
+    );
+    check(
+        "y(i) = max{j}(f16_A(i,j))",
+        "y(i) = f16(max{j}(f32(f16_A(i,j))))",
+    );
+}
+
+#[test]
+fn integers_are_written_in_full() {
+    use ElementType::{I64, U8, U64};
+    check_types(
+        "y = 9223372036854775807; z = 18446744073709551615",
+        &[I64, U64],
+    );
+    check_types("y(i) = u8_a(i) + 255", &[U8]);
+    check(
+        "y(i) = u64_a(i) - 18446744073709551615",
+        "y(i) = u64_a(i) - 18446744073709551615",
+    );
 }
 
 #[test]
@@ -181,11 +254,16 @@ fn numbers_take_the_type_beside_them() {
 
 #[test]
 fn small_sums_accumulate_in_64_bits() {
-    use ElementType::{Bool, F32, I32, I64};
+    use ElementType::{Bool, F16, F32, I32, I64, U8, U64};
     check_types(
         "y = i32_a(i); z = bool_a(i); w = f32_a(i)",
         &[I64, I64, F32],
     );
+    check_types(
+        "y = i8_a(i); z = u16_a(i); w = prod{i}(u8_a(i)); v = f16_a(i)",
+        &[I64, U64, U64, F16],
+    );
+    check_types("y = max{i}(u8_a(i))", &[U8]);
     check_types("y = max{i}(i32_a(i)); z = or{i}(bool_a(i))", &[I32, Bool]);
     check_types("y(i) = i32_a(i); z = y(i)", &[I32, I64]);
 }

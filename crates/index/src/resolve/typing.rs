@@ -1,34 +1,42 @@
 //! Of what type each part of an expression is.
 //!
-//! Two types meet in the narrower one that holds both, as in NumPy 2:
-//!
-//! |      | bool | i32 | i64 | f32 | f64 |
-//! |------|------|-----|-----|-----|-----|
-//! | bool | bool | i32 | i64 | f32 | f64 |
-//! | i32  |      | i32 | i64 | f64 | f64 |
-//! | i64  |      |     | i64 | f64 | f64 |
-//! | f32  |      |     |     | f32 | f64 |
-//!
-//! A number that is written down is **weak**: it takes the type of what it
-//! stands beside, unless that is of a lesser kind (truth value, integer, float).
-//! So `A(i) * 2.0` is `f32` if `A` is, and `f64` if `A` is `i32`. What is made of
+//! Two types meet in the narrowest one that holds both (`promote`). A number
+//! that is written down is **weak**: it takes the type of what it stands beside,
+//! unless that is of a lesser kind (truth value, integer, float, complex). So
+//! `A(i) * 2.0` is `f32` if `A` is, and `f64` if `A` is `i32`. What is made of
 //! numbers alone is worked out here and is weak too; where it stands alone it is
-//! `i64` or `f64`.
+//! `i64`, `f64` or `c128`.
 //!
-//! `/` and the functions of floats take integers as `f64`. Sums and products of
-//! `bool` and `i32` accumulate in `i64`, and give it.
+//! `/` and the functions of floats take integers as `f64`.
+//!
+//! Two kinds of types are computed with as others:
+//!
+//! | type           | in expressions | in sums and products | the result |
+//! |----------------|----------------|----------------------|------------|
+//! | `f16`, `bf16`  | `f32`          | `f32`                | rounded to the type where it is stored |
+//! | `bool`, `i8` … `i32` | itself, wrapping | `i64`        | `i64`      |
+//! | `u8` … `u32`   | itself, wrapping | `u64`              | `u64`      |
+//!
+//! So the sum of two halves is rounded once, when it is stored, however many
+//! operations it took: `f16` is what [`Typed::element`] says and the type of a
+//! result that nobody declared, while the expression is of `f32`.
 
-use sparsec_base::{Arena, Diagnostic, ElementType, Result, Scalar, Source, Span, code};
+use sparsec_base::{
+    Arena, Complex, Diagnostic, ElementType, Kind, Result, Scalar, Source, Span, code,
+};
 
 use crate::expr::{Access, Expr};
 use crate::notation::{Node, NodeKind, Number, TensorUse};
 use crate::operator::{Operator, Style};
 use crate::program::{IndexVar, TensorData, TensorVar};
+use crate::resolve::promote::promote;
 
 /// An expression with its type and place.
 #[derive(Clone, Debug)]
 pub(crate) struct Typed {
+    /// Of type `element`, or of the type that `element` is computed with.
     pub(crate) expr: Expr,
+    /// The type that the language gives the expression.
     pub(crate) element: ElementType,
     /// Whether it is a number that takes the type of what it stands beside.
     pub(crate) weak: bool,
@@ -40,16 +48,6 @@ pub(crate) struct Typed {
 pub(crate) struct Typer<'a> {
     pub(crate) source: &'a Source,
     pub(crate) tensors: &'a Arena<TensorVar, TensorData>,
-}
-
-/// The narrower type that holds all values of both, as far as floats do.
-pub(crate) fn promote(a: ElementType, b: ElementType) -> ElementType {
-    let (narrow, wide) = (a.min(b), a.max(b));
-    if narrow.is_integer() && wide == ElementType::F32 {
-        ElementType::F64
-    } else {
-        wide
-    }
 }
 
 impl Typer<'_> {
@@ -67,8 +65,9 @@ impl Typer<'_> {
     pub(crate) fn number(&self, number: Number, span: Span) -> Typed {
         let (value, weak) = match number {
             Number::Bool(value) => (Scalar::Bool(value), false),
-            Number::Integer(value) => (Scalar::I64(value), true),
+            Number::Integer(value) => (integer(value), true),
             Number::Float(value) => (Scalar::F64(value), true),
+            Number::Imaginary(value) => (Scalar::C128(Complex::new(0.0, value)), true),
         };
         literal(value, weak, span)
     }
@@ -106,8 +105,8 @@ impl Typer<'_> {
     /// An operator applied to its arguments.
     ///
     /// # Errors
-    /// `E0208` for a type that it does not take, `E0219` and `E0222` for
-    /// numbers.
+    /// `E0208` and `E0223` for a type that it does not take, `E0219` and `E0222`
+    /// for numbers.
     pub(crate) fn apply(
         &self,
         op: Operator,
@@ -127,17 +126,20 @@ impl Typer<'_> {
             }
         }
         let mut common = common_type(&args);
-        if !op.takes(common) && op.takes(ElementType::F64) && !op.takes(ElementType::I64) {
-            common = ElementType::F64;
+        if !op.takes_kind(common.kind()) && op.takes_kind(Kind::Float) && !common.is_complex() {
+            // True division and the functions of floats.
+            if !op.takes_kind(Kind::Signed) {
+                common = ElementType::F64;
+            }
         }
-        if !op.takes(common) {
-            return Err(self.not_of_bool(op, op_span, &args));
+        if !op.takes_kind(common.kind()) {
+            return Err(self.not_taken(op, op_span, &args, common));
         }
         let weak = args.iter().all(|arg| arg.weak) && !op.is_comparison();
         let mut converted = Vec::with_capacity(op.arity());
         converted.extend(condition.map(|condition| condition.expr));
         for arg in args {
-            converted.push(self.convert(arg, common)?.expr);
+            converted.push(self.convert(arg, common.computed())?.expr);
         }
         let literals: Option<Vec<Scalar>> = converted.iter().map(Expr::literal).collect();
         if let Some(values) = literals {
@@ -145,7 +147,11 @@ impl Typer<'_> {
                 let error = Diagnostic::new(code::CONSTANT_ERROR, "an integer is divided by zero");
                 return Err(error.at(self.source, span, "the same for all data"));
             };
-            return Ok(literal(value, weak, span));
+            let element = op.result_type(common);
+            return Ok(Typed {
+                element,
+                ..literal(value, weak, span)
+            });
         }
         Ok(Typed {
             expr: Expr::Apply {
@@ -162,7 +168,7 @@ impl Typer<'_> {
     /// assignment alone.
     ///
     /// # Errors
-    /// `E0208`.
+    /// `E0208` and `E0223`.
     pub(crate) fn reduce(
         &self,
         op: Operator,
@@ -173,16 +179,19 @@ impl Typer<'_> {
         if op.is_logical() {
             self.expect_bool(op, op_span, &body)?;
         }
+        if !op.takes_kind(body.element.kind()) {
+            return Err(self.not_taken(op, op_span, std::slice::from_ref(&body), body.element));
+        }
         if vars.is_empty() {
             return Ok(body);
         }
         let span = body.span;
-        let narrow = matches!(body.element, ElementType::Bool | ElementType::I32);
-        let accumulator = match op {
-            Operator::Add | Operator::Mul if narrow => ElementType::I64,
+        let accumulator = match (op, body.element.kind()) {
+            (Operator::Add | Operator::Mul, Kind::Bool | Kind::Signed) => ElementType::I64,
+            (Operator::Add | Operator::Mul, Kind::Unsigned) => ElementType::U64,
             _ => body.element,
         };
-        let body = self.convert(body, accumulator)?;
+        let body = self.convert(body, accumulator.computed())?;
         Ok(Typed {
             expr: Expr::Reduce {
                 op,
@@ -198,9 +207,18 @@ impl Typer<'_> {
     /// An explicit conversion, which may lose digits.
     ///
     /// # Errors
-    /// `E0222` for a constant that the type does not hold.
+    /// `E0222` for a constant that the type does not hold, `E0224` for a complex
+    /// number as a real one.
     pub(crate) fn cast(&self, element: ElementType, value: Typed) -> Result<Typed> {
         let span = value.span;
+        let truth = element == ElementType::Bool;
+        if value.element.is_complex() && !element.is_complex() && !truth {
+            let text = self.source.slice(span);
+            let message = format!("a complex number is no {element}");
+            return Err(Diagnostic::new(code::COMPLEX_AS_REAL, message)
+                .at(self.source, span, format!("this is {}", value.element))
+                .help(format!("take a part of it: `real({text})`")));
+        }
         if let Some(constant) = value.expr.literal() {
             let Some(converted) = constant.cast(element) else {
                 let message = format!("`{constant}` cannot be converted to {element}");
@@ -212,8 +230,8 @@ impl Typer<'_> {
             };
             return Ok(literal(converted, false, span));
         }
-        if value.element == element {
-            return Ok(value);
+        if value.expr.element(self.tensors) == element {
+            return Ok(Typed { element, ..value });
         }
         Ok(Typed {
             expr: Expr::Cast(element, Box::new(value.expr)),
@@ -228,18 +246,23 @@ impl Typer<'_> {
     /// # Errors
     /// `E0219`.
     pub(crate) fn convert(&self, value: Typed, element: ElementType) -> Result<Typed> {
-        if let (true, Expr::Literal(Scalar::I64(number))) = (value.weak, &value.expr)
-            && element == ElementType::I32
-            && i32::try_from(*number).is_err()
+        if let (true, Some(number)) = (value.weak, value.expr.literal())
+            && element.is_integer()
+            && number.element().is_integer()
+            && number
+                .cast(element)
+                .and_then(|there| there.cast(number.element()))
+                != Some(number)
         {
             let message = format!("`{number}` is not an {element}");
+            let wide = number.element();
             return Err(Diagnostic::new(code::LITERAL_RANGE, message)
                 .at(
                     self.source,
                     value.span,
                     format!("stands beside an {element}"),
                 )
-                .help("convert the other side: `i64(…)`"));
+                .help(format!("convert the other side: `{wide}(…)`")));
         }
         self.cast(element, value)
     }
@@ -264,29 +287,55 @@ impl Typer<'_> {
         )))
     }
 
-    fn not_of_bool(&self, op: Operator, op_span: Span, args: &[Typed]) -> Diagnostic {
+    /// The diagnostic for arguments that meet in a type which `op` does not take.
+    fn not_taken(
+        &self,
+        op: Operator,
+        op_span: Span,
+        args: &[Typed],
+        common: ElementType,
+    ) -> Diagnostic {
         let symbol = op.symbol();
-        let call = op.style() == Style::Call;
-        let text = if call {
-            format!("`{symbol}`")
-        } else {
-            format!("operator `{symbol}`")
+        let text = match op.style() {
+            Style::Call => format!("`{symbol}`"),
+            _ => format!("operator `{symbol}`"),
         };
-        let mut error = Diagnostic::new(
-            code::TYPE_MISMATCH,
-            format!("{text} is not for truth values"),
-        )
-        .at(self.source, op_span, "takes numbers");
-        for arg in args {
-            error = error.also(self.source, arg.span, "this is bool");
+        let (code, what, takes) = match common.is_complex() {
+            true => (
+                code::COMPLEX_OPERATION,
+                "complex numbers",
+                "takes real numbers",
+            ),
+            false => (code::TYPE_MISMATCH, "truth values", "takes numbers"),
+        };
+        let mut error = Diagnostic::new(code, format!("{text} is not for {what}")).at(
+            self.source,
+            op_span,
+            takes,
+        );
+        for arg in args
+            .iter()
+            .filter(|arg| arg.element.kind() == common.kind())
+        {
+            error = error.also(self.source, arg.span, format!("this is {}", arg.element));
         }
-        match args.first() {
-            Some(arg) => error.help(format!(
-                "convert it: `i32({})`",
-                self.source.slice(arg.span)
-            )),
-            None => error,
-        }
+        let culprit = args.iter().find(|arg| arg.element.kind() == common.kind());
+        let Some(arg) = culprit else {
+            return error;
+        };
+        let slice = self.source.slice(arg.span);
+        error.help(match common.is_complex() {
+            true => format!("take a part of it: `abs({slice})`"),
+            false => format!("convert it: `i32({slice})`"),
+        })
+    }
+}
+
+/// A number that is written down, as the first of `i64` and `u64` that holds it.
+fn integer(value: i128) -> Scalar {
+    match i64::try_from(value) {
+        Ok(value) => Scalar::I64(value),
+        Err(_) => Scalar::U64(value as u64),
     }
 }
 
@@ -302,17 +351,19 @@ fn literal(value: Scalar, weak: bool, span: Span) -> Typed {
 /// The type in which arguments meet.
 fn common_type(args: &[Typed]) -> ElementType {
     let strong = args.iter().filter(|arg| !arg.weak).map(|arg| arg.element);
-    let weak = args
-        .iter()
-        .filter(|arg| arg.weak)
-        .map(|arg| arg.element)
-        .max();
+    let weak = args.iter().filter(|arg| arg.weak).map(|arg| arg.element);
+    // Of numbers alone: the widest of i64, u64, f64 and c128.
+    let weak = weak.max();
     match (strong.reduce(promote), weak) {
         (Some(strong), None) => strong,
         (None, Some(weak)) => weak,
-        (Some(strong), Some(ElementType::F64)) if !strong.is_float() => ElementType::F64,
-        (Some(ElementType::Bool), Some(_)) => ElementType::I64,
-        (Some(strong), Some(_)) => strong,
+        (Some(strong), Some(weak)) => match (strong.kind(), weak.kind()) {
+            // A number of a greater kind lifts what it stands beside.
+            (Kind::Bool, Kind::Signed | Kind::Unsigned) => weak,
+            (Kind::Bool | Kind::Signed | Kind::Unsigned, Kind::Float | Kind::Complex) => weak,
+            (Kind::Float, Kind::Complex) => promote(strong, ElementType::C64),
+            _ => strong,
+        },
         (None, None) => unreachable!("every operator has an argument"),
     }
 }

@@ -19,7 +19,7 @@
 //!   forall k: t += A(i,k) * B(k,j))         forall k: forall j: w(j) += A(i,k) * B(k,j))
 //! ```
 
-use sparsec_base::{Diagnostic, Result, Scalar, code};
+use sparsec_base::{Complex, Diagnostic, Result, Scalar, code};
 
 use super::Name;
 use super::apply::{distinct_vars, illegal};
@@ -319,9 +319,14 @@ fn matches(node: &Node, expr: &Expr, concrete: &Concrete) -> bool {
 }
 
 fn same_number(number: Number, value: Scalar) -> bool {
-    match number {
-        Number::Bool(number) => value == Scalar::Bool(number),
-        Number::Integer(number) => Scalar::I64(number).cast(value.element()) == Some(value),
-        Number::Float(number) => Scalar::F64(number).cast(value.element()) == Some(value),
-    }
+    let number = match number {
+        Number::Bool(number) => return value == Scalar::Bool(number),
+        Number::Integer(number) => match i64::try_from(number) {
+            Ok(number) => Scalar::I64(number),
+            Err(_) => Scalar::U64(number as u64),
+        },
+        Number::Float(number) => Scalar::F64(number),
+        Number::Imaginary(number) => Scalar::C128(Complex::new(0.0, number)),
+    };
+    number.cast(value.element()) == Some(value)
 }

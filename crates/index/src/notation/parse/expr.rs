@@ -132,9 +132,11 @@ impl Parser {
         let alone = !(self.tokens.at_nth(1, "(") || self.tokens.at_nth(1, "["));
         let sign = if negative { "-" } else { "" };
         let number = match (token.kind, text.as_str()) {
-            (Kind::Integer, _) => match format!("{sign}{text}").parse() {
-                Ok(value) => Number::Integer(value),
-                Err(_) => {
+            (Kind::Integer, _) => match format!("{sign}{text}").parse::<i128>() {
+                Ok(value) if i64::try_from(value).is_ok() || u64::try_from(value).is_ok() => {
+                    Number::Integer(value)
+                }
+                _ => {
                     let message = format!("`{sign}{text}` does not fit in 64 bits");
                     return Err(self
                         .error(code::BAD_NUMBER, message, token.span, "too large")
@@ -161,6 +163,13 @@ impl Parser {
         self.tokens.take();
         let next = self.tokens.peek();
         if next.kind == Kind::Name && next.span.start == token.span.end {
+            if let Some(imaginary) = self.imaginary(number, next) {
+                self.tokens.take();
+                return Ok(Some(Node {
+                    kind: NodeKind::Number(imaginary),
+                    span: token.span.to(next.span),
+                }));
+            }
             let message = format!("`{text}{}` is no number", self.tokens.text(next));
             return Err(self.error(code::BAD_NUMBER, message, token.span.to(next.span), "here"));
         }
@@ -168,6 +177,19 @@ impl Parser {
             kind: NodeKind::Number(number),
             span: token.span,
         }))
+    }
+
+    /// The number as an imaginary one, if a `j` stands behind it.
+    fn imaginary(&self, number: Number, suffix: Token) -> Option<Number> {
+        match number {
+            Number::Integer(value) if self.tokens.text(suffix) == "j" => {
+                Some(Number::Imaginary(value as f64))
+            }
+            Number::Float(value) if self.tokens.text(suffix) == "j" => {
+                Some(Number::Imaginary(value))
+            }
+            _ => None,
+        }
     }
 
     fn atom(&mut self) -> Result<Node> {
