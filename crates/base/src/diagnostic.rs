@@ -196,3 +196,10 @@ impl fmt::Display for Diagnostic {
 }
 
 impl std::error::Error for Diagnostic {}
+
+/// A conversion that cannot fail where one that may is asked for.
+impl From<std::convert::Infallible> for Diagnostic {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}

@@ -137,6 +137,33 @@ impl FromStr for FormatSpec {
     }
 }
 
+/// Reads a format as [`str::parse`] does, for functions that take either a text
+/// or a format.
+impl TryFrom<&str> for FormatSpec {
+    type Error = Diagnostic;
+
+    fn try_from(text: &str) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<&Format> for FormatSpec {
+    fn from(format: &Format) -> Self {
+        format.clone().into()
+    }
+}
+
+impl From<Format> for FormatSpec {
+    fn from(format: Format) -> Self {
+        let text = format.to_string();
+        Self {
+            place: Span::new(0, text.len()),
+            source: Source::new("format", text),
+            form: Form::Map(format),
+        }
+    }
+}
+
 impl Format {
     /// Reads a format whose text alone says what its order is: a map, or a
     /// preset for one order.
@@ -147,12 +174,12 @@ impl Format {
     ///
     /// ```
     /// use sparsec_format::Format;
-    /// let by_columns: Format = "(i, j) -> (j : dense, i : compressed)".parse()?;
+    /// let by_columns = Format::parse("(i, j) -> (j : dense, i : compressed)")?;
     /// assert_eq!(by_columns, Format::csc());
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
-    pub fn parse(source: &Source) -> Result<Self> {
-        FormatSpec::parse(source)?.alone()
+    pub fn parse(text: &str) -> Result<Self> {
+        text.parse()
     }
 }
 
@@ -160,6 +187,6 @@ impl FromStr for Format {
     type Err = Diagnostic;
 
     fn from_str(text: &str) -> Result<Self> {
-        Self::parse(&Source::new("format", text))
+        text.parse::<FormatSpec>()?.alone()
     }
 }

@@ -73,4 +73,62 @@ followed. The data would be gone after the call, and a second call would compute
                                                       ^^^^^^^^^ `A` is read from it
 
 Write to another file, and rename it if the old one is not needed.";
+    NOT_AN_OPERAND = "E0020", "data for a tensor that the program computes",
+    "Only tensors that a program reads and does not compute are bound to data.
+
+    let kernel = Program::parse(\"y(i) = A(i,j) * x(j)\")?.plan()?;
+    kernel.bind(\"y\", &y)?
+                ^ is computed
+
+Bind the operands (`kernel.operands()` names them); `evaluate` gives the result.";
+    NOT_AS_PLANNED = "E0021", "a tensor that is not stored as the kernel was planned for",
+    "A kernel is planned for the format, the element type and the fill of each operand, and is handed
+arrays as they are: nothing is converted unasked. Extents and widths of index arrays may be any.
+
+    let kernel = Program::parse(\"y(i) = A(i,j) * x(j)\")?.plan()?;      A is csr, f64 unless said
+    kernel.bind(\"A\", &a)?                                              a is csc
+
+Plan with `.format(\"A\", \"csc\")?`, `.element(…)?`, `.fill(…)?`, or all at once with
+`.like(\"A\", &a)?`; or convert the tensor: `a.convert(&Format::csr())?`.";
+    OTHER_STRUCTURE = "E0022", "a tensor that stores entries at other places",
+    "`compute_with` computes values into a structure that was assembled for other tensors. The tensors
+that take their place have to store the same entries in the same order: equal extents, positions and
+coordinates, with any values.
+
+    let mut c = kernel.bind(\"A\", &a)?.assemble()?;
+    c.compute_with([(\"A\", &other)])?;          an entry more
+
+Bind the tensor to the kernel and assemble again.";
+    NOT_TRANSFERABLE = "E0023", "a tensor that a type of another library does not hold",
+    "The types of `sprs`, `nalgebra-sparse`, `ndarray` and `faer` hold one format, one element type,
+zeros where nothing is stored, and index arrays of their own widths.
+
+    let matrix: sprs::CsMat<f64> = tensor.try_into()?;      where `tensor` is coo, or of f32
+
+Convert first: `tensor.convert(&Format::csr())?`.";
+    EINSUM_SYNTAX = "E0030", "an einsum that cannot be read",
+    "An einsum is a list of operands, separated by commas, each with one letter a mode, and after `->`
+the letters of the result. Spaces make no difference. Without `->` the result has the letters that
+occur once, in alphabetical order, as in NumPy.
+
+    einsum!(\"ij,jk->ik\", a, b)      a product of matrices
+    einsum!(\"ii->i\", a)             a diagonal
+    einsum!(\"ij->\", a)              the sum of all entries
+
+`...` for modes without letters is not supported: give every mode a letter.";
+    EINSUM_OUTPUT = "E0031", "an einsum whose result is not defined",
+    "Each letter after `->` is a mode of the result: it stands there once, and some operand has it, which
+gives the mode its extent.
+
+    einsum!(\"ij,jk->iz\", a, b)
+                      ^ in no operand
+
+Write each mode of the result once, with a letter of an operand.";
+    EINSUM_OPERANDS = "E0032", "an einsum with operands that do not fit it",
+    "There is one tensor for each list of letters, with one mode for each letter.
+
+    einsum!(\"ij,jk->ik\", a)         two lists, one tensor
+
+Give as many tensors as lists, separated by commas, and each list as many letters as its tensor has
+modes.";
 }
