@@ -237,8 +237,8 @@ fn fill(call: &Call, problem: &Problem, pair: &Pair, shape: &[u64]) -> Result<Te
 fn generator(text: &str) -> String {
     match (text.parse::<i128>(), text.parse::<f64>()) {
         // As a float it might lose digits.
-        (Ok(integer), _) => format!("dense:constant({integer})"),
-        (_, Ok(float)) => format!("dense:constant({float:?})"),
+        (Ok(integer), _) => format!("dense:constant(value={integer})"),
+        (_, Ok(float)) => format!("dense:constant(value={float:?})"),
         _ if text.trim_start().starts_with("constant") => format!("dense:{}", text.trim_start()),
         _ => text.to_owned(),
     }
@@ -271,15 +271,15 @@ mod tests {
 
     #[test]
     fn numbers_are_constants() {
-        assert_eq!(generator("2.5"), "dense:constant(2.5)");
-        assert_eq!(generator("-1"), "dense:constant(-1)");
-        assert_eq!(generator("+7"), "dense:constant(7)");
-        assert_eq!(generator(".5"), "dense:constant(0.5)");
-        assert_eq!(generator("-inf"), "dense:constant(-inf)");
-        assert_eq!(generator("nan"), "dense:constant(NaN)");
+        assert_eq!(generator("2.5"), "dense:constant(value=2.5)");
+        assert_eq!(generator("-1"), "dense:constant(value=-1)");
+        assert_eq!(generator("+7"), "dense:constant(value=7)");
+        assert_eq!(generator(".5"), "dense:constant(value=0.5)");
+        assert_eq!(generator("-inf"), "dense:constant(value=-inf)");
+        assert_eq!(generator("nan"), "dense:constant(value=NaN)");
         assert_eq!(
             generator("9007199254740993"),
-            "dense:constant(9007199254740993)"
+            "dense:constant(value=9007199254740993)"
         );
         assert_eq!(generator("constant(3)"), "dense:constant(3)");
         assert_eq!(generator("dense:ones"), "dense:ones");

@@ -224,3 +224,38 @@ fn bench_refuses_what_it_does_not_measure() {
         &["error[E0004]", "integer from 1"],
     );
 }
+
+#[test]
+fn help_and_version_answer_in_json_too() {
+    let place = Place::new();
+    let value = |words: &[&str]| -> Value {
+        serde_json::from_str(&place.call(words).answer()).expect("JSON")
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(value(&["--version", "--json"])["version"], version);
+    for words in [&["--help", "--json"][..], &["--json", "help", "run"]] {
+        let help = &value(words)["help"];
+        assert!(help.as_str().is_some_and(|text| text.contains("--json")));
+    }
+    assert!(place.call(&["--version"]).answer().contains(version));
+}
+
+#[test]
+fn numbers_generate_constants() {
+    let place = Place::new();
+    for (number, expect) in [
+        (".5", "s = 1.5"),
+        ("+2", "s = 6.0"),
+        ("-1e3", "s = -3000.0"),
+        ("inf", "s = inf"),
+        ("-inf", "s = -inf"),
+        ("nan", "s = NaN"),
+    ] {
+        let given = format!("x={number}");
+        let words = ["run", "s = x(i)", "-d", "i=3", "-g", &given];
+        let answer = place
+            .call(&[&words[..], &["--backend", "interp"]].concat())
+            .answer();
+        assert_eq!(answer.to_lowercase(), format!("{expect}\n").to_lowercase());
+    }
+}
