@@ -5,7 +5,7 @@ use sparsec_base::ElementType;
 use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
 use sparsec_loop::{Access, Failure, Function};
 use sparsec_parallel::Memory;
-use sparsec_tensor::Array;
+use sparsec_tensor::{Array, with_element};
 
 use crate::kernel::KernelArgument;
 
@@ -36,8 +36,20 @@ pub(crate) fn launch(
         Err(fault) => panic!("`{}`: {fault}", function.name),
     }
     for ((given, wanted), data) in arguments.iter_mut().zip(&function.arguments).zip(data) {
-        let KernelArgument::Out(output) = given else {
-            continue;
+        let output = match given {
+            KernelArgument::In(_) => continue,
+            KernelArgument::Out(output) => output,
+            KernelArgument::Values(tensor) => {
+                if let Some(entries) = data.buffers.into_iter().last() {
+                    let from = array_of(entries);
+                    with_element!(from.element(), T => {
+                        if let Some(values) = tensor.values_mut::<T>() {
+                            values.copy_from_slice(from.slice());
+                        }
+                    });
+                }
+                continue;
+            }
         };
         for ((array, &buffer), entries) in output
             .arrays

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sparsec_base::Result;
-use sparsec_loop::{Access, Argument, Failure, Function, Role};
+use sparsec_loop::{Access, Argument, Buffer, Failure, Function, Role};
 use sparsec_tensor::{Array, Tensor};
 
 use crate::cache::Cache;
@@ -54,6 +54,9 @@ pub enum KernelArgument<'a> {
     In(&'a Tensor),
     /// A result that it writes.
     Out(&'a mut OutputTensor),
+    /// A result of which it writes the values alone: the positions and
+    /// coordinates are there, assembled for operands of this very structure.
+    Values(&'a mut Tensor),
 }
 
 impl Kernel {
@@ -131,7 +134,7 @@ impl Kernel {
         for (wanted, given) in self.function.arguments.iter().zip(arguments) {
             let role = match given {
                 KernelArgument::In(_) => Role::In,
-                KernelArgument::Out(_) => Role::Out,
+                KernelArgument::Out(_) | KernelArgument::Values(_) => Role::Out,
             };
             assert_eq!(wanted.role, role, "role of `{}` in `{name}`", wanted.name);
             assert_eq!(
@@ -141,6 +144,22 @@ impl Kernel {
                 wanted.name
             );
             self.check_arrays(wanted, given.arrays());
+            if let KernelArgument::Values(_) = given {
+                self.check_writes_values_alone(wanted);
+            }
+        }
+    }
+
+    fn check_writes_values_alone(&self, wanted: &Argument) {
+        let access = |buffer: &Buffer| self.function.buffers[*buffer].access;
+        if let Some((values, indices)) = wanted.buffers.split_last() {
+            assert!(
+                access(values) == Access::Write
+                    && indices.iter().all(|buffer| access(buffer) == Access::Read),
+                "`{}` writes more of `{}` than its values",
+                self.function.name,
+                wanted.name
+            );
         }
     }
 
@@ -177,6 +196,7 @@ impl KernelArgument<'_> {
         match self {
             Self::In(tensor) => tensor.extents(),
             Self::Out(output) => &output.extents,
+            Self::Values(tensor) => tensor.extents(),
         }
     }
 
@@ -185,6 +205,7 @@ impl KernelArgument<'_> {
         match self {
             Self::In(tensor) => tensor.arrays(),
             Self::Out(output) => &output.arrays,
+            Self::Values(tensor) => tensor.arrays(),
         }
     }
 

@@ -171,5 +171,18 @@ fn raw_arrays(argument: &mut KernelArgument<'_>) -> Vec<RawArray> {
             .iter_mut()
             .map(|array| raw(array.as_mut_ptr(), array.len()))
             .collect(),
+        KernelArgument::Values(tensor) => {
+            let values = tensor.values_mut_ptr();
+            let mut arrays: Vec<RawArray> = tensor
+                .arrays()
+                .iter()
+                // Of the positions and coordinates it only reads.
+                .map(|array| raw(array.as_ptr().cast_mut(), array.len()))
+                .collect();
+            if let Some(last) = arrays.last_mut() {
+                last.data = values.cast();
+            }
+            arrays
+        }
     }
 }
