@@ -41,7 +41,10 @@ pub(crate) fn cast(array: Array, element: ElementType, name: &str) -> Result<Arr
     let Some(at) = lost.into_iter().flatten().next() else {
         return Ok(out);
     };
-    let message = format!("`{name}[{at}]` is {}, which {element} cannot hold", array.get(at));
+    let message = format!(
+        "`{name}[{at}]` is {}, which {element} cannot hold",
+        array.get(at)
+    );
     Err(Diagnostic::new(code::LOSSY_TYPE, message)
         .note(format!("the file has values of type {}", array.element()))
         .help("ask for a wider type, or leave the type to the file"))

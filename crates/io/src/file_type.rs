@@ -11,10 +11,17 @@ use crate::content::FileTensor;
 use crate::input::Input;
 use crate::options::{ReadOptions, WriteOptions};
 use crate::output::Output;
-use crate::{mtx, npy, npz, tns};
+use crate::{binsparse, mtx, npy, npz, tns};
 
 /// All types of files.
-pub const FILE_TYPES: &[&FileType] = &[&mtx::TYPE, &tns::TYPE, &npy::TYPE, &npz::TYPE];
+pub const FILE_TYPES: &[&FileType] = &[
+    &mtx::TYPE,
+    &tns::TYPE,
+    &npy::TYPE,
+    &npz::TYPE,
+    &binsparse::NPZ,
+    &binsparse::HDF5,
+];
 
 /// How the files of one type are read and written.
 #[derive(Debug)]

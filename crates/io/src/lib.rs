@@ -14,6 +14,7 @@
 //! | [`tns`]       | FROSTT                                                    |
 //! | [`npy`]       | dense arrays of NumPy                                     |
 //! | [`npz`]       | archives of arrays: SciPy's sparse matrices, and our own  |
+//! | [`binsparse`] | Binsparse, in HDF5 files and in archives of arrays        |
 //! | `file_type`   | what a file type is, and which one a name means           |
 //! | `content`     | what a file holds: entries, or a tensor in its own format |
 //! | `options`     | how files are read and written                            |
@@ -22,6 +23,8 @@
 //! | `number`      | coordinates and values as text, read exactly              |
 //! | `lines`       | entries from lines, in parallel                           |
 //! | `cast`        | values of binary files in the type asked for              |
+//! | `hdf5`        | arrays and attributes of HDF5 files                       |
+//! | `triangle`    | matrices of which one triangle says the other             |
 //! | `output`      | a file that appears whole or not at all                   |
 //!
 //! A file is data from strangers: every fault in it is a diagnostic with the
@@ -33,6 +36,7 @@ use std::path::Path;
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_tensor::Tensor;
 
+pub mod binsparse;
 pub mod mtx;
 pub mod npy;
 pub mod npz;
@@ -42,11 +46,13 @@ mod cast;
 mod compression;
 mod content;
 mod file_type;
+mod hdf5;
 mod input;
 mod lines;
 mod number;
 mod options;
 mod output;
+mod triangle;
 
 pub use compression::Compression;
 pub use content::{Content, FileTensor, Structure};

@@ -23,6 +23,7 @@ mod scipy;
 
 pub use archive::{Archive, ArchiveWriter};
 
+use crate::binsparse;
 use crate::content::FileTensor;
 use crate::file_type::{FileType, Writer};
 use crate::input::Input;
@@ -46,6 +47,9 @@ fn read(input: &Input, options: &ReadOptions) -> Result<FileTensor> {
     }
     if archive.has(scipy::MARK) {
         return scipy::read(&archive, options);
+    }
+    if archive.has(binsparse::DESCRIPTOR) {
+        return binsparse::read_archive(&archive, options);
     }
     let message = format!("`{}` is an archive that holds no tensor", input.name());
     Err(Diagnostic::new(code::UNKNOWN_ARCHIVE, message)

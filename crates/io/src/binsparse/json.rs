@@ -39,7 +39,12 @@ impl<'a> Node<'a> {
     pub(super) fn parse(text: &'a Input) -> Result<Self> {
         let written = std::str::from_utf8(text.bytes()).map_err(|error| {
             let at = error.valid_up_to();
-            text.fault(code::BAD_DESCRIPTOR, "the descriptor is no text", at..at + 1, "not UTF-8")
+            text.fault(
+                code::BAD_DESCRIPTOR,
+                "the descriptor is no text",
+                at..at + 1,
+                "not UTF-8",
+            )
         })?;
         match serde_json::from_str::<&RawValue>(written) {
             Ok(value) => Ok(Self {
@@ -78,7 +83,11 @@ impl<'a> Node<'a> {
 
     fn unlike(self, what: &str, expected: &str) -> Diagnostic {
         let message = format!("`{what}` of the descriptor is not {expected}");
-        self.fault(code::BAD_DESCRIPTOR, message, format!("expected {expected}"))
+        self.fault(
+            code::BAD_DESCRIPTOR,
+            message,
+            format!("expected {expected}"),
+        )
     }
 
     /// The members of an object; `what` is its name in messages.

@@ -191,6 +191,11 @@ impl Tree {
                     return Err(refused(format, at, &why));
                 }
             };
+            let joined = |level: &Level| level.kind == LevelKind::Singleton;
+            if let Some(number) = chain[1..].iter().position(|level| !joined(level)) {
+                let why = "stands below coordinates that repeat";
+                return Err(refused(format, at + 1 + number, why));
+            }
             let rank = chain.len();
             levels.push(TreeLevel { kind, rank });
             at = end + 1;
@@ -205,7 +210,10 @@ impl Tree {
 }
 
 fn refused(format: &Format, level: usize, why: &str) -> Diagnostic {
-    let message = format!("Binsparse has no form for the format `{}`", format.short_name());
+    let message = format!(
+        "Binsparse has no form for the format `{}`",
+        format.short_name()
+    );
     let error = Diagnostic::new(code::NOT_EXPRESSIBLE_IN_BINSPARSE, message)
         .note(format!("level {level} of `{format}` {why}"));
     error.help("convert to an ordered format such as `scoo` or `csr`, or write a plain `.npz`")
