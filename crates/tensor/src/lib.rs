@@ -23,6 +23,7 @@
 //! | `sort`       | entries in storage order, duplicates combined                |
 //! | [`pack`]     | sorted entries to arrays, level by level                     |
 //! | [`unpack`]   | arrays back to entries; one format to another                |
+//! | [`builder`]  | a tensor entry by entry                                     |
 //! | [`compare`]  | the first entry in which two tensors differ                  |
 //! | [`mod@statistics`] | what is known of the entries, counted once and kept      |
 //! | `print`      | a tensor as a tree                                           |
@@ -32,6 +33,7 @@
 
 pub mod array;
 pub mod borrowed;
+pub mod builder;
 pub mod compare;
 pub mod duplicates;
 pub mod entries;
@@ -49,6 +51,7 @@ mod sort;
 
 pub use array::{Array, Element, Index, IndexInteger};
 pub use borrowed::{ArrayRef, TensorRef};
+pub use builder::TensorBuilder;
 pub use compare::Difference;
 pub use duplicates::Duplicates;
 pub use entries::Entries;
