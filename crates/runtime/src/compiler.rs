@@ -17,7 +17,8 @@
 //! | `-Wl,-Bsymbolic -Wl,--as-needed`   | a kernel's names bind to the kernel's own, and it loads only what it calls |
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -80,19 +81,22 @@ impl Compiler {
     /// `E0507` if it says so but does nothing.
     pub fn detect(environment: &Environment, cache: &Cache) -> Result<Self> {
         let (path, first) = find(environment)?;
-        let identity = identity(&path, &first);
-        let key = KeyBuilder::new("compiler")
-            .part("identity", identity.as_bytes())
-            .part("flags", WANTED.join(" ").as_bytes())
-            .part("cpu", &crate::key::cpu_features())
-            .finish();
         let mut compiler = Self {
+            identity: identity(&path, &first),
             path,
             first,
             version: String::new(),
             flags: Vec::new(),
-            identity,
         };
+        if is_script(&compiler.path) {
+            let version = compiler.ask_version()?;
+            compiler.identity.push_str(&version);
+        }
+        let key = KeyBuilder::new("compiler")
+            .part("identity", compiler.identity.as_bytes())
+            .part("flags", WANTED.join(" ").as_bytes())
+            .part("cpu", &crate::key::cpu_features())
+            .finish();
         let recall = |compiler: &mut Self| {
             let kept = cache.compiler(key);
             kept.is_some_and(|text| compiler.recall(&text))
@@ -174,10 +178,15 @@ impl Compiler {
         command
     }
 
+    /// The first line of what the compiler says of its version.
+    fn ask_version(&self) -> Result<String> {
+        let output = run(&self.path, self.command().arg("--version"))?;
+        Ok(output.lines().next().unwrap_or_default().trim().to_owned())
+    }
+
     /// Asks the compiler for its version and tries the flags.
     fn probe(&mut self, cache: &Cache) -> Result<()> {
-        let output = run(&self.path, self.command().arg("--version"))?;
-        self.version = output.lines().next().unwrap_or_default().trim().to_owned();
+        self.version = self.ask_version()?;
         // A compiler that is killed has refused nothing: every attempt counts
         // only when it failed twice.
         let accepts = |flags: &[String]| {
@@ -293,6 +302,14 @@ fn identity(path: &Path, first: &[OsString]) -> String {
         (data.size(), written, (data.ctime(), data.ctime_nsec()))
     });
     format!("{path:?} {real:?} {first:?} {:?}", seen.ok())
+}
+
+/// Whether the program is a script, which may run another compiler than it did
+/// without having changed: such a one is asked for its version each time.
+fn is_script(path: &Path) -> bool {
+    let mut first = [0; 2];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == *b"#!"
 }
 
 /// Runs a compiler; what it printed.

@@ -5,66 +5,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use sparsec_base::{Scalar, Source, code};
-use sparsec_loop::Function;
-use sparsec_runtime::{
-    Cache, Compiler, Environment, Kernel, KernelArgument, Origin, OutputTensor, Session,
-};
-use sparsec_tensor::Format;
+use scalar::{compile, constant, entries, environment, run};
+use sparsec_base::code;
+use sparsec_runtime::{Cache, Compiler, Environment, Kernel, Origin, Session};
 use tempfile::TempDir;
 
-/// A kernel that gives `value`.
-fn constant(value: f64) -> Function {
-    let text = format!(
-        r#"fn constant(out s "() -> ()" {{ write s.vals: f64 }}) {{ s.vals[0] = {value:?} }}"#
-    );
-    Function::parse(&Source::new("kernel", text)).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn environment(cache: &Path) -> Environment {
-    Environment {
-        cache_dir: Some(cache.to_owned()),
-        ..Environment::of_process()
-    }
-}
-
-/// Compiles as a program of its own would: nothing in memory yet.
-fn compile(environment: &Environment, value: f64) -> Kernel {
-    let function = constant(value);
-    let cache = Cache::open(environment).unwrap();
-    let compiler = Compiler::detect(environment, &cache).unwrap_or_else(|error| panic!("{error}"));
-    let text = sparsec_codegen_c::emit_unit(&function);
-    let entry = sparsec_codegen_c::launch_name(&function);
-    Kernel::compile_c(&function, &text, &entry, &compiler, &cache)
-        .unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn run(kernel: &Kernel) -> f64 {
-    let function = kernel.function();
-    let fill = Scalar::F64(0.0);
-    let mut output = OutputTensor::new(
-        function,
-        &function.arguments[0],
-        Format::dense(0),
-        vec![],
-        fill,
-    )
-    .unwrap();
-    kernel
-        .launch(&mut [KernelArgument::Out(&mut output)])
-        .unwrap();
-    output.finish().unwrap().values::<f64>().unwrap()[0]
-}
-
-fn entries(cache: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for shard in fs::read_dir(cache.join("kernels")).unwrap() {
-        for file in fs::read_dir(shard.unwrap().path()).unwrap() {
-            found.push(file.unwrap().path());
-        }
-    }
-    found
-}
+mod scalar;
 
 #[test]
 fn the_second_program_finds_the_kernel() {
@@ -126,6 +72,56 @@ fn damaged_entries_are_made_again() {
         (kernel.build().origin, run(&kernel)),
         (Origin::Compiled, 3.25)
     );
+}
+
+#[test]
+fn whatever_is_in_the_way_of_the_cache_the_result_is_right() {
+    for name in ["kernels", "compilers", "work", "lock", "written"] {
+        for (kind, make) in [
+            ("a file", write_nothing as fn(&Path)),
+            ("a folder", |path| fs::create_dir(path).unwrap()),
+            ("a link to nowhere", |path| {
+                std::os::unix::fs::symlink("/nonexistent/nowhere", path).unwrap();
+            }),
+        ] {
+            let folder = TempDir::new().unwrap();
+            make(&folder.path().join(name));
+            let environment = environment(folder.path());
+            for value in [1.5, 2.5] {
+                let kernel = compile(&environment, value);
+                assert_eq!(run(&kernel), value, "`{name}` is {kind}");
+            }
+        }
+    }
+}
+
+fn write_nothing(path: &Path) {
+    fs::write(path, "").unwrap();
+}
+
+#[test]
+fn kernels_go_from_thread_to_thread() {
+    fn check<T: Send + Sync>(value: T) -> T {
+        value
+    }
+    let folder = TempDir::new().unwrap();
+    let environment = environment(folder.path());
+    let kernel = check(compile(&environment, 1.25));
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let (kernel, environment) = (&kernel, &environment);
+            scope.spawn(move || {
+                for round in 0..200 {
+                    assert_eq!(run(kernel), 1.25);
+                    // Loaded and unloaded while others run the same.
+                    if round % 8 == number {
+                        assert_eq!(run(&compile(environment, 1.25)), 1.25);
+                    }
+                }
+            });
+        }
+    });
+    check(Session::new(environment));
 }
 
 #[test]
