@@ -16,6 +16,7 @@
 //! | [`concrete`]  | loops over index variables, blind to formats: parse and print  |
 //! | [`concretize`](mod@concretize) | a statement of a program to naive concrete notation |
 //! | [`schedule`]  | commands that rewrite concrete notation: parse, print, apply   |
+//! | [`mod@einsum`] | einsums, checked when a program is compiled, to index notation  |
 //! | [`simplify`](mod@simplify) | constant parts of expressions worked out             |
 //!
 //! Nothing here knows how a tensor is stored; an operator is known by its
@@ -27,6 +28,7 @@
 
 pub mod concrete;
 pub mod concretize;
+pub mod einsum;
 pub mod expr;
 pub mod notation;
 pub mod operator;
@@ -39,6 +41,7 @@ mod text;
 
 pub use concrete::{Concrete, Stmt};
 pub use concretize::concretize;
+pub use einsum::Einsum;
 pub use expr::{Access, Expr};
 pub use notation::Notation;
 pub use operator::Operator;
