@@ -18,7 +18,7 @@ use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut};
 use sparsec_tensor::{Array, Entries, with_element};
 
 use crate::input::Input;
-use crate::number::Value;
+use crate::number::{Value, digits};
 
 /// Bytes that one thread parses at a time.
 const GRAIN: usize = 128 << 10;
@@ -73,8 +73,9 @@ impl Lines<'_> {
         let shortest = 2 * (self.order() + self.n_parts).max(1);
         let bounds = map(cuts.clone(), |cut| {
             let text = &bytes[cut];
-            let lines = text.iter().filter(|&&b| b == b'\n').count() + 1;
-            lines.min(text.len().div_ceil(shortest) + 1)
+            let open = usize::from(text.last() != Some(&b'\n'));
+            let lines = memchr::memchr_iter(b'\n', text).count() + open;
+            lines.min(text.len().div_ceil(shortest))
         });
         let (offsets, bound) = parts_to_offsets(&bounds);
         let order = self.order();
@@ -119,7 +120,7 @@ impl Lines<'_> {
                 continue;
             }
             let rest = &bytes[rough - 1..self.range.end];
-            let newline = rest.iter().position(|&b| b == b'\n');
+            let newline = memchr::memchr(b'\n', rest);
             let end = newline.map_or(self.range.end, |newline| rough + newline);
             cuts.push(start..end);
             start = end;
@@ -166,6 +167,11 @@ impl Lines<'_> {
                     }
                 }
             }
+            n += 1;
+            if cursor.bytes.get(cursor.at) == Some(&b'\n') {
+                cursor.at += 1;
+                continue;
+            }
             let end = cursor.skip_blanks();
             if !cursor.at_line_end() {
                 let word = cursor.word();
@@ -174,7 +180,6 @@ impl Lines<'_> {
                     kind: FaultKind::LeftOver,
                 });
             }
-            n += 1;
         }
         Ok(n)
     }
@@ -275,6 +280,9 @@ impl Cursor<'_> {
     #[inline]
     pub(crate) fn next_entry(&mut self, comment: u8) -> bool {
         while let Some(&byte) = self.bytes.get(self.at) {
+            if byte.is_ascii_digit() {
+                return true;
+            }
             if byte == comment {
                 self.skip_line();
             } else if is_blank(byte) || byte == b'\n' {
@@ -327,14 +335,9 @@ impl Cursor<'_> {
     /// for 64 bits reads as the largest.
     #[inline]
     pub(crate) fn unsigned(&mut self) -> Option<u64> {
-        let start = self.at;
-        let mut n = 0u64;
-        while let Some(digit @ b'0'..=b'9') = self.bytes.get(self.at) {
-            let digit = u64::from(digit - b'0');
-            n = n.saturating_mul(10).saturating_add(digit);
-            self.at += 1;
-        }
-        (self.at > start && self.at_word_end()).then_some(n)
+        let (n, length) = digits(&self.bytes[self.at..]);
+        self.at += length;
+        (length > 0 && self.at_word_end()).then(|| n.unwrap_or(u64::MAX))
     }
 }
 
