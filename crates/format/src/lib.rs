@@ -24,6 +24,7 @@
 //! Compilers", OOPSLA 2018, <https://doi.org/10.1145/3276493>; notation of the
 //! MLIR `sparse_tensor` dialect.
 
+pub mod choice;
 pub mod level;
 pub mod statistics;
 
@@ -37,6 +38,7 @@ mod print;
 mod spec;
 
 pub use arrays::{ArraySpec, Role};
+pub use choice::{Candidate, Choice};
 pub use format::{Format, Level, Widths};
 pub use level::{Capabilities, LevelKind};
 pub use parse::parse_spec;
