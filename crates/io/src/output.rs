@@ -99,8 +99,12 @@ impl Output {
         &self.path
     }
 
-    /// Completes a file by `content` beside its name.
-    pub(crate) fn stage(
+    /// Completes a file by `content` beside its name: of any content, for files
+    /// that hold no tensor.
+    ///
+    /// # Errors
+    /// `E0427` where the system refuses; then the file is as it was.
+    pub fn stage(
         path: &Path,
         compression: Compression,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
