@@ -56,7 +56,7 @@ pub use sparsec_base::{
     Code, Diagnostic, ElementType, IndexWidth, Result, Scalar, Source, Span, code, suggest,
 };
 pub use sparsec_codegen_c as codegen_c;
-pub use sparsec_format::level;
+pub use sparsec_format::{choice, level, statistics};
 pub use sparsec_format::{Format, FormatSpec, LevelKind, Preset, Role, Widths, presets};
 pub use sparsec_index::notation::TensorName;
 pub use sparsec_index::{Notation, Program, notation};
