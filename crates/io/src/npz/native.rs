@@ -124,7 +124,9 @@ impl Description {
                 .help("read it with the version of sparsec that wrote it"));
         }
         let format = self.need(&json, "format", Value::as_str, "a text")?;
-        let format: Format = format.parse()?;
+        let format: Format = format.parse().map_err(|error: Diagnostic| {
+            error.note(format!("the format of `{}`", self.source.name()))
+        })?;
         let extents = self.need(&json, "extents", Value::as_array, "a list")?;
         let extents: Option<Vec<u64>> = extents.iter().map(Value::as_u64).collect();
         let extents =
