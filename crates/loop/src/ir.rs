@@ -227,7 +227,8 @@ pub enum Expr {
     Unary(UnaryOp, Box<Expr>),
     /// An operation on two values of one type.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// A function of the C library, on floats of one type.
+    /// A function of the C library, on floats of one type; some take a complex
+    /// number.
     Call(Intrinsic, Vec<Expr>),
     /// One of two values of one type.
     Select {
@@ -243,19 +244,26 @@ pub enum Expr {
 }
 
 /// Operations on one value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UnaryOp {
     /// `-x`; not of `bool`.
     Neg,
-    /// The absolute value; of the least integer, itself.
+    /// The absolute value; of the least integer, itself; of a complex number, a
+    /// float.
     Abs,
     /// `not x`, of `bool`.
     Not,
+    /// The complex conjugate.
+    Conj,
+    /// The real part of a complex number.
+    Real,
+    /// The imaginary part of a complex number.
+    Imag,
 }
 
 /// Operations on two values of one type. The result has that type, except
 /// that comparisons give `bool`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BinaryOp {
     /// `+`
     Add,
@@ -263,7 +271,7 @@ pub enum BinaryOp {
     Sub,
     /// `*`
     Mul,
-    /// `/`, of floats.
+    /// `/`, of floats and complex numbers.
     Div,
     /// `//`: the floor of the quotient.
     FloorDiv,
@@ -292,7 +300,7 @@ pub enum BinaryOp {
 }
 
 /// Functions of the C library on floats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Intrinsic {
     /// Square root.
     Sqrt,
@@ -312,6 +320,47 @@ pub enum Intrinsic {
     Floor,
     /// The smallest integral value not below x.
     Ceil,
+    /// The length of the vector (x, y), as if no step overflowed.
+    Hypot,
+    /// The angle of the vector (y, x): its arguments come in this order.
+    Atan2,
+}
+
+impl UnaryOp {
+    /// All operations.
+    pub const ALL: [Self; 6] = [
+        Self::Neg,
+        Self::Abs,
+        Self::Not,
+        Self::Conj,
+        Self::Real,
+        Self::Imag,
+    ];
+
+    /// The symbol or name in text.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Neg => "-",
+            Self::Abs => "abs",
+            Self::Not => "not",
+            Self::Conj => "conj",
+            Self::Real => "real",
+            Self::Imag => "imag",
+        }
+    }
+
+    /// Whether it is written as a call: all but `-` and `not`.
+    pub fn is_call(self) -> bool {
+        !matches!(self, Self::Neg | Self::Not)
+    }
+
+    /// The type of the result, given that of the operand.
+    pub fn result_type(self, operand: ElementType) -> ElementType {
+        match self {
+            Self::Abs | Self::Real | Self::Imag => operand.part(),
+            Self::Neg | Self::Not | Self::Conj => operand,
+        }
+    }
 }
 
 impl BinaryOp {
@@ -348,7 +397,7 @@ impl BinaryOp {
 
 impl Intrinsic {
     /// All functions.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Sqrt,
         Self::Exp,
         Self::Log,
@@ -358,6 +407,8 @@ impl Intrinsic {
         Self::Tanh,
         Self::Floor,
         Self::Ceil,
+        Self::Hypot,
+        Self::Atan2,
     ];
 
     /// The name in text and, for doubles, in the C library.
@@ -372,15 +423,22 @@ impl Intrinsic {
             Self::Tanh => "tanh",
             Self::Floor => "floor",
             Self::Ceil => "ceil",
+            Self::Hypot => "hypot",
+            Self::Atan2 => "atan2",
         }
     }
 
     /// How many arguments it takes.
     pub fn arity(self) -> usize {
         match self {
-            Self::Pow => 2,
+            Self::Pow | Self::Hypot | Self::Atan2 => 2,
             _ => 1,
         }
+    }
+
+    /// Whether it takes complex numbers too.
+    pub fn takes_complex(self) -> bool {
+        matches!(self, Self::Sqrt | Self::Exp | Self::Log | Self::Pow)
     }
 }
 
@@ -421,7 +479,7 @@ impl Function {
             Expr::Const(value) => value.element(),
             Expr::Var(var) => self.vars[*var].element,
             Expr::Load { buffer, .. } => self.buffers[*buffer].compute,
-            Expr::Unary(_, value) => self.type_of(value),
+            Expr::Unary(op, value) => op.result_type(self.type_of(value)),
             Expr::Binary(op, _, _) if op.is_comparison() => ElementType::Bool,
             Expr::Binary(_, left, _) => self.type_of(left),
             Expr::Call(_, arguments) => self.type_of(&arguments[0]),

@@ -34,6 +34,11 @@
 //! * Integers wrap. `//` and `%` floor. Integer division by zero, and a cast
 //!   from a float that no integer of the type is near, leave the function with
 //!   the error of that name. Shifts and pointer arithmetic do not exist.
+//! * Every [`ElementType`](sparsec_base::ElementType) is a type of values.
+//!   Integers of 8 and 16 bits have arithmetic of their own width. `f16` and
+//!   `bf16` have none: they are loaded, stored, chosen and converted, and computed
+//!   with as `f32`. Complex numbers are pairs; back ends spell their operations
+//!   out by the formulas of [`complex`].
 //! * Floats follow IEEE 754 in the order written: no reassociation, no
 //!   contraction. `min` and `max` of floats give `NaN` if either side is `NaN`.
 //!   The table of [`ops`] has the corners of each operation.
@@ -55,10 +60,12 @@
 //! | [`verify`](mod@verify) | the checklist of a valid function; every pass keeps it |
 //! | [`interpret`](mod@interpret) | runs a function with every access checked   |
 //! | [`ops`]            | what each operation computes, on values               |
+//! | [`complex`]        | complex arithmetic in terms of real, for every engine |
 //! | [`passes`]         | functions that make a function better                 |
 //! | [`walk`]           | walking over statements and expressions               |
 
 mod build;
+pub mod complex;
 pub mod interpret;
 mod ir;
 pub mod ops;

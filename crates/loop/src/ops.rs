@@ -13,11 +13,13 @@
 //! | float `min(a, b)`             | `a` if `a` is `NaN` or `a < b`, else `b`  |
 //! | float `max(a, b)`             | `a` if `a` is `NaN` or `a > b`, else `b`  |
 //! | comparison of `bool`          | `false` is less than `true`               |
+//! | complex numbers               | the formulas of [`complex`](crate::complex) |
 //!
 //! Operands of types that the verifier rejects are a broken invariant and panic.
 
 use sparsec_base::{ElementType, Scalar};
 
+use crate::complex::{Operation, Outcome, evaluate_f32, evaluate_f64};
 use crate::ir::{BinaryOp, Failure, Intrinsic, UnaryOp};
 
 /// The floored quotient of two floats and its remainder.
@@ -52,17 +54,49 @@ macro_rules! floored {
 
 /// `op value`
 pub fn unary(op: UnaryOp, value: Scalar) -> Scalar {
-    match (op, value) {
-        (UnaryOp::Neg, Scalar::I32(v)) => Scalar::I32(v.wrapping_neg()),
-        (UnaryOp::Neg, Scalar::I64(v)) => Scalar::I64(v.wrapping_neg()),
-        (UnaryOp::Neg, Scalar::F32(v)) => Scalar::F32(-v),
-        (UnaryOp::Neg, Scalar::F64(v)) => Scalar::F64(-v),
-        (UnaryOp::Abs, Scalar::I32(v)) => Scalar::I32(v.wrapping_abs()),
-        (UnaryOp::Abs, Scalar::I64(v)) => Scalar::I64(v.wrapping_abs()),
-        (UnaryOp::Abs, Scalar::F32(v)) => Scalar::F32(v.abs()),
-        (UnaryOp::Abs, Scalar::F64(v)) => Scalar::F64(v.abs()),
-        (UnaryOp::Not, Scalar::Bool(v)) => Scalar::Bool(!v),
-        _ => panic!("no {op:?} of {}", value.element()),
+    macro_rules! signed {
+        ($kind:ident, $v:expr) => {
+            match op {
+                UnaryOp::Neg => Scalar::$kind($v.wrapping_neg()),
+                UnaryOp::Abs => Scalar::$kind($v.wrapping_abs()),
+                _ => panic!("no {op:?} of {}", value.element()),
+            }
+        };
+    }
+    macro_rules! unsigned {
+        ($kind:ident, $v:expr) => {
+            match op {
+                UnaryOp::Neg => Scalar::$kind($v.wrapping_neg()),
+                UnaryOp::Abs => value,
+                _ => panic!("no {op:?} of {}", value.element()),
+            }
+        };
+    }
+    macro_rules! float {
+        ($kind:ident, $v:expr) => {
+            match op {
+                UnaryOp::Neg => Scalar::$kind(-$v),
+                UnaryOp::Abs => Scalar::$kind($v.abs()),
+                _ => panic!("no {op:?} of {}", value.element()),
+            }
+        };
+    }
+    match value {
+        Scalar::Bool(v) if op == UnaryOp::Not => Scalar::Bool(!v),
+        Scalar::I8(v) => signed!(I8, v),
+        Scalar::I16(v) => signed!(I16, v),
+        Scalar::I32(v) => signed!(I32, v),
+        Scalar::I64(v) => signed!(I64, v),
+        Scalar::U8(v) => unsigned!(U8, v),
+        Scalar::U16(v) => unsigned!(U16, v),
+        Scalar::U32(v) => unsigned!(U32, v),
+        Scalar::U64(v) => unsigned!(U64, v),
+        Scalar::F32(v) => float!(F32, v),
+        Scalar::F64(v) => float!(F64, v),
+        Scalar::C64(_) | Scalar::C128(_) => complex(Operation::Unary(op), &[value]),
+        Scalar::Bool(_) | Scalar::F16(_) | Scalar::Bf16(_) => {
+            panic!("no {op:?} of {}", value.element())
+        }
     }
 }
 
@@ -71,56 +105,83 @@ pub fn unary(op: UnaryOp, value: Scalar) -> Scalar {
 /// # Errors
 /// [`Failure::DivisionByZero`] for integer `//` and `%` by zero.
 pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Result<Scalar, Failure> {
+    macro_rules! integer {
+        ($kind:ident, $ty:ty, $a:expr, $b:expr) => {
+            match op {
+                BinaryOp::Add => Ok(Scalar::$kind($a.wrapping_add($b))),
+                BinaryOp::Sub => Ok(Scalar::$kind($a.wrapping_sub($b))),
+                BinaryOp::Mul => Ok(Scalar::$kind($a.wrapping_mul($b))),
+                // Only the least number divided by -1 does not fit, and wraps.
+                BinaryOp::FloorDiv => {
+                    floor_div($a.into(), $b.into()).map(|v| Scalar::$kind(v as $ty))
+                }
+                BinaryOp::Mod => floor_mod($a.into(), $b.into()).map(|v| Scalar::$kind(v as $ty)),
+                BinaryOp::Min => Ok(Scalar::$kind($a.min($b))),
+                BinaryOp::Max => Ok(Scalar::$kind($a.max($b))),
+                _ => Ok(compare(op, $a, $b)),
+            }
+        };
+    }
+    macro_rules! float {
+        ($kind:ident, $ty:ty, $a:expr, $b:expr) => {
+            Ok(match op {
+                BinaryOp::Add => Scalar::$kind($a + $b),
+                BinaryOp::Sub => Scalar::$kind($a - $b),
+                BinaryOp::Mul => Scalar::$kind($a * $b),
+                BinaryOp::Div => Scalar::$kind($a / $b),
+                BinaryOp::FloorDiv => Scalar::$kind(floored!($ty, $a, $b).0),
+                BinaryOp::Mod => Scalar::$kind(floored!($ty, $a, $b).1),
+                BinaryOp::Min => Scalar::$kind(if $a.is_nan() || $a < $b { $a } else { $b }),
+                BinaryOp::Max => Scalar::$kind(if $a.is_nan() || $a > $b { $a } else { $b }),
+                _ => compare(op, $a, $b),
+            })
+        };
+    }
     match (left, right) {
-        (Scalar::I64(a), Scalar::I64(b)) => match op {
-            BinaryOp::Add => Ok(Scalar::I64(a.wrapping_add(b))),
-            BinaryOp::Sub => Ok(Scalar::I64(a.wrapping_sub(b))),
-            BinaryOp::Mul => Ok(Scalar::I64(a.wrapping_mul(b))),
-            BinaryOp::FloorDiv => floor_div(a, b).map(Scalar::I64),
-            BinaryOp::Mod => floor_mod(a, b).map(Scalar::I64),
-            BinaryOp::Min => Ok(Scalar::I64(a.min(b))),
-            BinaryOp::Max => Ok(Scalar::I64(a.max(b))),
-            _ => Ok(compare(op, a, b)),
-        },
-        (Scalar::I32(a), Scalar::I32(b)) => match op {
-            BinaryOp::Add => Ok(Scalar::I32(a.wrapping_add(b))),
-            BinaryOp::Sub => Ok(Scalar::I32(a.wrapping_sub(b))),
-            BinaryOp::Mul => Ok(Scalar::I32(a.wrapping_mul(b))),
-            // Only the least number divided by -1 does not fit, and wraps.
-            BinaryOp::FloorDiv => floor_div(a.into(), b.into()).map(|v| Scalar::I32(v as i32)),
-            BinaryOp::Mod => floor_mod(a.into(), b.into()).map(|v| Scalar::I32(v as i32)),
-            BinaryOp::Min => Ok(Scalar::I32(a.min(b))),
-            BinaryOp::Max => Ok(Scalar::I32(a.max(b))),
-            _ => Ok(compare(op, a, b)),
-        },
-        (Scalar::F64(a), Scalar::F64(b)) => Ok(match op {
-            BinaryOp::Add => Scalar::F64(a + b),
-            BinaryOp::Sub => Scalar::F64(a - b),
-            BinaryOp::Mul => Scalar::F64(a * b),
-            BinaryOp::Div => Scalar::F64(a / b),
-            BinaryOp::FloorDiv => Scalar::F64(floored!(f64, a, b).0),
-            BinaryOp::Mod => Scalar::F64(floored!(f64, a, b).1),
-            BinaryOp::Min => Scalar::F64(if a.is_nan() || a < b { a } else { b }),
-            BinaryOp::Max => Scalar::F64(if a.is_nan() || a > b { a } else { b }),
-            _ => compare(op, a, b),
-        }),
-        (Scalar::F32(a), Scalar::F32(b)) => Ok(match op {
-            BinaryOp::Add => Scalar::F32(a + b),
-            BinaryOp::Sub => Scalar::F32(a - b),
-            BinaryOp::Mul => Scalar::F32(a * b),
-            BinaryOp::Div => Scalar::F32(a / b),
-            BinaryOp::FloorDiv => Scalar::F32(floored!(f32, a, b).0),
-            BinaryOp::Mod => Scalar::F32(floored!(f32, a, b).1),
-            BinaryOp::Min => Scalar::F32(if a.is_nan() || a < b { a } else { b }),
-            BinaryOp::Max => Scalar::F32(if a.is_nan() || a > b { a } else { b }),
-            _ => compare(op, a, b),
-        }),
+        (Scalar::I8(a), Scalar::I8(b)) => integer!(I8, i8, a, b),
+        (Scalar::I16(a), Scalar::I16(b)) => integer!(I16, i16, a, b),
+        (Scalar::I32(a), Scalar::I32(b)) => integer!(I32, i32, a, b),
+        (Scalar::I64(a), Scalar::I64(b)) => integer!(I64, i64, a, b),
+        (Scalar::U8(a), Scalar::U8(b)) => integer!(U8, u8, a, b),
+        (Scalar::U16(a), Scalar::U16(b)) => integer!(U16, u16, a, b),
+        (Scalar::U32(a), Scalar::U32(b)) => integer!(U32, u32, a, b),
+        (Scalar::U64(a), Scalar::U64(b)) => integer!(U64, u64, a, b),
+        (Scalar::F32(a), Scalar::F32(b)) => float!(F32, f32, a, b),
+        (Scalar::F64(a), Scalar::F64(b)) => float!(F64, f64, a, b),
         (Scalar::Bool(a), Scalar::Bool(b)) => Ok(match op {
             BinaryOp::And | BinaryOp::Min => Scalar::Bool(a && b),
             BinaryOp::Or | BinaryOp::Max => Scalar::Bool(a || b),
             _ => compare(op, a, b),
         }),
+        (Scalar::C64(_), Scalar::C64(_)) | (Scalar::C128(_), Scalar::C128(_)) => Ok(match op {
+            BinaryOp::Ne => {
+                let equal = complex(Operation::Binary(BinaryOp::Eq), &[left, right]);
+                unary(UnaryOp::Not, equal)
+            }
+            _ => complex(Operation::Binary(op), &[left, right]),
+        }),
         _ => panic!("{} {op:?} {}", left.element(), right.element()),
+    }
+}
+
+/// An operation on complex numbers of one type.
+fn complex(operation: Operation, arguments: &[Scalar]) -> Scalar {
+    macro_rules! evaluate {
+        ($complex:ident, $part:ident, $evaluate:ident) => {{
+            let pairs = arguments.iter().map(|argument| match argument {
+                Scalar::$complex(value) => *value,
+                other => panic!("{operation:?} of {}", other.element()),
+            });
+            match $evaluate(operation, &pairs.collect::<Vec<_>>()) {
+                Outcome::Complex(value) => Scalar::$complex(value),
+                Outcome::Real(value) => Scalar::$part(value),
+                Outcome::Truth(value) => Scalar::Bool(value),
+            }
+        }};
+    }
+    match arguments[0] {
+        Scalar::C64(_) => evaluate!(C64, F32, evaluate_f32),
+        _ => evaluate!(C128, F64, evaluate_f64),
     }
 }
 
@@ -136,25 +197,17 @@ fn compare<T: PartialOrd>(op: BinaryOp, a: T, b: T) -> Scalar {
     })
 }
 
-fn floor_div(a: i64, b: i64) -> Result<i64, Failure> {
+/// In 128 bits, which hold every integer type with its sign.
+fn floor_div(a: i128, b: i128) -> Result<i128, Failure> {
     if b == 0 {
         return Err(Failure::DivisionByZero);
     }
-    let quotient = a.wrapping_div(b);
-    let inexact = a.wrapping_rem(b) != 0;
-    Ok(quotient - i64::from(inexact && (a < 0) != (b < 0)))
+    let inexact = a % b != 0;
+    Ok(a / b - i128::from(inexact && (a < 0) != (b < 0)))
 }
 
-fn floor_mod(a: i64, b: i64) -> Result<i64, Failure> {
-    if b == 0 {
-        return Err(Failure::DivisionByZero);
-    }
-    let rest = a.wrapping_rem(b);
-    Ok(if rest != 0 && (rest < 0) != (b < 0) {
-        rest + b
-    } else {
-        rest
-    })
+fn floor_mod(a: i128, b: i128) -> Result<i128, Failure> {
+    Ok(a - floor_div(a, b)? * b)
 }
 
 /// `value` as `element`.
@@ -167,31 +220,28 @@ pub fn cast(element: ElementType, value: Scalar) -> Result<Scalar, Failure> {
 
 /// `function(arguments…)`
 pub fn call(function: Intrinsic, arguments: &[Scalar]) -> Scalar {
-    match *arguments {
-        [Scalar::F64(x)] => Scalar::F64(match function {
-            Intrinsic::Sqrt => x.sqrt(),
-            Intrinsic::Exp => x.exp(),
-            Intrinsic::Log => x.ln(),
-            Intrinsic::Sin => x.sin(),
-            Intrinsic::Cos => x.cos(),
-            Intrinsic::Tanh => x.tanh(),
-            Intrinsic::Floor => x.floor(),
-            Intrinsic::Ceil => x.ceil(),
-            Intrinsic::Pow => panic!("`pow` takes two arguments"),
-        }),
-        [Scalar::F32(x)] => Scalar::F32(match function {
-            Intrinsic::Sqrt => x.sqrt(),
-            Intrinsic::Exp => x.exp(),
-            Intrinsic::Log => x.ln(),
-            Intrinsic::Sin => x.sin(),
-            Intrinsic::Cos => x.cos(),
-            Intrinsic::Tanh => x.tanh(),
-            Intrinsic::Floor => x.floor(),
-            Intrinsic::Ceil => x.ceil(),
-            Intrinsic::Pow => panic!("`pow` takes two arguments"),
-        }),
-        [Scalar::F64(x), Scalar::F64(y)] if function == Intrinsic::Pow => Scalar::F64(x.powf(y)),
-        [Scalar::F32(x), Scalar::F32(y)] if function == Intrinsic::Pow => Scalar::F32(x.powf(y)),
+    macro_rules! float {
+        ($kind:ident, $x:expr, $y:expr) => {
+            Scalar::$kind(match function {
+                Intrinsic::Sqrt => $x.sqrt(),
+                Intrinsic::Exp => $x.exp(),
+                Intrinsic::Log => $x.ln(),
+                Intrinsic::Sin => $x.sin(),
+                Intrinsic::Cos => $x.cos(),
+                Intrinsic::Tanh => $x.tanh(),
+                Intrinsic::Floor => $x.floor(),
+                Intrinsic::Ceil => $x.ceil(),
+                Intrinsic::Pow => $x.powf($y),
+                Intrinsic::Hypot => $x.hypot($y),
+                Intrinsic::Atan2 => $x.atan2($y),
+            })
+        };
+    }
+    assert_eq!(arguments.len(), function.arity(), "`{}`", function.name());
+    match (arguments[0], arguments.last()) {
+        (Scalar::F32(x), Some(Scalar::F32(y))) => float!(F32, x, *y),
+        (Scalar::F64(x), Some(Scalar::F64(y))) => float!(F64, x, *y),
+        (Scalar::C64(_) | Scalar::C128(_), _) => complex(Operation::Call(function), arguments),
         _ => panic!("`{}` of {arguments:?}", function.name()),
     }
 }
@@ -222,6 +272,8 @@ mod tests {
         assert_eq!(i64_op(BinaryOp::FloorDiv, i64::MIN, -1), Ok(i64::MIN));
         let least = binary(BinaryOp::FloorDiv, Scalar::I32(i32::MIN), Scalar::I32(-1));
         assert_eq!(least, Ok(Scalar::I32(i32::MIN)));
+        let large = binary(BinaryOp::FloorDiv, Scalar::U64(u64::MAX), Scalar::U64(2));
+        assert_eq!(large, Ok(Scalar::U64(u64::MAX / 2)));
     }
 
     #[test]

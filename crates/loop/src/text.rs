@@ -27,8 +27,9 @@
 //! chain; `+ -`; `* / // %`; unary `-`. All else is written as a call:
 //! `min(a, b)`, `abs(x)`, `sqrt(x)`, `select(c, a, b)`, and `f64(x)` for a cast.
 //!
-//! A constant shows its type: `5` is i64, `5i32` is i32, `5.0` is f64, `5.0f32`
-//! is f32; so are `inf`, `nan`, `inff32` and `nanf32`. A `-` that touches a
+//! A constant shows its type: `5` is i64, `5.0` is f64, and others name it, as
+//! `5u8` and `5.0f32`; so do `inf`, `nan`, `inff32` and `nanf32`. A complex one is
+//! its parts, `c128(1.0, -2.5)` or `c64(1.0f32, 0.0f32)`. A `-` that touches a
 //! number belongs to it; a negation of a constant has parentheses, `-(5)`.
 //!
 //! Comments in a body are statements and survive; others are dropped. Printing
@@ -43,9 +44,9 @@ use crate::ir::{BinaryOp, Failure, Intrinsic};
 
 /// Names that the language keeps for itself.
 const KEYWORDS: &[&str] = &[
-    "abs", "alloc", "and", "as", "else", "extent", "fail", "false", "fill", "fn", "for", "grow",
-    "if", "in", "inf", "inff32", "let", "max", "min", "nan", "nanf32", "not", "or", "out", "read",
-    "resize", "select", "sort", "true", "var", "while", "write",
+    "abs", "alloc", "and", "as", "conj", "else", "extent", "fail", "false", "fill", "fn", "for",
+    "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "read", "real", "resize",
+    "select", "sort", "true", "var", "while", "write",
 ];
 
 /// Operators that combine in place, as in `t += e`.
@@ -62,9 +63,18 @@ pub(crate) const REDUCTIONS: &[BinaryOp] = &[
     BinaryOp::Or,
 ];
 
+/// The float type of which `name` is infinity or `NaN`: `inf`, `nanf32`.
+pub(crate) fn special(name: &str) -> Option<ElementType> {
+    match name.strip_prefix("inf").or(name.strip_prefix("nan"))? {
+        "" => Some(ElementType::F64),
+        suffix => ElementType::parse(suffix).filter(|element| element.is_float()),
+    }
+}
+
 /// Whether `name` cannot name a variable or a buffer.
 pub(crate) fn is_reserved(name: &str) -> bool {
     KEYWORDS.contains(&name)
+        || special(name).is_some()
         || ElementType::parse(name).is_some()
         || Intrinsic::ALL
             .iter()

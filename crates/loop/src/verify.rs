@@ -8,7 +8,8 @@
 //!   Each extent and each buffer belongs to one argument; a buffer that belongs
 //!   to none is a workspace.
 //! * Buffers of an `in` argument have access `read`.
-//! * A buffer is stored as its compute type, or `i64` as `i32`, or `f64` as `f32`.
+//! * A buffer is stored as its compute type, or `i64` as `u8`, `u16` or `i32` (an
+//!   index array), or `f64` as `f32`.
 //!
 //! Variables
 //! * A variable is declared by one statement, and used only after that, within
@@ -17,9 +18,14 @@
 //! * Only a mutable variable is assigned.
 //!
 //! Types
-//! * Both operands of an operation have one type. `/` and library functions
-//!   take floats; `+ - * // %`, `-x` and `abs` take all but `bool`; `and`, `or`,
-//!   `not` and conditions are `bool`; `min`, `max` and comparisons take any.
+//! * Both operands of an operation have one type. `+ - *`, `-x` and `abs` take
+//!   all but `bool`; `//` and `%` not complex numbers either; `/` takes floats and
+//!   complex numbers; `and`, `or`, `not` and conditions are `bool`; `==` and `!=`
+//!   take any, `min`, `max` and the other comparisons all that have an order;
+//!   `conj`, `real` and `imag` take complex numbers. Library functions take
+//!   floats; `sqrt`, `exp`, `log` and `pow` complex numbers too.
+//! * No operation takes `f16` or `bf16`; casts and `select` do.
+//! * A complex number is cast to a complex type or to `bool`.
 //! * Indices, lengths and bounds are `i64`; what is stored has the buffer's
 //!   compute type. An operator that a store combines with is one of
 //!   `+ - * / // % min max and or`, and fits that type.

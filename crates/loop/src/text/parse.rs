@@ -214,9 +214,10 @@ impl Parser {
     fn element(&mut self) -> Result<ElementType> {
         let token = self.tokens.peek();
         let Some(element) = ElementType::parse(self.tokens.text(token)) else {
+            let names: Vec<String> = ElementType::ALL.map(|ty| format!("`{ty}`")).into();
             return Err(self
                 .tokens
-                .unexpected("a type: `bool`, `i32`, `i64`, `f32`, `f64`"));
+                .unexpected(&format!("a type: {}", names.join(", "))));
         };
         self.tokens.take();
         Ok(element)

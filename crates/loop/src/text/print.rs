@@ -289,7 +289,7 @@ impl<'f> Printer<'f> {
                 put!(self, "not ");
                 self.expr(value, Binding::Not);
             }
-            Expr::Unary(UnaryOp::Abs, value) => self.call("abs", &[value]),
+            Expr::Unary(op, value) => self.call(op.symbol(), &[value]),
             Expr::Binary(op, left, right) => match Binding::of(*op) {
                 None => self.call(op.symbol(), &[left, right]),
                 Some(binding) => {
@@ -331,12 +331,17 @@ impl<'f> Printer<'f> {
     }
 
     fn constant(&mut self, value: Scalar) {
-        let suffix = match value {
-            Scalar::I32(_) => "i32",
-            Scalar::F32(_) => "f32",
-            _ => "",
+        let parts = match value {
+            Scalar::C64(v) => (Scalar::F32(v.re), Scalar::F32(v.im)),
+            Scalar::C128(v) => (Scalar::F64(v.re), Scalar::F64(v.im)),
+            Scalar::Bool(_) | Scalar::I64(_) | Scalar::F64(_) => return put!(self, "{value}"),
+            other => return put!(self, "{value}{}", other.element()),
         };
-        put!(self, "{value}{suffix}");
+        put!(self, "{}(", value.element());
+        self.constant(parts.0);
+        put!(self, ", ");
+        self.constant(parts.1);
+        put!(self, ")");
     }
 }
 

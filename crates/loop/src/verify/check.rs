@@ -359,15 +359,16 @@ impl<'f> Checker<'f> {
             }
             Expr::Unary(op, value) => {
                 let element = self.expr(value)?;
-                let (name, takes) = match op {
-                    UnaryOp::Neg => ("-", element != ElementType::Bool),
-                    UnaryOp::Abs => ("abs", element != ElementType::Bool),
-                    UnaryOp::Not => ("not", element == ElementType::Bool),
-                };
+                let takes = computes(element)
+                    && match op {
+                        UnaryOp::Neg | UnaryOp::Abs => element != ElementType::Bool,
+                        UnaryOp::Not => element == ElementType::Bool,
+                        UnaryOp::Conj | UnaryOp::Real | UnaryOp::Imag => element.is_complex(),
+                    };
                 if takes {
-                    Ok(element)
+                    Ok(op.result_type(element))
                 } else {
-                    no(name, element)
+                    no(op.symbol(), element)
                 }
             }
             Expr::Binary(op, left, right) => {
@@ -393,7 +394,8 @@ impl<'f> Checker<'f> {
                     ));
                 };
                 let element = self.expr(first)?;
-                if !element.is_float() {
+                let complex = element.is_complex() && function.takes_complex();
+                if !computes(element) || !(element.is_float() || complex) {
                     return no(function.name(), element);
                 }
                 for argument in &arguments[1..] {
@@ -412,21 +414,30 @@ impl<'f> Checker<'f> {
                 Ok(element)
             }
             Expr::Cast(element, value) => {
-                self.expr(value)?;
+                let from = self.expr(value)?;
+                if from.is_complex() && !element.is_complex() && *element != ElementType::Bool {
+                    return no(element.name(), from);
+                }
                 Ok(*element)
             }
         }
     }
 }
 
+/// Whether there are operations on values of this type.
+fn computes(element: ElementType) -> bool {
+    element == element.computed()
+}
+
 /// Whether an operation takes operands of this type.
 fn accepts(op: BinaryOp, element: ElementType) -> bool {
-    match op {
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::FloorDiv | BinaryOp::Mod => {
-            element != ElementType::Bool
-        }
-        BinaryOp::Div => element.is_float(),
+    let fits = match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => element != ElementType::Bool,
+        BinaryOp::FloorDiv | BinaryOp::Mod => element != ElementType::Bool && !element.is_complex(),
+        BinaryOp::Div => element.is_float() || element.is_complex(),
         BinaryOp::And | BinaryOp::Or => element == ElementType::Bool,
-        _ => true,
-    }
+        BinaryOp::Eq | BinaryOp::Ne => true,
+        _ => !element.is_complex(),
+    };
+    fits && computes(element)
 }

@@ -51,7 +51,10 @@ pub(super) fn check_signature(function: &Function) -> Result<(), Invalid> {
         let fits = kind.storage == kind.compute
             || matches!(
                 (kind.compute, kind.storage),
-                (ElementType::I64, ElementType::I32) | (ElementType::F64, ElementType::F32)
+                (
+                    ElementType::I64,
+                    ElementType::U8 | ElementType::U16 | ElementType::I32
+                ) | (ElementType::F64, ElementType::F32)
             );
         if !fits {
             return invalid(format!(

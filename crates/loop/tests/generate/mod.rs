@@ -6,7 +6,7 @@
 //! first, and loops count to 3, so a run ends without a fault; it may still
 //! fail, by a division or a cast.
 
-use sparsec_base::{Bool8, ElementType, Scalar};
+use sparsec_base::{Complex, ElementType, Kind, Scalar};
 use sparsec_loop::interpret::{ArgumentData, Entries};
 use sparsec_loop::{
     Access, Argument, BinaryOp, Buffer, Builder, Expr, Failure, Function, Intrinsic, Role, Stmt,
@@ -22,19 +22,21 @@ pub(crate) fn function(tape: &[u32]) -> Function {
     let n = builder.fixed("n", ElementType::I64);
     let mut buffer =
         |name: &str, storage, compute, access| builder.buffer(name, storage, compute, access);
-    use ElementType::{Bool, F32, F64, I32, I64};
+    use ElementType::{F32, F64, I32, I64, U8, U16};
     let results = vec![
         buffer("y1.pos", I64, I64, Access::Write),
         buffer("y1.crd", I32, I64, Access::Grow),
         buffer("y.vals", F64, F64, Access::Grow),
     ];
-    let operands = vec![
+    let mut operands = vec![
         buffer("a1.pos", I32, I64, Access::Read),
-        buffer("a.c", I32, I32, Access::Read),
+        buffer("a1.crd", U8, I64, Access::Read),
+        buffer("a2.crd", U16, I64, Access::Read),
         buffer("a.s", F32, F64, Access::Read),
-        buffer("a.t", F32, F32, Access::Read),
-        buffer("a.m", Bool, Bool, Access::Read),
     ];
+    for ty in ElementType::ALL {
+        operands.push(buffer(&format!("a.{}", ty.name()), ty, ty, Access::Read));
+    }
     let workspace = buffer("w", F64, F64, Access::Workspace);
     builder.argument(Argument {
         name: "y".into(),
@@ -98,15 +100,33 @@ pub(crate) fn arguments() -> Vec<ArgumentData> {
         },
         ArgumentData {
             extents: vec![],
-            buffers: vec![
+            buffers: [
                 Entries::I32(vec![0, 1, 1, 3]),
-                Entries::I32(vec![-7, 0, i32::MIN, 5]),
+                Entries::U8(vec![0, 255, 1, 3]),
+                Entries::U16(vec![65535, 0, 1, 3]),
                 Entries::F32(vec![0.5, -0.0, f32::NAN, -3.25]),
-                Entries::F32(vec![1e30, 2.5, -0.0, f32::INFINITY]),
-                Entries::Bool([false, true, true, false].map(Bool8::from).into()),
-            ],
+            ]
+            .into_iter()
+            .chain(ElementType::ALL.map(special))
+            .collect(),
         },
     ]
+}
+
+/// An array of values at which rules break.
+fn special(element: ElementType) -> Entries {
+    let integers = [-7, 0, i64::MIN, 5];
+    let floats = [2.5, -0.0, f64::NAN, f64::INFINITY];
+    let mut entries = Entries::zeros(element, integers.len());
+    for (at, (integer, float)) in integers.into_iter().zip(floats).enumerate() {
+        let value = match element.kind() {
+            Kind::Float => Scalar::F64(float),
+            Kind::Complex => Scalar::C128(Complex::new(float, integer as f64)),
+            _ => Scalar::I64(integer),
+        };
+        entries.set(at, value.cast(element).expect("of the same kind"));
+    }
+    entries
 }
 
 struct Generator<'t> {
@@ -137,8 +157,12 @@ impl Generator<'_> {
     }
 
     fn element(&mut self) -> ElementType {
-        use ElementType::{Bool, F32, F64, I32, I64};
-        self.pick(&[I64, F64, F64, I64, Bool, I32, F32])
+        use ElementType::{
+            Bf16, Bool, C64, C128, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64,
+        };
+        self.pick(&[
+            I64, F64, F64, I64, Bool, I32, F32, U8, U64, I8, C128, F16, U32, C64, Bf16, I16, U16,
+        ])
     }
 
     fn block(&mut self, depth: usize, more: &mut dyn FnMut(&mut Self)) -> Vec<Stmt> {
@@ -246,7 +270,7 @@ impl Generator<'_> {
         let var = self.pick(&mutable);
         let element = self.builder.function().vars[var].element;
         let mut value = self.expr(element, 3);
-        if self.below(2) == 1 {
+        if self.below(2) == 1 && element == element.computed() {
             let op = self.arithmetic(element);
             value = Expr::from(var).binary(op, value);
         }
@@ -306,6 +330,7 @@ impl Generator<'_> {
         use BinaryOp::{Add, And, Div, FloorDiv, Max, Min, Mod, Mul, Or, Sub};
         match element {
             ElementType::Bool => self.pick(&[And, Or, Min, Max]),
+            _ if element.is_complex() => self.pick(&[Add, Mul, Sub, Div]),
             _ if element.is_float() => self.pick(&[Add, Mul, Sub, Div, Min, Max, FloorDiv, Mod]),
             _ => self.pick(&[Add, Mul, Sub, Add, Mul, Sub, Min, Max, FloorDiv, Mod]),
         }
@@ -313,10 +338,33 @@ impl Generator<'_> {
 
     fn expr(&mut self, element: ElementType, depth: usize) -> Expr {
         let choice = self.below(if depth > 0 { 16 } else { 6 });
+        let computes = element == element.computed();
         match choice {
             0 => self.constant(element),
             1..=3 => self.variable(element),
             4 | 5 => self.load(element),
+            // Halves are only chosen and converted.
+            8 if !computes => self.select(element, depth),
+            6.. if !computes => {
+                let from = self.pick(&[ElementType::F32, ElementType::F64, ElementType::I64]);
+                Expr::Cast(element, Box::new(self.expr(from, depth - 1)))
+            }
+            6 if element.is_complex() => {
+                use Intrinsic::{Exp, Log, Pow, Sqrt};
+                let function = self.pick(&[Sqrt, Exp, Log, Pow]);
+                let arguments = (0..function.arity())
+                    .map(|_| self.expr(element, depth - 1))
+                    .collect();
+                Expr::Call(function, arguments)
+            }
+            7 if element.is_float() && self.below(2) == 1 => {
+                let of = match element {
+                    ElementType::F32 => ElementType::C64,
+                    _ => ElementType::C128,
+                };
+                let op = self.pick(&[UnaryOp::Real, UnaryOp::Imag, UnaryOp::Abs]);
+                Expr::Unary(op, Box::new(self.expr(of, depth - 1)))
+            }
             6 if element.is_float() => {
                 let function = self.pick(&Intrinsic::ALL);
                 let arguments = (0..function.arity())
@@ -327,24 +375,29 @@ impl Generator<'_> {
             6 | 7 => {
                 let ops: &[UnaryOp] = match element {
                     ElementType::Bool => &[UnaryOp::Not],
+                    _ if element.is_complex() => &[UnaryOp::Neg, UnaryOp::Conj],
                     _ => &[UnaryOp::Neg, UnaryOp::Abs],
                 };
                 let op = self.pick(ops);
                 Expr::Unary(op, Box::new(self.expr(element, depth - 1)))
             }
-            8 => Expr::Select {
-                condition: Box::new(self.expr(ElementType::Bool, depth - 1)),
-                then: Box::new(self.expr(element, depth - 1)),
-                otherwise: Box::new(self.expr(element, depth - 1)),
-            },
+            8 => self.select(element, depth),
             9 => {
                 let from = self.element();
+                let real = from.is_complex() && !element.is_complex();
+                let from = match from {
+                    _ if real && element != ElementType::Bool => from.part(),
+                    from => from,
+                };
                 Expr::Cast(element, Box::new(self.expr(from, depth - 1)))
             }
             10..=12 if element == ElementType::Bool => {
                 use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
-                let of = self.element();
-                let op = self.pick(&[Eq, Ne, Lt, Le, Gt, Ge]);
+                let of = self.element().computed();
+                let op = match of.is_complex() {
+                    true => self.pick(&[Eq, Ne]),
+                    false => self.pick(&[Eq, Ne, Lt, Le, Gt, Ge]),
+                };
                 let left = self.expr(of, depth - 1);
                 let right = match self.below(2) {
                     0 => left.clone(),
@@ -373,18 +426,25 @@ impl Generator<'_> {
         }
     }
 
+    fn select(&mut self, element: ElementType, depth: usize) -> Expr {
+        Expr::Select {
+            condition: Box::new(self.expr(ElementType::Bool, depth - 1)),
+            then: Box::new(self.expr(element, depth - 1)),
+            otherwise: Box::new(self.expr(element, depth - 1)),
+        }
+    }
+
     fn constant(&mut self, element: ElementType) -> Expr {
         let float = [0.0, 1.0, -0.0, 2.5, -1.0, f64::INFINITY, f64::NAN];
         let integer = [0, 1, 2, -1, 3, i64::MAX, i64::MIN];
         let n = self.below(7);
-        Expr::Const(match element {
-            ElementType::Bool => Scalar::Bool(n % 2 == 1),
-            ElementType::I32 => Scalar::I32(integer[n] as i32),
-            ElementType::I64 => Scalar::I64(integer[n]),
-            ElementType::F32 => Scalar::F32(float[n] as f32),
-            ElementType::F64 => Scalar::F64(float[n]),
-            other => Scalar::from_i64(other, integer[n]),
-        })
+        let value = match element.kind() {
+            Kind::Bool => Scalar::Bool(n % 2 == 1),
+            Kind::Float => Scalar::F64(float[n]),
+            Kind::Complex => Scalar::C128(Complex::new(float[n], float[self.below(7)])),
+            _ => Scalar::I64(integer[n]),
+        };
+        Expr::Const(value.cast(element).expect("of the same kind"))
     }
 
     fn variable(&mut self, element: ElementType) -> Expr {

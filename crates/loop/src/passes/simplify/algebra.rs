@@ -1,6 +1,6 @@
 //! The rules for one expression whose operands are simple already.
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{Complex, ElementType, Kind, Scalar, bf16, f16};
 
 use crate::ir::{BinaryOp, Expr, Function, Intrinsic, UnaryOp};
 use crate::ops;
@@ -24,7 +24,7 @@ fn rule(function: &Function, expr: &Expr) -> Option<Expr> {
                 (BinaryOp::Min | BinaryOp::Max, _) => (left == right).then(|| (**left).clone()),
                 (_, ElementType::I64) => offset(function, *op, left, right)
                     .or_else(|| integer(function, *op, left, right)),
-                (_, ElementType::I32) => integer(function, *op, left, right),
+                (_, element) if element.is_integer() => integer(function, *op, left, right),
                 _ => float(*op, left, right),
             },
         },
@@ -42,7 +42,9 @@ fn rule(function: &Function, expr: &Expr) -> Option<Expr> {
         // bit from library to library, so they are left to run.
         Expr::Call(called @ (Intrinsic::Sqrt | Intrinsic::Floor | Intrinsic::Ceil), arguments) => {
             match arguments[..] {
-                [Expr::Const(value)] => Some(constant(ops::call(*called, &[value]))),
+                [Expr::Const(value)] if value.element().is_float() => {
+                    Some(constant(ops::call(*called, &[value])))
+                }
                 _ => None,
             }
         }
@@ -52,9 +54,15 @@ fn rule(function: &Function, expr: &Expr) -> Option<Expr> {
 
 /// A constant with the one `NaN` that text has.
 fn constant(value: Scalar) -> Expr {
+    let single = |v: f32| if v.is_nan() { f32::NAN } else { v };
+    let double = |v: f64| if v.is_nan() { f64::NAN } else { v };
     Expr::Const(match value {
-        Scalar::F64(v) if v.is_nan() => Scalar::F64(f64::NAN),
-        Scalar::F32(v) if v.is_nan() => Scalar::F32(f32::NAN),
+        Scalar::F16(v) if v.is_nan() => Scalar::F16(f16::NAN),
+        Scalar::Bf16(v) if v.is_nan() => Scalar::Bf16(bf16::NAN),
+        Scalar::F32(v) => Scalar::F32(single(v)),
+        Scalar::F64(v) => Scalar::F64(double(v)),
+        Scalar::C64(v) => Scalar::C64(Complex::new(single(v.re), single(v.im))),
+        Scalar::C128(v) => Scalar::C128(Complex::new(double(v.re), double(v.im))),
         value => value,
     })
 }
@@ -65,11 +73,15 @@ fn boolean(value: bool) -> Expr {
 
 fn unary(function: &Function, op: UnaryOp, value: &Expr) -> Option<Expr> {
     match (op, value) {
+        // Its length takes a function that differs from library to library.
+        (UnaryOp::Abs, Expr::Const(value)) if value.element().is_complex() => None,
         (_, Expr::Const(value)) => Some(constant(ops::unary(op, *value))),
         (UnaryOp::Neg, Expr::Unary(UnaryOp::Neg, inner))
         | (UnaryOp::Not, Expr::Unary(UnaryOp::Not, inner)) => Some((**inner).clone()),
         (UnaryOp::Abs, Expr::Unary(UnaryOp::Abs, _)) => Some(value.clone()),
-        (UnaryOp::Abs, Expr::Unary(UnaryOp::Neg, inner)) => {
+        (UnaryOp::Abs, Expr::Unary(UnaryOp::Neg, inner))
+            if function.type_of(inner).kind() != Kind::Unsigned =>
+        {
             Some(Expr::Unary(UnaryOp::Abs, inner.clone()))
         }
         (UnaryOp::Not, Expr::Binary(comparison, left, right)) => {
@@ -114,7 +126,8 @@ fn comparison(function: &Function, op: BinaryOp, left: &Expr, right: &Expr) -> O
         };
         return Some(right.clone().binary(mirrored, left.clone()));
     }
-    if left == right && !function.type_of(left).is_float() && !function.can_fail(left) {
+    let has_nan = matches!(function.type_of(left).kind(), Kind::Float | Kind::Complex);
+    if left == right && !has_nan && !function.can_fail(left) {
         return Some(boolean(matches!(
             op,
             BinaryOp::Eq | BinaryOp::Le | BinaryOp::Ge

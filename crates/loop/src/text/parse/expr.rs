@@ -1,11 +1,11 @@
 //! Expressions.
 
 use sparsec_base::lex::{Kind, Token};
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Span, code};
+use sparsec_base::{Complex, Diagnostic, ElementType, Result, Scalar, Span, code};
 
 use super::{Entity, MAX_OPERATORS, Parser};
 use crate::ir::{BinaryOp, Expr, Intrinsic, UnaryOp};
-use crate::text::Binding;
+use crate::text::{Binding, special};
 
 /// Infix operators by symbol.
 const INFIX: &[BinaryOp] = &[
@@ -97,7 +97,7 @@ impl Parser {
     fn starts_number(&self, token: Token) -> bool {
         match token.kind {
             Kind::Integer | Kind::Float => true,
-            Kind::Name => matches!(self.tokens.text(token), "inf" | "nan" | "inff32" | "nanf32"),
+            Kind::Name => special(self.tokens.text(token)).is_some(),
             _ => false,
         }
     }
@@ -172,10 +172,29 @@ impl Parser {
             return Ok(Expr::Call(function, arguments));
         }
         let element = ElementType::parse(name);
+        if let (Some(element), [re, im]) = (element, &arguments[..])
+            && element.is_complex()
+        {
+            let Some(value) = complex(element, re, im) else {
+                let message = format!(
+                    "the parts of a `{name}` are constants of {}",
+                    element.part()
+                );
+                return Err(Diagnostic::new(code::LOOP_TYPE, message).at(
+                    source,
+                    span,
+                    "these parts",
+                ));
+            };
+            return Ok(Expr::Const(value));
+        }
+        let unary = UnaryOp::ALL
+            .into_iter()
+            .find(|op| op.is_call() && op.symbol() == name);
         let wanted = match name {
             "min" | "max" => 2,
             "select" => 3,
-            "abs" => 1,
+            _ if unary.is_some() => 1,
             _ if element.is_some() => 1,
             _ => {
                 return Err(Diagnostic::new(
@@ -190,11 +209,11 @@ impl Parser {
         if given != wanted {
             return Err(wrong_count(wanted));
         }
-        Ok(match (name, element) {
-            (_, Some(element)) => Expr::Cast(element, next()?),
-            ("min", _) => Expr::Binary(BinaryOp::Min, next()?, next()?),
-            ("max", _) => Expr::Binary(BinaryOp::Max, next()?, next()?),
-            ("abs", _) => Expr::Unary(UnaryOp::Abs, next()?),
+        Ok(match (name, element, unary) {
+            (_, Some(element), _) => Expr::Cast(element, next()?),
+            (_, _, Some(op)) => Expr::Unary(op, next()?),
+            ("min", ..) => Expr::Binary(BinaryOp::Min, next()?, next()?),
+            ("max", ..) => Expr::Binary(BinaryOp::Max, next()?, next()?),
             _ => Expr::Select {
                 condition: next()?,
                 then: next()?,
@@ -229,33 +248,65 @@ impl Parser {
             (&text[..], suffix)
         };
         let signed = format!("{}{digits}", if minus { "-" } else { "" });
-        let integer = token.kind == Kind::Integer;
-        let value = match suffix.as_str() {
-            "" if integer => Scalar::I64(
-                signed
-                    .parse()
-                    .map_err(|_| bad("an integer that does not fit in 64 bits"))?,
-            ),
-            "i32" if integer => Scalar::I32(
-                signed
-                    .parse()
-                    .map_err(|_| bad("an integer that does not fit in 32 bits"))?,
-            ),
-            "" => Scalar::F64(signed.parse().map_err(|_| bad("not a number"))?),
-            "f32" => Scalar::F32(signed.parse().map_err(|_| bad("not a number"))?),
-            _ => {
-                return Err(bad("a number with letters behind it")
-                    .help("the letters may be `i32` or `f32`, as in `5i32` and `0.5f32`"));
-            }
+        let is_integer = token.kind == Kind::Integer;
+        let element = match suffix.as_str() {
+            "" if is_integer => Some(ElementType::I64),
+            "" => Some(ElementType::F64),
+            name => ElementType::parse(name),
         };
-        if token.kind == Kind::Float && value.to_f64().is_infinite() {
+        let Some(element) = element.filter(|ty| ty.is_float() || (is_integer && ty.is_integer()))
+        else {
+            return Err(bad("a number with letters behind it")
+                .help("the letters may be a type, as in `5u8` and `0.5f32`"));
+        };
+        let value = if is_integer && element.is_integer() {
+            integer(element, &signed)
+                .ok_or_else(|| bad(&format!("an integer that {element} does not hold")))?
+        } else {
+            float(element, &signed).ok_or_else(|| bad("not a number"))?
+        };
+        if token.kind != Kind::Name && value.to_f64().is_infinite() {
             return Err(bad("a number that is too large").help("write `inf` for infinity"));
         }
-        // There is one NaN in text, whatever its sign.
-        Ok(Expr::Const(match value {
-            Scalar::F64(v) if v.is_nan() => Scalar::F64(f64::NAN),
-            Scalar::F32(v) if v.is_nan() => Scalar::F32(f32::NAN),
-            value => value,
-        }))
+        Ok(Expr::Const(value))
+    }
+}
+
+/// The integer of this type, if the type holds it.
+fn integer(element: ElementType, text: &str) -> Option<Scalar> {
+    let value: i128 = text.parse().ok()?;
+    let narrow = match element {
+        ElementType::U64 => Scalar::U64(u64::try_from(value).ok()?),
+        _ => Scalar::I64(i64::try_from(value).ok()?),
+    };
+    let cast = narrow.cast(element)?;
+    (cast.to_integer() == Some(value)).then_some(cast)
+}
+
+/// The float of this type, rounded once. There is one `NaN` in text, whatever
+/// its sign.
+fn float(element: ElementType, text: &str) -> Option<Scalar> {
+    let value = match element {
+        ElementType::F32 => Scalar::F32(text.parse().ok()?),
+        _ => Scalar::F64(text.parse().ok()?).cast(element)?,
+    };
+    let is_nan = value.to_f64().is_nan();
+    Some(if is_nan {
+        Scalar::F64(f64::NAN).cast(element)?
+    } else {
+        value
+    })
+}
+
+/// The complex constant of two constants of its part.
+fn complex(element: ElementType, re: &Expr, im: &Expr) -> Option<Scalar> {
+    match (element, re, im) {
+        (ElementType::C64, Expr::Const(Scalar::F32(re)), Expr::Const(Scalar::F32(im))) => {
+            Some(Scalar::C64(Complex::new(*re, *im)))
+        }
+        (ElementType::C128, Expr::Const(Scalar::F64(re)), Expr::Const(Scalar::F64(im))) => {
+            Some(Scalar::C128(Complex::new(*re, *im)))
+        }
+        _ => None,
     }
 }
