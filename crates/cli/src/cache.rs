@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use sparsec::runtime::{Cache, Environment};
-use sparsec::{Diagnostic, Result, code};
+use sparsec::Result;
 
 use crate::arguments::CacheCommand;
 use crate::screen::Screen;
@@ -11,15 +11,10 @@ use crate::table::counted;
 /// Shows or empties the cache.
 ///
 /// # Errors
-/// `E0503` if the directory cannot be used.
+/// `E0503` or `E0505` if the directory cannot be used.
 pub(crate) fn cache(screen: &mut Screen, what: CacheCommand) -> Result<u8> {
-    let cache = Cache::open(&Environment::of_process())?;
     // Kernels run without it, from a temporary directory; nobody asks for that one.
-    if let Some(trouble) = cache.trouble() {
-        let message = format!("the cache directory cannot be used: {trouble}");
-        return Err(Diagnostic::new(code::CACHE_UNUSABLE, message)
-            .help("name a directory that you can write to in SPARSEC_CACHE_DIR"));
-    }
+    let cache = Cache::open_own(&Environment::of_process())?;
     let path = cache.path().display().to_string();
     match what {
         CacheCommand::Path => screen.answer(|| format!("{path}\n"), || json!({ "path": path }))?,
@@ -28,12 +23,20 @@ pub(crate) fn cache(screen: &mut Screen, what: CacheCommand) -> Result<u8> {
             screen.answer(
                 || {
                     format!(
-                        "{}, {} in {path}\n",
+                        "{}, {} of {} in {path}\n",
                         counted(stat.kernels, "kernel"),
-                        bytes(stat.bytes)
+                        bytes(stat.bytes),
+                        bytes(stat.bound)
                     )
                 },
-                || json!({ "path": path, "kernels": stat.kernels, "bytes": stat.bytes }),
+                || {
+                    json!({
+                        "path": path,
+                        "kernels": stat.kernels,
+                        "bytes": stat.bytes,
+                        "bound": stat.bound,
+                    })
+                },
             )?;
         }
         CacheCommand::Clear => {

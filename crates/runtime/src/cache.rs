@@ -52,12 +52,18 @@ pub(crate) use self::work::{Work, write};
 use crate::environment::Environment;
 use crate::key::Key;
 
+/// The folder of kernels.
+const KERNELS: &str = "kernels";
+/// The folder of what probing compilers found.
+const COMPILERS: &str = "compilers";
+/// The folder of what is being made.
+const WORK: &str = "work";
 /// The folders of a cache.
-const FOLDERS: [&str; 3] = ["kernels", "compilers", "work"];
+const FOLDERS: [&str; 3] = [KERNELS, COMPILERS, WORK];
 
-/// How much a cache holds where `SPARSEC_CACHE_SIZE` says nothing: some ten
+/// How much a cache holds where `SPARSEC_CACHE_SIZE` says nothing: some thirty
 /// thousand kernels.
-const USUAL_BOUND: u64 = 512 << 20;
+const USUAL_BOUND: u64 = 500_000_000;
 
 /// How long to wait for another process that makes the same entry: longer than
 /// any kernel takes to compile.
@@ -209,11 +215,16 @@ impl Cache {
     /// `E0503` if something cannot be removed.
     pub fn clear(&self) -> Result<()> {
         self.remove_left();
-        let emptied = ["kernels", "compilers"]
+        let emptied = [KERNELS, COMPILERS]
             .iter()
             .try_for_each(|folder| remove_all(&self.home.join(folder)))
-            .and_then(|()| gone_is_fine(fs::remove_file(self.home.join("written"))));
-        emptied.map_err(|error| unusable(format!("the kernel cache cannot be emptied: {error}")))
+            .and_then(|()| unless_gone(fs::remove_file(self.home.join("written"))));
+        match emptied {
+            Ok(_) => Ok(()),
+            Err(error) => Err(unusable(format!(
+                "the kernel cache cannot be emptied: {error}"
+            ))),
+        }
     }
 
     /// The file of the kernel `key`, if there is an undamaged one.
@@ -305,17 +316,17 @@ impl Cache {
     }
 
     fn remove_left(&self) {
-        work::remove_left(&self.home.join("work"), &self.home.lock_file());
+        work::remove_left(&self.home.join(WORK), &self.home.lock_file());
     }
 
     fn kernel_path(&self, key: Key) -> PathBuf {
         let name = key.to_string();
         let shard = &name[..2];
-        self.home.join(format!("kernels/{shard}/{name}.so"))
+        self.home.join(format!("{KERNELS}/{shard}/{name}.so"))
     }
 
     fn compiler_path(&self, key: Key) -> PathBuf {
-        self.home.join(format!("compilers/{key}.txt"))
+        self.home.join(format!("{COMPILERS}/{key}.txt"))
     }
 }
 
@@ -386,28 +397,32 @@ fn bound(text: Option<&OsStr>) -> Result<u64> {
 
 /// Removes files and folders, whoever else adds and removes there.
 fn remove_all(folder: &Path) -> io::Result<()> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
+    let Some(entries) = unless_gone(fs::read_dir(folder))? else {
+        return Ok(());
     };
     for entry in entries {
-        let path = entry?.path();
-        match fs::symlink_metadata(&path) {
-            Ok(data) if data.is_dir() => remove_all(&path)?,
-            _ => gone_is_fine(fs::remove_file(&path))?,
+        let Some(entry) = unless_gone(entry)? else {
+            continue;
+        };
+        match unless_gone(entry.file_type())? {
+            Some(kind) if kind.is_dir() => remove_all(&entry.path())?,
+            _ => {
+                unless_gone(fs::remove_file(entry.path()))?;
+            }
         }
     }
     // Something that was added meanwhile keeps its folder.
-    match fs::remove_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-        removed => gone_is_fine(removed),
+    match unless_gone(fs::remove_dir(folder)) {
+        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+        _ => Ok(()),
     }
 }
 
-fn gone_is_fine(removed: io::Result<()>) -> io::Result<()> {
-    match removed {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
+/// Nothing where there is nothing, as others remove files as well.
+fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
     }
 }
 

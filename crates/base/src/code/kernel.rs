@@ -46,7 +46,7 @@ does not stop here: it keeps kernels in a temporary directory as long as it runs
     CACHE_SIZE = "E0506", "SPARSEC_CACHE_SIZE is no size",
     "The environment variable `SPARSEC_CACHE_SIZE` bounds how much disk the kernel cache takes. Those
 kernels that were not used for the longest time are removed when there is more; without the variable
-the bound is 512 MB. It is a whole number of bytes, or a number with a unit:
+the bound is 500 MB. It is a whole number of bytes, or a number with a unit:
 
     SPARSEC_CACHE_SIZE=200M sparsec run …       units: k, M, G, also with B";
     NO_LIBRARY = "E0507", "the C compiler wrote no library",

@@ -17,6 +17,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::WORK;
 use super::lock::{Lock, Subject};
 use super::work::Work;
 use crate::key::Key;
@@ -88,7 +89,7 @@ impl Directory {
 
     /// A new directory to work in.
     pub(super) fn work(&self) -> io::Result<Work> {
-        Work::new(&self.join("work"), &self.lock_file())
+        Work::new(&self.join(WORK), &self.lock_file())
     }
 
     /// Moves `file`, of this directory's work, to `place`.

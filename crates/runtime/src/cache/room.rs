@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::directory::Directory;
-use crate::cache::FOLDERS;
+use super::{FOLDERS, KERNELS, unless_gone};
 
 /// What part of the bound is added between two looks at everything.
 const STEPS: u64 = 16;
@@ -28,19 +28,17 @@ const STEPS: u64 = 16;
 /// A file in a cache.
 #[derive(Debug)]
 pub(super) struct Found {
-    pub(super) path: PathBuf,
+    /// The folder of the cache that it is in.
+    folder: &'static str,
+    path: PathBuf,
     pub(super) bytes: u64,
-    pub(super) used: SystemTime,
+    used: SystemTime,
 }
 
 impl Found {
     /// Whether it is a kernel that is kept.
     pub(super) fn is_kernel(&self) -> bool {
-        self.path.extension().is_some_and(|ext| ext == "so")
-            && !self
-                .path
-                .components()
-                .any(|part| part.as_os_str() == "work")
+        self.folder == KERNELS && self.path.extension().is_some_and(|ext| ext == "so")
     }
 }
 
@@ -48,7 +46,7 @@ impl Found {
 pub(super) fn files(directory: &Directory) -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
     for folder in FOLDERS {
-        collect(&directory.join(folder), &mut found)?;
+        collect(folder, &directory.join(folder), &mut found)?;
     }
     Ok(found)
 }
@@ -70,41 +68,39 @@ pub(super) fn added(directory: &Directory, new: &Path, bound: u64) -> io::Result
 /// one more step. `new` stays in any case.
 fn shrink(directory: &Directory, new: &Path, bound: u64) -> io::Result<()> {
     let goal = bound - bound / STEPS;
-    let mut bytes: u64 = files(directory)?.iter().map(|file| file.bytes).sum();
-    let mut kernels = Vec::new();
-    collect(&directory.join("kernels"), &mut kernels)?;
-    kernels.sort_by_key(|kernel| kernel.used);
-    for kernel in kernels.iter().filter(|kernel| kernel.path != new) {
+    let mut files = files(directory)?;
+    let mut bytes: u64 = files.iter().map(|file| file.bytes).sum();
+    files.retain(|file| file.folder == KERNELS && file.path != new);
+    files.sort_by_key(|file| file.used);
+    for kernel in files {
         if bytes <= goal {
             break;
         }
-        match fs::remove_file(&kernel.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {}
-            _ => bytes = bytes.saturating_sub(kernel.bytes),
+        if unless_gone(fs::remove_file(&kernel.path)).is_ok() {
+            bytes = bytes.saturating_sub(kernel.bytes);
         }
     }
     Ok(())
 }
 
-fn collect(folder: &Path, found: &mut Vec<Found>) -> io::Result<()> {
+fn collect(folder: &'static str, path: &Path, found: &mut Vec<Found>) -> io::Result<()> {
     // Another process may remove its work, or empty the cache, meanwhile.
-    let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    let entries = match fs::read_dir(folder) {
-        Err(error) if gone(&error) => return Ok(()),
-        entries => entries?,
+    let Some(entries) = unless_gone(fs::read_dir(path))? else {
+        return Ok(());
     };
     for entry in entries {
-        let metadata = match entry.as_ref().map(fs::DirEntry::metadata) {
-            Ok(Err(error)) if gone(&error) => continue,
-            Ok(metadata) => metadata?,
-            Err(_) => break,
+        let Some(entry) = unless_gone(entry)? else {
+            continue;
         };
-        let path = entry?.path();
+        let Some(metadata) = unless_gone(entry.metadata())? else {
+            continue;
+        };
         if metadata.is_dir() {
-            collect(&path, found)?;
+            collect(folder, &entry.path(), found)?;
         } else {
             found.push(Found {
-                path,
+                folder,
+                path: entry.path(),
                 bytes: metadata.len(),
                 used: metadata.modified()?,
             });
