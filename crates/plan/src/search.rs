@@ -246,12 +246,16 @@ impl<'a> Draft<'a> {
     /// collects them, unless the result takes them in any order. A reduction
     /// inside all loops of the result is collected in a scalar.
     fn add_temporaries(&mut self) -> Result<()> {
-        let (loops, Stmt::Assign { lhs, reduce, rhs }) = self.concrete.stmt.nest() else {
+        let (mut loops, mut inner) = self.concrete.stmt.nest();
+        // What a `where` computes first does not come back to the result.
+        while let Stmt::Where { consumer, .. } = inner {
+            let (more, next) = consumer.nest();
+            loops.extend(more);
+            inner = next;
+        }
+        let Stmt::Assign { lhs, reduce: Some(_), rhs } = inner else {
             return Ok(());
         };
-        if reduce.is_none() {
-            return Ok(());
-        }
         let is_reduced = |var: &IndexVar| !lhs.vars.contains(var);
         let Some(first) = loops.iter().position(is_reduced) else {
             return Ok(());

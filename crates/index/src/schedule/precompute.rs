@@ -10,6 +10,8 @@
 //!                                           forall k: forall j: w(j) += A(i,k) * B(k,j))
 //! ```
 //!
+//! Temporaries that the reduced expression reads stay with it, in the producer.
+//!
 //! If `EXPR` is what a scalar workspace collects, the `where` is lifted out of
 //! the innermost loops around it, and these become modes of the workspace:
 //!
@@ -86,17 +88,15 @@ impl Rewrite<'_> {
             return None;
         }
         let (loops, inner) = stmt.nest();
-        let result = match inner {
-            Stmt::Assign {
-                lhs,
-                reduce: Some(_),
-                rhs,
-            } if self.is_expr(rhs) => self.collect(&loops, lhs, inner),
-            Stmt::Where { consumer, producer } => {
+        let result = match self.reduction(inner) {
+            Some(reduction) => self.collect(&loops, inner, &reduction)?,
+            None => {
+                let Stmt::Where { consumer, producer } = inner else {
+                    return None;
+                };
                 let (temporary, lifted) = self.producer_to_lift(consumer, producer)?;
                 self.lift(&loops, temporary, lifted)
             }
-            _ => return None,
         };
         match result {
             Ok(stmt) => {
@@ -110,27 +110,57 @@ impl Rewrite<'_> {
         }
     }
 
+    /// The assignment that `stmt` comes down to, if it reduces the expression.
+    fn reduction(&self, stmt: &Stmt) -> Option<Reduction> {
+        let mut loops = Vec::new();
+        let mut inner = stmt;
+        loop {
+            let (more, next) = inner.nest();
+            loops.extend(more);
+            match next {
+                // What a `where` computes first is no part of the assignment.
+                Stmt::Where { consumer, .. } => inner = consumer,
+                Stmt::Assign {
+                    lhs,
+                    reduce: Some(_),
+                    rhs,
+                } if self.is_expr(rhs) => {
+                    let lhs = lhs.clone();
+                    return Some(Reduction { loops, lhs });
+                }
+                _ => return None,
+            }
+        }
+    }
+
     fn is_expr(&self, expr: &Expr) -> bool {
         matches(self.expr, expr, &self.concrete)
     }
 
-    /// A workspace between the loops that reduce and the left side.
-    fn collect(&mut self, loops: &[IndexVar], lhs: &Access, assign: &Stmt) -> Result<Stmt> {
-        let Stmt::Assign { reduce, rhs, .. } = assign else {
-            unreachable!("the caller matched an assignment");
-        };
+    /// A workspace between the loops that reduce, of which the outermost is
+    /// one of `loops`, and the left side; `None` if it is further inside.
+    fn collect(
+        &mut self,
+        loops: &[IndexVar],
+        inner: &Stmt,
+        reduction: &Reduction,
+    ) -> Option<Result<Stmt>> {
+        let lhs = &reduction.lhs;
+        if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
+            return Some(Err(self.illegal("it is collected in a workspace already")));
+        }
         let reduces = |var: &IndexVar| !lhs.vars.contains(var);
         let Some(first) = loops.iter().position(reduces) else {
-            return Err(self.illegal("no loop directly around this reduces it"));
+            if reduction.loops.iter().any(reduces) {
+                return None;
+            }
+            return Some(Err(self.illegal("no loop around this reduces it")));
         };
-        let (outer, inner) = loops.split_at(first);
-        let kept: Vec<IndexVar> = inner.iter().copied().filter(|var| !reduces(var)).collect();
-        self.expect_modes(&kept, "the loops inside the first that reduces")?;
-        if lhs.vars.iter().any(|var| !loops.contains(var)) {
-            return Err(self.illegal("it is collected in a workspace already"));
-        }
-        if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
-            return Err(self.illegal("it is collected in a workspace already"));
+        let (outer, reducing) = loops.split_at(first);
+        let inside = reducing.iter().chain(&reduction.loops);
+        let kept: Vec<IndexVar> = inside.copied().filter(|var| !reduces(var)).collect();
+        if let Err(error) = self.expect_modes(&kept, "the loops inside the first that reduces") {
+            return Some(Err(error));
         }
         let access = self.new_workspace(lhs.tensor);
         let consumer = Stmt::Assign {
@@ -138,16 +168,11 @@ impl Rewrite<'_> {
             reduce: None,
             rhs: Expr::Access(access.clone()),
         };
-        let producer = Stmt::Assign {
-            lhs: access,
-            reduce: *reduce,
-            rhs: rhs.clone(),
-        };
         let both = Stmt::Where {
             consumer: Box::new(consumer.in_loops(&self.vars)),
-            producer: Box::new(producer.in_loops(inner)),
+            producer: Box::new(assigned_to(inner, &access).in_loops(reducing)),
         };
-        Ok(both.in_loops(outer))
+        Some(Ok(both.in_loops(outer)))
     }
 
     /// The producer of a scalar workspace that collects the expression, with
@@ -273,6 +298,32 @@ impl Rewrite<'_> {
             span,
         }
     }
+}
+
+/// `stmt` with another left side of the assignment that it comes down to.
+fn assigned_to(stmt: &Stmt, access: &Access) -> Stmt {
+    match stmt {
+        Stmt::Assign { reduce, rhs, .. } => Stmt::Assign {
+            lhs: access.clone(),
+            reduce: *reduce,
+            rhs: rhs.clone(),
+        },
+        Stmt::Forall { var, body } => Stmt::Forall {
+            var: *var,
+            body: Box::new(assigned_to(body, access)),
+        },
+        Stmt::Where { consumer, producer } => Stmt::Where {
+            consumer: Box::new(assigned_to(consumer, access)),
+            producer: producer.clone(),
+        },
+        Stmt::Sequence(_) => unreachable!("a reduction is no sequence"),
+    }
+}
+
+/// An assignment that reduces, and the loops around it.
+struct Reduction {
+    loops: Vec<IndexVar>,
+    lhs: Access,
 }
 
 /// The producer of a scalar workspace, and what reads it.
