@@ -4,15 +4,20 @@
 //! parse ─► resolve ─► formats ─► plan ─► lower ─► passes
 //! ```
 
+use std::collections::BTreeMap;
+
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::Format;
+use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
-use sparsec_index::{Notation, Program, Schedule, TensorRole, TensorVar};
+use sparsec_index::{Notation, Program, Schedule, Statement, TensorRole, TensorVar};
 use sparsec_loop::{Function, passes};
 use sparsec_plan::{Plan, plan_program};
 
-use crate::request::{Inputs, Request};
-use crate::widths;
+use sparsec_tensor::Tensor;
+
+use crate::extents::Extents;
+use crate::request::{Inputs, Operands, Request};
+use crate::widths::{self, Known};
 
 /// A program with a kernel for each of its statements.
 #[derive(Clone, Debug)]
@@ -47,16 +52,44 @@ pub struct CompiledStatement {
 /// # Errors
 /// A diagnostic with its place in the expression, a format or the schedule.
 pub fn compile(request: &Request, inputs: &Inputs) -> Result<Compiled> {
+    compile_for(request, &operands(inputs), None)
+}
+
+/// The same tensors, borrowed.
+pub(crate) fn operands(inputs: &Inputs) -> Operands<'_> {
+    let named = inputs.iter();
+    named
+        .map(|(name, tensor)| (name.as_str(), tensor))
+        .collect()
+}
+
+/// As [`compile`]; `chosen` has the widths of index arrays, by tensor, where
+/// they are chosen already.
+pub(crate) fn compile_for(
+    request: &Request,
+    inputs: &Operands<'_>,
+    chosen: Option<&BTreeMap<String, Widths>>,
+) -> Result<Compiled> {
     let notation = Notation::parse(&request.expression)?;
     let schedule = request.schedule.as_ref().map(Schedule::parse).transpose()?;
     let program = notation.resolve(&request.declarations(&notation, inputs))?;
-    let formats = given_formats(&program, request, inputs)?;
-    let planned = plan_program(
-        program.clone(),
-        formats,
-        schedule.as_ref(),
-        &|program, statement, format| widths::of_result(program, statement, format, inputs),
-    )?;
+    let formats = given_formats(&program, request, inputs, chosen)?;
+    let widths = |program: &Program, statement: &Statement, format: &Format| match chosen {
+        Some(chosen) => {
+            let name = &program.tensors[statement.lhs.tensor].name;
+            chosen
+                .get(name)
+                .map_or(format.clone(), |widths| format.clone().with_widths(*widths))
+        }
+        None => {
+            let known = Known {
+                extent: &|var| program.vars[var].extent,
+                n_stored: &|name| inputs.get(name).map(|tensor| tensor.n_stored() as u64),
+            };
+            widths::of_result(program, statement, format, known)
+        }
+    };
+    let planned = plan_program(program.clone(), formats, schedule.as_ref(), &widths)?;
     let mut statements = Vec::new();
     for plan in planned.plans {
         let name = format!(
@@ -82,7 +115,12 @@ pub fn compile(request: &Request, inputs: &Inputs) -> Result<Compiled> {
 
 /// The formats that the request states; for inputs, those of the tensors, with
 /// the widths that their arrays have.
-fn given_formats(program: &Program, request: &Request, inputs: &Inputs) -> Result<Formats> {
+fn given_formats(
+    program: &Program,
+    request: &Request,
+    inputs: &Operands<'_>,
+    chosen: Option<&BTreeMap<String, Widths>>,
+) -> Result<Formats> {
     let mut formats = Formats::new();
     for (tensor, data) in program.tensors.iter() {
         let spec = request
@@ -90,14 +128,21 @@ fn given_formats(program: &Program, request: &Request, inputs: &Inputs) -> Resul
             .get(&data.name)
             .and_then(|spec| spec.format.as_ref());
         let asked = spec.map(|spec| spec.resolve(data.order())).transpose()?;
-        let format = match (data.role, asked, inputs.get(&data.name)) {
+        let format = match (data.role, asked, inputs.get(data.name.as_str())) {
             (TensorRole::Input, Some(asked), Some(input)) => widths::of_input(&asked, input),
             (TensorRole::Input, None, Some(input)) => widths::of_input(input.format(), input),
             (_, Some(asked), _) => asked,
             (TensorRole::Input, None, None) => default_input_format(data.order()),
             (_, None, _) => continue,
         };
-        formats.set(tensor, format);
+        let chosen = chosen.and_then(|chosen| chosen.get(&data.name));
+        formats.set(
+            tensor,
+            match chosen {
+                Some(widths) => format.with_widths(*widths),
+                None => format,
+            },
+        );
     }
     Ok(formats)
 }
@@ -144,21 +189,35 @@ impl Compiled {
         self.formats.get(tensor)
     }
 
-    /// The extents of every result, once those of all index variables are known.
-    pub(crate) fn result_extents(&self, number: usize) -> Result<Vec<u64>> {
+    /// Results in the order of statements by name, temporaries left out.
+    pub(crate) fn named(&self, results: Vec<Tensor>) -> BTreeMap<String, Tensor> {
+        let written = self.notation.tensor_names();
+        let is_written = |name: &str| written.iter().any(|known| known.name == name);
+        let names = self.results();
+        let named = names.into_iter().zip(results);
+        named
+            .filter(|(name, _)| is_written(name))
+            .map(|(name, tensor)| (name.to_owned(), tensor))
+            .collect()
+    }
+
+    /// The extents of a statement's result, given those of the index variables.
+    pub(crate) fn result_extents(&self, number: usize, extents: &Extents) -> Result<Vec<u64>> {
         let statement = &self.program.statements[number];
-        let mut extents = Vec::new();
-        for var in &statement.lhs.vars {
-            let data = &self.program.vars[*var];
-            extents.push(data.extent.ok_or_else(|| {
+        let mut found = Vec::new();
+        for &var in &statement.lhs.vars {
+            found.push(extents[var].ok_or_else(|| {
+                let name = &self.program.vars[var].name;
                 Diagnostic::new(
                     code::MISSING_EXTENT,
-                    format!("the extent of `{}` is not known", data.name),
+                    format!("the extent of `{name}` is not known"),
                 )
                 .at(&self.program.source, statement.lhs.span, "needed here")
-                .help(format!("say it: `-d {}=…`", data.name))
+                .help(format!(
+                    "say it: `.extent(\"{name}\", …)` in Rust, `-d {name}=…` on the command line"
+                ))
             })?);
         }
-        Ok(extents)
+        Ok(found)
     }
 }

@@ -41,29 +41,56 @@
 //! | [`session`] | running what was compiled                                 |
 //! | [`io`]      | reading and writing files                                 |
 
+pub mod binding;
 pub mod compile;
+pub mod einsum;
+pub mod evaluate;
+pub mod kernel;
+pub mod program;
 pub mod request;
 pub mod session;
 pub mod stage;
+
+mod extents;
+mod launch;
 mod widths;
 
+pub use binding::{Assembled, Binding};
 pub use compile::{Compiled, CompiledStatement, compile};
+#[doc(hidden)]
+pub use einsum::__check_einsum;
+pub use einsum::einsum;
+pub use evaluate::evaluate;
+pub use kernel::Kernel;
+pub use program::Program;
 pub use request::{Inputs, Request, TensorSpec};
 pub use session::{Backend, Options, Outcome, Session, Timings};
 pub use stage::Stage;
 
+/// What every function of this crate that can fail gives: one coded
+/// [`Diagnostic`] with its places and the way out.
+///
+/// It is the diagnostic itself and not a wrapper of several: each step stops at
+/// its first fault, and so one type goes through `?` from every crate of ours.
+pub type Error = Diagnostic;
+
 pub use sparsec_base::{
-    Code, Diagnostic, ElementType, IndexWidth, Result, Scalar, Source, Span, code, suggest,
+    Bool8, Code, Complex, Diagnostic, ElementType, IndexWidth, Result, Scalar, Source, Span, bf16,
+    code, f16, suggest,
 };
 pub use sparsec_codegen_c as codegen_c;
-pub use sparsec_format::{choice, level, statistics};
 pub use sparsec_format::{Format, FormatSpec, LevelKind, Preset, Role, Widths, presets};
+pub use sparsec_format::{choice, level, statistics};
+pub use sparsec_index as index;
 pub use sparsec_index::notation::TensorName;
-pub use sparsec_index::{Notation, Program, notation};
+pub use sparsec_index::{Notation, notation};
 pub use sparsec_io as io;
 pub use sparsec_loop::Function;
 pub use sparsec_loop::passes::PIPELINE as PASSES;
 pub use sparsec_parallel as parallel;
 pub use sparsec_reference as reference;
 pub use sparsec_runtime as runtime;
-pub use sparsec_tensor::{Array, Entries, PackOptions, Tensor, generate};
+pub use sparsec_tensor::{
+    Array, ArrayRef, Duplicates, Element, Entries, PackOptions, Tensor, TensorBuilder, TensorRef,
+    generate,
+};

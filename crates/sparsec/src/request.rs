@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sparsec_base::{ElementType, Result, Scalar, Source, Span};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code, suggest};
 use sparsec_format::FormatSpec;
 use sparsec_index::notation::TensorName;
 use sparsec_index::{Declaration, Declarations, Notation};
@@ -10,6 +10,9 @@ use sparsec_tensor::Tensor;
 
 /// Tensors by name.
 pub type Inputs = BTreeMap<String, Tensor>;
+
+/// Tensors by name, where they are.
+pub(crate) type Operands<'a> = BTreeMap<&'a str, &'a Tensor>;
 
 /// An expression, and what is known of its tensors before data is looked at.
 #[derive(Clone, Debug)]
@@ -77,14 +80,14 @@ impl Request {
     }
 
     /// What the request and the inputs say of tensors and index variables.
-    pub(crate) fn declarations(&self, notation: &Notation, inputs: &Inputs) -> Declarations {
+    pub(crate) fn declarations(&self, notation: &Notation, inputs: &Operands<'_>) -> Declarations {
         let mut declarations = Declarations::new();
-        let names = self.tensors.keys().chain(inputs.keys());
-        for name in names {
+        let names = self.tensors.keys().map(String::as_str);
+        for name in names.chain(inputs.keys().copied()) {
             let spec = self.tensors.get(name).cloned().unwrap_or_default();
-            let input = inputs.get(name);
+            let input = inputs.get(name).copied();
             declarations.declare(
-                name.as_str(),
+                name,
                 Declaration {
                     element: spec.element.or(input.map(Tensor::element)),
                     extents: spec
@@ -115,4 +118,42 @@ fn declare_operands(notation: &Notation, declarations: &mut Declarations) {
             declarations.declare(tensor.name, Declaration::with_order(tensor.order));
         }
     }
+}
+
+impl TensorSpec {
+    /// What is known of tensors that are stored as this one is.
+    pub(crate) fn like(tensor: &Tensor) -> Self {
+        Self {
+            format: Some(tensor.format().into()),
+            element: Some(tensor.element()),
+            fill: Some(tensor.fill()),
+            ..Self::default()
+        }
+    }
+}
+
+/// Refuses a name that is no tensor of the program.
+pub(crate) fn check_tensor(notation: &Notation, name: &str) -> Result<()> {
+    let known = notation.tensor_names();
+    if known.iter().any(|tensor| tensor.name == name) {
+        return Ok(());
+    }
+    let spans = notation.statements.iter().map(|statement| statement.span);
+    let error = Diagnostic::new(
+        code::UNUSED_NAME,
+        format!("the program has no tensor `{name}`"),
+    )
+    .at(
+        &notation.source,
+        spans.reduce(Span::to).unwrap_or_default(),
+        format!("no `{name}` in here"),
+    );
+    let names = known.iter().map(|tensor| tensor.name.as_str());
+    Err(match suggest::closest(name, names.clone()) {
+        Some(near) => error.help(format!("did you mean `{near}`?")),
+        None => {
+            let all: Vec<&str> = names.collect();
+            error.help(format!("its tensors are {}", all.join(", ")))
+        }
+    })
 }

@@ -1,18 +1,20 @@
 //! Running what was compiled.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::Format;
-use sparsec_index::TensorRole;
 use sparsec_loop::{Function, Role, passes};
 use sparsec_reference as reference;
-use sparsec_runtime::{Environment, Kernel, KernelArgument, Origin, OutputTensor};
-use sparsec_tensor::{PackOptions, Tensor};
+use sparsec_runtime::{Environment, Kernel, Origin};
+use sparsec_tensor::Tensor;
 
-use crate::compile::{Compiled, CompiledStatement};
+use crate::compile::{Compiled, operands};
+use crate::extents;
+use crate::kernel::Plans;
+use crate::launch::{Parts, Run};
 use crate::request::Inputs;
 
 /// Which engine runs kernels.
@@ -52,11 +54,22 @@ impl Default for Options {
     }
 }
 
-/// Runs compiled programs; keeps the kernels that it made.
-#[derive(Debug)]
+/// Plans, compiles and runs programs, and keeps what it made.
+///
+/// A second plan of the same program for the same formats and types is a
+/// lookup, and so is a second kernel from the same text. What is kept is kept
+/// until the session and all [`Kernel`](crate::Kernel)s from it are gone. A
+/// clone is the same session.
+#[derive(Clone, Debug)]
 pub struct Session {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
     options: Options,
     runtime: sparsec_runtime::Session,
+    plans: Plans,
 }
 
 /// What a run gives.
@@ -87,8 +100,11 @@ impl Session {
     /// A session; looks for a compiler when the first kernel asks for one.
     pub fn new(options: Options) -> Self {
         Self {
-            runtime: sparsec_runtime::Session::new(options.environment.clone()),
-            options,
+            inner: Arc::new(Inner {
+                runtime: sparsec_runtime::Session::new(options.environment.clone()),
+                plans: Plans::default(),
+                options,
+            }),
         }
     }
 
@@ -100,39 +116,52 @@ impl Session {
         })
     }
 
+    /// The session of the functions that take none, such as
+    /// [`evaluate`](crate::evaluate()) and [`Program::plan`](crate::Program::plan):
+    /// one a process, with the options that the environment asks for.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Session> = OnceLock::new();
+        SHARED.get_or_init(|| Self::new(Options::default()))
+    }
+
+    /// How this session runs kernels.
+    pub fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    pub(crate) fn plans(&self) -> &Plans {
+        &self.inner.plans
+    }
+
     /// The compiler and the cache that this session uses.
     pub fn runtime(&self) -> &sparsec_runtime::Session {
-        &self.runtime
+        &self.inner.runtime
     }
 
     /// Runs every statement on these inputs, which hold each tensor that the
-    /// program reads and does not compute.
+    /// program reads and does not compute. Nothing is copied but operands that
+    /// kernels read in another format.
     ///
     /// # Errors
     /// `E0314` for an input that is missing, the diagnostic of a
     /// conversion, a compile, or a kernel that gave up.
-    pub fn run(&self, compiled: &Compiled, inputs: Inputs) -> Result<Outcome> {
+    pub fn run(&self, compiled: &Compiled, inputs: impl Borrow<Inputs>) -> Result<Outcome> {
         let mut timings = Timings::default();
-        let mut tensors = inputs;
-        self.convert_inputs(compiled, &mut tensors, &mut timings)?;
-        let mut results = BTreeMap::new();
+        let extents = extents::known(&compiled.program);
+        let started = Instant::now();
+        let run = Run::new(compiled, &extents, &operands(inputs.borrow()))?;
+        timings.convert += started.elapsed();
+        let mut results = Vec::new();
         for (number, statement) in compiled.statements.iter().enumerate() {
             let started = Instant::now();
-            let converted = conversions(statement, &tensors)?;
-            timings.convert += started.elapsed();
-            let find = |name: &str| converted.get(name).or_else(|| tensors.get(name));
-            let result = self.run_statement(compiled, number, statement, &find, &mut timings)?;
-            let name = compiled.results()[number].to_owned();
-            results.insert(name.clone(), ());
-            tensors.insert(name, result);
+            let parts = self.parts(&statement.function, self.inner.options.apart)?;
+            timings.compile += started.elapsed();
+            timings.origins.extend(parts.origins());
+            let repeat = self.inner.options.repeat;
+            results.push(run.evaluate(number, &parts, &results, repeat, &mut timings)?);
         }
-        let named = compiled.notation.tensor_names();
-        let is_named = |name: &str| named.iter().any(|known| known.name == name);
         Ok(Outcome {
-            tensors: tensors
-                .into_iter()
-                .filter(|(name, _)| results.contains_key(name) && is_named(name))
-                .collect(),
+            tensors: compiled.named(results),
             timings,
         })
     }
@@ -160,121 +189,24 @@ impl Session {
         Ok(())
     }
 
-    /// Puts every input into the format that kernels read.
-    fn convert_inputs(
-        &self,
-        compiled: &Compiled,
-        tensors: &mut Inputs,
-        timings: &mut Timings,
-    ) -> Result<()> {
-        let started = Instant::now();
-        for (id, data) in compiled.program.tensors.iter() {
-            if data.role != TensorRole::Input {
-                continue;
-            }
-            let tensor = tensors.get_mut(&data.name).ok_or_else(|| {
-                Diagnostic::new(
-                    code::MISSING_INPUT,
-                    format!("there is no tensor for `{}`", data.name),
-                )
-                .at(&compiled.program.source, data.span, "read here")
-                .help(format!(
-                    "give it a file with `-i {0}=…` or a generator with `-g {0}=…`",
-                    data.name
-                ))
-            })?;
-            let format = compiled.formats.of(id);
-            if !is_stored_as(tensor, format) {
-                *tensor = tensor.convert(format)?;
-            }
-        }
-        timings.convert += started.elapsed();
-        Ok(())
-    }
-
-    fn run_statement<'t>(
-        &self,
-        compiled: &Compiled,
-        number: usize,
-        statement: &CompiledStatement,
-        find: &dyn Fn(&str) -> Option<&'t Tensor>,
-        timings: &mut Timings,
-    ) -> Result<Tensor> {
-        let function = &statement.function;
-        let result = function
-            .arguments
-            .iter()
-            .find(|argument| argument.role == Role::Out)
-            .expect("every kernel has a result");
-        let data = &statement.plan.concrete.tensors[statement.plan.concrete.result];
-        let format = statement
-            .plan
-            .formats
-            .of(statement.plan.concrete.result)
-            .clone();
-        let kernels = self.kernels(function, timings)?;
-        let apart = kernels.len() > 1;
-
-        let started = Instant::now();
-        let extents = compiled.result_extents(number)?;
-        check_coordinate_width(&data.name, &format, &extents)?;
-        let first = kernels[0].function();
-        let mut output = OutputTensor::new(
-            first,
-            argument_of(first, &result.name),
-            format,
-            extents,
-            data.fill,
-        )?;
-        timings.assemble += started.elapsed();
-        for (at, kernel) in kernels.iter().enumerate() {
-            let assembles = apart && at == 0;
-            let times = if assembles || !(apart || output.format.is_all_dense()) {
-                1
-            } else {
-                self.options.repeat.max(1)
-            };
-            for _ in 0..times {
-                let started = Instant::now();
-                launch(kernel, find, &mut output)?;
-                if assembles {
-                    output.allocate_values()?;
-                    timings.assemble += started.elapsed();
-                } else {
-                    timings.compute.push(started.elapsed());
-                }
-            }
-        }
-        let started = Instant::now();
-        let tensor = output.finish()?;
-        timings.assemble += started.elapsed();
-        Ok(tensor)
-    }
-
-    /// The kernel of a function, or the two that assemble and compute.
-    fn kernels(&self, function: &Function, timings: &mut Timings) -> Result<Vec<Arc<Kernel>>> {
+    /// The kernel of a function, or the two that assemble and compute, if they
+    /// are asked for and can be had.
+    pub(crate) fn parts(&self, function: &Function, apart: bool) -> Result<Parts> {
         let result = function
             .arguments
             .iter()
             .find(|argument| argument.role == Role::Out);
         let is_sparse = result.is_some_and(|argument| argument.buffers.len() > 1);
-        let apart = self.options.apart && is_sparse;
-        let slices = apart.then(|| passes::slice_values(function)).flatten();
-        let functions = match slices {
-            Some(compute) => vec![passes::slice_structure(function), compute],
-            None => vec![function.clone()],
-        };
-        let started = Instant::now();
-        let kernels = functions
-            .iter()
-            .map(|function| {
-                let kernel = self.kernel(function)?;
-                timings.origins.push(kernel.build().origin);
-                Ok(kernel)
-            })
-            .collect();
-        timings.compile += started.elapsed();
-        kernels
+        let compute = (apart && is_sparse)
+            .then(|| passes::slice_values(function))
+            .flatten();
+        Ok(match compute {
+            Some(compute) => Parts::Apart {
+                assemble: self.kernel(&passes::slice_structure(function))?,
+                compute: self.kernel(&compute)?,
+            },
+            None => Parts::Whole(self.kernel(function)?),
+        })
     }
 
     /// A function made ready for the engine of this session.
@@ -282,96 +214,19 @@ impl Session {
     /// # Errors
     /// `E0501` to `E0504` where there is no C compiler, or it fails.
     pub fn kernel(&self, function: &Function) -> Result<Arc<Kernel>> {
-        match self.options.backend {
+        match self.inner.options.backend {
             Backend::Interpreter => Ok(Arc::new(Kernel::interpreter(function))),
             Backend::Auto | Backend::C => {
                 let text = sparsec_codegen_c::emit_unit(function);
                 let entry = sparsec_codegen_c::launch_name(function);
-                Ok(self.runtime.compile_c(function, &text, &entry)?.0)
+                Ok(self.inner.runtime.compile_c(function, &text, &entry)?.0)
             }
         }
     }
 }
 
-/// Refuses a result whose coordinates do not fit the width declared for them.
-fn check_coordinate_width(name: &str, format: &Format, extents: &[u64]) -> Result<()> {
-    let Some(width) = format.widths().crd else {
-        return Ok(());
-    };
-    let walked = format.levels().iter().filter(|level| !level.is_full());
-    match walked.map(|level| extents[level.mode]).max() {
-        Some(extent) if extent > width.max() => Err(Diagnostic::new(
-            code::INDEX_WIDTH_OVERFLOW,
-            format!(
-                "coordinates of `{name}` go up to {}, which {} bits do not hold",
-                extent - 1,
-                width.bits(),
-            ),
-        )
-        .help("declare `crd = 64`, or no width")),
-        _ => Ok(()),
+impl Default for Session {
+    fn default() -> Self {
+        Self::new(Options::default())
     }
-}
-
-fn argument_of<'f>(function: &'f Function, name: &str) -> &'f sparsec_loop::Argument {
-    function
-        .arguments
-        .iter()
-        .find(|argument| argument.name == name)
-        .expect("slices keep their arguments")
-}
-
-fn launch<'t>(
-    kernel: &Kernel,
-    find: &dyn Fn(&str) -> Option<&'t Tensor>,
-    output: &mut OutputTensor,
-) -> Result<()> {
-    let mut output = Some(output);
-    let mut arguments: Vec<KernelArgument<'_>> = kernel
-        .function()
-        .arguments
-        .iter()
-        .map(|argument| match argument.role {
-            Role::In => KernelArgument::In(find(&argument.name).expect("inputs were looked up")),
-            Role::Out => KernelArgument::Out(output.take().expect("a kernel has one result")),
-        })
-        .collect();
-    kernel.launch(&mut arguments)
-}
-
-/// The operands that a statement reads in another format, converted.
-fn conversions(statement: &CompiledStatement, tensors: &Inputs) -> Result<Inputs> {
-    let names = &statement.plan.concrete.tensors;
-    let mut converted = Inputs::new();
-    for conversion in &statement.plan.conversions {
-        let from = &tensors[&names[conversion.from].name];
-        // What is stored stays stored, zeros too: an entry that is not stored
-        // annihilates, and a stored zero does not.
-        let options = PackOptions {
-            fill: Some(from.fill()),
-            ..PackOptions::default()
-        };
-        let to = Tensor::pack_entries(&conversion.format, from.entries(), options)?;
-        converted.insert(names[conversion.to].name.clone(), to);
-    }
-    Ok(converted)
-}
-
-/// Whether a tensor's arrays are those of `format`, widths included.
-fn is_stored_as(tensor: &Tensor, format: &Format) -> bool {
-    let wanted = |role| match role {
-        sparsec_format::Role::Pos(_) => format.widths().pos,
-        sparsec_format::Role::Crd(_) => format.widths().crd,
-        sparsec_format::Role::Vals => None,
-    };
-    // Not `stores_like`: that compares declared widths, and a tensor that
-    // declares none has arrays of some width all the same.
-    tensor.format().levels() == format.levels()
-        && format
-            .arrays()
-            .iter()
-            .zip(tensor.arrays())
-            .all(|(spec, array)| {
-                wanted(spec.role).is_none_or(|width| width.element() == array.element())
-            })
 }

@@ -3,10 +3,17 @@
 
 use sparsec_base::IndexWidth;
 use sparsec_format::{Format, Role, Widths};
-use sparsec_index::{Expr, Program, Statement};
+use sparsec_index::{Expr, IndexVar, Program, Statement};
 use sparsec_tensor::Tensor;
 
-use crate::request::Inputs;
+/// What is known of the data when widths are chosen.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    /// The extent of an index variable.
+    pub(crate) extent: &'a dyn Fn(IndexVar) -> Option<u64>,
+    /// How many entries the operand of this name stores.
+    pub(crate) n_stored: &'a dyn Fn(&str) -> Option<u64>,
+}
 
 /// `format` with the widths that it declares, else those of `input`'s arrays.
 pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
@@ -20,15 +27,24 @@ pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
             crd: declared.crd.or(Some(holding_extents(input.extents()))),
         });
     }
-    let width = |wanted: fn(Role) -> bool| {
-        let specs = input.format().arrays();
-        let array = specs.iter().position(|spec| wanted(spec.role))?;
-        IndexWidth::of(input.arrays()[array].element())
-    };
+    let own = of_arrays(input);
     format.clone().with_widths(Widths {
-        pos: width(|role| matches!(role, Role::Pos(_))).or(declared.pos),
-        crd: width(|role| matches!(role, Role::Crd(_))).or(declared.crd),
+        pos: own.pos.or(declared.pos),
+        crd: own.crd.or(declared.crd),
     })
+}
+
+/// The widths that the index arrays of a tensor have.
+pub(crate) fn of_arrays(tensor: &Tensor) -> Widths {
+    let width = |wanted: fn(Role) -> bool| {
+        let specs = tensor.format().arrays();
+        let array = specs.iter().position(|spec| wanted(spec.role))?;
+        IndexWidth::of(tensor.arrays()[array].element())
+    };
+    Widths {
+        pos: width(|role| matches!(role, Role::Pos(_))),
+        crd: width(|role| matches!(role, Role::Crd(_))),
+    }
 }
 
 /// `format` with the widths that it declares, else such that every position
@@ -37,14 +53,14 @@ pub(crate) fn of_result(
     program: &Program,
     statement: &Statement,
     format: &Format,
-    inputs: &Inputs,
+    known: Known<'_>,
 ) -> Format {
     let declared = format.widths();
     let extents: Option<Vec<u64>> = statement
         .lhs
         .vars
         .iter()
-        .map(|var| program.vars[*var].extent)
+        .map(|var| (known.extent)(*var))
         .collect();
     let Some(extents) = extents else {
         // Compiled before data is known: a kernel checks what it counts.
@@ -53,7 +69,7 @@ pub(crate) fn of_result(
     let dense = extents
         .iter()
         .fold(1u64, |product, extent| product.saturating_mul(*extent));
-    let stored = stored_bound(program, statement, &statement.rhs, inputs);
+    let stored = stored_bound(program, statement, &statement.rhs, known);
     // Positions between full levels count dense entries.
     let has_inner_full = format.levels().iter().skip(1).any(|level| level.is_full());
     let bound = if has_inner_full {
@@ -73,12 +89,12 @@ fn holding_extents(extents: &[u64]) -> IndexWidth {
 
 /// How many entries an expression stores at most: operands that meet multiply,
 /// which also bounds what they have together; others add up.
-fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, inputs: &Inputs) -> u64 {
+fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, known: Known<'_>) -> u64 {
     match expr {
         Expr::Literal(_) => 0,
         Expr::Access(access) => {
             let data = &program.tensors[access.tensor];
-            let Some(input) = inputs.get(&data.name) else {
+            let Some(n_stored) = (known.n_stored)(&data.name) else {
                 return u64::MAX;
             };
             // Modes of the result that the operand lacks repeat its entries.
@@ -87,16 +103,35 @@ fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, inputs: &
                 .vars
                 .iter()
                 .filter(|var| !access.vars.contains(var));
-            repeated.fold(input.n_stored() as u64, |bound, var| {
-                bound.saturating_mul(program.vars[*var].extent.unwrap_or(u64::MAX))
+            repeated.fold(n_stored, |bound, var| {
+                bound.saturating_mul((known.extent)(*var).unwrap_or(u64::MAX))
             })
         }
         Expr::Cast(_, body) | Expr::Reduce { body, .. } => {
-            stored_bound(program, statement, body, inputs)
+            stored_bound(program, statement, body, known)
         }
         Expr::Apply { args, .. } => args
             .iter()
-            .map(|arg| stored_bound(program, statement, arg, inputs))
+            .map(|arg| stored_bound(program, statement, arg, known))
             .fold(0, u64::saturating_add),
     }
+}
+
+/// Whether a tensor's arrays are those of `format`, widths included.
+pub(crate) fn is_stored_as(tensor: &Tensor, format: &Format) -> bool {
+    let wanted = |role| match role {
+        Role::Pos(_) => format.widths().pos,
+        Role::Crd(_) => format.widths().crd,
+        Role::Vals => None,
+    };
+    // Not `stores_like`: that compares declared widths, and a tensor that
+    // declares none has arrays of some width all the same.
+    tensor.format().levels() == format.levels()
+        && format
+            .arrays()
+            .iter()
+            .zip(tensor.arrays())
+            .all(|(spec, array)| {
+                wanted(spec.role).is_none_or(|width| width.element() == array.element())
+            })
 }

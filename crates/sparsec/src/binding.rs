@@ -1,0 +1,300 @@
+//! Operands given to a kernel, and what can be computed from them.
+//!
+//! ```text
+//! kernel.bind("A", &a)?.bind("B", &b)?       operands are borrowed
+//!     .evaluate()?                           structure and values, by one kernel
+//!     .assemble()?                           structure; then, as often as need be,
+//!         .compute()?                          values of the same operands
+//!         .compute_with([("A", &a2)])?         values of others stored alike
+//! ```
+//!
+//! A kernel that only computes values writes to where the structure says, without
+//! counting: what it is given must be stored exactly as what was assembled for.
+//! So [`Assembled`] keeps its operands borrowed, and whatever takes the place of
+//! one is compared with it, array by array.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sparsec_base::{Diagnostic, Result, code, suggest};
+use sparsec_index::{TensorData, TensorRole};
+use sparsec_tensor::Tensor;
+
+use crate::extents::{self, Extents};
+use crate::kernel::{Kernel, Variant};
+use crate::launch::{Run, has_structure_of};
+use crate::request::{Operands, check_tensor};
+use crate::session::Timings;
+
+/// A kernel with some or all of its operands.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Binding<'a> {
+    kernel: Kernel,
+    operands: BTreeMap<String, &'a Tensor>,
+}
+
+impl<'a> Binding<'a> {
+    pub(crate) fn new(kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            operands: BTreeMap::new(),
+        }
+    }
+
+    /// Gives the operand `name` its data, in place of what it was given before.
+    ///
+    /// # Errors
+    /// As [`Kernel::bind`].
+    pub fn bind(mut self, name: &str, tensor: &'a Tensor) -> Result<Self> {
+        check_operand(&self.kernel, name, tensor)?;
+        self.operands.insert(name.to_owned(), tensor);
+        Ok(self)
+    }
+
+    /// Computes the result of the last statement.
+    ///
+    /// The first call for operands of these index widths makes the kernel ready,
+    /// for which a C compiler may run; later calls only run it.
+    ///
+    /// # Errors
+    /// `E0314` for an operand that is not bound, `E0203` for extents that do not
+    /// fit together, `E0204` or `E0313` for one that nothing gives; `E05` codes
+    /// of making the kernel ready, and of kernels that give up.
+    pub fn evaluate(&self) -> Result<Tensor> {
+        let (_, mut results) = self.run()?;
+        Ok(results.pop().expect("a program has a statement"))
+    }
+
+    /// Computes the results of all statements, by name.
+    ///
+    /// # Errors
+    /// As [`Binding::evaluate`].
+    pub fn evaluate_all(&self) -> Result<BTreeMap<String, Tensor>> {
+        let (variant, results) = self.run()?;
+        Ok(variant.compiled.named(results))
+    }
+
+    /// Assembles the structure of all results and computes no values yet.
+    ///
+    /// # Errors
+    /// As [`Binding::evaluate`].
+    pub fn assemble(&self) -> Result<Assembled<'a>> {
+        let (variant, extents) = self.prepare()?;
+        let mut results = Vec::new();
+        let operands = self.named();
+        let run = Run::new(&variant.compiled, &extents, &operands)?;
+        for number in 0..variant.compiled.statements.len() {
+            let parts = variant.parts(self.kernel.session(), number, true)?;
+            results.push(run.assemble(number, parts, &results)?);
+        }
+        drop(run);
+        Ok(Assembled {
+            binding: self.clone(),
+            variant,
+            extents,
+            results,
+        })
+    }
+
+    fn run(&self) -> Result<(Arc<Variant>, Vec<Tensor>)> {
+        let (variant, extents) = self.prepare()?;
+        let mut results = Vec::new();
+        let operands = self.named();
+        let run = Run::new(&variant.compiled, &extents, &operands)?;
+        let mut timings = Timings::default();
+        for number in 0..variant.compiled.statements.len() {
+            let parts = variant.parts(self.kernel.session(), number, false)?;
+            results.push(run.evaluate(number, parts, &results, 1, &mut timings)?);
+        }
+        drop(run);
+        Ok((variant, results))
+    }
+
+    /// The variant for these operands, and how far index variables run.
+    fn prepare(&self) -> Result<(Arc<Variant>, Extents)> {
+        let planned = self.kernel.planned();
+        let program = &planned.base().program;
+        let of = |name: &str| self.operands.get(name).map(|tensor| tensor.extents());
+        let operands = self.named();
+        let Ok(extents) = extents::of_operands(program, &of) else {
+            let notation = &planned.base().notation;
+            let declarations = planned.request().declarations(notation, &operands);
+            let clash = notation.resolve(&declarations).err();
+            return Err(clash.expect("extents that clash are refused when names are resolved"));
+        };
+        Ok((planned.variant(&operands, &extents)?, extents))
+    }
+
+    fn named(&self) -> Operands<'_> {
+        let named = self.operands.iter();
+        named
+            .map(|(name, tensor)| (name.as_str(), *tensor))
+            .collect()
+    }
+}
+
+/// The results of a kernel with their structure, whose values may be computed
+/// any number of times.
+///
+/// ```
+/// use sparsec::{Program, Session, Tensor};
+/// let mut a = Tensor::builder("csr", &[2, 2])?
+///     .push([0, 1], 2.0)
+///     .push([1, 0], 3.0)
+///     .build()?;
+/// let kernel = Session::interpreter().plan(
+///     &Program::parse("C(i,j) = A(i,k) * A(k,j)")?.format("C", "csr")?,
+/// )?;
+/// let pattern = a.clone();
+/// let mut square = kernel.bind("A", &pattern)?.assemble()?;
+/// assert_eq!(square.compute()?.values::<f64>(), Some(&[6.0, 6.0][..]));
+///
+/// // New values at the same places: nothing is assembled again.
+/// a.values_mut::<f64>().unwrap()[0] = 10.0;
+/// assert_eq!(square.compute_with([("A", &a)])?.values::<f64>(), Some(&[30.0, 30.0][..]));
+/// # Ok::<(), sparsec::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct Assembled<'a> {
+    binding: Binding<'a>,
+    variant: Arc<Variant>,
+    extents: Extents,
+    results: Vec<Tensor>,
+}
+
+impl Assembled<'_> {
+    /// Computes the values of all results; gives that of the last statement.
+    ///
+    /// # Errors
+    /// `E05` codes of making the kernel ready, and of kernels that give up;
+    /// values then are anything.
+    pub fn compute(&mut self) -> Result<&Tensor> {
+        self.compute_with([])
+    }
+
+    /// As [`Assembled::compute`], with other tensors in place of some operands,
+    /// for this time.
+    ///
+    /// Their index arrays are compared with those of the operands that the
+    /// structure was assembled for, unless they are the same arrays.
+    ///
+    /// # Errors
+    /// As [`Kernel::bind`]; `E0022` for a tensor that does not store what the
+    /// operand stores; those of [`Assembled::compute`].
+    pub fn compute_with<'b>(
+        &mut self,
+        operands: impl IntoIterator<Item = (&'b str, &'b Tensor)>,
+    ) -> Result<&Tensor> {
+        let mut named = self.binding.named();
+        for (name, tensor) in operands {
+            check_operand(&self.binding.kernel, name, tensor)?;
+            let assembled_for = self.binding.operands[name];
+            if !has_structure_of(tensor, assembled_for) {
+                return Err(other_structure(name));
+            }
+            named.insert(name, tensor);
+        }
+        let compiled = &self.variant.compiled;
+        let run = Run::new(compiled, &self.extents, &named)?;
+        let mut same = true;
+        for number in 0..self.results.len() {
+            let parts = self
+                .variant
+                .parts(self.binding.kernel.session(), number, true)?;
+            let (before, rest) = self.results.split_at_mut(number);
+            if !same {
+                // An operand of this statement was assembled anew.
+                rest[0] = run.assemble(number, parts, before)?;
+            }
+            same &= run.compute(number, parts, before, &mut rest[0])?;
+        }
+        Ok(self.tensor())
+    }
+
+    /// The result of the last statement, with values as they were computed last;
+    /// zeros before that.
+    pub fn tensor(&self) -> &Tensor {
+        self.results.last().expect("a program has a statement")
+    }
+
+    /// As [`Assembled::tensor`], taken out.
+    pub fn into_tensor(mut self) -> Tensor {
+        self.results.pop().expect("a program has a statement")
+    }
+
+    /// The results of all statements, by name.
+    pub fn into_tensors(self) -> BTreeMap<String, Tensor> {
+        self.variant.compiled.named(self.results)
+    }
+}
+
+/// Refuses a tensor that `name` was not planned for.
+fn check_operand(kernel: &Kernel, name: &str, tensor: &Tensor) -> Result<()> {
+    let base = kernel.planned().base();
+    let program = &base.program;
+    check_tensor(&base.notation, name)?;
+    let id = program
+        .tensors
+        .find(|data| data.name == name)
+        .expect("the program names it");
+    let data: &TensorData = &program.tensors[id];
+    if data.role != TensorRole::Input {
+        let error = Diagnostic::new(
+            code::NOT_AN_OPERAND,
+            format!("`{name}` is computed by the program, so it cannot be given"),
+        )
+        .at(&program.source, data.span, "computed here");
+        let operands: Vec<&str> = kernel.operands().collect();
+        return Err(match suggest::closest(name, operands.iter().copied()) {
+            Some(near) => error.help(format!("did you mean `{near}`?")),
+            None => error.note(format!("the operands are {}", operands.join(", "))),
+        });
+    }
+    let format = base.formats.of(id);
+    let refuse = |what: &str, planned: String, given: String, help: String| {
+        Err(Diagnostic::new(
+            code::NOT_AS_PLANNED,
+            format!("`{name}` is planned with {what} `{planned}`, and given with `{given}`"),
+        )
+        .at(&program.source, data.span, "read here")
+        .help(help))
+    };
+    if tensor.format().levels() != format.levels() {
+        return refuse(
+            "format",
+            format.to_string(),
+            tensor.format().to_string(),
+            format!("plan with `.like(\"{name}\", …)`, or convert the tensor"),
+        );
+    }
+    if tensor.element() != data.element {
+        return refuse(
+            "type",
+            data.element.to_string(),
+            tensor.element().to_string(),
+            format!(
+                "plan with `.element(\"{name}\", ElementType::{:?})`, or convert the values",
+                tensor.element()
+            ),
+        );
+    }
+    if tensor.fill() != data.fill {
+        return refuse(
+            "fill",
+            data.fill.to_string(),
+            tensor.fill().to_string(),
+            format!("plan with `.fill(\"{name}\", …)` or `.like(\"{name}\", …)`"),
+        );
+    }
+    Ok(())
+}
+
+fn other_structure(name: &str) -> Diagnostic {
+    Diagnostic::new(
+        code::OTHER_STRUCTURE,
+        format!("`{name}` does not store entries at the places that were assembled for"),
+    )
+    .help("bind it to the kernel and assemble again")
+}

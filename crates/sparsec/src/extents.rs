@@ -1,0 +1,92 @@
+//! How far index variables run, for the operands at hand.
+//!
+//! A kernel is planned before its operands are known and takes their extents as
+//! arguments. When they are bound, extents spread over the accesses of all
+//! statements until nothing changes, from operands to results and temporaries:
+//!
+//! ```text
+//! C(i,j) = A(i,k) * B(k,j)      A is 3x4, B is 4x5:  i = 3, k = 4, j = 5, C is 3x5
+//! ```
+//!
+//! Two extents that meet and differ are a [`Clash`]. It says no more: the words
+//! for it are those of resolving the program for these operands.
+
+use sparsec_base::Arena;
+use sparsec_base::arena::Id;
+use sparsec_index::{Access, IndexVar, Program, TensorVar};
+
+/// The extent of every index variable, where it is known.
+pub(crate) type Extents = Arena<IndexVar, Option<u64>>;
+
+/// Two extents of one index variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Clash;
+
+/// The extents that the program itself knows.
+pub(crate) fn known(program: &Program) -> Extents {
+    collect(program.vars.iter().map(|(_, data)| data.extent))
+}
+
+/// The extents that follow from those of the operands; `of` gives the extents
+/// of a tensor, for those that are bound.
+pub(crate) fn of_operands<'t>(
+    program: &Program,
+    of: &dyn Fn(&str) -> Option<&'t [u64]>,
+) -> Result<Extents, Clash> {
+    let mut spread = Spread {
+        vars: known(program),
+        tensors: collect(
+            program
+                .tensors
+                .iter()
+                .map(|(_, data)| match of(&data.name) {
+                    Some(extents) => extents.iter().map(|&extent| Some(extent)).collect(),
+                    None => data.extents.clone(),
+                }),
+        ),
+    };
+    while spread.pass(program)? {}
+    Ok(spread.vars)
+}
+
+fn collect<I: Id, T>(entries: impl Iterator<Item = T>) -> Arena<I, T> {
+    let mut arena = Arena::new();
+    for entry in entries {
+        arena.push(entry);
+    }
+    arena
+}
+
+struct Spread {
+    vars: Extents,
+    tensors: Arena<TensorVar, Vec<Option<u64>>>,
+}
+
+impl Spread {
+    /// Goes over all accesses once; whether anything was learnt.
+    fn pass(&mut self, program: &Program) -> Result<bool, Clash> {
+        let mut learnt = false;
+        for statement in &program.statements {
+            for access in statement.rhs.accesses() {
+                learnt |= self.access(access)?;
+            }
+            learnt |= self.access(&statement.lhs)?;
+        }
+        Ok(learnt)
+    }
+
+    fn access(&mut self, access: &Access) -> Result<bool, Clash> {
+        let mut learnt = false;
+        for (of_mode, &var) in self.tensors[access.tensor].iter_mut().zip(&access.vars) {
+            let of_var = &mut self.vars[var];
+            match (*of_mode, *of_var) {
+                (Some(a), Some(b)) if a != b => return Err(Clash),
+                (Some(extent), None) => *of_var = Some(extent),
+                (None, Some(extent)) => *of_mode = Some(extent),
+                _ => continue,
+            }
+            learnt = true;
+        }
+        Ok(learnt)
+    }
+}

@@ -1,0 +1,320 @@
+//! Kernels: planned programs that run on any operands of their formats.
+//!
+//! ```text
+//! Program ──plan──► Kernel ──bind──► Binding ──evaluate──► Tensor
+//!                     │                 └──assemble──► Assembled ──compute──► &Tensor
+//!                     └── one variant for each combination of index widths met
+//! ```
+//!
+//! A kernel is planned for formats, element types and fills, and takes extents as
+//! arguments. Index arrays are as wide as a tensor's data asks, which nobody
+//! wants to think of: so a kernel is a family of **variants**, made when operands
+//! with these widths first come, and results are as wide as their data may ask.
+//! Only where the fill of a result depends on extents (a sum over entries that
+//! are not stored and not zero) a variant is for these extents alone.
+//!
+//! Invariants: a variant's input formats have exactly the widths of the arrays
+//! that are bound to it; planning does not look at widths, so all variants of a
+//! kernel have the same statements and loops.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::{self, Write};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use sparsec_base::{ElementType, Result};
+use sparsec_format::{Format, Widths};
+use sparsec_index::{Program as Resolved, TensorRole};
+use sparsec_tensor::Tensor;
+
+use crate::binding::Binding;
+use crate::compile::{Compiled, compile_for};
+use crate::extents::Extents;
+use crate::launch::Parts;
+use crate::program::Program;
+use crate::request::{Operands, Request};
+use crate::session::Session;
+use crate::stage::Stage;
+use crate::widths::{self, Known};
+
+/// A planned program, ready for operands of its formats and types.
+///
+/// Cheap to clone; may be used from any number of threads at once.
+#[derive(Clone)]
+pub struct Kernel {
+    session: Session,
+    planned: Arc<Planned>,
+}
+
+/// What a session keeps of a program that was planned.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    request: Request,
+    base: Compiled,
+    /// Whether the fill of a result depends on extents.
+    needs_extents: bool,
+    variants: Mutex<HashMap<VariantKey, Arc<Variant>>>,
+}
+
+/// The plans of a session, by what they were planned from.
+#[derive(Debug, Default)]
+pub(crate) struct Plans(Mutex<HashMap<String, Arc<Planned>>>);
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct VariantKey {
+    /// Of each tensor of the program, in order.
+    widths: Vec<Widths>,
+    /// Of each index variable, where they matter.
+    extents: Option<Vec<Option<u64>>>,
+}
+
+/// A kernel for index arrays of certain widths.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    pub(crate) compiled: Compiled,
+    /// By statement: one kernel for all of it.
+    whole: Vec<OnceLock<Parts>>,
+    /// By statement: structure and values apart where that can be had.
+    apart: Vec<OnceLock<Parts>>,
+}
+
+impl Session {
+    /// Plans a program, or finds the plan made earlier.
+    ///
+    /// # Errors
+    /// As [`Program::plan`].
+    pub fn plan(&self, program: &Program) -> Result<Kernel> {
+        self.plan_request(program.request())
+    }
+
+    pub(crate) fn plan_request(&self, request: &Request) -> Result<Kernel> {
+        Ok(Kernel {
+            planned: self.plans().find(request)?,
+            session: self.clone(),
+        })
+    }
+}
+
+impl Plans {
+    fn find(&self, request: &Request) -> Result<Arc<Planned>> {
+        let key = key(request);
+        let plans = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(planned) = plans().get(&key) {
+            return Ok(Arc::clone(planned));
+        }
+        // Planned outside of the lock: two threads may both do it, one stays.
+        let planned = Arc::new(Planned::new(request.clone())?);
+        Ok(Arc::clone(plans().entry(key).or_insert(planned)))
+    }
+}
+
+/// All that a plan depends on, as text.
+fn key(request: &Request) -> String {
+    let mut key = String::new();
+    // Writing to a string cannot fail.
+    let mut note = |part: &dyn fmt::Debug| {
+        let _ = write!(key, "{part:?};");
+    };
+    note(&request.expression.name());
+    note(&request.expression.text());
+    note(&request.schedule.as_ref().map(|schedule| schedule.text()));
+    note(&request.extents);
+    for (name, spec) in &request.tensors {
+        note(name);
+        note(&spec.format.as_ref().map(ToString::to_string));
+        note(&(spec.element, &spec.extents, spec.fill));
+        note(&(&spec.origin, &spec.places));
+    }
+    key
+}
+
+impl Planned {
+    fn new(request: Request) -> Result<Self> {
+        let base = compile_for(&request, &Operands::new(), None)?;
+        let program = &base.program;
+        let needs_extents = program.statements.iter().any(|statement| {
+            statement
+                .rhs
+                .fill(&program.tensors, &program.vars)
+                .is_none()
+        });
+        Ok(Self {
+            request,
+            base,
+            needs_extents,
+            variants: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn request(&self) -> &Request {
+        &self.request
+    }
+
+    pub(crate) fn base(&self) -> &Compiled {
+        &self.base
+    }
+
+    /// The variant for these operands, whose index variables run that far.
+    pub(crate) fn variant(
+        &self,
+        operands: &Operands<'_>,
+        extents: &Extents,
+    ) -> Result<Arc<Variant>> {
+        let key = VariantKey {
+            widths: self.widths(operands, extents),
+            extents: self
+                .needs_extents
+                .then(|| extents.iter().map(|(_, extent)| *extent).collect()),
+        };
+        let variants = || self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(variant) = variants().get(&key) {
+            return Ok(Arc::clone(variant));
+        }
+        let variant = Arc::new(self.make_variant(&key.widths, operands)?);
+        Ok(Arc::clone(variants().entry(key).or_insert(variant)))
+    }
+
+    /// The widths of the index arrays of every tensor: those that operands have,
+    /// and for results such that what they may store is sure to fit.
+    fn widths(&self, operands: &Operands<'_>, extents: &Extents) -> Vec<Widths> {
+        let program = &self.base.program;
+        let known = Known {
+            extent: &|var| extents[var],
+            n_stored: &|name| operands.get(name).map(|tensor| tensor.n_stored() as u64),
+        };
+        let widths = program.tensors.iter().map(|(id, data)| {
+            let computed = program.statements.iter().find(|it| it.lhs.tensor == id);
+            match (operands.get(data.name.as_str()), computed) {
+                (Some(tensor), _) => widths::of_arrays(tensor),
+                (None, Some(statement)) => {
+                    let format = self.base.formats.of(id);
+                    widths::of_result(program, statement, format, known).widths()
+                }
+                (None, None) => Widths::default(),
+            }
+        });
+        widths.collect()
+    }
+
+    fn make_variant(&self, widths: &[Widths], operands: &Operands<'_>) -> Result<Variant> {
+        let names = self.base.program.tensors.iter();
+        let chosen: BTreeMap<String, Widths> = names
+            .zip(widths)
+            .map(|((_, data), widths)| (data.name.clone(), *widths))
+            .collect();
+        let mut request = self.request.clone();
+        if self.needs_extents {
+            for (name, tensor) in operands {
+                request.tensor(name).extents = Some(tensor.extents().to_vec());
+            }
+        }
+        let compiled = compile_for(&request, &Operands::new(), Some(&chosen))?;
+        let places = || {
+            compiled
+                .statements
+                .iter()
+                .map(|_| OnceLock::new())
+                .collect()
+        };
+        Ok(Variant {
+            whole: places(),
+            apart: places(),
+            compiled,
+        })
+    }
+}
+
+impl Variant {
+    /// The kernels of a statement, structure and values `apart` if that is
+    /// asked for and can be had.
+    pub(crate) fn parts(&self, session: &Session, number: usize, apart: bool) -> Result<&Parts> {
+        let place = if apart {
+            &self.apart[number]
+        } else {
+            &self.whole[number]
+        };
+        if let Some(parts) = place.get() {
+            return Ok(parts);
+        }
+        let function = &self.compiled.statements[number].function;
+        let parts = session.parts(function, apart)?;
+        Ok(place.get_or_init(|| parts))
+    }
+}
+
+impl Kernel {
+    /// Gives the operand `name` its data, which is borrowed and not copied.
+    ///
+    /// # Errors
+    /// `E0207` if the program has no such tensor, `E0020` if it computes it,
+    /// `E0021` for a tensor of another format, type or fill than was planned.
+    pub fn bind<'a>(&self, name: &str, tensor: &'a Tensor) -> Result<Binding<'a>> {
+        self.binding().bind(name, tensor)
+    }
+
+    /// No operand bound yet: for kernels without operands, and for loops over
+    /// names.
+    #[must_use]
+    pub fn binding<'a>(&self) -> Binding<'a> {
+        Binding::new(self.clone())
+    }
+
+    /// A stage of every statement as text. Where no width is declared, index
+    /// arrays are shown with 32 bits.
+    ///
+    /// # Errors
+    /// `E0315` for a pass that does not exist.
+    pub fn emit(&self, stage: &Stage) -> Result<String> {
+        self.planned.base.emit(stage)
+    }
+
+    /// How the tensor `name` is stored, operand or result; `None` if the program
+    /// has no such tensor.
+    pub fn format(&self, name: &str) -> Option<&Format> {
+        self.planned.base.format(name)
+    }
+
+    /// The type of the entries of the tensor `name`; `None` if the program has
+    /// no such tensor.
+    pub fn element(&self, name: &str) -> Option<ElementType> {
+        let program = self.resolved();
+        let tensor = program.tensors.find(|data| data.name == name)?;
+        Some(program.tensors[tensor].element)
+    }
+
+    /// The names of the tensors to bind, in the order in which the program first
+    /// names them.
+    pub fn operands(&self) -> impl Iterator<Item = &str> {
+        let tensors = self.resolved().tensors.iter();
+        tensors
+            .filter(|(_, data)| data.role == TensorRole::Input)
+            .map(|(_, data)| data.name.as_str())
+    }
+
+    /// The names of the tensors that are computed, in order.
+    pub fn results(&self) -> impl Iterator<Item = &str> {
+        let program = self.resolved();
+        let statements = program.statements.iter();
+        statements.map(|statement| program.tensors[statement.lhs.tensor].name.as_str())
+    }
+
+    /// The session that the kernel was planned in.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) fn planned(&self) -> &Planned {
+        &self.planned
+    }
+
+    fn resolved(&self) -> &Resolved {
+        self.planned.base.resolved()
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel")
+            .field("program", &self.planned.request.expression.text())
+            .finish_non_exhaustive()
+    }
+}

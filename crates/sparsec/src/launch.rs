@@ -1,0 +1,322 @@
+//! Running the statements of a compiled program, one after the other.
+//!
+//! A statement reads operands and the results of earlier statements:
+//!
+//! ```text
+//! operands   as they are given, or converted where a kernel reads another format
+//! results    one tensor a statement, in order
+//! ```
+//!
+//! and writes one result. A sparse result is made by one kernel that does all
+//! of it, or by two: one assembles positions and coordinates, the other computes
+//! values into them ([`Parts`]). The second may run again on operands of the
+//! same structure without anything being assembled again.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_format::Format;
+use sparsec_index::TensorRole;
+use sparsec_loop::{Argument, Function, Role};
+use sparsec_runtime::{Kernel, KernelArgument, Origin, OutputTensor};
+use sparsec_tensor::{PackOptions, Tensor};
+
+use crate::compile::{Compiled, CompiledStatement};
+use crate::extents::Extents;
+use crate::request::Operands;
+use crate::session::Timings;
+use crate::widths;
+
+/// The kernels of one statement.
+#[derive(Clone, Debug)]
+pub(crate) enum Parts {
+    /// One kernel that assembles and computes.
+    Whole(Arc<Kernel>),
+    /// One that assembles, and one that computes values of what is assembled.
+    Apart {
+        assemble: Arc<Kernel>,
+        compute: Arc<Kernel>,
+    },
+}
+
+/// A compiled program with the operands of one run.
+pub(crate) struct Run<'a> {
+    compiled: &'a Compiled,
+    extents: &'a Extents,
+    operands: BTreeMap<&'a str, Cow<'a, Tensor>>,
+}
+
+impl<'a> Run<'a> {
+    /// Puts every operand into the format that kernels read.
+    ///
+    /// # Errors
+    /// `E0314` for an operand that is missing; those of converting.
+    pub(crate) fn new(
+        compiled: &'a Compiled,
+        extents: &'a Extents,
+        given: &Operands<'a>,
+    ) -> Result<Self> {
+        let mut operands = BTreeMap::new();
+        for (id, data) in compiled.program.tensors.iter() {
+            if data.role != TensorRole::Input {
+                continue;
+            }
+            let name = data.name.as_str();
+            let Some(&tensor) = given.get(name) else {
+                return Err(Diagnostic::new(
+                    code::MISSING_INPUT,
+                    format!("there is no tensor for `{name}`"),
+                )
+                .at(&compiled.program.source, data.span, "read here")
+                .help(format!(
+                    "give it data: a call of `bind(\"{name}\", …)` in Rust, `-i {name}=…` or `-g {name}=…` on the command line"
+                )));
+            };
+            let format = compiled.formats.of(id);
+            let tensor = if widths::is_stored_as(tensor, format) {
+                Cow::Borrowed(tensor)
+            } else {
+                Cow::Owned(tensor.convert(format)?)
+            };
+            operands.insert(name, tensor);
+        }
+        Ok(Self {
+            compiled,
+            extents,
+            operands,
+        })
+    }
+
+    /// Runs statement `number`, given the results of those before it; values
+    /// are computed `repeat` times where that is possible without assembling
+    /// them again.
+    pub(crate) fn evaluate(
+        &self,
+        number: usize,
+        parts: &Parts,
+        results: &[Tensor],
+        repeat: usize,
+        timings: &mut Timings,
+    ) -> Result<Tensor> {
+        let started = Instant::now();
+        let converted = self.conversions(number, results)?;
+        timings.convert += started.elapsed();
+
+        let started = Instant::now();
+        let mut output = self.output(number, parts.first())?;
+        let compute = match parts {
+            Parts::Whole(kernel) => kernel,
+            Parts::Apart { assemble, compute } => {
+                self.launch(
+                    assemble,
+                    results,
+                    &converted,
+                    KernelArgument::Out(&mut output),
+                )?;
+                output.allocate_values()?;
+                compute
+            }
+        };
+        timings.assemble += started.elapsed();
+        let may_repeat = matches!(parts, Parts::Apart { .. }) || output.format.is_all_dense();
+        for _ in 0..if may_repeat { repeat.max(1) } else { 1 } {
+            let started = Instant::now();
+            self.launch(
+                compute,
+                results,
+                &converted,
+                KernelArgument::Out(&mut output),
+            )?;
+            timings.compute.push(started.elapsed());
+        }
+        let started = Instant::now();
+        let tensor = output.finish()?;
+        timings.assemble += started.elapsed();
+        Ok(tensor)
+    }
+
+    /// The result of statement `number` with its structure and values of zero;
+    /// with its values too where one kernel does both.
+    pub(crate) fn assemble(
+        &self,
+        number: usize,
+        parts: &Parts,
+        results: &[Tensor],
+    ) -> Result<Tensor> {
+        let mut output = self.output(number, parts.first())?;
+        let kernel = match parts {
+            Parts::Whole(_) if output.format.is_all_dense() => return output.finish(),
+            Parts::Whole(kernel) => kernel,
+            Parts::Apart { assemble, .. } => assemble,
+        };
+        let converted = self.conversions(number, results)?;
+        self.launch(
+            kernel,
+            results,
+            &converted,
+            KernelArgument::Out(&mut output),
+        )?;
+        if matches!(parts, Parts::Apart { .. }) {
+            output.allocate_values()?;
+        }
+        output.finish()
+    }
+
+    /// Computes the values of a result that these operands, or others of the
+    /// same structure, were assembled for. Returns whether the structure is
+    /// still the one assembled, which it always is where kernels come apart.
+    pub(crate) fn compute(
+        &self,
+        number: usize,
+        parts: &Parts,
+        results: &[Tensor],
+        result: &mut Tensor,
+    ) -> Result<bool> {
+        let kernel = match parts {
+            Parts::Apart { compute, .. } => compute,
+            Parts::Whole(kernel) if result.format().is_all_dense() => kernel,
+            Parts::Whole(_) => {
+                let again = self.assemble(number, parts, results)?;
+                let same = has_structure_of(&again, result);
+                *result = again;
+                return Ok(same);
+            }
+        };
+        let converted = self.conversions(number, results)?;
+        self.launch(kernel, results, &converted, KernelArgument::Values(result))?;
+        Ok(true)
+    }
+
+    /// The arrays that a kernel of statement `number` writes.
+    fn output(&self, number: usize, kernel: &Kernel) -> Result<OutputTensor> {
+        let plan = &self.compiled.statements[number].plan;
+        let data = &plan.concrete.tensors[plan.concrete.result];
+        let format = plan.formats.of(plan.concrete.result).clone();
+        let extents = self.compiled.result_extents(number, self.extents)?;
+        check_coordinate_width(&data.name, &format, &extents)?;
+        let function = kernel.function();
+        OutputTensor::new(function, result_of(function), format, extents, data.fill)
+    }
+
+    fn launch(
+        &self,
+        kernel: &Kernel,
+        results: &[Tensor],
+        converted: &BTreeMap<String, Tensor>,
+        result: KernelArgument<'_>,
+    ) -> Result<()> {
+        let mut result = Some(result);
+        let mut arguments = Vec::new();
+        for argument in &kernel.function().arguments {
+            let name = argument.name.as_str();
+            arguments.push(match argument.role {
+                Role::Out => result.take().expect("a kernel has one result"),
+                Role::In => KernelArgument::In(
+                    converted
+                        .get(name)
+                        .or_else(|| self.find(name, results))
+                        .expect("every operand was looked up"),
+                ),
+            });
+        }
+        kernel.launch(&mut arguments)
+    }
+
+    /// The tensor `name` as it is after the statements that have these results.
+    fn find<'t>(&'t self, name: &str, results: &'t [Tensor]) -> Option<&'t Tensor> {
+        let names = self.compiled.program.statements.iter().map(|statement| {
+            self.compiled.program.tensors[statement.lhs.tensor]
+                .name
+                .as_str()
+        });
+        let computed = names.zip(results).find(|(known, _)| *known == name);
+        computed
+            .map(|(_, tensor)| tensor)
+            .or_else(|| self.operands.get(name).map(AsRef::as_ref))
+    }
+
+    /// The operands that statement `number` reads in another format, converted.
+    fn conversions(&self, number: usize, results: &[Tensor]) -> Result<BTreeMap<String, Tensor>> {
+        let statement: &CompiledStatement = &self.compiled.statements[number];
+        let tensors = &statement.plan.concrete.tensors;
+        let mut converted = BTreeMap::new();
+        for conversion in &statement.plan.conversions {
+            let from = self
+                .find(&tensors[conversion.from].name, results)
+                .expect("every operand was looked up");
+            // What is stored stays stored, zeros too: an entry that is not stored
+            // annihilates, and a stored zero does not.
+            let options = PackOptions {
+                fill: Some(from.fill()),
+                ..PackOptions::default()
+            };
+            let to = Tensor::pack_entries(&conversion.format, from.entries(), options)?;
+            converted.insert(tensors[conversion.to].name.clone(), to);
+        }
+        Ok(converted)
+    }
+}
+
+impl Parts {
+    /// Where each kernel came from.
+    pub(crate) fn origins(&self) -> Vec<Origin> {
+        let kernels = match self {
+            Self::Whole(kernel) => vec![kernel],
+            Self::Apart { assemble, compute } => vec![assemble, compute],
+        };
+        kernels.iter().map(|kernel| kernel.build().origin).collect()
+    }
+
+    /// The kernel that runs first.
+    fn first(&self) -> &Kernel {
+        match self {
+            Self::Whole(kernel) => kernel,
+            Self::Apart { assemble, .. } => assemble,
+        }
+    }
+}
+
+/// Whether two tensors store entries at the same places of the same arrays.
+/// Arrays that are one and the same are not looked at.
+pub(crate) fn has_structure_of(a: &Tensor, b: &Tensor) -> bool {
+    let indices = |tensor: &'_ Tensor| tensor.arrays().len() - 1;
+    a.format().levels() == b.format().levels()
+        && a.extents() == b.extents()
+        && a.element() == b.element()
+        && a.arrays()[..indices(a)]
+            .iter()
+            .zip(&b.arrays()[..indices(b)])
+            .all(|(a, b)| (a.as_ptr() == b.as_ptr() && a.len() == b.len()) || a == b)
+}
+
+/// Refuses a result whose coordinates do not fit the width declared for them.
+fn check_coordinate_width(name: &str, format: &Format, extents: &[u64]) -> Result<()> {
+    let Some(width) = format.widths().crd else {
+        return Ok(());
+    };
+    let walked = format.levels().iter().filter(|level| !level.is_full());
+    match walked.map(|level| extents[level.mode]).max() {
+        // The largest coordinate is one less than the extent.
+        Some(extent) if extent > width.max().saturating_add(1) => Err(Diagnostic::new(
+            code::INDEX_WIDTH_OVERFLOW,
+            format!(
+                "coordinates of `{name}` go up to {}, which {} bits do not hold",
+                extent - 1,
+                width.bits(),
+            ),
+        )
+        .help("declare `crd = 64`, or no width")),
+        _ => Ok(()),
+    }
+}
+
+fn result_of(function: &Function) -> &Argument {
+    function
+        .arguments
+        .iter()
+        .find(|argument| argument.role == Role::Out)
+        .expect("every kernel has a result")
+}

@@ -1,0 +1,162 @@
+//! A program and what is known of its tensors: what kernels are planned from.
+
+use std::fmt;
+use std::str::FromStr;
+
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source};
+use sparsec_format::FormatSpec;
+use sparsec_index::notation::TensorName;
+use sparsec_index::{Notation, Schedule};
+use sparsec_tensor::Tensor;
+
+use crate::kernel::Kernel;
+use crate::request::{Request, TensorSpec, check_tensor};
+use crate::session::Session;
+
+/// One or more statements of index notation, and what is known of their tensors
+/// before there is any data.
+///
+/// Of what nothing is said: an operand is dense if it is a vector, `csr` if it is
+/// a matrix, `csf` if it has more modes, and holds `f64`; each mode of a result
+/// is dense where a dense level of some operand covers it, else compressed.
+///
+/// ```
+/// use sparsec::{ElementType, Program};
+/// let kernel = Program::parse("y(i) = A(i,j) * x(j)")?
+///     .format("A", "csc")?
+///     .element("A", ElementType::F32)?
+///     .plan()?;
+/// assert_eq!(kernel.format("y").unwrap().to_string(), "(i) -> (i : dense)");
+/// # Ok::<(), sparsec::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Program {
+    notation: Notation,
+    request: Request,
+}
+
+impl Program {
+    /// Reads index notation, one statement a line.
+    ///
+    /// # Errors
+    /// The `E01` or `E02` code of what is wrong with the text.
+    pub fn parse(text: &str) -> Result<Self> {
+        Self::from_source(Source::new("expression", text))
+    }
+
+    /// As [`Program::parse`], from a text that has a name for diagnostics.
+    ///
+    /// # Errors
+    /// As [`Program::parse`].
+    pub fn from_source(source: Source) -> Result<Self> {
+        Ok(Self {
+            notation: Notation::parse(&source)?,
+            request: Request::new(source),
+        })
+    }
+
+    /// Says how a tensor is stored: a [`Format`](crate::Format), or the text of
+    /// a preset or a map, with widths of index arrays if need be.
+    ///
+    /// # Errors
+    /// `E0207` if the program has no such tensor; the code of what is wrong with
+    /// a text.
+    pub fn format<F>(mut self, name: &str, format: F) -> Result<Self>
+    where
+        F: TryInto<FormatSpec>,
+        Diagnostic: From<F::Error>,
+    {
+        let format = format.try_into()?;
+        self.tensor(name)?.format = Some(format);
+        Ok(self)
+    }
+
+    /// Says of what type the entries of a tensor are.
+    ///
+    /// # Errors
+    /// `E0207` if the program has no such tensor.
+    pub fn element(mut self, name: &str, element: ElementType) -> Result<Self> {
+        self.tensor(name)?.element = Some(element);
+        Ok(self)
+    }
+
+    /// Says what an operand's entries are that are not stored: zero unless said.
+    ///
+    /// # Errors
+    /// `E0207` if the program has no such tensor.
+    pub fn fill(mut self, name: &str, fill: Scalar) -> Result<Self> {
+        self.tensor(name)?.fill = Some(fill);
+        Ok(self)
+    }
+
+    /// Plans for operands stored as this tensor is: its format, type and fill.
+    ///
+    /// # Errors
+    /// `E0207` if the program has no such tensor.
+    pub fn like(mut self, name: &str, tensor: &Tensor) -> Result<Self> {
+        *self.tensor(name)? = TensorSpec::like(tensor);
+        Ok(self)
+    }
+
+    /// Gives an index variable its extent, where no operand does.
+    ///
+    /// [`Program::plan`] reports a name that the program does not have.
+    pub fn extent(mut self, var: &str, extent: u64) -> Self {
+        self.request.extents.insert(var.to_owned(), extent);
+        self
+    }
+
+    /// Replaces what planning would choose by the commands of a schedule.
+    ///
+    /// # Errors
+    /// The code of what is wrong with the text; what cannot be applied is
+    /// reported by [`Program::plan`].
+    pub fn schedule(mut self, text: &str) -> Result<Self> {
+        let source = Source::new("schedule", text);
+        Schedule::parse(&source)?;
+        self.request.schedule = Some(source);
+        Ok(self)
+    }
+
+    /// Plans in the [shared session](Session::shared).
+    ///
+    /// Time: a few hundred microseconds for usual programs; that of a lookup
+    /// for a program that was planned before. No C compiler runs before a kernel
+    /// is evaluated.
+    ///
+    /// # Errors
+    /// A diagnostic with its place in the program, a format or the schedule.
+    pub fn plan(&self) -> Result<Kernel> {
+        Session::shared().plan(self)
+    }
+
+    /// Every tensor that the program names, in order of appearance.
+    pub fn tensors(&self) -> Vec<TensorName> {
+        self.notation.tensor_names()
+    }
+
+    pub(crate) fn request(&self) -> &Request {
+        &self.request
+    }
+
+    fn tensor(&mut self, name: &str) -> Result<&mut TensorSpec> {
+        check_tensor(&self.notation, name)?;
+        Ok(self.request.tensor(name))
+    }
+}
+
+/// The program as it parses back, without what is said of its tensors.
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.notation.fmt(f)
+    }
+}
+
+impl FromStr for Program {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text)
+    }
+}
