@@ -5,7 +5,7 @@
 //! suits all operands, the search goes on with some of them converted: first
 //! each alone, then pairs, and so on.
 
-use sparsec_base::{Diagnostic, Result, Source, code};
+use sparsec_base::{Result, Source, code};
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::lowerable::is_irregular;
 use sparsec_graph::{Formats, lowerable, path};
@@ -57,7 +57,7 @@ pub enum Conversions {
 /// Plans statement `number` of a program whose tensors all have formats.
 ///
 /// # Errors
-/// Why the first candidate cannot be lowered, or `E0309` if there is none.
+/// Why the first candidate cannot be lowered.
 pub fn plan(
     program: &Program,
     number: usize,
@@ -130,7 +130,11 @@ impl Search<'_> {
                 return Ok(plan);
             }
         }
-        Err(first_error.unwrap_or_else(|| self.no_order()))
+        match first_error {
+            Some(error) => Err(error),
+            // No order suits what may not be converted: the naive one says why.
+            None => self.candidate(&self.vars, &[]),
+        }
     }
 
     /// The edges that operands ask for, but for those to be converted.
@@ -155,23 +159,6 @@ impl Search<'_> {
         draft.reorder(order)?;
         draft.add_temporaries()?;
         draft.finish()
-    }
-
-    fn no_order(&self) -> Diagnostic {
-        let result = &self.naive.tensors[self.naive.result];
-        Diagnostic::new(
-            code::NO_ORDER,
-            format!(
-                "no order of the loops of `{}` fits the formats",
-                result.name
-            ),
-        )
-        .at(
-            &self.naive.source,
-            result.span,
-            "in the statement that computes this",
-        )
-        .help("store one of the tensors in another mode order")
     }
 }
 
@@ -253,7 +240,12 @@ impl<'a> Draft<'a> {
             loops.extend(more);
             inner = next;
         }
-        let Stmt::Assign { lhs, reduce: Some(_), rhs } = inner else {
+        let Stmt::Assign {
+            lhs,
+            reduce: Some(_),
+            rhs,
+        } = inner
+        else {
             return Ok(());
         };
         let is_reduced = |var: &IndexVar| !lhs.vars.contains(var);

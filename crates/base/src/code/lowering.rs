@@ -50,12 +50,6 @@ Store an operand in another mode order (here `A : csc`), or the result as `dense
 version writes: one whose last level repeats coordinates.
 
 Leave out `nonunique` on the last level, or ask for another format and convert.";
-    NO_ORDER = "E0309", "no order of loops fits all formats",
-    "The formats of the operands and the result ask for loops inside one another in a circle, and no
-conversion or workspace of this version breaks it.
-
-`sparsec compile … --emit graph` prints who asks for what. Store one of the tensors in another
-mode order.";
     UNKNOWN_TENSOR_IN_SCHEDULE = "E0310", "a schedule names what the statement does not have",
     "A command of a schedule names a tensor, an index variable or an expression that the statement
 does not have, or that it has elsewhere.
