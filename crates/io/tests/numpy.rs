@@ -463,7 +463,7 @@ fn headers_that_lie_are_refused() {
     let text = read("a.npy", &npy(1, "{'descr': '<f8', 'shape': (2, x)}", &[])).unwrap_err();
     let text = text.to_string();
     assert!(
-        text.contains("--> a.npy:1:30") && text.contains("^ expected an extent"),
+        text.contains("--> a.npy:1:31") && text.contains("^ expected an extent"),
         "{text}"
     );
 }

@@ -132,7 +132,7 @@ impl File<'_> {
     fn matrix(&self, shape: &[u64], format: &str) -> Result<[u64; 2]> {
         shape.try_into().map_err(|_| {
             let shape = shape_text(shape);
-            self.fault(format!("has shape {shape}, but `{format}` stores matrices"))
+            self.fault(format!("has shape {shape}, but {format} stores matrices"))
         })
     }
 
@@ -144,7 +144,7 @@ impl File<'_> {
             (_, true) => Format::csc().levels().to_vec(),
         };
         if shape.len() != levels.len() {
-            self.matrix(shape, if by_columns { "csc" } else { "csr" })?;
+            self.matrix(shape, if by_columns { "`csc`" } else { "`csr`" })?;
         }
         let [data, indices, indptr] = self.archive.arrays(["data", "indices", "indptr"])?;
         let vals = self.values(self.list("data", data)?)?;
@@ -208,7 +208,7 @@ impl File<'_> {
             let rows = (0..shape.len()).map(|mode| part(&coords, mode * n..(mode + 1) * n));
             (data, rows.collect::<Result<Vec<Array>>>()?)
         } else {
-            self.matrix(shape, "coo with `row` and `col`")?;
+            self.matrix(shape, "`coo` without `coords`")?;
             let [data, row, col] = self.archive.arrays(["data", "row", "col"])?;
             (data, vec![self.list("row", row)?, self.list("col", col)?])
         };
@@ -283,7 +283,7 @@ impl File<'_> {
 
     /// Dense blocks in rows of blocks.
     fn blocks(&self, shape: &[u64]) -> Result<Entries> {
-        let extents = self.matrix(shape, "bsr")?;
+        let extents = self.matrix(shape, "`bsr`")?;
         let [data, indices, indptr] = self.archive.arrays(["data", "indices", "indptr"])?;
         let &[n, rows, columns] = &data.shape[..] else {
             let found = shape_text(&data.shape);
@@ -333,7 +333,7 @@ impl File<'_> {
     /// Diagonals, of which `offsets` says how far right of the main one they
     /// are, each with its values by column.
     fn diagonals(&self, shape: &[u64]) -> Result<Entries> {
-        let [rows, columns] = self.matrix(shape, "dia")?;
+        let [rows, columns] = self.matrix(shape, "`dia`")?;
         let [data, offsets] = self.archive.arrays(["data", "offsets"])?;
         let offsets = self.index_list("offsets", offsets)?;
         let width = match data.shape[..] {
