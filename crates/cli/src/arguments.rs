@@ -31,6 +31,12 @@ pub(crate) enum Command {
     /// Show what an expression becomes: C, loops, or any stage before
     #[command(after_help = COMPILE_EXAMPLES)]
     Compile(CompileArguments),
+    /// Show what a file holds: size, structure, how entries spread, what format suits
+    #[command(after_help = INFO_EXAMPLES)]
+    Info(InfoArguments),
+    /// Write the tensor of a file to a file of another type
+    #[command(after_help = CONVERT_EXAMPLES)]
+    Convert(ConvertArguments),
     /// List the formats that have names, and the kinds of levels
     Formats,
     /// Explain a diagnostic code
@@ -47,6 +53,14 @@ pub(crate) enum Command {
     Bench(BenchArguments),
     /// Show what sparsec finds on this machine, and try each backend
     Doctor,
+    /// Print the completions of a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// bash, elvish, fish, powershell or zsh
+        shell: String,
+    },
+    /// Print the manual page
+    Man,
 }
 
 #[derive(Clone, Copy, Debug, Subcommand)]
@@ -91,7 +105,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) problem: ProblemArguments,
 
-    /// Read a tensor from a file: .mtx or .tns, plain or .gz
+    /// Read a tensor from a file: .mtx, .tns, .npz, … (text also as .gz and .zst)
     #[arg(short = 'i', long = "input", value_name = "NAME=FILE", action = ArgAction::Append)]
     pub(crate) inputs: Vec<String>,
 
@@ -144,6 +158,35 @@ pub(crate) struct CompileArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct InfoArguments {
+    /// The file
+    pub(crate) file: String,
+
+    /// Write a picture of where the entries lie: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArguments {
+    /// The file to read
+    #[arg(value_name = "IN")]
+    pub(crate) input: String,
+
+    /// The file to write; its ending says the type
+    #[arg(value_name = "OUT")]
+    pub(crate) output: String,
+
+    /// The type of the entries: f64, f32, i32, …; refused where it would lose a value
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    pub(crate) element: Option<String>,
+
+    /// What becomes of a matrix that states one triangle: expand (write every entry) or keep
+    #[arg(long, value_name = "HOW", default_value = "expand")]
+    pub(crate) structure: String,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
     /// Kernels to time, such as spmv, or spmv/band for one kind of data; all if not given
     pub(crate) names: Vec<String>,
@@ -169,6 +212,24 @@ fn emit_help() -> String {
     }
     help
 }
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  sparsec info web.mtx
+  sparsec info web.mtx.gz --plot web.svg
+  sparsec info facts.tns --json";
+
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  sparsec convert web.mtx web.npz
+  sparsec convert web.mtx.gz web.mtx --structure keep
+  sparsec convert web.npz web.tns -t f32";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  sparsec completions bash > ~/.local/share/bash-completion/completions/sparsec
+  sparsec completions zsh > ~/.zfunc/_sparsec
+  sparsec completions fish > ~/.config/fish/completions/sparsec.fish";
 
 const RUN_EXAMPLES: &str = "\
 Examples:

@@ -1,8 +1,8 @@
 //! `sparsec cache path|stat|clear`: the compiled kernels of this user.
 
 use serde_json::json;
-use sparsec::runtime::{Cache, Environment};
 use sparsec::Result;
+use sparsec::runtime::{Cache, Environment};
 
 use crate::arguments::CacheCommand;
 use crate::screen::Screen;

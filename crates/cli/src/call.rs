@@ -23,6 +23,8 @@ use std::path::Path;
 
 use sparsec::{Diagnostic, Result, Source, Span, code, io};
 
+use crate::files;
+
 /// The most rounds that `--repeat` takes.
 pub(crate) const MOST_ROUNDS: usize = 1_000_000;
 
@@ -135,6 +137,13 @@ impl Call {
         Some(word.part(0, text.len().min(word.text.len())))
     }
 
+    /// The last word that is `text`.
+    pub(crate) fn find_last_word(&self, text: &str) -> Option<Span> {
+        let words = self.words.iter().skip(1);
+        let word = words.rev().find(|word| word.text == text)?;
+        Some(word.span)
+    }
+
     /// The place after the last word.
     pub(crate) fn end(&self) -> Span {
         let end = self.source.text().len();
@@ -231,6 +240,24 @@ impl Call {
         let known = io::file_type(Path::new(path));
         known.map_err(|error| error.at(&self.source, span, "named here"))?;
         Ok(())
+    }
+
+    /// Refuses to write to the file that is read.
+    ///
+    /// # Errors
+    /// `E0009`.
+    pub(crate) fn check_apart(&self, input: &str, output: &str, place: Span) -> Result<()> {
+        let known = |path: &str| files::identity(Path::new(path));
+        match (known(input), known(output)) {
+            (Some(input), Some(output)) if input == output => {}
+            _ => return Ok(()),
+        }
+        let message = format!("`{output}` would replace the file that is read");
+        let read = self.find_word(input).unwrap_or(self.end());
+        Err(Diagnostic::new(code::REPLACES_INPUT, message)
+            .at(&self.source, place, "the same file")
+            .also(&self.source, read, "read from here")
+            .help("write to another file, and rename it if the old one is not needed"))
     }
 
     /// An error about a file, with where the file is named if the error has no

@@ -44,6 +44,11 @@ fn folder(path: &Path) -> Option<&Path> {
         .filter(|folder| !folder.as_os_str().is_empty())
 }
 
+/// Bytes of a file; `None` where the system does not say.
+pub(crate) fn file_bytes(path: &Path) -> Option<u64> {
+    path.metadata().ok().map(|there| there.len())
+}
+
 /// Refuses a path into a folder that there is not.
 ///
 /// # Errors

@@ -18,7 +18,9 @@
 //! | [`operands`]  | tensors from files and generators                             |
 //! | [`progress`]  | a bar on stderr while work goes on                            |
 //! | [`table`]     | columns of text                                               |
-//! | a module each | the commands: [`run`], [`compile`], [`formats`], [`explain`], [`cache`], [`bench`], [`doctor`] |
+//! | [`spy`]       | pictures of where entries lie                                 |
+//! | [`generated`] | completions of shells and the manual page                     |
+//! | a module each | the commands: [`run`], [`compile`], [`info`], [`convert`], [`formats`], [`explain`], [`cache`], [`bench`], [`doctor`] |
 //!
 //! Exit codes: 0 done; 2 where the error's place is on the command line or in
 //! the text of an option; 1 for every other error.
@@ -33,16 +35,20 @@ mod bench;
 mod cache;
 mod call;
 mod compile;
+mod convert;
 mod doctor;
 mod explain;
 mod extents;
 mod files;
 mod formats;
+mod generated;
+mod info;
 mod operands;
 mod problem;
 mod progress;
 mod run;
 mod screen;
+mod spy;
 mod table;
 mod usage;
 
@@ -100,6 +106,10 @@ fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
         Command::Formats => formats::formats(screen),
         Command::Explain { code } => explain::explain(call, screen, &code),
         Command::Cache { what } => cache::cache(screen, what),
+        Command::Info(arguments) => info::info(call, screen, &arguments),
+        Command::Convert(arguments) => convert::convert(call, screen, &arguments),
+        Command::Completions { shell } => generated::completions(call, screen, &shell),
+        Command::Man => generated::man(screen),
         Command::Bench(arguments) => bench::bench(call, screen, &arguments),
         Command::Doctor => doctor::doctor(screen),
     }

@@ -114,7 +114,7 @@ impl Operands {
         let mut inputs = Inputs::new();
         for pair in &self.files {
             progress.step(format!("read {}", pair.value));
-            let (tensor, origin) = read(call, problem, pair)?;
+            let (tensor, origin) = read(call, problem, pair, progress)?;
             problem.request.tensor(&pair.name).origin = origin;
             inputs.insert(pair.name.clone(), tensor);
         }
@@ -141,13 +141,18 @@ impl Operands {
 }
 
 /// Reads a file and packs it; also where its extents come from, in words.
-fn read(call: &Call, problem: &Problem, pair: &Pair) -> Result<(Tensor, String)> {
+fn read(
+    call: &Call,
+    problem: &Problem,
+    pair: &Pair,
+    progress: &Progress,
+) -> Result<(Tensor, String)> {
     let path = Path::new(&pair.value);
     let spec = problem.request.tensors.get(&pair.name);
     let options = ReadOptions {
         element: spec.and_then(|spec| spec.element),
         extents: given_extents(problem, &pair.name),
-        ..ReadOptions::default()
+        ..progress.reading()
     };
     let read = |options: &ReadOptions| {
         io::read(path, options).map_err(|error| call.about_file(pair.value_span, error))
@@ -190,7 +195,7 @@ fn given_extents(problem: &Problem, name: &str) -> Option<Vec<Option<u64>>> {
 }
 
 /// A matrix is `csr`, every other tensor of a file `csf` in mode order.
-fn default_format(order: usize) -> Format {
+pub(crate) fn default_format(order: usize) -> Format {
     match order {
         2 => Format::csr(),
         _ => Format::csf(order),

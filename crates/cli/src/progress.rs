@@ -1,11 +1,20 @@
 //! A bar on stderr while work goes on, where that is a terminal.
+//!
+//! Work is steps; a long read fills its step as it goes:
+//!
+//! ```text
+//! ⠙ [=====>              ] read web.mtx 2s
+//! ```
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use sparsec::io::{self, ReadOptions};
 
 /// Time between two pictures of the bar.
 const TICK: Duration = Duration::from_millis(120);
+/// The length of a step on the bar.
+const STEP: u64 = 1000;
 
 /// Steps of a call, of which one is being done. Gone when dropped.
 #[derive(Debug)]
@@ -21,7 +30,7 @@ impl Progress {
                 bar: ProgressBar::hidden(),
             };
         }
-        let bar = ProgressBar::new(n_steps as u64);
+        let bar = ProgressBar::new(n_steps as u64 * STEP);
         if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:20}] {msg} {elapsed}") {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -34,14 +43,52 @@ impl Progress {
     /// Says what is done from here on; what was done before is finished.
     pub(crate) fn step(&self, what: String) {
         if !self.bar.message().is_empty() {
-            self.bar.inc(1);
+            self.bar.set_position(next(self.bar.position()));
         }
         self.bar.set_message(what);
+    }
+
+    /// Options for a read that fills the step at hand.
+    pub(crate) fn reading(&self) -> ReadOptions {
+        let start = self.bar.position();
+        let bar = self.bar.clone();
+        let report = move |done, total| bar.set_position(start + filled(done, total));
+        ReadOptions {
+            progress: (!self.bar.is_hidden()).then(|| io::Progress::new(report)),
+            ..ReadOptions::default()
+        }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Where the step after the one at `position` begins. A read may have filled
+/// a step up to its end, which is not the next one yet.
+fn next(position: u64) -> u64 {
+    (position / STEP + 1) * STEP
+}
+
+/// How much of a step is filled; never all, since work is left after the last byte.
+fn filled(done: u64, total: u64) -> u64 {
+    let part = u128::from(done) * u128::from(STEP) / u128::from(total.max(1));
+    u64::try_from(part).unwrap_or(STEP).min(STEP - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_follow_each_other_however_far_one_was_filled() {
+        assert_eq!(filled(0, 0), 0);
+        assert_eq!(filled(50, 100), STEP / 2);
+        assert_eq!(filled(u64::MAX, u64::MAX), STEP - 1);
+        for done in [0, 30, 100] {
+            assert_eq!(next(STEP + filled(done, 100)), 2 * STEP);
+        }
     }
 }

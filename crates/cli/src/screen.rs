@@ -8,6 +8,9 @@ use std::io::{self, IsTerminal as _, Write as _};
 use serde_json::{Value, json};
 use sparsec::{Diagnostic, Result, code};
 
+/// Letters on a line of a terminal that does not say.
+const USUAL_WIDTH: usize = 80;
+
 /// Where answers and diagnostics go.
 #[derive(Debug)]
 pub(crate) struct Screen {
@@ -70,6 +73,14 @@ impl Screen {
 /// Prints a line on stderr; nobody can be told if that fails.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Letters that fit on a line: those that `COLUMNS` says, else those of a usual
+/// terminal.
+pub(crate) fn width() -> usize {
+    let stated = std::env::var("COLUMNS").ok();
+    let stated = stated.and_then(|text| text.parse().ok());
+    stated.filter(|width| *width > 0).unwrap_or(USUAL_WIDTH)
 }
 
 fn colours() -> bool {

@@ -43,6 +43,11 @@ pub(crate) fn counted(n: u64, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
+/// `1 entry`, `2 entries`.
+pub(crate) fn counted_entries(n: u64) -> String {
+    format!("{n} {}", if n == 1 { "entry" } else { "entries" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,102 @@
+//! `sparsec convert`: a tensor from one file to another of any type.
+//!
+//! Values keep their bits, whatever the types of the files; a type of values
+//! that would lose some is refused. The new file is complete before it takes
+//! its name.
+
+use std::path::Path;
+
+use serde_json::json;
+use sparsec::io::{self, ReadOptions, Structure, WriteOptions};
+use sparsec::{ElementType, PackOptions, Result};
+
+use crate::arguments::ConvertArguments;
+use crate::call::Call;
+use crate::files::{check_folder, file_bytes};
+use crate::operands::default_format;
+use crate::problem::suggest;
+use crate::progress::Progress;
+use crate::screen::Screen;
+
+/// What `--structure` takes.
+const STRUCTURES: [(&str, bool); 2] = [("expand", false), ("keep", true)];
+
+/// Reads one file and writes the other.
+///
+/// # Errors
+/// `E00` for what is wrong with the call, `E0009` where both files are one, and
+/// what is wrong with the files.
+pub(crate) fn convert(
+    call: &Call,
+    screen: &mut Screen,
+    arguments: &ConvertArguments,
+) -> Result<u8> {
+    let (from, to) = (arguments.input.as_str(), arguments.output.as_str());
+    let from_place = call.find_word(from).unwrap_or(call.end());
+    let to_place = call.find_last_word(to).unwrap_or(call.end());
+    let keep = keeps_structure(call, &arguments.structure)?;
+    let element = element(call, arguments.element.as_deref())?;
+    call.file_type(from, from_place)?;
+    call.file_type(to, to_place)?;
+    call.check_apart(from, to, to_place)?;
+    check_folder(Path::new(to)).map_err(|error| call.about_file(to_place, error))?;
+
+    let progress = Progress::new(2, screen.is_json());
+    progress.step(format!("read {from}"));
+    let options = ReadOptions {
+        element,
+        ..progress.reading()
+    };
+    let file =
+        io::read(Path::new(from), &options).map_err(|error| call.about_file(from_place, error))?;
+    let structure = match keep {
+        true => file.structure,
+        false => Structure::General,
+    };
+    let tensor = match file.content {
+        io::Content::Tensor(tensor) => tensor,
+        io::Content::Entries(_) => {
+            let format = default_format(file.order());
+            file.into_tensor(&format, PackOptions::default())?
+        }
+    };
+    progress.step(format!("write {to}"));
+    io::stage(Path::new(to), &tensor, &WriteOptions { structure })
+        .and_then(io::Staged::commit)
+        .map_err(|error| call.about_file(to_place, error))?;
+    drop(progress);
+    screen.answer(String::new, || {
+        json!({
+            "from": from,
+            "to": to,
+            "element": tensor.element().name(),
+            "extents": tensor.extents(),
+            "n_stored": tensor.n_stored(),
+            "structure": structure.name(),
+            "bytes": file_bytes(Path::new(to)),
+        })
+    })?;
+    Ok(0)
+}
+
+/// Whether a structure that the one file states is stated by the other.
+fn keeps_structure(call: &Call, wanted: &str) -> Result<bool> {
+    let found = STRUCTURES.iter().find(|(name, _)| *name == wanted);
+    found.map(|(_, keep)| *keep).ok_or_else(|| {
+        let message = format!("`--structure` does not take `{wanted}`");
+        let names = STRUCTURES.map(|(name, _)| name);
+        suggest(call.bad_value("structure", message), wanted, &names)
+    })
+}
+
+/// The type of values that is asked for.
+fn element(call: &Call, wanted: Option<&str>) -> Result<Option<ElementType>> {
+    let parse = |wanted: &str| {
+        ElementType::parse(wanted).ok_or_else(|| {
+            let names = ElementType::ALL.map(ElementType::name);
+            let error = call.bad_value("type", format!("there is no type `{wanted}`"));
+            suggest(error, wanted, &names)
+        })
+    };
+    wanted.map(parse).transpose()
+}
