@@ -31,7 +31,7 @@ const MOST_MODES: usize = 6;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The name of the preset, or the map where there is no name.
+    /// The name of the preset, or words where there is no name.
     pub name: String,
     /// The format.
     pub format: Format,
@@ -140,7 +140,12 @@ impl Statistics {
         });
         // The first of several that are as small.
         let (_, best) = trees.min_by_key(|(bytes, _)| *bytes)?;
-        Some((best.short_name(), best))
+        let modes: Vec<&str> = best
+            .levels()
+            .iter()
+            .map(|level| best.modes()[level.mode].as_str())
+            .collect();
+        Some((format!("csf of {}", modes.join(", ")), best))
     }
 
     /// What of the statistics speaks for a format.
