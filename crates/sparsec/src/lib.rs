@@ -1,45 +1,149 @@
 //! sparsec: a compiler for sparse tensors.
 //!
 //! Say what to compute in index notation and how each tensor is stored; sparsec
-//! plans the loops, generates them, compiles them and runs them.
+//! plans the loops, generates them, compiles them and runs them on your arrays.
+//!
+//! # One line
 //!
 //! ```
-//! use sparsec::{Format, Inputs, Request, Session, Source, Tensor, compile};
+//! use sparsec::{Tensor, evaluate};
 //!
-//! let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 0, 0, 2, 1, 1], &[1.0, 2.0, 3.0])?;
-//! let x = Tensor::pack(&Format::dense(1), &[3], &[0, 1, 2], &[1.0, 10.0, 100.0])?;
-//! let inputs = Inputs::from([("A".to_owned(), a), ("x".to_owned(), x)]);
+//! let a = Tensor::builder("csr", &[2, 3])?
+//!     .push([0, 0], 1.0)
+//!     .push([0, 2], 2.0)
+//!     .push([1, 1], 3.0)
+//!     .build()?;
+//! let x = Tensor::dense(&[3], [1.0, 10.0, 100.0])?;
 //!
-//! let request = Request::new(Source::new("expression", "y(i) = A(i,j) * x(j)"));
-//! let compiled = compile(&request, &inputs)?;
-//! let outcome = Session::interpreter().run(&compiled, inputs)?;
-//! assert_eq!(outcome.tensors["y"].values::<f64>(), Some(&[201.0, 30.0][..]));
-//! # Ok::<(), sparsec::Diagnostic>(())
+//! let y = evaluate("y(i) = A(i,j) * x(j)", [("A", &a), ("x", &x)])?;
+//! assert_eq!(y.values::<f64>(), Some(&[201.0, 30.0][..]));
+//! # Ok::<(), sparsec::Error>(())
 //! ```
 //!
-//! The stages in between are text that can be looked at:
+//! An index variable that the left side lacks is summed over. Or write the letters
+//! alone, checked when your program is compiled: [`einsum!`](macro@einsum)`("ij,j->i", a, x)?`.
+//!
+//! # Tensors and formats
+//!
+//! A [`Format`] says how the entries of a [`Tensor`] are arranged: a level of
+//! storage for each mode, outermost first. Presets have names, anything else is a
+//! map; both may say how wide index arrays are:
 //!
 //! ```
-//! # use sparsec::{Inputs, Request, Source, Stage, compile};
-//! let mut request = Request::new(Source::new("expression", "C(i,j) = A(i,k) * B(k,j)"));
-//! for name in ["A", "B", "C"] {
-//!     request.set_format(name, "csr")?;
-//! }
-//! let compiled = compile(&request, &Inputs::new())?;
+//! use sparsec::{Format, Tensor};
+//!
+//! let rows = Format::parse("csr")?;
+//! assert_eq!(rows.to_string(), "(i, j) -> (i : dense, j : compressed)");
+//! let slices = Format::parse("(i, j, k) -> (k : compressed, i : dense, j : compressed), crd = 64")?;
+//!
+//! // A builder takes entries in any order and of any type, and adds duplicates.
+//! let t = Tensor::builder(&slices, &[4, 5, 6])?
+//!     .push([1, 2, 3], 0.5f32)
+//!     .push([1, 2, 3], 0.25)
+//!     .build()?;
+//! assert_eq!(t.get(&[1, 2, 3]).to_string(), "0.75");
+//! # Ok::<(), sparsec::Error>(())
+//! ```
+//!
+//! Arrays that you have already are used as they are, without a copy: borrowed by a
+//! [`TensorRef`], or taken over by [`Tensor::new`]. They are checked first, so that
+//! no kernel ever leaves an array. Types of `sprs`, `nalgebra-sparse`, `ndarray` and
+//! `faer` convert both ways with the features of these names; with `serde` formats
+//! and tensors serialise. [`io`] reads and writes files.
+//!
+//! # Kernels
+//!
+//! What runs more than once is planned once. A [`Program`] with what is known of
+//! its tensors becomes a [`Kernel`], which takes any operands of these formats and
+//! types:
+//!
+//! ```
+//! use sparsec::{Program, Tensor};
+//! # let a = Tensor::builder("csr", &[2, 2])?.push([0, 1], 2.0).push([1, 0], 3.0).build()?;
+//!
+//! let kernel = Program::parse("C(i,j) = A(i,k) * B(k,j)")?
+//!     .format("A", "csr")?
+//!     .format("B", "csr")?
+//!     .format("C", "csr")?
+//!     .plan()?;
+//! let c = kernel.bind("A", &a)?.bind("B", &a)?.evaluate()?;
+//! assert_eq!(c.values::<f64>(), Some(&[6.0, 6.0][..]));
+//! # Ok::<(), sparsec::Error>(())
+//! ```
+//!
+//! A kernel is cheap to clone and may be called from many threads at once.
+//! Where only values change, [`Binding::assemble`] makes the structure of the
+//! result once and [`Assembled::compute`] its values as often as need be.
+//!
+//! # Looking inside
+//!
+//! Every [`Stage`] between the expression and the kernel is text:
+//!
+//! ```
+//! use sparsec::{Program, Stage};
+//! # let mut program = Program::parse("C(i,j) = A(i,k) * B(k,j)")?;
+//! # for name in ["A", "B", "C"] { program = program.format(name, "csr")?; }
+//! # let kernel = program.plan()?;
+//!
 //! assert_eq!(
-//!     compiled.emit(&Stage::Schedule)?,
-//!     "reorder(i, k, j)\nprecompute(A(i,k) * B(k,j), {j}, w)\n",
+//!     kernel.emit(&Stage::Concrete)?,
+//!     "\
+//! forall i: where(
+//!   forall j: C(i,j) = w(j),
+//!   forall k: forall j: w(j) += A(i,k) * B(k,j))
+//! "
 //! );
-//! # Ok::<(), sparsec::Diagnostic>(())
+//! let c = kernel.emit(&Stage::C)?; // to keep: no globals, an error code back
+//! # assert!(c.contains("int64_t"));
+//! # Ok::<(), sparsec::Error>(())
 //! ```
 //!
-//! | module      | holds                                                     |
-//! |-------------|-----------------------------------------------------------|
-//! | [`request`] | what is asked: an expression and what is known of tensors |
-//! | [`compile`](mod@compile) | from a request to kernels: the pipeline      |
-//! | [`stage`]   | every stage as text                                       |
-//! | [`session`] | running what was compiled                                 |
-//! | [`io`]      | reading and writing files                                 |
+//! # Mistakes
+//!
+//! One [`Error`] type says what is wrong, where, and the way out; its code can be
+//! matched, and `Display` draws it under the source:
+//!
+//! ```
+//! use sparsec::{Program, code};
+//!
+//! let error = Program::parse("y(i) = A(i,j) * x(j").unwrap_err();
+//! assert_eq!(error.code(), code::UNEXPECTED_TOKEN);
+//! assert!(error.to_string().contains("y(i) = A(i,j) * x(j"));
+//! ```
+//!
+//! # Sessions
+//!
+//! A [`Session`] finds the C compiler and the cache of kernels on disk, and keeps
+//! in memory what it planned and compiled. The functions above use one that the
+//! process shares; make your own to choose another compiler, another cache or the
+//! interpreter, with [`Options`]:
+//!
+//! ```
+//! use sparsec::{Backend, Options, Program, Session, Tensor};
+//!
+//! let session = Session::new(Options {
+//!     backend: Backend::Interpreter, // needs no compiler, and checks every access
+//!     ..Options::default()
+//! });
+//! let kernel = session.plan(&Program::parse("s = x(i) * x(i)")?)?;
+//! let x = Tensor::dense(&[2], [3.0, 4.0])?;
+//! assert_eq!(kernel.bind("x", &x)?.evaluate()?.get(&[]).to_string(), "25.0");
+//! # Ok::<(), sparsec::Error>(())
+//! ```
+//!
+//! # Modules
+//!
+//! | module          | holds                                                        |
+//! |-----------------|--------------------------------------------------------------|
+//! | [`program`]     | a program and what is known of its tensors                   |
+//! | [`kernel`]      | planned programs, and the variants they are made of          |
+//! | [`binding`]     | operands given to a kernel, and results assembled            |
+//! | [`mod@evaluate`], [`mod@einsum`] | the same in one call                        |
+//! | [`session`]     | engines, options, what is kept                               |
+//! | [`stage`]       | every stage as text                                          |
+//! | [`request`], [`compile`](mod@compile) | the pipeline by hand: what is asked, for inputs at hand, to kernels |
+//! | [`io`]          | reading and writing files                                    |
+//! | [`index`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`codegen_c`] | the rooms behind, for tools |
 
 pub mod binding;
 pub mod compile;
@@ -94,3 +198,8 @@ pub use sparsec_tensor::{
     Array, ArrayRef, Duplicates, Element, Entries, PackOptions, Tensor, TensorBuilder, TensorRef,
     generate,
 };
+
+/// The examples of the README, which run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -87,8 +87,8 @@ fn holding_extents(extents: &[u64]) -> IndexWidth {
     IndexWidth::holding(extents.iter().copied().max().unwrap_or(0))
 }
 
-/// How many entries an expression stores at most: operands that meet multiply,
-/// which also bounds what they have together; others add up.
+/// How many entries an expression stores at most: no more than each operand
+/// whose fill annihilates; where there is none, all operands' together.
 fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, known: Known<'_>) -> u64 {
     match expr {
         Expr::Literal(_) => 0,
@@ -110,10 +110,18 @@ fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, known: Kn
         Expr::Cast(_, body) | Expr::Reduce { body, .. } => {
             stored_bound(program, statement, body, known)
         }
-        Expr::Apply { args, .. } => args
-            .iter()
-            .map(|arg| stored_bound(program, statement, arg, known))
-            .fold(0, u64::saturating_add),
+        Expr::Apply { op, args } => {
+            let bound = |arg: &Expr| stored_bound(program, statement, arg, known);
+            let annihilates = |(at, arg): &(usize, &Expr)| {
+                let annihilator = op.annihilator(*at, arg.element(&program.tensors));
+                annihilator.is_some() && annihilator == arg.fill(&program.tensors, &program.vars)
+            };
+            let annihilating = args.iter().enumerate().filter(annihilates);
+            match annihilating.map(|(_, arg)| bound(arg)).min() {
+                Some(least) => least,
+                None => args.iter().map(bound).fold(0, u64::saturating_add),
+            }
+        }
     }
 }
 
