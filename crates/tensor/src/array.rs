@@ -384,6 +384,13 @@ impl Array {
         }
     }
 
+    /// The numbers as positions or coordinates of the type `I`, if that is as
+    /// wide as they are and this is an index array. Those of a checked tensor
+    /// are not negative, so it does not matter whether `I` has a sign.
+    pub fn as_index_slice<I: IndexInteger>(&self) -> Option<&[I]> {
+        (I::WIDTH.element() == self.element).then(|| self.memory.as_slice())
+    }
+
     /// The numbers converted to another type; `None` where a float has no
     /// integer near it.
     ///

@@ -24,6 +24,7 @@
 //! | [`pack`]     | sorted entries to arrays, level by level                     |
 //! | [`unpack`]   | arrays back to entries; one format to another                |
 //! | [`builder`]  | a tensor entry by entry                                     |
+//! | [`views`]    | matrices as slices of known types, in and out without copying |
 //! | [`compare`]  | the first entry in which two tensors differ                  |
 //! | [`mod@statistics`] | what is known of the entries, counted once and kept      |
 //! | `print`      | a tensor as a tree                                           |
@@ -42,6 +43,7 @@ pub mod pack;
 pub mod statistics;
 pub mod tensor;
 pub mod unpack;
+pub mod views;
 
 mod alloc;
 mod check;
@@ -60,3 +62,4 @@ pub use pack::PackOptions;
 pub use sparsec_base::{Bool8, Complex, bf16, f16};
 pub use sparsec_format::{Format, Role};
 pub use tensor::{LevelView, Tensor};
+pub use views::{CooRef, CscRef, CsrRef};
