@@ -208,7 +208,7 @@ pub(crate) struct BenchArguments {
 fn emit_help() -> String {
     let mut help = "What to print; may be given several times; c if not given:\n".to_owned();
     for (name, shows) in sparsec::Stage::NAMES {
-        help.push_str(&format!("\n{name:16} {shows}"));
+        help.push_str(&format!("\n  {name:16} {shows}"));
     }
     help
 }

@@ -61,7 +61,11 @@ pub(crate) fn convert(
         }
     };
     progress.step(format!("write {to}"));
-    io::stage(Path::new(to), &tensor, &WriteOptions { structure })
+    let options = WriteOptions {
+        structure,
+        ..WriteOptions::default()
+    };
+    io::stage(Path::new(to), &tensor, &options)
         .and_then(io::Staged::commit)
         .map_err(|error| call.about_file(to_place, error))?;
     drop(progress);

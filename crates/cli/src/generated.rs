@@ -4,7 +4,7 @@
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 use clap_mangen::Man;
-use clap_mangen::roff::Roff;
+use clap_mangen::roff::{Roff, roman};
 use serde_json::json;
 use sparsec::{Diagnostic, Result, code};
 
@@ -64,6 +64,8 @@ fn page() -> String {
     definition.build();
     let mut page = section(&definition, |man, out| {
         man.render_title(out)?;
+        // Lines as they are, without blanks to fill them.
+        out.extend(b".ad l\n.nh\n");
         man.render_name_section(out)?;
         man.render_synopsis_section(out)?;
         man.render_description_section(out)?;
@@ -77,17 +79,31 @@ fn page() -> String {
         let body = section(command, |man, out| {
             man.render_description_section(out)?;
             man.render_synopsis_section(out)?;
-            man.render_options_section(out)?;
-            man.render_extra_section(out)
+            man.render_options_section(out)
         });
         // What are sections of a page of its own are parts of a section here.
-        page.push_str(
-            &body
-                .replace("\n.SH ", "\n.SS ")
-                .replace(".SH DESC", ".SS DESC"),
-        );
+        for line in body.lines() {
+            let part = line.strip_prefix(".SH ");
+            page.push_str(&part.map_or(line.to_owned(), |name| format!(".SS {name}")));
+            page.push('\n');
+        }
+        page.push_str(&examples(command));
     }
     page
+}
+
+/// The examples of a command, line by line as they are.
+fn examples(command: &clap::Command) -> String {
+    let Some(help) = command.get_after_help() else {
+        return String::new();
+    };
+    let mut part = Roff::new();
+    part.control("SS", ["EXAMPLES"]).control("nf", []);
+    for line in help.to_string().lines().skip(1) {
+        part.text([roman(line)]);
+    }
+    part.control("fi", []);
+    part.render()
 }
 
 /// Parts of the page of a command. Writing to memory does not fail.

@@ -1,5 +1,6 @@
 //! What is known of a file, as text: a line a fact, then tables.
 
+use sparsec::Preset;
 use sparsec::choice::{nouns, percent};
 use sparsec::io::Structure;
 use sparsec::statistics::{Distribution, MatrixStatistics};
@@ -8,8 +9,10 @@ use super::Info;
 use crate::cache::bytes;
 use crate::table::{counted_entries, table};
 
-/// How long the longest bar of a histogram is.
+/// How long the longest bar of a histogram is, where there are one or two.
 const BAR: u64 = 12;
+/// How long it is where there are more.
+const SHORT_BAR: u64 = 6;
 /// The most modes whose histograms stand side by side.
 const MOST_HISTOGRAMS: usize = 4;
 
@@ -60,6 +63,9 @@ impl Info<'_> {
             "suits".to_owned(),
             format!("{}: {}", chosen.name, self.choice.reason),
         ]);
+        if Preset::find(&chosen.name).is_none() {
+            facts.push(["as a map".to_owned(), chosen.format.to_string()]);
+        }
         facts
     }
 
@@ -166,6 +172,7 @@ impl Info<'_> {
     fn histograms(&self) -> String {
         let modes = &self.statistics.modes;
         let order = modes.len();
+        let longest = if order > 2 { SHORT_BAR } else { BAR };
         let n_buckets = modes.iter().map(|mode| mode.histogram.len()).max();
         let mut rows = vec![vec!["entries".to_owned()]];
         for mode in 0..order {
@@ -180,7 +187,7 @@ impl Info<'_> {
                     Some((least, most, n)) => {
                         row[0] = range(least, most);
                         row.push(if n > 0 { n.to_string() } else { String::new() });
-                        row.push(bar(n, largest));
+                        row.push(bar(n, largest, longest));
                     }
                     None => row.extend([String::new(), String::new()]),
                 }
@@ -239,12 +246,12 @@ fn range(least: u64, most: u64) -> String {
     }
 }
 
-/// A bar for `n` where the longest stands for `largest`, in eighths of a letter.
-fn bar(n: u64, largest: u64) -> String {
+/// A bar for `n` where `longest` letters stand for `largest`, in eighths of one.
+fn bar(n: u64, largest: u64, longest: u64) -> String {
     if n == 0 {
         return String::new();
     }
-    let eighths = (u128::from(n) * u128::from(8 * BAR) / u128::from(largest)).max(1) as usize;
+    let eighths = (u128::from(n) * u128::from(8 * longest) / u128::from(largest)).max(1) as usize;
     let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
     format!("{}{part}", "█".repeat(eighths / 8))
 }
@@ -277,13 +284,13 @@ mod tests {
 
     #[test]
     fn bars_are_as_long_as_numbers_are_large() {
-        let check = |n, expect: &str| assert_eq!(bar(n, 96), expect);
+        let check = |n, expect: &str| assert_eq!(bar(n, 96, 12), expect);
         check(0, "");
         check(96, "████████████");
         check(48, "██████");
         check(12, "█▌");
         check(1, "▏");
-        assert_eq!(bar(1, 1_000_000), "▏");
+        assert_eq!(bar(1, 1_000_000, 6), "▏");
     }
 
     #[test]

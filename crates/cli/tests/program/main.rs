@@ -6,9 +6,11 @@
 //! | module      | holds                                                       |
 //! |-------------|-------------------------------------------------------------|
 //! | [`answers`] | what each command answers                                   |
+//! | [`files`]   | `info`, `convert`, completions and the manual page            |
 //! | [`refused`] | what is wrong with a call, a program or its data            |
 //! | [`place`]   | a folder to call the program in                             |
 
 mod answers;
+mod files;
 mod place;
 mod refused;

@@ -1,0 +1,187 @@
+//! `info`, `convert`, and what is made from the definition of the options.
+
+use serde_json::Value;
+
+use crate::place::{MATRIX, Place, with_matrix};
+
+const SYMMETRIC: &str = "\
+%%MatrixMarket matrix coordinate real symmetric
+3 3 4
+1 1 4
+2 2 5
+3 3 6
+3 1 -1
+";
+
+#[test]
+fn info_says_what_a_file_holds() {
+    let place = with_matrix();
+    let answer = place.call(&["info", "a.mtx"]).answer();
+    for line in [
+        "tensor     f64[3, 4], 4 entries, 33 % of all",
+        "structure  not square",
+        "rows       0 to 2 entries, 1.3 on average, 1 empty",
+        "columns    1 to 1 entries, 1.0 on average, none empty",
+        "diagonals  3 of 6 have entries, the main one 2 of 3",
+        "bandwidth  1 below the diagonal, 3 above",
+        "none        1 ██████",
+        "csr      64 bytes  <",
+        "│⠡⠌│",
+    ] {
+        assert!(answer.contains(line), "`{line}` is not in\n{answer}");
+    }
+    assert!(answer.contains("suits      "), "{answer}");
+    place.write("s.mtx", SYMMETRIC);
+    let answer = place.call(&["info", "s.mtx"]).answer();
+    let stated = "structure  symmetric; the file states 4 entries and says so";
+    assert!(answer.contains(stated), "{answer}");
+}
+
+#[test]
+fn info_takes_tensors_of_every_order() {
+    let place = Place::new();
+    place.write("t.tns", "1 2 3 1.5\n2 1 1 1\n2 1 2 1\n");
+    let answer = place.call(&["info", "t.tns"]).answer();
+    for line in [
+        "f64[2, 2, 3], 3 entries",
+        "the file states none",
+        "mode 2  1 to 1 entries",
+        "suits   ",
+        "┌─┐",
+    ] {
+        assert!(answer.contains(line), "`{line}` is not in\n{answer}");
+    }
+    place.write("v.tns", "1 7\n3 2\n");
+    let answer = place.call(&["info", "v.tns"]).answer();
+    assert!(answer.contains("f64[3], 2 entries") && !answer.contains("┌"));
+    place
+        .call(&["info", "v.tns", "--plot", "v.svg"])
+        .refused(2, &["error[E0005]", "nothing to plot"]);
+    assert_eq!(place.files(), ["t.tns", "v.tns"]);
+}
+
+#[test]
+fn info_answers_in_json() {
+    let place = with_matrix();
+    let answer = place.call(&["info", "a.mtx", "--json"]).answer();
+    let value: Value = serde_json::from_str(&answer).expect("JSON");
+    assert_eq!(value["extents"], serde_json::json!([3, 4]));
+    assert_eq!(value["n_entries"], 4);
+    assert_eq!(value["modes"][0]["n_empty"], 1);
+    assert_eq!(value["matrix"]["upper_bandwidth"], 3);
+    assert_eq!(value["bytes"]["csr"], 64);
+    let chosen = value["choice"]["name"].as_str().expect("a name");
+    assert_eq!(value["bytes"][chosen], value["choice"]["bytes"]);
+}
+
+#[test]
+fn plots_are_files() {
+    let place = with_matrix();
+    place.call(&["info", "a.mtx", "--plot", "a.svg"]).answer();
+    let svg = place.read("a.svg");
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    assert!(svg.contains("M0 0h1v1h-1z") && svg.contains("<title>a.mtx: f64[3, 4]"));
+    place.call(&["info", "a.mtx", "--plot", "a.PNG"]).answer();
+    let png = std::fs::read(place.path().join("a.PNG")).expect("a picture");
+    assert!(png.starts_with(b"\x89PNG"));
+    place
+        .call(&["info", "a.mtx", "--plot", "a.gif"])
+        .refused(2, &["error[E0004]", "`.svg` or `.png`"]);
+    place
+        .call(&["info", "a.mtx", "--plot", "no/a.png"])
+        .refused(1, &["error[E0427]", "no folder"]);
+    assert_eq!(place.files(), ["a.PNG", "a.mtx", "a.svg"]);
+}
+
+#[test]
+fn convert_keeps_every_entry() {
+    let place = with_matrix();
+    for file in ["b.tns", "c.npz", "d.mtx.gz", "e.bsp.h5", "f.mtx"] {
+        let from = if file == "b.tns" { "a.mtx" } else { "b.tns" };
+        // `.tns` states no extents, but the entry in the last row and column does.
+        assert_eq!(place.call(&["convert", from, file]).answer(), "");
+        let back = place.call(&["convert", file, "back.tns"]).answer();
+        assert_eq!(back, "");
+        assert_eq!(
+            place.read("back.tns"),
+            "1 1 2.0\n1 4 1.0\n3 2 3.0\n3 3 -1.0\n",
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn convert_changes_types_only_without_loss() {
+    let place = with_matrix();
+    let narrow = ["convert", "a.mtx", "b.mtx", "-t", "i8", "--json"];
+    let value: Value = serde_json::from_str(&place.call(&narrow).answer()).expect("JSON");
+    assert_eq!(value["element"], "i8");
+    assert!(place.read("b.mtx").contains("integer"));
+    place.write("half.mtx", &MATRIX.replace("3 2 3", "3 2 0.1"));
+    place
+        .call(&["convert", "half.mtx", "c.mtx", "-t", "i8"])
+        .refused(1, &["half.mtx:5:5"]);
+    place
+        .call(&["convert", "half.mtx", "c.mtx", "-t", "int8"])
+        .refused(2, &["error[E0004]", "there is no type `int8`"]);
+    assert!(!place.files().contains(&"c.mtx".to_owned()));
+}
+
+#[test]
+fn convert_expands_or_keeps_structure() {
+    let place = Place::new();
+    place.write("s.mtx", SYMMETRIC);
+    place.call(&["convert", "s.mtx", "all.mtx"]).answer();
+    assert!(place.read("all.mtx").contains("real general\n3 3 5\n"));
+    let keep = ["convert", "s.mtx", "half.mtx", "--structure", "keep"];
+    place.call(&keep).answer();
+    assert!(place.read("half.mtx").contains("real symmetric\n3 3 4\n"));
+    place
+        .call(&["convert", "s.mtx", "x.mtx", "--structure", "kepe"])
+        .refused(2, &["error[E0004]", "did you mean `keep`?"]);
+}
+
+#[test]
+fn files_are_checked_before_they_are_read() {
+    let place = with_matrix();
+    std::fs::create_dir(place.path().join("d.mtx")).expect("a folder");
+    place.write("empty.mtx", "");
+    let check = |words: &[&str], code, texts: &[&str]| place.call(words).refused(code, texts);
+    check(&["info", "none.mtx"], 1, &["error[E0420]", "named here"]);
+    check(&["info", "d.mtx"], 1, &["error[E0420]", "directory"]);
+    check(&["info", "empty.mtx"], 1, &["empty.mtx"]);
+    check(
+        &["info", "a.mtxx"],
+        2,
+        &["error[E0421]", "did you mean `.mtx`?"],
+    );
+    check(
+        &["convert", "a.mtx"],
+        2,
+        &["error[E0001]", "<OUT> is missing"],
+    );
+    check(&["convert", "a.mtx", "a.mt"], 2, &["error[E0421]"]);
+    check(&["convert", "a.mtx", "./a.mtx"], 2, &["error[E0009]"]);
+    check(&["convert", "a.mtx", "no/b.mtx"], 1, &["error[E0427]"]);
+    check(
+        &["convert", "a.mtx", "d.mtx"],
+        1,
+        &["error[E0427]", "directory"],
+    );
+    check(&["completions", "bsh"], 2, &["did you mean `bash`?"]);
+    assert_eq!(place.read("a.mtx"), MATRIX);
+}
+
+#[test]
+fn completions_and_the_manual_page_print() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let text = place.call(&["completions", shell]).answer();
+        assert!(text.contains("sparsec"), "{shell}");
+    }
+    let page = place.call(&["man"]).answer();
+    assert!(page.contains(".TH sparsec 1"), "{page}");
+    let value: Value =
+        serde_json::from_str(&place.call(&["man", "--json"]).answer()).expect("JSON");
+    assert_eq!(value["man"], page);
+}
