@@ -212,7 +212,8 @@ pub fn percent(part: f64) -> String {
         h if h.is_nan() => "none".to_owned(),
         h if h >= 99.95 && part < 1.0 => "over 99.9 %".to_owned(),
         h if h >= 10.0 || h == 0.0 => format!("{h:.0} %"),
-        h if h >= 0.1 => format!("{h:.1} %"),
+        h if h >= 1.0 => format!("{h:.1} %"),
+        h if h >= 0.1 => format!("{h:.2} %"),
         h if h >= 0.001 => format!("{h:.3} %"),
         h => format!("{h:.1e} %"),
     }
@@ -286,6 +287,7 @@ mod tests {
         check(0.99999, "over 99.9 %");
         check(0.5, "50 %");
         check(0.0123, "1.2 %");
+        check(0.00476, "0.48 %");
         check(0.0000456, "0.005 %");
         check(0.0, "0 %");
     }

@@ -136,7 +136,7 @@ impl Info<'_> {
             .iter()
             .map(|block| {
                 let fill = percent(block.fill(self.statistics.n_entries));
-                format!("{}x{} {fill}", block.rows, block.columns)
+                format!("{}x{} to {fill}", block.rows, block.columns)
             })
             .collect();
         let mut lines = vec![
@@ -163,7 +163,7 @@ impl Info<'_> {
             ),
         ];
         if !blocks.is_empty() {
-            lines.push(("blocks", format!("full to {}", blocks.join(", "))));
+            lines.push(("blocks", format!("full are {}", blocks.join(", "))));
         }
         lines
     }
