@@ -5,8 +5,9 @@
 //! **Types.** C computes in `int` what is narrower than `int64_t`, and in
 //! `float` what is narrower than `double`. Each [`Piece`] knows in which type C
 //! holds it; where the IR computes in a wider type than C would, one operand is
-//! widened: `(int64_t)A1_crd[p] * B1_crd[q]`. Where C widens by itself, a cast
-//! of the IR leaves no trace.
+//! widened: `(int64_t)A1_crd[p] * B1_crd[q]`. Where it computes in a narrower one,
+//! the result is cut: `(int8_t)(x[i] + y[i])`. Where C widens by itself, a cast of
+//! the IR leaves no trace (`convert`).
 //!
 //! **Failures.** C cannot leave a function inside an expression. An operation
 //! that may fail writes its check as a statement before the statement that
@@ -24,12 +25,13 @@
 //!                                      if (holds) { … }
 //! ```
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{ElementType, Kind, Scalar};
+use sparsec_loop::complex::Operation;
 use sparsec_loop::{BinaryOp, Expr, Failure, UnaryOp};
 
 use crate::abi;
 use crate::helper::Helper;
-use crate::precedence::{Piece, Precedence};
+use crate::precedence::{Piece, Precedence, Rank, joined};
 use crate::rows::row_of;
 use crate::stmt::Writer;
 use crate::uses::{is_nonzero_constant, may_fail};
@@ -53,12 +55,7 @@ impl Writer<'_> {
                     }
                 };
                 let data = &self.function.buffers[*buffer];
-                let piece = Piece::primary(text, data.storage);
-                if data.storage > data.compute {
-                    piece.cast(data.compute)
-                } else {
-                    piece
-                }
+                Piece::primary(text, data.storage)
             }
             Expr::Unary(op, value) => self.unary(*op, value),
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
@@ -67,7 +64,10 @@ impl Writer<'_> {
             Expr::Binary(op, left, right) => self.binary(*op, left, right),
             Expr::Call(function, arguments) => {
                 let ty = self.function.type_of(expr);
-                let name = self.helpers.intrinsic(*function, ty);
+                let name = match ty.is_complex() {
+                    true => self.helpers.complex(Operation::Call(*function), ty),
+                    false => self.helpers.intrinsic(*function, ty),
+                };
                 let arguments: Vec<String> =
                     arguments.iter().map(|arg| self.expr(arg).text).collect();
                 Piece::primary(format!("{name}({})", arguments.join(", ")), ty)
@@ -100,7 +100,7 @@ impl Writer<'_> {
         Piece::simple(name, ty)
     }
 
-    fn constant(&mut self, value: Scalar) -> Piece {
+    pub(crate) fn constant(&mut self, value: Scalar) -> Piece {
         let ty = value.element();
         let (text, held) = match value {
             Scalar::Bool(v) => {
@@ -109,15 +109,20 @@ impl Writer<'_> {
             }
             Scalar::I32(i32::MIN) => ("INT32_MIN".to_owned(), ty),
             Scalar::I64(i64::MIN) => ("INT64_MIN".to_owned(), ty),
-            // C holds a decimal constant in the first of int and long that fits.
+            // C holds a decimal constant in the first of int and long that fits,
+            // and with a `u` in the first of their unsigned kin.
             Scalar::I64(v) if i32::try_from(v).is_ok() && v != i64::from(i32::MIN) => {
                 (v.to_string(), ElementType::I32)
             }
+            Scalar::U32(v) => (format!("{v}u"), ty),
+            Scalar::U64(v) if u32::try_from(v).is_ok() => (format!("{v}u"), ElementType::U32),
             Scalar::U64(v) => (format!("{v}u"), ty),
+            Scalar::F16(v) => (format!("0x{:04x}", v.to_bits()), ty),
+            Scalar::Bf16(v) => (format!("0x{:04x}", v.to_bits()), ty),
             Scalar::F32(_) => (float_text(f64::from(value.to_f64() as f32), "f", value), ty),
             Scalar::F64(v) => (float_text(v, "", value), ty),
-            _ if ty.is_integer() => (value.to_string(), ty),
-            _ => panic!("{ty} is a type of arrays, not of values"),
+            Scalar::C64(_) | Scalar::C128(_) => return self.complex_constant(value),
+            _ => (value.to_string(), ty),
         };
         if text.starts_with('-') {
             let mut piece = Piece::operation(text, Precedence::Unary, held);
@@ -130,6 +135,9 @@ impl Writer<'_> {
     fn unary(&mut self, op: UnaryOp, value: &Expr) -> Piece {
         let ty = self.function.type_of(value);
         let piece = self.expr(value);
+        if ty.is_complex() {
+            return self.complex_unary(op, &piece, ty);
+        }
         match op {
             UnaryOp::Not => Piece::operation(
                 format!("!{}", piece.at(Precedence::Primary)),
@@ -144,8 +152,9 @@ impl Writer<'_> {
                 } else {
                     format!("-{}", piece.at(Precedence::Unary))
                 };
-                Piece::operation(text, Precedence::Unary, ty)
+                narrowed(Piece::operation(text, Precedence::Unary, ty), ty)
             }
+            UnaryOp::Abs if ty.kind() == Kind::Unsigned => piece,
             UnaryOp::Abs => {
                 let name = if ty.is_float() {
                     self.helpers.library("fabs", ty)
@@ -153,6 +162,9 @@ impl Writer<'_> {
                     self.helpers.helper(Helper::Abs, ty)
                 };
                 Piece::primary(format!("{name}({})", piece.text), ty)
+            }
+            UnaryOp::Conj | UnaryOp::Real | UnaryOp::Imag => {
+                unreachable!("only complex numbers have parts")
             }
         }
     }
@@ -191,6 +203,13 @@ impl Writer<'_> {
 
     /// An integer `//` or `%` whose divisor is checked.
     pub(crate) fn divide(&mut self, op: BinaryOp, a: Piece, b: &Piece, ty: ElementType) -> Piece {
+        if ty.kind() == Kind::Unsigned {
+            let symbol = if op == BinaryOp::FloorDiv { "/" } else { "%" };
+            let a = if held_below(b, ty) { widened(a, ty) } else { a };
+            let (a, b) = (a.at(Precedence::Product), b.at(Precedence::Unary));
+            let text = format!("{a} {symbol} {b}");
+            return Piece::operation(text, Precedence::Product, ty);
+        }
         let helper = match op {
             BinaryOp::FloorDiv => Helper::FloorDiv,
             _ => Helper::Mod,
@@ -201,6 +220,14 @@ impl Writer<'_> {
 
     /// An operation that cannot fail, on values of type `ty`.
     pub(crate) fn combine(&mut self, op: BinaryOp, a: Piece, b: Piece, ty: ElementType) -> Piece {
+        if ty.is_complex() {
+            return self.complex_binary(op, &a, &b, ty);
+        }
+        let a = if op.is_comparison() {
+            comparable(a, &b, ty)
+        } else {
+            a
+        };
         let infix = |symbol: &str, a: Piece, b: Piece, precedence, held| {
             // The next tighter precedence on the right: C groups to the left.
             let (left, right) = match precedence {
@@ -232,7 +259,7 @@ impl Writer<'_> {
             } else {
                 a.clone()
             };
-            infix(symbol, a, b.clone(), precedence, ty)
+            narrowed(infix(symbol, a, b.clone(), precedence, ty), ty)
         };
         let truth = ElementType::Bool;
         match op {
@@ -244,7 +271,7 @@ impl Writer<'_> {
                     } else {
                         a
                     };
-                    infix("-", a, amount, Precedence::Sum, ty)
+                    narrowed(infix("-", a, amount, Precedence::Sum, ty), ty)
                 }
                 _ => arithmetic("+", Precedence::Sum),
             },
@@ -277,10 +304,10 @@ impl Writer<'_> {
     /// `min` or `max`: of integers that are names in the open, else by a helper.
     fn extremum(&mut self, op: BinaryOp, a: &Piece, b: &Piece, ty: ElementType) -> Piece {
         let min = op == BinaryOp::Min;
-        if ty.is_integer() && a.simple && b.simple {
+        if ty.is_integer() && a.simple && b.simple && comparable(a.clone(), b, ty).simple {
             let sign = if min { "<" } else { ">" };
             let text = format!("{0} {sign} {1} ? {0} : {1}", a.text, b.text);
-            let held = a.held.max(b.held);
+            let held = joined(a.held, b.held);
             return Piece::operation(text, Precedence::Conditional, held);
         }
         let helper = if min { Helper::Min } else { Helper::Max };
@@ -310,7 +337,8 @@ impl Writer<'_> {
         let c = self.expr(condition);
         if !may_fail(self.function, then) && !may_fail(self.function, otherwise) {
             let (a, b) = (self.expr(then), self.expr(otherwise));
-            let held = a.held.max(b.held);
+            let a = comparable(a, &b, ty);
+            let held = joined(a.held, b.held);
             let text = format!(
                 "{} ? {} : {}",
                 c.at(Precedence::Or),
@@ -343,33 +371,6 @@ impl Writer<'_> {
         self.line(&format!("{name} = {};", value.text));
     }
 
-    fn cast(&mut self, ty: ElementType, value: &Expr) -> Piece {
-        let from = self.function.type_of(value);
-        let piece = self.expr(value);
-        match (from, ty) {
-            _ if from == ty => piece,
-            (_, ElementType::Bool) => {
-                let zero = if from.is_float() { "0.0" } else { "0" };
-                let text = format!("{} != {zero}", piece.at(Precedence::Sum));
-                Piece::operation(text, Precedence::Equality, ElementType::Bool)
-            }
-            (ElementType::Bool, ElementType::I32 | ElementType::I64)
-            | (ElementType::I32, ElementType::I64) => {
-                // C widens by itself wherever the value is used.
-                let held = piece.held.max(ElementType::I32);
-                Piece { held, ..piece }
-            }
-            (ElementType::F32 | ElementType::F64, ElementType::I32 | ElementType::I64) => {
-                let piece = self.bind(piece, from, "value");
-                let fits = self.helpers.helper(Helper::Fits, ty);
-                self.leave_if(&format!("!{fits}({})", piece.text), Failure::CastOutOfRange);
-                piece.cast(ty)
-            }
-            // `long double` does not occur, so every other conversion is one cast.
-            _ => piece.cast(ty),
-        }
-    }
-
     /// Writes the statement that leaves the kernel where `condition` holds.
     pub(crate) fn leave_if(&mut self, condition: &str, failure: Failure) {
         self.line(&format!(
@@ -379,17 +380,38 @@ impl Writer<'_> {
     }
 }
 
-/// Whether C would compute with `piece` in a narrower type than `ty`.
+/// Whether C would compute with `piece` in a narrower type than with `ty`.
 fn held_below(piece: &Piece, ty: ElementType) -> bool {
-    ty != ElementType::Bool && piece.held < ty
+    Rank::of(piece.held) < Rank::of(ty)
 }
 
-/// `piece`, made to be of type `ty` where C holds it in a narrower one.
+/// `piece`, made to be of type `ty` where C computes with it in a narrower one.
 fn widened(piece: Piece, ty: ElementType) -> Piece {
     if held_below(&piece, ty) {
         piece.cast(ty)
     } else {
         piece
+    }
+}
+
+/// The result of arithmetic of the IR's type `ty`: C computes in `int` what is
+/// narrower than that.
+fn narrowed(piece: Piece, ty: ElementType) -> Piece {
+    if ty.is_integer() && ty.size() < 4 {
+        piece.cast(ty)
+    } else {
+        piece
+    }
+}
+
+/// `a` such that C compares it with `b` by value: beside an `unsigned`, a
+/// negative `int` would count as a large number.
+fn comparable(a: Piece, b: &Piece, ty: ElementType) -> Piece {
+    let wider = Rank::of(a.held).max(Rank::of(b.held));
+    if wider == Rank::Unsigned && wider < Rank::of(ty) {
+        a.cast(ty)
+    } else {
+        a
     }
 }
 

@@ -5,12 +5,14 @@
 //! integer divided by -1 wraps, and a comparison with `NaN` decides as the
 //! table of the IR's operations says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use sparsec_base::ElementType;
+use sparsec_base::{ElementType, Kind};
 use sparsec_loop::Intrinsic;
+use sparsec_loop::complex::Operation;
 
 use crate::precedence::c_type;
+use crate::{complex, half};
 
 /// What a helper computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,12 +29,22 @@ pub(crate) enum Helper {
     Max,
     /// Whether a float has an integer of the type near it.
     Fits,
+    /// The single-precision number that a half is.
+    Single,
+    /// The half nearest to a single-precision number.
+    Half,
+    /// A double in single precision, to be rounded once more.
+    Odd,
 }
 
 /// What the kernels of one file need beside the prelude.
 #[derive(Debug, Default)]
 pub(crate) struct Helpers {
     used: BTreeSet<(Helper, ElementType)>,
+    /// Complex operations by their names, as text.
+    complex: BTreeMap<String, String>,
+    /// Complex types.
+    pairs: BTreeSet<ElementType>,
     library: BTreeSet<String>,
     bool: bool,
 }
@@ -46,6 +58,9 @@ impl Helper {
             Self::Min => "min",
             Self::Max => "max",
             Self::Fits => "fits",
+            Self::Single => "f32_of",
+            Self::Half => return format!("sparsec_{ty}_of_f32"),
+            Self::Odd => return "sparsec_rounded_to_odd".to_owned(),
         };
         format!("sparsec_{stem}_{ty}")
     }
@@ -66,7 +81,11 @@ impl Helper {
                  static inline {c} {name}({c} a) {{\n  return a < 0 ? -a : a;\n}}\n"
             ),
             Self::FloorDiv if ty.is_float() => {
-                let half = if ty == ElementType::F32 { "0.5f" } else { "0.5" };
+                let half = if ty == ElementType::F32 {
+                    "0.5f"
+                } else {
+                    "0.5"
+                };
                 let [fmod, floor, copysign] = FLOORED.map(|name| library_name(name, ty));
                 binary(
                     "The floor of the exact quotient.",
@@ -115,16 +134,32 @@ impl Helper {
             Self::Min => binary("The smaller.", "return a < b ? a : b;"),
             Self::Max => binary("The larger.", "return a > b ? a : b;"),
             Self::Fits => {
-                let range = match ty {
-                    ElementType::I32 => "a > -2147483649.0 && a < 2147483648.0",
-                    _ => "a >= -9223372036854775808.0 && a < 9223372036854775808.0",
-                };
+                let range = range(ty);
                 format!(
                     "\n/* Whether a, truncated, is an {c}. */\n\
                      static inline int {name}(double a) {{\n  return {range};\n}}\n"
                 )
             }
+            Self::Single => half::single(ty).to_owned(),
+            Self::Half => half::half(ty).to_owned(),
+            Self::Odd => half::ODD.to_owned(),
         }
+    }
+}
+
+/// The condition that a double, truncated, is an integer of this type.
+fn range(ty: ElementType) -> String {
+    let bits = 8 * ty.size() as i32;
+    let power = |bits: i32| 2f64.powi(bits);
+    match (ty.kind(), bits) {
+        (Kind::Unsigned, _) => format!("a > -1.0 && a < {:.1}", power(bits)),
+        // The number below the least has no double of its own.
+        (_, 64) => format!("a >= -{0:.1} && a < {0:.1}", power(63)),
+        _ => format!(
+            "a > -{:.1} && a < {:.1}",
+            power(bits - 1) + 1.0,
+            power(bits - 1)
+        ),
     }
 }
 
@@ -151,6 +186,16 @@ impl Helpers {
         helper.name(ty)
     }
 
+    /// Notes that a complex operation is used; its name.
+    pub(crate) fn complex(&mut self, operation: Operation, ty: ElementType) -> String {
+        let name = complex::name(operation, ty);
+        if !self.complex.contains_key(&name) {
+            let text = complex::text(operation, ty, &name, self);
+            self.complex.insert(name.clone(), text);
+        }
+        name
+    }
+
     /// Notes that a function of the C library is used; its name.
     pub(crate) fn intrinsic(&mut self, function: Intrinsic, ty: ElementType) -> String {
         self.library(function.name(), ty)
@@ -160,7 +205,7 @@ impl Helpers {
     pub(crate) fn library(&mut self, name: &str, ty: ElementType) -> String {
         let name = library_name(name, ty);
         let c = c_type(ty);
-        let binary = ["pow", "fmod", "copysign"];
+        let binary = ["pow", "fmod", "copysign", "hypot", "atan2"];
         let parameters = match binary.iter().any(|stem| name.starts_with(stem)) {
             true => format!("{c} x, {c} y"),
             false => format!("{c} x"),
@@ -172,6 +217,9 @@ impl Helpers {
     /// The C name of a type.
     pub(crate) fn c_type(&mut self, ty: ElementType) -> &'static str {
         self.bool |= ty == ElementType::Bool;
+        if ty.is_complex() {
+            self.pairs.insert(ty);
+        }
         c_type(ty)
     }
 
@@ -187,6 +235,12 @@ impl Helpers {
     /// The declarations and definitions of everything used.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
+        for &ty in &self.pairs {
+            let (name, part) = (c_type(ty), c_type(ty.part()));
+            text.push_str(&format!(
+                "\n/* A complex number. */\ntypedef struct {name} {{\n  {part} re;\n  {part} im;\n}} {name};\n"
+            ));
+        }
         if !self.library.is_empty() {
             text.push_str("\n/* Of the C library: link with -lm. */\n");
             text.extend(self.library.iter().map(String::as_str));
@@ -194,6 +248,7 @@ impl Helpers {
         for &(helper, ty) in &self.used {
             text.push_str(&helper.text(ty));
         }
+        text.extend(self.complex.values().map(String::as_str));
         text
     }
 }

@@ -40,6 +40,9 @@
 //!   IR's `i64` whose operands C holds in `int` has one widened (`expr`).
 //! * `//`, `%`, `min`, `max` and `abs` are small inline functions, written only
 //!   where used.
+//! * Integers of 8 and 16 bits are cut back to their width after each operation.
+//! * Halves are held as bits and computed with as `float` (`half`), complex numbers
+//!   as structures of two parts (`complex`).
 //! * C has no error exit inside an expression. An operation that may fail is
 //!   checked by a statement before the one that holds it; a lazy operator
 //!   around it becomes an `if`, so that what the IR does not evaluate, C does
@@ -47,9 +50,12 @@
 
 pub mod abi;
 
+mod complex;
+mod convert;
 mod expr;
 mod function;
 mod growth;
+mod half;
 mod helper;
 mod name;
 mod precedence;

@@ -33,7 +33,8 @@ pub(crate) struct Piece {
     /// How tightly it binds.
     pub(crate) precedence: Precedence,
     /// The type in which C holds the value. The value is that of the IR's
-    /// expression, but the type may be narrower than the IR's.
+    /// expression, but the type may be narrower than the IR's. Halves are held
+    /// as their bits.
     pub(crate) held: ElementType,
     /// Whether the text is a name or constant: cheap and clear to repeat.
     pub(crate) simple: bool,
@@ -85,6 +86,58 @@ impl Piece {
     }
 }
 
+/// The types that C computes in, in the order in which it converts one operand
+/// to the type of the other; see the C11 standard, §6.3.1.8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// `int`, and all that is narrower.
+    Int,
+    /// `unsigned`
+    Unsigned,
+    /// `int64_t`
+    Long,
+    /// `uint64_t`
+    UnsignedLong,
+    /// `float`
+    Float,
+    /// `double`
+    Double,
+    /// What C has no operators for: complex numbers, and halves as bits.
+    None,
+}
+
+impl Rank {
+    /// The type in which C computes with a value of this type.
+    pub(crate) fn of(ty: ElementType) -> Self {
+        match ty {
+            ElementType::Bool
+            | ElementType::I8
+            | ElementType::I16
+            | ElementType::I32
+            | ElementType::U8
+            | ElementType::U16 => Self::Int,
+            ElementType::U32 => Self::Unsigned,
+            ElementType::I64 => Self::Long,
+            ElementType::U64 => Self::UnsignedLong,
+            ElementType::F32 => Self::Float,
+            ElementType::F64 => Self::Double,
+            ElementType::F16 | ElementType::Bf16 | ElementType::C64 | ElementType::C128 => {
+                Self::None
+            }
+        }
+    }
+}
+
+/// The type in which C holds the result of `c ? a : b`.
+pub(crate) fn joined(a: ElementType, b: ElementType) -> ElementType {
+    match (Rank::of(a), Rank::of(b)) {
+        _ if a == b => a,
+        (Rank::Int, Rank::Int) => ElementType::I32,
+        (rank, other) if rank < other => b,
+        _ => a,
+    }
+}
+
 /// The C name of a type.
 pub(crate) fn c_type(ty: ElementType) -> &'static str {
     match ty {
@@ -99,6 +152,7 @@ pub(crate) fn c_type(ty: ElementType) -> &'static str {
         ElementType::U64 => "uint64_t",
         ElementType::F32 => "float",
         ElementType::F64 => "double",
-        ElementType::C64 | ElementType::C128 => panic!("{ty} is a type of arrays, not of values"),
+        ElementType::C64 => "sparsec_c64",
+        ElementType::C128 => "sparsec_c128",
     }
 }

@@ -78,9 +78,19 @@ impl<'f> Writer<'f> {
             };
             self.buffers.insert(buffer, names);
         }
+        self.name_locals();
+        self.name_capacities();
+    }
+
+    /// Calls a variable that nothing declares by this text.
+    pub(crate) fn call_var(&mut self, var: Var, text: String) {
+        self.vars.insert(var, text);
+    }
+
+    /// Names the variables that the body declares.
+    pub(crate) fn name_locals(&mut self) {
         let locals = local_names(self.function, &mut self.names);
         self.vars.extend(locals);
-        self.name_capacities();
     }
 
     pub(crate) fn var_name(&self, var: Var) -> &str {
@@ -264,11 +274,6 @@ impl<'f> Writer<'f> {
         };
         let target = target(&index, self);
         let old = Piece::primary(target.clone(), storage);
-        let old = if storage > compute {
-            old.cast(compute)
-        } else {
-            old
-        };
         let new = self.combine(op, old, value, compute);
         self.line(&format!("{target} = {};", new.text));
     }
@@ -451,6 +456,7 @@ fn compound(op: BinaryOp, ty: ElementType) -> Option<char> {
             BinaryOp::Or | BinaryOp::Max => Some('|'),
             _ => None,
         },
+        _ if ty.is_complex() => None,
         BinaryOp::Add => Some('+'),
         BinaryOp::Sub => Some('-'),
         BinaryOp::Mul => Some('*'),

@@ -56,7 +56,8 @@ impl Uses {
         }
     }
 
-    fn expr(&mut self, expr: &Expr) {
+    /// Notes what an expression uses.
+    pub(crate) fn expr(&mut self, expr: &Expr) {
         match expr {
             Expr::Var(var) => {
                 self.vars.insert(*var);

@@ -31,7 +31,8 @@
 //!   `+ - * / // % min max and or`, and fits that type.
 //!
 //! Buffers
-//! * A `read` buffer is never stored to. Only buffers of integers are sorted.
+//! * A `read` buffer is never stored to. Only buffers stored as `i32`
+//!   or `i64` are sorted.
 //! * A workspace is allocated by one statement that is in no loop, and used
 //!   only after that, within the block that holds it.
 //! * Only a `grow` buffer is grown or resized. It is resized in no loop, and

@@ -117,7 +117,7 @@ fn accesses() {
     check(
         "sort vals[0..1]",
         code,
-        "`vals` has no integers to sort",
+        "`vals` is not stored as i32 or i64, and is sorted",
         "sort vals[0..1]",
     );
 }

@@ -24,7 +24,7 @@ use sparsec_loop::{BinaryOp, Block, Expr, Failure, Stmt as Loop, Var};
 use crate::cursor::{Bindings, Cursor, Place};
 use crate::signature::pos_width;
 use crate::statement::Lowerer;
-use crate::value::binary;
+use crate::value::store_combined;
 
 /// The chains of a sparse result.
 #[derive(Clone, Debug)]
@@ -360,7 +360,7 @@ impl Lowerer<'_> {
         if width == IndexWidth::W64 {
             return;
         }
-        let max = i64::try_from(width.max()).expect("widths are of signed integers");
+        let max = i64::try_from(width.max()).expect("widths are below 64 bits");
         let too_large = Expr::Var(counter).binary(BinaryOp::Gt, max);
         self.builder
             .if_then(too_large, |b| b.fail(Failure::WidthOverflow));
@@ -428,13 +428,11 @@ impl Lowerer<'_> {
         value: Expr,
         bindings: &Bindings,
     ) {
-        let element = self.concrete.tensors[lhs.tensor].element;
-        let combine = reduce.map(|op| binary(op, element).expect("reductions are binary"));
         let vals = self.tensors[&lhs.tensor].vals;
         let cursor = bindings.result.as_ref().expect("the result has a cursor");
         let position = cursor.position().clone();
         let Some(assembly) = &self.assembly else {
-            self.builder.store_reduce(vals, position, value, combine);
+            store_combined(&mut self.builder, vals, position, value, reduce);
             return;
         };
         let number = assembly.chains.len() - 1;

@@ -5,7 +5,7 @@
 //! one exception: whether the producer of a temporary found anything is known
 //! only when it has run, so such temporaries carry a flag.
 
-use sparsec_base::Scalar;
+use sparsec_base::{Kind, Scalar};
 use sparsec_index::{Access, Expr as Value, TensorVar};
 use sparsec_loop::{BinaryOp, Expr, Var};
 
@@ -148,7 +148,9 @@ impl Lowerer<'_> {
             Value::Apply { op, args } => {
                 for (at, arg) in args.iter().enumerate() {
                     let element = arg.element(&self.concrete.tensors);
-                    let annihilator = op.annihilator(at, element).filter(|_| element.is_float());
+                    let annihilator = op
+                        .annihilator(at, element)
+                        .filter(|_| matches!(element.kind(), Kind::Float | Kind::Complex));
                     if annihilator
                         .is_some_and(|value| self.where_absent(arg) == Value::Literal(value))
                     {

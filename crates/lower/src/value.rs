@@ -2,7 +2,7 @@
 
 use sparsec_base::{ElementType, Scalar};
 use sparsec_index::Operator;
-use sparsec_loop::{BinaryOp, Expr, Intrinsic, UnaryOp};
+use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Intrinsic, UnaryOp};
 
 /// `op` applied to arguments of type `element` (that of the last argument).
 pub(crate) fn apply(op: Operator, element: ElementType, args: Vec<Expr>) -> Expr {
@@ -23,6 +23,11 @@ pub(crate) fn apply(op: Operator, element: ElementType, args: Vec<Expr>) -> Expr
         Operator::Neg => Expr::Unary(UnaryOp::Neg, Box::new(next())),
         Operator::Abs => Expr::Unary(UnaryOp::Abs, Box::new(next())),
         Operator::Not => Expr::Unary(UnaryOp::Not, Box::new(next())),
+        Operator::Conj if element.is_complex() => Expr::Unary(UnaryOp::Conj, Box::new(next())),
+        Operator::Real if element.is_complex() => Expr::Unary(UnaryOp::Real, Box::new(next())),
+        Operator::Imag if element.is_complex() => Expr::Unary(UnaryOp::Imag, Box::new(next())),
+        Operator::Conj | Operator::Real => next(),
+        Operator::Imag => element.zero().into(),
         Operator::Relu => next().binary(BinaryOp::Max, element.zero()),
         Operator::Sign => sign(element, next()),
         Operator::Select => Expr::Select {
@@ -89,6 +94,28 @@ fn sign(element: ElementType, value: Expr) -> Expr {
             then: constant(-1),
             otherwise: Box::new(value),
         }),
+    }
+}
+
+/// Stores `value` at an entry, combined with what is there if `op` says how.
+/// Values that are stored as halves meet as what they are computed with.
+pub(crate) fn store_combined(
+    builder: &mut Builder,
+    buffer: Buffer,
+    at: Expr,
+    value: Expr,
+    op: Option<Operator>,
+) {
+    let element = builder.function().buffers[buffer].compute;
+    let computed = element.computed();
+    let combine = op.map(|op| binary(op, computed).expect("reductions are binary"));
+    match combine {
+        Some(op) if element != computed => {
+            let old = cast(computed, Expr::load(buffer, at.clone()), element);
+            let new = old.binary(op, cast(computed, value, element));
+            builder.store(buffer, at, cast(element, new, computed));
+        }
+        _ => builder.store_reduce(buffer, at, value, combine),
     }
 }
 

@@ -13,7 +13,7 @@
 //! Source: Kjolstad et al., "Tensor Algebra Compilation with Workspaces", CGO
 //! 2019; the list is the row accumulator of Gustavson's algorithm (1978).
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{ElementType, IndexWidth, Scalar};
 use sparsec_graph::{Lattice, space};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Expr as Value, IndexVar, Operator, TensorRole, TensorVar};
@@ -23,7 +23,7 @@ use crate::cursor::Bindings;
 use crate::presence::Presence;
 use crate::signature::crd_width;
 use crate::statement::Lowerer;
-use crate::value::binary;
+use crate::value::{binary, store_combined};
 
 /// Where a temporary is kept.
 #[derive(Clone, Debug)]
@@ -110,7 +110,9 @@ impl Lowerer<'_> {
                 written: None,
             };
         }
-        let index = crd_width(self.formats.of(self.concrete.result)).element();
+        // The list is sorted, which primitives do for these widths.
+        let width = crd_width(self.formats.of(self.concrete.result));
+        let index = Ord::max(width, IndexWidth::W32).element();
         Workspace::Listed {
             vals,
             set: array(
@@ -248,15 +250,14 @@ impl Lowerer<'_> {
             }
             Workspace::Dense { vals, written, .. } => {
                 let at = self.workspace_position(lhs, bindings);
-                self.builder.store_reduce(vals, at, value, combine);
+                store_combined(&mut self.builder, vals, at, value, reduce);
                 self.raise_flag(written, presence);
             }
             Workspace::Listed { vals, set, list, n } => {
                 let n = n.expect("a list is begun before it is written");
                 let at = self.workspace_position(lhs, bindings);
                 let then = self.block(|it| {
-                    it.builder
-                        .store_reduce(vals, at.clone(), value.clone(), combine);
+                    store_combined(&mut it.builder, vals, at.clone(), value.clone(), reduce);
                 });
                 let otherwise = self.block(|it| {
                     it.builder.store(set, at.clone(), Scalar::Bool(true));

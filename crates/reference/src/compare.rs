@@ -114,7 +114,7 @@ impl fmt::Display for Difference {
 ///
 /// Integers and truth values are to be the same. Floats may be as far apart as
 /// rounding in another order of operations takes them: a small part (1e-10 for
-/// f64, 1e-4 for f32) of what the expected value would be if nothing in its
+/// f64 and c128, 1e-4 for f32 and c64, a few units in the last place for halves) of what the expected value would be if nothing in its
 /// sums cancelled. `NaN` is the same as `NaN`.
 ///
 /// Time `O(M log M)` for `M` stored entries, linear where `actual` stores them
@@ -234,16 +234,24 @@ impl Comparison {
     fn agree(&self, expected: Scalar, found: Scalar, magnitude: f64) -> bool {
         let relative = match expected.element() {
             _ if self.is_exact => 0.0,
-            ElementType::F32 => 1e-4,
-            ElementType::F64 => 1e-10,
+            // A sum that is a little off may be rounded to the half beside.
+            ElementType::Bf16 => 1.6e-2,
+            ElementType::F16 => 2e-3,
+            ElementType::F32 | ElementType::C64 => 1e-4,
+            ElementType::F64 | ElementType::C128 => 1e-10,
             _ => 0.0,
         };
-        let (a, b) = (expected.to_f64(), found.to_f64());
-        let scale = magnitude.max(a.abs()).max(b.abs());
+        let (a, b) = (expected.to_c128(), found.to_c128());
+        let scale = magnitude.max(a.norm()).max(b.norm());
+        // The least positive numbers are as far apart as they are large.
+        let least = match expected.element() {
+            ElementType::F16 => 2f64.powi(-24),
+            _ => f64::MIN_POSITIVE,
+        };
         same(expected, found)
             || (relative > 0.0
                 && a.is_finite()
                 && b.is_finite()
-                && (a - b).abs() <= relative * scale + f64::MIN_POSITIVE)
+                && (a - b).norm() <= relative * scale + least)
     }
 }

@@ -1,6 +1,6 @@
 //! What operators do to values that are stored or not.
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{ElementType, Kind, Scalar};
 use sparsec_index::Operator;
 
 /// Why an entry has no value.
@@ -45,7 +45,7 @@ impl Entry {
     pub(crate) fn cast(self, element: ElementType) -> Self {
         let cast = |value: Scalar| value.cast(element).ok_or(Failure::CastOutOfRange);
         let value = self.value.and_then(cast);
-        let magnitude = match element.is_float() {
+        let magnitude = match is_rounded(element) {
             true => self.magnitude.max(value.map_or(0.0, magnitude)),
             false => 0.0,
         };
@@ -78,7 +78,7 @@ pub(crate) fn apply(op: Operator, args: &[Entry]) -> Entry {
         _ => unreachable!("operators take one to three arguments"),
     };
     let magnitude = match value {
-        Ok(value) if value.element().is_float() => cancelled(op, args).max(magnitude(value)),
+        Ok(value) if is_rounded(value.element()) => cancelled(op, args).max(magnitude(value)),
         _ => 0.0,
     };
     Entry {
@@ -114,16 +114,22 @@ fn cancelled(op: Operator, args: &[Entry]) -> f64 {
         Operator::Mul => of(0) * of(1),
         Operator::Div => of(0) / args[1].value.map_or(1.0, magnitude),
         Operator::Neg | Operator::Abs | Operator::Relu => of(0),
+        Operator::Conj | Operator::Real | Operator::Imag => of(0),
         Operator::Min | Operator::Max => of(0).max(of(1)),
         Operator::Select => of(1).max(of(2)),
         _ => 0.0,
     }
 }
 
+/// Whether results of this type are rounded.
+fn is_rounded(element: ElementType) -> bool {
+    matches!(element.kind(), Kind::Float | Kind::Complex)
+}
+
 pub(crate) fn magnitude(value: Scalar) -> f64 {
-    match value {
-        Scalar::F32(_) | Scalar::F64(_) => value.to_f64().abs(),
-        _ => 0.0,
+    match is_rounded(value.element()) {
+        true => value.to_c128().norm(),
+        false => 0.0,
     }
 }
 
@@ -189,11 +195,12 @@ pub(crate) fn repeated(op: Operator, unstored: Value, n: u64) -> Entry {
     Entry::unstored(unstored.map(|value| op.repeat(value, n).expect("the operator reduces")))
 }
 
-/// Whether two values are one to a reader: zeros of either sign are, and `NaN`s.
+/// Whether two values are one to a reader: zeros of either sign are, and `NaN`s;
+/// a complex number is one if either part is.
 pub(crate) fn same(a: Scalar, b: Scalar) -> bool {
     if a == b {
         return true;
     }
-    let (x, y) = (a.to_f64(), b.to_f64());
-    a.element() == b.element() && a.element().is_float() && (x == y || (x.is_nan() && y.is_nan()))
+    let (x, y) = (a.to_c128(), b.to_c128());
+    a.element() == b.element() && is_rounded(a.element()) && (x == y || (x.is_nan() && y.is_nan()))
 }

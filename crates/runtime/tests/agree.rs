@@ -1,7 +1,7 @@
 //! Random expressions of every type give the same bits, and the same failures,
 //! compiled and interpreted.
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{Complex, ElementType, Kind, Scalar};
 use sparsec_codegen_c::{Options, emit_file, launch_name};
 use sparsec_loop::{
     Access, Argument, BinaryOp, Buffer, Builder, Expr, Function, Intrinsic, Role, UnaryOp, Var,
@@ -36,32 +36,38 @@ impl Random {
     /// A value that reaches corners more often than chance would.
     fn scalar(&mut self, ty: ElementType) -> Scalar {
         let small = self.below(9) as i64 - 4;
-        match ty {
-            ElementType::Bool => Scalar::Bool(small > 0),
-            ElementType::I32 => Scalar::I32(match self.below(8) {
-                0 => i32::MIN,
-                1 => i32::MAX,
-                _ => small as i32,
-            }),
-            ElementType::I64 => Scalar::I64(match self.below(8) {
+        let value = match ty.kind() {
+            Kind::Bool => Scalar::Bool(small > 0),
+            // Wrapped, these are the corners of the narrower types too.
+            Kind::Signed | Kind::Unsigned => Scalar::I64(match self.below(10) {
                 0 => i64::MIN,
                 1 => i64::MAX,
-                2 => 1 << 31,
+                2 => 1_i64 << (8 * ty.size() - 1),
+                3 => i64::MAX >> (64 - 8 * ty.size()),
                 _ => small,
             }),
-            other if other.is_integer() => Scalar::from_i64(other, small),
-            _ => {
-                let value = match self.below(10) {
-                    0 => f64::NAN,
-                    1 => f64::INFINITY,
-                    2 => -0.0,
-                    3 => 2147483648.0,
-                    4 => 1e19,
-                    _ => small as f64 * 0.375,
-                };
-                Scalar::F64(value).cast(ty).expect("floats convert")
+            Kind::Float => self.float(small),
+            Kind::Complex => {
+                let im = self.below(9) as i64 - 4;
+                let (re, im) = (self.float(small), self.float(im));
+                Scalar::C128(Complex::new(re.to_f64(), im.to_f64()))
             }
-        }
+        };
+        value.cast(ty).expect("of the same kind")
+    }
+
+    fn float(&mut self, small: i64) -> Scalar {
+        Scalar::F64(match self.below(12) {
+            0 => f64::NAN,
+            1 => f64::INFINITY,
+            2 => -0.0,
+            3 => 2147483648.0,
+            4 => 1e19,
+            // Subnormal as a half, and between two halves.
+            5 => small as f64 * 3e-8,
+            6 => 1.0 + 2f64.powi(-11) + small as f64 * 2f64.powi(-40),
+            _ => small as f64 * 0.375,
+        })
     }
 }
 
@@ -78,17 +84,29 @@ fn expr(random: &mut Random, names: &Names, ty: ElementType, depth: u32) -> Expr
         return leaf(random, names, ty);
     }
     let part = |random: &mut Random, ty| Box::new(expr(random, names, ty, depth - 1));
+    let complex_of = |part| match part {
+        ElementType::F32 => ElementType::C64,
+        _ => ElementType::C128,
+    };
     match random.below(10) {
-        0 => {
-            let from = random.pick(&ElementType::ALL);
-            Expr::Cast(ty, part(random, from))
-        }
         1 => Expr::Select {
             condition: part(random, ElementType::Bool),
             then: part(random, ty),
             otherwise: part(random, ty),
         },
+        choice if choice == 0 || ty != ty.computed() => {
+            let from = random.pick(&ElementType::ALL);
+            let from = match from.is_complex() && !ty.is_complex() && ty != ElementType::Bool {
+                true => from.part(),
+                false => from,
+            };
+            Expr::Cast(ty, part(random, from))
+        }
         2 if ty == ElementType::Bool => Expr::Unary(UnaryOp::Not, part(random, ty)),
+        2 if ty.is_complex() => {
+            let op = random.pick(&[UnaryOp::Neg, UnaryOp::Conj]);
+            Expr::Unary(op, part(random, ty))
+        }
         2 => {
             let op = random.pick(&[UnaryOp::Neg, UnaryOp::Abs]);
             Expr::Unary(op, part(random, ty))
@@ -97,20 +115,33 @@ fn expr(random: &mut Random, names: &Names, ty: ElementType, depth: u32) -> Expr
             let function = random.pick(&[Intrinsic::Sqrt, Intrinsic::Floor, Intrinsic::Exp]);
             Expr::Call(function, vec![*part(random, ty)])
         }
+        3 if ty.is_complex() => {
+            use Intrinsic::{Exp, Log, Pow, Sqrt};
+            let function = random.pick(&[Sqrt, Exp, Log, Pow]);
+            let arguments = (0..function.arity()).map(|_| *part(random, ty));
+            Expr::Call(function, arguments.collect())
+        }
+        4 if ty.is_float() => {
+            let op = random.pick(&[UnaryOp::Real, UnaryOp::Imag, UnaryOp::Abs]);
+            Expr::Unary(op, part(random, complex_of(ty)))
+        }
         _ if ty == ElementType::Bool => {
             use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Max, Min, Ne, Or};
             let op = random.pick(&[And, Or, And, Or, Min, Max, Eq, Ne, Lt, Le, Gt, Ge]);
-            let of = if op.is_comparison() {
-                random.pick(&ElementType::ALL)
-            } else {
-                ty
+            let of = match op {
+                Eq | Ne => random.pick(&ElementType::ALL).computed(),
+                _ if op.is_comparison() => random.pick(&ElementType::ALL).computed().part(),
+                _ => ty,
             };
             Expr::Binary(op, part(random, of), part(random, of))
         }
         _ => {
             use BinaryOp::{Add, Div, FloorDiv, Max, Min, Mod, Mul, Sub};
-            let op = random.pick(&[Add, Sub, Mul, Min, Max, FloorDiv, Mod, Div]);
-            let op = if op == Div && !ty.is_float() { Sub } else { op };
+            let op = match ty.kind() {
+                Kind::Complex => random.pick(&[Add, Sub, Mul, Div]),
+                Kind::Float => random.pick(&[Add, Sub, Mul, Min, Max, FloorDiv, Mod, Div]),
+                _ => random.pick(&[Add, Sub, Mul, Min, Max, FloorDiv, Mod, Sub]),
+            };
             Expr::Binary(op, part(random, ty), part(random, ty))
         }
     }
@@ -165,6 +196,8 @@ fn kernel(random: &mut Random, number: usize) -> Function {
         b.store(y, i, value);
         let ops: &[BinaryOp] = match ty {
             ElementType::Bool => &[BinaryOp::And, BinaryOp::Or],
+            _ if ty != ty.computed() => return,
+            _ if ty.is_complex() => &[BinaryOp::Add, BinaryOp::Mul, BinaryOp::Div],
             _ if ty.is_float() => &[BinaryOp::Add, BinaryOp::Mul, BinaryOp::Min, BinaryOp::Div],
             _ => &[
                 BinaryOp::Sub,
@@ -192,17 +225,16 @@ fn argument(b: &mut Builder, name: &str, role: Role, extent: Var, buffer: Buffer
 }
 
 /// Operands: name, storage type, compute type.
-fn operands() -> [(&'static str, ElementType, ElementType); 7] {
-    use ElementType::{Bool, F32, F64, I32, I64};
-    [
-        ("b", Bool, Bool),
-        ("i32", I32, I32),
-        ("i64", I64, I64),
-        ("f32", F32, F32),
-        ("f64", F64, F64),
-        ("crd", I32, I64),
+fn operands() -> Vec<(&'static str, ElementType, ElementType)> {
+    use ElementType::{F32, F64, I32, I64, U8, U16};
+    let mut list = vec![
+        ("crd8", U8, I64),
+        ("crd16", U16, I64),
+        ("crd32", I32, I64),
         ("half", F32, F64),
-    ]
+    ];
+    list.extend(ElementType::ALL.map(|ty| (ty.name(), ty, ty)));
+    list
 }
 
 #[test]
@@ -283,7 +315,10 @@ fn same(a: &Result<Array, String>, b: &Result<Array, String>) -> bool {
     match (a, b) {
         (Ok(a), Ok(b)) => (0..a.len()).all(|i| {
             let (a, b) = (a.get(i), b.get(i));
-            a == b || (a.to_f64().is_nan() && b.to_f64().is_nan())
+            let part = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+            let (x, y) = (a.to_c128(), b.to_c128());
+            let floats = matches!(a.element().kind(), Kind::Float | Kind::Complex);
+            a == b || (floats && part(x.re, y.re) && part(x.im, y.im))
         }),
         _ => a == b,
     }

@@ -196,10 +196,10 @@ impl<'f> Checker<'f> {
             Stmt::Sort { buffer, lo, hi } => {
                 self.stored(*buffer)?;
                 let kind = &self.function.buffers[*buffer];
-                if !kind.storage.is_integer() {
+                if !matches!(kind.storage, ElementType::I32 | ElementType::I64) {
                     return Err(self.invalid(
                         code::LOOP_ACCESS,
-                        format!("`{}` has no integers to sort", kind.name),
+                        format!("`{}` is not stored as i32 or i64, and is sorted", kind.name),
                     ));
                 }
                 self.has_type(lo, ElementType::I64)?;
