@@ -3,11 +3,13 @@
 //! Expanding is bounded by the memory of the machine, whatever the compressed
 //! data promise: the result grows with what has come out.
 
-use std::io::{BufReader, Read};
+use std::io::{BufRead, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::memory::physical_bytes;
+
+use crate::progress::Meter;
 
 /// Bytes that are expanded at a time.
 const STEP: usize = 1 << 20;
@@ -39,7 +41,12 @@ impl Compression {
 }
 
 /// The bytes that compressed ones stand for.
-pub(crate) fn expand(bytes: &[u8], compression: Compression, name: &str) -> Result<Vec<u8>> {
+pub(crate) fn expand(
+    bytes: &[u8],
+    compression: Compression,
+    name: &str,
+    meter: &Meter<'_>,
+) -> Result<Vec<u8>> {
     let (magic, kind, tool): (&[u8], _, _) = match compression {
         Compression::None => return Ok(bytes.to_vec()),
         Compression::Gzip => (&[0x1F, 0x8B], "gzip", "gzip -t"),
@@ -55,11 +62,12 @@ pub(crate) fn expand(bytes: &[u8], compression: Compression, name: &str) -> Resu
     if !bytes.starts_with(magic) {
         return Err(corrupt(&format!("it is no {kind} data")));
     }
+    let source = Counted { bytes, meter };
     let expanded = match compression {
-        Compression::Zstd => zstd::Decoder::with_buffer(BufReader::new(bytes))
+        Compression::Zstd => zstd::Decoder::with_buffer(source)
             .map_err(Failure::Read)
             .and_then(drain),
-        _ => drain(MultiGzDecoder::new(bytes)),
+        _ => drain(MultiGzDecoder::new(source)),
     };
     expanded.map_err(|failure| match failure {
         Failure::Read(error) => corrupt(&error.to_string()),
@@ -68,6 +76,32 @@ pub(crate) fn expand(bytes: &[u8], compression: Compression, name: &str) -> Resu
             format!("`{name}` expands to more than this machine's memory"),
         ),
     })
+}
+
+/// Bytes that are counted as they are taken.
+struct Counted<'a> {
+    bytes: &'a [u8],
+    meter: &'a Meter<'a>,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.bytes.read(out)?;
+        self.meter.add(n as u64);
+        Ok(n)
+    }
+}
+
+impl BufRead for Counted<'_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        // In steps, so that what is taken can be counted while it is.
+        Ok(&self.bytes[..self.bytes.len().min(STEP)])
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.bytes.consume(n);
+        self.meter.add(n as u64);
+    }
 }
 
 enum Failure {

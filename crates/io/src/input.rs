@@ -16,6 +16,7 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
 
 use crate::compression::{Compression, expand};
+use crate::progress::{Meter, Progress};
 
 /// Bytes of a long line that are shown on each side of a fault.
 const SHOWN: usize = 60;
@@ -26,6 +27,8 @@ pub struct Input {
     path: PathBuf,
     name: String,
     bytes: Bytes,
+    /// Bytes that were expanded to get here.
+    expanded: u64,
 }
 
 #[derive(Debug)]
@@ -51,16 +54,28 @@ impl Input {
     /// `E0420` where the system refuses, `E0426` for compressed data that is
     /// damaged, `E0407` for what expands to more than memory holds.
     pub fn open(path: &Path, compression: Compression) -> Result<Self> {
+        Self::open_with(path, compression, None)
+    }
+
+    /// As [`Input::open`], telling how far expanding has come.
+    pub(crate) fn open_with(
+        path: &Path,
+        compression: Compression,
+        progress: Option<&Progress>,
+    ) -> Result<Self> {
         let name = path.display().to_string();
-        let bytes = load(path)?;
-        let bytes = match compression {
-            Compression::None => bytes,
-            other => Bytes::Owned(expand(&bytes, other, &name)?),
-        };
+        let mut bytes = load(path)?;
+        let mut expanded = 0;
+        if compression != Compression::None {
+            expanded = bytes.len() as u64;
+            let meter = Meter::new(progress, expanded, 0, 2 * expanded);
+            bytes = Bytes::Owned(expand(&bytes, compression, &name, &meter)?);
+        }
         Ok(Self {
             path: path.to_owned(),
             name,
             bytes,
+            expanded,
         })
     }
 
@@ -70,6 +85,7 @@ impl Input {
             path: PathBuf::from(name),
             name: name.to_owned(),
             bytes: Bytes::Owned(bytes),
+            expanded: 0,
         }
     }
 
@@ -86,6 +102,15 @@ impl Input {
     /// The whole content.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// A meter of reading `bytes` of these bytes.
+    pub(crate) fn meter<'a>(&self, progress: Option<&'a Progress>, bytes: usize) -> Meter<'a> {
+        let bytes = bytes as u64;
+        match self.expanded {
+            0 => Meter::new(progress, bytes, 0, bytes),
+            expanded => Meter::new(progress, bytes, expanded, 2 * expanded),
+        }
     }
 
     /// The byte after a mark that some editors put at the start of a file.

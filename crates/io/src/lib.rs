@@ -26,6 +26,7 @@
 //! | `hdf5`        | arrays and attributes of HDF5 files                       |
 //! | `triangle`    | matrices of which one triangle says the other             |
 //! | `output`      | a file that appears whole or not at all                   |
+//! | `progress`    | telling how far a long read has come                      |
 //!
 //! A file is data from strangers: every fault in it is a diagnostic with the
 //! line and a caret, and memory is taken by what a file holds, never by what
@@ -49,17 +50,20 @@ mod file_type;
 mod hdf5;
 mod input;
 mod lines;
+mod mirror;
 mod number;
 mod options;
 mod output;
+mod progress;
 mod triangle;
 
 pub use compression::Compression;
 pub use content::{Content, FileTensor, Structure};
 pub use file_type::{FILE_TYPES, FileType, Writer, file_type};
 pub use input::Input;
-pub use options::{Progress, ReadOptions, WriteOptions};
+pub use options::{ReadOptions, WriteOptions};
 pub use output::{Output, Staged};
+pub use progress::Progress;
 
 /// Reads the tensor of a file.
 ///
@@ -72,7 +76,7 @@ pub use output::{Output, Staged};
 /// `E0422` to `E0429` for what is wrong in it, with the line.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<FileTensor> {
     let (file_type, compression) = file_type(path)?;
-    let input = Input::open(path, compression)?;
+    let input = Input::open_with(path, compression, options.progress.as_ref())?;
     (file_type.read)(&input, options)
 }
 

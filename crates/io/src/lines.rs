@@ -13,12 +13,13 @@
 
 use std::ops::Range;
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Complex, Diagnostic, ElementType, Result, code};
 use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut};
 use sparsec_tensor::{Array, Entries, with_element};
 
 use crate::input::Input;
 use crate::number::{Value, digits};
+use crate::progress::Progress;
 
 /// Bytes that one thread parses at a time.
 const GRAIN: usize = 128 << 10;
@@ -35,6 +36,8 @@ pub(crate) struct Lines<'a> {
     /// How many numbers follow the coordinates: none for a value of one, two
     /// for a complex one.
     pub(crate) n_parts: usize,
+    /// Who is told how far reading has come.
+    pub(crate) progress: Option<&'a Progress>,
 }
 
 /// What is wrong in a line, and where.
@@ -50,15 +53,18 @@ enum FaultKind {
     Zero(usize),
     /// A coordinate beyond the extent of this mode.
     Outside(usize),
-    /// No value.
-    Value(&'static str),
+    /// No value of the type.
+    Value {
+        element: ElementType,
+        wanted: &'static str,
+    },
     /// Something after the entry.
     LeftOver,
 }
 
 impl Lines<'_> {
     /// The entries, with values of type `element` and no extents yet.
-    pub(crate) fn parse(&self, element: sparsec_base::ElementType) -> Result<Entries> {
+    pub(crate) fn parse(&self, element: ElementType) -> Result<Entries> {
         with_element!(element, T => self.parse_as::<T>())
     }
 
@@ -83,13 +89,17 @@ impl Lines<'_> {
         let mut values = vec![T::ZERO; bound];
         let rows = split_mut(&mut coords, bounds.iter().map(|n| n * order));
         let pieces = split_mut(&mut values, bounds.iter().copied());
+        let meter = self.text.meter(self.progress, self.range.len());
         let work = cuts.into_iter().zip(rows).zip(pieces).collect();
         let counts = map(work, |((cut, rows), values)| {
             let mut cursor = Cursor {
                 bytes: &bytes[..cut.end],
                 at: cut.start,
             };
-            self.entries(&mut cursor, rows, values)
+            let length = cut.len() as u64;
+            let count = self.entries(&mut cursor, rows, values);
+            meter.add(length);
+            count
         });
         let mut kept = 0;
         for (count, offset) in counts.into_iter().zip(offsets) {
@@ -162,7 +172,10 @@ impl Lines<'_> {
                     Some((value, _)) if cursor.at_word_end() => values[n] = value,
                     _ => {
                         let place = self.words(start);
-                        let kind = FaultKind::Value(T::WANTED);
+                        let kind = FaultKind::Value {
+                            element: T::TYPE,
+                            wanted: T::WANTED,
+                        };
                         return Err(Fault { place, kind });
                     }
                 }
@@ -201,6 +214,18 @@ impl Lines<'_> {
         start..end
     }
 
+    /// Whether a word is a value of some other type: an integer that is too
+    /// large for the one at hand is, however large.
+    fn is_number(&self, place: &Range<usize>) -> bool {
+        let word = &self.text.bytes()[place.clone()];
+        let read = Complex::<f64>::read(word, self.n_parts);
+        let all_digits = || {
+            let digits = word.strip_prefix(b"-").unwrap_or(word);
+            !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+        };
+        read.is_some_and(|(_, length)| length == word.len()) || all_digits()
+    }
+
     fn diagnostic(&self, fault: Fault) -> Diagnostic {
         let Fault { place, kind } = fault;
         let missing = place.is_empty();
@@ -231,7 +256,13 @@ impl Lines<'_> {
                     format!("expected 1 to {extent}"),
                 )
             }
-            FaultKind::Value(wanted) => fault(
+            FaultKind::Value { element, wanted } if self.is_number(&place) => fault(
+                code::LOSSY_TYPE,
+                format!("a value that is none of type {element}"),
+                format!("expected {wanted}"),
+            )
+            .help("read the values as a type that holds them all"),
+            FaultKind::Value { wanted, .. } => fault(
                 code::BAD_ENTRY,
                 format!("a line that is not {fields}"),
                 format!("expected {wanted}"),
@@ -247,6 +278,35 @@ impl Lines<'_> {
             true => diagnostic.note("the file ends in this line; it may have been cut off"),
             false => diagnostic,
         }
+    }
+
+    /// Compares the number of entries with the one that a header promises;
+    /// `None` is a number beyond 64 bits. `place` is where it does.
+    ///
+    /// # Errors
+    /// `E0425` with the first line that is too many, or with the header.
+    pub(crate) fn check_count(
+        &self,
+        promised: Option<u64>,
+        found: u64,
+        place: Range<usize>,
+    ) -> Result<()> {
+        if promised == Some(found) {
+            return Ok(());
+        }
+        let shown = promised.map_or("more than 2^64".to_owned(), |n| n.to_string());
+        let message = format!("the header promises {shown} lines of entries, the file has {found}");
+        let (header, span) = self.text.excerpt(place);
+        let Some(promised) = promised.filter(|&promised| promised < found) else {
+            return Err(Diagnostic::new(code::WRONG_ENTRY_COUNT, message)
+                .at(&header, span, format!("{found} follow"))
+                .help("the file may have been cut off: get the whole file"));
+        };
+        let extra = self.line_of(promised as usize);
+        let (line, place) = self.text.excerpt(extra);
+        Err(Diagnostic::new(code::WRONG_ENTRY_COUNT, message)
+            .at(&line, place, "this one is too many")
+            .also(&header, span, "promised here"))
     }
 
     /// The bytes of the line that holds entry `n`; for messages.

@@ -1,4 +1,4 @@
-//! Matrix Market files: `.mtx`, coordinate form.
+//! Matrix Market files: `.mtx`.
 //!
 //! ```text
 //! %%MatrixMarket matrix coordinate real symmetric
@@ -10,339 +10,173 @@
 //! 3 3 inf
 //! ```
 //!
-//! | header      | read as                                                       |
-//! |-------------|---------------------------------------------------------------|
-//! | `real`      | `f64`                                                         |
-//! | `integer`   | `i64`                                                         |
-//! | `pattern`   | `f64` ones; lines have no value                               |
-//! | `general`   | the lines                                                     |
-//! | `symmetric` | the lines, and the mirror image of those off the diagonal     |
+//! | header             | read as                                                      |
+//! |--------------------|--------------------------------------------------------------|
+//! | `coordinate`       | entries in the order of the file                             |
+//! | `array`            | a dense tensor; no line has coordinates                      |
+//! | `real`             | `f64`                                                        |
+//! | `integer`          | `i64`                                                        |
+//! | `unsigned-integer` | `u64`; SciPy writes it                                       |
+//! | `complex`          | `c128`; a value is two numbers                               |
+//! | `pattern`          | `f64` ones; lines have no value                              |
+//! | `general`          | the lines                                                    |
+//! | `symmetric`        | the lines, and the mirror images of those off the diagonal   |
+//! | `skew-symmetric`   | the same, with negative images; the diagonal is zero         |
+//! | `hermitian`        | the same, with conjugate images; the diagonal is real        |
 //!
-//! Written files are `general`, and `real` or `integer`.
+//! Another element type may be asked for, if it holds every value. A dense
+//! tensor is written in array form, every other in coordinate form; a structure
+//! is written if it is asked for and there. Comments are not kept.
 //!
 //! Source: Boisvert, Pozo and Remington, "The Matrix Market Exchange Formats:
 //! Initial Design", NISTIR 5935, <https://math.nist.gov/MatrixMarket/formats.html>.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::ops::Range;
 
-use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, code};
-use sparsec_tensor::{Array, Entries, Tensor, with_element};
+use sparsec_tensor::Tensor;
 
+use crate::content::{Content, FileTensor, Structure};
+use crate::file_type::{FileType, Writer};
 use crate::input::Input;
-use crate::lines::{Cursor, Lines};
-use crate::output::{Output, check_fill, write_entries};
-use crate::{Content, FileTensor, FileType, ReadOptions, Structure, WriteOptions, Writer};
+use crate::lines::Lines;
+use crate::options::{ReadOptions, WriteOptions};
+use crate::output::{Output, check_fill, write_entries, write_values};
+use crate::{mirror, triangle};
+
+mod array;
+mod header;
+
+use header::{BANNER, Field, Form, Header, Size};
 
 /// The file type.
 pub const TYPE: FileType = FileType {
     endings: &[".mtx"],
-    summary: "Matrix Market, coordinate form: matrices",
+    summary: "Matrix Market: matrices, sparse and dense",
     is_text: true,
     read,
     writer: Some(Writer { check, write }),
 };
 
-/// The first word of every file.
-const BANNER: &str = "%%MatrixMarket";
-
-/// A header, as far as it says how the lines are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Header {
-    field: Field,
-    symmetric: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Real,
-    Integer,
-    Pattern,
-}
-
 fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
     let (line, next) = text.line(text.start());
-    let header = Header::parse(text, line)?;
-    let size = Size::parse(text, next)?;
-    if header.symmetric && size.rows != size.columns {
+    let (header, field) = Header::parse(text, line)?;
+    let size = Size::parse(text, next, header.form)?;
+    let structure = header.structure;
+    if structure != Structure::General && size.rows != size.columns {
         return Err(text.fault(
             code::ASYMMETRIC_FILE,
-            "a symmetric matrix that is not square",
+            format!("a {structure} matrix that is not square"),
             size.place.clone(),
             format!("{} rows and {} columns", size.rows, size.columns),
         ));
     }
+    let element = options.element.unwrap_or(header.field.element());
+    check_element(text, header.field, element, field)?;
     let lines = Lines {
         text,
         range: size.next..text.bytes().len(),
         comment: b'%',
-        largest: vec![size.rows, size.columns],
-        n_parts: usize::from(header.field != Field::Pattern),
-    };
-    let natural = match header.field {
-        Field::Integer => ElementType::I64,
-        Field::Real | Field::Pattern => ElementType::F64,
-    };
-    let mut entries = lines.parse(options.element.unwrap_or(natural))?;
-    entries.extents = vec![size.rows, size.columns];
-    let n_lines = entries.len();
-    size.check_count(text, &lines, n_lines)?;
-    if header.symmetric {
-        entries = mirrored(entries, text, &lines)?;
-    }
-    Ok(FileTensor {
-        content: Content::Entries(entries),
-        states_extents: true,
-        structure: match header.symmetric {
-            true => Structure::Symmetric,
-            false => Structure::General,
+        largest: match header.form {
+            Form::Coordinate => vec![size.rows, size.columns],
+            Form::Array => Vec::new(),
         },
-        n_stored: n_lines as u64,
-    })
-}
-
-impl Header {
-    fn parse(text: &Input, line: Range<usize>) -> Result<Self> {
-        let mut words = Words::new(text, line);
-        let (place, banner) = words.take();
-        if !banner.eq_ignore_ascii_case(BANNER) {
-            return Err(text
-                .fault(
-                    code::BAD_HEADER,
-                    format!("`{}` does not begin like a Matrix Market file", text.name()),
-                    place,
-                    format!("expected `{BANNER}`"),
-                )
-                .help(format!(
-                    "the first line is `{BANNER} matrix coordinate real general`, or the like"
-                )));
+        n_parts: header.field.n_parts(),
+        progress: options.progress.as_ref(),
+    };
+    let mut entries = lines.parse(element)?;
+    let n_stored = entries.len() as u64;
+    let promised = match size.n_lines {
+        Some(promised) => Some(promised),
+        None => array::n_values(&size, structure),
+    };
+    lines.check_count(promised, n_stored, size.last.clone())?;
+    let content = match header.form {
+        Form::Array => array::matrix(&size, structure, entries.values)?,
+        Form::Coordinate => {
+            entries.extents = vec![size.rows, size.columns];
+            Content::Entries(entries)
         }
-        words.choose(&["matrix"], &["vector"])?;
-        words.choose(&["coordinate"], &["array"])?;
-        let field = words.choose(&["real", "integer", "pattern"], &["complex"])?;
-        let symmetry = words.choose(&["general", "symmetric"], &["skew-symmetric", "hermitian"])?;
-        Ok(Self {
-            field: [Field::Real, Field::Integer, Field::Pattern][field],
-            symmetric: symmetry == 1,
-        })
-    }
-}
-
-/// The words of one line.
-struct Words<'a> {
-    text: &'a Input,
-    cursor: Cursor<'a>,
-}
-
-impl<'a> Words<'a> {
-    fn new(text: &'a Input, line: Range<usize>) -> Self {
-        let cursor = Cursor {
-            bytes: &text.bytes()[..line.end],
-            at: line.start,
-        };
-        Self { text, cursor }
-    }
-
-    fn take(&mut self) -> (Range<usize>, String) {
-        self.cursor.skip_blanks();
-        let place = self.cursor.word();
-        let word = &self.text.bytes()[place.clone()];
-        (place, String::from_utf8_lossy(word).to_ascii_lowercase())
-    }
-
-    /// Takes a word that is one of `known`; says which.
-    fn choose(&mut self, known: &[&str], not_read: &[&str]) -> Result<usize> {
-        let (place, word) = self.take();
-        if let Some(n) = known.iter().position(|&known| known == word) {
-            return Ok(n);
-        }
-        let wanted: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
-        let wanted = format!("expected {}", wanted.join(" or "));
-        if not_read.contains(&word.as_str()) {
-            return Err(self
-                .text
-                .fault(
-                    code::UNSUPPORTED_FILE,
-                    format!("`{word}` Matrix Market files are not supported in this version"),
-                    place,
-                    wanted,
-                )
-                .help("write the matrix as `coordinate real general`"));
-        }
-        let fault = self.text.fault(
-            code::BAD_HEADER,
-            "a first line that is no Matrix Market header",
-            place,
-            wanted,
-        );
-        let all = known.iter().chain(not_read).copied();
-        Err(match closest(&word, all) {
-            Some(close) => fault.help(format!("did you mean `{close}`?")),
-            None => fault,
-        })
-    }
-}
-
-/// The size line.
-struct Size {
-    rows: u64,
-    columns: u64,
-    n_lines: u64,
-    /// The whole line.
-    place: Range<usize>,
-    /// The number of lines in it.
-    count: Range<usize>,
-    /// Where the entries begin.
-    next: usize,
-}
-
-impl Size {
-    /// Parses the first line from `at` on that is no comment.
-    fn parse(text: &Input, at: usize) -> Result<Self> {
-        let mut cursor = Cursor {
-            bytes: text.bytes(),
-            at,
-        };
-        cursor.next_entry(b'%');
-        let start = cursor.at;
-        let (line, next) = text.line(start);
-        cursor.bytes = &text.bytes()[..line.end];
-        let mut number = |what: &str| {
-            let start = cursor.skip_blanks();
-            let n = cursor.unsigned().filter(|&n| n <= i64::MAX as u64);
-            n.map(|n| (n, start..cursor.at)).ok_or_else(|| {
-                cursor.at = start;
-                let place = cursor.word();
-                text.fault(
-                    code::BAD_HEADER,
-                    "a file without rows, columns and number of entries",
-                    place,
-                    format!("expected the number of {what}"),
-                )
-                .help("the line after the comments is `ROWS COLUMNS ENTRIES`")
+    };
+    let content = match content {
+        Content::Entries(entries) => {
+            mirror::check(&entries, structure, text, &|entry| lines.line_of(entry))?;
+            Content::Entries(match options.keep_structure {
+                true => entries,
+                false => mirror::complete(entries, structure)?,
             })
-        };
-        let (rows, _) = number("rows")?;
-        let (columns, _) = number("columns")?;
-        let (n_lines, count) = number("entries")?;
-        cursor.skip_blanks();
-        let extra = cursor.word();
-        if !extra.is_empty() {
-            return Err(text.fault(
-                code::BAD_HEADER,
-                "a size line with more than three numbers",
-                extra,
-                "expected the end of the line",
-            ));
         }
-        Ok(Self {
-            rows,
-            columns,
-            n_lines,
-            place: line,
-            count,
-            next,
-        })
-    }
-
-    fn check_count(&self, text: &Input, lines: &Lines<'_>, found: usize) -> Result<()> {
-        let promised = self.n_lines;
-        if promised == found as u64 {
-            return Ok(());
-        }
-        let message =
-            format!("the header promises {promised} lines of entries, the file has {found}");
-        let (header, span) = text.excerpt(self.count.clone());
-        if (found as u64) < promised {
-            return Err(Diagnostic::new(code::WRONG_ENTRY_COUNT, message)
-                .at(&header, span, format!("{found} follow"))
-                .help("the file may have been cut off: get the whole file"));
-        }
-        let extra = lines.line_of(promised as usize);
-        let (line, place) = text.excerpt(extra);
-        Err(Diagnostic::new(code::WRONG_ENTRY_COUNT, message)
-            .at(&line, place, "this one is too many")
-            .also(&header, span, "promised here"))
-    }
-}
-
-/// The entries and the mirror images of those off the diagonal.
-fn mirrored(entries: Entries, text: &Input, lines: &Lines<'_>) -> Result<Entries> {
-    check_triangle(&entries, text, lines)?;
-    let off: Vec<usize> = (0..entries.len())
-        .filter(|&e| entries.coords[2 * e] != entries.coords[2 * e + 1])
-        .collect();
-    let mut coords = entries.coords;
-    coords.reserve_exact(2 * off.len());
-    for &e in &off {
-        let (row, column) = (coords[2 * e], coords[2 * e + 1]);
-        coords.extend([column, row]);
-    }
-    let values = with_element!(entries.values.element(), T => {
-        let stated = entries.values.slice::<T>();
-        let mut values = Vec::with_capacity(stated.len() + off.len());
-        values.extend_from_slice(stated);
-        values.extend(off.iter().map(|&e| stated[e]));
-        Array::from_vec(values)
-    });
-    Ok(Entries {
-        extents: entries.extents,
-        coords,
-        values,
+        tensor => tensor,
+    };
+    Ok(FileTensor {
+        content,
+        states_extents: true,
+        structure,
+        n_stored,
     })
 }
 
-/// Refuses a file that states both triangles.
-fn check_triangle(entries: &Entries, text: &Input, lines: &Lines<'_>) -> Result<()> {
-    let side = |pair: &[u64]| pair[0].cmp(&pair[1]);
-    let pairs = || entries.coords.chunks_exact(2).map(side).enumerate();
-    let Some((first, side)) = pairs().find(|(_, side)| side.is_ne()) else {
-        return Ok(());
-    };
-    let Some((other, _)) = pairs().find(|&(_, other)| other == side.reverse()) else {
-        return Ok(());
-    };
-    let (line, place) = text.excerpt(lines.line_of(other));
-    let (before, first) = text.excerpt(lines.line_of(first));
-    let name = |below: bool| if below { "below" } else { "above" };
-    let message = "a symmetric file that states entries on both sides of the diagonal";
-    Err(Diagnostic::new(code::ASYMMETRIC_FILE, message)
-        .at(&line, place, format!("{} the diagonal", name(side.is_lt())))
-        .also(
-            &before,
-            first,
-            format!("{} the diagonal", name(side.is_gt())),
-        )
-        .help("state one triangle, or say `general` if all entries are stated"))
-}
-
-fn check(tensor: &Tensor, _: &WriteOptions) -> Result<()> {
-    check_fill(tensor)?;
-    if tensor.order() == 2 {
+/// Refuses complex values for a real type; what else a type would lose is seen
+/// value by value.
+fn check_element(
+    text: &Input,
+    field: Field,
+    element: ElementType,
+    place: Range<usize>,
+) -> Result<()> {
+    if field != Field::Complex || element.is_complex() {
         return Ok(());
     }
-    Err(Diagnostic::new(
-        code::NOT_EXPRESSIBLE_IN_FILE,
-        format!(
-            "a `.mtx` file holds matrices, not tensors of order {}",
-            tensor.order()
-        ),
-    )
-    .help("write a `.tns` file"))
+    let message = format!("complex values do not fit in {element}");
+    Err(text
+        .fault(code::LOSSY_TYPE, message, place, "each has two parts")
+        .help("read them as `c128` or `c64`"))
 }
 
-fn write(tensor: &Tensor, _: &WriteOptions, output: &mut Output) -> std::io::Result<()> {
-    let field = match tensor.element() {
-        element if element.is_complex() => "complex",
-        element if element.is_float() => "real",
-        _ => "integer",
+fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
+    check_fill(tensor)?;
+    if tensor.order() != 2 {
+        return Err(Diagnostic::new(
+            code::NOT_EXPRESSIBLE_IN_FILE,
+            format!(
+                "a `.mtx` file holds matrices, not tensors of order {}",
+                tensor.order()
+            ),
+        )
+        .help("write a `.tns` file"));
+    }
+    match options.structure {
+        Structure::General => Ok(()),
+        structure => triangle::lower(tensor, structure).map(drop),
+    }
+}
+
+fn write(tensor: &Tensor, options: &WriteOptions, output: &mut Output) -> io::Result<()> {
+    let structure = options.structure;
+    let field = Field::of(tensor.element()).name();
+    let form = match tensor.format().is_all_dense() {
+        true => Form::Array,
+        false => Form::Coordinate,
     };
-    let (extents, n) = (tensor.extents(), tensor.n_stored());
-    let header = format!(
-        "{BANNER} matrix coordinate {field} general\n{} {} {n}\n",
-        extents[0], extents[1]
-    );
-    output.write_all(header.as_bytes())?;
+    let banner = format!("{BANNER} matrix {} {field} {structure}\n", form.name());
+    output.write_all(banner.as_bytes())?;
+    let [rows, columns] = tensor.extents() else {
+        return Err(io::Error::other("no matrix"));
+    };
+    if form == Form::Array {
+        output.write_all(format!("{rows} {columns}\n").as_bytes())?;
+        let values = array::values(tensor, structure).map_err(io::Error::other)?;
+        return write_values(&values, output);
+    }
+    let half;
+    let tensor = match structure {
+        Structure::General => tensor,
+        structure => {
+            half = triangle::lower(tensor, structure).map_err(io::Error::other)?;
+            &half
+        }
+    };
+    output.write_all(format!("{rows} {columns} {}\n", tensor.n_stored()).as_bytes())?;
     write_entries(tensor, output)
 }

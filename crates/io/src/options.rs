@@ -1,11 +1,9 @@
 //! How files are read and written.
 
-use std::fmt;
-use std::sync::Arc;
-
 use sparsec_base::ElementType;
 
 use crate::content::Structure;
+use crate::progress::Progress;
 
 /// What the reader of a file knows and wants.
 #[derive(Clone, Debug, Default)]
@@ -32,27 +30,7 @@ pub struct WriteOptions {
     /// The structure that a file states instead of every entry; the tensor
     /// must have it, or is refused.
     pub structure: Structure,
-}
-
-/// A function that is told bytes done and bytes in all, a few times a second
-/// at most, from any thread.
-#[derive(Clone)]
-pub struct Progress(Arc<dyn Fn(u64, u64) + Send + Sync>);
-
-impl Progress {
-    /// Tells `report`.
-    pub fn new(report: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(report))
-    }
-
-    /// Says that `done` bytes of `total` are behind us.
-    pub fn report(&self, done: u64, total: u64) {
-        (self.0)(done, total);
-    }
-}
-
-impl fmt::Debug for Progress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Progress")
-    }
+    /// Whether a `.tns` file gets the extended header, which states the extents
+    /// and which plain FROSTT files have not. Other types always state them.
+    pub states_extents: bool,
 }

@@ -7,22 +7,27 @@
 use std::fmt;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
+use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::{map, ranges};
-use sparsec_tensor::{Entries, Tensor, with_element};
+use sparsec_tensor::{Array, Entries, Tensor, with_element};
 use tempfile::NamedTempFile;
 
 use crate::compression::Compression;
+use crate::content::Structure;
 use crate::number::Value;
+use crate::options::WriteOptions;
 
 /// Entries that are turned into text before any of them is written.
 const BATCH: usize = 1 << 20;
 /// Entries that one thread turns into text at a time.
 const GRAIN: usize = 1 << 13;
+/// Bytes of a line that are made room for at first.
+const LINE: usize = 32;
 /// The level that `zstd` itself takes if it is not told.
 const ZSTD_LEVEL: i32 = 3;
 
@@ -196,14 +201,46 @@ pub(crate) fn check_fill(tensor: &Tensor) -> Result<()> {
     .help("store the tensor in a dense format"))
 }
 
+/// Refuses a structure where files of a type state every entry.
+pub(crate) fn check_general(options: &WriteOptions, ending: &str) -> Result<()> {
+    if options.structure == Structure::General {
+        return Ok(());
+    }
+    let message = format!(
+        "`{ending}` files cannot say that a matrix is {}",
+        options.structure
+    );
+    Err(Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message).help("write a `.mtx` file"))
+}
+
 /// Writes the stored entries, one a line, coordinates counted from 1.
 pub(crate) fn write_entries(tensor: &Tensor, output: &mut Output) -> io::Result<()> {
     let entries = tensor.entries();
+    write_lines(entries.len(), output, &|range, out| {
+        with_element!(entries.element(), T => entry_lines::<T>(&entries, range, out));
+    })
+}
+
+/// Writes values, one a line.
+pub(crate) fn write_values(values: &Array, output: &mut Output) -> io::Result<()> {
+    write_lines(values.len(), output, &|range, out| {
+        with_element!(values.element(), T => value_lines(&values.slice::<T>()[range], out));
+    })
+}
+
+/// Writes `n` lines that `lines` makes, many at a time and in parallel.
+fn write_lines(
+    n: usize,
+    output: &mut Output,
+    lines: &(dyn Fn(Range<usize>, &mut Vec<u8>) + Sync),
+) -> io::Result<()> {
     let mut start = 0;
-    while start < entries.len() {
-        let end = entries.len().min(start + BATCH);
+    while start < n {
+        let end = n.min(start + BATCH);
         let texts = map(ranges(end - start, GRAIN), |range| {
-            lines(&entries, start + range.start..start + range.end)
+            let mut out = Vec::with_capacity(range.len() * LINE);
+            lines(start + range.start..start + range.end, &mut out);
+            out
         });
         for text in texts {
             output.write_all(&text)?;
@@ -213,20 +250,21 @@ pub(crate) fn write_entries(tensor: &Tensor, output: &mut Output) -> io::Result<
     Ok(())
 }
 
-fn lines(entries: &Entries, range: std::ops::Range<usize>) -> Vec<u8> {
-    with_element!(entries.element(), T => lines_of::<T>(entries, range))
-}
-
-fn lines_of<T: Value>(entries: &Entries, range: std::ops::Range<usize>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(range.len() * (8 * entries.order() + 20));
+fn entry_lines<T: Value>(entries: &Entries, range: Range<usize>, out: &mut Vec<u8>) {
     let values = entries.values.slice::<T>();
     for e in range {
         for &coord in entries.coords(e) {
-            (coord + 1).write(&mut out);
+            (coord + 1).write(out);
             out.push(b' ');
         }
-        values[e].write(&mut out);
+        values[e].write(out);
         out.push(b'\n');
     }
-    out
+}
+
+fn value_lines<T: Value>(values: &[T], out: &mut Vec<u8>) {
+    for value in values {
+        value.write(out);
+        out.push(b'\n');
+    }
 }

@@ -1,26 +1,43 @@
 //! FROSTT files: `.tns`, one line an entry.
 //!
 //! ```text
-//! # comments
-//! 1 1 3 2.5        a coordinate for each mode, counted from 1, and the value
-//! 2 4 1 -1
+//! plain                                   extended
+//!
+//! # comments                              # extended FROSTT format
+//! 1 1 3 2.5      coordinates, value       3 2          order, number of entries
+//! 2 4 1 -1       counted from 1           2 4 3        extents
+//!                                         1 1 3 2.5
+//!                                         2 4 1 -1
 //! ```
 //!
-//! There is no header. The first line says how many modes there are; extents
-//! are the largest coordinates unless the reader knows them. A tensor of order 0
-//! is one line with its value. Values are `f64` unless the reader asks for
-//! another type.
+//! A plain file has no header: its first line says how many modes there are, and
+//! extents are the largest coordinates unless the reader knows them. A tensor of
+//! order 0 is one line with its value. An extended file is known by its comment,
+//! or by three lines that are no plain file, as the second has `order` words and
+//! the third more. MLIR reads and writes those; ours are plain unless the extended
+//! header is asked for.
 //!
-//! Source: the FROSTT collection, <http://frostt.io/tensors/file-formats.html>.
+//! Values are `f64` unless the reader asks for another type. A complex value is
+//! two numbers; only the extended header tells it from a further coordinate, so
+//! that a plain file is complex if a complex type is asked for.
+//!
+//! Sources: the FROSTT collection, <http://frostt.io/tensors/file-formats.html>;
+//! MLIR's `ExecutionEngine/SparseTensor/File.h`.
+
+use std::io::{self, Write as _};
+use std::ops::Range;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_parallel::{map, ranges};
-use sparsec_tensor::Entries;
+use sparsec_tensor::{Entries, Tensor};
 
+use crate::content::{Content, FileTensor, Structure};
+use crate::file_type::{FileType, Writer};
 use crate::input::Input;
 use crate::lines::{Cursor, Lines};
-use crate::output::{check_fill, write_entries};
-use crate::{Content, FileTensor, FileType, ReadOptions, Structure, Writer};
+use crate::number::digits;
+use crate::options::{ReadOptions, WriteOptions};
+use crate::output::{Output, check_fill, check_general, write_entries};
 
 /// The file type.
 pub const TYPE: FileType = FileType {
@@ -28,61 +45,171 @@ pub const TYPE: FileType = FileType {
     summary: "FROSTT, one line an entry: tensors of any order",
     is_text: true,
     read,
-    writer: Some(Writer {
-        check: |tensor, _| check_fill(tensor),
-        write: |tensor, _, output| write_entries(tensor, output),
-    }),
+    writer: Some(Writer { check, write }),
 };
 
+/// The comment that extended files begin with.
+const MARK: &str = "# extended FROSTT format";
 /// Entries that one thread looks through at a time.
 const GRAIN: usize = 1 << 16;
 
 fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
-    let element = options.element.unwrap_or(ElementType::F64);
-    let entries = match order(text) {
-        Some(order) => read_lines(text, order, element, options.extents.as_deref())?,
-        None => empty(text, element, options.extents.as_deref())?,
+    let (entries, states_extents) = match Header::find(text)? {
+        Some(header) => (header.entries(text, options)?, true),
+        None => (plain(text, options)?, false),
     };
-    let n_lines = entries.len();
     Ok(FileTensor {
-        content: Content::Entries(entries),
-        states_extents: false,
+        states_extents,
         structure: Structure::General,
-        n_stored: n_lines as u64,
+        n_stored: entries.len() as u64,
+        content: Content::Entries(entries),
     })
 }
 
-/// How many coordinates the first entry has; `None` where there is no entry.
-fn order(text: &Input) -> Option<usize> {
+/// The places of the words of the next line that is no comment, and not blank.
+fn words(text: &Input, cursor: &mut Cursor<'_>) -> Vec<Range<usize>> {
+    if !cursor.next_entry(b'#') {
+        return Vec::new();
+    }
+    let (line, next) = text.line(cursor.at);
+    let mut inside = Cursor {
+        bytes: &text.bytes()[..line.end],
+        at: line.start,
+    };
+    let mut words = Vec::new();
+    loop {
+        inside.skip_blanks();
+        let word = inside.word();
+        if word.is_empty() {
+            cursor.at = next;
+            return words;
+        }
+        words.push(word);
+    }
+}
+
+/// The two lines that an extended file begins with.
+struct Header {
+    extents: Vec<u64>,
+    n_entries: u64,
+    /// Where the number of entries stands.
+    promise: Range<usize>,
+    /// How many numbers a value is.
+    n_parts: usize,
+    /// Where the entries begin.
+    next: usize,
+}
+
+impl Header {
+    /// The header, if the file is an extended one.
+    fn find(text: &Input) -> Result<Option<Self>> {
+        let bytes = text.bytes();
+        let mut cursor = Cursor {
+            bytes,
+            at: text.start(),
+        };
+        let marked = bytes[cursor.at..].starts_with(MARK.as_bytes());
+        let first = words(text, &mut cursor);
+        // A plain file of a large order has no header; spare its second line.
+        if first.len() != 2 && !marked {
+            return Ok(None);
+        }
+        let second = words(text, &mut cursor);
+        let next = cursor.at;
+        let third = words(text, &mut cursor);
+        let number = |place: &Range<usize>| match digits(&bytes[place.clone()]) {
+            (Some(n), length) if length == place.len() => Some(n).filter(|&n| n <= i64::MAX as u64),
+            _ => None,
+        };
+        let numbers = |places: &[Range<usize>]| places.iter().map(number).collect();
+        let sizes: Option<Vec<u64>> = numbers(&first);
+        let extents: Option<Vec<u64>> = numbers(&second);
+        if let (Some(&[order, n_entries]), Some(extents)) = (sizes.as_deref(), extents) {
+            let fits = order == extents.len() as u64;
+            let n_parts = third.len().saturating_sub(extents.len());
+            let follows = match third.is_empty() {
+                true => n_entries == 0 && second.len() != first.len(),
+                false => (1..=2).contains(&n_parts),
+            };
+            if fits && (marked || follows) {
+                return Ok(Some(Self {
+                    extents,
+                    n_entries,
+                    promise: first[1].clone(),
+                    n_parts: n_parts.clamp(1, 2),
+                    next,
+                }));
+            }
+        }
+        if !marked {
+            return Ok(None);
+        }
+        let at = first
+            .iter()
+            .chain(&second)
+            .find(|place| number(place).is_none());
+        let end = bytes.len()..bytes.len();
+        let place = at.or(second.first()).or(first.first());
+        let fault = text.fault(
+            code::BAD_HEADER,
+            "an extended file without order, number of entries and extents",
+            place.cloned().unwrap_or(end),
+            "expected an order and a number of entries, then a line with as many extents",
+        );
+        Err(fault.help("the lines after the comments are `ORDER ENTRIES` and the extents"))
+    }
+
+    fn entries(self, text: &Input, options: &ReadOptions) -> Result<Entries> {
+        let natural = match self.n_parts {
+            2 => ElementType::C128,
+            _ => ElementType::F64,
+        };
+        let element = options.element.unwrap_or(natural);
+        if self.n_parts == 2 && !element.is_complex() {
+            let (line, _) = text.line(self.next);
+            let message = format!("complex values do not fit in {element}");
+            return Err(text
+                .fault(code::LOSSY_TYPE, message, line, "the value has two parts")
+                .help("read them as `c128` or `c64`"));
+        }
+        let lines = Lines {
+            text,
+            range: self.next..text.bytes().len(),
+            comment: b'#',
+            largest: self.extents.clone(),
+            n_parts: self.n_parts,
+            progress: options.progress.as_ref(),
+        };
+        let mut entries = lines.parse(element)?;
+        let found = entries.len() as u64;
+        lines.check_count(Some(self.n_entries), found, self.promise)?;
+        entries.extents = self.extents;
+        Ok(entries)
+    }
+}
+
+fn plain(text: &Input, options: &ReadOptions) -> Result<Entries> {
+    let element = options.element.unwrap_or(ElementType::F64);
+    let given = options.extents.as_deref();
     let mut cursor = Cursor {
         bytes: text.bytes(),
         at: text.start(),
     };
-    if !cursor.next_entry(b'#') {
-        return None;
+    let n_words = words(text, &mut cursor).len();
+    if n_words == 0 {
+        return empty(text, element, given);
     }
-    let (line, _) = text.line(cursor.at);
-    cursor.bytes = &text.bytes()[..line.end];
-    let mut words = 0;
-    while !cursor.word().is_empty() {
-        words += 1;
-        cursor.skip_blanks();
-    }
-    Some(words - 1)
-}
-
-fn read_lines(
-    text: &Input,
-    order: usize,
-    element: ElementType,
-    given: Option<&[Option<u64>]>,
-) -> Result<Entries> {
+    // A complex value has two parts, unless the extents leave one word for it.
+    let has_two = element.is_complex() && given.is_none_or(|given| given.len() + 1 != n_words);
+    let n_parts = if has_two { 2 } else { 1 };
+    let order = n_words.saturating_sub(n_parts);
     let mut lines = Lines {
         text,
         range: text.start()..text.bytes().len(),
         comment: b'#',
         largest: vec![i64::MAX as u64; order],
-        n_parts: 1 + usize::from(element.is_complex()),
+        n_parts,
+        progress: options.progress.as_ref(),
     };
     if let Some(given) = given {
         if given.len() != order {
@@ -147,4 +274,23 @@ fn empty(text: &Input, element: ElementType, given: Option<&[Option<u64>]>) -> R
         )
         .help("state the extent of each index variable, as in `-d i=10`")),
     }
+}
+
+fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
+    check_fill(tensor)?;
+    check_general(options, ".tns")
+}
+
+fn write(tensor: &Tensor, options: &WriteOptions, output: &mut Output) -> io::Result<()> {
+    if options.states_extents {
+        let extents: Vec<String> = tensor.extents().iter().map(u64::to_string).collect();
+        let header = format!(
+            "{MARK}\n{} {}\n{}\n",
+            tensor.order(),
+            tensor.n_stored(),
+            extents.join(" ")
+        );
+        output.write_all(header.as_bytes())?;
+    }
+    write_entries(tensor, output)
 }

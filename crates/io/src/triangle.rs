@@ -116,7 +116,7 @@ fn images(entries: &Entries, structure: Structure) -> Result<Entries> {
 }
 
 /// The value that the mirror image of an entry has.
-fn image<T: Value>(value: T, structure: Structure) -> Result<T> {
+pub(crate) fn image<T: Value>(value: T, structure: Structure) -> Result<T> {
     match structure {
         Structure::General | Structure::Symmetric => Ok(value),
         Structure::Hermitian => Ok(value.conjugated()),

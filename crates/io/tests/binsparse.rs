@@ -441,6 +441,7 @@ fn a_structure_is_stated_where_asked_for() {
             let path = folder.path().join(name);
             let options = WriteOptions {
                 structure: Structure::Symmetric,
+                ..WriteOptions::default()
             };
             stage(&path, &tensor, &options).unwrap().commit().unwrap();
             let file = read_as(&path, None).unwrap();
@@ -449,6 +450,7 @@ fn a_structure_is_stated_where_asked_for() {
         }
         let options = WriteOptions {
             structure: Structure::SkewSymmetric,
+            ..WriteOptions::default()
         };
         let refused = stage(&folder.path().join(NAMES[0]), &tensor, &options);
         assert_eq!(refused.unwrap_err().code(), code::ASYMMETRIC_FILE);
