@@ -5,12 +5,14 @@
 //! | [`memory`] | [`Memory`]: bytes that grow in place and fail with an error    |
 //! | [`pool`]   | the one thread pool: how many threads, ordered parallel maps  |
 //! | [`sort`]   | a stable radix sort of packed keys                            |
+//! | [`pairs`]  | the same for keys with values, combining those at equal keys  |
 //! | [`scan`]   | prefix sums: counts to offsets                                |
 //!
 //! Nothing here knows what a tensor is. Results never depend on the number of
 //! threads: work is cut into ranges by its size alone, and put together in order.
 
 pub mod memory;
+pub mod pairs;
 pub mod pool;
 pub mod scan;
 pub mod sort;
@@ -19,6 +21,7 @@ mod error;
 
 pub use error::AllocError;
 pub use memory::{Memory, Plain};
+pub use pairs::{Pairs, sort_pairs};
 pub use pool::{map, ranges, set_threads, split_mut, threads, with_threads};
 pub use scan::{counts_to_offsets, parts_to_offsets};
 pub use sort::{Key, radix_sort};

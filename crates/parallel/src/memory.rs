@@ -108,7 +108,7 @@ impl Memory {
     pub fn new() -> Self {
         Self {
             // Dangling but aligned for every `Plain` type, so that empty views are sound.
-            base: NonNull::<u64>::dangling().cast(),
+            base: NonNull::<u128>::dangling().cast(),
             len: 0,
             capacity: 0,
             home: Home::Nowhere,

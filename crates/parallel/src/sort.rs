@@ -28,31 +28,27 @@ const GRAIN: usize = 1 << 16;
 
 /// An unsigned number that can be sorted by its digits.
 pub trait Key: Copy + Default + Ord + Send + Sync {
-    /// The eight bits from bit `shift` up.
-    fn digit(self, shift: u32) -> usize;
+    /// The bits from `shift` up that are in `mask`.
+    fn part(self, shift: u32, mask: usize) -> usize;
     /// The bits from `low` up, with those from `high` up cleared.
     fn bits(self, bits: &Range<u32>) -> Self;
 }
 
-impl Key for u64 {
-    fn digit(self, shift: u32) -> usize {
-        (self >> shift) as usize & (DIGITS - 1)
-    }
-    fn bits(self, bits: &Range<u32>) -> Self {
-        let kept = self.checked_shr(bits.start).unwrap_or(0);
-        kept & !u64::MAX.checked_shl(bits.end - bits.start).unwrap_or(0)
-    }
+macro_rules! keys {
+    ($($ty:ty)*) => {$(
+        impl Key for $ty {
+            #[inline]
+            fn part(self, shift: u32, mask: usize) -> usize {
+                (self >> shift) as usize & mask
+            }
+            fn bits(self, bits: &Range<u32>) -> Self {
+                let kept = self.checked_shr(bits.start).unwrap_or(0);
+                kept & !Self::MAX.checked_shl(bits.end - bits.start).unwrap_or(0)
+            }
+        }
+    )*};
 }
-
-impl Key for u128 {
-    fn digit(self, shift: u32) -> usize {
-        (self >> shift) as usize & (DIGITS - 1)
-    }
-    fn bits(self, bits: &Range<u32>) -> Self {
-        let kept = self.checked_shr(bits.start).unwrap_or(0);
-        kept & !u128::MAX.checked_shl(bits.end - bits.start).unwrap_or(0)
-    }
-}
+keys!(u32 u64 u128);
 
 /// Sorts `keys` by the bits in `bits`; keys that agree there keep their order.
 /// Bits above the range must be 0.
@@ -83,12 +79,12 @@ fn scatter<K: Key>(from: &[K], to: &mut [K], shift: u32) -> bool {
     let counts = map(cuts.clone(), |range| {
         let mut counts = [0usize; DIGITS];
         for key in &from[range] {
-            counts[key.digit(shift)] += 1;
+            counts[key.part(shift, DIGITS - 1)] += 1;
         }
         counts
     });
     let total = |digit: usize| counts.iter().map(|counts| counts[digit]).sum::<usize>();
-    if total(from[0].digit(shift)) == from.len() {
+    if total(from[0].part(shift, DIGITS - 1)) == from.len() {
         return false;
     }
 
@@ -103,7 +99,7 @@ fn scatter<K: Key>(from: &[K], to: &mut [K], shift: u32) -> bool {
         cuts.into_iter().zip(slots).collect(),
         |(range, mut slots)| {
             for &key in &from[range] {
-                if let Some(slot) = slots[key.digit(shift)].next() {
+                if let Some(slot) = slots[key.part(shift, DIGITS - 1)].next() {
                     *slot = key;
                 }
             }

@@ -18,9 +18,12 @@
 //!        1.crd  1 3 0 0                        ^ stands twice
 //! ```
 //!
-//! The first entry that breaks a rule is named.
+//! The first entry that breaks a rule is named, whatever the number of threads.
+//! Rules are tried in the order of this page: lengths and segments of all levels,
+//! then bounds of all levels, then order.
 
-use std::cmp::Ordering;
+mod coordinates;
+
 use std::ops::Range;
 
 use sparsec_base::{Bool8, Diagnostic, ElementType, IndexWidth, Result, Scalar, code};
@@ -53,7 +56,7 @@ pub(crate) fn check(
     }
     let specs = format.arrays();
     if specs.len() != arrays.len() {
-        let names: Vec<String> = specs.iter().map(|&spec| name(spec)).collect();
+        let names: Vec<String> = specs.iter().map(|spec| name_of(spec.role)).collect();
         return Err(Diagnostic::new(
             code::ARRAY_MISMATCH,
             format!(
@@ -83,8 +86,11 @@ pub(crate) fn check(
 }
 
 /// The name of an array in messages: `1.pos`, `1.crd`, `vals`.
-pub(crate) fn name(spec: ArraySpec) -> String {
-    spec.name("").trim_start_matches('.').to_owned()
+pub(crate) fn name_of(role: Role) -> String {
+    ArraySpec { role }
+        .name("")
+        .trim_start_matches('.')
+        .to_owned()
 }
 
 /// Checks that there is an extent for each mode, and that coordinates can be
@@ -111,22 +117,37 @@ pub(crate) fn check_extents(format: &Format, extents: &[u64]) -> Result<()> {
     }
 }
 
-/// How many positions a dense level has.
-pub(crate) fn dense_positions(format: &Format, parents: usize, extent: u64) -> Result<usize> {
-    usize::try_from(extent)
+/// How many positions dense level `level` has below `parents` positions.
+pub(crate) fn dense_positions(
+    format: &Format,
+    extents: &[u64],
+    level: usize,
+    parents: usize,
+) -> Result<usize> {
+    usize::try_from(extents[format.levels()[level].mode])
         .ok()
         .and_then(|extent| parents.checked_mul(extent))
         .filter(|&n| n as u64 <= i64::MAX as u64)
-        .ok_or_else(|| {
-            Diagnostic::new(
-                code::TENSOR_TOO_LARGE,
-                format!(
-                    "a dense level of {parents} times {extent} positions is too large to count"
-                ),
-            )
-            .note(format!("the format is `{format}`"))
-            .help("use a compressed level where most entries are zero")
-        })
+        .ok_or_else(|| too_large(format, extents))
+}
+
+/// A tensor that has more positions than can be counted.
+pub(crate) fn too_large(format: &Format, extents: &[u64]) -> Diagnostic {
+    Diagnostic::new(
+        code::TENSOR_TOO_LARGE,
+        format!(
+            "a tensor of extents {} has more positions in this format than can be counted",
+            shape(extents)
+        ),
+    )
+    .note(format!("the format is `{format}`"))
+    .help("use compressed levels where most entries are zero")
+}
+
+/// Extents as text: `4 x 5`.
+pub(crate) fn shape(extents: &[u64]) -> String {
+    let extents: Vec<String> = extents.iter().map(u64::to_string).collect();
+    extents.join(" x ")
 }
 
 fn check_type(format: &Format, spec: ArraySpec, array: &Array, element: ElementType) -> Result<()> {
@@ -152,7 +173,10 @@ fn check_type(format: &Format, spec: ArraySpec, array: &Array, element: ElementT
     }
     Err(Diagnostic::new(
         code::ARRAY_MISMATCH,
-        format!("`{}` is an array of {found}, not of {wanted}", name(spec)),
+        format!(
+            "`{}` is an array of {found}, not of {wanted}",
+            name_of(spec.role)
+        ),
     ))
 }
 
@@ -187,9 +211,8 @@ impl<'a> Checker<'a> {
         let mut positions = Vec::new();
         let mut parents = 1;
         for (number, level) in self.format.levels().iter().enumerate() {
-            let extent = self.extents[level.mode];
             parents = match level.kind {
-                LevelKind::Dense => dense_positions(self.format, parents, extent)?,
+                LevelKind::Dense => dense_positions(self.format, self.extents, number, parents)?,
                 LevelKind::Compressed => {
                     self.length(Role::Pos(number), parents + 1)?;
                     let n = self.segments(number)?;
@@ -203,23 +226,14 @@ impl<'a> Checker<'a> {
             };
             positions.push(parents);
         }
-        for (number, level) in self.format.levels().iter().enumerate() {
-            if level.kind != LevelKind::Dense {
-                self.bounds(number)?;
-            }
-        }
-        for (number, level) in self.format.levels().iter().enumerate() {
-            if level.kind == LevelKind::Compressed {
-                self.chain(number)?;
-            }
-        }
+        self.coordinates()?;
         Ok(positions)
     }
 
     fn place(&self, role: Role) -> (String, &'a Array) {
         let place = self.specs.iter().position(|spec| spec.role == role);
         let place = place.expect("a format declares the arrays of its levels");
-        (name(self.specs[place]), &self.arrays[place])
+        (name_of(role), &self.arrays[place])
     }
 
     fn index(&self, role: Role) -> (String, Index<'a>) {
@@ -276,157 +290,6 @@ impl<'a> Checker<'a> {
             ));
         }
         Ok(pos.at(pos.len() - 1))
-    }
-
-    fn bounds(&self, level: usize) -> Result<()> {
-        let (name, crd) = self.index(Role::Crd(level));
-        let mode = self.format.levels()[level].mode;
-        let extent = self.extents[mode];
-        // A negative number is beyond every extent when read as unsigned.
-        let outside = first(crd.len(), |range| match crd {
-            Index::W8(crd) => crd[range].iter().position(|&c| u64::from(c) >= extent),
-            Index::W16(crd) => crd[range].iter().position(|&c| u64::from(c) >= extent),
-            Index::W32(crd) => crd[range]
-                .iter()
-                .position(|&c| i64::from(c) as u64 >= extent),
-            Index::W64(crd) => crd[range].iter().position(|&c| c as u64 >= extent),
-        });
-        match outside {
-            None => Ok(()),
-            Some(at) => Err(Diagnostic::new(
-                code::OUT_OF_BOUNDS,
-                format!(
-                    "`{name}[{at}]` is {}, but mode {mode} has extent {extent}",
-                    crd.get(at)
-                ),
-            )),
-        }
-    }
-
-    /// Checks order and uniqueness in the chain that begins at `level`.
-    fn chain(&self, level: usize) -> Result<()> {
-        let end = self.format.chain_end(level);
-        let levels = &self.format.levels()[level..=end];
-        let crds: Vec<Index<'a>> = (level..=end)
-            .map(|level| self.index(Role::Crd(level)).1)
-            .collect();
-        let chain = Chain {
-            crds: &crds,
-            ordered: levels.iter().map(|level| level.ordered).collect(),
-            unique: levels[levels.len() - 1].unique,
-        };
-        let (_, pos) = self.index(Role::Pos(level));
-        let faults = map(ranges(pos.len() - 1, GRAIN / 16), |parents| {
-            parents
-                .map(|parent| chain.fault(pos.at(parent)..pos.at(parent + 1)))
-                .find(Option::is_some)
-                .flatten()
-        });
-        let Some(fault) = faults.into_iter().flatten().next() else {
-            return Ok(());
-        };
-        let (name, _) = self.index(Role::Crd(level + fault.depth));
-        let tuple = |q: usize| {
-            let coords: Vec<String> = crds.iter().map(|crd| crd.get(q).to_string()).collect();
-            match &coords[..] {
-                [one] => one.clone(),
-                more => format!("({})", more.join(", ")),
-            }
-        };
-        Err(Diagnostic::new(
-            code::BAD_COORDINATES,
-            if fault.repeats {
-                format!(
-                    "`{name}[{}]`: coordinate {} stands twice in its segment",
-                    fault.at,
-                    tuple(fault.at)
-                )
-            } else {
-                format!(
-                    "`{name}[{}]`: coordinate {} comes after {} in its segment",
-                    fault.at,
-                    tuple(fault.at),
-                    tuple(fault.before)
-                )
-            },
-        )
-        .help(if fault.repeats {
-            "add up the duplicates, or make the level `nonunique`"
-        } else {
-            "sort the entries, or make the level `nonordered`"
-        }))
-    }
-}
-
-/// The tuples of a chain of levels and what is promised of them.
-struct Chain<'a> {
-    crds: &'a [Index<'a>],
-    ordered: Vec<bool>,
-    unique: bool,
-}
-
-/// Where a chain breaks its promise.
-struct ChainFault {
-    at: usize,
-    before: usize,
-    depth: usize,
-    repeats: bool,
-}
-
-impl Chain<'_> {
-    fn fault(&self, segment: Range<usize>) -> Option<ChainFault> {
-        let mut ascending = true;
-        for at in segment.start + 1..segment.end.max(segment.start + 1) {
-            let (depth, order) = self.compare(at - 1, at);
-            let fault = |repeats| {
-                Some(ChainFault {
-                    at,
-                    before: at - 1,
-                    depth,
-                    repeats,
-                })
-            };
-            match order {
-                Ordering::Less => {}
-                Ordering::Equal if self.unique => return fault(true),
-                Ordering::Equal => {}
-                Ordering::Greater if self.ordered[depth] => return fault(false),
-                Ordering::Greater => ascending = false,
-            }
-        }
-        if ascending || !self.unique {
-            return None;
-        }
-        self.repetition(segment)
-    }
-
-    /// The first position of an unordered segment whose tuple was there before.
-    fn repetition(&self, segment: Range<usize>) -> Option<ChainFault> {
-        let mut order: Vec<usize> = segment.collect();
-        order.sort_by(|&a, &b| self.compare(a, b).1.then(a.cmp(&b)));
-        order
-            .windows(2)
-            .filter(|pair| self.compare(pair[0], pair[1]).1.is_eq())
-            .map(|pair| ChainFault {
-                at: pair[1],
-                before: pair[0],
-                depth: self.crds.len() - 1,
-                repeats: true,
-            })
-            .min_by_key(|fault| fault.at)
-    }
-
-    /// How the tuples at two positions compare, and in which level of the chain
-    /// that is decided.
-    #[inline]
-    fn compare(&self, a: usize, b: usize) -> (usize, Ordering) {
-        for (depth, crd) in self.crds.iter().enumerate() {
-            match crd.get(a).cmp(&crd.get(b)) {
-                Ordering::Equal => {}
-                unequal => return (depth, unequal),
-            }
-        }
-        (self.crds.len() - 1, Ordering::Equal)
     }
 }
 

@@ -19,7 +19,8 @@ use std::fmt;
 use sparsec_base::{Diagnostic, Result, Scalar};
 
 use crate::duplicates::Duplicates;
-use crate::sort::{Sorted, sort};
+use crate::entries::Entries;
+use crate::sort::sort;
 use crate::tensor::Tensor;
 
 /// Where two tensors differ.
@@ -100,9 +101,9 @@ impl Tensor {
     }
 }
 
-fn listed(tensor: &Tensor) -> Result<Sorted> {
+fn listed(tensor: &Tensor) -> Result<Entries> {
     let modes: Vec<usize> = (0..tensor.order()).collect();
-    sort(tensor.entries(), &modes, Duplicates::Add)
+    sort(tensor.entries(), &modes, Duplicates::Add)?.into_entries(tensor.extents(), &modes)
 }
 
 fn broken(fault: &Diagnostic) -> ! {
@@ -110,8 +111,8 @@ fn broken(fault: &Diagnostic) -> ! {
 }
 
 struct Pair<'a> {
-    left: &'a Sorted,
-    right: &'a Sorted,
+    left: &'a Entries,
+    right: &'a Entries,
     fills: (Scalar, Scalar),
     tolerance: f64,
 }
@@ -121,13 +122,13 @@ impl Pair<'_> {
         let (mut l, mut r) = (0, 0);
         while l < self.left.len() || r < self.right.len() {
             let order = match (l < self.left.len(), r < self.right.len()) {
-                (true, true) => self.left.row(l).cmp(self.right.row(r)),
+                (true, true) => self.left.coords(l).cmp(self.right.coords(r)),
                 (true, false) => Ordering::Less,
                 _ => Ordering::Greater,
             };
             let coords = match order {
-                Ordering::Greater => self.right.row(r),
-                _ => self.left.row(l),
+                Ordering::Greater => self.right.coords(r),
+                _ => self.left.coords(l),
             };
             let (mut left, mut right) = self.fills;
             if order.is_le() {
@@ -156,7 +157,7 @@ impl Pair<'_> {
         let all = extents
             .iter()
             .try_fold(1u64, |n, &extent| n.checked_mul(extent));
-        let full = |list: &Sorted| all == Some(list.len() as u64);
+        let full = |list: &Entries| all == Some(list.len() as u64);
         if close(left, right, self.tolerance) || full(self.left) || full(self.right) {
             return None;
         }

@@ -184,7 +184,7 @@ fn by_rejection(random: &mut Random, extents: &[u64], n: usize) -> Result<Vec<u6
             coords,
             values: Array::filled(Scalar::Bool(true), n)?,
         };
-        let sorted = sort(entries, &modes, Duplicates::Add)?;
+        let sorted = sort(entries, &modes, Duplicates::Add)?.into_entries(extents, &modes)?;
         found = sorted.len();
         coords = sorted.coords;
     }

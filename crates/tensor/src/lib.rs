@@ -20,7 +20,9 @@
 //! | [`entries`]  | [`Entries`]: coordinates and values, in any order            |
 //! | [`tensor`]   | [`Tensor`] and what can be asked of it                       |
 //! | `check`      | checked construction: what must hold of the arrays           |
-//! | `sort`       | entries in storage order, duplicates combined                |
+//! | `tuples`, `sort` | entries in storage order, duplicates combined           |
+//! | [`duplicates`] | what becomes of entries at equal coordinates              |
+//! | `build`      | sorted entries to arrays, level by level                    |
 //! | [`pack`]     | sorted entries to arrays, level by level                     |
 //! | [`unpack`]   | arrays back to entries; one format to another                |
 //! | [`builder`]  | a tensor entry by entry                                     |
@@ -46,10 +48,12 @@ pub mod unpack;
 pub mod views;
 
 mod alloc;
+mod build;
 mod check;
 mod print;
 mod random;
 mod sort;
+mod tuples;
 
 pub use array::{Array, Element, Index, IndexInteger};
 pub use borrowed::{ArrayRef, TensorRef};

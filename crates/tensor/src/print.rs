@@ -24,7 +24,7 @@
 
 use std::fmt;
 
-use crate::check::name;
+use crate::check::name_of;
 use crate::tensor::Tensor;
 use crate::unpack::Walk;
 
@@ -65,7 +65,7 @@ impl fmt::Display for Tensor {
 impl Tensor {
     fn write_arrays(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let specs = self.format().arrays();
-        let names: Vec<String> = specs.iter().map(|&spec| name(spec)).collect();
+        let names: Vec<String> = specs.iter().map(|spec| name_of(spec.role)).collect();
         let width = names.iter().map(String::len).max().unwrap_or(0);
         for (name, array) in names.iter().zip(self.arrays()) {
             write!(f, "{name:width$} {}[{}] ", array.element(), array.len())?;

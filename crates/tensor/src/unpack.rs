@@ -116,20 +116,7 @@ impl Tensor {
             self.entries()
         };
         let extents = entries.extents.clone();
-        let sorted = sort(entries, modes, Duplicates::Add)?;
-        let mut coords = sorted.coords;
-        let mut row = vec![0; modes.len()];
-        for to in coords.chunks_exact_mut(modes.len().max(1)) {
-            row.copy_from_slice(to);
-            for (&mode, &coord) in modes.iter().zip(&row) {
-                to[mode] = coord;
-            }
-        }
-        Ok(Entries {
-            extents,
-            coords,
-            values: sorted.values,
-        })
+        sort(entries, modes, Duplicates::Add)?.into_entries(&extents, modes)
     }
 
     /// The value at these coordinates, or the fill where none is stored. Takes

@@ -22,7 +22,7 @@ use sparsec_parallel::{map, radix_sort, ranges};
 use crate::alloc::{filled, with_room};
 use crate::array::Element;
 use crate::entries::Entries;
-use crate::sort::GRAIN;
+use crate::tuples::GRAIN;
 use crate::with_element;
 
 /// The sizes of blocks whose fill is counted.

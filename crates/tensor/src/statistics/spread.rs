@@ -14,8 +14,8 @@ use sparsec_parallel::{map, radix_sort, ranges};
 use crate::alloc::{filled, with_room};
 use crate::array::Index;
 use crate::entries::Entries;
-use crate::sort::GRAIN;
 use crate::tensor::Tensor;
+use crate::tuples::GRAIN;
 
 /// Modes of at most this extent are counted in an array, however few entries
 /// there are.

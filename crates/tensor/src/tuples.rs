@@ -1,0 +1,240 @@
+//! Coordinate tuples in storage order, as packing reads them.
+//!
+//! Levels are built from two questions about sorted tuples: which coordinate a
+//! tuple has in a level, and whether it differs from the tuple before it in the
+//! levels down to some depth. Two lists answer them:
+//!
+//! ```text
+//! Keys     | i | j | k |    one number a tuple, first level highest: a field is
+//!                           cut out, tuples differ if their upper bits do
+//! Rows     [ k, i, j ]      one word a coordinate, in the order of the modes
+//! ```
+//!
+//! Keys are what sorting makes; rows are what is given, where it is in order
+//! already or a tuple has more than 128 bits.
+
+use sparsec_base::Result;
+use sparsec_parallel::{Key, Memory, Plain, map, ranges, split_mut};
+
+use crate::entries::Entries;
+
+/// Runs an expression with a [`RowList`] of the entries.
+macro_rules! with_rows {
+    ($entries:expr, $rows:ident => $body:expr) => {
+        match $entries.order() {
+            2 => {
+                let $rows = $entries.coords.as_chunks::<2>().0;
+                $body
+            }
+            3 => {
+                let $rows = $entries.coords.as_chunks::<3>().0;
+                $body
+            }
+            _ => {
+                let $rows: &$crate::entries::Entries = &$entries;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_rows;
+
+/// Entries that one thread works on at a time.
+pub(crate) const GRAIN: usize = 1 << 14;
+
+/// Coordinate tuples in storage order.
+pub(crate) trait Tuples: Sync {
+    /// How many tuples there are.
+    fn len(&self) -> usize;
+    /// The coordinate of a tuple in a level.
+    fn coord(&self, level: usize) -> impl Fn(usize) -> u64 + Sync + '_;
+    /// Whether a tuple differs from the one before it in a level down to
+    /// `depth`; not for the first tuple.
+    fn differs(&self, depth: usize) -> impl Fn(usize) -> bool + Sync + '_;
+}
+
+/// A number that tuples are packed into.
+pub(crate) trait Packed: Key + Plain {
+    /// This coordinate in the bits from `shift` up.
+    fn field(coord: u64, shift: u32) -> Self;
+    /// All bits of both.
+    fn or(self, other: Self) -> Self;
+    /// The bits from `shift` up.
+    fn above(self, shift: u32) -> Self;
+    /// The coordinate in the bits from `shift` up that are in `mask`.
+    fn coord(self, shift: u32, mask: u64) -> u64;
+}
+
+macro_rules! packed {
+    ($($ty:ty)*) => {$(
+        impl Packed for $ty {
+            #[inline]
+            fn field(coord: u64, shift: u32) -> Self {
+                // A field without bits may begin beyond the highest bit.
+                (coord as Self).checked_shl(shift).unwrap_or(0)
+            }
+            #[inline]
+            fn or(self, other: Self) -> Self {
+                self | other
+            }
+            #[inline]
+            fn above(self, shift: u32) -> Self {
+                self.checked_shr(shift).unwrap_or(0)
+            }
+            #[inline]
+            fn coord(self, shift: u32, mask: u64) -> u64 {
+                self.above(shift) as u64 & mask
+            }
+        }
+    )*};
+}
+packed!(u32 u64 u128);
+
+/// Which bits of a key belong to which level.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// The mode of each level.
+    modes: Vec<usize>,
+    /// Where the field of each level begins.
+    shifts: Vec<u32>,
+    /// The bits of each field.
+    widths: Vec<u32>,
+}
+
+impl Layout {
+    /// Fields for levels of these modes, as wide as the largest coordinate of
+    /// each mode needs.
+    pub(crate) fn new(modes: &[usize], largest: &[u64]) -> Self {
+        let width = |&mode: &usize| u64::BITS - largest[mode].leading_zeros();
+        let widths: Vec<u32> = modes.iter().map(width).collect();
+        let mut above: u32 = widths.iter().sum();
+        let shift = |width: &u32| {
+            above -= width;
+            above
+        };
+        Self {
+            modes: modes.to_vec(),
+            shifts: widths.iter().map(shift).collect(),
+            widths,
+        }
+    }
+
+    /// How many fields there are.
+    pub(crate) fn n_levels(&self) -> usize {
+        self.modes.len()
+    }
+
+    /// The bits of a tuple.
+    pub(crate) fn bits(&self) -> u32 {
+        self.widths.iter().sum()
+    }
+
+    /// The tuples of all entries, in the order in which these are given.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub(crate) fn pack<K: Packed>(&self, entries: &Entries) -> Result<Memory> {
+        let n = entries.len();
+        let mut memory = Memory::zeroed(n.saturating_mul(size_of::<K>()))?;
+        let mut shifts = vec![0; entries.order()];
+        for (&mode, &shift) in self.modes.iter().zip(&self.shifts) {
+            shifts[mode] = shift;
+        }
+        let cuts = ranges(n, GRAIN);
+        let pieces = split_mut(memory.as_mut_slice::<K>(), cuts.iter().map(|cut| cut.len()));
+        let work = cuts.into_iter().zip(pieces).collect();
+        with_rows!(entries, rows => {
+            map(work, |(cut, piece): (std::ops::Range<usize>, &mut [K])| {
+                for (e, key) in cut.zip(piece) {
+                    let fields = rows.row(e).iter().zip(&shifts);
+                    *key = fields.fold(K::default(), |key, (&coord, &shift)| {
+                        key.or(K::field(coord, shift))
+                    });
+                }
+            });
+        });
+        Ok(memory)
+    }
+}
+
+/// Tuples packed into numbers, ascending.
+pub(crate) struct Keys<'a, K> {
+    pub(crate) keys: &'a [K],
+    pub(crate) layout: &'a Layout,
+}
+
+impl<K: Packed> Tuples for Keys<'_, K> {
+    fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn coord(&self, level: usize) -> impl Fn(usize) -> u64 + Sync + '_ {
+        let shift = self.layout.shifts[level];
+        let width = self.layout.widths[level];
+        let mask = !u64::MAX.checked_shl(width).unwrap_or(0);
+        move |e| self.keys[e].coord(shift, mask)
+    }
+
+    fn differs(&self, depth: usize) -> impl Fn(usize) -> bool + Sync + '_ {
+        let shift = self.layout.shifts[depth];
+        move |e| self.keys[e].above(shift) != self.keys[e - 1].above(shift)
+    }
+}
+
+/// Tuples as they were given, in order when read by these modes.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    /// How many tuples there are.
+    pub(crate) len: usize,
+    /// The coordinates, in the order of the modes.
+    pub(crate) coords: Vec<u64>,
+    /// The mode of each level.
+    pub(crate) modes: Vec<usize>,
+}
+
+impl Rows {
+    fn row(&self, e: usize) -> &[u64] {
+        let order = self.modes.len();
+        &self.coords[e * order..(e + 1) * order]
+    }
+}
+
+impl Tuples for &Rows {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn coord(&self, level: usize) -> impl Fn(usize) -> u64 + Sync + '_ {
+        let mode = self.modes[level];
+        move |e| self.row(e)[mode]
+    }
+
+    fn differs(&self, depth: usize) -> impl Fn(usize) -> bool + Sync + '_ {
+        let modes = &self.modes[..=depth];
+        move |e| {
+            let (before, row) = (self.row(e - 1), self.row(e));
+            modes.iter().any(|&mode| before[mode] != row[mode])
+        }
+    }
+}
+
+/// The coordinates of entries of one order, with the order known to the
+/// compiler where it is small: loops over modes are unrolled then.
+pub(crate) trait RowList: Sync {
+    /// The coordinates of entry `e`.
+    fn row(&self, e: usize) -> &[u64];
+}
+
+impl<const N: usize> RowList for &[[u64; N]] {
+    #[inline]
+    fn row(&self, e: usize) -> &[u64] {
+        &self[e]
+    }
+}
+
+impl RowList for &Entries {
+    #[inline]
+    fn row(&self, e: usize) -> &[u64] {
+        self.coords(e)
+    }
+}
