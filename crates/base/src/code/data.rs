@@ -109,6 +109,8 @@ sparsec. Check the spelling and the permissions.";
     .mtx      Matrix Market, coordinate form: matrices
     .tns      FROSTT, one line an entry: tensors of any order
     .mtx.gz   .tns.gz    the same, compressed
+    .npy      a dense array of NumPy
+    .npz      SciPy's sparse matrices, Binsparse, or any tensor as we write it
 
 Give the file one of these endings.";
     BAD_HEADER = "E0422", "a header that cannot be understood",
