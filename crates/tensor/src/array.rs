@@ -458,6 +458,18 @@ impl<'a> Index<'a> {
         self.get(i) as usize
     }
 
+    /// The segment of a checked `pos` array in which a position lies: the last
+    /// one that begins at it or before, since empty ones have none.
+    pub(crate) fn segment_of(self, position: usize) -> usize {
+        let begins = match self {
+            Self::W8(pos) => pos.partition_point(|&p| usize::from(p) <= position),
+            Self::W16(pos) => pos.partition_point(|&p| usize::from(p) <= position),
+            Self::W32(pos) => pos.partition_point(|&p| p as usize <= position),
+            Self::W64(pos) => pos.partition_point(|&p| p as usize <= position),
+        };
+        begins - 1
+    }
+
     /// How many entries there are.
     pub fn len(self) -> usize {
         match self {

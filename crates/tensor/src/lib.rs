@@ -24,9 +24,11 @@
 //! | [`duplicates`] | what becomes of entries at equal coordinates              |
 //! | `build`      | sorted entries to arrays, level by level                    |
 //! | [`pack`]     | sorted entries to arrays, level by level                     |
+//! | [`transform`] | prune, slice, permute                                       |
 //! | [`unpack`]   | arrays back to entries; one format to another                |
 //! | [`builder`]  | a tensor entry by entry                                     |
 //! | [`views`]    | matrices as slices of known types, in and out without copying |
+//! | `interop`    | from and to types of other crates, each behind a feature    |
 //! | [`compare`]  | the first entry in which two tensors differ                  |
 //! | [`mod@statistics`] | what is known of the entries, counted once and kept      |
 //! | `print`      | a tensor as a tree                                           |
@@ -44,16 +46,26 @@ pub mod generate;
 pub mod pack;
 pub mod statistics;
 pub mod tensor;
+pub mod transform;
 pub mod unpack;
 pub mod views;
 
 mod alloc;
 mod build;
 mod check;
+#[cfg(any(
+    feature = "faer",
+    feature = "nalgebra-sparse",
+    feature = "ndarray",
+    feature = "serde",
+    feature = "sprs"
+))]
+mod interop;
 mod print;
 mod random;
 mod sort;
 mod tuples;
+mod walk;
 
 pub use array::{Array, Element, Index, IndexInteger};
 pub use borrowed::{ArrayRef, TensorRef};
@@ -66,4 +78,5 @@ pub use pack::PackOptions;
 pub use sparsec_base::{Bool8, Complex, bf16, f16};
 pub use sparsec_format::{Format, Role};
 pub use tensor::{LevelView, Tensor};
+pub use transform::Window;
 pub use views::{CooRef, CscRef, CsrRef};

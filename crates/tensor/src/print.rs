@@ -26,7 +26,7 @@ use std::fmt;
 
 use crate::check::name_of;
 use crate::tensor::Tensor;
-use crate::unpack::Walk;
+use crate::walk::Walk;
 
 /// Children shown of one position.
 const CHILDREN: usize = 12;

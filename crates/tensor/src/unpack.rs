@@ -1,23 +1,31 @@
 //! Unpacking: arrays back to entries, and one format to another.
 //!
-//! A walk goes down the levels and visits every stored position, in storage
-//! order. Where a level is dense that includes positions whose value is the
-//! fill and that nobody put there: **padding**. [`Tensor::entries`] has it,
-//! [`Tensor::nonfill`] does not.
+//! A walk visits every stored position, in storage order. Where a level is
+//! dense that includes positions whose value is the fill and that nobody put
+//! there: **padding**. [`Tensor::entries`] has it, [`Tensor::nonfill`] does not.
+
+use std::ops::Range;
 
 use sparsec_base::{Result, Scalar};
 use sparsec_format::{Format, LevelKind};
+use sparsec_parallel::{map, ranges, split_mut};
 
-use crate::array::{Array, Element, Index};
+use crate::alloc::{filled, with_room};
+use crate::array::{Array, Element};
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
 use crate::pack::PackOptions;
 use crate::sort::sort;
 use crate::tensor::Tensor;
+use crate::tuples::GRAIN;
+use crate::walk::{Cursor, Walk};
 use crate::with_element;
 
 impl Tensor {
     /// Every stored entry, padding of dense levels included, in storage order.
+    ///
+    /// # Panics
+    /// If memory is out; [`Tensor::try_entries`] does not.
     ///
     /// ```
     /// # use sparsec_format::Format;
@@ -27,45 +35,144 @@ impl Tensor {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn entries(&self) -> Entries {
-        let mut coords = Vec::with_capacity(self.n_stored() * self.order());
-        self.for_each_stored(|tuple, _| coords.extend_from_slice(tuple));
-        Entries {
+        unwrapped(self.try_entries())
+    }
+
+    /// As [`Tensor::entries`].
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub fn try_entries(&self) -> Result<Entries> {
+        let (n, order) = (self.n_stored(), self.order());
+        let mut coords = filled(n.saturating_mul(order), || 0)?;
+        let cuts = ranges(n, GRAIN);
+        let pieces = split_mut(&mut coords, cuts.iter().map(|cut| cut.len() * order));
+        map(cuts.into_iter().zip(pieces).collect(), |(cut, piece)| {
+            let mut cursor = Cursor::new(self, cut);
+            for row in piece.chunks_exact_mut(order.max(1)) {
+                if let Some((tuple, _)) = cursor.next() {
+                    row.copy_from_slice(tuple);
+                }
+            }
+        });
+        Ok(Entries {
             extents: self.extents().to_vec(),
             coords,
-            values: self.vals().clone(),
-        }
+            values: self.vals().try_clone()?,
+        })
     }
 
     /// The stored entries whose value is not the fill, in storage order. Values
     /// are told apart by their bits: `-0.0` is not a fill of `0.0`.
+    ///
+    /// # Panics
+    /// If memory is out; [`Tensor::try_nonfill`] does not.
     pub fn nonfill(&self) -> Entries {
+        unwrapped(self.try_nonfill())
+    }
+
+    /// As [`Tensor::nonfill`].
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub fn try_nonfill(&self) -> Result<Entries> {
         let fill = self.fill();
-        let mut coords = Vec::new();
-        let values = with_element!(self.element(), T => {
-            let from = self.vals().slice::<T>();
-            let mut values: Vec<T> = Vec::new();
-            self.for_each_stored(|tuple, position| {
-                let value = from[position];
-                if value.scalar() != fill {
-                    coords.extend_from_slice(tuple);
-                    values.push(value);
+        with_element!(self.element(), T => {
+            self.chosen::<T>(|_, value| value.scalar() != fill)
+        })
+    }
+
+    /// The stored entries without padding, in storage order.
+    pub(crate) fn unpadded(&self) -> Result<Entries> {
+        if self.has_padding() {
+            self.try_nonfill()
+        } else {
+            self.try_entries()
+        }
+    }
+
+    /// The stored entries for which `keep` says so, which may move their
+    /// coordinates, in storage order.
+    pub(crate) fn chosen<T: Element>(
+        &self,
+        keep: impl Fn(&mut [u64], T) -> bool + Sync,
+    ) -> Result<Entries> {
+        let from = self.vals().slice::<T>();
+        let choose = |cut: Range<usize>| -> Result<(Vec<u64>, Vec<T>)> {
+            let mut cursor = Cursor::new(self, cut);
+            let (mut coords, mut values) = (Vec::new(), Vec::new());
+            let mut row = vec![0; self.order()];
+            while let Some((tuple, position)) = cursor.next() {
+                row.copy_from_slice(tuple);
+                if keep(&mut row, from[position]) {
+                    coords.extend_from_slice(&row);
+                    values.push(from[position]);
                 }
-            });
-            Array::from_vec(values)
-        });
-        Entries {
+            }
+            Ok((coords, values))
+        };
+        let parts = map(ranges(from.len(), GRAIN), choose);
+        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+        let n = parts.iter().map(|(_, values)| values.len()).sum::<usize>();
+        let mut coords = with_room(n.saturating_mul(self.order()))?;
+        let mut values = with_room(n)?;
+        for (part_coords, part_values) in parts {
+            coords.extend(part_coords);
+            values.extend(part_values);
+        }
+        Ok(Entries {
             extents: self.extents().to_vec(),
             coords,
-            values,
-        }
+            values: Array::from_vec(values),
+        })
     }
 
     /// Calls `visit` with the coordinates, in mode order, and the position of
     /// every stored value, in storage order.
     pub fn for_each_stored(&self, mut visit: impl FnMut(&[u64], usize)) {
-        let walk = Walk::new(self);
-        let mut coords = vec![0; self.order()];
-        walk.level(0, 0, &mut coords, &mut visit);
+        let mut cursor = Cursor::new(self, 0..self.n_stored());
+        while let Some((tuple, position)) = cursor.next() {
+            visit(tuple, position);
+        }
+    }
+
+    /// The stored entries, padding of dense levels included, in storage order,
+    /// as coordinates in mode order and value.
+    ///
+    /// Makes a list of coordinates for each entry; [`Tensor::for_each_stored`]
+    /// and [`Tensor::iter_as`] do not.
+    ///
+    /// ```
+    /// # use sparsec_base::Scalar;
+    /// # use sparsec_format::Format;
+    /// # use sparsec_tensor::Tensor;
+    /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[1, 2, 0, 1], &[7.0, 5.0])?;
+    /// let entries: Vec<_> = a.iter().collect();
+    /// assert_eq!(entries[1], (vec![1, 2], Scalar::F64(7.0)));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (Vec<u64>, Scalar)> {
+        let cursor = Cursor::new(self, 0..self.n_stored());
+        Stored(cursor).map(|(tuple, position): (Vec<u64>, _)| (tuple, self.vals().get(position)))
+    }
+
+    /// As [`Tensor::iter`], for a known order and type; `None` where the tensor
+    /// has another.
+    ///
+    /// ```
+    /// # use sparsec_format::Format;
+    /// # use sparsec_tensor::Tensor;
+    /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[1, 2, 0, 1], &[7.0, 5.0])?;
+    /// let entries = a.iter_as::<2, f64>().expect("a matrix of f64");
+    /// assert_eq!(entries.collect::<Vec<_>>(), [([0, 1], 5.0), ([1, 2], 7.0)]);
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn iter_as<const N: usize, T: Element>(
+        &self,
+    ) -> Option<impl ExactSizeIterator<Item = ([u64; N], T)>> {
+        let values = self.values::<T>().filter(|_| self.order() == N)?;
+        let cursor = Cursor::new(self, 0..self.n_stored());
+        Some(Stored(cursor).map(|(tuple, position): ([u64; N], _)| (tuple, values[position])))
     }
 
     /// Whether stored positions may hold fill that nobody put there: where the
@@ -76,7 +183,7 @@ impl Tensor {
     }
 
     /// The same tensor in another format of its order. Padding is left behind;
-    /// every other stored entry stays stored.
+    /// every other stored entry stays stored, with the bits that it has.
     ///
     /// # Errors
     /// `E0402` for a format of another order, `E0406` for an index width that
@@ -92,11 +199,11 @@ impl Tensor {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn convert(&self, format: &Format) -> Result<Self> {
-        let entries = if self.has_padding() {
-            self.nonfill()
-        } else {
-            self.entries()
-        };
+        self.repack(format, self.unpadded()?)
+    }
+
+    /// A tensor of these entries with the fill of this one.
+    pub(crate) fn repack(&self, format: &Format, entries: Entries) -> Result<Self> {
         let options = PackOptions {
             fill: Some(self.fill()),
             ..PackOptions::default()
@@ -110,13 +217,8 @@ impl Tensor {
     /// # Errors
     /// `E0407` where memory is out.
     pub(crate) fn sorted_entries(&self, modes: &[usize]) -> Result<Entries> {
-        let entries = if self.has_padding() {
-            self.nonfill()
-        } else {
-            self.entries()
-        };
-        let extents = entries.extents.clone();
-        sort(entries, modes, Duplicates::Add)?.into_entries(&extents, modes)
+        let sorted = sort(self.unpadded()?, modes, Duplicates::Add)?;
+        sorted.into_entries(self.extents(), modes)
     }
 
     /// The value at these coordinates, or the fill where none is stored. Takes
@@ -129,7 +231,7 @@ impl Tensor {
         assert_eq!(coords.len(), self.order(), "one coordinate a mode");
         let walk = Walk::new(self);
         let mut found: Option<Scalar> = None;
-        walk.find(0, 0, coords, &mut |position| {
+        find(&walk, 0, 0, coords, &mut |position| {
             let value = self.vals().get(position);
             // Where the format lets tuples repeat, they add up.
             found = Some(match found {
@@ -141,6 +243,47 @@ impl Tensor {
     }
 }
 
+/// The positions of a tensor with their coordinates.
+struct Stored<'a>(Cursor<'a>);
+
+impl Stored<'_> {
+    fn map<C: Coords, R>(
+        self,
+        entry: impl Fn((C, usize)) -> R,
+    ) -> impl ExactSizeIterator<Item = R> {
+        let mut cursor = self.0;
+        let n = cursor.remaining();
+        (0..n).map(move |_| match cursor.next() {
+            Some((tuple, position)) => entry((C::of(tuple), position)),
+            None => unreachable!("a cursor has as many positions as it says"),
+        })
+    }
+}
+
+/// Coordinates that are handed out.
+trait Coords {
+    fn of(tuple: &[u64]) -> Self;
+}
+
+impl Coords for Vec<u64> {
+    fn of(tuple: &[u64]) -> Self {
+        tuple.to_vec()
+    }
+}
+
+impl<const N: usize> Coords for [u64; N] {
+    fn of(tuple: &[u64]) -> Self {
+        std::array::from_fn(|mode| tuple[mode])
+    }
+}
+
+fn unwrapped(entries: Result<Entries>) -> Entries {
+    match entries {
+        Ok(entries) => entries,
+        Err(fault) => panic!("{fault}"),
+    }
+}
+
 pub(crate) fn plus(a: Scalar, b: Scalar) -> Scalar {
     with_element!(a.element(), T => match (T::from_scalar(a), T::from_scalar(b)) {
         (Some(a), Some(b)) => a.plus(b).scalar(),
@@ -148,100 +291,27 @@ pub(crate) fn plus(a: Scalar, b: Scalar) -> Scalar {
     })
 }
 
-/// The levels of a tensor with their arrays at hand.
-pub(crate) struct Walk<'a> {
-    levels: Vec<WalkLevel<'a>>,
-}
-
-pub(crate) struct WalkLevel<'a> {
-    pub(crate) kind: LevelKind,
-    pub(crate) mode: usize,
-    pub(crate) extent: u64,
-    pub(crate) pos: Index<'a>,
-    pub(crate) crd: Index<'a>,
-}
-
-impl WalkLevel<'_> {
-    /// The positions below `parent`.
-    pub(crate) fn positions(&self, parent: usize) -> std::ops::Range<usize> {
-        match self.kind {
-            LevelKind::Dense => {
-                let extent = self.extent as usize;
-                parent * extent..(parent + 1) * extent
-            }
-            LevelKind::Compressed => self.pos.at(parent)..self.pos.at(parent + 1),
-            LevelKind::Singleton => parent..parent + 1,
+fn find(
+    walk: &Walk<'_>,
+    number: usize,
+    parent: usize,
+    coords: &[u64],
+    found: &mut impl FnMut(usize),
+) {
+    let Some(level) = walk.levels().get(number) else {
+        return found(parent);
+    };
+    let wanted = coords[level.mode];
+    if level.kind == LevelKind::Dense {
+        if wanted < level.extent {
+            let position = parent * level.extent as usize + wanted as usize;
+            find(walk, number + 1, position, coords, found);
         }
+        return;
     }
-
-    /// The coordinate at `position`, which is below `parent`.
-    pub(crate) fn coord(&self, parent: usize, position: usize) -> u64 {
-        match self.kind {
-            LevelKind::Dense => (position - parent * self.extent as usize) as u64,
-            LevelKind::Compressed | LevelKind::Singleton => self.crd.at(position) as u64,
-        }
-    }
-}
-
-impl<'a> Walk<'a> {
-    pub(crate) fn new(tensor: &'a Tensor) -> Self {
-        let levels = tensor.format().levels().iter().enumerate();
-        let levels = levels.map(|(number, level)| {
-            let arrays = tensor.level(number);
-            WalkLevel {
-                kind: level.kind,
-                mode: level.mode,
-                extent: tensor.extents()[level.mode],
-                pos: arrays.pos,
-                crd: arrays.crd,
-            }
-        });
-        Self {
-            levels: levels.collect(),
-        }
-    }
-
-    pub(crate) fn levels(&self) -> &[WalkLevel<'a>] {
-        &self.levels
-    }
-
-    fn level(
-        &self,
-        number: usize,
-        parent: usize,
-        coords: &mut [u64],
-        visit: &mut impl FnMut(&[u64], usize),
-    ) {
-        let Some(level) = self.levels.get(number) else {
-            return visit(coords, parent);
-        };
-        let last = number + 1 == self.levels.len();
-        for position in level.positions(parent) {
-            coords[level.mode] = level.coord(parent, position);
-            if last {
-                visit(coords, position);
-            } else {
-                self.level(number + 1, position, coords, visit);
-            }
-        }
-    }
-
-    fn find(&self, number: usize, parent: usize, coords: &[u64], found: &mut impl FnMut(usize)) {
-        let Some(level) = self.levels.get(number) else {
-            return found(parent);
-        };
-        let wanted = coords[level.mode];
-        if level.kind == LevelKind::Dense {
-            if wanted < level.extent {
-                let position = parent * level.extent as usize + wanted as usize;
-                self.find(number + 1, position, coords, found);
-            }
-            return;
-        }
-        for position in level.positions(parent) {
-            if level.coord(parent, position) == wanted {
-                self.find(number + 1, position, coords, found);
-            }
+    for position in level.positions(parent) {
+        if level.coord(parent, position) == wanted {
+            find(walk, number + 1, position, coords, found);
         }
     }
 }

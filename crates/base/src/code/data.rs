@@ -99,6 +99,14 @@ Choose an operator that the type has, or read the values as another type.";
     error                            there must be none
 
 Adding is what happens if nothing is said.";
+    BAD_SELECTION = "E0413", "a selection that the tensor does not have",
+    "Slicing takes one window a mode: coordinates from a first one up to one that is left out,
+which lie within the mode's extent, with a stride of at least 1. Permuting takes each mode once.
+
+    extents 4 x 5:   windows 1..4, 0..5     modes 1, 0
+                     not     1..6           not   1, 1
+
+Give a window or a place to every mode.";
     CANNOT_READ_FILE = "E0420", "a file that cannot be read",
     "The file does not exist, is a directory, or the system does not let you read it; the
 message has the system's reason. Relative names begin at the directory in which you call

@@ -5,7 +5,8 @@ use ::faer::{Index, Mat};
 use sparsec_base::{Diagnostic, Result};
 use sparsec_format::{Format, Role};
 
-use super::{Outward, dense_by_columns};
+use super::dense_by_columns;
+use super::outward::Outward;
 use crate::array::{Array, Element, IndexInteger};
 use crate::tensor::Tensor;
 
@@ -63,7 +64,8 @@ macro_rules! compressed {
                 let most = (I::WIDTH.max()).min(i64::MAX as u64) as usize;
                 if rows.max(columns).max(tensor.n_stored()) > most {
                     let bits = I::WIDTH.bits();
-                    let error = outward.refuse(format!("its indices of {bits} bits are too narrow"));
+                    let error =
+                        outward.refuse(format!("its indices of {bits} bits are too narrow"));
                     return Err(error.help("ask for wider indices"));
                 }
                 let symbolic = $Symbolic::new_checked(
@@ -79,8 +81,18 @@ macro_rules! compressed {
     };
 }
 
-compressed!(SparseColMat, SymbolicSparseColMat, csc, "faer::sparse::SparseColMat");
-compressed!(SparseRowMat, SymbolicSparseRowMat, csr, "faer::sparse::SparseRowMat");
+compressed!(
+    SparseColMat,
+    SymbolicSparseColMat,
+    csc,
+    "faer::sparse::SparseColMat"
+);
+compressed!(
+    SparseRowMat,
+    SymbolicSparseRowMat,
+    csr,
+    "faer::sparse::SparseRowMat"
+);
 
 /// The same segments, each beginning where the one before it ends.
 fn close_gaps<I: Index, T: Copy>(
@@ -130,7 +142,11 @@ impl<T: Element> TryFrom<&Tensor> for Mat<T> {
         let values = outward.values::<T>()?;
         let by_rows = tensor.format().levels() == Format::dense(2).levels();
         Ok(Self::from_fn(rows, columns, |i, j| {
-            values[if by_rows { i * columns + j } else { j * rows + i }]
+            values[if by_rows {
+                i * columns + j
+            } else {
+                j * rows + i
+            }]
         }))
     }
 }

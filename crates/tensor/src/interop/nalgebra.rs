@@ -6,7 +6,8 @@ use nalgebra_sparse::{CooMatrix, CscMatrix, CsrMatrix};
 use sparsec_base::{Diagnostic, Result};
 use sparsec_format::{Format, Role};
 
-use super::{Outward, dense_by_columns};
+use super::dense_by_columns;
+use super::outward::Outward;
 use crate::array::{Array, Element};
 use crate::entries::Entries;
 use crate::pack::PackOptions;
@@ -55,8 +56,18 @@ macro_rules! compressed {
     };
 }
 
-compressed!(CsrMatrix, csr, "nalgebra_sparse::CsrMatrix", try_from_csr_data);
-compressed!(CscMatrix, csc, "nalgebra_sparse::CscMatrix", try_from_csc_data);
+compressed!(
+    CsrMatrix,
+    csr,
+    "nalgebra_sparse::CsrMatrix",
+    try_from_csr_data
+);
+compressed!(
+    CscMatrix,
+    csc,
+    "nalgebra_sparse::CscMatrix",
+    try_from_csc_data
+);
 
 /// Packs the entries as `coo`; those at equal coordinates are added, as that
 /// library has it.

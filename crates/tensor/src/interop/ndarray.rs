@@ -4,7 +4,7 @@ use ::ndarray::{Array as NdArray, ArrayD, ArrayViewD, Dimension, IxDyn, ShapeBui
 use sparsec_base::{Diagnostic, Result};
 use sparsec_format::{Format, Level, LevelKind};
 
-use super::Outward;
+use super::outward::Outward;
 use crate::array::{Array, Element};
 use crate::tensor::Tensor;
 
@@ -27,9 +27,7 @@ impl<T: Element, D: Dimension> TryFrom<NdArray<T, D>> for Tensor {
             let (values, first) = array.into_raw_vec_and_offset();
             match first {
                 // The array may be a part of a longer vector.
-                Some(first) if (first, n) != (0, values.len()) => {
-                    values[first..first + n].to_vec()
-                }
+                Some(first) if (first, n) != (0, values.len()) => values[first..first + n].to_vec(),
                 _ => values,
             }
         };

@@ -25,11 +25,10 @@ use ::serde::de::{self, Deserialize, Deserializer, Visitor};
 use ::serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use ::serde::{Deserialize as FromSerde, Serialize as IntoSerde};
 use sparsec_base::{Bool8, Complex, Scalar, bf16, f16};
-use sparsec_format::Format;
+use sparsec_format::{ArraySpec, Format};
 
 use crate::array::{Array, Element};
 use crate::tensor::Tensor;
-use crate::with_element;
 
 /// One number as it is written.
 struct Wire<T>(T);
@@ -238,6 +237,11 @@ typed! {
     C64: Complex<f32>, C128: Complex<f64>,
 }
 
+/// `1.pos`, `1.crd` or `vals`.
+fn name(spec: &ArraySpec) -> String {
+    spec.name("").trim_start_matches('.').to_owned()
+}
+
 /// The arrays of a tensor under their names.
 struct NamedArrays<'a>(&'a Tensor);
 
@@ -246,7 +250,7 @@ impl Serialize for NamedArrays<'_> {
         let arrays = self.0.arrays();
         let mut map = serializer.serialize_map(Some(arrays.len()))?;
         for (spec, array) in self.0.format().arrays().iter().zip(arrays) {
-            map.serialize_entry(&spec.name, &TypedNumbers::from(array))?;
+            map.serialize_entry(&name(spec), &TypedNumbers::from(array))?;
         }
         map.end()
     }
@@ -279,9 +283,10 @@ impl<'de> Deserialize<'de> for Tensor {
         let mut parts = Parts::deserialize(deserializer)?;
         let mut arrays = Vec::new();
         for spec in parts.format.arrays() {
-            let numbers = parts.arrays.remove(&spec.name).ok_or_else(|| {
-                de::Error::custom(format!("the array `{}` is missing", spec.name))
-            })?;
+            let name = name(&spec);
+            let numbers = parts.arrays.remove(&name);
+            let numbers = numbers
+                .ok_or_else(|| de::Error::custom(format!("the array `{name}` is missing")))?;
             arrays.push(Array::from(numbers));
         }
         if let Some(name) = parts.arrays.into_keys().next() {

@@ -4,7 +4,8 @@ use ::sprs::{CsMatI, CsMatViewI, CsVecI, SpIndex};
 use sparsec_base::{Diagnostic, Result};
 use sparsec_format::{Format, Role};
 
-use super::{Outward, compressed_vector};
+use super::compressed_vector;
+use super::outward::Outward;
 use crate::array::{Array, Element, IndexInteger};
 use crate::tensor::Tensor;
 
@@ -18,7 +19,11 @@ where
     type Error = Diagnostic;
 
     fn try_from(matrix: CsMatI<T, I, P>) -> Result<Self> {
-        let format = if matrix.is_csr() { Format::csr() } else { Format::csc() };
+        let format = if matrix.is_csr() {
+            Format::csr()
+        } else {
+            Format::csc()
+        };
         let extents = vec![matrix.rows() as u64, matrix.cols() as u64];
         // Positions of a part of a matrix need not begin at 0.
         let is_proper = matrix.indptr().is_proper();
