@@ -39,11 +39,9 @@ static inline sparsec_c128 sparsec_div_c128(sparsec_c128 a, sparsec_c128 b) {
   double t_3 = t ? b.re : b.im;
   double t_4 = t_3 == 0.0 ? 0.0 : t_3 / t_2;
   double t_5 = t_2 + t_3 * t_4;
-  (void)t_5;
   double t_6 = t ? a.im : a.re;
   double t_7 = t ? a.re : a.im;
   double t_8 = t_7 - t_6 * t_4;
-  (void)t_8;
   return (sparsec_c128){ (t_6 + t_7 * t_4) / t_5, (t ? -t_8 : t_8) / t_5 };
 }
 
@@ -58,13 +56,9 @@ static inline sparsec_c128 sparsec_neg_c128(sparsec_c128 a) {
 static inline sparsec_c128 sparsec_sqrt_c128(sparsec_c128 a) {
   double t = sqrt(hypot(a.re, a.im) * 0.5 + fabs(a.re) * 0.5);
   double t_2 = a.im / t * 0.5;
-  (void)t_2;
   bool t_3 = a.re < 0.0;
-  (void)t_3;
   double t_4 = -t;
-  (void)t_4;
   bool t_5 = a.re == 0.0 && a.im == 0.0;
-  (void)t_5;
   return (sparsec_c128){ t_5 ? 0.0 : t_3 ? fabs(t_2) : t, t_5 ? a.im : t_3 ? (a.im < 0.0 ? t_4 : 1.0 / a.im < 0.0 ? t_4 : t) : t_2 };
 }
 
