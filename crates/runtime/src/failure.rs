@@ -1,12 +1,53 @@
 //! What a user is told when a kernel gives up.
 
 use sparsec_base::{Diagnostic, code};
-use sparsec_loop::{Failure, Function};
+use sparsec_loop::{Buffer, Failure, Function};
+
+/// Why a launch ended early.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stop {
+    pub(crate) failure: Failure,
+    /// What there was no memory for, where the engine knows.
+    pub(crate) shortage: Option<Shortage>,
+}
+
+/// A request for memory that was refused.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shortage {
+    /// The array of a result that was to grow; a workspace otherwise.
+    pub(crate) buffer: Option<Buffer>,
+    /// As many bytes as it was to have.
+    pub(crate) bytes: u64,
+}
+
+impl Shortage {
+    /// A request for `entries` of `size` bytes.
+    pub(crate) fn of(buffer: Option<Buffer>, entries: i64, size: i64) -> Self {
+        let positive = |number: i64| u64::try_from(number).unwrap_or(0);
+        Self {
+            buffer,
+            bytes: positive(entries).saturating_mul(positive(size)),
+        }
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            shortage: None,
+        }
+    }
+}
 
 /// The diagnostic of a failure of `function`.
 pub fn diagnose(failure: Failure, function: &Function) -> Diagnostic {
+    diagnose_stop(failure.into(), function)
+}
+
+pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
     let name = &function.name;
-    match failure {
+    match stop.failure {
         Failure::DivisionByZero => Diagnostic::new(
             code::DIVISION_BY_ZERO,
             format!("kernel `{name}` divided an integer by zero"),
@@ -24,12 +65,38 @@ pub fn diagnose(failure: Failure, function: &Function) -> Diagnostic {
             format!("a result of kernel `{name}` has more entries than its index arrays can count"),
         )
         .help("declare wider arrays in the result's format, as in `pos 64` or `crd 64`"),
-        Failure::OutOfMemory => Diagnostic::new(
-            code::KERNEL_OUT_OF_MEMORY,
-            format!("kernel `{name}` ran out of memory for a result or a workspace"),
-        )
-        .help("give the result a format with compressed levels"),
+        Failure::OutOfMemory => out_of_memory(stop.shortage, function),
     }
+}
+
+fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic {
+    let name = &function.name;
+    let growing = shortage.and_then(|shortage| {
+        let buffer = shortage.buffer?;
+        let owner = function
+            .arguments
+            .iter()
+            .find(|argument| argument.buffers.contains(&buffer))?;
+        Some((owner, &function.buffers[buffer].name))
+    });
+    let message = match (growing, shortage) {
+        (Some((owner, _)), _) => {
+            format!("kernel `{name}` ran out of memory for `{}`", owner.name)
+        }
+        (None, Some(_)) => format!("kernel `{name}` ran out of memory for a workspace"),
+        (None, None) => {
+            format!("kernel `{name}` ran out of memory for a result or a workspace")
+        }
+    };
+    let mut diagnostic = Diagnostic::new(code::KERNEL_OUT_OF_MEMORY, message);
+    if let Some(Shortage {
+        bytes: bytes @ 1.., ..
+    }) = shortage
+    {
+        let what = growing.map_or("it".to_owned(), |(_, array)| format!("`{array}`"));
+        diagnostic = diagnostic.note(format!("{what} was to have {bytes} bytes"));
+    }
+    diagnostic.help("give the result a format with compressed levels, or split the work")
 }
 
 /// The failure that a status of a compiled kernel stands for.

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use sparsec_base::Result;
-use sparsec_loop::{Access, Argument, Buffer, Failure, Function, Role};
+use sparsec_loop::{Access, Argument, Buffer, Function, Role};
 use sparsec_tensor::{Array, Tensor};
 
 use crate::cache::Cache;
 use crate::compiler::Compiler;
-use crate::failure::diagnose;
+use crate::failure::{Stop, diagnose_stop};
 use crate::native::Native;
 use crate::output::OutputTensor;
 use crate::{interpreted, native};
@@ -119,9 +119,11 @@ impl Kernel {
         self.check(arguments);
         let ended = match &self.engine {
             Engine::Native(native) => native.launch(&self.function, arguments),
-            Engine::Interpreter => interpreted::launch(&self.function, arguments),
+            Engine::Interpreter => {
+                interpreted::launch(&self.function, arguments).map_err(Stop::from)
+            }
         };
-        ended.map_err(|failure: Failure| diagnose(failure, &self.function))
+        ended.map_err(|stop| diagnose_stop(stop, &self.function))
     }
 
     fn check(&self, arguments: &[KernelArgument<'_>]) {

@@ -1,8 +1,20 @@
 //! How much memory the system can still give.
+//!
+//! Systems promise more memory than they have and end a process when it is
+//! touched. So large requests are compared with what is left before they are
+//! made, and refused as an error.
+
+/// Requests for this many bytes and more are compared.
+const LOOK_FROM: u64 = 64 << 20;
+
+/// Whether the system can give this many bytes more.
+pub(crate) fn can_give(bytes: u64) -> bool {
+    bytes < LOOK_FROM || bytes <= bytes_left()
+}
 
 /// The bytes that programs can still take without others being ended for it;
 /// no limit where the system does not tell.
-pub(crate) fn bytes_left() -> u64 {
+fn bytes_left() -> u64 {
     std::fs::read_to_string("/proc/meminfo")
         .ok()
         .and_then(|text| parse(&text))
@@ -27,6 +39,6 @@ mod tests {
         let text = "MemTotal:  9 kB\nMemAvailable:   7 kB\n";
         assert_eq!(parse(text), Some(7 * 1024));
         assert_eq!(parse("MemTotal: 9 kB\n"), None);
-        assert!(bytes_left() > 0);
+        assert!(can_give(0) && !can_give(1 << 62));
     }
 }

@@ -8,18 +8,18 @@
 #![allow(unsafe_code)]
 
 use sparsec_base::Result;
-use sparsec_loop::{Access, Argument, Failure, Function};
+use sparsec_loop::{Access, Argument, Function};
 use sparsec_parallel::Memory;
 use sparsec_tensor::Array;
 
 use crate::abi::{RawArray, RawTensor};
 use crate::cache::Cache;
 use crate::compiler::Compiler;
-use crate::failure::of_status;
+use crate::failure::{Stop, of_status};
 use crate::kernel::{KernelArgument, Origin};
 use crate::library::Loaded;
 use crate::output::FIRST_BYTES;
-use crate::primitives::State;
+use crate::primitives::{Growing, State};
 
 /// A compiled kernel.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Native {
         &self,
         function: &Function,
         arguments: &mut [KernelArgument<'_>],
-    ) -> std::result::Result<(), Failure> {
+    ) -> std::result::Result<(), Stop> {
         let extents: Vec<Vec<i64>> = arguments
             .iter()
             .map(KernelArgument::signed_extents)
@@ -86,11 +86,15 @@ impl Native {
         // operands are checked tensors, and everything pointed to outlives the
         // call. Nobody else writes to the arrays: results are borrowed mutably.
         let status = unsafe { (self.0.launch())(&raw mut context, pointers.as_mut_ptr()) };
+        let shortage = state.shortage();
         let mut lent = state.into_memories();
         for ((given, wanted), raw) in arguments.iter_mut().zip(&function.arguments).zip(&arrays) {
             take_back(function, wanted, given, raw, status == 0, &mut lent);
         }
-        of_status(status).map_or(Ok(()), Err)
+        match of_status(status) {
+            None => Ok(()),
+            Some(failure) => Err(Stop { failure, shortage }),
+        }
     }
 }
 
@@ -120,7 +124,11 @@ fn lend(
             len: 0,
             capacity: (room / size) as i64,
         };
-        state.may_grow(std::ptr::from_mut(raw), memory);
+        state.may_grow(Growing {
+            array: std::ptr::from_mut(raw),
+            buffer,
+            memory,
+        });
     }
 }
 

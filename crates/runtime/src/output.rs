@@ -19,6 +19,8 @@ use sparsec_loop::{Access, Argument, Function};
 use sparsec_parallel::Memory;
 use sparsec_tensor::{Array, Format, Role, Tensor};
 
+use crate::memory_left::can_give;
+
 /// Bytes that an array which grows begins with; most results of tests and of
 /// small problems fit, and cost no system call.
 pub(crate) const FIRST_BYTES: usize = 16 << 10;
@@ -130,10 +132,12 @@ impl OutputTensor {
             );
         };
         let entries = usize::try_from(entries).unwrap_or(usize::MAX);
-        Array::zeroed(storage, entries).map_err(|_| {
-            let bytes = entries.saturating_mul(storage.size());
-            out_of_memory(&format!("`{name}` takes {bytes} bytes"))
-        })
+        let bytes = entries.saturating_mul(storage.size());
+        let array = match can_give(bytes as u64) {
+            true => Array::zeroed(storage, entries).ok(),
+            false => None,
+        };
+        array.ok_or_else(|| out_of_memory(&format!("`{name}` takes {bytes} bytes")))
     }
 
     /// How many positions level `above - 1` has, if the arrays so far tell.

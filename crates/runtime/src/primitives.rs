@@ -16,35 +16,49 @@
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use sparsec_loop::Buffer;
 use sparsec_parallel::Memory;
 use sparsec_parallel::memory::physical_bytes;
 
 use crate::abi::{RawArray, RawContext};
-use crate::memory_left::bytes_left;
+use crate::failure::Shortage;
+use crate::memory_left::can_give;
 use crate::sort::{Scratch, sort};
-
-/// Requests for this many bytes more look first at what the system has left.
-const LOOK_FROM: usize = 64 << 20;
 
 /// What one launch has given to its kernel.
 #[derive(Default)]
 pub(crate) struct State {
-    /// The arrays that may grow, by the address that the kernel knows.
-    growing: Vec<(*mut RawArray, Memory)>,
+    /// The arrays that may grow.
+    growing: Vec<Growing>,
     /// Freed when the launch is over.
     workspaces: Vec<Memory>,
     scratch: Scratch,
+    /// The last request that was refused.
+    shortage: Option<Shortage>,
+}
+
+/// An array that may grow.
+pub(crate) struct Growing {
+    /// The address that the kernel knows it by.
+    pub(crate) array: *mut RawArray,
+    pub(crate) buffer: Buffer,
+    pub(crate) memory: Memory,
 }
 
 impl State {
-    /// Lets the kernel grow `memory`, which it knows as `array`.
-    pub(crate) fn may_grow(&mut self, array: *mut RawArray, memory: Memory) {
-        self.growing.push((array, memory));
+    /// Lets the kernel grow an array.
+    pub(crate) fn may_grow(&mut self, array: Growing) {
+        self.growing.push(array);
+    }
+
+    /// What there was no memory for, if that happened.
+    pub(crate) fn shortage(&self) -> Option<Shortage> {
+        self.shortage
     }
 
     /// The memory of the arrays that could grow, in the order in which they came.
     pub(crate) fn into_memories(self) -> impl Iterator<Item = Memory> {
-        self.growing.into_iter().map(|(_, memory)| memory)
+        self.growing.into_iter().map(|growing| growing.memory)
     }
 
     /// The context to hand to the kernel; valid as long as `self` stays.
@@ -67,17 +81,18 @@ impl State {
         entries: i64,
         size: i64,
     ) -> Option<()> {
-        let (_, memory) = self.growing.iter_mut().find(|(known, _)| *known == array)?;
+        let known = |growing: &&mut Growing| growing.array == array;
+        let Growing { memory, buffer, .. } = self.growing.iter_mut().find(known)?;
+        self.shortage = Some(Shortage::of(Some(*buffer), entries, size));
         let size = usize::try_from(size).ok()?;
         let old = usize::try_from(raw.capacity).ok()? * size;
         let least = usize::try_from(entries).ok()?.checked_mul(size)?;
         let wanted = least.max(old.checked_mul(2)?);
         // The entries so far move along if the memory has to move.
         memory.set_len(old);
-        let room = [wanted, least].into_iter().find(|&bytes| {
-            let more = bytes.saturating_sub(old);
-            more < LOOK_FROM || more as u64 <= bytes_left()
-        })?;
+        let room = [wanted, least]
+            .into_iter()
+            .find(|&bytes| can_give(bytes.saturating_sub(old) as u64))?;
         if room > memory.capacity() {
             let machine = usize::try_from(physical_bytes()).ok()?;
             [machine.max(room), room]
@@ -86,19 +101,22 @@ impl State {
         }
         raw.data = memory.as_mut_ptr().cast();
         raw.capacity = i64::try_from(room / size).ok()?;
+        self.shortage = None;
         Some(())
     }
 
     fn workspace(&mut self, entries: i64, size: i64) -> Option<*mut c_void> {
+        self.shortage = Some(Shortage::of(None, entries, size));
         let bytes = usize::try_from(entries)
             .ok()?
             .checked_mul(usize::try_from(size).ok()?)?;
-        if bytes >= LOOK_FROM && bytes as u64 > bytes_left() {
+        if !can_give(bytes as u64) {
             return None;
         }
         let mut memory = Memory::zeroed(bytes).ok()?;
         let data = memory.as_mut_ptr();
         self.workspaces.push(memory);
+        self.shortage = None;
         Some(data.cast())
     }
 }

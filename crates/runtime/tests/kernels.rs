@@ -285,6 +285,12 @@ fn huge_growth_is_refused() {
             .launch(&mut [KernelArgument::Out(&mut output)])
             .unwrap_err();
         assert_eq!(error.code(), code::KERNEL_OUT_OF_MEMORY, "{len}");
+        let text = error.to_string();
+        assert!(text.contains("memory for `s`"), "{text}");
+        assert!(text.contains("`s.vals` was to have"), "{text}");
+        // What was lent is back: the same arrays serve the next launch.
+        assert_eq!(output.arrays.len(), 3);
+        assert_eq!(output.arrays[2].len(), 0);
     }
 }
 
@@ -305,6 +311,7 @@ fn huge_workspaces_are_refused() {
             .launch(&mut [KernelArgument::Out(&mut output)])
             .unwrap_err();
         assert_eq!(error.code(), code::KERNEL_OUT_OF_MEMORY, "{len}");
+        assert!(error.to_string().contains("a workspace"), "{error}");
     }
 }
 
