@@ -26,6 +26,7 @@ use std::fmt;
 use sparsec::{ElementType, Format, Inputs, Request, Result, Source, Tensor, generate};
 
 use crate::Size;
+use crate::io::IoSizes;
 
 /// One kernel.
 #[derive(Debug)]
@@ -219,6 +220,8 @@ pub struct Sizes {
     pub tensor_stored: u64,
     /// The bytes that the bandwidth of memory is measured with.
     pub bandwidth_bytes: usize,
+    /// Files and matrices of the `io` suite.
+    pub io: IoSizes,
 }
 
 impl Size {
@@ -230,6 +233,11 @@ impl Size {
             tensor_extents: [12_000, 9_000, 28_000],
             tensor_stored: 500_000,
             bandwidth_bytes: 64 << 20,
+            io: IoSizes {
+                n: 100_000,
+                file_entries: 600_000,
+                triplets: 1_000_000,
+            },
         };
         match self {
             Self::Small => small,
@@ -237,6 +245,11 @@ impl Size {
                 rows: 1_000_000,
                 tensor_stored: 5_000_000,
                 bandwidth_bytes: 512 << 20,
+                io: IoSizes {
+                    n: 1_000_000,
+                    file_entries: 5_800_000,
+                    triplets: 10_000_000,
+                },
                 ..small
             },
         }

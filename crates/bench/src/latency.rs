@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use sparsec::runtime::{Environment, Origin};
 use sparsec::{Diagnostic, Inputs, Request, Result, Session, Source, code, compile};
 
+use crate::Size;
 use crate::case::{CASES, Pattern, Sizes};
 use crate::pair::median;
 
@@ -119,10 +120,7 @@ fn summary(cache: &'static str, bar: Duration, origin: Origin, rounds: &[Round])
 fn small() -> Result<Inputs> {
     let sizes = Sizes {
         rows: 100,
-        product_rows: 100,
-        tensor_extents: [1, 1, 1],
-        tensor_stored: 1,
-        bandwidth_bytes: 0,
+        ..Size::Small.sizes()
     };
     CASES[0].inputs(&sizes, Pattern::Band)
 }

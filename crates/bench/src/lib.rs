@@ -1,4 +1,5 @@
-//! What sparsec's kernels cost beside C that a person would write.
+//! What sparsec costs beside others: its kernels beside C that a person would
+//! write, its files and packing beside SciPy.
 //!
 //! A speed says little without the machine it was measured on; a ratio of two
 //! programs on one machine, in one run, says a lot. For each kernel this crate
@@ -24,11 +25,13 @@
 //! | [`clock`]       | time in which this thread ran                        |
 //! | [`bandwidth`]   | what the memory of this machine gives                |
 //! | [`latency`]     | from an expression to its first result               |
+//! | [`mod@io`]       | files, packing and checking, beside SciPy            |
 //! | [`report`]      | what was measured, as a table and as JSON            |
 
 pub mod bandwidth;
 pub mod case;
 pub mod clock;
+pub mod io;
 pub mod latency;
 pub mod pair;
 pub mod report;
@@ -45,9 +48,7 @@ pub use report::Report;
 /// What to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Which measurements.
-    pub suite: Suite,
-    /// The kernels to measure, by name; all if empty.
+    /// Suites and kernels to measure, by name; all if empty.
     pub only: Vec<String>,
     /// How large operands are.
     pub size: Size,
@@ -61,7 +62,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            suite: Suite::All,
             only: Vec::new(),
             size: Size::Small,
             repeat: 11,
@@ -71,23 +71,22 @@ impl Default for Options {
 }
 
 /// Measurements that belong together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suite {
-    /// Everything.
-    #[default]
-    All,
     /// Kernels beside C written by hand.
     Kernels,
     /// From an expression to its first result.
     Latency,
+    /// Files, packing and checking, beside SciPy.
+    Io,
 }
 
 impl Suite {
     /// Every suite by name.
     pub const NAMES: [(&'static str, Self); 3] = [
-        ("all", Self::All),
         ("kernels", Self::Kernels),
         ("latency", Self::Latency),
+        ("io", Self::Io),
     ];
 
     /// The suite with this name; `None` if there is none.
@@ -130,7 +129,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<Report> {
 }
 
 fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Report> {
-    let chosen = choose(&options.only)?;
+    let chosen = Chosen::of(&options.only)?;
     let session = Session::new(sparsec::Options::default());
     let compiler = session.runtime().compiler()?;
     let mut report = Report::of(compiler, options);
@@ -141,23 +140,26 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
         write(out, &text)
     };
     print(report.heading())?;
-    if options.suite != Suite::Latency {
+    if !chosen.kernels.is_empty() {
         let bandwidth = bandwidth::measure(sizes.bandwidth_bytes);
         print(bandwidth.to_string())?;
         report.bandwidth = Some(bandwidth);
         print(report::Row::heading())?;
-        for (case, pattern) in chosen {
-            let row = Pair::new(&session, case, sizes, pattern)?.measure(options.repeat)?;
-            print(row.line())?;
-            report.rows.push(row);
-        }
     }
-    if options.suite != Suite::Kernels {
+    for (case, pattern) in chosen.kernels {
+        let row = Pair::new(&session, case, sizes, pattern)?.measure(options.repeat)?;
+        print(row.line())?;
+        report.rows.push(row);
+    }
+    if chosen.suites.contains(&Suite::Latency) {
         print(latency::Latency::heading())?;
         for latency in latency::measure(options.repeat)? {
             print(latency.line())?;
             report.latencies.push(latency);
         }
+    }
+    if chosen.suites.contains(&Suite::Io) {
+        report.io = Some(io::measure(&sizes.io, options.repeat, &mut print)?);
     }
     print(report.verdict())?;
     if options.json {
@@ -177,30 +179,47 @@ fn write(out: &mut dyn Write, text: &str) -> Result<()> {
         })
 }
 
-/// The kernels with these names, each with each of its patterns. `spmv` means
-/// all patterns, `spmv/band` one.
-fn choose(only: &[String]) -> Result<Vec<(&'static Case, case::Pattern)>> {
-    let all = || {
-        CASES
-            .iter()
-            .flat_map(|case| case.patterns.iter().map(move |&pattern| (case, pattern)))
-    };
-    let names = |wanted: &str, case: &Case, pattern| {
-        wanted == case.name || wanted == case.full_name(pattern)
-    };
-    for wanted in only {
-        if !all().any(|(case, pattern)| names(wanted, case, pattern)) {
-            return Err(unknown(wanted));
+/// What the names given mean.
+struct Chosen {
+    kernels: Vec<(&'static Case, case::Pattern)>,
+    suites: Vec<Suite>,
+}
+
+impl Chosen {
+    /// A suite's name is all of it, `spmv` is all patterns of a kernel, and
+    /// `spmv/band` one.
+    fn of(only: &[String]) -> Result<Self> {
+        let is_named = |wanted: &str, case: &Case, pattern| {
+            wanted == case.name || wanted == case.full_name(pattern)
+        };
+        let mut suites: Vec<Suite> = only.iter().filter_map(|name| Suite::parse(name)).collect();
+        if only.is_empty() {
+            suites = Suite::NAMES.map(|(_, suite)| suite).to_vec();
         }
+        for wanted in only.iter().filter(|name| Suite::parse(name).is_none()) {
+            if !all_kernels().any(|(case, pattern)| is_named(wanted, case, pattern)) {
+                return Err(unknown(wanted));
+            }
+        }
+        let kernels = all_kernels()
+            .filter(|&(case, pattern)| {
+                suites.contains(&Suite::Kernels)
+                    || only.iter().any(|wanted| is_named(wanted, case, pattern))
+            })
+            .collect();
+        Ok(Self { kernels, suites })
     }
-    let is_chosen = |&(case, pattern): &(&Case, case::Pattern)| {
-        only.is_empty() || only.iter().any(|wanted| names(wanted, case, pattern))
-    };
-    Ok(all().filter(is_chosen).collect())
+}
+
+fn all_kernels() -> impl Iterator<Item = (&'static Case, case::Pattern)> {
+    CASES
+        .iter()
+        .flat_map(|case| case.patterns.iter().map(move |&pattern| (case, pattern)))
 }
 
 fn unknown(wanted: &str) -> Diagnostic {
-    let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+    let suites = Suite::NAMES.iter().map(|(name, _)| *name);
+    let known: Vec<&str> = suites.chain(CASES.iter().map(|case| case.name)).collect();
     let error = Diagnostic::new(
         code::BAD_OPTION_VALUE,
         format!("there is no benchmark `{wanted}`"),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sparsec::runtime::Compiler;
 
 use crate::bandwidth::Bandwidth;
+use crate::io::IoReport;
 use crate::latency::Latency;
 use crate::{Options, Size};
 
@@ -26,6 +27,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// First results.
     pub latencies: Vec<Latency>,
+    /// Files and packing, if they were measured.
+    pub io: Option<IoReport>,
 }
 
 /// One kernel beside its counterpart.
@@ -61,6 +64,7 @@ impl Report {
             bandwidth: None,
             rows: Vec::new(),
             latencies: Vec::new(),
+            io: None,
         }
     }
 
@@ -68,9 +72,12 @@ impl Report {
     pub fn missed(&self) -> Vec<String> {
         let kernels = self.rows.iter().filter(|row| !row.keeps_bar());
         let latencies = self.latencies.iter().filter(|it| !it.keeps_bar());
+        let tasks = self.io.iter().flat_map(|io| &io.rows);
+        let tasks = tasks.filter(|row| !row.keeps_bar());
         kernels
             .map(|row| row.name.clone())
             .chain(latencies.map(|latency| format!("{} cache", latency.cache)))
+            .chain(tasks.map(|row| row.name.to_owned()))
             .collect()
     }
 
@@ -109,6 +116,7 @@ impl Report {
             })),
             "kernels": rows,
             "latencies": latencies,
+            "io": self.io.as_ref().map(IoReport::json),
             "missed": self.missed(),
         })
     }
@@ -199,10 +207,10 @@ impl Latency {
     }
 }
 
-fn mark(keeps_bar: bool) -> &'static str {
+pub(crate) fn mark(keeps_bar: bool) -> &'static str {
     if keeps_bar { "" } else { "  below the bar" }
 }
 
-fn milliseconds(time: Duration) -> String {
+pub(crate) fn milliseconds(time: Duration) -> String {
     format!("{:.2} ms", 1e3 * time.as_secs_f64())
 }

@@ -9,6 +9,11 @@ fn tiny() -> Sizes {
         tensor_extents: [7, 5, 9],
         tensor_stored: 60,
         bandwidth_bytes: 1 << 16,
+        io: io::IoSizes {
+            n: 40,
+            file_entries: 100,
+            triplets: 200,
+        },
     }
 }
 
@@ -25,11 +30,26 @@ fn every_kernel_agrees_with_c_by_hand() {
     let mut out = Vec::new();
     let report = measure(&options(false), &tiny(), &mut out).unwrap_or_else(|e| panic!("{e}"));
     let text = String::from_utf8(out).expect("what is printed is text");
-    for (case, pattern) in choose(&[]).expect("all kernels") {
+    for (case, pattern) in all_kernels() {
         assert!(text.contains(&case.full_name(pattern)), "{text}");
     }
     assert_eq!(report.rows.len(), 13);
     assert_eq!(report.latencies.len(), 2);
+    let tasks: Vec<&str> = report
+        .io
+        .iter()
+        .flat_map(|io| &io.rows)
+        .map(|row| row.name)
+        .collect();
+    let all = [
+        "read mtx",
+        "read mtx/1",
+        "read tns",
+        "write mtx",
+        "pack csr",
+        "check csr",
+    ];
+    assert_eq!(tasks, all);
     assert!(report.rows.iter().all(|row| row.ratio > 0.0));
 }
 
@@ -37,7 +57,6 @@ fn every_kernel_agrees_with_c_by_hand() {
 fn json_is_one_object() {
     let mut options = options(true);
     options.only = vec!["spmv/band".to_owned(), "mttkrp".to_owned()];
-    options.suite = Suite::Kernels;
     let mut out = Vec::new();
     measure(&options, &tiny(), &mut out).unwrap_or_else(|e| panic!("{e}"));
     let value: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
@@ -53,4 +72,21 @@ fn unknown_names_are_refused() {
     let error = run(&options, &mut Vec::new()).expect_err("there is no such kernel");
     assert_eq!(error.code(), code::BAD_OPTION_VALUE);
     assert_eq!(error.help_text(), Some("did you mean `spmv`?"));
+}
+
+#[test]
+fn suites_are_names_too() {
+    let only = |names: &[&str]| {
+        Chosen::of(
+            &names
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect::<Vec<_>>(),
+        )
+        .expect("known names")
+    };
+    assert!(only(&["io"]).kernels.is_empty());
+    assert_eq!(only(&["io"]).suites, [Suite::Io]);
+    assert_eq!(only(&["kernels"]).kernels.len(), all_kernels().count());
+    assert_eq!(only(&["latency", "spmv/band"]).kernels.len(), 1);
 }

@@ -188,12 +188,10 @@ pub(crate) struct ConvertArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
-    /// Kernels to time, such as spmv, or spmv/band for one kind of data; all if not given
+    /// What to measure; all if not given: kernels (beside C written by hand), latency
+    /// (from an expression to a first result), io (files and packing beside the SciPy of
+    /// the Python that SPARSEC_PYTHON names), or kernels by name: spmv, spmv/band
     pub(crate) names: Vec<String>,
-
-    /// What to measure: all, kernels, or latency (from an expression to a first result)
-    #[arg(long, value_name = "SUITE", default_value = "all")]
-    pub(crate) suite: String,
 
     /// How large operands are: small or full
     #[arg(long, value_name = "SIZE", default_value = "small")]

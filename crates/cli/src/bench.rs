@@ -1,10 +1,11 @@
-//! `sparsec bench`: kernels beside C written by hand, and how long first
-//! results take. What is measured, and how, stands in `sparsec-bench`.
+//! `sparsec bench`: kernels beside C written by hand, how long first results
+//! take, and files and packing beside SciPy. What is measured, and how, stands
+//! in `sparsec-bench`.
 
 use std::io::{self, Write};
 
 use sparsec::Result;
-use sparsec_bench::{Options, Size, Suite};
+use sparsec_bench::{Options, Size};
 
 use crate::arguments::BenchArguments;
 use crate::call::{Call, MOST_ROUNDS};
@@ -18,7 +19,6 @@ use crate::screen::Screen;
 pub(crate) fn bench(call: &Call, screen: &Screen, arguments: &BenchArguments) -> Result<u8> {
     let defaults = Options::default();
     let options = Options {
-        suite: chosen(call, "suite", &arguments.suite, &Suite::NAMES)?,
         size: chosen(call, "size", &arguments.size, &Size::NAMES)?,
         only: arguments.names.clone(),
         repeat: match &arguments.repeat {

@@ -131,4 +131,11 @@ Write each mode of the result once, with a letter of an operand.";
 
 Give as many tensors as lists, separated by commas, and each list as many letters as its tensor has
 modes.";
+    PEER_FAILED = "E0040", "another program that benchmarks need and that ended",
+    "`sparsec bench io` measures beside SciPy in a Python process, which is started once and asked for one
+thing after the other. It ended before it answered, most likely because memory was out.
+
+    sparsec bench io --size full
+
+Measure with `--size small`, or name another Python with `SPARSEC_PYTHON`.";
 }
