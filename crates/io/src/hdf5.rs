@@ -220,7 +220,7 @@ impl File {
             .collect();
         error
             .note(format!("`{path}` is stored through {}", names.join(", ")))
-            .help("`h5repack -f GZIP=4` rewrites it in a form that is read")
+            .help("`h5repack -f NONE` rewrites it in a form that is read")
     }
 }
 

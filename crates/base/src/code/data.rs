@@ -119,6 +119,7 @@ sparsec. Check the spelling and the permissions.";
     .mtx.gz   .tns.gz    the same, compressed
     .npy      a dense array of NumPy
     .npz      SciPy's sparse matrices, Binsparse, or any tensor as we write it
+    .bsp.h5   .h5   .hdf5   .bsp.npz    Binsparse, in HDF5 or in an archive
 
 Give the file one of these endings.";
     BAD_HEADER = "E0422", "a header that cannot be understood",
@@ -282,14 +283,14 @@ for, or holds a number that cannot be a position or a coordinate. Write the file
 from; `sparsec explain E0461` shows a descriptor.";
     BAD_HDF5 = "E0464", "an HDF5 file that cannot be read",
     "The file is no HDF5 file, is cut off or damaged, or uses something that is not read here: filters
-other than deflate, shuffle and Fletcher-32, arrays of other numbers than integers and floats, and data
-that lies in other files (external links, external storage, virtual datasets).
+of plugins such as Blosc and Zstandard (deflate, LZF, shuffle and Fletcher-32 are read), arrays of other
+things than integers and floats, and data that lies elsewhere (links, external storage, virtual datasets).
 
     h5dump -H -p a.bsp.h5       shows types, layouts and filters
 
 Copy the file again if it is damaged. Otherwise rewrite it:
 
-    h5repack -f GZIP=4 -l CONTI a.bsp.h5 b.bsp.h5";
+    h5repack -f NONE -l CONTI a.bsp.h5 b.bsp.h5";
     NOT_EXPRESSIBLE_IN_BINSPARSE = "E0465", "a tensor that Binsparse cannot state",
     "Binsparse has dense levels and sorted sparse levels whose coordinates stand once, and numbers of
 8 to 64 bits. It has no form for coordinates in any order or more than once, nor for `f16` and `bf16`.
