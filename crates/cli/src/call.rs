@@ -126,6 +126,11 @@ impl Call {
             .any(|word| word.text == "--json")
     }
 
+    /// The words after the program's name.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().skip(1).map(|word| word.text.as_str())
+    }
+
     /// The first word that is `text`, or an option's word with a value attached.
     pub(crate) fn find_word(&self, text: &str) -> Option<Span> {
         let attached = format!("{text}=");
@@ -208,7 +213,7 @@ impl Call {
             "-d" => error.help("write `-d i=100`"),
             _ if text.contains('=') => error,
             _ => error.help(format!(
-                "write `{option} A={text}`, with the name of a tensor for `A`"
+                "write `{option} NAME={text}`, with a tensor of the expression for NAME"
             )),
         }
     }
@@ -237,7 +242,15 @@ impl Call {
     /// `E0421` where the name does not say, shown where it stands: the call is
     /// wrong, whatever the file holds.
     pub(crate) fn file_type(&self, path: &str, span: Span) -> Result<()> {
-        let known = io::file_type(Path::new(path));
+        let path = Path::new(path);
+        let known = io::file_type(path).map_err(|error| match path.is_dir() {
+            true => Diagnostic::new(
+                code::UNKNOWN_FILE_TYPE,
+                format!("`{}` is a directory", path.display()),
+            )
+            .help("name a file"),
+            false => error,
+        });
         known.map_err(|error| error.at(&self.source, span, "named here"))?;
         Ok(())
     }

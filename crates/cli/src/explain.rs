@@ -14,7 +14,12 @@ const NEAR: u64 = 9;
 /// # Errors
 /// `E0007` for a code that there is not.
 pub(crate) fn explain(call: &Call, screen: &mut Screen, wanted: &str) -> Result<u8> {
-    let Some(found) = code::explain(wanted) else {
+    // `203` is short for `E0203`.
+    let whole = match wanted.parse::<u32>() {
+        Ok(number) => format!("E{number:04}"),
+        Err(_) => wanted.to_owned(),
+    };
+    let Some(found) = code::explain(&whole) else {
         return Err(unknown(call, wanted));
     };
     screen.answer(

@@ -34,6 +34,7 @@ pub(crate) fn answer_value(error: &clap::Error, text: &str) -> Value {
 
 /// The diagnostic of a call that clap refuses.
 pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
+    let definition = Cli::command();
     let found = context(
         error,
         [ContextKind::InvalidSubcommand, ContextKind::InvalidArg],
@@ -49,7 +50,7 @@ pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
             ("there is no command".to_owned(), "expected a command")
         }
         ErrorKind::MissingRequiredArgument => (
-            format!("{} is missing", found.join(" and ")),
+            missing(&found, called(&definition, call)),
             "expected after this",
         ),
         ErrorKind::ArgumentConflict => (format!("`{}` is given twice", name(word)), "again"),
@@ -63,7 +64,42 @@ pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
     };
     let place = call.find_word(name(word)).unwrap_or_else(|| call.end());
     let diagnostic = Diagnostic::new(code::BAD_CALL, message).at(call.source(), place, label);
-    diagnostic.help(help(error, word))
+    diagnostic.help(help(error, word, call, &definition))
+}
+
+/// What is missing, with what it is.
+fn missing(found: &[String], command: &clap::Command) -> String {
+    let described = |placeholder: &String| {
+        let name = placeholder.trim_matches(['<', '>', '[', ']']);
+        let argument = command
+            .get_positionals()
+            .find(|argument| argument.to_string() == *placeholder);
+        let help = argument
+            .and_then(clap::Arg::get_help)
+            .map(ToString::to_string);
+        match help.as_deref().and_then(|help| help.split(';').next()) {
+            // Help texts are sentences: this one goes on in the middle of another.
+            Some(help) => {
+                let (first, rest) = help
+                    .trim()
+                    .split_at(help.chars().next().map_or(0, char::len_utf8));
+                format!("{name} ({}{rest})", first.to_lowercase())
+            }
+            None => name.to_owned(),
+        }
+    };
+    let all: Vec<String> = found.iter().map(described).collect();
+    let verb = if all.len() == 1 { "is" } else { "are" };
+    format!("{} {verb} missing", all.join(" and "))
+}
+
+/// The command that the call names, as far as its words are commands.
+fn called<'a>(definition: &'a clap::Command, call: &Call) -> &'a clap::Command {
+    let mut command = definition;
+    for word in call.words() {
+        command = command.find_subcommand(word).unwrap_or(command);
+    }
+    command
 }
 
 /// The first word of clap's description of an option: `-f <NAME=FORMAT>`.
@@ -72,18 +108,26 @@ fn name(word: &str) -> &str {
     &word[..end]
 }
 
-fn help(error: &clap::Error, word: &str) -> String {
+fn help(error: &clap::Error, word: &str, call: &Call, definition: &clap::Command) -> String {
     let suggested = context(error, [ContextKind::SuggestedArg; 2]);
-    let definition = Cli::command();
     let close = match error.kind() {
-        ErrorKind::InvalidSubcommand => closest(word, commands(&definition)),
+        ErrorKind::InvalidSubcommand => closest(word, commands(definition)),
         _ => suggested.first().map(|suggested| name(suggested)),
     };
-    match close {
-        Some(close) => format!("did you mean `{close}`?"),
-        None => {
+    if let Some(close) = close {
+        return format!("did you mean `{close}`?");
+    }
+    let command = called(definition, call);
+    let inner: Vec<&str> = command
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect();
+    match command.get_name() {
+        "sparsec" | "help" => {
             "`sparsec help` lists the commands, `sparsec help run` the options of one".to_owned()
         }
+        own if inner.is_empty() => format!("`sparsec help {own}` shows how it is called"),
+        own => format!("`sparsec {own}` takes one of {}", inner.join(", ")),
     }
 }
 

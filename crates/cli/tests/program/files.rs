@@ -158,7 +158,7 @@ fn files_are_checked_before_they_are_read() {
     check(
         &["convert", "a.mtx"],
         2,
-        &["error[E0001]", "<OUT> is missing"],
+        &["error[E0001]", "OUT (the file to write)"],
     );
     check(&["convert", "a.mtx", "a.mt"], 2, &["error[E0421]"]);
     check(&["convert", "a.mtx", "./a.mtx"], 2, &["error[E0009]"]);

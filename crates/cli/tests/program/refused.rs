@@ -11,7 +11,25 @@ fn wrong_calls_end_with_2() {
     let check = |words: &[&str], texts: &[&str]| place.call(words).refused(2, texts);
     check(&[], &["error[E0001]", "there is no command"]);
     check(&["rnu"], &["error[E0001]", "did you mean `run`?"]);
-    check(&["run"], &["error[E0001]", "<EXPRESSION> is missing"]);
+    check(
+        &["run"],
+        &[
+            "error[E0001]",
+            "EXPRESSION (index notation, such as",
+            "`sparsec help run`",
+        ],
+    );
+    check(
+        &["convert", "a.mtx"],
+        &[
+            "OUT (the file to write) is missing",
+            "`sparsec help convert`",
+        ],
+    );
+    check(
+        &["cache"],
+        &["`sparsec cache` takes one of path, stat, clear"],
+    );
     check(
         &["run", "s = 1", "--foramt", "A=csr"],
         &["error[E0001]", "did you mean `--format`?"],
