@@ -42,6 +42,7 @@ pub(crate) const TYPE: FileType = FileType {
 
 fn read(input: &Input, options: &ReadOptions) -> Result<FileTensor> {
     let archive = Archive::open(input.name(), input.bytes())?;
+    let archive = archive.with_progress(options.progress.as_ref());
     if archive.has(native::MARK) {
         return native::read(&archive, options);
     }

@@ -748,6 +748,20 @@ fn structures_are_not_stated() {
 }
 
 #[test]
+fn arrays_have_no_more_modes_than_numpy_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npy");
+    let dense = |order: usize| {
+        let extents = vec![1; order];
+        Tensor::pack(&Format::dense(order), &extents, &vec![0; order], &[5.0]).unwrap()
+    };
+    write(&path, &dense(64)).unwrap();
+    assert_eq!(read_as(&path, None).unwrap().order(), 64);
+    let fault = write(&path, &dense(65)).unwrap_err();
+    assert_eq!(fault.code(), code::NOT_EXPRESSIBLE_IN_NPY, "{fault}");
+}
+
+#[test]
 fn a_file_of_numpy_may_be_read_alone() {
     let bytes = npy(
         1,

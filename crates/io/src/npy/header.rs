@@ -26,7 +26,9 @@ use sparsec_base::{Code, Diagnostic, ElementType, Result, Source, Span, code};
 
 const MARK: &[u8; 6] = b"\x93NUMPY";
 /// Headers of more bytes are no headers of arrays of numbers.
-const LONGEST: usize = 1 << 20;
+const LONGEST: usize = 1 << 16;
+/// The most modes that NumPy lets an array have.
+pub(crate) const MOST_MODES: usize = 64;
 /// What the data begins at a multiple of.
 const ALIGN: usize = 64;
 
@@ -172,7 +174,8 @@ impl Header {
         Dictionary::new(&source).header()
     }
 
-    /// The bytes of the header, which the data follows.
+    /// The bytes of the header, which the data follows; the shape has no more
+    /// than [`MOST_MODES`] modes.
     pub(crate) fn write(&self) -> Vec<u8> {
         let truth = match self.column_major {
             true => "True",
@@ -183,21 +186,14 @@ impl Header {
             self.dtype.descr(),
             shape_text(&self.shape)
         );
-        // Two bytes hold the length unless the shape has thousands of modes.
-        let padded = |start: usize| (start + text.len() + 1).next_multiple_of(ALIGN) - start;
-        let (version, start) = match u16::try_from(padded(10)) {
-            Ok(_) => (1, 10),
-            Err(_) => (2, 12),
-        };
-        let length = padded(start);
+        // The mark, the version and the length of the header take 10 bytes.
+        let length = (10 + text.len() + 1).next_multiple_of(ALIGN) - 10;
         text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
         text.push('\n');
         let mut bytes = MARK.to_vec();
-        bytes.extend([version, 0]);
-        match version {
-            1 => bytes.extend((length as u16).to_le_bytes()),
-            _ => bytes.extend((length as u32).to_le_bytes()),
-        }
+        bytes.extend([1, 0]);
+        // Of 64 modes at most, a shape takes no more than two bytes can count.
+        bytes.extend((length as u16).to_le_bytes());
         bytes.extend(text.into_bytes());
         bytes
     }
@@ -365,6 +361,10 @@ impl<'a> Dictionary<'a> {
                     self.at += 1;
                     return Ok(shape);
                 }
+                Some(b'0'..=b'9') if shape.len() == MOST_MODES => {
+                    let most = format!("no more than {MOST_MODES} extents");
+                    return Err(self.expected(&most));
+                }
                 Some(b'0'..=b'9') => shape.push(self.number()?),
                 _ => return Err(self.expected("an extent")),
             }
@@ -471,7 +471,12 @@ mod tests {
         let dtypes = ElementType::ALL.map(Dtype::Number);
         let texts = [Dtype::Bytes(3), Dtype::Text(7)];
         for dtype in dtypes.into_iter().chain(texts) {
-            for shape in [vec![], vec![3], vec![0, u64::MAX], vec![7; 40_000]] {
+            for shape in [
+                vec![],
+                vec![3],
+                vec![0, u64::MAX],
+                vec![u64::MAX; MOST_MODES],
+            ] {
                 let header = Header {
                     dtype,
                     swapped: false,
@@ -511,6 +516,8 @@ mod tests {
             &format!("{head}(99999999999999999999,)}}"),
             "beyond 64 bits",
         );
+        let many = "1,".repeat(MOST_MODES + 1);
+        check(&format!("{head}({many})}}"), "no more than 64 extents");
         check(&format!("{head}(3,)}} é"), "the end of the header");
         check("{'descr': '<f8', 'shape': (3,)}", "says too little");
         check("{'descr': '<f8', 'depth': 3}", "a header has no `depth`");

@@ -35,6 +35,7 @@ use sparsec_tensor::Array;
 
 use crate::npy::header::{Dtype, Header};
 use crate::npy::ndarray::{NdArray, read_text};
+use crate::progress::{Meter, Progress};
 
 /// Bytes that deflate can make of one.
 const MOST_EXPANSION: u64 = 1032;
@@ -59,11 +60,11 @@ const STEP: usize = 256 << 10;
 /// assert_eq!(archive.array("x")?.values.as_slice(), Some(&[1.5, 2.5, 3.5][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Archive<'a> {
     name: String,
     zip: ZipSliceArchive<&'a [u8]>,
     members: Vec<Member>,
+    meter: Meter<'a>,
 }
 
 #[derive(Debug)]
@@ -111,7 +112,21 @@ impl<'a> Archive<'a> {
             name: name.to_owned(),
             zip,
             members,
+            meter: Meter::new(None, 0, 0, 0),
         })
+    }
+
+    /// The same archive, which tells how many bytes of its members are read.
+    pub(crate) fn with_progress(self, progress: Option<&'a Progress>) -> Self {
+        let sizes = self
+            .members
+            .iter()
+            .map(|member| member.place.uncompressed_size_hint());
+        let total = sizes.fold(0, u64::saturating_add);
+        Self {
+            meter: Meter::new(progress, total, 0, total),
+            ..self
+        }
     }
 
     /// The file, for messages.
@@ -206,7 +221,7 @@ impl<'a> Archive<'a> {
         };
         match found.method {
             CompressionMethod::STORE => {
-                wrong(summed(bytes).finalize(), bytes.len() as u64)?;
+                wrong(summed(bytes, &self.meter).finalize(), bytes.len() as u64)?;
                 read(&name, Bytes::Stored(bytes))
             }
             CompressionMethod::DEFLATE => {
@@ -217,7 +232,7 @@ impl<'a> Archive<'a> {
                         "claims to expand from {given} to {length} bytes, which it cannot"
                     )));
                 }
-                let mut source = Summed::new(DeflateDecoder::new(bytes));
+                let mut source = Summed::new(DeflateDecoder::new(bytes), &self.meter);
                 let result = read(&name, Bytes::Deflated(&mut source, length))?;
                 // What was read is as long as claimed; is there more?
                 let more = source.read(&mut [0]);
@@ -264,40 +279,44 @@ enum Bytes<'s, 'a> {
     /// Where it lies.
     Stored(&'s [u8]),
     /// A stream that expands it, and how many bytes it claims to have.
-    Deflated(&'s mut Summed<DeflateDecoder<&'a [u8]>>, u64),
+    Deflated(&'s mut Summed<'a, DeflateDecoder<&'a [u8]>>, u64),
 }
 
 /// A reader that takes the checksum of what is read.
-struct Summed<R> {
+struct Summed<'a, R> {
     inner: R,
+    meter: &'a Meter<'a>,
     sum: Hasher,
     length: u64,
 }
 
-impl<R> Summed<R> {
-    fn new(inner: R) -> Self {
+impl<'a, R> Summed<'a, R> {
+    fn new(inner: R, meter: &'a Meter<'a>) -> Self {
         Self {
             inner,
+            meter,
             sum: Hasher::new(),
             length: 0,
         }
     }
 }
 
-impl<R: Read> Read for Summed<R> {
+impl<R: Read> Read for Summed<'_, R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let step = to.len().min(STEP);
         let n = self.inner.read(&mut to[..step])?;
         self.sum.update(&to[..n]);
         self.length += n as u64;
+        self.meter.add(n as u64);
         Ok(n)
     }
 }
 
 /// The checksum of bytes, taken in parallel.
-fn summed(bytes: &[u8]) -> Hasher {
+fn summed(bytes: &[u8], meter: &Meter<'_>) -> Hasher {
     let sums = map(ranges(bytes.len(), GRAIN), |part| {
         let mut sum = Hasher::new();
+        meter.add(part.len() as u64);
         sum.update(&bytes[part]);
         sum
     });
@@ -322,7 +341,8 @@ impl<W: Write> ArchiveWriter<W> {
     }
 
     /// Appends an array whose last mode varies fastest, called `member` without
-    /// `.npy`. The numbers are as many as the product of the extents. Those of
+    /// `.npy`. The numbers are as many as the product of the extents, of which
+    /// NumPy allows 64. Those of
     /// `bf16`, which NumPy lacks, are stated as `u16` of the same bits.
     ///
     /// # Errors
@@ -388,8 +408,9 @@ impl<W: Write> ArchiveWriter<W> {
         let (mut entry, _) = self.zip.new_file(&file[..]).start().map_err(refused)?;
         entry.write_all(&header)?;
         entry.write_all(data)?;
-        let mut sum = summed(&header);
-        sum.combine(&summed(data));
+        let unseen = Meter::new(None, 0, 0, 0);
+        let mut sum = summed(&header, &unseen);
+        sum.combine(&summed(data, &unseen));
         let length = (header.len() + data.len()) as u64;
         let end = DataDescriptorOutput::new(sum.finalize(), length);
         entry.finish(end).map_err(refused)?;
