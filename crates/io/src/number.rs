@@ -34,9 +34,10 @@ pub(crate) trait Value: Element {
     fn read(text: &[u8], n_parts: usize) -> Option<(Self, usize)>;
     /// Appends the value.
     fn write(self, out: &mut Vec<u8>);
-    /// The value of the mirror image where it is the negative.
+    /// The value of the mirror image where it is the negative. That of zero is
+    /// +0, as it is where a zero is not stored.
     fn negated(self) -> Self;
-    /// The value of the mirror image where it is the conjugate.
+    /// The value of the mirror image where it is the conjugate; zeros as above.
     fn conjugated(self) -> Self {
         self
     }
@@ -153,7 +154,7 @@ macro_rules! floats {
                 }
             }
             fn negated(self) -> Self {
-                -self
+                0.0 - self
             }
         }
     )*};
@@ -199,7 +200,7 @@ macro_rules! halves {
                 shorter.find(same).unwrap_or(value).write(out);
             }
             fn negated(self) -> Self {
-                -self
+                $ty::ZERO - self
             }
         }
     )*};
@@ -251,10 +252,10 @@ macro_rules! complex {
                 self.im.write(out);
             }
             fn negated(self) -> Self {
-                -self
+                Complex::new(self.re.negated(), self.im.negated())
             }
             fn conjugated(self) -> Self {
-                self.conj()
+                Complex::new(self.re, self.im.negated())
             }
         }
     )*};

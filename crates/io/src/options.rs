@@ -31,6 +31,7 @@ pub struct WriteOptions {
     /// must have it, or is refused.
     pub structure: Structure,
     /// Whether a `.tns` file gets the extended header, which states the extents
-    /// and which plain FROSTT files have not. Other types always state them.
+    /// and which plain FROSTT files have not; a tensor of order 0 has none to state.
+    /// Other types always state them.
     pub states_extents: bool,
 }

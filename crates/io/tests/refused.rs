@@ -159,25 +159,91 @@ fn headers_that_cannot_be_used() {
         "a.mtx",
         rest("99999999999999999999 3 1\n").as_bytes(),
         bad,
-        "expected the number of rows",
+        "a number of rows that is too large",
     );
     check_part("a.tns", b"# nothing\n\n", bad, "has no entries");
 }
 
 #[test]
 fn kinds_of_files_that_are_not_read() {
-    let later = code::UNSUPPORTED_FILE;
-    for (header, word) in [
-        ("matrix array real general", "array"),
-        ("matrix coordinate complex general", "complex"),
-        ("matrix coordinate real skew-symmetric", "skew-symmetric"),
-        ("matrix coordinate real Hermitian", "hermitian"),
-        ("vector coordinate real general", "vector"),
+    let part = "`vector` Matrix Market files are not supported in this version";
+    let text = b"%%MatrixMarket vector coordinate real general\n3 0\n";
+    check_part("a.mtx", text, code::UNSUPPORTED_FILE, part);
+    // What contradicts itself is no kind of file.
+    for header in [
+        "matrix array pattern general",
+        "matrix coordinate pattern skew-symmetric",
+        "matrix coordinate pattern hermitian",
     ] {
-        let part = format!("`{word}` Matrix Market files are not supported in this version");
         let text = format!("%%MatrixMarket {header}\n3 3 0\n");
-        check_part("a.mtx", text.as_bytes(), later, &part);
+        check_part("a.mtx", text.as_bytes(), code::BAD_HEADER, "expected `");
     }
+}
+
+#[test]
+fn arrays_that_are_too_short_or_long() {
+    let array = |kind: &str, body: &str| {
+        format!("%%MatrixMarket matrix array real {kind}\n{body}").into_bytes()
+    };
+    let count = code::WRONG_ENTRY_COUNT;
+    let check = |kind, body, part| check_part("a.mtx", &array(kind, body), count, part);
+    check("general", "2 2\n1\n2\n3\n", "promises 4 lines");
+    check("general", "2 2\n1\n2\n3\n4\n5\n", "too many");
+    check("symmetric", "2 2\n1\n2\n", "promises 3 lines");
+    check("skew-symmetric", "2 2\n1\n2\n", "promises 1 lines");
+    let huge = "4294967296 4294967297\n1\n";
+    check("general", huge, "promises more than 2^64 lines");
+    let line = array("general", "1 1\n1 1 2.5\n");
+    check_part(
+        "a.mtx",
+        &line,
+        code::BAD_ENTRY,
+        "expected the end of the line",
+    );
+    let sizes = array("general", "1 1 1\n2.5\n");
+    check_part("a.mtx", &sizes, code::BAD_HEADER, "more than two numbers");
+}
+
+#[test]
+fn entries_that_are_not_their_own_images() {
+    let skew = b"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 2\n1 1 0\n2 2 1\n";
+    let part = "2 2 1\n  | ^^^^^ the diagonal is zero";
+    check_part("a.mtx", skew, code::ASYMMETRIC_FILE, part);
+    let hermitian = b"%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 2 3\n";
+    let part = "the imaginary part is zero on the diagonal";
+    check_part("a.mtx", hermitian, code::ASYMMETRIC_FILE, part);
+    let unsigned =
+        b"%%MatrixMarket matrix coordinate unsigned-integer skew-symmetric\n2 2 1\n2 1 3\n";
+    check_part(
+        "a.mtx",
+        unsigned,
+        code::ASYMMETRIC_FILE,
+        "the negative of 3",
+    );
+}
+
+#[test]
+fn extended_files_that_lie() {
+    let tns = |text: &str, code, part: &str| check_part("a.tns", text.as_bytes(), code, part);
+    let count = code::WRONG_ENTRY_COUNT;
+    tns("2 2\n3 3\n1 1 1.5\n", count, "the header promises 2 lines");
+    tns(
+        "2 1\n3 3\n1 1 1.5\n2 2 2.5\n",
+        count,
+        "this one is too many",
+    );
+    let bounds = code::OUT_OF_BOUNDS;
+    tns("2 1\n3 3\n1 4 1.5\n", bounds, "whose extent is 3");
+    let mark = "# extended FROSTT format\n";
+    let bad = code::BAD_HEADER;
+    tns(mark, bad, "expected an order and a number of entries");
+    tns(
+        &format!("{mark}2 0\n3 3 3\n"),
+        bad,
+        "an extended file without",
+    );
+    tns(&format!("{mark}2 x\n3 3\n"), bad, "2 x");
+    tns(&format!("{mark}1000000000000000000 1\n3\n"), bad, "3");
 }
 
 #[test]
@@ -214,27 +280,31 @@ fn lines_that_are_no_entries() {
 }
 
 #[test]
-fn values_of_another_type() {
+fn values_that_a_type_would_lose() {
     let folder = folder();
-    let path = file(&folder, "a.tns", b"1 2.5\n");
-    let fault = read_as(&path, Some(ElementType::I64)).unwrap_err();
-    assert_eq!(fault.code(), code::BAD_ENTRY);
-    assert!(
-        fault
-            .to_string()
-            .contains("expected an integer of at most 64 bits")
-    );
-    let path = file(
-        &folder,
-        "a.mtx",
-        b"%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 99999999999999999999\n",
-    );
-    let fault = read_as(&path, None).unwrap_err();
-    assert!(
-        fault
-            .to_string()
-            .contains("expected an integer of at most 64 bits")
-    );
+    let lossy = |name: &str, content: &str, element: Option<ElementType>, part: &str| {
+        let path = file(&folder, name, content.as_bytes());
+        let fault = read_as(&path, element).expect_err(part);
+        assert_eq!(fault.code(), code::LOSSY_TYPE, "{fault}");
+        assert!(fault.to_string().contains(part), "{fault}");
+    };
+    use ElementType::{Bool, F16, F32, F64, I32, I64, U8, U64};
+    let integer = "expected an integer of at most 64 bits";
+    lossy("a.tns", "1 2.5\n", Some(I64), integer);
+    lossy("a.tns", "1 7\n2 1.5\n", Some(I32), "a.tns:2:3");
+    lossy("a.tns", "1 300\n", Some(U8), "an integer from 0 to 255");
+    lossy("a.tns", "1 -1\n", Some(U64), "without sign");
+    lossy("a.tns", "1 2\n", Some(Bool), "a truth value");
+    lossy("a.tns", "1 1e40\n", Some(F32), "within the range of f32");
+    lossy("a.tns", "1 70000\n", Some(F16), "within the range of f16");
+    let header = |field: &str| format!("%%MatrixMarket matrix coordinate {field} general\n1 1 1\n");
+    let large = header("integer") + "1 1 99999999999999999999\n";
+    lossy("a.mtx", &large, None, integer);
+    let complex = header("complex") + "1 1 1 0\n";
+    let part = "complex general\n  |                                  ^^^^^^^ each has two parts";
+    lossy("a.mtx", &complex, Some(F64), part);
+    let complex = "1 1\n3\n1 1 0\n";
+    lossy("a.tns", complex, Some(F64), "the value has two parts");
 }
 
 #[test]

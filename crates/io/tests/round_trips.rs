@@ -6,7 +6,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use sparsec_base::{Complex, ElementType, Scalar, bf16, f16};
 use sparsec_format::Format;
-use sparsec_io::{ReadOptions, read, read_as, write};
+use sparsec_io::{
+    Content, Progress, ReadOptions, Structure, WriteOptions, read, read_as, stage, write,
+};
 use sparsec_tensor::{Array, Entries, PackOptions, Tensor};
 
 /// Random bits as entries of a type; one NaN stands for all, as text has one.
@@ -76,17 +78,80 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn tensors_read_back((tensor, compressed) in (0..6usize).prop_flat_map(|n| (tensors(n), any::<bool>()))) {
+    fn tensors_read_back((tensor, compression) in (0..6usize).prop_flat_map(|n| (tensors(n), 0..3usize))) {
         let folder = tempfile::tempdir().unwrap();
         for ending in ["tns", "mtx"] {
             if ending == "mtx" && tensor.order() != 2 {
                 continue;
             }
-            let gz = if compressed { ".gz" } else { "" };
-            let path = folder.path().join(format!("a.{ending}{gz}"));
+            let packed = ["", ".gz", ".zst"][compression];
+            let path = folder.path().join(format!("a.{ending}{packed}"));
             write(&path, &tensor).unwrap();
             prop_assert_eq!(&read_back(&path, &tensor), &tensor);
+            // What the header says is enough, as far as there is one.
+            let header = WriteOptions { states_extents: true, ..WriteOptions::default() };
+            stage(&path, &tensor, &header).unwrap().commit().unwrap();
+            let found = read_as(&path, Some(tensor.element())).unwrap();
+            prop_assert!(tensor.order() == 0 || found.states_extents);
+            let back = found.into_tensor(tensor.format(), PackOptions::default()).unwrap();
+            prop_assert_eq!(&back, &tensor);
         }
+    }
+
+    #[test]
+    fn structure_reads_back(
+        half in prop::collection::btree_map((0..9u64, 0..9u64), any::<u64>(), 0..20),
+        element in prop::sample::select(ElementType::ALL.to_vec()),
+        which in 0..4usize,
+        dense: bool,
+    ) {
+        let structure = Structure::ALL[which];
+        let skew = structure == Structure::SkewSymmetric;
+        prop_assume!(!skew || element.is_float() || element.is_complex());
+        let half: Vec<_> = half
+            .into_iter()
+            .filter(|((row, column), _)| which == 0 || row > column || row == column && which == 1)
+            .collect();
+        let bits: Vec<u64> = half.iter().map(|(_, bits)| *bits).collect();
+        let values = values(element, &bits);
+        // The header of a whole matrix is not known to the test: it reads the
+        // stated half and lets the reader complete it.
+        let mut text = format!(
+            "%%MatrixMarket matrix coordinate {} {structure}\n9 9 {}\n",
+            if element.is_complex() { "complex" } else { "real" },
+            half.len()
+        );
+        for (e, ((row, column), _)) in half.iter().enumerate() {
+            let value = match values.get(e) {
+                Scalar::Bool(value) => u8::from(value).to_string(),
+                Scalar::C64(value) => format!("{:?} {:?}", value.re, value.im),
+                Scalar::C128(value) => format!("{:?} {:?}", value.re, value.im),
+                value => value.to_string(),
+            };
+            text += &format!("{} {} {value}\n", row + 1, column + 1);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (first, second) = (folder.path().join("a.mtx"), folder.path().join("b.mtx"));
+        std::fs::write(&first, text).unwrap();
+        let format = if dense { Format::dense(2) } else { Format::csr() };
+        let read = |path: &Path| {
+            let found = read_as(path, Some(element)).unwrap_or_else(|fault| panic!("{fault}"));
+            prop_assert_eq!(found.structure, structure);
+            let n_stored = found.n_stored;
+            Ok((found.into_tensor(&format, PackOptions::default()).unwrap(), n_stored))
+        };
+        let (whole, n_stored) = read(&first)?;
+        prop_assert_eq!(n_stored, half.len() as u64);
+        let options = WriteOptions { structure, ..WriteOptions::default() };
+        // NaN differs from itself, so a matrix with one has no structure.
+        let written = stage(&second, &whole, &options);
+        let Ok(written) = written else {
+            prop_assert!(which > 0 && text_has_nan(&first));
+            return Ok(());
+        };
+        written.commit().unwrap();
+        let (again, _) = read(&second)?;
+        prop_assert_eq!(again, whole);
     }
 
     #[test]
@@ -112,6 +177,11 @@ proptest! {
             }
         }
     }
+}
+
+fn text_has_nan(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.to_ascii_lowercase().contains("nan")
 }
 
 /// Reads text as a file of this name.
@@ -155,6 +225,104 @@ fn fields_say_the_type() {
     let values = special.values.slice::<f64>();
     assert_eq!(values[..2], [f64::INFINITY, f64::NEG_INFINITY]);
     assert!(values[2].is_nan());
+}
+
+#[test]
+fn arrays_are_dense_tensors() {
+    let array = |kind: &str, body: &str| {
+        entries(
+            "a.mtx",
+            &format!("%%MatrixMarket matrix array {kind}\n{body}"),
+        )
+    };
+    let get = |entries: Entries| {
+        let tensor = Tensor::pack_entries(&Format::dense(2), entries, PackOptions::default());
+        tensor.unwrap().vals().clone()
+    };
+    let general = get(array(
+        "real general",
+        "% by columns\n2 3\n1\n2\n3\n4\n5\n6\n",
+    ));
+    assert_eq!(general, Array::from_vec(vec![1.0, 3.0, 5.0, 2.0, 4.0, 6.0]));
+    let symmetric = get(array("integer symmetric", "2 2\n1\n2\n3\n"));
+    assert_eq!(symmetric, Array::from_vec(vec![1i64, 2, 2, 3]));
+    let skew = get(array("real skew-symmetric", "2 2\n2\n"));
+    assert_eq!(skew, Array::from_vec(vec![0.0, -2.0, 2.0, 0.0]));
+    let hermitian = get(array("complex hermitian", "2 2\n1 0\n2 3\n4 0\n"));
+    let c = Complex::new;
+    let expected: Vec<Complex<f64>> = vec![c(1.0, 0.0), c(2.0, -3.0), c(2.0, 3.0), c(4.0, 0.0)];
+    assert_eq!(hermitian, Array::from_vec(expected));
+    let unsigned = array("unsigned-integer general", "1 1\n18446744073709551615\n");
+    assert_eq!(unsigned.values, Array::from_vec(vec![u64::MAX]));
+}
+
+#[test]
+fn structure_is_kept_if_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mtx");
+    let text = "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 1 3\n";
+    std::fs::write(&path, text).unwrap();
+    let options = ReadOptions {
+        keep_structure: true,
+        ..ReadOptions::default()
+    };
+    let found = read(&path, &options).unwrap();
+    assert_eq!(found.structure, Structure::Symmetric);
+    let kept = found.into_entries().unwrap();
+    assert_eq!(kept.coords, [0, 0, 1, 0]);
+    let found = read_as(&path, None).unwrap();
+    assert!(matches!(&found.content, Content::Entries(entries) if entries.len() == 3));
+    assert_eq!(found.n_stored, 2);
+}
+
+#[test]
+fn extended_files_state_extents() {
+    let extended = entries("a.tns", "3 2\n2 4 9\n1 1 3 2.5\n2 4 1 -1\n");
+    assert_eq!(extended.extents, [2, 4, 9]);
+    assert_eq!(extended.coords, [0, 0, 2, 1, 3, 0]);
+    let vector = entries("a.tns", "1 1\n7\n2 2.5\n");
+    assert_eq!(
+        (&vector.extents[..], &vector.coords[..]),
+        (&[7][..], &[1][..])
+    );
+    let marked = entries("a.tns", "# extended FROSTT format\n2 0\n5 6\n");
+    assert_eq!((&marked.extents[..], marked.len()), (&[5, 6][..], 0));
+    let complex = entries("a.tns", "2 1\n5 6\n1 2 0.5 -1\n");
+    assert_eq!(
+        complex.values,
+        Array::from_vec(vec![Complex::new(0.5, -1.0)])
+    );
+    // Without the mark these are the lines of a vector.
+    let plain = entries("a.tns", "2 0\n5 6\n");
+    assert_eq!((&plain.extents[..], plain.len()), (&[5][..], 2));
+    let plain = entries("a.tns", "2 3\n3 4\n4 5\n");
+    assert_eq!((&plain.extents[..], plain.len()), (&[4][..], 3));
+}
+
+#[test]
+fn long_reads_tell_how_far_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tns");
+    std::fs::write(&path, "1 2 2.5\n".repeat(300_000)).unwrap();
+    let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let list = std::sync::Arc::clone(&heard);
+    let options = ReadOptions {
+        progress: Some(Progress::new(move |done, total| {
+            list.lock().unwrap().push((done, total));
+        })),
+        ..ReadOptions::default()
+    };
+    let start = std::time::Instant::now();
+    let found = read(&path, &options).unwrap();
+    let tenths = start.elapsed().as_millis() / 100;
+    assert_eq!(found.n_stored, 300_000);
+    let heard = heard.lock().unwrap();
+    assert!(
+        heard.len() as u128 <= tenths + 1,
+        "a few times a second at most"
+    );
+    let total = 300_000 * 8;
+    assert!(heard.iter().all(|&(done, all)| done <= all && all == total));
 }
 
 #[test]
