@@ -184,6 +184,10 @@ pub(crate) struct ConvertArguments {
     /// What becomes of a matrix that states one triangle: expand (write every entry) or keep
     #[arg(long, value_name = "HOW", default_value = "expand")]
     pub(crate) structure: String,
+
+    /// State the extents in a .tns file, in a header that not every program reads
+    #[arg(long)]
+    pub(crate) extents: bool,
 }
 
 #[derive(Debug, Args)]

@@ -63,7 +63,7 @@ pub(crate) fn convert(
     progress.step(format!("write {to}"));
     let options = WriteOptions {
         structure,
-        ..WriteOptions::default()
+        states_extents: arguments.extents,
     };
     io::stage(Path::new(to), &tensor, &options)
         .and_then(io::Staged::commit)

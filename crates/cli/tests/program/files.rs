@@ -111,6 +111,21 @@ fn convert_keeps_every_entry() {
 }
 
 #[test]
+fn convert_states_extents_where_asked() {
+    let place = Place::new();
+    place.write("wide.mtx", &MATRIX.replace("3 4 4", "9 8 4"));
+    let extents = |words: &[&str]| {
+        place.call(words).answer();
+        let answer = place.call(&["info", "wide.tns", "--json"]).answer();
+        let value: Value = serde_json::from_str(&answer).expect("JSON");
+        value["extents"].clone()
+    };
+    let convert = ["convert", "wide.mtx", "wide.tns", "--extents"];
+    assert_eq!(extents(&convert[..3]), serde_json::json!([3, 4]));
+    assert_eq!(extents(&convert), serde_json::json!([9, 8]));
+}
+
+#[test]
 fn convert_changes_types_only_without_loss() {
     let place = with_matrix();
     let narrow = ["convert", "a.mtx", "b.mtx", "-t", "i8", "--json"];
