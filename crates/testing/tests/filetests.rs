@@ -54,7 +54,7 @@ macro_rules! provoked {
 /// Codes that need more than a program: a call, files, broken arrays, a broken
 /// compiler, loop IR or relations as text.
 const ELSEWHERE: &[Elsewhere] = &[
-    provoked!("crates/cli/tests/program/refused.rs": BAD_CALL, NOT_A_PAIR, SAID_TWICE, BAD_OPTION_VALUE, DOES_NOT_APPLY, SAME_OUTPUT, UNKNOWN_CODE, CANNOT_PRINT, MISSING_EXTENT),
+    provoked!("crates/cli/tests/program/refused.rs": BAD_CALL, NOT_A_PAIR, SAID_TWICE, BAD_OPTION_VALUE, DOES_NOT_APPLY, SAME_OUTPUT, UNKNOWN_CODE, CANNOT_PRINT, REPLACES_INPUT, MISSING_EXTENT),
     provoked!("crates/relation/tests/text.rs": RELATION_ARITY, RELATION_NAME),
     provoked!("crates/relation/tests/laws.rs": RELATION_UNBOUND),
     provoked!("crates/tensor/tests/refused.rs": OUT_OF_BOUNDS, LENGTH_MISMATCH, ARRAY_MISMATCH, BAD_SEGMENTS, BAD_COORDINATES, INDEX_WIDTH_OVERFLOW, TENSOR_TOO_LARGE, DUPLICATE_ENTRY, UNKNOWN_GENERATOR, BAD_GENERATOR_ARGUMENT),
