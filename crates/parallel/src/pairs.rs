@@ -42,6 +42,9 @@ const FEW: usize = 32;
 /// Pairs that one thread scatters at a time.
 const GRAIN: usize = 1 << 16;
 
+/// How two values at equal keys become one.
+pub type Combine<'a, V> = &'a (dyn Fn(V, V) -> V + Sync);
+
 /// Keys in ascending order, and the value of each.
 pub struct Pairs<K, V> {
     keys: Memory,
@@ -100,7 +103,7 @@ impl<K: Plain, V: Plain> Pairs<K, V> {
 /// If there is not one value a key.
 ///
 /// ```
-/// let pairs = sparsec_parallel::sort_pairs(&[7u64, 3, 7], &[1.0, 2.0, 0.5], 3, Some(|a, b| a + b))?;
+/// let pairs = sparsec_parallel::sort_pairs(&[7u64, 3, 7], &[1.0, 2.0, 0.5], 3, Some(&|a, b| a + b))?;
 /// assert_eq!((pairs.keys(), pairs.values()), (&[3, 7][..], &[2.0, 1.5][..]));
 /// # Ok::<(), sparsec_parallel::AllocError>(())
 /// ```
@@ -108,7 +111,7 @@ pub fn sort_pairs<K: Key + Plain, V: Plain>(
     keys: &[K],
     values: &[V],
     bits: u32,
-    combine: Option<fn(V, V) -> V>,
+    combine: Option<Combine<'_, V>>,
 ) -> Result<Pairs<K, V>, AllocError> {
     assert_eq!(keys.len(), values.len(), "one value a key");
     let mut sorted = Pairs::zeroed(keys.len())?;
@@ -124,7 +127,7 @@ fn sort_into<K: Key + Plain, V: Plain>(
     keys: &[K],
     values: &[V],
     bits: u32,
-    combine: Option<fn(V, V) -> V>,
+    combine: Option<Combine<'_, V>>,
     to_keys: &mut [K],
     to_values: &mut [V],
 ) -> Result<usize, AllocError> {
@@ -218,7 +221,7 @@ unsafe impl<K: Send, V: Send> Sync for Target<K, V> {}
 fn sort_buckets<K: Key + Plain, V: Plain>(
     buckets: &[usize],
     bits: u32,
-    combine: Option<fn(V, V) -> V>,
+    combine: Option<Combine<'_, V>>,
     keys: &mut [K],
     values: &mut [V],
 ) -> Result<Vec<usize>, AllocError> {
@@ -253,7 +256,7 @@ fn sort_large<K: Key + Plain, V: Plain>(
     keys: &mut [K],
     values: &mut [V],
     bits: u32,
-    combine: Option<fn(V, V) -> V>,
+    combine: Option<Combine<'_, V>>,
 ) -> Result<usize, AllocError> {
     let sorted = sort_pairs(keys, values, bits, combine)?;
     let kept = sorted.keys().len();
@@ -263,7 +266,7 @@ fn sort_large<K: Key + Plain, V: Plain>(
 }
 
 /// Combines neighbours with equal keys; returns how many pairs are left.
-fn merge<K: Key, V: Copy>(keys: &mut [K], values: &mut [V], combine: fn(V, V) -> V) -> usize {
+fn merge<K: Key, V: Copy>(keys: &mut [K], values: &mut [V], combine: Combine<'_, V>) -> usize {
     let n = keys.len();
     let Some(first) = (1..n).find(|&e| keys[e - 1] == keys[e]) else {
         return n;
@@ -427,7 +430,7 @@ mod tests {
             keys.zip(pairs.values().iter().copied()).collect()
         };
         // Not commutative: shows the order in which values are combined.
-        let combine: fn(u64, u64) -> u64 = |a, b| a.wrapping_mul(31).wrapping_add(b);
+        let combine = |a: u64, b: u64| a.wrapping_mul(31).wrapping_add(b);
         let mut combined: Vec<(u64, u64)> = Vec::new();
         for &(key, value) in &expected {
             match combined.last_mut() {
@@ -439,7 +442,7 @@ mod tests {
             with_threads(threads, || {
                 let sorted = sort_pairs(&keys, &values, bits, None).unwrap();
                 assert_eq!(list(&sorted), expected, "{n} of {bits} bits");
-                let sorted = sort_pairs(&keys, &values, bits, Some(combine)).unwrap();
+                let sorted = sort_pairs(&keys, &values, bits, Some(&combine)).unwrap();
                 assert_eq!(list(&sorted), combined, "{n} of {bits} bits");
                 let wide: Vec<u128> = keys.iter().map(|&key| key.into()).collect();
                 let sorted = sort_pairs(&wide, &values, bits, None).unwrap();
@@ -468,8 +471,8 @@ mod tests {
             check(200_000, bits, true);
         }
         let same = vec![5u64; 100_000];
-        let sum: fn(u64, u64) -> u64 = |a, b| a + b;
-        let sorted = sort_pairs(&same, &same, 64, Some(sum)).unwrap();
+        let sum = |a, b| a + b;
+        let sorted = sort_pairs(&same, &same, 64, Some(&sum)).unwrap();
         assert_eq!((sorted.keys(), sorted.values()), (&[5][..], &[500_000][..]));
     }
 }

@@ -12,6 +12,7 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
@@ -60,7 +61,32 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync + Send) ->
     if items.len() <= 1 || threads() == 1 {
         return items.into_iter().map(f).collect();
     }
-    items.into_par_iter().map(f).collect()
+    // Threads share numbers, not items: what runs in parallel is then compiled
+    // once, and not for every `T`, `R` and `f`. Nobody waits for a lock.
+    let items: Vec<_> = items
+        .into_iter()
+        .map(|item| Mutex::new(Some(item)))
+        .collect();
+    let results: Vec<_> = items.iter().map(|_| Mutex::new(None)).collect();
+    run(items.len(), &|number| {
+        if let Some(item) = locked(&items[number]).take() {
+            *locked(&results[number]) = Some(f(item));
+        }
+    });
+    let results = results.into_iter().map(Mutex::into_inner);
+    results
+        .filter_map(|result| result.unwrap_or_else(PoisonError::into_inner))
+        .collect()
+}
+
+/// Calls `work` with every number below `n`, in parallel.
+fn run(n: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..n).into_par_iter().with_max_len(1).for_each(work);
+}
+
+/// A panic in `f` goes on in the thread that asked, so a poisoned lock is not seen.
+fn locked<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Cuts `all` into consecutive pieces of the given lengths, which together are

@@ -311,6 +311,11 @@ impl Array {
         }
     }
 
+    /// The bytes of the numbers as other numbers of the same size.
+    pub(crate) fn as_plain<T: Plain>(&self) -> &[T] {
+        self.memory.as_slice()
+    }
+
     /// As [`Array::slice`], to write to.
     ///
     /// # Panics

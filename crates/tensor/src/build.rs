@@ -77,44 +77,13 @@ struct Builder<'a, T> {
 
 /// The position of each entry in a level.
 enum Places {
-    /// Below these dense levels, and no other: computed from coordinates.
-    /// Without levels, all entries are at position 0.
-    Dense(Vec<usize>),
+    /// Below these dense levels of such extents, and no other: computed from
+    /// coordinates. Without levels, all entries are at position 0.
+    Dense(Vec<(usize, usize)>),
     /// The number of the entry.
     Entry,
     /// Written down.
     Listed(Vec<usize>),
-}
-
-/// Runs an expression with the position of an entry as a function.
-macro_rules! with_places {
-    ($builder:expr, $place:ident => $body:expr) => {
-        match &$builder.places {
-            Places::Dense(levels) => match levels[..] {
-                [] => {
-                    let $place = |_: usize| 0;
-                    $body
-                }
-                [level] => {
-                    let coord = $builder.tuples.coord(level);
-                    let $place = |e: usize| coord(e) as usize;
-                    $body
-                }
-                _ => {
-                    let $place = |e: usize| $builder.linear(levels, e);
-                    $body
-                }
-            },
-            Places::Entry => {
-                let $place = |e: usize| e;
-                $body
-            }
-            Places::Listed(list) => {
-                let $place = |e: usize| list[e];
-                $body
-            }
-        }
-    };
 }
 
 /// Runs an expression with the numbers of an index array and how to make one.
@@ -152,27 +121,32 @@ impl<T: Tuples> Builder<'_, T> {
         self.extents[self.format.levels()[level].mode]
     }
 
-    /// The position of an entry below dense levels only; below the product of
-    /// their extents, which was checked, so it does not overflow.
-    fn linear(&self, levels: &[usize], e: usize) -> usize {
-        levels.iter().fold(0, |place, &level| {
-            place * self.extent(level) as usize + self.tuples.coord(level)(e) as usize
-        })
+    /// The position of an entry in the level above.
+    #[inline]
+    fn place(&self, e: usize) -> usize {
+        match &self.places {
+            Places::Entry => e,
+            Places::Listed(list) => list[e],
+            // Below the product of the extents, which was checked.
+            Places::Dense(levels) => levels.iter().fold(0, |place, &(level, extent)| {
+                place * extent + self.tuples.coord(level)(e) as usize
+            }),
+        }
     }
 
     fn dense(&mut self, level: usize) -> Result<()> {
         let extent = self.extent(level);
         self.n_places = dense_positions(self.format, self.extents, level, self.n_places)?;
         if let Places::Dense(levels) = &mut self.places {
-            levels.push(level);
+            levels.push((level, extent as usize));
             return Ok(());
         }
         let coord = self.tuples.coord(level);
-        let list = with_places!(self, place => self.list(|_, range, list| {
+        let list = self.list(|_, range, list| {
             for (e, to) in range.zip(list) {
-                *to = place(e) * extent as usize + coord(e) as usize;
+                *to = self.place(e) * extent as usize + coord(e) as usize;
             }
-        })?);
+        })?;
         self.places = Places::Listed(list);
         Ok(())
     }
@@ -227,9 +201,9 @@ impl<T: Tuples> Builder<'_, T> {
         let len = self.n_places.checked_add(1);
         let len = len.ok_or_else(|| crate::check::too_large(self.format, self.extents))?;
         let mut pos = Array::zeroed(width.element(), len)?;
-        with_index!(pos, width, pos, narrow => with_places!(self, place => {
-            self.write_pos(pos, &offsets, n, narrow, place, begins);
-        }));
+        with_index!(pos, width, pos, narrow => {
+            self.write_pos(pos, &offsets, n, narrow, begins);
+        });
         self.n_places = n;
         self.arrays.push(pos);
         self.arrays.push(crd);
@@ -241,12 +215,9 @@ impl<T: Tuples> Builder<'_, T> {
             let counts: Vec<usize> = self.cuts.iter().map(Range::len).collect();
             self.crd(level, &counts, self.n_places, |_| true)?
         } else {
-            with_places!(self, place => {
-                let begins = |e: usize| e == 0 || place(e) != place(e - 1);
-                let count = |cut: Range<usize>| cut.filter(|&e| begins(e)).count();
-                let counts = map(self.cuts.clone(), count);
-                self.crd(level, &counts, self.n_places, begins)?
-            })
+            let begins = |e: usize| e == 0 || self.place(e) != self.place(e - 1);
+            let counts = map(self.cuts.clone(), |cut| cut.filter(|&e| begins(e)).count());
+            self.crd(level, &counts, self.n_places, begins)?
         };
         self.arrays.push(crd);
         Ok(())
@@ -292,16 +263,15 @@ impl<T: Tuples> Builder<'_, T> {
         offsets: &[usize],
         n: usize,
         narrow: impl Fn(u64) -> I + Sync,
-        parent: impl Fn(usize) -> usize + Sync,
         begins: impl Fn(usize) -> bool + Sync,
     ) {
         let before = |cut: &Range<usize>| match cut.start {
             0 => 0,
-            start => parent(start - 1),
+            start => self.place(start - 1),
         };
         let lengths = self.cuts.iter();
-        let lengths = lengths.map(|cut| parent(cut.end - 1) - before(cut));
-        let last = self.cuts.last().map_or(0, |cut| parent(cut.end - 1));
+        let lengths = lengths.map(|cut| self.place(cut.end - 1) - before(cut));
+        let last = self.cuts.last().map_or(0, |cut| self.place(cut.end - 1));
         let (body, tail) = pos[1..].split_at_mut(last);
         let pieces = split_mut(body, lengths);
         let work = self.cuts.iter().zip(pieces).zip(offsets).collect();
@@ -310,7 +280,7 @@ impl<T: Tuples> Builder<'_, T> {
             let mut at = 0;
             let mut above = before(cut);
             for e in cut.clone() {
-                let passed = parent(e) - above;
+                let passed = self.place(e) - above;
                 if passed > 0 {
                     pos[at..at + passed].fill(narrow(begun as u64));
                     at += passed;
@@ -362,25 +332,46 @@ impl<T: Tuples> Builder<'_, T> {
         if n == given.len() {
             return Ok(given);
         }
-        let mut values = Array::filled(fill, n)?;
-        with_element!(fill.element(), V => with_places!(self, place => {
-            let from = given.slice::<V>();
-            // Each cut owns the positions up to its last entry's.
-            let starts = self.cuts.iter().map(|cut| match cut.start {
-                0 => 0,
-                start => place(start - 1) + 1,
-            });
-            let starts: Vec<usize> = starts.collect();
-            let ends = self.cuts.iter().map(|cut| place(cut.end - 1) + 1);
-            let lengths: Vec<usize> = ends.zip(&starts).map(|(end, start)| end - start).collect();
-            let pieces = split_mut(values.slice_mut::<V>(), lengths);
-            let work = self.cuts.iter().zip(pieces).zip(starts).collect();
-            map(work, |((cut, piece), start): ((&Range<usize>, &mut [V]), usize)| {
-                for e in cut.clone() {
-                    piece[place(e) - start] = from[e];
-                }
-            });
-        }));
-        Ok(values)
+        let computed;
+        let places = match &self.places {
+            Places::Listed(list) => list,
+            _ => {
+                computed = self.list(|_, range, list| {
+                    for (e, to) in range.zip(list) {
+                        *to = self.place(e);
+                    }
+                })?;
+                &computed
+            }
+        };
+        scattered(&given, places, &self.cuts, Array::filled(fill, n)?)
     }
+}
+
+/// Puts each value at its place, which ascend, in an array that holds fill.
+fn scattered(
+    given: &Array,
+    places: &[usize],
+    cuts: &[Range<usize>],
+    mut values: Array,
+) -> Result<Array> {
+    // Each cut owns the positions up to its last entry's.
+    let starts = cuts.iter().map(|cut| match cut.start {
+        0 => 0,
+        start => places[start - 1] + 1,
+    });
+    let starts: Vec<usize> = starts.collect();
+    let ends = cuts.iter().map(|cut| places[cut.end - 1] + 1);
+    let lengths: Vec<usize> = ends.zip(&starts).map(|(end, start)| end - start).collect();
+    with_element!(given.element(), V => {
+        let from = given.slice::<V>();
+        let pieces = split_mut(values.slice_mut::<V>(), lengths);
+        let work = cuts.iter().zip(pieces).zip(starts).collect();
+        map(work, |((cut, piece), start): ((&Range<usize>, &mut [V]), usize)| {
+            for e in cut.clone() {
+                piece[places[e] - start] = from[e];
+            }
+        });
+    });
+    Ok(values)
 }

@@ -21,6 +21,8 @@ use std::str::FromStr;
 
 use sparsec_base::{Bool8, Complex, Diagnostic, ElementType, Result, bf16, code, f16};
 
+use sparsec_parallel::Plain;
+
 use crate::array::Element;
 use crate::with_element;
 
@@ -127,14 +129,44 @@ impl FromStr for Duplicates {
 
 /// An element type whose values can be combined.
 pub(crate) trait Combine: Element {
+    /// A number of the same size and alignment, that stands for a value where
+    /// all types of a size are moved about by the same code.
+    type Bits: Plain;
+    /// The number that stands for a value.
+    fn bits(self) -> Self::Bits;
+    /// The value that a number stands for.
+    fn of_bits(bits: Self::Bits) -> Self;
     /// How two values become one; `None` where the type has no such rule, and
     /// where there is nothing to combine.
     fn combine(rule: Duplicates) -> Option<fn(Self, Self) -> Self>;
 }
 
+/// Says which number stands for a value, inside an `impl Combine`.
+macro_rules! bits {
+    (itself) => {
+        type Bits = Self;
+        fn bits(self) -> Self {
+            self
+        }
+        fn of_bits(bits: Self) -> Self {
+            bits
+        }
+    };
+    ($bits:ty) => {
+        type Bits = $bits;
+        fn bits(self) -> $bits {
+            <$bits>::from_ne_bytes(self.to_ne_bytes())
+        }
+        fn of_bits(bits: $bits) -> Self {
+            Self::from_ne_bytes(bits.to_ne_bytes())
+        }
+    };
+}
+
 macro_rules! numbers {
-    ($($ty:ty: $times:expr, $min:expr, $max:expr;)*) => {$(
+    ($($ty:ty as $bits:ident: $times:expr, $min:expr, $max:expr;)*) => {$(
         impl Combine for $ty {
+            bits!($bits);
             fn combine(rule: Duplicates) -> Option<fn(Self, Self) -> Self> {
                 match rule {
                     Duplicates::Add => Some(Element::plus),
@@ -151,14 +183,14 @@ macro_rules! numbers {
 }
 
 macro_rules! integers {
-    ($($ty:ident)*) => {
-        numbers! { $($ty: $ty::wrapping_mul, Some(Ord::min), Some(Ord::max);)* }
+    ($($ty:ident as $bits:ident)*) => {
+        numbers! { $($ty as $bits: $ty::wrapping_mul, Some(Ord::min), Some(Ord::max);)* }
     };
 }
 
 macro_rules! floats {
-    ($($ty:ty: $times:expr;)*) => {
-        numbers! { $($ty:
+    ($($ty:ty as $bits:ident: $times:expr;)*) => {
+        numbers! { $($ty as $bits:
             $times,
             Some(|a, b| if a.is_nan() || a < b { a } else { b }),
             Some(|a, b| if a.is_nan() || a > b { a } else { b });
@@ -166,19 +198,26 @@ macro_rules! floats {
     };
 }
 
-integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
+integers! { i8 as u8 i16 as u16 i32 as u32 i64 as u64 u8 as u8 u16 as u16 u32 as u32 u64 as u64 }
 floats! {
-    f16: |a, b| f16::from_f32(a.to_f32() * b.to_f32());
-    bf16: |a, b| bf16::from_f32(a.to_f32() * b.to_f32());
-    f32: |a, b| a * b;
-    f64: |a, b| a * b;
+    f16 as u16: |a, b| f16::from_f32(a.to_f32() * b.to_f32());
+    bf16 as u16: |a, b| bf16::from_f32(a.to_f32() * b.to_f32());
+    f32 as u32: |a, b| a * b;
+    f64 as u64: |a, b| a * b;
 }
 numbers! {
-    Complex<f32>: |a, b| a * b, None, None;
-    Complex<f64>: |a, b| a * b, None, None;
+    Complex<f32> as itself: |a, b| a * b, None, None;
+    Complex<f64> as itself: |a, b| a * b, None, None;
 }
 
 impl Combine for Bool8 {
+    type Bits = u8;
+    fn bits(self) -> u8 {
+        self.byte()
+    }
+    fn of_bits(bits: u8) -> Self {
+        (bits != 0).into()
+    }
     fn combine(rule: Duplicates) -> Option<fn(Self, Self) -> Self> {
         match rule {
             Duplicates::Add | Duplicates::Or | Duplicates::Max => Some(Element::plus),

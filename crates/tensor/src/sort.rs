@@ -22,7 +22,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::{Memory, map, ranges, sort_pairs};
 
 use crate::alloc::with_room;
-use crate::array::{Array, Element};
+use crate::array::Array;
 use crate::duplicates::{Combine, Duplicates};
 use crate::entries::Entries;
 use crate::tuples::{GRAIN, Keys, Layout, Packed, RowList, Rows, Tuples, with_rows};
@@ -227,10 +227,7 @@ fn by_keys<K: Packed>(
     // The keys say it all; the memory is wanted for the result.
     drop(coords);
     let (sorted, values) = with_element!(values.element(), T => {
-        let combine = T::combine(duplicates);
-        let pairs = sort_pairs(keys.as_slice::<K>(), values.slice::<T>(), layout.bits(), combine)?;
-        let (sorted, values) = pairs.into_parts();
-        (sorted, Array::new(T::TYPE, values))
+        sort_values::<K, T>(keys.as_slice(), &values, layout.bits(), duplicates)?
     });
     if duplicates == Duplicates::Refuse {
         let tuples = Keys {
@@ -248,6 +245,20 @@ fn by_keys<K: Packed>(
         }
     }
     Ok((sorted, values))
+}
+
+fn sort_values<K: Packed, T: Combine>(
+    keys: &[K],
+    values: &Array,
+    bits: u32,
+    duplicates: Duplicates,
+) -> Result<(Memory, Array)> {
+    let rule = T::combine(duplicates);
+    let rule = rule.map(|rule| move |a, b| rule(T::of_bits(a), T::of_bits(b)).bits());
+    let combine = rule.as_ref().map(|rule| rule as _);
+    let pairs = sort_pairs(keys, values.as_plain::<T::Bits>(), bits, combine)?;
+    let (sorted, values) = pairs.into_parts();
+    Ok((sorted, Array::new(T::TYPE, values)))
 }
 
 fn has_repeats(tuples: &impl Tuples, n_levels: usize) -> bool {

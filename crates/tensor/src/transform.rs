@@ -109,7 +109,8 @@ impl Tensor {
     pub fn prune(&self, tolerance: f64) -> Result<Self> {
         let fill = self.fill();
         let entries = with_element!(self.element(), T => {
-            self.chosen::<T>(|_, value| !is_near(value, fill, tolerance))?
+            let values = self.vals().slice::<T>();
+            self.chosen(&|_, position| !is_near(values[position], fill, tolerance))?
         });
         self.repack(self.format(), entries)
     }
@@ -142,18 +143,15 @@ impl Tensor {
             .collect();
         let padded = self.has_padding();
         let fill = self.fill();
-        let mut entries = with_element!(self.element(), T => {
-            self.chosen::<T>(|coords, value: T| {
-                if padded && value.scalar() == fill {
-                    return false;
-                }
-                coords.iter_mut().zip(windows).zip(&extents).all(|((coord, window), &n)| {
-                    let number = window.number(*coord, n);
-                    *coord = number.unwrap_or(0);
-                    number.is_some()
-                })
-            })?
-        });
+        let mut entries = self.chosen(&|coords, position| {
+            let mut modes = coords.iter_mut().zip(windows).zip(&extents);
+            let is_inside = modes.all(|((coord, window), &n)| {
+                let number = window.number(*coord, n);
+                *coord = number.unwrap_or(0);
+                number.is_some()
+            });
+            is_inside && !(padded && self.vals().get(position) == fill)
+        })?;
         entries.extents = extents;
         self.repack(self.format(), entries)
     }

@@ -4,8 +4,6 @@
 //! dense that includes positions whose value is the fill and that nobody put
 //! there: **padding**. [`Tensor::entries`] has it, [`Tensor::nonfill`] does not.
 
-use std::ops::Range;
-
 use sparsec_base::{Result, Scalar};
 use sparsec_format::{Format, LevelKind};
 use sparsec_parallel::{map, ranges, split_mut};
@@ -78,7 +76,8 @@ impl Tensor {
     pub fn try_nonfill(&self) -> Result<Entries> {
         let fill = self.fill();
         with_element!(self.element(), T => {
-            self.chosen::<T>(|_, value| value.scalar() != fill)
+            let values = self.vals().slice::<T>();
+            self.chosen(&|_, position| values[position].scalar() != fill)
         })
     }
 
@@ -91,39 +90,45 @@ impl Tensor {
         }
     }
 
-    /// The stored entries for which `keep` says so, which may move their
-    /// coordinates, in storage order.
-    pub(crate) fn chosen<T: Element>(
+    /// The stored entries for which `keep`, given coordinates and position, says
+    /// so, in storage order. It may change the coordinates.
+    pub(crate) fn chosen(
         &self,
-        keep: impl Fn(&mut [u64], T) -> bool + Sync,
+        keep: &(dyn Fn(&mut [u64], usize) -> bool + Sync),
     ) -> Result<Entries> {
-        let from = self.vals().slice::<T>();
-        let choose = |cut: Range<usize>| -> Result<(Vec<u64>, Vec<T>)> {
+        let parts = map(ranges(self.n_stored(), GRAIN), |cut| {
             let mut cursor = Cursor::new(self, cut);
-            let (mut coords, mut values) = (Vec::new(), Vec::new());
+            let (mut coords, mut positions) = (Vec::new(), Vec::new());
             let mut row = vec![0; self.order()];
             while let Some((tuple, position)) = cursor.next() {
                 row.copy_from_slice(tuple);
-                if keep(&mut row, from[position]) {
+                if keep(&mut row, position) {
                     coords.extend_from_slice(&row);
-                    values.push(from[position]);
+                    positions.push(position);
                 }
             }
-            Ok((coords, values))
-        };
-        let parts = map(ranges(from.len(), GRAIN), choose);
-        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-        let n = parts.iter().map(|(_, values)| values.len()).sum::<usize>();
+            (coords, positions)
+        });
+        let n = parts
+            .iter()
+            .map(|(_, positions)| positions.len())
+            .sum::<usize>();
         let mut coords = with_room(n.saturating_mul(self.order()))?;
-        let mut values = with_room(n)?;
-        for (part_coords, part_values) in parts {
+        let mut positions = with_room(n)?;
+        for (part_coords, part_positions) in parts {
             coords.extend(part_coords);
-            values.extend(part_values);
+            positions.extend(part_positions);
         }
+        let values = with_element!(self.element(), T => {
+            let from = self.vals().slice::<T>();
+            let mut values: Vec<T> = with_room(n)?;
+            values.extend(positions.iter().map(|&position| from[position]));
+            Array::from_vec(values)
+        });
         Ok(Entries {
             extents: self.extents().to_vec(),
             coords,
-            values: Array::from_vec(values),
+            values,
         })
     }
 

@@ -254,7 +254,7 @@ fn sizes_beyond_memory_are_refused() {
     check(
         dense(&[1 << 40, 1 << 40]),
         code::TENSOR_TOO_LARGE,
-        "too large to count",
+        "than can be counted",
     );
     let csr = Tensor::pack(&Format::csr(), &[1 << 45, 3], &[], &[]);
     check(csr, code::TENSOR_TOO_LARGE, "bytes of memory");
