@@ -9,10 +9,11 @@
 //! order is written; orders that are neither the first nor the last mode first
 //! are written with the last one varying fastest.
 //!
-//! | module    | holds                                             |
-//! |-----------|---------------------------------------------------|
-//! | `header`  | what the bytes of a file are                      |
-//! | `ndarray` | the numbers, in the byte order of this machine    |
+//! | module       | holds                                          |
+//! |--------------|------------------------------------------------|
+//! | `header`     | what the bytes of a file are                   |
+//! | `dictionary` | the text in which a header says so             |
+//! | `ndarray`    | the numbers, in the byte order of this machine |
 
 use std::io::{self, Write};
 
@@ -20,6 +21,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_format::Format;
 use sparsec_tensor::Tensor;
 
+mod dictionary;
 pub(crate) mod header;
 pub(crate) mod ndarray;
 

@@ -312,8 +312,9 @@ impl File<'_> {
             Content::Entries(entries) => entries,
             Content::Tensor(tensor) => tensor.entries(),
         };
-        let size = (rows * columns) as usize;
-        let values = truncated(values, places.len() * size);
+        // Of no blocks, the size may be beyond what can be counted.
+        let size = rows.saturating_mul(columns) as usize;
+        let values = truncated(values, places.len().saturating_mul(size));
         let mut coords = room(values.len().checked_mul(2))?;
         for block in 0..places.len() {
             let [i, j] = [0, 1].map(|mode| places.coords(block)[mode]);
