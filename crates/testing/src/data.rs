@@ -332,8 +332,9 @@ fn coords_of(mut n: u64, extents: &[u64]) -> Vec<u64> {
 }
 
 fn same(left: Scalar, right: Scalar) -> bool {
-    let both_nan = left.to_f64().is_nan() && right.to_f64().is_nan();
-    left == right || both_nan || (left.is_zero() && right.is_zero())
+    let (x, y) = (left.to_c128(), right.to_c128());
+    let exact = left.to_integer().is_some();
+    left == right || (!exact && (x == y || (x.is_nan() && y.is_nan())))
 }
 
 #[cfg(test)]

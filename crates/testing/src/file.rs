@@ -15,7 +15,8 @@
 //! place they have in the file, so that diagnostics point into the file.
 
 use sparsec_base::lex::{Kind, Tokens};
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
+use sparsec_base::types;
+use sparsec_base::{Complex, Diagnostic, ElementType, Result, Scalar, Source, Span, code};
 use sparsec_format::parse_spec;
 
 use sparsec::{Request, TensorSpec};
@@ -225,9 +226,8 @@ impl<'a> Head<'a> {
         let mut tokens = Tokens::new(source, &["->"])?;
         let (name, _) = tokens.name("a tensor")?;
         tokens.expect(":")?;
-        let expected = "one of `bool`, `i32`, `i64`, `f32`, `f64`";
         let element = ElementType::parse(tokens.text(tokens.peek()))
-            .ok_or_else(|| tokens.unexpected(expected))?;
+            .ok_or_else(|| tokens.unexpected("an element type"))?;
         tokens.take();
         let mut spec = TensorSpec {
             element: Some(element),
@@ -261,48 +261,64 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A number, `true`, `false`, `inf` or `nan`, with or without a sign.
+/// A number, `true`, `false`, `inf` or `nan`, with or without a sign; a complex
+/// one as `2`, `-1.5j` or `2-1.5j`.
 ///
 /// # Errors
 /// `E0101` and `E0103`.
 pub fn scalar(tokens: &mut Tokens, element: ElementType) -> Result<Scalar> {
+    if !element.is_complex() {
+        return real(tokens, element);
+    }
+    let part = |tokens: &mut Tokens| real(tokens, ElementType::F64).map(Scalar::to_f64);
+    let first = part(tokens)?;
+    let value = if tokens.eat("j") {
+        Complex::new(0.0, first)
+    } else if tokens.at("-") || tokens.eat("+") {
+        let second = part(tokens)?;
+        tokens.expect("j")?;
+        Complex::new(first, second)
+    } else {
+        first.into()
+    };
+    let value = Scalar::C128(value).cast(element);
+    Ok(value.expect("complex numbers convert"))
+}
+
+fn real(tokens: &mut Tokens, element: ElementType) -> Result<Scalar> {
     let negative = tokens.eat("-");
     let token = tokens.peek();
     let text = tokens.text(token).to_owned();
-    let out_of_range = |tokens: &Tokens| {
-        Diagnostic::new(code::BAD_NUMBER, format!("`{text}` does not fit {element}")).at(
+    let signed = format!("{}{text}", if negative { "-" } else { "" });
+    let value = match (token.kind, element.kind()) {
+        (Kind::Name, types::Kind::Bool) if text == "true" || text == "false" => {
+            Some(Scalar::Bool(text == "true"))
+        }
+        (Kind::Integer, types::Kind::Signed) => {
+            let value = signed.parse().map(Scalar::I64).ok();
+            value.filter(|value| {
+                value.cast(element).and_then(Scalar::to_integer) == value.to_integer()
+            })
+        }
+        (Kind::Integer, types::Kind::Unsigned) => {
+            let value = signed.parse().map(Scalar::U64).ok();
+            value.filter(|value| {
+                value.cast(element).and_then(Scalar::to_integer) == value.to_integer()
+            })
+        }
+        (Kind::Name | Kind::Integer | Kind::Float, types::Kind::Float) => {
+            let value: f64 = signed.parse().map_err(|_| tokens.unexpected("a number"))?;
+            Some(Scalar::F64(value))
+        }
+        _ => return Err(tokens.unexpected(&format!("a value of {element}"))),
+    };
+    let Some(value) = value.and_then(|value| value.cast(element)) else {
+        let message = format!("`{signed}` does not fit {element}");
+        return Err(Diagnostic::new(code::BAD_NUMBER, message).at(
             tokens.source(),
             token.span,
             "too large",
-        )
-    };
-    let value = match (token.kind, element) {
-        (Kind::Name, ElementType::Bool) if text == "true" || text == "false" => {
-            Scalar::Bool(text == "true")
-        }
-        (Kind::Integer, ElementType::I32 | ElementType::I64) => {
-            let sign = if negative { "-" } else { "" };
-            let value: i64 = format!("{sign}{text}")
-                .parse()
-                .map_err(|_| out_of_range(tokens))?;
-            if element == ElementType::I32 && i32::try_from(value).is_err() {
-                return Err(out_of_range(tokens));
-            }
-            Scalar::from_i64(element, value)
-        }
-        (Kind::Name | Kind::Integer | Kind::Float, ElementType::F32 | ElementType::F64) => {
-            let value: f64 = match text.as_str() {
-                "inf" => f64::INFINITY,
-                "nan" => f64::NAN,
-                _ => text.parse().map_err(|_| tokens.unexpected("a number"))?,
-            };
-            let value = if negative { -value } else { value };
-            match element {
-                ElementType::F32 => Scalar::F32(value as f32),
-                _ => Scalar::F64(value),
-            }
-        }
-        _ => return Err(tokens.unexpected(&format!("a value of {element}"))),
+        ));
     };
     tokens.take();
     Ok(value)
