@@ -114,9 +114,10 @@ sparsec. Check the spelling and the permissions.";
     UNKNOWN_FILE_TYPE = "E0421", "unknown type of file",
     "The end of a file's name says how it is read and written:
 
-    .mtx      Matrix Market, coordinate form: matrices
+    .mtx      Matrix Market: matrices
     .tns      FROSTT, one line an entry: tensors of any order
-    .mtx.gz   .tns.gz    the same, compressed
+    .rb .rua .rsa …      Rutherford-Boeing, read only: matrices
+    .mtx.gz   .tns.zst   the same, compressed
     .npy      a dense array of NumPy
     .npz      SciPy's sparse matrices, Binsparse, or any tensor as we write it
     .bsp.h5   .h5   .hdf5   .bsp.npz    Binsparse, in HDF5 or in an archive
@@ -132,13 +133,17 @@ with `%`, then the numbers of rows, columns and entries:
     1 1 2.5
     3 4 -1
 
-One of these lines is missing or is not of this form.";
+The `array` form has no number of entries. An extended `.tns` file has the order and the number of
+entries on its first line and the extents on its second; a Rutherford-Boeing file has the type and
+the sizes on its third. One of these lines is missing or is not of this form.";
     UNSUPPORTED_FILE = "E0423", "a kind of file that this version does not read",
-    "The file is well formed as far as its header goes, but this version does not read its kind:
-of Matrix Market it reads the `coordinate` form with `real`, `integer` or `pattern` values and
-`general` or `symmetric` symmetry.
+    "The file is well formed as far as its header goes, but this version does not read its kind.
+These are read:
 
-Write the file in one of these forms, for example with SciPy's `mmwrite`.";
+    .mtx      matrices, not the vectors that some programs write: write a matrix of one column
+    .rua …    assembled matrices (a type that ends in `a`), not sums of small ones (`e`)
+
+Write the matrix in one of these forms, for example with SciPy's `mmwrite`.";
     BAD_ENTRY = "E0424", "a line that is not an entry",
     "After its header a file has one line an entry: a coordinate for each mode, counted from 1,
 then the value, separated by blanks. Lines in `pattern` files have no value. The caret shows the
@@ -149,17 +154,19 @@ first part of the line that is missing, left over, or not a number of the wanted
 
 Values are decimal numbers such as `-1.5e-3`, or `inf` and `nan` where the type has them.";
     WRONG_ENTRY_COUNT = "E0425", "a header that promises another number of entries",
-    "The third number of a Matrix Market file's size line is the number of lines that follow it.
-The file has more or fewer. A file with fewer was often cut off while it was copied.
+    "The last number of a Matrix Market file's size line is the number of lines that follow it; in
+array form it is the product of the two, or the size of a triangle. The headers of extended `.tns` and
+of Rutherford-Boeing files say how many entries there are too. The file has more or fewer. A file
+with fewer was often cut off while it was copied.
 
     3 3 5        promises five entries
     1 1 2.5      and this is the only one
 
 Get the whole file, or correct the number.";
     CORRUPT_COMPRESSION = "E0426", "compressed data that cannot be expanded",
-    "The file ends in `.gz`, but its content is no gzip data, is cut off, or fails its checksum.
-Copy the file again; `gzip -t FILE` checks it. A file that is not compressed must not end in
-`.gz`.";
+    "The name of the file ends in `.gz` or `.zst`, but its content is no such data, is cut off, or fails
+its checksum. Copy the file again; `gzip -t FILE` or `zstd -t FILE` checks it. A file that is not
+compressed must not end so.";
     CANNOT_WRITE_FILE = "E0427", "a file that cannot be written",
     "The system refused to create or write the file; the message has its reason. A file is
 written beside its final name and renamed when it is complete, so the directory must be
@@ -172,12 +179,24 @@ are not stored have another value than zero.
 
 Write tensors of other orders than 2 as `.tns`; convert a tensor whose fill is not zero to a
 dense format first.";
-    ASYMMETRIC_FILE = "E0429", "a symmetric file that states both triangles",
-    "A `symmetric` Matrix Market file states one triangle of a square matrix; the other one is its
-mirror image. This one has entries strictly below and strictly above the diagonal, so that
-mirroring would count entries twice, or is not square.
+    ASYMMETRIC_FILE = "E0429", "a matrix that has not the structure that is said",
+    "A file of a `symmetric`, `skew-symmetric` or `hermitian` matrix states one triangle of a square
+matrix; the other one is its mirror image. This one has entries strictly below and strictly above
+the diagonal, so that mirroring would count entries twice; or is not square; or has an entry that is
+not its own mirror image on the diagonal, which is zero in a skew-symmetric matrix and real in a
+hermitian one. A matrix that is to be written so must have the structure.
 
-Drop one triangle, or say `general` in the first line if the file states every entry.";
+Drop one triangle, or say `general` if every entry is stated.";
+    BAD_FORTRAN_FORMAT = "E0440", "a Fortran format that cannot be used",
+    "The fourth line of a Rutherford-Boeing file has the formats of its pointers, rows and values, as
+Fortran writes them. They say which columns of a line hold a number:
+
+    (16I5)          (10I8)          (1P,5E16.8)          (4D20.12)
+
+One of them is missing, or reads no numbers. Understood are `I`, `F`, `E`, `D`, `G`, `ES` and `EN` with
+a width, `X`, scales (`1P`), counts and groups; the width is never left out.
+
+Correct the line, or write the matrix again as `.mtx`.";
     BAD_NPY = "E0450", "a NumPy array that cannot be read",
     "A `.npy` file, and each member of a `.npz` archive, begins with a header that says what its bytes
 are; the bytes follow and end with the file:
