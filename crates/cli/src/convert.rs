@@ -8,16 +8,18 @@ use std::path::Path;
 
 use serde_json::json;
 use sparsec::io::{self, ReadOptions, Structure, WriteOptions};
-use sparsec::{ElementType, PackOptions, Result};
+use sparsec::{ElementType, Entries, Format, PackOptions, Result, Tensor};
 
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
 use crate::files::{check_folder, file_bytes};
-use crate::operands::default_format;
+use crate::operands::{default_format, list_format};
 use crate::problem::suggest;
 use crate::progress::Progress;
 use crate::screen::Screen;
 
+/// So many rows are never too many to have a position each.
+const MANY_ROWS: u64 = 1 << 20;
 /// What `--structure` takes.
 const STRUCTURES: [(&str, bool); 2] = [("expand", false), ("keep", true)];
 
@@ -55,9 +57,9 @@ pub(crate) fn convert(
     };
     let tensor = match file.content {
         io::Content::Tensor(tensor) => tensor,
-        io::Content::Entries(_) => {
-            let format = default_format(file.order());
-            file.into_tensor(&format, PackOptions::default())?
+        io::Content::Entries(entries) => {
+            let format = packed_format(&entries);
+            Tensor::pack_entries(&format, entries, PackOptions::default())?
         }
     };
     progress.step(format!("write {to}"));
@@ -81,6 +83,19 @@ pub(crate) fn convert(
         })
     })?;
     Ok(0)
+}
+
+/// The format that entries of a text file are packed in: the one that operands
+/// get, but for matrices of which most rows are empty. Of those a list is
+/// smaller, and there may be more rows than fit into memory.
+fn packed_format(entries: &Entries) -> Format {
+    let order = entries.order();
+    let rows = entries.extents.first().copied().unwrap_or(0);
+    let has_many_rows = order == 2 && rows > MANY_ROWS && rows / 8 > entries.len() as u64;
+    match has_many_rows {
+        true => list_format(order),
+        false => default_format(order),
+    }
 }
 
 /// Whether a structure that the one file states is stated by the other.

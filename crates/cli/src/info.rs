@@ -21,6 +21,7 @@ use sparsec::{Diagnostic, Format, PackOptions, Result, Span, Tensor, code};
 use crate::arguments::InfoArguments;
 use crate::call::Call;
 use crate::files::{check_folder, file_bytes};
+use crate::operands::list_format;
 use crate::progress::Progress;
 use crate::screen::{Screen, width};
 use crate::spy::{self, Spy};
@@ -115,9 +116,8 @@ fn into_tensor(file: FileTensor) -> Result<Tensor> {
     match file.content {
         Content::Tensor(tensor) => Ok(tensor),
         Content::Entries(entries) => {
-            let list = sparsec::FormatSpec::parse(&sparsec::Source::new("format", "scoo"))?;
-            let format = list.resolve(entries.order())?;
-            Tensor::pack_entries(&format, entries, PackOptions::default())
+            let list = list_format(entries.order());
+            Tensor::pack_entries(&list, entries, PackOptions::default())
         }
     }
 }

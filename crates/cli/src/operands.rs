@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sparsec::io::{self, ReadOptions};
 use sparsec::{
-    Diagnostic, ElementType, Format, Inputs, PackOptions, Result, Tensor, code, generate,
+    Diagnostic, ElementType, Format, Inputs, PackOptions, Preset, Result, Tensor, code, generate,
 };
 
 use crate::call::{Call, Pair};
@@ -200,6 +200,13 @@ pub(crate) fn default_format(order: usize) -> Format {
         2 => Format::csr(),
         _ => Format::csf(order),
     }
+}
+
+/// A list of coordinates in order, which takes memory for entries alone,
+/// whatever the extents are.
+pub(crate) fn list_format(order: usize) -> Format {
+    let list = Preset::find("scoo").and_then(|preset| preset.format(order));
+    list.unwrap_or_else(|| Format::csf(order))
 }
 
 /// Compares the order of a file with that of the expression, before a format

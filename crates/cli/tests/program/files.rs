@@ -111,6 +111,20 @@ fn convert_keeps_every_entry() {
 }
 
 #[test]
+fn extents_cost_nothing() {
+    let place = Place::new();
+    let huge =
+        "%%MatrixMarket matrix coordinate real general\n1000000000000 2000000000000 1\n5 7 2\n";
+    place.write("huge.mtx", huge);
+    let answer = place.call(&["info", "huge.mtx"]).answer();
+    for line in ["csr        4.0 TB", "suits      scoo", "999999999999 empty"] {
+        assert!(answer.contains(line), "`{line}` is not in\n{answer}");
+    }
+    place.call(&["convert", "huge.mtx", "huge.tns"]).answer();
+    assert_eq!(place.read("huge.tns"), "5 7 2.0\n");
+}
+
+#[test]
 fn convert_states_extents_where_asked() {
     let place = Place::new();
     place.write("wide.mtx", &MATRIX.replace("3 4 4", "9 8 4"));
