@@ -35,6 +35,8 @@ mod format;
 mod parse;
 mod preset;
 mod print;
+#[cfg(feature = "serde")]
+mod serde;
 mod spec;
 
 pub use arrays::{ArraySpec, Role};
