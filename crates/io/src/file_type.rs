@@ -11,12 +11,13 @@ use crate::content::FileTensor;
 use crate::input::Input;
 use crate::options::{ReadOptions, WriteOptions};
 use crate::output::Output;
-use crate::{binsparse, mtx, npy, npz, tns};
+use crate::{binsparse, mtx, npy, npz, rutherford_boeing, tns};
 
 /// All types of files.
 pub const FILE_TYPES: &[&FileType] = &[
     &mtx::TYPE,
     &tns::TYPE,
+    &rutherford_boeing::TYPE,
     &npy::TYPE,
     &npz::TYPE,
     &binsparse::NPZ,

@@ -15,6 +15,7 @@
 //! | [`npy`]       | dense arrays of NumPy                                     |
 //! | [`npz`]       | archives of arrays: SciPy's sparse matrices, and our own  |
 //! | [`binsparse`] | Binsparse, in HDF5 files and in archives of arrays        |
+//! | [`rutherford_boeing`] | Rutherford–Boeing, read only                      |
 //! | `file_type`   | what a file type is, and which one a name means           |
 //! | `content`     | what a file holds: entries, or a tensor in its own format |
 //! | `options`     | how files are read and written                            |
@@ -41,6 +42,7 @@ pub mod binsparse;
 pub mod mtx;
 pub mod npy;
 pub mod npz;
+pub mod rutherford_boeing;
 pub mod tns;
 
 mod cast;
