@@ -24,8 +24,14 @@ impl<'a> Outward<'a> {
         let outward = Self { tensor, target };
         let fits = |format: &Format| format.levels() == tensor.format().levels();
         if !formats.iter().any(fits) {
-            let names: Vec<String> = formats.iter().map(|it| format!("`{it}`")).collect();
-            let error = outward.refuse(format!("the tensor is stored as `{}`", tensor.format()));
+            let stored = tensor.format().short_name();
+            let error = outward.refuse(format!("the tensor is stored as `{stored}`"));
+            let order = formats.first().map_or(0, Format::order);
+            if order != tensor.order() {
+                return Err(error.help(format!("give a tensor of order {order}")));
+            }
+            let names = formats.iter().map(|it| format!("`{}`", it.short_name()));
+            let names: Vec<String> = names.collect();
             return Err(error.help(format!("convert it first, to {}", names.join(" or "))));
         }
         let zero = tensor.element().zero();
