@@ -52,7 +52,7 @@ impl Writer<'_> {
             return self.convert(piece, ElementType::F32, ty);
         }
         if ty != ty.computed() {
-            return self.to_half(piece, from, ty);
+            return self.half_of(piece, from, ty);
         }
         match (from.kind(), ty.kind()) {
             (_, Kind::Bool) => {
@@ -79,7 +79,7 @@ impl Writer<'_> {
         }
     }
 
-    fn to_half(&mut self, piece: Piece, from: ElementType, ty: ElementType) -> Piece {
+    fn half_of(&mut self, piece: Piece, from: ElementType, ty: ElementType) -> Piece {
         let single = match from {
             ElementType::F64 => {
                 let odd = self.helpers.helper(Helper::Odd, ElementType::F64);
