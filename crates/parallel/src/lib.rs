@@ -21,7 +21,7 @@ mod error;
 
 pub use error::AllocError;
 pub use memory::{Memory, Plain};
-pub use pairs::{Pairs, sort_pairs};
+pub use pairs::{KeyList, Pairs, sort_pairs};
 pub use pool::{map, ranges, set_threads, split_mut, threads, with_threads};
 pub use scan::{counts_to_offsets, parts_to_offsets};
 pub use sort::{Key, radix_sort};

@@ -22,6 +22,7 @@
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use crate::error::AllocError;
 use crate::memory::{Memory, Plain};
@@ -41,6 +42,27 @@ const LEAF_BITS: u32 = 11;
 const FEW: usize = 32;
 /// Pairs that one thread scatters at a time.
 const GRAIN: usize = 1 << 16;
+
+/// A list of keys, which may be computed when they are asked for.
+///
+/// Sorting asks for each key twice and wants the same both times.
+pub trait KeyList<K>: Sync {
+    /// How many keys there are.
+    fn n_keys(&self) -> usize;
+    /// Key number `e`.
+    fn key(&self, e: usize) -> K;
+}
+
+impl<K: Key> KeyList<K> for [K] {
+    fn n_keys(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn key(&self, e: usize) -> K {
+        self[e]
+    }
+}
 
 /// How two values at equal keys become one.
 pub type Combine<'a, V> = &'a (dyn Fn(V, V) -> V + Sync);
@@ -100,21 +122,21 @@ impl<K: Plain, V: Plain> Pairs<K, V> {
 /// When memory is out.
 ///
 /// # Panics
-/// If there is not one value a key.
+/// If there is not one value a key, or a key is another when asked for again.
 ///
 /// ```
-/// let pairs = sparsec_parallel::sort_pairs(&[7u64, 3, 7], &[1.0, 2.0, 0.5], 3, Some(&|a, b| a + b))?;
+/// let pairs = sparsec_parallel::sort_pairs(&[7u64, 3, 7][..], &[1.0, 2.0, 0.5], 3, Some(&|a, b| a + b))?;
 /// assert_eq!((pairs.keys(), pairs.values()), (&[3, 7][..], &[2.0, 1.5][..]));
 /// # Ok::<(), sparsec_parallel::AllocError>(())
 /// ```
 pub fn sort_pairs<K: Key + Plain, V: Plain>(
-    keys: &[K],
+    keys: &(impl KeyList<K> + ?Sized),
     values: &[V],
     bits: u32,
     combine: Option<Combine<'_, V>>,
 ) -> Result<Pairs<K, V>, AllocError> {
-    assert_eq!(keys.len(), values.len(), "one value a key");
-    let mut sorted = Pairs::zeroed(keys.len())?;
+    assert_eq!(keys.n_keys(), values.len(), "one value a key");
+    let mut sorted = Pairs::zeroed(values.len())?;
     let (to_keys, to_values) = sorted.as_mut();
     let kept = sort_into(keys, values, bits, combine, to_keys, to_values)?;
     sorted.truncate(kept);
@@ -124,18 +146,20 @@ pub fn sort_pairs<K: Key + Plain, V: Plain>(
 /// Sorts into slices of the same length; returns how many pairs were kept,
 /// which stand first.
 fn sort_into<K: Key + Plain, V: Plain>(
-    keys: &[K],
+    keys: &(impl KeyList<K> + ?Sized),
     values: &[V],
     bits: u32,
     combine: Option<Combine<'_, V>>,
     to_keys: &mut [K],
     to_values: &mut [V],
 ) -> Result<usize, AllocError> {
-    let n = keys.len();
+    let n = values.len();
     let mut above = bits;
     let buckets = loop {
         if n <= LEAF || above == 0 {
-            to_keys.copy_from_slice(keys);
+            for (e, key) in to_keys.iter_mut().enumerate() {
+                *key = keys.key(e);
+            }
             to_values.copy_from_slice(values);
             break vec![n];
         }
@@ -153,7 +177,7 @@ fn sort_into<K: Key + Plain, V: Plain>(
 /// Returns how many pairs each bucket has, or `None` where nothing was moved
 /// because one bucket would have them all.
 fn scatter<K: Key + Plain, V: Plain>(
-    keys: &[K],
+    keys: &(impl KeyList<K> + ?Sized),
     values: &[V],
     shift: u32,
     width: u32,
@@ -161,25 +185,27 @@ fn scatter<K: Key + Plain, V: Plain>(
     to_values: &mut [V],
 ) -> Option<Vec<usize>> {
     let mask = (1usize << width) - 1;
-    let cuts = ranges(keys.len(), GRAIN);
+    let cuts = ranges(values.len(), GRAIN);
     let mut places = map(cuts.clone(), |cut| {
-        let mut counts = vec![0usize; mask + 1];
-        for key in &keys[cut] {
-            counts[key.part(shift, mask)] += 1;
+        let mut counts = vec![0..0; mask + 1];
+        for e in cut {
+            counts[keys.key(e).part(shift, mask)].end += 1;
         }
         counts
     });
-    // Counts become the place of the next pair: by digit, then by cut.
+    // Counts become places: by digit, then by cut.
     let mut at = 0;
     let mut buckets = vec![0; mask + 1];
     for (digit, bucket) in buckets.iter_mut().enumerate() {
         let start = at;
         for places in &mut places {
-            at += std::mem::replace(&mut places[digit], at);
+            let count = places[digit].end;
+            places[digit] = at..at + count;
+            at += count;
         }
         *bucket = at - start;
     }
-    if buckets.contains(&keys.len()) {
+    if buckets.contains(&values.len()) {
         return None;
     }
     assert_eq!((to_keys.len(), to_values.len()), (at, at), "room for each");
@@ -187,20 +213,23 @@ fn scatter<K: Key + Plain, V: Plain>(
         keys: to_keys.as_mut_ptr(),
         values: to_values.as_mut_ptr(),
     };
+    let work = cuts.into_iter().zip(places).collect();
     map(
-        cuts.into_iter().zip(places).collect(),
-        |(cut, mut places)| {
+        work,
+        |(cut, mut places): (Range<usize>, Vec<Range<usize>>)| {
             let to = &to;
-            for (&key, &value) in keys[cut.clone()].iter().zip(&values[cut]) {
-                let place = &mut places[key.part(shift, mask)];
-                // SAFETY: the places of a digit in a cut begin where those before
-                // it end, and are as many as the cut has keys of that digit, so no
-                // two pairs have the same place and all are below the length.
+            for (e, &value) in cut.clone().zip(&values[cut]) {
+                let key = keys.key(e);
+                let free = &mut places[key.part(shift, mask)];
+                assert!(free.start < free.end, "a key is what it was");
+                // SAFETY: the places of a digit in a cut begin where those before it
+                // end, and all are below the length; each is written once, since a
+                // cut does not go beyond the end of its own.
                 unsafe {
-                    to.keys.add(*place).write(key);
-                    to.values.add(*place).write(value);
+                    to.keys.add(free.start).write(key);
+                    to.values.add(free.start).write(value);
                 }
-                *place += 1;
+                free.start += 1;
             }
         },
     );
@@ -227,7 +256,7 @@ fn sort_buckets<K: Key + Plain, V: Plain>(
 ) -> Result<Vec<usize>, AllocError> {
     let groups = ranges(buckets.len(), 1);
     let lengths = || {
-        let length = |group: &std::ops::Range<usize>| buckets[group.clone()].iter().sum();
+        let length = |group: &Range<usize>| buckets[group.clone()].iter().sum();
         groups.iter().map(length).collect::<Vec<usize>>()
     };
     let keys = split_mut(keys, lengths());
@@ -258,7 +287,7 @@ fn sort_large<K: Key + Plain, V: Plain>(
     bits: u32,
     combine: Option<Combine<'_, V>>,
 ) -> Result<usize, AllocError> {
-    let sorted = sort_pairs(keys, values, bits, combine)?;
+    let sorted = sort_pairs(&*keys, values, bits, combine)?;
     let kept = sorted.keys().len();
     keys[..kept].copy_from_slice(sorted.keys());
     values[..kept].copy_from_slice(sorted.values());
@@ -285,22 +314,89 @@ fn merge<K: Key, V: Copy>(keys: &mut [K], values: &mut [V], combine: Combine<'_,
 }
 
 /// Moves what the buckets kept to the front; returns how much that is.
-fn close_gaps<K: Copy, V: Copy>(
+fn close_gaps<K: Plain, V: Plain>(
     buckets: &[usize],
     kept: &[usize],
     keys: &mut [K],
     values: &mut [V],
 ) -> usize {
     let (mut from, mut to) = (0, 0);
-    for (bucket, kept) in buckets.iter().zip(kept) {
-        if from != to {
-            keys.copy_within(from..from + kept, to);
-            values.copy_within(from..from + kept, to);
-        }
+    let mut moves = Vec::new();
+    for (bucket, &kept) in buckets.iter().zip(kept) {
+        moves.push(Move {
+            from,
+            to,
+            len: kept,
+        });
         from += bucket;
         to += kept;
     }
+    if from != to {
+        // A few pairs are saved, so that every stretch can be moved by itself;
+        // where that is many, there is less to move.
+        let groups = ranges(moves.len(), 1);
+        let gap = |group: &Range<usize>| moves[group.end - 1].from - moves[group.end - 1].to;
+        if groups.iter().map(gap).sum::<usize>() < keys.len() / 8 {
+            move_in_parallel(&moves, &groups, keys);
+            move_in_parallel(&moves, &groups, values);
+        } else {
+            move_down(&moves, 0, keys);
+            move_down(&moves, 0, values);
+        }
+    }
     to
+}
+
+/// Entries that move to a lower place, or stay.
+struct Move {
+    from: usize,
+    to: usize,
+    len: usize,
+}
+
+/// Moves in order; `items` begins at place `start`.
+fn move_down<T: Copy>(moves: &[Move], start: usize, items: &mut [T]) {
+    for Move { from, to, len } in moves {
+        if from != to {
+            let from = from - start;
+            items.copy_within(from..from + len, to - start);
+        }
+    }
+}
+
+/// Moves each group of moves by a thread of its own. What the last move of a
+/// group takes from the places of the next group is saved before.
+fn move_in_parallel<T: Plain>(moves: &[Move], groups: &[Range<usize>], items: &mut [T]) {
+    let ends: Vec<usize> = groups
+        .iter()
+        .map(|group| moves[group.end - 1].to + moves[group.end - 1].len)
+        .collect();
+    let starts: Vec<usize> = groups.iter().map(|group| moves[group.start].to).collect();
+    let saved: Vec<Vec<Vec<T>>> = groups
+        .iter()
+        .zip(&ends)
+        .map(|(group, &end)| {
+            let tail = |step: &Move| {
+                let start = step.from.max(end);
+                items[start..start.max(step.from + step.len)].to_vec()
+            };
+            moves[group.clone()].iter().map(tail).collect()
+        })
+        .collect();
+    let lengths = ends.iter().zip(&starts).map(|(end, start)| end - start);
+    let pieces = split_mut(items, lengths);
+    let work: Vec<_> = groups.iter().zip(pieces).zip(saved).zip(starts).collect();
+    map(work, |(((group, piece), saved), start)| {
+        for (step, tail) in moves[group.clone()].iter().zip(saved) {
+            let to = step.to - start;
+            let here = step.len - tail.len();
+            if here > 0 {
+                let from = step.from - start;
+                piece.copy_within(from..from + here, to);
+            }
+            piece[to + here..to + step.len].copy_from_slice(&tail);
+        }
+    });
 }
 
 /// Room for the pairs of one leaf, and counts of their digits.
@@ -440,16 +536,16 @@ mod tests {
         }
         for threads in [1, 3] {
             with_threads(threads, || {
-                let sorted = sort_pairs(&keys, &values, bits, None).unwrap();
+                let sorted = sort_pairs(&keys[..], &values, bits, None).unwrap();
                 assert_eq!(list(&sorted), expected, "{n} of {bits} bits");
-                let sorted = sort_pairs(&keys, &values, bits, Some(&combine)).unwrap();
+                let sorted = sort_pairs(&keys[..], &values, bits, Some(&combine)).unwrap();
                 assert_eq!(list(&sorted), combined, "{n} of {bits} bits");
                 let wide: Vec<u128> = keys.iter().map(|&key| key.into()).collect();
-                let sorted = sort_pairs(&wide, &values, bits, None).unwrap();
+                let sorted = sort_pairs(&wide[..], &values, bits, None).unwrap();
                 assert!(sorted.values().iter().eq(expected.iter().map(|e| &e.1)));
                 if bits <= 32 {
                     let narrow: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
-                    let sorted = sort_pairs(&narrow, &values, bits, None).unwrap();
+                    let sorted = sort_pairs(&narrow[..], &values, bits, None).unwrap();
                     assert!(sorted.values().iter().eq(expected.iter().map(|e| &e.1)));
                 }
             });
@@ -466,13 +562,35 @@ mod tests {
     }
 
     #[test]
+    fn a_few_duplicates_leave_no_gaps() {
+        // Keys of 40 bits are distinct but for a few that are put in twice.
+        let mut keys = scrambled(150_000, 40, false);
+        for e in (0..keys.len() - 500).step_by(1499) {
+            keys[e + 300] = keys[e];
+        }
+        let values: Vec<u64> = (0..keys.len() as u64).collect();
+        let add = |a: u64, b: u64| a + b;
+        let mut expected = std::collections::BTreeMap::new();
+        for (key, value) in keys.iter().zip(&values) {
+            *expected.entry(*key).or_insert(0) += value;
+        }
+        for threads in [1, 3] {
+            let sorted = with_threads(threads, || sort_pairs(&keys[..], &values, 40, Some(&add)));
+            let sorted = sorted.unwrap();
+            assert!(sorted.keys().len() < keys.len() - 90);
+            assert!(sorted.keys().iter().eq(expected.keys()));
+            assert!(sorted.values().iter().eq(expected.values()));
+        }
+    }
+
+    #[test]
     fn keys_that_begin_alike_are_sorted_by_their_other_bits() {
         for bits in [20, 40, 64] {
             check(200_000, bits, true);
         }
         let same = vec![5u64; 100_000];
         let sum = |a, b| a + b;
-        let sorted = sort_pairs(&same, &same, 64, Some(&sum)).unwrap();
+        let sorted = sort_pairs(&same[..], &same, 64, Some(&sum)).unwrap();
         assert_eq!((sorted.keys(), sorted.values()), (&[5][..], &[500_000][..]));
     }
 }

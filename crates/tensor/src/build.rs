@@ -32,6 +32,9 @@ use crate::tensor::Tensor;
 use crate::tuples::{GRAIN, Tuples};
 use crate::with_element;
 
+/// Entries whose positions are computed at a time.
+const BLOCK: usize = 256;
+
 /// A tensor in `format` of these entries, sorted for it.
 ///
 /// # Errors
@@ -122,15 +125,27 @@ impl<T: Tuples> Builder<'_, T> {
     }
 
     /// The position of an entry in the level above.
-    #[inline]
     fn place(&self, e: usize) -> usize {
+        let mut place = [0];
+        self.places_of(e..e + 1, &mut place);
+        place[0]
+    }
+
+    /// The positions of entries in the level above.
+    fn places_of(&self, entries: Range<usize>, to: &mut [usize]) {
         match &self.places {
-            Places::Entry => e,
-            Places::Listed(list) => list[e],
-            // Below the product of the extents, which was checked.
-            Places::Dense(levels) => levels.iter().fold(0, |place, &(level, extent)| {
-                place * extent + self.tuples.coord(level)(e) as usize
-            }),
+            Places::Entry => to.iter_mut().zip(entries).for_each(|(to, e)| *to = e),
+            Places::Listed(list) => to.copy_from_slice(&list[entries]),
+            Places::Dense(levels) => {
+                to.fill(0);
+                for &(level, extent) in levels {
+                    let coord = self.tuples.coord(level);
+                    // Below the product of the extents, which was checked.
+                    for (to, e) in to.iter_mut().zip(entries.clone()) {
+                        *to = *to * extent + coord(e) as usize;
+                    }
+                }
+            }
         }
     }
 
@@ -143,8 +158,9 @@ impl<T: Tuples> Builder<'_, T> {
         }
         let coord = self.tuples.coord(level);
         let list = self.list(|_, range, list| {
+            self.places_of(range.clone(), list);
             for (e, to) in range.zip(list) {
-                *to = self.place(e) * extent as usize + coord(e) as usize;
+                *to = *to * extent as usize + coord(e) as usize;
             }
         })?;
         self.places = Places::Listed(list);
@@ -279,14 +295,20 @@ impl<T: Tuples> Builder<'_, T> {
             let mut begun = offset;
             let mut at = 0;
             let mut above = before(cut);
-            for e in cut.clone() {
-                let passed = self.place(e) - above;
-                if passed > 0 {
-                    pos[at..at + passed].fill(narrow(begun as u64));
-                    at += passed;
-                    above += passed;
+            let mut places = [0; BLOCK];
+            for start in cut.clone().step_by(BLOCK) {
+                let block = start..cut.end.min(start + BLOCK);
+                let places = &mut places[..block.len()];
+                self.places_of(block.clone(), places);
+                for (e, &mut place) in block.zip(places) {
+                    let passed = place - above;
+                    if passed > 0 {
+                        pos[at..at + passed].fill(narrow(begun as u64));
+                        at += passed;
+                        above += passed;
+                    }
+                    begun += usize::from(begins(e));
                 }
-                begun += usize::from(begins(e));
             }
         });
         tail.fill(narrow(n as u64));
@@ -336,11 +358,7 @@ impl<T: Tuples> Builder<'_, T> {
         let places = match &self.places {
             Places::Listed(list) => list,
             _ => {
-                computed = self.list(|_, range, list| {
-                    for (e, to) in range.zip(list) {
-                        *to = self.place(e);
-                    }
-                })?;
+                computed = self.list(|_, range, list| self.places_of(range, list))?;
                 &computed
             }
         };

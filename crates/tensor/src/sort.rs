@@ -19,13 +19,13 @@
 use std::cmp::Ordering;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_parallel::{Memory, map, ranges, sort_pairs};
+use sparsec_parallel::{KeyList, Memory, map, ranges, sort_pairs};
 
 use crate::alloc::with_room;
 use crate::array::Array;
 use crate::duplicates::{Combine, Duplicates};
 use crate::entries::Entries;
-use crate::tuples::{GRAIN, Keys, Layout, Packed, RowList, Rows, Tuples, with_rows};
+use crate::tuples::{GRAIN, Keys, Layout, Packed, Packing, RowList, Rows, Tuples, with_rows};
 use crate::with_element;
 
 /// Entries in storage order, all tuples distinct.
@@ -222,33 +222,28 @@ fn by_keys<K: Packed>(
     layout: &Layout,
     duplicates: Duplicates,
 ) -> Result<(Memory, Array)> {
-    let keys = layout.pack::<K>(&entries)?;
-    let Entries { coords, values, .. } = entries;
-    // The keys say it all; the memory is wanted for the result.
-    drop(coords);
-    let (sorted, values) = with_element!(values.element(), T => {
-        sort_values::<K, T>(keys.as_slice(), &values, layout.bits(), duplicates)?
-    });
-    if duplicates == Duplicates::Refuse {
-        let tuples = Keys {
-            keys: sorted.as_slice::<K>(),
-            layout,
+    with_rows!(entries, rows => {
+        let packing = Packing {
+            rows,
+            len: entries.len(),
+            shifts: layout.shifts_by_mode(),
         };
-        if has_repeats(&tuples, layout.n_levels()) {
-            let numbers: Vec<u64> = (0..values.len() as u64).collect();
-            let keys = keys.as_slice::<K>();
-            let pairs = sort_pairs(keys, &numbers, layout.bits(), None)?;
+        let (keys, values) = with_element!(entries.element(), T => {
+            sort_values::<K, T>(&packing, &entries.values, layout.bits(), duplicates)?
+        });
+        let tuples = Keys { keys: keys.as_slice::<K>(), layout };
+        if duplicates == Duplicates::Refuse && has_repeats(&tuples, layout.n_levels()) {
+            let numbers: Vec<u64> = (0..entries.len() as u64).collect();
+            let pairs = sort_pairs::<K, u64>(&packing, &numbers, layout.bits(), None)?;
             let repeats = |e: usize| pairs.keys()[e] == pairs.keys()[e - 1];
-            return Err(refused(values.len(), repeats, |e| {
-                pairs.values()[e] as usize
-            }));
+            return Err(refused(numbers.len(), repeats, |e| pairs.values()[e] as usize));
         }
-    }
-    Ok((sorted, values))
+        Ok((keys, values))
+    })
 }
 
 fn sort_values<K: Packed, T: Combine>(
-    keys: &[K],
+    keys: &impl KeyList<K>,
     values: &Array,
     bits: u32,
     duplicates: Duplicates,

@@ -13,8 +13,7 @@
 //! Keys are what sorting makes; rows are what is given, where it is in order
 //! already or a tuple has more than 128 bits.
 
-use sparsec_base::Result;
-use sparsec_parallel::{Key, Memory, Plain, map, ranges, split_mut};
+use sparsec_parallel::{Key, KeyList, Plain};
 
 use crate::entries::Entries;
 
@@ -129,31 +128,35 @@ impl Layout {
         self.widths.iter().sum()
     }
 
-    /// The tuples of all entries, in the order in which these are given.
-    ///
-    /// # Errors
-    /// `E0407` when memory is out.
-    pub(crate) fn pack<K: Packed>(&self, entries: &Entries) -> Result<Memory> {
-        let n = entries.len();
-        let mut memory = Memory::zeroed(n.saturating_mul(size_of::<K>()))?;
-        let mut shifts = vec![0; entries.order()];
+    /// Where the field of each mode begins.
+    pub(crate) fn shifts_by_mode(&self) -> Vec<u32> {
+        let mut shifts = vec![0; self.modes.len()];
         for (&mode, &shift) in self.modes.iter().zip(&self.shifts) {
             shifts[mode] = shift;
         }
-        let cuts = ranges(n, GRAIN);
-        let pieces = split_mut(memory.as_mut_slice::<K>(), cuts.iter().map(|cut| cut.len()));
-        let work = cuts.into_iter().zip(pieces).collect();
-        with_rows!(entries, rows => {
-            map(work, |(cut, piece): (std::ops::Range<usize>, &mut [K])| {
-                for (e, key) in cut.zip(piece) {
-                    let fields = rows.row(e).iter().zip(&shifts);
-                    *key = fields.fold(K::default(), |key, (&coord, &shift)| {
-                        key.or(K::field(coord, shift))
-                    });
-                }
-            });
-        });
-        Ok(memory)
+        shifts
+    }
+}
+
+/// The tuples of entries as keys, made when they are asked for.
+pub(crate) struct Packing<R> {
+    pub(crate) rows: R,
+    pub(crate) len: usize,
+    /// Where the field of each mode begins.
+    pub(crate) shifts: Vec<u32>,
+}
+
+impl<K: Packed, R: RowList> KeyList<K> for Packing<R> {
+    fn n_keys(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn key(&self, e: usize) -> K {
+        let fields = self.rows.row(e).iter().zip(&self.shifts);
+        fields.fold(K::default(), |key, (&coord, &shift)| {
+            key.or(K::field(coord, shift))
+        })
     }
 }
 

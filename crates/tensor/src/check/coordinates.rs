@@ -270,7 +270,7 @@ impl Chain<'_> {
         keys.extend(segment.clone().map(key));
         let mut places = crate::alloc::with_room(segment.len())?;
         places.extend(segment);
-        let sorted = sort_pairs(&keys, &places, bits.min(64), None)?;
+        let sorted = sort_pairs(&keys[..], &places, bits.min(64), None)?;
         let mut found: Option<ChainFault> = None;
         let mut at = 0;
         for run in sorted.keys().chunk_by(|a, b| a == b) {
