@@ -1,4 +1,6 @@
 //! Every `E02` code, as it is shown.
+//!
+//! Length: one table, in the order of the codes.
 
 use std::collections::BTreeSet;
 

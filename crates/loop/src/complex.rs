@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(pow(zero, zero), c(1.0, 0.0));
         assert_eq!(sqrt(c(-4.0, 0.0)), c(0.0, 2.0));
         assert_eq!(sqrt(c(-4.0, -0.0)), c(0.0, -2.0));
-        assert_eq!(sqrt(c(1e308, 1e308)).im.is_finite(), true);
+        assert!(sqrt(c(1e308, 1e308)).im.is_finite());
         let exp = value(Operation::Call(Intrinsic::Exp), &[c(800.0, 0.0)]);
         assert_eq!(exp, c(f64::INFINITY, 0.0));
     }

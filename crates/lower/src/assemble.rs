@@ -17,12 +17,13 @@
 //! afterwards with a running maximum.
 
 use sparsec_base::{ElementType, IndexWidth, Scalar};
+use sparsec_format::Role;
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar, Operator};
 use sparsec_loop::{BinaryOp, Block, Expr, Failure, Stmt as Loop, Var};
 
 use crate::cursor::{Bindings, Cursor, Place};
-use crate::signature::pos_width;
+use crate::signature::{crd_width, pos_width};
 use crate::statement::Lowerer;
 use crate::value::store_combined;
 
@@ -64,6 +65,7 @@ impl Lowerer<'_> {
             self.fill_dense_result(&access);
             return;
         }
+        self.check_coordinates(&access);
         let mut chains = self.chains_of(&access);
         for number in 0..chains.len() {
             let parents = self.parents(&access, &chains, number);
@@ -352,6 +354,33 @@ impl Lowerer<'_> {
         let pos = self.tensors[&access.tensor].pos(child.first);
         self.check_width(access, counter);
         self.builder.store(pos, position.add(1), counter);
+    }
+
+    /// Leaves the kernel where the coordinates of a mode do not fit the width of
+    /// `crd`: what is compiled before extents are known runs with any.
+    fn check_coordinates(&mut self, access: &Access) {
+        let format = self.formats.of(access.tensor);
+        let width = crd_width(format);
+        if width == IndexWidth::W64 {
+            return;
+        }
+        let known = &self.concrete.tensors[access.tensor].extents;
+        let modes = format
+            .arrays()
+            .into_iter()
+            .filter_map(|spec| match spec.role {
+                Role::Crd(level) => Some(format.levels()[level].mode),
+                _ => None,
+            });
+        let fits = |mode: &usize| known[*mode].is_some_and(|extent| extent <= width.max() + 1);
+        let modes: Vec<usize> = modes.filter(|mode| !fits(mode)).collect();
+        let largest = width.max() as i64 + 1;
+        for mode in modes {
+            let extent = self.tensors[&access.tensor].extents[mode];
+            let too_large = Expr::Var(extent).binary(BinaryOp::Gt, largest);
+            self.builder
+                .if_then(too_large, |b| b.fail(Failure::WidthOverflow));
+        }
     }
 
     /// Leaves the kernel where a position does not fit the width of `pos`.
