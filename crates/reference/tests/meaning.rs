@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sparsec_base::{Result, Scalar, Source, code};
+use sparsec_base::{Bool8, Result, Scalar, Source, code};
 use sparsec_index::{Declaration, Declarations, Notation, Program};
 use sparsec_reference::{CoordinateMap, dense, evaluate, evaluate_statement};
 use sparsec_tensor::{Array, Entries, Format, PackOptions, Tensor};
@@ -52,7 +52,10 @@ fn inputs() -> Inputs {
         ),
         ("m", sparse(&[0, 1], Array::from_vec(vec![7i64, -7]))),
         ("n", sparse(&[1, 2], Array::from_vec(vec![2i64, 0]))),
-        ("t", sparse(&[0, 1], Array::from_vec(vec![1u8, 0]))),
+        (
+            "t",
+            sparse(&[0, 1], Array::from_vec(vec![Bool8::TRUE, Bool8::FALSE])),
+        ),
     ];
     let named = named.into_iter();
     named
