@@ -305,6 +305,9 @@ fn index_arrays_of_every_type_are_read() {
     }
     let (pos, crd) = (of!(u8).0, of!(u64).1);
     check(pos, crd, ("uint8", "uint64"), ElementType::U8);
+    // What `data_types` says counts where the array has another type of integers.
+    let (pos, crd) = of!(i32);
+    check(pos, crd, ("uint64", "int64"), ElementType::I64);
 }
 
 #[test]

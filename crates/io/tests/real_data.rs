@@ -58,8 +58,15 @@ fn check<'a>(path: &Path, cell: &impl Fn(&str) -> &'a str) {
     assert_eq!(list.convert(&format).unwrap(), tensor, "{}", path.display());
 
     // Written and read again, nothing has changed.
-    let again = tempfile::tempdir().unwrap();
-    let again = again.path().join("a.tns");
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.npz", "a.bsp.npz", "a.bsp.h5"] {
+        let again = folder.path().join(name);
+        sparsec_io::write(&again, &tensor).unwrap();
+        let back = read_as(&again, None).unwrap();
+        let back = back.into_tensor(&format, PackOptions::default()).unwrap();
+        assert_eq!(back, tensor, "{} as {name}", path.display());
+    }
+    let again = folder.path().join("a.tns");
     sparsec_io::write(&again, &list).unwrap();
     let element = Some(tensor.element());
     let back = read_as(&again, element).unwrap().into_entries().unwrap();

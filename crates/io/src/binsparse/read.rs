@@ -177,6 +177,10 @@ impl Reader<'_> {
             (ElementType::U8, found) if ty.element == ElementType::Bool && is_truth(found) => {
                 Array::new(ElementType::U8, array.into_memory())
             }
+            // Integers are the same numbers in every type that holds them.
+            (stored, found) if ty.element.is_integer() && found.is_integer() => {
+                cast(array, stored, name)?
+            }
             // NumPy's own complex numbers, where two floats are asked for.
             (_, found) if found == ty.element => return Ok((ty, array)),
             (stored, found) => {
