@@ -7,13 +7,17 @@ use sparsec_base::{Diagnostic, code};
 /// Memory that the system did not give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocError {
-    /// How many bytes were asked for.
+    /// How many bytes were asked for; `u64::MAX` for more than that counts.
     pub bytes: u64,
 }
 
 impl fmt::Display for AllocError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes of memory are not to be had", self.bytes)
+        match self.bytes {
+            // What cannot be counted was counted up to here.
+            u64::MAX => f.write_str("more memory than can be addressed is not to be had"),
+            bytes => write!(f, "{bytes} bytes of memory are not to be had"),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut};
 
 use crate::alloc::filled;
 use crate::array::{Array, Element};
-use crate::check::{dense_positions, name_of};
+use crate::check::{dense_positions, name_of, sized, too_large};
 use crate::sort::{Sorted, with_tuples};
 use crate::tensor::Tensor;
 use crate::tuples::{GRAIN, Tuples};
@@ -124,6 +124,11 @@ impl<T: Tuples> Builder<'_, T> {
         self.extents[self.format.levels()[level].mode]
     }
 
+    fn zeroed(&self, width: IndexWidth, len: usize) -> Result<Array> {
+        let array = Array::zeroed(width.element(), len);
+        array.map_err(|fault| sized(fault, self.format, self.extents))
+    }
+
     /// The position of an entry in the level above.
     fn place(&self, e: usize) -> usize {
         let mut place = [0];
@@ -215,8 +220,8 @@ impl<T: Tuples> Builder<'_, T> {
         let crd = self.crd(level, counts, n, &begins)?;
         let width = self.width(Role::Pos(level), self.format.widths().pos, n as u64)?;
         let len = self.n_places.checked_add(1);
-        let len = len.ok_or_else(|| crate::check::too_large(self.format, self.extents))?;
-        let mut pos = Array::zeroed(width.element(), len)?;
+        let len = len.ok_or_else(|| too_large(self.format, self.extents))?;
+        let mut pos = self.zeroed(width, len)?;
         with_index!(pos, width, pos, narrow => {
             self.write_pos(pos, &offsets, n, narrow, begins);
         });
@@ -251,7 +256,7 @@ impl<T: Tuples> Builder<'_, T> {
         let largest = self.extent(level).saturating_sub(1);
         let width = self.width(Role::Crd(level), self.format.widths().crd, largest)?;
         let coord = self.tuples.coord(level);
-        let mut crd = Array::zeroed(width.element(), n)?;
+        let mut crd = self.zeroed(width, n)?;
         with_index!(crd, width, crd, narrow => {
             let pieces = split_mut(crd, counts.iter().copied());
             map(self.cuts.iter().cloned().zip(pieces).collect(), |(cut, crd)| {
@@ -362,7 +367,9 @@ impl<T: Tuples> Builder<'_, T> {
                 &computed
             }
         };
-        scattered(&given, places, &self.cuts, Array::filled(fill, n)?)
+        let values = Array::filled(fill, n);
+        let values = values.map_err(|fault| sized(fault, self.format, self.extents))?;
+        scattered(&given, places, &self.cuts, values)
     }
 }
 

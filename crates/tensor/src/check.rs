@@ -133,15 +133,23 @@ pub(crate) fn dense_positions(
 
 /// A tensor that has more positions than can be counted.
 pub(crate) fn too_large(format: &Format, extents: &[u64]) -> Diagnostic {
-    Diagnostic::new(
+    let fault = Diagnostic::new(
         code::TENSOR_TOO_LARGE,
-        format!(
-            "a tensor of extents {} has more positions in this format than can be counted",
-            shape(extents)
-        ),
+        "a tensor with more positions than can be counted",
+    );
+    sized(
+        fault.help("use compressed levels where most entries are zero"),
+        format,
+        extents,
     )
-    .note(format!("the format is `{format}`"))
-    .help("use compressed levels where most entries are zero")
+}
+
+/// A fault of size, with what has that size.
+pub(crate) fn sized(fault: Diagnostic, format: &Format, extents: &[u64]) -> Diagnostic {
+    fault.note(format!(
+        "the tensor has extents {} and the format `{format}`",
+        shape(extents)
+    ))
 }
 
 /// Extents as text: `4 x 5`.

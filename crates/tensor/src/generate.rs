@@ -26,6 +26,7 @@ use sparsec_format::Format;
 use call::Call;
 
 use crate::array::{Array, Element};
+use crate::check::shape;
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
 use crate::pack::PackOptions;
@@ -63,7 +64,8 @@ pub fn generate(
     let order = extents.len();
     if call.name.starts_with("dense:") {
         let dense = Format::dense(order);
-        let array = dense_values(&mut call, extents, element)?;
+        let array = dense_values(&mut call, extents, element);
+        let array = array.map_err(|fault| too_many(fault, extents))?;
         call.finish()?;
         let tensor = Tensor::new(
             dense.clone(),
@@ -78,10 +80,11 @@ pub fn generate(
         };
     }
     let entries = match call.name.as_str() {
-        "random" => random(&mut call, extents, element)?,
-        "band" => band(&mut call, extents, element)?,
-        _ => identity(extents, element)?,
+        "random" => random(&mut call, extents, element),
+        "band" => band(&mut call, extents, element),
+        _ => identity(extents, element),
     };
+    let entries = entries.map_err(|fault| too_many(fault, extents))?;
     call.finish()?;
     let natural = match order {
         2 => Format::csr(),
@@ -90,11 +93,19 @@ pub fn generate(
     Tensor::pack_entries(format.unwrap_or(&natural), entries, PackOptions::default())
 }
 
+/// A fault, which says of what size the tensor is if it is too large.
+fn too_many(fault: Diagnostic, extents: &[u64]) -> Diagnostic {
+    if fault.code() != code::TENSOR_TOO_LARGE {
+        return fault;
+    }
+    fault.note(format!("the tensor has extents {}", shape(extents)))
+}
+
 fn dense_values(call: &mut Call, extents: &[u64], element: ElementType) -> Result<Array> {
     let too_large = || {
         Diagnostic::new(
             code::TENSOR_TOO_LARGE,
-            format!("a dense tensor of extents {extents:?} has too many entries to count"),
+            "a dense tensor with too many entries to count",
         )
         .help("use `random`, which stores only some of them")
     };

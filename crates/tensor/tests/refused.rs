@@ -2,7 +2,7 @@
 
 use sparsec_base::{Code, Diagnostic, ElementType, Scalar, Source, code};
 use sparsec_format::{Format, Widths};
-use sparsec_tensor::{Array, Duplicates, Entries, PackOptions, Tensor, generate};
+use sparsec_tensor::{Array, Duplicates, Entries, PackOptions, Tensor, Window, generate};
 
 fn check<T: std::fmt::Debug>(result: Result<T, Diagnostic>, code: Code, message: &str) {
     let fault = result.expect_err(message);
@@ -252,6 +252,11 @@ fn sizes_beyond_memory_are_refused() {
         "bytes of memory",
     );
     check(
+        dense(&[1 << 31, 1 << 31]),
+        code::TENSOR_TOO_LARGE,
+        "extents 2147483648 x 2147483648",
+    );
+    check(
         dense(&[1 << 40, 1 << 40]),
         code::TENSOR_TOO_LARGE,
         "than can be counted",
@@ -321,7 +326,7 @@ fn generators_that_cannot_be_used() {
     check(
         generated("random(density=0.5)", &[1 << 40, 1 << 40], f64),
         code::TENSOR_TOO_LARGE,
-        "bytes of memory",
+        "extents 1099511627776 x 1099511627776",
     );
 }
 
@@ -372,4 +377,50 @@ fn generators_make_what_they_say() {
     let rows = generate(&spec, &[9, 9], Some(&Format::csr()), f64).unwrap();
     let columns = generate(&spec, &[9, 9], Some(&Format::csc()), f64).unwrap();
     assert_eq!(rows.equal_within(&columns, 0.0), None);
+}
+
+#[test]
+fn duplicates_that_cannot_be_combined() {
+    let combine = |rule: &str, element: ElementType| {
+        let entries = Entries {
+            extents: vec![2],
+            coords: vec![1, 1],
+            values: Array::filled(element.one(), 2)?,
+        };
+        let options = PackOptions {
+            duplicates: rule.parse()?,
+            ..PackOptions::default()
+        };
+        Tensor::pack_entries(&Format::csf(1), entries, options)
+    };
+    let fault = code::CANNOT_COMBINE;
+    check(combine("min", ElementType::C128), fault, "no `min`");
+    check(combine("max", ElementType::C64), fault, "no order");
+    check(combine("or", ElementType::F64), fault, "only `bool` has it");
+    check(
+        combine("plus", ElementType::F64),
+        code::UNKNOWN_COMBINATION,
+        "write one of `+`, `*`, `min`",
+    );
+    check(
+        combine("error", ElementType::F64),
+        code::DUPLICATE_ENTRY,
+        "entry 1 has the same coordinates as entry 0",
+    );
+}
+
+#[test]
+fn selections_that_the_tensor_does_not_have() {
+    let matrix = matrix(CSR, csr(&[0, 1, 1, 3, 3], &[1, 0, 4], 3)).unwrap();
+    let fault = code::BAD_SELECTION;
+    let rows = |window: Window| matrix.slice(&[window, Window::from(..)]);
+    check(matrix.slice(&[Window::from(..)]), fault, "1 window for");
+    check(rows((0..5).into()), fault, "no coordinates 0..5");
+    check(rows((3..2).into()), fault, "no coordinates 3..2");
+    check(rows((5..).into()), fault, "no coordinates 5..4");
+    check(rows(Window::from(..).every(0)), fault, "stride 0");
+    assert_eq!(rows((4..4).into()).unwrap().n_stored(), 0);
+    for modes in [&[0][..], &[1, 1], &[0, 2], &[0, 1, 0], &[]] {
+        check(matrix.permute(modes), fault, "does not name each mode");
+    }
 }
