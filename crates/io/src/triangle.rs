@@ -160,7 +160,6 @@ fn repacked(like: &Tensor, format: &Format, coords: Vec<u64>, values: Array) -> 
     let options = PackOptions {
         fill: Some(like.fill()),
         duplicates: Duplicates::Refuse,
-        ..PackOptions::default()
     };
     Tensor::pack_entries(format, entries, options)
 }
