@@ -201,6 +201,6 @@ fn try_kernel(backend: Backend, environment: &Environment) -> Result<()> {
         environment: environment.clone(),
         ..Options::default()
     });
-    let outcome = session.run(&compiled, inputs.clone())?;
+    let outcome = session.run(&compiled, &inputs)?;
     session.check(&compiled, &inputs, &outcome)
 }

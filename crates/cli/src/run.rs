@@ -64,9 +64,8 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
 
     progress.step("compute".to_owned());
     let session = Session::new(options);
-    let kept = arguments.check.then(|| inputs.clone());
-    let outcome = session.run(&compiled, inputs)?;
-    if let Some(inputs) = kept {
+    let outcome = session.run(&compiled, &inputs)?;
+    if arguments.check {
         progress.step("check".to_owned());
         clock
             .check

@@ -253,7 +253,6 @@ impl Kernel {
 
     /// No operand bound yet: for kernels without operands, and for loops over
     /// names.
-    #[must_use]
     pub fn binding<'a>(&self) -> Binding<'a> {
         Binding::new(self.clone())
     }

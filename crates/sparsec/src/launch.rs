@@ -22,7 +22,7 @@ use sparsec_format::Format;
 use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_runtime::{Kernel, KernelArgument, Origin, OutputTensor};
-use sparsec_tensor::{PackOptions, Tensor};
+use sparsec_tensor::{Array, PackOptions, Tensor};
 
 use crate::compile::{Compiled, CompiledStatement};
 use crate::extents::Extents;
@@ -282,14 +282,17 @@ impl Parts {
 /// Whether two tensors store entries at the same places of the same arrays.
 /// Arrays that are one and the same are not looked at.
 pub(crate) fn has_structure_of(a: &Tensor, b: &Tensor) -> bool {
-    let indices = |tensor: &'_ Tensor| tensor.arrays().len() - 1;
+    let indices = |tensor: &Tensor| tensor.arrays().len() - 1;
+    let is_same = |a: &Array, b: &Array| {
+        (a.as_ptr(), a.len(), a.element()) == (b.as_ptr(), b.len(), b.element())
+    };
     a.format().levels() == b.format().levels()
         && a.extents() == b.extents()
         && a.element() == b.element()
         && a.arrays()[..indices(a)]
             .iter()
             .zip(&b.arrays()[..indices(b)])
-            .all(|(a, b)| (a.as_ptr() == b.as_ptr() && a.len() == b.len()) || a == b)
+            .all(|(a, b)| is_same(a, b) || a == b)
 }
 
 /// Refuses a result whose coordinates do not fit the width declared for them.

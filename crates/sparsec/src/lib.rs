@@ -45,9 +45,21 @@
 //! # Ok::<(), sparsec::Error>(())
 //! ```
 //!
-//! Arrays that you have already are used as they are, without a copy: borrowed by a
-//! [`TensorRef`], or taken over by [`Tensor::new`]. They are checked first, so that
-//! no kernel ever leaves an array. Types of `sprs`, `nalgebra-sparse`, `ndarray` and
+//! Arrays that you have already are used as they are, without a copy: borrowed by
+//! [`CsrRef`] and its like, or taken over by [`Tensor::new`]. They are checked
+//! first, so that no kernel ever leaves an array:
+//!
+//! ```
+//! use sparsec::{CsrRef, einsum};
+//! # let (row_ptr, cols, vals) = ([0i32, 2, 3], [0i32, 2, 1], [1.0, 2.0, 3.0]);
+//!
+//! let a = CsrRef::new([2, 3], &row_ptr, &cols, &vals).as_tensor()?;
+//! let by_row = einsum!("ij->i", a)?;
+//! assert_eq!(by_row.as_dense::<f64>(), Some(&[3.0, 3.0][..]));
+//! # Ok::<(), sparsec::Error>(())
+//! ```
+//!
+//! Types of `sprs`, `nalgebra-sparse`, `ndarray` and
 //! `faer` convert both ways with the features of these names; with `serde` formats
 //! and tensors serialise. [`io`] reads and writes files.
 //!
@@ -195,8 +207,8 @@ pub use sparsec_parallel as parallel;
 pub use sparsec_reference as reference;
 pub use sparsec_runtime as runtime;
 pub use sparsec_tensor::{
-    Array, ArrayRef, Duplicates, Element, Entries, PackOptions, Tensor, TensorBuilder, TensorRef,
-    generate,
+    Array, ArrayRef, CooRef, CscRef, CsrRef, Difference, Duplicates, Element, Entries, Index,
+    IndexInteger, LevelView, PackOptions, Tensor, TensorBuilder, TensorRef, generate,
 };
 
 /// The examples of the README, which run as tests.

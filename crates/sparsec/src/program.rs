@@ -26,7 +26,8 @@ use crate::session::Session;
 ///     .format("A", "csc")?
 ///     .element("A", ElementType::F32)?
 ///     .plan()?;
-/// assert_eq!(kernel.format("y").unwrap().to_string(), "(i) -> (i : dense)");
+/// // No dense level of `A` covers `i`, so the result stores the rows that have entries.
+/// assert_eq!(kernel.format("y").unwrap().to_string(), "(i) -> (i : compressed)");
 /// # Ok::<(), sparsec::Error>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -19,6 +19,7 @@ use crate::request::Inputs;
 
 /// Which engine runs kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Backend {
     /// The fastest engine of this machine.
     #[default]
@@ -29,7 +30,18 @@ pub enum Backend {
     Interpreter,
 }
 
-/// How kernels are run.
+/// How kernels are run. More may be added: begin with the defaults.
+///
+/// ```
+/// use sparsec::{Options, Session};
+/// let mut options = Options::default();
+/// options.environment.cache_dir = Some("/var/cache/my-service".into());
+/// options.environment.sparsec_cc = Some("clang-19".into());
+/// let session = Session::new(options);
+/// ```
+///
+/// What is said of one program stands with it: formats with widths of index
+/// arrays, types, a schedule; see [`Program`](crate::Program).
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Which engine runs them.
@@ -74,6 +86,7 @@ struct Inner {
 
 /// What a run gives.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Outcome {
     /// Every tensor that a statement of the program computes, by name.
     pub tensors: BTreeMap<String, Tensor>,
@@ -83,6 +96,7 @@ pub struct Outcome {
 
 /// Where the time of a run went.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Timings {
     /// Converting operands to the formats that kernels read.
     pub convert: Duration,

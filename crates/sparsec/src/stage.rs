@@ -12,6 +12,7 @@ use crate::compile::{Compiled, CompiledStatement};
 
 /// One stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stage {
     /// Index notation, with statements split where planning did.
     Index,

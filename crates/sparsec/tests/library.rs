@@ -149,7 +149,7 @@ fn programs_say_what_is_known() {
         .plan(
             &Program::parse("t(i,j) = A(i,k) * B(k,j)\ns(r) = t(i,j)")
                 .unwrap()
-                .format("A", &Format::csc())
+                .format("A", Format::csc())
                 .unwrap()
                 .format("t", "coo, crd = 64")
                 .unwrap()

@@ -68,7 +68,7 @@ fn check_case(file: &Filetest, compiled: &Compiled, engines: &Engines, case: &Ca
     }
     let compiled = compile(&file.request, &inputs).map_err(|error| error.render(false))?;
     for (engine, session) in &engines.0 {
-        let outcome = session.run(&compiled, inputs.clone());
+        let outcome = session.run(&compiled, &inputs);
         check_outcome(file, &compiled, &inputs, case, outcome)
             .map_err(|error| format!("{engine}: {error}"))?;
     }
@@ -172,7 +172,7 @@ mod tests {
         let (inputs, others) = (vector(&[1.0, 2.0]), vector(&[1.0, 3.0]));
         let compiled = doubled(&inputs);
         let session = Session::interpreter();
-        let outcome = session.run(&compiled, inputs.clone()).unwrap();
+        let outcome = session.run(&compiled, &inputs).unwrap();
         assert!(session.check(&compiled, &inputs, &outcome).is_ok());
         let error = session.check(&compiled, &others, &outcome).unwrap_err();
         assert_eq!(error.code(), code::WRONG_RESULT);

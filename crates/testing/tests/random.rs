@@ -341,7 +341,7 @@ fn check(case: &Case, engines: &Engines, tally: &mut Tally) -> Result<(), TestCa
     let as_c = tally.agreed.is_multiple_of(C_EVERY);
     let sessions = [Some(&engines.interpreter), as_c.then_some(&engines.c)];
     for session in sessions.into_iter().flatten() {
-        let ran = session.run(&compiled, inputs.clone());
+        let ran = session.run(&compiled, &inputs);
         agrees(&compiled, &inputs, ran)
             .map_err(|why| TestCaseError::fail(format!("{}\n{why}", request.expression.text())))?;
     }

@@ -50,7 +50,7 @@ fn uniform(extents: &[u64]) -> Tensor {
 fn check(session: &Session, text: &str, inputs: Inputs, what: &Path) -> usize {
     let request = Request::new(Source::new("expression", text));
     let outcome = compile(&request, &inputs).and_then(|compiled| {
-        let outcome = session.run(&compiled, inputs.clone())?;
+        let outcome = session.run(&compiled, &inputs)?;
         session.check(&compiled, &inputs, &outcome)?;
         Ok(outcome)
     });
