@@ -16,6 +16,7 @@ use sparsec_format::Format;
 use sparsec_tensor::{Array, Duplicates, Element, Entries, PackOptions, Tensor, with_element};
 
 use crate::content::Structure;
+use crate::mirror;
 use crate::number::Value;
 
 /// The matrix whose one triangle is stored, in the same format. Entries on the
@@ -25,34 +26,37 @@ use crate::number::Value;
 /// `E0429` for entries in the other triangle, except the padding of dense levels,
 /// and for images that the type of the values has not.
 pub(crate) fn completed(tensor: &Tensor, structure: Structure, is_lower: bool) -> Result<Tensor> {
-    let entries = tensor.entries();
-    let mut coords = Vec::with_capacity(2 * entries.coords.len());
-    let values = with_element!(entries.element(), T => {
-        let stored = entries.values.slice::<T>();
-        let mut values: Vec<T> = Vec::with_capacity(2 * stored.len());
-        let mut images = Vec::with_capacity(stored.len());
-        for (pair, &value) in entries.coords.chunks_exact(2).zip(stored) {
-            let (row, column) = (pair[0], pair[1]);
-            let is_other = if is_lower { row < column } else { row > column };
-            if is_other && tensor.has_padding() && value.scalar() == tensor.fill() {
-                continue;
-            }
-            if is_other {
-                return Err(on_other_side(row, column, is_lower));
-            }
-            coords.extend_from_slice(pair);
-            values.push(value);
-            if row != column {
-                images.push((column, row, image(value, structure)?));
+    let stored = tensor.entries();
+    let pairs = stored.coords.chunks_exact(2).enumerate();
+    let (mut coords, mut kept) = (Vec::new(), Vec::new());
+    for (entry, pair) in pairs {
+        let (row, column) = (pair[0], pair[1]);
+        let is_other = if is_lower { row < column } else { row > column };
+        let is_padding = tensor.has_padding() && stored.values.get(entry) == tensor.fill();
+        match (is_other, is_padding) {
+            (true, true) => {}
+            (true, false) => return Err(on_other_side(row, column, is_lower)),
+            (false, _) => {
+                coords.extend_from_slice(pair);
+                kept.push(entry);
             }
         }
-        for (row, column, value) in images {
-            coords.extend([row, column]);
-            values.push(value);
-        }
-        Array::from_vec(values)
-    });
-    repacked(tensor, tensor.format(), coords, values)
+    }
+    let half = Entries {
+        extents: stored.extents,
+        coords,
+        values: picked(&stored.values, &kept),
+    };
+    let whole = mirror::complete(half, structure)?;
+    repacked(tensor, tensor.format(), whole.coords, whole.values)
+}
+
+/// The values at these places.
+fn picked(values: &Array, places: &[usize]) -> Array {
+    with_element!(values.element(), T => {
+        let values = values.slice::<T>();
+        Array::from_vec(places.iter().map(|&place| values[place]).collect::<Vec<T>>())
+    })
 }
 
 /// The lower triangle of a matrix that has the structure, in the same format.
@@ -92,10 +96,7 @@ pub(crate) fn lower(tensor: &Tensor, structure: Structure) -> Result<Tensor> {
         .filter(|&e| entries.coords[2 * e] >= entries.coords[2 * e + 1])
         .collect();
     let coords = kept.iter().flat_map(|&e| entries.coords(e).to_vec());
-    let values = with_element!(entries.element(), T => {
-        let all = entries.values.slice::<T>();
-        Array::from_vec(kept.iter().map(|&e| all[e]).collect::<Vec<T>>())
-    });
+    let values = picked(&entries.values, &kept);
     repacked(tensor, tensor.format(), coords.collect(), values)
 }
 
