@@ -16,7 +16,7 @@ use crate::files::{check_folder, file_bytes};
 use crate::operands::{default_format, list_format};
 use crate::problem::suggest;
 use crate::progress::Progress;
-use crate::screen::Screen;
+use crate::screen::{Screen, complain};
 
 /// So many rows are never too many to have a position each.
 const MANY_ROWS: u64 = 1 << 20;
@@ -71,6 +71,13 @@ pub(crate) fn convert(
         .and_then(io::Staged::commit)
         .map_err(|error| call.about_file(to_place, error))?;
     drop(progress);
+    let states_none = Path::new(to).to_string_lossy().contains(".tns") && !arguments.extents;
+    if states_none && !screen.is_json() && !coordinates_reach(&tensor)? {
+        complain(&format!(
+            "note: `{to}` states no extents, and its coordinates do not reach those of `{from}`; \
+             `--extents` states them"
+        ));
+    }
     screen.answer(String::new, || {
         json!({
             "from": from,
@@ -83,6 +90,17 @@ pub(crate) fn convert(
         })
     })?;
     Ok(0)
+}
+
+/// Whether the largest coordinate of each mode is the last that it has.
+fn coordinates_reach(tensor: &Tensor) -> Result<bool> {
+    let entries = tensor.try_entries()?;
+    let order = tensor.order();
+    let reaches = |(mode, extent): (usize, &u64)| {
+        let largest = entries.coords.iter().skip(mode).step_by(order).max();
+        largest.map_or(0, |largest| largest + 1) == *extent
+    };
+    Ok(tensor.extents().iter().enumerate().all(reaches))
 }
 
 /// The format that entries of a text file are packed in: the one that operands

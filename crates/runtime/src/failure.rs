@@ -64,7 +64,7 @@ pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
             code::WIDTH_OVERFLOW,
             format!("a result of kernel `{name}` has more entries than its index arrays can count"),
         )
-        .help("declare wider arrays in the result's format, as in `pos 64` or `crd 64`"),
+        .help("declare wider arrays in the result's format, as in `, pos = 64` or `, crd = 64`"),
         Failure::OutOfMemory => out_of_memory(stop.shortage, function),
     }
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Diagnostic, IndexWidth, Result, code};
 use sparsec_format::Format;
 use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
@@ -311,7 +311,15 @@ fn check_coordinate_width(name: &str, format: &Format, extents: &[u64]) -> Resul
                 width.bits(),
             ),
         )
-        .help("declare `crd = 64`, or no width")),
+        .help(
+            match IndexWidth::ALL
+                .into_iter()
+                .find(|&it| IndexWidth::max(it) >= extent - 1)
+            {
+                Some(enough) => format!("declare `crd = {}`, or no width", enough.bits()),
+                None => "declare no width".to_owned(),
+            },
+        )),
         _ => Ok(()),
     }
 }

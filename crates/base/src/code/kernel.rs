@@ -75,7 +75,7 @@ Choose the wider type (`i64`), or bring the value into range first with `min` an
     "A result has more stored entries, or larger coordinates, than the integers chosen for its
 `pos` or `crd` arrays can hold. A 32-bit `pos` array counts up to 2147483647 entries.
 
-Declare wider arrays in the result's format, as in `(i, j) -> (i : dense, j : compressed) pos 64`,
+Declare wider arrays in the result's format, as in `(i, j) -> (i : dense, j : compressed), pos = 64`,
 or declare no width: then the narrowest that is sure to hold is chosen.";
     KERNEL_OUT_OF_MEMORY = "E0514", "no memory for a result",
     "A kernel asked for more memory for a result or a workspace than the machine has to give, and
