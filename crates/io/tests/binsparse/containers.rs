@@ -9,20 +9,8 @@ use sparsec_format::Format;
 use sparsec_io::npz::ArchiveWriter;
 use sparsec_io::{FileTensor, read_as, write};
 use sparsec_tensor::Tensor;
-use tempfile::TempDir;
 
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary directory")
-}
-
-/// A descriptor that is right, one key a line.
-const CSR: &str = r#"{"binsparse": {
-  "version": "0.1.0",
-  "format": "CSR",
-  "shape": [4, 5],
-  "number_of_stored_values": 3,
-  "data_types": {"pointers_to_1": "int32", "indices_1": "int32", "values": "float64"}
-}}"#;
+use crate::refused::{CSR, folder};
 
 #[test]
 fn containers_without_a_descriptor_are_refused() {

@@ -1,5 +1,4 @@
-//! Binsparse: what is written reads back bit for bit, and what others write is
-//! read. What is refused stands in `binsparse_refused.rs`.
+//! What is written reads back bit for bit, and what the standard allows is read.
 
 use std::path::Path;
 
@@ -235,7 +234,7 @@ fn equal_values_are_written_once() {
 }
 
 /// A file of these arrays with this descriptor.
-pub fn file(path: &Path, descriptor: &str, arrays: &[(&str, Array)]) {
+fn file(path: &Path, descriptor: &str, arrays: &[(&str, Array)]) {
     let mut archive = ArchiveWriter::new(Vec::new());
     for (name, array) in arrays {
         archive.list(name, array).unwrap();

@@ -1,5 +1,5 @@
 //! Every fault in a Binsparse descriptor and its arrays is a diagnostic that shows
-//! where it is. Damaged containers stand in `binsparse_containers.rs`.
+//! where it is.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use sparsec_io::{read_as, write};
 use sparsec_tensor::{Array, Tensor};
 use tempfile::TempDir;
 
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
@@ -21,7 +21,7 @@ fn shown(fault: &Diagnostic, folder: &Path) -> String {
 }
 
 /// A descriptor that is right, one key a line.
-const CSR: &str = r#"{"binsparse": {
+pub(crate) const CSR: &str = r#"{"binsparse": {
   "version": "0.1.0",
   "format": "CSR",
   "shape": [4, 5],

@@ -1,0 +1,6 @@
+//! Binsparse: what is written reads back, what others write is read, and what
+//! is wrong is refused with its place.
+
+mod containers;
+mod refused;
+mod round_trips;
