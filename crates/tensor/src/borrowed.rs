@@ -28,7 +28,8 @@ use sparsec_base::{Result, Scalar};
 use sparsec_format::Format;
 use sparsec_parallel::Memory;
 
-use crate::array::{Array, Element, IndexInteger};
+use crate::array::{Array, Element};
+use crate::index::IndexInteger;
 use crate::tensor::Tensor;
 use crate::with_element;
 

@@ -30,8 +30,9 @@ use sparsec_base::{Bool8, Diagnostic, ElementType, IndexWidth, Result, Scalar, c
 use sparsec_format::{ArraySpec, Format, LevelKind, Role};
 use sparsec_parallel::{map, ranges};
 
-use crate::array::{Array, Index};
+use crate::array::Array;
 use crate::entries::plural;
+use crate::index::Index;
 
 /// Array entries that one thread checks at a time.
 const GRAIN: usize = 1 << 16;

@@ -15,7 +15,8 @@
 //!
 //! | module       | holds                                                       |
 //! |--------------|-------------------------------------------------------------|
-//! | [`mod@array`] | [`Array`]: numbers of one element type; [`Index`] views      |
+//! | [`mod@array`] | [`Array`]: numbers of one element type                       |
+//! | [`index`]    | [`Index`]: positions and coordinates of any width            |
 //! | [`borrowed`] | [`ArrayRef`] and [`TensorRef`]: slices of the caller used as they are |
 //! | [`entries`]  | [`Entries`]: coordinates and values, in any order            |
 //! | [`tensor`]   | [`Tensor`] and what can be asked of it                       |
@@ -23,7 +24,7 @@
 //! | `tuples`, `sort` | entries in storage order, duplicates combined           |
 //! | [`duplicates`] | what becomes of entries at equal coordinates              |
 //! | `build`      | sorted entries to arrays, level by level                    |
-//! | [`pack`]     | sorted entries to arrays, level by level                     |
+//! | [`pack`]     | entries in any order to a tensor                             |
 //! | [`transform`] | prune, slice, permute                                       |
 //! | [`unpack`]   | arrays back to entries; one format to another                |
 //! | [`builder`]  | a tensor entry by entry                                     |
@@ -43,6 +44,7 @@ pub mod compare;
 pub mod duplicates;
 pub mod entries;
 pub mod generate;
+pub mod index;
 pub mod pack;
 pub mod statistics;
 pub mod tensor;
@@ -67,13 +69,14 @@ mod sort;
 mod tuples;
 mod walk;
 
-pub use array::{Array, Element, Index, IndexInteger};
+pub use array::{Array, Element};
 pub use borrowed::{ArrayRef, TensorRef};
 pub use builder::TensorBuilder;
 pub use compare::Difference;
 pub use duplicates::Duplicates;
 pub use entries::Entries;
 pub use generate::generate;
+pub use index::{Index, IndexInteger};
 pub use pack::PackOptions;
 pub use sparsec_base::{Bool8, Complex, bf16, f16};
 pub use sparsec_format::{Format, Role};

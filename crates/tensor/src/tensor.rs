@@ -3,8 +3,9 @@
 use sparsec_base::{ElementType, Result, Scalar};
 use sparsec_format::{Format, Role};
 
-use crate::array::{Array, Element, Index};
+use crate::array::{Array, Element};
 use crate::check;
+use crate::index::Index;
 use crate::statistics::Kept;
 use crate::with_element;
 

@@ -24,8 +24,9 @@
 use sparsec_base::Result;
 use sparsec_format::{Format, Role};
 
-use crate::array::{Array, Element, IndexInteger};
+use crate::array::{Array, Element};
 use crate::borrowed::{ArrayRef, TensorRef};
+use crate::index::IndexInteger;
 use crate::tensor::Tensor;
 
 /// Declares the view of a matrix whose segments are rows, or columns.

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use sparsec_format::LevelKind;
 
-use crate::array::Index;
+use crate::index::Index;
 use crate::tensor::Tensor;
 
 /// The levels of a tensor with their arrays at hand.

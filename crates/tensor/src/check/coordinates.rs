@@ -23,7 +23,7 @@ use sparsec_format::{LevelKind, Role};
 use sparsec_parallel::{map, ranges, sort_pairs};
 
 use super::{Checker, GRAIN, first};
-use crate::array::Index;
+use crate::index::Index;
 
 /// A number of an index array as the checks read it: negative ones are beyond
 /// every extent.

@@ -7,7 +7,8 @@ use sparsec_format::{Format, Role};
 
 use super::dense_by_columns;
 use super::outward::Outward;
-use crate::array::{Array, Element, IndexInteger};
+use crate::array::{Array, Element};
+use crate::index::IndexInteger;
 use crate::tensor::Tensor;
 
 /// Declares both ways for a matrix of compressed columns or rows.

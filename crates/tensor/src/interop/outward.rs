@@ -3,7 +3,8 @@
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Role};
 
-use crate::array::{Element, Index};
+use crate::array::Element;
+use crate::index::Index;
 use crate::tensor::Tensor;
 
 /// A tensor on its way to a type of another library.

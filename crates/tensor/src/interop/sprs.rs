@@ -6,7 +6,8 @@ use sparsec_format::{Format, Role};
 
 use super::compressed_vector;
 use super::outward::Outward;
-use crate::array::{Array, Element, IndexInteger};
+use crate::array::{Array, Element};
+use crate::index::IndexInteger;
 use crate::tensor::Tensor;
 
 /// Takes the vectors over, as `csr` or `csc`.

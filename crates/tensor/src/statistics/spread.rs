@@ -12,8 +12,8 @@ use sparsec_format::{Distribution, LevelKind};
 use sparsec_parallel::{map, radix_sort, ranges};
 
 use crate::alloc::{filled, with_room};
-use crate::array::Index;
 use crate::entries::Entries;
+use crate::index::Index;
 use crate::tensor::Tensor;
 use crate::tuples::GRAIN;
 
