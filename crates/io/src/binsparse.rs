@@ -31,6 +31,10 @@
 //! What is written: tensors whose levels are dense, or compressed and singleton
 //! in order and unique, with the types that Binsparse has. Values that are all
 //! the same, bit for bit, are written once, as `iso`.
+//! Where [`WriteOptions::structure`] asks for it, the lower triangle of a matrix that
+//! has the structure is written instead of the whole.
+//!
+//! [`WriteOptions::structure`]: crate::WriteOptions::structure
 //!
 //! Widths of index arrays survive as the types of the arrays: 8 and 16 bits read
 //! back as declared widths, 32 and 64 as the default.
