@@ -16,14 +16,14 @@
 //! Where loops may skip parents, the ends they did not store are filled in
 //! afterwards with a running maximum.
 
-use sparsec_base::{ElementType, IndexWidth, Scalar};
-use sparsec_format::Role;
+use sparsec_base::{ElementType, Scalar};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar, Operator};
-use sparsec_loop::{BinaryOp, Block, Expr, Failure, Stmt as Loop, Var};
+use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, Var};
+
+mod room;
 
 use crate::cursor::{Bindings, Cursor, Place};
-use crate::signature::{crd_width, pos_width};
 use crate::statement::Lowerer;
 use crate::value::store_combined;
 
@@ -354,79 +354,6 @@ impl Lowerer<'_> {
         let pos = self.tensors[&access.tensor].pos(child.first);
         self.check_width(access, counter);
         self.builder.store(pos, position.add(1), counter);
-    }
-
-    /// Leaves the kernel where the coordinates of a mode do not fit the width of
-    /// `crd`: what is compiled before extents are known runs with any.
-    fn check_coordinates(&mut self, access: &Access) {
-        let format = self.formats.of(access.tensor);
-        let width = crd_width(format);
-        if width == IndexWidth::W64 {
-            return;
-        }
-        let known = &self.concrete.tensors[access.tensor].extents;
-        let modes = format
-            .arrays()
-            .into_iter()
-            .filter_map(|spec| match spec.role {
-                Role::Crd(level) => Some(format.levels()[level].mode),
-                _ => None,
-            });
-        let fits = |mode: &usize| known[*mode].is_some_and(|extent| extent <= width.max() + 1);
-        let modes: Vec<usize> = modes.filter(|mode| !fits(mode)).collect();
-        let largest = width.max() as i64 + 1;
-        for mode in modes {
-            let extent = self.tensors[&access.tensor].extents[mode];
-            let too_large = Expr::Var(extent).binary(BinaryOp::Gt, largest);
-            self.builder
-                .if_then(too_large, |b| b.fail(Failure::WidthOverflow));
-        }
-    }
-
-    /// Leaves the kernel where a position does not fit the width of `pos`.
-    fn check_width(&mut self, access: &Access, counter: Var) {
-        let width = pos_width(self.formats.of(access.tensor));
-        if width == IndexWidth::W64 {
-            return;
-        }
-        let max = i64::try_from(width.max()).expect("widths are below 64 bits");
-        let too_large = Expr::Var(counter).binary(BinaryOp::Gt, max);
-        self.builder
-            .if_then(too_large, |b| b.fail(Failure::WidthOverflow));
-    }
-
-    /// Makes room for the entries that a loop over `var` may append, so that
-    /// appending needs no test: one for each coordinate that it visits.
-    pub(crate) fn reserve(&mut self, var: IndexVar, body: &Stmt, visited: Expr) {
-        let Some(number) = self.chain_appended_at(var, body) else {
-            return;
-        };
-        let access = self.result_access();
-        let chain = &self.assembly().chains[number];
-        let (levels, is_leaf) = (chain.first..=chain.last, chain.below.is_empty());
-        let len = Expr::Var(chain.counter).add(visited);
-        let is_leaf = is_leaf && number + 1 == self.assembly().chains.len();
-        let arrays = &self.tensors[&access.tensor];
-        let crds = levels.map(|level| arrays.crd(level));
-        let vals = is_leaf.then_some(arrays.vals);
-        for buffer in crds.chain(vals).collect::<Vec<_>>() {
-            self.builder.push(Loop::Grow {
-                buffer,
-                len: len.clone(),
-            });
-        }
-    }
-
-    /// The chain whose last level is at `var`, if `body` assigns the result.
-    fn chain_appended_at(&self, var: IndexVar, body: &Stmt) -> Option<usize> {
-        let assembly = self.assembly.as_ref()?;
-        let access = self.result_access();
-        let levels = self.formats.of(access.tensor).levels();
-        let level = levels
-            .iter()
-            .position(|level| access.vars[level.mode] == var)?;
-        let number = assembly.chain_at(level)?;
-        self.assigns_result(body).then_some(number)
     }
 
     /// Appends the coordinates of an entry to a chain and counts it; the loop

@@ -37,9 +37,7 @@ pub(crate) fn check_workspace(root: &Path) -> Result<Vec<Fault>, String> {
         let text = read(root, &file)?;
         if file.contains("/tests/") {
             tests.push_str(&text);
-        } else if file.starts_with("crates/testing/src/")
-            && let Some((_, unit_tests)) = text.split_once("#[cfg(test)]")
-        {
+        } else if let Some((_, unit_tests)) = text.split_once("#[cfg(test)]") {
             tests.push_str(unit_tests);
         }
     }

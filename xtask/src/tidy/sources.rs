@@ -10,7 +10,7 @@ const UNSAFE: &[&str] = &[
     "crates/tensor/src/borrowed.rs",
     "crates/runtime/src/",
     "crates/runtime/tests/",
-    "crates/io/src/text.rs",
+    "crates/io/src/input.rs",
     "crates/codegen-cranelift/src/",
     "crates/python/src/",
 ];
