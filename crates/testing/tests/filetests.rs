@@ -55,7 +55,8 @@ macro_rules! provoked {
 /// compiler, loop IR or relations as text.
 const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/cli/tests/program/refused.rs": BAD_CALL, NOT_A_PAIR, SAID_TWICE, BAD_OPTION_VALUE, DOES_NOT_APPLY, SAME_OUTPUT, UNKNOWN_CODE, CANNOT_PRINT, REPLACES_INPUT, MISSING_EXTENT),
-    provoked!("crates/sparsec/tests/library.rs": NOT_AN_OPERAND, NOT_AS_PLANNED, OTHER_STRUCTURE, EINSUM_SYNTAX, EINSUM_OUTPUT, EINSUM_OPERANDS),
+    provoked!("crates/sparsec/tests/library/refused.rs": NOT_AN_OPERAND, NOT_AS_PLANNED, OTHER_STRUCTURE),
+    provoked!("crates/sparsec/tests/library/einsums.rs": EINSUM_SYNTAX, EINSUM_OUTPUT, EINSUM_OPERANDS),
     provoked!("crates/tensor/tests/interop/main.rs": NOT_TRANSFERABLE),
     provoked!("crates/relation/tests/text.rs": RELATION_ARITY, RELATION_NAME),
     provoked!("crates/relation/tests/laws.rs": RELATION_UNBOUND),

@@ -1,3 +1,5 @@
+//! `faer`: sparse matrices by columns and rows, and dense ones.
+
 use ::faer::Mat;
 use ::faer::sparse::{SparseColMat, SparseRowMat, SymbolicSparseColMat, Triplet};
 use sparsec_base::code;

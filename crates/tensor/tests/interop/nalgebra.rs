@@ -1,3 +1,5 @@
+//! `nalgebra-sparse`: compressed matrices, lists of entries, and dense ones.
+
 use nalgebra::DMatrix;
 use nalgebra_sparse::{CooMatrix, CscMatrix, CsrMatrix};
 use sparsec_tensor::{Format, Tensor};

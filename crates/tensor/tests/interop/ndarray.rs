@@ -1,3 +1,5 @@
+//! `ndarray`: dense arrays in every order of axes.
+
 use ::ndarray::{Array1, Array2, Array3, ArrayD, ArrayViewD, ShapeBuilder, arr0, arr2, s};
 use sparsec_tensor::{Format, Tensor};
 

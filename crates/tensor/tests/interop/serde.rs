@@ -1,3 +1,5 @@
+//! `serde`: tensors and formats as text, bit for bit.
+
 use sparsec_base::{Bool8, Complex, ElementType, Scalar, bf16, f16};
 use sparsec_tensor::{Element, Format, Tensor, with_element};
 

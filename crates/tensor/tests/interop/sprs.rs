@@ -1,3 +1,5 @@
+//! `sprs`: matrices, views and vectors.
+
 use ::sprs::{CsMat, CsMatI, CsMatViewI, CsVec, CsVecI, TriMat};
 use sparsec_base::code;
 use sparsec_tensor::{Format, Tensor};

@@ -1,0 +1,64 @@
+//! Structure assembled once, values computed again.
+
+use sparsec::{Binding, Kernel, Program, Tensor};
+
+use super::{interpreter, matrix};
+
+fn both<'a>(kernel: &Kernel, a: &'a Tensor, b: &'a Tensor) -> Binding<'a> {
+    kernel.bind("A", a).unwrap().bind("B", b).unwrap()
+}
+
+#[test]
+fn values_are_computed_again_without_assembling() {
+    let session = interpreter();
+    // A sum, whose structure is merged; a product, which has a workspace; and a
+    // product that reads another format than it is given.
+    for (text, format_b) in [
+        ("C(i,j) = A(i,j) + B(i,j)", "csr"),
+        ("C(i,j) = A(i,k) * B(k,j)", "csr"),
+        ("C(i,j) = A(i,j) + B(i,j)", "csc"),
+        ("t(i,j) = A(i,k) * B(k,j)\nC(i,j) = t(i,j) + A(i,j)", "dcsr"),
+    ] {
+        let entries = [([0, 0], 1.0), ([0, 2], 2.0), ([2, 1], 3.0)];
+        let (mut a, b) = (
+            matrix("csr", [3, 3], &entries),
+            matrix(
+                format_b,
+                [3, 3],
+                &[([0, 1], 4.0), ([2, 0], 5.0), ([2, 1], 6.0)],
+            ),
+        );
+        let program = Program::parse(text).unwrap();
+        let program = program.like("B", &b).unwrap().format("C", "csr").unwrap();
+        let kernel = session.plan(&program).unwrap();
+        let pattern = a.clone();
+        let mut c = both(&kernel, &pattern, &b).assemble().unwrap();
+        assert!(
+            c.tensor()
+                .values::<f64>()
+                .unwrap()
+                .iter()
+                .all(|&v| v == 0.0)
+        );
+        assert_eq!(
+            *c.compute().unwrap(),
+            both(&kernel, &pattern, &b).evaluate().unwrap(),
+            "{text}"
+        );
+        for step in 0..3 {
+            a.values_mut::<f64>().unwrap()[step] *= 10.0;
+            let computed = c.compute_with([("A", &a)]).unwrap().clone();
+            assert_eq!(
+                computed,
+                both(&kernel, &a, &b).evaluate().unwrap(),
+                "{text}"
+            );
+        }
+        // Of the operands that were bound, nothing has changed.
+        assert_eq!(
+            *c.compute().unwrap(),
+            both(&kernel, &pattern, &b).evaluate().unwrap(),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! Kernels: planned once, for any extents and widths, from any thread.
+
+use sparsec::{
+    Backend, Duplicates, ElementType, Error, Format, Kernel, Options, Program, Scalar, Session,
+    Stage, Tensor,
+};
+
+use super::{a, interpreter, matrix, spmv, x};
+
+#[test]
+fn errors_and_kernels_go_between_threads() {
+    fn check<T: Send + Sync + 'static>() {}
+    fn is_error<T: std::error::Error>() {}
+    check::<Error>();
+    check::<Kernel>();
+    check::<Session>();
+    check::<Program>();
+    check::<Tensor>();
+    is_error::<Error>();
+}
+
+#[test]
+fn one_kernel_takes_operands_of_any_extents() {
+    let kernel = spmv(&interpreter());
+    let y = kernel
+        .bind("A", &a())
+        .unwrap()
+        .bind("x", &x())
+        .unwrap()
+        .evaluate();
+    assert_eq!(y.unwrap().values::<f64>(), Some(&[201.0, 30.0][..]));
+    let wide = matrix("csr", [1, 5], &[([0, 4], 2.0)]);
+    let ones = Tensor::dense(&[5], [1.0; 5]).unwrap();
+    let binding = kernel.bind("A", &wide).unwrap().bind("x", &ones).unwrap();
+    assert_eq!(
+        binding.evaluate().unwrap().values::<f64>(),
+        Some(&[2.0][..])
+    );
+    // A binding may be given other data.
+    let twos = Tensor::dense(&[5], [2.0; 5]).unwrap();
+    let binding = binding.bind("x", &twos).unwrap();
+    assert_eq!(
+        binding.evaluate().unwrap().values::<f64>(),
+        Some(&[4.0][..])
+    );
+}
+
+#[test]
+fn index_arrays_may_be_of_any_width() {
+    let kernel = spmv(&interpreter());
+    for format in [
+        "csr, pos = 64, crd = 64",
+        "csr, pos = 8",
+        "csr, pos = 16, crd = 8",
+        "csr",
+    ] {
+        let a = a().convert(&Format::parse(format).unwrap()).unwrap();
+        let x = x();
+        let binding = kernel.bind("A", &a).unwrap().bind("x", &x).unwrap();
+        let y = binding.evaluate().unwrap();
+        assert_eq!(y.values::<f64>(), Some(&[201.0, 30.0][..]), "{format}");
+    }
+}
+
+#[test]
+fn results_are_as_wide_as_their_coordinates() {
+    let session = interpreter();
+    let far = 1u64 << 40;
+    let a = Tensor::builder("coo", &[far]).unwrap();
+    let a = a.push([far - 1], 2.0).build().unwrap();
+    let b = session.evaluate("b(i) = 2 * a(i)", [("a", &a)]).unwrap();
+    assert_eq!(b.get(&[far - 1]), Scalar::F64(4.0));
+    let near = Tensor::builder("coo", &[7])
+        .unwrap()
+        .push([6], 2.0)
+        .build()
+        .unwrap();
+    let kernel = session
+        .plan(
+            &Program::parse("b(i) = 2 * a(i)")
+                .unwrap()
+                .like("a", &a)
+                .unwrap(),
+        )
+        .unwrap();
+    let b = kernel.bind("a", &near).unwrap().evaluate().unwrap();
+    assert_eq!(b.get(&[6]), Scalar::F64(4.0));
+}
+
+#[test]
+fn a_second_plan_is_the_first() {
+    let session = interpreter();
+    let program = || Program::parse("y(i) = A(i,j) * x(j)").unwrap();
+    let same =
+        |a: &Kernel, b: &Kernel| std::ptr::eq(a.format("A").unwrap(), b.format("A").unwrap());
+    let first = session.plan(&program()).unwrap();
+    assert!(same(&first, &session.plan(&program()).unwrap()));
+    assert!(same(&first, &session.clone().plan(&program()).unwrap()));
+    let by_columns = program().format("A", "csc").unwrap();
+    assert!(!same(&first, &session.plan(&by_columns).unwrap()));
+    let single = program().element("A", ElementType::F32).unwrap();
+    assert!(!same(&first, &session.plan(&single).unwrap()));
+    assert!(!same(&first, &interpreter().plan(&program()).unwrap()));
+}
+
+#[test]
+fn programs_say_what_is_known() {
+    let kernel = interpreter()
+        .plan(
+            &Program::parse("t(i,j) = A(i,k) * B(k,j)\ns(r) = t(i,j)")
+                .unwrap()
+                .format("A", Format::csc())
+                .unwrap()
+                .format("t", "coo, crd = 64")
+                .unwrap()
+                .element("B", ElementType::F32)
+                .unwrap()
+                .extent("r", 2),
+        )
+        .unwrap();
+    assert_eq!(kernel.operands().collect::<Vec<_>>(), ["A", "B"]);
+    assert_eq!(kernel.results().collect::<Vec<_>>(), ["t", "s"]);
+    assert_eq!(kernel.format("A"), Some(&Format::csc()));
+    assert_eq!(kernel.element("B"), Some(ElementType::F32));
+    assert_eq!(kernel.element("t"), Some(ElementType::F64));
+    assert_eq!((kernel.format("z"), kernel.element("z")), (None, None));
+    assert!(kernel.emit(&Stage::C).unwrap().contains("int"));
+    assert!(format!("{kernel:?}").contains("A(i,k)"), "{kernel:?}");
+}
+
+#[test]
+fn programs_of_several_statements_give_every_result() {
+    let kernel = interpreter()
+        .plan(
+            &Program::parse("r(i) = A(i,j) * x(j)\nn = r(i) * r(i)\nz(i,k) = 2 * r(i)")
+                .unwrap()
+                .extent("k", 2),
+        )
+        .unwrap();
+    let (a, x) = (a(), x());
+    let binding = kernel.bind("A", &a).unwrap().bind("x", &x).unwrap();
+    let all = binding.evaluate_all().unwrap();
+    assert_eq!(all.keys().collect::<Vec<_>>(), ["n", "r", "z"]);
+    assert_eq!(all["n"].get(&[]), Scalar::F64(201.0 * 201.0 + 900.0));
+    assert_eq!(all["z"].extents(), [2, 2]);
+    assert_eq!(binding.evaluate().unwrap(), all["z"]);
+    let mut assembled = binding.assemble().unwrap();
+    assembled.compute().unwrap();
+    assert_eq!(assembled.into_tensors(), all);
+}
+
+#[test]
+fn fills_that_depend_on_extents_are_right() {
+    let session = interpreter();
+    let filled = |n: u64| {
+        let builder = Tensor::builder("csr", &[2, n]).unwrap();
+        builder.fill(1.0).push([0, 0], 5.0).build().unwrap()
+    };
+    let program = Program::parse("y(i) = A(i,j)").unwrap();
+    let kernel = session
+        .plan(
+            &program
+                .like("A", &filled(3))
+                .unwrap()
+                .format("y", "coo")
+                .unwrap(),
+        )
+        .unwrap();
+    for n in [3, 7] {
+        let a = filled(n);
+        let y = kernel.bind("A", &a).unwrap().evaluate().unwrap();
+        assert_eq!(y.get(&[0]), Scalar::F64(n as f64 + 4.0));
+        assert_eq!(y.get(&[1]), Scalar::F64(n as f64));
+    }
+}
+
+#[test]
+fn kernels_run_on_many_threads_at_once() {
+    let kernel = Session::new(Options {
+        backend: Backend::Auto,
+        ..Options::default()
+    })
+    .plan(
+        &Program::parse("C(i,j) = A(i,k) * A(k,j)")
+            .unwrap()
+            .format("C", "csr")
+            .unwrap(),
+    )
+    .unwrap();
+    // Each thread has data of its own, and the first call of all is a race.
+    std::thread::scope(|scope| {
+        for thread in 0..8u64 {
+            let kernel = kernel.clone();
+            scope.spawn(move || {
+                let n = 50 + thread;
+                let ring = |value: f64| {
+                    let mut builder = Tensor::builder("csr", &[n, n]).unwrap();
+                    builder.extend((0..n).map(|i| ([i, (i + 1) % n], value)));
+                    builder.build().unwrap()
+                };
+                let pattern = ring(1.0);
+                let mut assembled = kernel.bind("A", &pattern).unwrap().assemble().unwrap();
+                for round in 0..20 {
+                    let value = (thread * 100 + round) as f64;
+                    let a = ring(value);
+                    let c = kernel.bind("A", &a).unwrap().evaluate().unwrap();
+                    assert_eq!(c.n_stored() as u64, n);
+                    assert_eq!(c.get(&[n - 1, 1]), Scalar::F64(value * value));
+                    assert_eq!(*assembled.compute_with([("A", &a)]).unwrap(), c);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn operands_are_borrowed_where_they_lie() {
+    let row_ptr = [0i32, 2, 3];
+    let columns = [0i32, 2, 1];
+    let values = [1.0, 2.0, 3.0];
+    let arrays = vec![
+        sparsec::ArrayRef::index(&row_ptr),
+        sparsec::ArrayRef::index(&columns),
+        sparsec::ArrayRef::from(&values[..]),
+    ];
+    let a = sparsec::TensorRef::new(Format::csr(), vec![2, 3], Scalar::F64(0.0), arrays).unwrap();
+    let x = x();
+    let y = spmv(&interpreter())
+        .bind("A", &a)
+        .unwrap()
+        .bind("x", &x)
+        .unwrap();
+    assert_eq!(
+        y.evaluate().unwrap().values::<f64>(),
+        Some(&[201.0, 30.0][..])
+    );
+}
+
+#[test]
+fn duplicates_and_fills_reach_kernels() {
+    let session = interpreter();
+    let a = Tensor::builder("csr", &[2, 2])
+        .unwrap()
+        .push([0, 1], 5)
+        .push([0, 1], 3)
+        .duplicates(Duplicates::Max)
+        .build()
+        .unwrap();
+    let y = session.evaluate("s = A(i,j)", [("A", &a)]).unwrap();
+    assert_eq!(y.get(&[]).to_string(), "5");
+}
