@@ -256,7 +256,8 @@ impl Serialize for NamedArrays<'_> {
     }
 }
 
-/// Format, extents, fill and named arrays; see the [module](self).
+/// Format, extents, fill, and arrays by name, each with its type:
+/// `"arrays": {"1.pos": {"i32": [0, 1, 2]}, …, "vals": {"f64": [1.5, "inf"]}}`.
 impl Serialize for Tensor {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut state = serializer.serialize_struct("Tensor", 4)?;
