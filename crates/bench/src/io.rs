@@ -398,7 +398,7 @@ impl Random {
     }
 
     fn below(&mut self, n: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(n) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
     fn unit(&mut self) -> f64 {

@@ -97,6 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::print_stdout)] // Says that it skips.
     fn a_peer_that_ended_is_an_error() {
         let Ok(mut peer) = Peer::start() else {
             println!("skipped: there is no SciPy");
