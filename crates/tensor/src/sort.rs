@@ -19,7 +19,7 @@
 use std::cmp::Ordering;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_parallel::{KeyList, Memory, map, ranges, sort_pairs};
+use sparsec_parallel::{Memory, map, ranges, sort_pairs};
 
 use crate::alloc::with_room;
 use crate::array::Array;
@@ -222,28 +222,30 @@ fn by_keys<K: Packed>(
     layout: &Layout,
     duplicates: Duplicates,
 ) -> Result<(Memory, Array)> {
-    with_rows!(entries, rows => {
-        let packing = Packing {
-            rows,
-            len: entries.len(),
-            shifts: layout.shifts_by_mode(),
-        };
-        let (keys, values) = with_element!(entries.element(), T => {
-            sort_values::<K, T>(&packing, &entries.values, layout.bits(), duplicates)?
-        });
-        let tuples = Keys { keys: keys.as_slice::<K>(), layout };
-        if duplicates == Duplicates::Refuse && has_repeats(&tuples, layout.n_levels()) {
-            let numbers: Vec<u64> = (0..entries.len() as u64).collect();
-            let pairs = sort_pairs::<K, u64>(&packing, &numbers, layout.bits(), None)?;
-            let repeats = |e: usize| pairs.keys()[e] == pairs.keys()[e - 1];
-            return Err(refused(numbers.len(), repeats, |e| pairs.values()[e] as usize));
-        }
-        Ok((keys, values))
-    })
+    let packing = Packing {
+        entries: &entries,
+        shifts: layout.shifts_by_mode(),
+    };
+    let (keys, values) = with_element!(entries.element(), T => {
+        sort_values::<K, T>(&packing, &entries.values, layout.bits(), duplicates)?
+    });
+    let tuples = Keys {
+        keys: keys.as_slice::<K>(),
+        layout,
+    };
+    if duplicates == Duplicates::Refuse && has_repeats(&tuples, layout.n_levels()) {
+        let numbers: Vec<u64> = (0..entries.len() as u64).collect();
+        let pairs = sort_pairs::<K, u64>(&packing, &numbers, layout.bits(), None)?;
+        let repeats = |e: usize| pairs.keys()[e] == pairs.keys()[e - 1];
+        return Err(refused(numbers.len(), repeats, |e| {
+            pairs.values()[e] as usize
+        }));
+    }
+    Ok((keys, values))
 }
 
 fn sort_values<K: Packed, T: Combine>(
-    keys: &impl KeyList<K>,
+    keys: &Packing<'_>,
     values: &Array,
     bits: u32,
     duplicates: Duplicates,
@@ -251,7 +253,7 @@ fn sort_values<K: Packed, T: Combine>(
     let rule = T::combine(duplicates);
     let rule = rule.map(|rule| move |a, b| rule(T::of_bits(a), T::of_bits(b)).bits());
     let combine = rule.as_ref().map(|rule| rule as _);
-    let pairs = sort_pairs(keys, values.as_plain::<T::Bits>(), bits, combine)?;
+    let pairs = sort_pairs::<K, _>(keys, values.as_plain::<T::Bits>(), bits, combine)?;
     let (sorted, values) = pairs.into_parts();
     Ok((sorted, Array::new(T::TYPE, values)))
 }

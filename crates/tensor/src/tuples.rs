@@ -139,24 +139,33 @@ impl Layout {
 }
 
 /// The tuples of entries as keys, made when they are asked for.
-pub(crate) struct Packing<R> {
-    pub(crate) rows: R,
-    pub(crate) len: usize,
+pub(crate) struct Packing<'a> {
+    pub(crate) entries: &'a Entries,
     /// Where the field of each mode begins.
     pub(crate) shifts: Vec<u32>,
 }
 
-impl<K: Packed, R: RowList> KeyList<K> for Packing<R> {
+impl<K: Packed> KeyList<K> for Packing<'_> {
     fn n_keys(&self) -> usize {
-        self.len
+        self.entries.len()
     }
 
     #[inline]
     fn key(&self, e: usize) -> K {
-        let fields = self.rows.row(e).iter().zip(&self.shifts);
-        fields.fold(K::default(), |key, (&coord, &shift)| {
-            key.or(K::field(coord, shift))
-        })
+        // Without a loop for the orders that are common.
+        match (self.entries.coords(e), &self.shifts[..]) {
+            (&[i, j], &[to_i, to_j]) => K::field(i, to_i).or(K::field(j, to_j)),
+            (&[i, j, k], &[to_i, to_j, to_k]) => {
+                let upper = K::field(i, to_i).or(K::field(j, to_j));
+                upper.or(K::field(k, to_k))
+            }
+            (row, shifts) => row
+                .iter()
+                .zip(shifts)
+                .fold(K::default(), |key, (&coord, &shift)| {
+                    key.or(K::field(coord, shift))
+                }),
+        }
     }
 }
 
