@@ -10,6 +10,7 @@
 //! | `E04..` | tensors and the files that hold them          | `data`      |
 //! | `E05..` | compiling, caching, launching                 | `kernel`    |
 //! | `E06..` | loop IR given as text                         | `loops`     |
+//! | `E07..` | relations, their declarations and operations  | `relations` |
 //!
 //! A code never changes its meaning and is never used again.
 
@@ -21,6 +22,7 @@ mod kernel;
 mod loops;
 mod lowering;
 mod notation;
+mod relations;
 mod syntax;
 
 pub use call::*;
@@ -29,6 +31,7 @@ pub use kernel::*;
 pub use loops::*;
 pub use lowering::*;
 pub use notation::*;
+pub use relations::*;
 pub use syntax::*;
 
 /// The code of a diagnostic, such as `E0203`.
@@ -80,6 +83,7 @@ pub fn all() -> impl Iterator<Item = &'static Explanation> {
         data::LIST,
         kernel::LIST,
         loops::LIST,
+        relations::LIST,
     ]
     .into_iter()
     .flatten()

@@ -13,7 +13,9 @@ use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use crate::expression::{Comparison, Expression, Variable};
+use crate::key::{self, Key};
 use crate::relation::{Conjunction, Relation, Uses};
+use crate::simplify::{floor_divide, modulo};
 
 /// A pair of tuples.
 pub type Pair = (Vec<i64>, Vec<i64>);
@@ -104,7 +106,9 @@ impl Relation {
                 .help(format!("give `{name}` a value")));
         }
         let mut functions = uses.functions.iter().map(|(name, _)| *name);
-        match functions.find(|name| !environment.functions.contains_key(*name)) {
+        match functions
+            .find(|name| !environment.functions.contains_key(*name) && !key::is_variadic(name))
+        {
             Some(name) => Err(self
                 .unbound(format!("the function `{name}` has no values"))
                 .help(format!("give `{name}` its values"))),
@@ -245,6 +249,8 @@ impl Search<'_> {
             Expression::Add(a, b) => return self.binary(a, b, i64::checked_add),
             Expression::Subtract(a, b) => return self.binary(a, b, i64::checked_sub),
             Expression::Multiply(a, b) => return self.binary(a, b, i64::checked_mul),
+            Expression::FloorDivide(a, b) => return self.divide(a, b, floor_divide),
+            Expression::Modulo(a, b) => return self.divide(a, b, modulo),
         };
         Ok(known.map_or(Value::None, Value::Known))
     }
@@ -262,8 +268,26 @@ impl Search<'_> {
         if open {
             return Ok(Value::Open);
         }
-        let function = &self.environment.functions[name];
-        Ok(function(&values).map_or(Value::None, Value::Known))
+        if let Some(function) = self.environment.functions.get(name) {
+            return Ok(function(&values).map_or(Value::None, Value::Known));
+        }
+        match key::value(name, &values) {
+            Some(Key::Value(key)) => Ok(Value::Known(key)),
+            Some(Key::TooLarge) => Err(Overflow),
+            Some(Key::Outside) | None => Ok(Value::None),
+        }
+    }
+
+    fn divide(
+        &self,
+        a: &Expression,
+        b: &Expression,
+        compute: fn(i64, i64) -> Option<i64>,
+    ) -> std::result::Result<Value, Overflow> {
+        match self.value(b)? {
+            Value::Known(0) => Ok(Value::None),
+            _ => self.binary(a, b, compute),
+        }
     }
 
     fn binary(

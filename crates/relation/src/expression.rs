@@ -27,6 +27,10 @@ pub enum Expression {
     Subtract(Box<Expression>, Box<Expression>),
     /// `a * b`.
     Multiply(Box<Expression>, Box<Expression>),
+    /// `a floordiv b`: the quotient rounded down; no value where `b` is 0.
+    FloorDivide(Box<Expression>, Box<Expression>),
+    /// `a mod b`: `a - b * (a floordiv b)`, which has the sign of `b`.
+    Modulo(Box<Expression>, Box<Expression>),
 }
 
 /// How two integers compare.
@@ -109,6 +113,19 @@ impl Comparison {
         }
     }
 
+    /// The comparison that holds exactly where this does not.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Less => Self::GreaterEqual,
+            Self::LessEqual => Self::Greater,
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::Greater => Self::LessEqual,
+            Self::GreaterEqual => Self::Less,
+        }
+    }
+
     /// The comparison of the same two integers in the other order.
     #[must_use]
     pub fn flipped(self) -> Self {
@@ -144,6 +161,12 @@ impl Constraint {
         std::iter::once(&self.first).chain(self.rest.iter().map(|(_, e)| e))
     }
 
+    /// The comparisons of the chain as constraints of one comparison each.
+    pub fn split(&self) -> impl Iterator<Item = Self> {
+        self.links()
+            .map(|(left, comparison, right)| Self::new(left.clone(), comparison, right.clone()))
+    }
+
     /// The constraint with other names.
     #[must_use]
     pub fn rewritten(&self, rewrite: &impl Rewrite) -> Self {
@@ -172,6 +195,8 @@ impl Expression {
             Self::Add(a, b) => Self::Add(boxed(a), boxed(b)),
             Self::Subtract(a, b) => Self::Subtract(boxed(a), boxed(b)),
             Self::Multiply(a, b) => Self::Multiply(boxed(a), boxed(b)),
+            Self::FloorDivide(a, b) => Self::FloorDivide(boxed(a), boxed(b)),
+            Self::Modulo(a, b) => Self::Modulo(boxed(a), boxed(b)),
         }
     }
 
@@ -187,7 +212,11 @@ impl Expression {
             Self::Integer(_) | Self::Constant(_) | Self::Variable(_) => {}
             Self::Call(_, arguments) => arguments.iter().for_each(|a| a.visit(visit)),
             Self::Negate(a) => a.visit(visit),
-            Self::Add(a, b) | Self::Subtract(a, b) | Self::Multiply(a, b) => {
+            Self::Add(a, b)
+            | Self::Subtract(a, b)
+            | Self::Multiply(a, b)
+            | Self::FloorDivide(a, b)
+            | Self::Modulo(a, b) => {
                 a.visit(visit);
                 b.visit(visit);
             }

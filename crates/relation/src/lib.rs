@@ -43,11 +43,14 @@
 
 mod enumerate;
 mod expression;
+mod key;
 mod parse;
 mod print;
 mod relation;
+mod set;
 mod simplify;
 
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Variable};
 pub use relation::{Conjunction, Relation};
+pub use set::Set;

@@ -1,21 +1,19 @@
-//! Reading relations.
+//! Reading relations and sets.
 //!
 //! ```text
 //! relation   := part { "union" part }
 //! part       := "{" tuple "->" tuple [ ":" body ] "}"
-//! body       := "exists" NAME { "," NAME } [ ":" constraints ]  |  constraints
+//! set        := the same with one tuple and no "->"
+//! body       := "exists" NAME { "," NAME } [ ":" choice ]  |  choice
+//! choice     := constraints { ("||" | "or") constraints }
+//! constraints:= chain { ("&&" | "and") chain }
 //! tuple      := "[" [ element { "," element } ] "]"
 //! element    := NAME | sum
-//! constraints:= chain { ("&&" | "and") chain }
-//! chain      := sum comparison sum { comparison sum }
-//! comparison := "<" | "<=" | "=" | "!=" | ">" | ">="
-//! sum        := product { ("+" | "-") product }
-//! product    := sign { "*" sign }
-//! sign       := "-" sign | INTEGER | NAME | NAME "(" [ sum { "," sum } ] ")" | "(" sum ")"
 //! ```
 //!
-//! A tuple element that is not a new name stands for a new variable equal to
-//! it: `{[i] -> [i + 1, i]}` is `{[i] -> [e, i_1] : e = i + 1 && i_1 = i}`.
+//! [`expression`] has the chains. A tuple element that is not a new name stands
+//! for a new variable equal to it: `{[i] -> [i + 1, i]}` is
+//! `{[i] -> [e, i_1] : e = i + 1 && i_1 = i}`. A choice becomes parts of a union.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -24,13 +22,18 @@ use sparsec_base::arena::Id;
 use sparsec_base::lex::{Kind, Tokens};
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
-use crate::expression::{Comparison, Constraint, Expression, Rewrite, Variable};
+use crate::expression::{Constraint, Expression, Rewrite, Variable};
+use crate::key;
 use crate::relation::{Conjunction, RESERVED, Relation};
+use crate::set::Set;
+use expression::Alternatives;
 
-const SYMBOLS: [&str; 5] = ["->", "&&", "<=", ">=", "!="];
+pub(crate) mod expression;
 
-/// Operators and parentheses in one expression; keeps recursion shallow.
-const LARGEST_EXPRESSION: usize = 200;
+pub(crate) const SYMBOLS: [&str; 8] = ["<=>", "->", "=>", "&&", "||", "<=", ">=", "!="];
+
+/// Parts of a union that one text may have.
+const MOST_PARTS: usize = 256;
 
 impl Relation {
     /// Reads a relation from the whole of a source.
@@ -40,13 +43,10 @@ impl Relation {
     /// tuples or arguments of different lengths, `E0131` for a name in two
     /// roles.
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(source)?;
-        let mut parts = vec![parser.part()?];
-        while parser.tokens.eat("union") {
-            parts.push(parser.part()?);
-        }
+        let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
+        let relation = parser.relation()?;
         parser.tokens.expect_end()?;
-        Self::new(parts)
+        Ok(relation)
     }
 }
 
@@ -58,14 +58,35 @@ impl FromStr for Relation {
     }
 }
 
+impl Set {
+    /// Reads a set from the whole of a source.
+    ///
+    /// # Errors
+    /// As [`Relation::parse`].
+    pub fn parse(source: &Source) -> Result<Self> {
+        let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
+        let set = parser.set()?;
+        parser.tokens.expect_end()?;
+        Ok(set)
+    }
+}
+
+impl FromStr for Set {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(&Source::new("set", text))
+    }
+}
+
 impl Expression {
     /// Reads an expression of symbolic constants and functions.
     ///
     /// # Errors
     /// As [`Relation::parse`].
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(source)?;
-        let e = parser.sum()?;
+        let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
+        let e = parser.expression()?;
         parser.tokens.expect_end()?;
         Ok(e)
     }
@@ -78,10 +99,13 @@ struct Role {
     place: Span,
 }
 
-struct Parser {
-    tokens: Tokens,
+pub(crate) struct Parser {
+    pub(crate) tokens: Tokens,
     /// Operators and parentheses in the expression being read.
     size: usize,
+    /// Whether a tuple is kept as a key `LEX(…)`, which declarations compare;
+    /// else comparisons of tuples become comparisons of integers.
+    pub(crate) keeps_keys: bool,
     /// The names in the expressions of the part being read.
     uses: Vec<(String, Option<usize>, Span)>,
     /// The free names of all parts.
@@ -120,24 +144,61 @@ impl Head {
 }
 
 impl Parser {
-    fn new(source: &Source) -> Result<Self> {
-        Ok(Self {
-            tokens: Tokens::new(source, &SYMBOLS)?,
+    pub(crate) fn new(tokens: Tokens) -> Self {
+        Self {
+            tokens,
             size: 0,
+            keeps_keys: false,
             uses: Vec::new(),
             roles: BTreeMap::new(),
             lengths: None,
-        })
+        }
     }
 
-    fn part(&mut self) -> Result<Conjunction> {
+    pub(crate) fn relation(&mut self) -> Result<Relation> {
+        Relation::new(self.parts(true)?)
+    }
+
+    pub(crate) fn set(&mut self) -> Result<Set> {
+        Relation::new(self.parts(false)?).map(Set::of)
+    }
+
+    fn parts(&mut self, pairs: bool) -> Result<Vec<Conjunction>> {
+        self.lengths = None;
+        let mut parts = self.part(pairs)?;
+        while self.tokens.eat("union") {
+            let place = self.tokens.peek().span;
+            parts.extend(self.part(pairs)?);
+            self.check_parts(parts.len(), place)?;
+        }
+        Ok(parts)
+    }
+
+    fn check_parts(&self, n: usize, place: Span) -> Result<()> {
+        if n <= MOST_PARTS {
+            return Ok(());
+        }
+        Err(Diagnostic::new(
+            code::RELATION_TOO_LARGE,
+            format!("a union of more than {MOST_PARTS} parts"),
+        )
+        .at(self.tokens.source(), place, "one more")
+        .help("compare fewer tuples, or write fewer alternatives"))
+    }
+
+    /// One part of the text; with a choice in it, several parts of the union.
+    fn part(&mut self, pairs: bool) -> Result<Vec<Conjunction>> {
         self.uses.clear();
         self.tokens.expect("{")?;
         let mut head = Head::default();
         let inputs = self.tuple(&mut head)?;
         let n_inputs = head.variables.len();
-        self.tokens.expect("->")?;
-        let outputs = self.tuple(&mut head)?;
+        let outputs = if pairs {
+            self.tokens.expect("->")?;
+            self.tuple(&mut head)?
+        } else {
+            inputs
+        };
         let lengths = (n_inputs, head.variables.len() - n_inputs);
         self.check_lengths(lengths, inputs, outputs)?;
 
@@ -146,17 +207,21 @@ impl Parser {
         };
         let (before, after) = head.variables.split_at(n_inputs);
         let mut part = Conjunction::new(names(before), names(after));
-        let constraints = self.body(&mut part, &mut head)?;
+        let alternatives = self.body(&mut part, &mut head)?;
         self.tokens.expect("}")?;
         self.check_names(&head)?;
 
         for (variable, e) in &head.elements {
             part.add(Expression::Variable(*variable).equals(e.rewritten(&head)));
         }
-        for constraint in &constraints {
-            part.add(constraint.rewritten(&head));
-        }
-        Ok(part)
+        let with = |constraints: &Vec<Constraint>| {
+            let mut part = part.clone();
+            for constraint in constraints {
+                part.add(constraint.rewritten(&head));
+            }
+            part
+        };
+        Ok(alternatives.iter().map(with).collect())
     }
 
     fn tuple(&mut self, head: &mut Head) -> Result<Span> {
@@ -202,10 +267,9 @@ impl Parser {
         Ok(())
     }
 
-    fn body(&mut self, part: &mut Conjunction, head: &mut Head) -> Result<Vec<Constraint>> {
-        let mut constraints = Vec::new();
+    fn body(&mut self, part: &mut Conjunction, head: &mut Head) -> Result<Alternatives> {
         if !self.tokens.eat(":") {
-            return Ok(constraints);
+            return Ok(vec![Vec::new()]);
         }
         if self.tokens.eat("exists") {
             loop {
@@ -229,140 +293,37 @@ impl Parser {
                 }
             }
             if !self.tokens.eat(":") {
-                return Ok(constraints);
+                return Ok(vec![Vec::new()]);
             }
         }
+        let mut alternatives = self.constraints()?;
+        while self.tokens.eat("||") || self.tokens.eat("or") {
+            alternatives.extend(self.constraints()?);
+        }
+        Ok(alternatives)
+    }
+
+    /// Constraints that all hold; each chain may leave a choice.
+    fn constraints(&mut self) -> Result<Alternatives> {
+        let mut alternatives = vec![Vec::new()];
         loop {
-            constraints.push(self.chain()?);
-            if !self.tokens.eat("&&") && !self.tokens.eat("and") {
-                return Ok(constraints);
-            }
-        }
-    }
-
-    fn chain(&mut self) -> Result<Constraint> {
-        let first = self.expression()?;
-        let mut rest = Vec::new();
-        while let Some(comparison) = self.comparison() {
-            rest.push((comparison, self.expression()?));
-        }
-        if rest.is_empty() {
-            return Err(self.tokens.unexpected("a comparison"));
-        }
-        Ok(Constraint { first, rest })
-    }
-
-    fn comparison(&mut self) -> Option<Comparison> {
-        Comparison::ALL
-            .into_iter()
-            .find(|comparison| self.tokens.eat(comparison.symbol()))
-    }
-
-    fn expression(&mut self) -> Result<Expression> {
-        self.size = 0;
-        self.sum()
-    }
-
-    fn sum(&mut self) -> Result<Expression> {
-        let mut e = self.product()?;
-        loop {
-            let operator = if self.tokens.eat("+") {
-                Expression::Add
-            } else if self.tokens.eat("-") {
-                Expression::Subtract
-            } else {
-                return Ok(e);
+            let place = self.tokens.peek().span;
+            let chain = self.chain()?;
+            self.check_parts(alternatives.len() * chain.len(), place)?;
+            let both = |before: &Vec<Constraint>| {
+                let before = before.clone();
+                chain
+                    .iter()
+                    .map(move |after| [&before[..], &after[..]].concat())
             };
-            self.grow()?;
-            e = operator(Box::new(e), Box::new(self.product()?));
-        }
-    }
-
-    fn product(&mut self) -> Result<Expression> {
-        let mut e = self.sign()?;
-        while self.tokens.eat("*") {
-            self.grow()?;
-            e = Expression::Multiply(Box::new(e), Box::new(self.sign()?));
-        }
-        Ok(e)
-    }
-
-    fn sign(&mut self) -> Result<Expression> {
-        if self.tokens.eat("-") {
-            self.grow()?;
-            if self.tokens.peek().kind == Kind::Integer {
-                return self.integer(true);
-            }
-            return Ok(Expression::Negate(Box::new(self.sign()?)));
-        }
-        if self.tokens.peek().kind == Kind::Integer {
-            return self.integer(false);
-        }
-        if self.tokens.eat("(") {
-            self.grow()?;
-            let e = self.sum()?;
-            self.tokens.expect(")")?;
-            return Ok(e);
-        }
-        let (name, place) = self.tokens.name("an expression")?;
-        self.check_reserved(&name, place)?;
-        if !self.tokens.eat("(") {
-            self.uses.push((name.clone(), None, place));
-            return Ok(Expression::Constant(name));
-        }
-        self.grow()?;
-        let arguments = self.arguments()?;
-        self.uses.push((name.clone(), Some(arguments.len()), place));
-        Ok(Expression::Call(name, arguments))
-    }
-
-    fn arguments(&mut self) -> Result<Vec<Expression>> {
-        let mut arguments = Vec::new();
-        if self.tokens.eat(")") {
-            return Ok(arguments);
-        }
-        loop {
-            arguments.push(self.sum()?);
-            if self.tokens.eat(")") {
-                return Ok(arguments);
-            }
-            if !self.tokens.eat(",") {
-                return Err(self.tokens.unexpected("`,` or `)`"));
+            alternatives = alternatives.iter().flat_map(both).collect();
+            if !self.tokens.eat("&&") && !self.tokens.eat("and") {
+                return Ok(alternatives);
             }
         }
     }
 
-    fn integer(&mut self, negative: bool) -> Result<Expression> {
-        let (value, place) = self.tokens.integer("a number")?;
-        let signed = if negative {
-            0i64.checked_sub_unsigned(value)
-        } else {
-            i64::try_from(value).ok()
-        };
-        match signed {
-            Some(value) => Ok(Expression::Integer(value)),
-            None => Err(Diagnostic::new(
-                code::BAD_NUMBER,
-                "an integer that does not fit in 64 bits with its sign",
-            )
-            .at(self.tokens.source(), place, "too large")),
-        }
-    }
-
-    fn grow(&mut self) -> Result<()> {
-        self.size += 1;
-        if self.size <= LARGEST_EXPRESSION {
-            return Ok(());
-        }
-        Err(Diagnostic::new(
-            code::UNEXPECTED_TOKEN,
-            format!("an expression of more than {LARGEST_EXPRESSION} operators and parentheses"),
-        )
-        .at(self.tokens.source(), self.tokens.peek().span, "too large")
-        .help("bring in variables with `exists` for parts of it"))
-    }
-
-    fn check_reserved(&self, name: &str, place: Span) -> Result<()> {
+    pub(crate) fn check_reserved(&self, name: &str, place: Span) -> Result<()> {
         if !RESERVED.contains(&name) {
             return Ok(());
         }
@@ -417,6 +378,9 @@ impl Parser {
     }
 
     fn check_role(&mut self, name: String, arguments: Option<usize>, place: Span) -> Result<()> {
+        if arguments.is_some() && key::is_variadic(&name) {
+            return Ok(());
+        }
         let Some(role) = self.roles.get(&name) else {
             self.roles.insert(name, Role { arguments, place });
             return Ok(());

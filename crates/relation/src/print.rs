@@ -7,11 +7,18 @@ use crate::relation::{Conjunction, Relation};
 
 impl fmt::Display for Relation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, true)
+    }
+}
+
+impl Relation {
+    /// Writes the relation; without `pairs` as a set, of the first tuples.
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, pairs: bool) -> fmt::Result {
         for (number, part) in self.parts().iter().enumerate() {
             if number > 0 {
                 f.write_str(" union ")?;
             }
-            part.fmt(f)?;
+            part.write(f, pairs)?;
         }
         Ok(())
     }
@@ -19,16 +26,7 @@ impl fmt::Display for Relation {
 
 impl fmt::Display for Conjunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{{[{}]", self.list(self.inputs()))?;
-        write!(f, " -> [{}]", self.list(self.outputs()))?;
-        if self.exists().len() > 0 {
-            write!(f, " : exists {}", self.list(self.exists()))?;
-        }
-        for (number, constraint) in self.constraints().iter().enumerate() {
-            f.write_str(if number == 0 { " : " } else { " && " })?;
-            self.constraint(f, constraint)?;
-        }
-        f.write_str("}")
+        self.write(f, true)
     }
 }
 
@@ -42,6 +40,21 @@ enum Binding {
 }
 
 impl Conjunction {
+    fn write(&self, f: &mut fmt::Formatter<'_>, pairs: bool) -> fmt::Result {
+        write!(f, "{{[{}]", self.list(self.inputs()))?;
+        if pairs {
+            write!(f, " -> [{}]", self.list(self.outputs()))?;
+        }
+        if self.exists().len() > 0 {
+            write!(f, " : exists {}", self.list(self.exists()))?;
+        }
+        for (number, constraint) in self.constraints().iter().enumerate() {
+            f.write_str(if number == 0 { " : " } else { " && " })?;
+            self.constraint(f, constraint)?;
+        }
+        f.write_str("}")
+    }
+
     fn list(&self, variables: impl Iterator<Item = Variable>) -> String {
         let names: Vec<&str> = variables.map(|v| self.name(v)).collect();
         names.join(", ")
@@ -87,6 +100,10 @@ impl Conjunction {
             Expression::Add(a, b) => self.binary(f, (a, "+", b), Binding::Sum, around),
             Expression::Subtract(a, b) => self.binary(f, (a, "-", b), Binding::Sum, around),
             Expression::Multiply(a, b) => self.binary(f, (a, "*", b), Binding::Product, around),
+            Expression::FloorDivide(a, b) => {
+                self.binary(f, (a, "floordiv", b), Binding::Product, around)
+            }
+            Expression::Modulo(a, b) => self.binary(f, (a, "mod", b), Binding::Product, around),
         }
     }
 

@@ -6,6 +6,7 @@ use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use crate::expression::{Constraint, Expression, Rewrite, Variable};
+use crate::key::{LEX, is_variadic};
 
 /// A set of pairs of integer tuples.
 ///
@@ -29,7 +30,9 @@ pub struct Conjunction {
 }
 
 /// Names with a meaning of their own in relation text.
-pub(crate) const RESERVED: [&str; 3] = ["and", "exists", "union"];
+pub(crate) const RESERVED: [&str; 8] = [
+    "and", "or", "exists", "union", "floordiv", "mod", "forall", LEX,
+];
 
 impl Conjunction {
     /// All pairs of tuples of these variables.
@@ -197,7 +200,7 @@ impl Relation {
         let uses: Vec<Uses<'_>> = self.parts.iter().map(Uses::of).collect();
         let mut arguments = BTreeMap::new();
         for &(name, n) in uses.iter().flat_map(|uses| &uses.functions) {
-            if *arguments.entry(name).or_insert(n) != n {
+            if *arguments.entry(name).or_insert(n) != n && !is_variadic(name) {
                 return arity(&format!("`{name}` has different numbers of arguments"));
             }
         }

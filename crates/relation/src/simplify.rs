@@ -20,6 +20,8 @@ impl Expression {
             Self::Add(a, b) => sum(a.simplified(), b.simplified()),
             Self::Subtract(a, b) => difference(a.simplified(), b.simplified()),
             Self::Multiply(a, b) => product(a.simplified(), b.simplified()),
+            Self::FloorDivide(a, b) => quotient(a.simplified(), b.simplified()),
+            Self::Modulo(a, b) => remainder(a.simplified(), b.simplified()),
         }
     }
 }
@@ -80,19 +82,58 @@ fn difference(a: Expression, b: Expression) -> Expression {
 fn product(a: Expression, b: Expression) -> Expression {
     match (a, b) {
         (Expression::Integer(1), e) | (e, Expression::Integer(1)) => e,
-        // A call outside its function's domain has no value, so nothing with
-        // a call in it may vanish.
-        (Expression::Integer(0), e) | (e, Expression::Integer(0)) if !has_call(&e) => {
+        (Expression::Integer(0), e) | (e, Expression::Integer(0)) if has_value(&e) => {
             Expression::Integer(0)
         }
         (a, b) => folded(a, b, i64::checked_mul, Expression::Multiply),
     }
 }
 
-fn has_call(e: &Expression) -> bool {
-    let mut found = false;
-    e.visit(&mut |e| found |= matches!(e, Expression::Call(..)));
-    found
+fn quotient(a: Expression, b: Expression) -> Expression {
+    match b {
+        Expression::Integer(1) => a,
+        b => folded(a, b, floor_divide, Expression::FloorDivide),
+    }
+}
+
+fn remainder(a: Expression, b: Expression) -> Expression {
+    match b {
+        Expression::Integer(1) if has_value(&a) => Expression::Integer(0),
+        b => folded(a, b, modulo, Expression::Modulo),
+    }
+}
+
+/// Whether an expression has a value wherever its names have: a call may be
+/// outside its function's domain and a divisor 0, and then a comparison does
+/// not hold. So what may have no value must not vanish.
+pub(crate) fn has_value(e: &Expression) -> bool {
+    let mut certain = true;
+    e.visit(&mut |e| {
+        certain &= match e {
+            Expression::Call(..) => false,
+            Expression::FloorDivide(_, b) | Expression::Modulo(_, b) => {
+                matches!(**b, Expression::Integer(n) if n != 0)
+            }
+            _ => true,
+        }
+    });
+    certain
+}
+
+/// The quotient rounded down; `None` for a divisor of 0 and for overflow.
+pub(crate) fn floor_divide(a: i64, b: i64) -> Option<i64> {
+    let quotient = a.checked_div(b)?;
+    Some(quotient - i64::from(a % b != 0 && (a < 0) != (b < 0)))
+}
+
+/// The rest of [`floor_divide`]; it has the sign of `b`.
+pub(crate) fn modulo(a: i64, b: i64) -> Option<i64> {
+    let rest = a.checked_rem(b).or((b == -1).then_some(0))?;
+    Some(if rest != 0 && (rest < 0) != (b < 0) {
+        rest + b
+    } else {
+        rest
+    })
 }
 
 fn folded(

@@ -29,7 +29,7 @@ fn expression(names: &'static [&'static str]) -> impl Strategy<Value = String> {
         prop_oneof![
             (
                 e.clone(),
-                prop::sample::select(vec!["+", "-", "*"]),
+                prop::sample::select(vec!["+", "-", "*", "floordiv", "mod"]),
                 e.clone()
             )
                 .prop_map(|(a, operator, b)| format!("({a} {operator} {b})")),
@@ -125,7 +125,16 @@ fn value(part: &Conjunction, e: &Expression, values: &[i64]) -> Option<i64> {
         Expression::Add(a, b) => Some(value(a)? + value(b)?),
         Expression::Subtract(a, b) => Some(value(a)? - value(b)?),
         Expression::Multiply(a, b) => Some(value(a)? * value(b)?),
+        Expression::FloorDivide(a, b) => quotient(value(a)?, value(b)?),
+        Expression::Modulo(a, b) => {
+            let (a, b) = (value(a)?, value(b)?);
+            Some(a - b * quotient(a, b)?)
+        }
     }
+}
+
+fn quotient(a: i64, b: i64) -> Option<i64> {
+    (b != 0).then(|| (a as f64 / b as f64).floor() as i64)
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! The text of relations: what reads as what, and what is refused.
 
 use sparsec_base::{Code, code};
-use sparsec_relation::Relation;
+use sparsec_relation::{Relation, Set};
 
 /// Reads `text` and prints it again.
 #[track_caller]
@@ -83,7 +83,8 @@ fn unions_and_existing() {
 fn grammar_is_refused_with_a_caret() {
     refuse("{[i] -> [j] : i}", code::UNEXPECTED_TOKEN, "}");
     refuse("{[i] : i = 0}", code::UNEXPECTED_TOKEN, ":");
-    refuse("{[i] -> [j] : i mod 2 = 0}", code::UNEXPECTED_TOKEN, "mod");
+    refuse("{[i] -> [j] : i mod = 0}", code::UNEXPECTED_TOKEN, "=");
+    refuse("{[i] -> [j] : i = 0 or}", code::UNEXPECTED_TOKEN, "}");
     refuse("{[i] -> [j] : i == 0}", code::UNEXPECTED_TOKEN, "=");
     refuse("{[i -> [j]}", code::UNEXPECTED_TOKEN, "->");
     refuse("{[i] -> [j] : f(i}", code::UNEXPECTED_TOKEN, "}");
@@ -175,4 +176,66 @@ fn simplified() {
         "{[i] -> [] : 0 * f(i) = i}",
     );
     check("{[i] -> [] : i = --2}", "{[i] -> [] : i = 2}");
+}
+
+#[test]
+fn divisions() {
+    check(
+        "{[i] -> [b, e] : b = i floordiv B && e = i mod B and i mod (2 * 3) floordiv 2 = 1}",
+        "{[i] -> [b, e] : b = i floordiv B && e = i mod B && i mod (2 * 3) floordiv 2 = 1}",
+    );
+    let simple: Relation = "{[i] -> [] : 7 floordiv -2 = i mod 1 - 7 mod -4}"
+        .parse()
+        .expect("a relation");
+    assert_eq!(simple.simplified().to_string(), "{[i] -> [] : -4 = 1}");
+}
+
+#[test]
+fn choices_become_parts() {
+    check(
+        "{[i] -> [j] : i < j || i > j && j = 0}",
+        "{[i] -> [j] : i < j} union {[i] -> [j] : i > j && j = 0}",
+    );
+    check(
+        "{[i, j] -> [k, l] : [i, j] < [k, l] and i >= 0}",
+        "{[i, j] -> [k, l] : i < k && i >= 0} union {[i, j] -> [k, l] : i = k && j < l && i >= 0}",
+    );
+    check(
+        "{[i, j] -> [k, l] : LEX(i, j) = LEX(k, l)}",
+        "{[i, j] -> [k, l] : i = k && j = l}",
+    );
+    let many = vec!["[i, j] != [0, 0]"; 9].join(" && ");
+    refuse(
+        &format!("{{[i, j] -> [] : {many}}}"),
+        code::RELATION_TOO_LARGE,
+        "[",
+    );
+}
+
+#[test]
+fn functions_with_tuples_for_values() {
+    check(
+        "{[i, j] -> [m, n] : P(i, j) = [m, n]}",
+        "{[i, j] -> [m, n] : P.0(i, j) = m && P.1(i, j) = n}",
+    );
+    refuse("{[i] -> [m] : i = [m]}", code::RELATION_ARITY, "i");
+    refuse("{[i] -> [m] : [i, m] = [m]}", code::RELATION_ARITY, "[");
+    refuse(
+        "{[i] -> [m] : P(i) = [m] && P.0(i, m) = 0}",
+        code::RELATION_ARITY,
+        "P.0",
+    );
+}
+
+#[test]
+fn sets_have_one_tuple() {
+    let check = |text: &str, expect: &str| {
+        let set: Set = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(set.to_string(), expect);
+        assert_eq!(expect.parse::<Set>().expect("a set"), set);
+    };
+    check("{[i,j]: 0 <= i < N}", "{[i, j] : 0 <= i < N}");
+    check("{[i]} union {[0]}", "{[i]} union {[e] : e = 0}");
+    check("{[]}", "{[]}");
+    assert!("{[i] -> [j]}".parse::<Set>().is_err());
 }

@@ -1,0 +1,130 @@
+//! Keys that order tuples of coordinates: `LEX`, `MORTON`, `ALTO`.
+//!
+//! A format sorted along a curve stores entries by the key of their
+//! coordinates. `MORTON` and `ALTO` keys are integers made of the coordinates'
+//! bits, so they are functions like any other, only known ones:
+//!
+//! ```text
+//! MORTON(i, j)          ALTO(i, 8, j, 2)         i in 0..8 has 3 bits, j in 0..2 has 1
+//! … i1 j1 i0 j0         i2 i1 i0 j0              dealt from the low end, shortest mode
+//!                                                first; a mode drops out when its bits are used
+//! ```
+//!
+//! `LEX(i, j)` is the tuple itself; it can only be compared with another tuple.
+//! In declarations a name that an `order` declares is a key as well.
+//!
+//! Sources: G. M. Morton, "A computer oriented geodetic data base", IBM 1966;
+//! Helal et al., "ALTO", ICS 2021, <https://doi.org/10.1145/3447818.3461703>.
+
+/// The key that compares tuples lexicographically.
+pub(crate) const LEX: &str = "LEX";
+/// The key that deals bits to the modes in turn, the last mode lowest.
+pub(crate) const MORTON: &str = "MORTON";
+/// As [`MORTON`], where each mode has as many bits as its extent needs.
+pub(crate) const ALTO: &str = "ALTO";
+
+/// Whether a function takes any number of arguments.
+pub(crate) fn is_variadic(name: &str) -> bool {
+    [LEX, MORTON, ALTO].contains(&name)
+}
+
+/// The value of a key function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// The key.
+    Value(i64),
+    /// An argument is negative, or not below its extent.
+    Outside,
+    /// The key does not fit in 63 bits.
+    TooLarge,
+}
+
+/// The value of the key function `name`; `None` if it is none, or `LEX`.
+pub(crate) fn value(name: &str, arguments: &[i64]) -> Option<Key> {
+    match name {
+        MORTON => Some(morton(arguments)),
+        ALTO => Some(alto(arguments)),
+        _ => None,
+    }
+}
+
+fn morton(coordinates: &[i64]) -> Key {
+    if coordinates.iter().any(|&c| c < 0) {
+        return Key::Outside;
+    }
+    let n_bits = coordinates.iter().map(|&c| n_bits(c)).max().unwrap_or(0);
+    interleave(coordinates, &vec![n_bits; coordinates.len()])
+}
+
+fn alto(arguments: &[i64]) -> Key {
+    let modes = arguments.chunks(2);
+    if modes
+        .clone()
+        .any(|m| m.len() != 2 || m[0] < 0 || m[0] >= m[1])
+    {
+        return Key::Outside;
+    }
+    let mut modes: Vec<(u32, i64)> = modes.map(|m| (n_bits(m[1] - 1), m[0])).collect();
+    // The shortest mode has the lowest bit; of equal ones the last.
+    modes.reverse();
+    modes.sort_by_key(|&(n_bits, _)| n_bits);
+    modes.reverse();
+    let (n_bits, coordinates): (Vec<u32>, Vec<i64>) = modes.into_iter().unzip();
+    interleave(&coordinates, &n_bits)
+}
+
+fn n_bits(value: i64) -> u32 {
+    i64::BITS - value.leading_zeros()
+}
+
+/// Deals bits from the low end, the last coordinate first.
+fn interleave(coordinates: &[i64], n_bits: &[u32]) -> Key {
+    let mut key = 0;
+    let mut at = 0;
+    for bit in 0..n_bits.iter().copied().max().unwrap_or(0) {
+        for (&coordinate, &n_bits) in coordinates.iter().zip(n_bits).rev() {
+            if bit >= n_bits {
+                continue;
+            }
+            let set = coordinate >> bit & 1;
+            if set == 1 && at >= 63 {
+                return Key::TooLarge;
+            }
+            if at < 63 {
+                key |= set << at;
+            }
+            at += 1;
+        }
+    }
+    Key::Value(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, value};
+
+    #[test]
+    fn bits_are_dealt() {
+        assert_eq!(value("MORTON", &[0b11, 0b00]), Some(Key::Value(0b1010)));
+        assert_eq!(value("MORTON", &[0b01, 0b10]), Some(Key::Value(0b0110)));
+        assert_eq!(value("ALTO", &[0b101, 8, 1, 2]), Some(Key::Value(0b1011)));
+        assert_eq!(value("ALTO", &[1, 2, 0b101, 8]), Some(Key::Value(0b1011)));
+        assert_eq!(value("ALTO", &[8, 8, 1, 2]), Some(Key::Outside));
+        assert_eq!(value("MORTON", &[-1]), Some(Key::Outside));
+        assert_eq!(value("MORTON", &[1 << 40, 0]), Some(Key::TooLarge));
+        assert_eq!(value("LEX", &[1]), None);
+    }
+
+    #[test]
+    fn keys_tell_coordinates_apart() {
+        let mut seen = std::collections::BTreeSet::new();
+        for (i, j, k) in
+            (0..5).flat_map(|i| (0..9).flat_map(move |j| (0..2).map(move |k| (i, j, k))))
+        {
+            let Some(Key::Value(key)) = value("ALTO", &[i, 5, j, 9, k, 2]) else {
+                panic!("a key");
+            };
+            assert!(seen.insert(key));
+        }
+    }
+}

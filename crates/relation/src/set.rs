@@ -1,0 +1,62 @@
+//! Sets of integer tuples.
+//!
+//! A set `{[i, j] : 0 <= i < N && 0 <= j <= i}` is a relation to the empty
+//! tuple, so that all that holds for relations holds for sets; only the text
+//! leaves the empty tuple out.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Range;
+
+use sparsec_base::Result;
+
+use crate::enumerate::Environment;
+use crate::relation::{Conjunction, Relation};
+
+/// A set of integer tuples: a union of conjunctions of constraints.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Set {
+    relation: Relation,
+}
+
+impl Set {
+    /// The set of the first tuples of a relation to the empty tuple.
+    pub(crate) fn of(relation: Relation) -> Self {
+        debug_assert_eq!(relation.n_outputs(), 0);
+        Self { relation }
+    }
+
+    /// The length of the tuples.
+    pub fn n_elements(&self) -> usize {
+        self.relation.n_inputs()
+    }
+
+    /// The parts of the union; at least one. Their output tuples are empty.
+    pub fn parts(&self) -> &[Conjunction] {
+        self.relation.parts()
+    }
+
+    /// The set as a relation to the empty tuple.
+    pub fn as_relation(&self) -> &Relation {
+        &self.relation
+    }
+
+    /// All tuples of elements `within` a range; see [`Relation::enumerate`].
+    ///
+    /// # Errors
+    /// As [`Relation::enumerate`].
+    pub fn enumerate(
+        &self,
+        environment: &Environment<'_>,
+        within: Range<i64>,
+    ) -> Result<BTreeSet<Vec<i64>>> {
+        let pairs = self.relation.enumerate(environment, within)?;
+        Ok(pairs.into_iter().map(|(tuple, _)| tuple).collect())
+    }
+}
+
+impl fmt::Display for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.relation.write(f, false)
+    }
+}
