@@ -60,7 +60,9 @@ fn converted(value: Scalar, element: ElementType) -> Option<Scalar> {
     }
     // Back where it came from it has to be the same number; -0.0 is 0.
     let back = result.cast(value.element())?;
-    (back == value || (back.is_zero() && value.is_zero())).then_some(result)
+    // Types of one width wrap there and back: the sign tells.
+    let same_sign = (value.to_f64() < 0.0) == (result.to_f64() < 0.0);
+    (same_sign && back == value || back.is_zero() && value.is_zero()).then_some(result)
 }
 
 #[cfg(test)]
@@ -117,7 +119,7 @@ mod tests {
         refused(
             Array::from_vec(vec![f64::NAN]),
             ElementType::I8,
-            "`vals[0]` is NaN, which i8 cannot hold",
+            "`vals[0]` is nan, which i8 cannot hold",
         );
         refused(
             Array::from_vec(vec![sparsec_base::Complex::new(1.0f64, 0.0)]),

@@ -27,7 +27,8 @@ pub const FILE_TYPES: &[&FileType] = &[
 /// How the files of one type are read and written.
 #[derive(Debug)]
 pub struct FileType {
-    /// The ends of the names of such files, with the point: `.mtx`.
+    /// The ends of the names of such files, with the point: `.mtx`. The first is
+    /// the one that messages name.
     pub endings: &'static [&'static str],
     /// What such files hold.
     pub summary: &'static str,
@@ -93,10 +94,11 @@ fn unknown(path: &Path, stem: &str) -> Diagnostic {
         return error.help(format!("`{binary}` files are not compressed further"));
     }
     let ending = stem.rfind('.').map_or("", |at| &stem[at..]);
-    match closest(ending, known()) {
+    let named = || FILE_TYPES.iter().map(|ty| ty.endings[0]);
+    match closest(ending, named()) {
         Some(close) => error.help(format!("did you mean `{close}`?")),
         None => {
-            let known: Vec<String> = known().map(|ending| format!("`{ending}`")).collect();
+            let known: Vec<String> = named().map(|ending| format!("`{ending}`")).collect();
             error.help(format!(
                 "files end in {}; text may be compressed, as in `.mtx.gz` or `.tns.zst`",
                 known.join(" ")

@@ -104,6 +104,18 @@ impl Input {
         &self.bytes
     }
 
+    /// Maps bytes that are about to be read, all pages at once. Advice only.
+    pub(crate) fn populate(&self, range: &Range<usize>) {
+        #[cfg(target_os = "linux")]
+        if let Bytes::Mapped(map) = &self.bytes {
+            // A refusal, as by an older kernel, leaves the pages to be mapped
+            // one by one.
+            let _ = map.advise_range(memmap2::Advice::PopulateRead, range.start, range.len());
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = range;
+    }
+
     /// A meter of reading `bytes` of these bytes.
     pub(crate) fn meter<'a>(&self, progress: Option<&'a Progress>, bytes: usize) -> Meter<'a> {
         let bytes = bytes as u64;

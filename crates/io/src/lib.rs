@@ -21,7 +21,8 @@
 //! | `options`     | how files are read and written                            |
 //! | `input`       | the bytes of a file; diagnostics that show a line         |
 //! | `compression` | `.gz` and `.zst`                                          |
-//! | `number`      | coordinates and values as text, read exactly              |
+//! | `decimal`     | doubles from common decimals, fast                        |
+//! | `number`      | values as text, read exactly                              |
 //! | `lines`       | entries from lines, in parallel                           |
 //! | `cast`        | values of binary files in the type asked for              |
 //! | `hdf5`        | arrays and attributes of HDF5 files                       |
@@ -48,6 +49,7 @@ pub mod tns;
 mod cast;
 mod compression;
 mod content;
+mod decimal;
 mod file_type;
 mod hdf5;
 mod input;

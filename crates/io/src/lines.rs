@@ -1,20 +1,24 @@
 //! Entries from lines, in parallel.
 //!
-//! Both file types hold one entry a line: coordinates counted from 1, then the
-//! value. The bytes are cut at line ends into ranges; the number of lines in
-//! each bounds its entries, so each range is parsed into slices of its own, and
-//! what blank lines and comments left unused is closed up afterwards.
+//! Text files hold one entry a line: coordinates counted from 1, then the value.
+//! The bytes go through in waves that fit the cache. A wave is cut at line ends
+//! into ranges; the number of lines in each bounds its entries, so each range is
+//! parsed into slices of its own, and what blank lines and comments left unused is
+//! closed up afterwards.
 //!
 //! ```text
 //! bytes    |1 1 2.5·% note·2 3 1|·3 3 4·        cut at line ends
 //! entries  |e e .                |e  .           bounded by lines
 //!          |e e e|                               closed up
 //! ```
+//!
+//! Memory is taken wave by wave, by what was found.
 
 use std::ops::Range;
 
 use sparsec_base::{Complex, Diagnostic, ElementType, Result, code};
-use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut};
+use sparsec_parallel::memory::prefer_huge_pages;
+use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut, threads};
 use sparsec_tensor::{Array, Entries, with_element};
 
 use crate::input::Input;
@@ -22,7 +26,10 @@ use crate::number::{Value, digits};
 use crate::progress::Progress;
 
 /// Bytes that one thread parses at a time.
-const GRAIN: usize = 128 << 10;
+const GRAIN: usize = 64 << 10;
+/// Bytes for each thread that are counted and then parsed: what a cache holds,
+/// with the entries in it.
+const WAVE: usize = 1 << 20;
 
 /// What the lines of a file hold.
 pub(crate) struct Lines<'a> {
@@ -73,8 +80,37 @@ impl Lines<'_> {
     }
 
     fn parse_as<T: Value>(&self) -> Result<Entries> {
-        let cuts = self.cuts();
+        let meter = self.text.meter(self.progress, self.range.len());
+        let mut found = Found::<T>::default();
+        let mut start = self.range.start;
+        while start < self.range.end {
+            let end = self.line_end(start.saturating_add(WAVE * threads()));
+            self.wave(start..end, &mut found)?;
+            meter.add((end - start) as u64);
+            start = end;
+        }
+        Ok(Entries {
+            extents: Vec::new(),
+            coords: found.coords,
+            values: Array::from_vec(found.values),
+        })
+    }
+
+    /// The end of the line that holds a place, or of all lines.
+    fn line_end(&self, place: usize) -> usize {
+        let all = self.range.end;
+        if place >= all {
+            return all;
+        }
+        let rest = &self.text.bytes()[place - 1..all];
+        memchr::memchr(b'\n', rest).map_or(all, |newline| place + newline)
+    }
+
+    /// Appends the entries of some lines.
+    fn wave<T: Value>(&self, range: Range<usize>, found: &mut Found<T>) -> Result<()> {
+        self.text.populate(&range);
         let bytes = self.text.bytes();
+        let cuts = self.cuts(&range);
         // A line has at least a digit and a blank or newline for each field.
         let shortest = 2 * (self.order() + self.n_parts).max(1);
         let bounds = map(cuts.clone(), |cut| {
@@ -85,21 +121,18 @@ impl Lines<'_> {
         });
         let (offsets, bound) = parts_to_offsets(&bounds);
         let order = self.order();
-        let mut coords = vec![0; bound * order];
-        let mut values = vec![T::ZERO; bound];
-        let rows = split_mut(&mut coords, bounds.iter().map(|n| n * order));
-        let pieces = split_mut(&mut values, bounds.iter().copied());
-        let meter = self.text.meter(self.progress, self.range.len());
+        let share = range.len() as f64 / (self.range.end - range.start) as f64;
+        let before = found.extend(bound, order, share)?;
+        let (coords, values) = found.since(before, order);
+        let rows = split_mut(coords, bounds.iter().map(|n| n * order));
+        let pieces = split_mut(values, bounds.iter().copied());
         let work = cuts.into_iter().zip(rows).zip(pieces).collect();
         let counts = map(work, |((cut, rows), values)| {
             let mut cursor = Cursor {
                 bytes: &bytes[..cut.end],
                 at: cut.start,
             };
-            let length = cut.len() as u64;
-            let count = self.entries(&mut cursor, rows, values);
-            meter.add(length);
-            count
+            self.entries(&mut cursor, rows, values)
         });
         let mut kept = 0;
         for (count, offset) in counts.into_iter().zip(offsets) {
@@ -110,30 +143,22 @@ impl Lines<'_> {
             }
             kept += count;
         }
-        coords.truncate(kept * order);
-        values.truncate(kept);
-        Ok(Entries {
-            extents: Vec::new(),
-            coords,
-            values: Array::from_vec(values),
-        })
+        found.coords.truncate((before + kept) * order);
+        found.values.truncate(before + kept);
+        Ok(())
     }
 
     /// The bytes in ranges that begin and end with lines.
-    fn cuts(&self) -> Vec<Range<usize>> {
-        let bytes = self.text.bytes();
-        let mut start = self.range.start;
+    fn cuts(&self, range: &Range<usize>) -> Vec<Range<usize>> {
+        let mut start = range.start;
         let mut cuts = Vec::new();
-        for piece in ranges(self.range.len(), GRAIN) {
-            let rough = self.range.start + piece.end;
-            if rough <= start {
-                continue;
+        for piece in ranges(range.len(), GRAIN) {
+            let rough = range.start + piece.end;
+            if rough > start {
+                let end = self.line_end(rough).min(range.end);
+                cuts.push(start..end);
+                start = end;
             }
-            let rest = &bytes[rough - 1..self.range.end];
-            let newline = memchr::memchr(b'\n', rest);
-            let end = newline.map_or(self.range.end, |newline| rough + newline);
-            cuts.push(start..end);
-            start = end;
         }
         cuts
     }
@@ -326,6 +351,60 @@ impl Lines<'_> {
         }
         self.range.end..self.range.end
     }
+}
+
+/// The entries so far.
+struct Found<T> {
+    coords: Vec<u64>,
+    values: Vec<T>,
+}
+
+impl<T> Default for Found<T> {
+    fn default() -> Self {
+        Self {
+            coords: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+}
+
+impl<T: Value> Found<T> {
+    /// Makes room for `more` entries, which are `share` of those to come; says
+    /// how many there were.
+    fn extend(&mut self, more: usize, order: usize, share: f64) -> Result<usize> {
+        let before = self.values.len();
+        let n_coords = more.saturating_mul(order);
+        extend(&mut self.coords, n_coords, 0, share)?;
+        extend(&mut self.values, more, T::ZERO, share)?;
+        Ok(before)
+    }
+
+    /// The entries from the one at `before` on.
+    fn since(&mut self, before: usize, order: usize) -> (&mut [u64], &mut [T]) {
+        (
+            &mut self.coords[before * order..],
+            &mut self.values[before..],
+        )
+    }
+}
+
+/// Appends `more` times the same. A list that has to move takes room for all
+/// that is to come, if the next lines are like these; what is too much of that is
+/// never touched.
+fn extend<T: Copy>(list: &mut Vec<T>, more: usize, value: T, share: f64) -> Result<()> {
+    if list.capacity() - list.len() < more {
+        let all = (more as f64 / share * 1.03) as usize;
+        let reserved = list
+            .try_reserve_exact(all.max(more))
+            .or_else(|_| list.try_reserve_exact(more));
+        reserved.map_err(|_| {
+            let message = format!("{} numbers do not fit in memory", list.len() + more);
+            Diagnostic::new(code::TENSOR_TOO_LARGE, message)
+        })?;
+        prefer_huge_pages(list.spare_capacity_mut());
+    }
+    list.resize(list.len() + more, value);
+    Ok(())
 }
 
 /// A place in the bytes of a range of lines.

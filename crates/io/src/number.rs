@@ -16,12 +16,13 @@
 //! A type that would lose a value refuses it: `1.5` as `i32`, `300` as `u8`,
 //! `1e40` as `f32`, which has no such finite number.
 //!
-//! Source: Lemire, "Number Parsing at a Gigabyte per Second", Software: Practice
-//! and Experience 2021, <https://doi.org/10.1002/spe.2984> (crate `fast-float2`);
-//! the shortest text is found by the crate `zmij`.
+//! What [`decimal`] leaves is read by the crate `fast-float2`; the shortest text is
+//! found by `zmij`.
 
 use sparsec_base::{Bool8, Complex, bf16, f16};
 use sparsec_tensor::Element;
+
+use crate::decimal;
 
 /// A value that can be read from a file and written to one.
 pub(crate) trait Value: Element {
@@ -117,35 +118,56 @@ fn many_digits(text: &[u8]) -> (Option<u64>, usize) {
 
 /// The number of the digits that eight bytes begin with, and how many they are.
 ///
-/// All eight are looked at in one word, the first in its lowest byte. A digit
-/// less `'0'` is below 10, so adding 0x76 sets the top bit of a byte that was
-/// none. Shifting out what follows the digits puts zeros before them; then
-/// neighbours are joined to numbers of two, four and eight digits.
+/// All eight are looked at in one word, the first in its lowest byte. Shifting
+/// out what follows the digits puts zeros before them.
 #[inline]
-fn up_to_eight(bytes: [u8; 8]) -> (u64, usize) {
+pub(crate) fn up_to_eight(bytes: [u8; 8]) -> (u64, usize) {
+    let (word, others) = spread(bytes);
+    match others.trailing_zeros() & !7 {
+        0 => (0, 0),
+        n_bits => (joined(word << (64 - n_bits)), n_bits as usize / 8),
+    }
+}
+
+/// The number that eight bytes are, if all are digits.
+#[inline]
+pub(crate) fn all_eight(bytes: [u8; 8]) -> Option<u64> {
+    let (word, others) = spread(bytes);
+    (others == 0).then(|| joined(word))
+}
+
+/// Eight bytes less `'0'`, and the top bits of those that are no digit: what is
+/// below 10 stays below 0x80 when 0x76 is added.
+#[inline]
+fn spread(bytes: [u8; 8]) -> (u64, u64) {
     const EACH: u64 = u64::MAX / 0xFF;
     let word = u64::from_le_bytes(bytes) ^ (EACH * u64::from(b'0'));
     let others = (word.wrapping_add(EACH * 0x76) | word) & (EACH * 0x80);
-    let n_bits = others.trailing_zeros() & !7;
-    let word = match n_bits {
-        0 => return (0, 0),
-        n_bits => word << (64 - n_bits),
-    };
-    let pairs = (word * 10 + (word >> 8)) & 0x00FF_00FF_00FF_00FF;
-    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_FFFF_0000_FFFF;
-    let eight = (fours * 10_000 + (fours >> 32)) & 0xFFFF_FFFF;
-    (eight, n_bits as usize / 8)
+    (word, others)
+}
+
+/// Eight digits as a number: neighbours become numbers of two digits, of which
+/// two multiplications put the four together.
+#[inline]
+fn joined(word: u64) -> u64 {
+    const EVEN: u64 = 0x0000_00FF_0000_00FF;
+    let pairs = word.wrapping_mul(1 + (10 << 8)) >> 8;
+    let first = (pairs & EVEN).wrapping_mul(100 + (1_000_000 << 32));
+    let second = ((pairs >> 16) & EVEN).wrapping_mul(1 + (10_000 << 32));
+    first.wrapping_add(second) >> 32
 }
 
 macro_rules! floats {
-    ($($ty:ident $wanted:literal;)*) => {$(
+    ($($ty:ident $common:expr, $wanted:literal;)*) => {$(
         impl Value for $ty {
             const WANTED: &'static str = $wanted;
             const ONE: Self = 1.0;
             #[inline]
             fn read(text: &[u8], _: usize) -> Option<(Self, usize)> {
-                let (value, length) = fast_float2::parse_partial::<Self, _>(text).ok()?;
-                (value.is_finite() || is_named(text)).then_some((value, length))
+                $common(text).or_else(|| {
+                    let (value, length) = fast_float2::parse_partial::<Self, _>(text).ok()?;
+                    (value.is_finite() || is_named(text)).then_some((value, length))
+                })
             }
             fn write(self, out: &mut Vec<u8>) {
                 match self.is_finite() {
@@ -160,8 +182,9 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f32 "a number within the range of f32";
-    f64 "a number within the range of f64";
+    // Not by way of f64, which would round twice.
+    f32 |_| None, "a number within the range of f32";
+    f64 decimal::double, "a number within the range of f64";
 }
 
 /// Whether a number is given by its name: `inf`, `nan`.

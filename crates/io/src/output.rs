@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_parallel::{map, ranges};
+use sparsec_parallel::{map, threads};
 use sparsec_tensor::{Array, Entries, Tensor, with_element};
 use tempfile::NamedTempFile;
 
@@ -22,12 +22,10 @@ use crate::content::Structure;
 use crate::number::Value;
 use crate::options::WriteOptions;
 
-/// Entries that are turned into text before any of them is written.
-const BATCH: usize = 1 << 20;
 /// Entries that one thread turns into text at a time.
-const GRAIN: usize = 1 << 13;
-/// Bytes of a line that are made room for at first.
-const LINE: usize = 32;
+const GRAIN: usize = 1 << 12;
+/// How many of these pieces each thread has before any is written.
+const PIECES: usize = 4;
 /// The level that `zstd` itself takes if it is not told.
 const ZSTD_LEVEL: i32 = 3;
 
@@ -215,7 +213,7 @@ pub(crate) fn check_general(options: &WriteOptions, ending: &str) -> Result<()> 
 
 /// Writes the stored entries, one a line, coordinates counted from 1.
 pub(crate) fn write_entries(tensor: &Tensor, output: &mut Output) -> io::Result<()> {
-    let entries = tensor.entries();
+    let entries = tensor.try_entries().map_err(io::Error::other)?;
     write_lines(entries.len(), output, &|range, out| {
         with_element!(entries.element(), T => entry_lines::<T>(&entries, range, out));
     })
@@ -228,24 +226,31 @@ pub(crate) fn write_values(values: &Array, output: &mut Output) -> io::Result<()
     })
 }
 
-/// Writes `n` lines that `lines` makes, many at a time and in parallel.
+/// Writes `n` lines that `lines` makes: in waves, whose text stays in the cache
+/// and the memory of the wave before.
 fn write_lines(
     n: usize,
     output: &mut Output,
     lines: &(dyn Fn(Range<usize>, &mut Vec<u8>) + Sync),
 ) -> io::Result<()> {
+    let mut texts = vec![Vec::new(); threads() * PIECES];
     let mut start = 0;
     while start < n {
-        let end = n.min(start + BATCH);
-        let texts = map(ranges(end - start, GRAIN), |range| {
-            let mut out = Vec::with_capacity(range.len() * LINE);
-            lines(start + range.start..start + range.end, &mut out);
-            out
+        let pieces = texts.iter_mut().enumerate();
+        let work = pieces
+            .map(|(k, text)| {
+                let cut = |k: usize| n.min(start + k * GRAIN);
+                (cut(k)..cut(k + 1), text)
+            })
+            .collect();
+        map(work, |(range, text)| {
+            text.clear();
+            lines(range, text);
         });
-        for text in texts {
-            output.write_all(&text)?;
+        for text in &texts {
+            output.write_all(text)?;
         }
-        start = end;
+        start += texts.len() * GRAIN;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use sparsec_format::Format;
-use sparsec_io::{ReadOptions, Structure, read, read_as};
+use sparsec_io::{ReadOptions, Structure, WriteOptions, read, stage};
 use sparsec_tensor::{PackOptions, Tensor};
 
 #[test]
@@ -44,7 +44,8 @@ fn check<'a>(path: &Path, cell: &impl Fn(&str) -> &'a str) {
     let file = read(path, &options).unwrap_or_else(|fault| panic!("{fault}"));
     assert_eq!(file.extents(), extents, "{}", path.display());
     assert_eq!(file.n_stored, number("stored") as u64, "{}", path.display());
-    let symmetric = file.structure == Structure::Symmetric;
+    let structure = file.structure;
+    let symmetric = structure == Structure::Symmetric;
     assert_eq!(symmetric, cell("symmetry") == "symmetric");
     let entries = file.into_entries().unwrap();
     assert_eq!(entries.len(), number("nnz"), "{}", path.display());
@@ -57,19 +58,40 @@ fn check<'a>(path: &Path, cell: &impl Fn(&str) -> &'a str) {
     let list = tensor.convert(&Format::scoo(extents.len())).unwrap();
     assert_eq!(list.convert(&format).unwrap(), tensor, "{}", path.display());
 
-    // Written and read again, nothing has changed.
+    // Written to every type of text file that can hold it and read again,
+    // nothing has changed.
     let folder = tempfile::tempdir().unwrap();
-    for name in ["a.npz", "a.bsp.npz", "a.bsp.h5"] {
+    let options = ReadOptions {
+        element: Some(tensor.element()),
+        ..ReadOptions::default()
+    };
+    for name in ["a.tns", "a.tns.zst", "a.tns.gz", "a.mtx", "a.mtx.zst"] {
+        if name.contains("mtx") && extents.len() != 2 {
+            continue;
+        }
         let again = folder.path().join(name);
-        sparsec_io::write(&again, &tensor).unwrap();
-        let back = read_as(&again, None).unwrap();
-        let back = back.into_tensor(&format, PackOptions::default()).unwrap();
-        assert_eq!(back, tensor, "{} as {name}", path.display());
+        let header = WriteOptions {
+            states_extents: name != "a.tns",
+            ..WriteOptions::default()
+        };
+        stage(&again, &list, &header).unwrap().commit().unwrap();
+        let file = read(&again, &options).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(file.states_extents, name != "a.tns");
+        let back = file.into_entries().unwrap();
+        assert_eq!(back.coords, list.entries().coords, "{name}");
+        assert_eq!(back.values, *list.vals(), "{name}");
     }
-    let again = folder.path().join("a.tns");
-    sparsec_io::write(&again, &list).unwrap();
-    let element = Some(tensor.element());
-    let back = read_as(&again, element).unwrap().into_entries().unwrap();
-    assert_eq!(back.coords, list.entries().coords);
-    assert_eq!(back.values, *list.vals());
+    if structure == Structure::Symmetric {
+        let again = folder.path().join("half.mtx");
+        let half = WriteOptions {
+            structure,
+            ..WriteOptions::default()
+        };
+        stage(&again, &tensor, &half).unwrap().commit().unwrap();
+        let file = read(&again, &options).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(file.structure, structure);
+        assert_eq!(file.n_stored, number("stored") as u64);
+        let back = file.into_tensor(&format, PackOptions::default()).unwrap();
+        assert_eq!(back, tensor, "{}", path.display());
+    }
 }

@@ -200,7 +200,7 @@ fn faults_are_shown() {
     check(
         "4.00000-103",
         "4.00000+999",
-        code::LOSSY_TYPE,
+        code::BAD_ENTRY,
         "range of f64",
     );
     check(

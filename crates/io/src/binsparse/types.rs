@@ -171,6 +171,6 @@ mod tests {
     fn complex_numbers_may_lie_anywhere() {
         let array = Array::from_vec(vec![1.0f64, 2.0, 3.0, 4.0]);
         let complex = reinterpret(array, ElementType::C128).unwrap();
-        assert_eq!(complex.get(1).to_string(), "3.0+4.0i");
+        assert_eq!(complex.get(1).to_string(), "(3.0+4.0j)");
     }
 }
