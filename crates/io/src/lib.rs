@@ -12,10 +12,10 @@
 //! |---------------|-----------------------------------------------------------|
 //! | [`mtx`]       | Matrix Market                                             |
 //! | [`tns`]       | FROSTT                                                    |
+//! | [`rutherford_boeing`] | Rutherford–Boeing, read only                      |
 //! | [`npy`]       | dense arrays of NumPy                                     |
 //! | [`npz`]       | archives of arrays: SciPy's sparse matrices, and our own  |
 //! | [`binsparse`] | Binsparse, in HDF5 files and in archives of arrays        |
-//! | [`rutherford_boeing`] | Rutherford–Boeing, read only                      |
 //! | `file_type`   | what a file type is, and which one a name means           |
 //! | `content`     | what a file holds: entries, or a tensor in its own format |
 //! | `options`     | how files are read and written                            |
@@ -26,7 +26,8 @@
 //! | `lines`       | entries from lines, in parallel                           |
 //! | `cast`        | values of binary files in the type asked for              |
 //! | `hdf5`        | arrays and attributes of HDF5 files                       |
-//! | `triangle`    | matrices of which one triangle says the other             |
+//! | `mirror`      | the images that a file with structure does not state      |
+//! | `triangle`    | the same for tensors, and the triangle that is written    |
 //! | `output`      | a file that appears whole or not at all                   |
 //! | `progress`    | telling how far a long read has come                      |
 //!
