@@ -91,6 +91,13 @@ impl Done {
         self.stdout
     }
 
+    /// The call went well, and noted this.
+    #[track_caller]
+    pub(crate) fn noted(self, text: &str) {
+        assert_eq!(self.code, Some(0), "{}", self.stderr);
+        assert!(self.stderr.contains(text), "{}", self.stderr);
+    }
+
     /// The call failed with this exit code, and said all of this.
     #[track_caller]
     pub(crate) fn refused(self, code: i32, texts: &[&str]) {
