@@ -52,8 +52,8 @@ const GRAIN: usize = 1 << 16;
 pub trait KeyList<K>: Sync {
     /// How many keys there are.
     fn n_keys(&self) -> usize;
-    /// Key number `e`.
-    fn key(&self, e: usize) -> K;
+    /// Writes the keys in a range to a slice of its length.
+    fn write_keys(&self, range: Range<usize>, to: &mut [K]);
 }
 
 impl<K: Key> KeyList<K> for [K] {
@@ -61,9 +61,27 @@ impl<K: Key> KeyList<K> for [K] {
         self.len()
     }
 
-    #[inline]
-    fn key(&self, e: usize) -> K {
-        self[e]
+    fn write_keys(&self, range: Range<usize>, to: &mut [K]) {
+        to.copy_from_slice(&self[range]);
+    }
+}
+
+/// Keys that are asked for at a time.
+const BLOCK: usize = 256;
+
+/// Calls `visit` with the keys in a range, block by block, and where each block
+/// begins.
+fn each_block<K: Key>(
+    keys: &(impl KeyList<K> + ?Sized),
+    range: Range<usize>,
+    mut visit: impl FnMut(usize, &[K]),
+) {
+    let mut block = [K::default(); BLOCK];
+    for start in range.clone().step_by(BLOCK) {
+        let end = range.end.min(start + BLOCK);
+        let block = &mut block[..end - start];
+        keys.write_keys(start..end, block);
+        visit(start, block);
     }
 }
 
@@ -160,9 +178,7 @@ fn sort_into<K: Key + Plain, V: Plain>(
     let mut above = bits;
     let buckets = loop {
         if n <= LEAF || above == 0 {
-            for (e, key) in to_keys.iter_mut().enumerate() {
-                *key = keys.key(e);
-            }
+            keys.write_keys(0..n, to_keys);
             to_values.copy_from_slice(values);
             break vec![n];
         }
@@ -191,9 +207,11 @@ fn scatter<K: Key + Plain, V: Plain>(
     let cuts = ranges(values.len(), GRAIN);
     let mut places = map(cuts.clone(), |cut| {
         let mut counts = vec![0..0; mask + 1];
-        for e in cut {
-            counts[keys.key(e).part(shift, mask)].end += 1;
-        }
+        each_block(keys, cut, |_, block| {
+            for key in block {
+                counts[key.part(shift, mask)].end += 1;
+            }
+        });
         counts
     });
     // Counts become places: by digit, then by cut.
@@ -221,19 +239,20 @@ fn scatter<K: Key + Plain, V: Plain>(
         work,
         |(cut, mut places): (Range<usize>, Vec<Range<usize>>)| {
             let to = &to;
-            for (e, &value) in cut.clone().zip(&values[cut]) {
-                let key = keys.key(e);
-                let free = &mut places[key.part(shift, mask)];
-                assert!(free.start < free.end, "a key is what it was");
-                // SAFETY: the places of a digit in a cut begin where those before it
-                // end, and all are below the length; each is written once, since a
-                // cut does not go beyond the end of its own.
-                unsafe {
-                    to.keys.add(free.start).write(key);
-                    to.values.add(free.start).write(value);
+            each_block(keys, cut, |start, block| {
+                for (&key, &value) in block.iter().zip(&values[start..]) {
+                    let free = &mut places[key.part(shift, mask)];
+                    assert!(free.start < free.end, "a key is what it was");
+                    // SAFETY: the places of a digit in a cut begin where those
+                    // before it end, and all are below the length; each is written
+                    // once, since a cut does not go beyond the end of its own.
+                    unsafe {
+                        to.keys.add(free.start).write(key);
+                        to.values.add(free.start).write(value);
+                    }
+                    free.start += 1;
                 }
-                free.start += 1;
-            }
+            });
         },
     );
     Some(buckets)

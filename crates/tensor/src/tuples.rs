@@ -13,6 +13,8 @@
 //! Keys are what sorting makes; rows are what is given, where it is in order
 //! already or a tuple has more than 128 bits.
 
+use std::ops::Range;
+
 use sparsec_parallel::{Key, KeyList, Plain};
 
 use crate::entries::Entries;
@@ -150,21 +152,30 @@ impl<K: Packed> KeyList<K> for Packing<'_> {
         self.entries.len()
     }
 
-    #[inline]
-    fn key(&self, e: usize) -> K {
-        // Without a loop for the orders that are common.
-        match (self.entries.coords(e), &self.shifts[..]) {
-            (&[i, j], &[to_i, to_j]) => K::field(i, to_i).or(K::field(j, to_j)),
-            (&[i, j, k], &[to_i, to_j, to_k]) => {
-                let upper = K::field(i, to_i).or(K::field(j, to_j));
-                upper.or(K::field(k, to_k))
+    fn write_keys(&self, range: Range<usize>, to: &mut [K]) {
+        let entries = self.entries;
+        let coords = &entries.coords[range.start * entries.order()..range.end * entries.order()];
+        // Without a loop over modes for the orders that are common.
+        match self.shifts[..] {
+            [to_i, to_j] => {
+                for (key, &[i, j]) in to.iter_mut().zip(coords.as_chunks().0) {
+                    *key = K::field(i, to_i).or(K::field(j, to_j));
+                }
             }
-            (row, shifts) => row
-                .iter()
-                .zip(shifts)
-                .fold(K::default(), |key, (&coord, &shift)| {
-                    key.or(K::field(coord, shift))
-                }),
+            [to_i, to_j, to_k] => {
+                for (key, &[i, j, k]) in to.iter_mut().zip(coords.as_chunks().0) {
+                    let upper = K::field(i, to_i).or(K::field(j, to_j));
+                    *key = upper.or(K::field(k, to_k));
+                }
+            }
+            _ => {
+                for (key, e) in to.iter_mut().zip(range) {
+                    let fields = entries.coords(e).iter().zip(&self.shifts);
+                    *key = fields.fold(K::default(), |key, (&coord, &shift)| {
+                        key.or(K::field(coord, shift))
+                    });
+                }
+            }
         }
     }
 }
