@@ -27,7 +27,8 @@ has another element type than declared, or another length than the levels above 
 
     csr, 4x5:  1.pos has 4 + 1 entries, 1.crd and vals one for each stored entry
 
-Index arrays are `i32` or `i64`, as the format's `pos` and `crd` widths say where it has them.";
+Index arrays are `u8`, `u16`, `i32` or `i64`, as the format's `pos` and `crd` widths say where it has
+them.";
     BAD_SEGMENTS = "E0404", "segments that do not ascend",
     "A `pos` array says where the segment of each parent position begins: `pos[0]` is 0, no
 entry is smaller than the one before it, and the last is the length of `crd`.
