@@ -124,7 +124,7 @@ mod tests {
         refused(
             Array::from_vec(vec![sparsec_base::Complex::new(1.0f64, 0.0)]),
             ElementType::F64,
-            "`vals[0]` is 1.0+0.0i, which f64 cannot hold",
+            "`vals[0]` is (1.0+0.0j), which f64 cannot hold",
         );
     }
 }
