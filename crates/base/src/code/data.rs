@@ -46,12 +46,13 @@ coordinate tuples, which ascend, or are distinct, as tuples.
 
 Sort the entries, add `nonordered` or `nonunique` to the format, or pack from coordinates.";
     INDEX_WIDTH_OVERFLOW = "E0406", "an index width that is too narrow",
-    "The format declares the width of its `pos` or `crd` arrays, and a value does not fit: 32
-bits hold values below 2^31, 64 bits values below 2^63.
+    "The format declares the width of its `pos` or `crd` arrays, and a value does not fit: 8
+bits hold values below 2^8, 16 bits below 2^16, 32 bits below 2^31, and 64 bits below 2^63.
 
     (i, j) -> (i : dense, j : compressed), pos = 32        with 3000000000 stored entries
 
-Declare 64 bits, or leave the width out: then the narrower that holds the data is taken.";
+Declare a wider one, or leave the width out: then the narrower of 32 and 64 bits that holds the
+data is taken.";
     TENSOR_TOO_LARGE = "E0407", "a tensor that does not fit in memory",
     "The arrays of the tensor would take more memory than this machine has, or more positions
 than 64 bits can count. A dense level keeps every coordinate of its mode below every position
