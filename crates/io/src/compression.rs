@@ -1,7 +1,8 @@
 //! Compressed text files: `.gz` and `.zst`.
 //!
-//! Expanding is bounded by the memory of the machine, whatever the compressed
-//! data promise: the result grows with what has come out.
+//! A few kilobytes may stand for terabytes, so expanding is bounded by half the
+//! memory of the machine, and takes none on a promise: the result grows with what
+//! has come out.
 
 use std::io::{BufRead, Read};
 
@@ -63,18 +64,20 @@ pub(crate) fn expand(
         return Err(corrupt(&format!("it is no {kind} data")));
     }
     let source = Counted { bytes, meter };
+    let limit = physical_bytes() / 2;
     let expanded = match compression {
         Compression::Zstd => zstd::Decoder::with_buffer(source)
             .map_err(Failure::Read)
-            .and_then(drain),
-        _ => drain(MultiGzDecoder::new(source)),
+            .and_then(|decoder| drain(decoder, limit)),
+        _ => drain(MultiGzDecoder::new(source), limit),
     };
     expanded.map_err(|failure| match failure {
         Failure::Read(error) => corrupt(&error.to_string()),
         Failure::TooLarge => Diagnostic::new(
             code::TENSOR_TOO_LARGE,
-            format!("`{name}` expands to more than this machine's memory"),
-        ),
+            format!("`{name}` expands to more than half of this machine's memory"),
+        )
+        .help("expand it to a file, which is read where it lies"),
     })
 }
 
@@ -109,17 +112,60 @@ enum Failure {
     TooLarge,
 }
 
-fn drain(mut decoder: impl Read) -> std::result::Result<Vec<u8>, Failure> {
-    let limit = physical_bytes();
+/// All that comes out, if it is no more than `limit` bytes.
+fn drain(mut decoder: impl Read, limit: u64) -> std::result::Result<Vec<u8>, Failure> {
     let mut out: Vec<u8> = Vec::new();
     loop {
-        let room = STEP.max(out.len());
-        if out.len() as u64 > limit || out.try_reserve(room).is_err() {
+        let room = STEP.max(out.len()).min(limit as usize - out.len() + 1);
+        if out.try_reserve(room).is_err() {
             return Err(Failure::TooLarge);
         }
         let got = (&mut decoder).take(room as u64).read_to_end(&mut out);
-        if got.map_err(Failure::Read)? == 0 {
+        let got = got.map_err(Failure::Read)?;
+        if out.len() as u64 > limit {
+            return Err(Failure::TooLarge);
+        }
+        if got == 0 {
             return Ok(out);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter() -> Meter<'static> {
+        Meter::new(None, 0, 0, 0)
+    }
+
+    #[test]
+    fn bombs_are_bounded() {
+        let zeros = vec![0; 10 << 20];
+        let bomb = zstd::encode_all(&zeros[..], 1).unwrap();
+        assert!(bomb.len() < 10_000);
+        let expand = |limit| {
+            let decoder = zstd::Decoder::new(&bomb[..]).unwrap();
+            drain(decoder, limit).map(|out| out.len())
+        };
+        assert!(matches!(expand(10 << 20), Ok(n) if n == 10 << 20));
+        assert!(matches!(expand((10 << 20) - 1), Err(Failure::TooLarge)));
+        assert!(matches!(expand(0), Err(Failure::TooLarge)));
+    }
+
+    #[test]
+    fn damaged_data_are_refused_wherever_they_end() {
+        let text = "1 2 0.5\n".repeat(100);
+        let whole = zstd::encode_all(text.as_bytes(), 3).unwrap();
+        let read = |bytes: &[u8]| expand(bytes, Compression::Zstd, "a.zst", &meter());
+        assert_eq!(read(&whole).unwrap(), text.as_bytes());
+        let twice = [&whole[..], &whole[..]].concat();
+        assert_eq!(read(&twice).unwrap().len(), 2 * text.len());
+        for end in 0..whole.len() {
+            let fault = read(&whole[..end]).unwrap_err();
+            assert_eq!(fault.code(), code::CORRUPT_COMPRESSION, "{end}");
+        }
+        let fault = read(b"1 2 0.5").unwrap_err();
+        assert!(fault.to_string().contains("it is no zstd data"));
     }
 }
