@@ -59,6 +59,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/sparsec/tests/library/einsums.rs": EINSUM_SYNTAX, EINSUM_OUTPUT, EINSUM_OPERANDS),
     provoked!("crates/tensor/tests/interop/main.rs": NOT_TRANSFERABLE),
     provoked!("crates/relation/tests/text.rs": RELATION_ARITY, RELATION_NAME),
+    provoked!("crates/relation/tests/choices.rs": RELATION_TOO_LARGE),
     provoked!("crates/relation/tests/laws.rs": RELATION_UNBOUND),
     provoked!("crates/tensor/tests/refused.rs": OUT_OF_BOUNDS, LENGTH_MISMATCH, ARRAY_MISMATCH, BAD_SEGMENTS, BAD_COORDINATES, INDEX_WIDTH_OVERFLOW, TENSOR_TOO_LARGE, DUPLICATE_ENTRY, UNKNOWN_GENERATOR, BAD_GENERATOR_ARGUMENT, CANNOT_COMBINE, UNKNOWN_COMBINATION, BAD_SELECTION),
     provoked!("crates/io/tests/refused.rs": CANNOT_READ_FILE, UNKNOWN_FILE_TYPE, BAD_HEADER, UNSUPPORTED_FILE, BAD_ENTRY, WRONG_ENTRY_COUNT, CORRUPT_COMPRESSION, CANNOT_WRITE_FILE, NOT_EXPRESSIBLE_IN_FILE, ASYMMETRIC_FILE),

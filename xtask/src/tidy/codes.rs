@@ -29,7 +29,7 @@ pub(crate) fn check_workspace(root: &Path) -> Result<Vec<Fault>, String> {
         declared.extend(declarations(&file, &read(root, &file)?));
     }
     let mut shown = String::new();
-    for file in files(root, &["filetests/error"], None)? {
+    for file in files(root, &["filetests"], None)? {
         shown.push_str(&read(root, &file)?);
     }
     let mut tests = String::new();
@@ -76,7 +76,7 @@ fn check(declared: &[Declared], filetests: &str, tests: &str) -> Vec<Fault> {
         .filter(|code| !is_shown(code))
         .map(|code| {
             let text = format!(
-                "no file in filetests/error, and no test, shows {}",
+                "no filetest and no other test shows {}",
                 code.code
             );
             Fault::new(&code.file, Some(code.line), text)
