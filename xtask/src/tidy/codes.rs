@@ -75,10 +75,7 @@ fn check(declared: &[Declared], filetests: &str, tests: &str) -> Vec<Fault> {
         .iter()
         .filter(|code| !is_shown(code))
         .map(|code| {
-            let text = format!(
-                "no filetest and no other test shows {}",
-                code.code
-            );
+            let text = format!("no filetest and no other test shows {}", code.code);
             Fault::new(&code.file, Some(code.line), text)
         })
         .collect()
