@@ -20,6 +20,9 @@ use crate::simplify::{floor_divide, modulo};
 /// A pair of tuples.
 pub type Pair = (Vec<i64>, Vec<i64>);
 
+/// Values that a search for one pair tries.
+const MOST_VALUES: usize = 20_000;
+
 type Function<'a> = Box<dyn Fn(&[i64]) -> Option<i64> + 'a>;
 
 /// Values for symbolic constants and uninterpreted functions.
@@ -87,6 +90,7 @@ impl Relation {
                 within: within.clone(),
                 values: vec![None; part.n_variables()],
                 pairs: &mut pairs,
+                left: None,
             };
             let finished = search.run();
             finished.map_err(|Overflow| {
@@ -95,6 +99,33 @@ impl Relation {
             })?;
         }
         Ok(pairs)
+    }
+
+    /// Whether there is a pair with all variables `within` a range. Gives up,
+    /// with `false`, after a bounded number of values.
+    pub(crate) fn has_pair(
+        &self,
+        environment: &Environment<'_>,
+        within: Range<i64>,
+    ) -> Result<bool> {
+        let mut pairs = BTreeSet::new();
+        for part in self.parts() {
+            self.check_known(part, environment)?;
+            let mut search = Search {
+                part,
+                environment,
+                within: within.clone(),
+                values: vec![None; part.n_variables()],
+                pairs: &mut pairs,
+                left: Some(MOST_VALUES),
+            };
+            // What is too large is no example.
+            let _: std::result::Result<(), Overflow> = search.run();
+            if !pairs.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn check_known(&self, part: &Conjunction, environment: &Environment<'_>) -> Result<()> {
@@ -133,6 +164,8 @@ struct Search<'a> {
     within: Range<i64>,
     values: Vec<Option<i64>>,
     pairs: &'a mut BTreeSet<Pair>,
+    /// Where one pair is enough: the values that may still be tried.
+    left: Option<usize>,
 }
 
 struct Overflow;
@@ -155,6 +188,12 @@ impl Search<'_> {
             return Ok(());
         };
         for value in candidates {
+            if let Some(left) = &mut self.left {
+                if *left == 0 || !self.pairs.is_empty() {
+                    break;
+                }
+                *left -= 1;
+            }
             self.values[variable] = Some(value);
             if self.consistent()? {
                 self.run()?;

@@ -41,16 +41,25 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 
+mod declarations;
 mod enumerate;
 mod expression;
+mod facts;
 mod key;
+mod linear;
+mod operations;
 mod parse;
+mod polynomial;
 mod print;
+mod reduce;
 mod relation;
 mod set;
 mod simplify;
+mod solve;
 
+pub use declarations::{Declarations, Function, Monotone, Quantifier};
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Variable};
 pub use relation::{Conjunction, Relation};
 pub use set::Set;
+pub use solve::Answer;

@@ -377,7 +377,30 @@ impl Parser {
         Ok(())
     }
 
-    fn check_role(&mut self, name: String, arguments: Option<usize>, place: Span) -> Result<()> {
+    /// Constraints of these variables that all hold, outside a part.
+    pub(crate) fn all_of(&mut self, variables: &[(String, Span)]) -> Result<Vec<Constraint>> {
+        let declared = |(name, place): &(String, Span)| Declared {
+            name: name.clone(),
+            place: *place,
+            named: true,
+        };
+        let head = Head {
+            variables: variables.iter().map(declared).collect(),
+            elements: Vec::new(),
+        };
+        self.uses.clear();
+        let alternatives = self.constraints()?;
+        self.check_names(&head)?;
+        let all = alternatives.iter().flatten();
+        Ok(all.map(|constraint| constraint.rewritten(&head)).collect())
+    }
+
+    pub(crate) fn check_role(
+        &mut self,
+        name: String,
+        arguments: Option<usize>,
+        place: Span,
+    ) -> Result<()> {
         if arguments.is_some() && key::is_variadic(&name) {
             return Ok(());
         }

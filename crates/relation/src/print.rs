@@ -48,11 +48,25 @@ impl Conjunction {
         if self.exists().len() > 0 {
             write!(f, " : exists {}", self.list(self.exists()))?;
         }
-        for (number, constraint) in self.constraints().iter().enumerate() {
-            f.write_str(if number == 0 { " : " } else { " && " })?;
-            self.constraint(f, constraint)?;
+        if !self.constraints().is_empty() {
+            write!(f, " : {}", self.list_of(self.constraints()))?;
         }
         f.write_str("}")
+    }
+
+    /// The text of constraints on this conjunction's variables.
+    pub(crate) fn list_of<'a>(&'a self, constraints: &'a [Constraint]) -> impl fmt::Display + 'a {
+        struct List<'a>(&'a Conjunction, &'a [Constraint]);
+        impl fmt::Display for List<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                for (number, constraint) in self.1.iter().enumerate() {
+                    f.write_str(if number == 0 { "" } else { " && " })?;
+                    self.0.constraint(f, constraint)?;
+                }
+                Ok(())
+            }
+        }
+        List(self, constraints)
     }
 
     fn list(&self, variables: impl Iterator<Item = Variable>) -> String {

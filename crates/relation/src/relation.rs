@@ -102,12 +102,37 @@ impl Conjunction {
 
     /// As [`conjoin`](Self::conjoin), for `other` with its tuples at these
     /// variables; what it says to exist exists here too.
-    fn conjoin_at(&mut self, other: &Self, tuples: impl Iterator<Item = Variable>) {
+    pub(crate) fn conjoin_at(&mut self, other: &Self, tuples: impl Iterator<Item = Variable>) {
         let mut renaming = Renaming(tuples.collect());
         for variable in other.exists() {
             renaming.0.push(self.add_exists(other.name(variable)));
         }
         self.conjoin(other, &renaming);
+    }
+
+    /// The same tuples with other constraints and nothing to exist.
+    pub(crate) fn without_exists(&self, constraints: Vec<Constraint>) -> Self {
+        self.keeping(&[], constraints)
+    }
+
+    /// The same tuples with other constraints, which speak of no variables that
+    /// have to exist but these.
+    pub(crate) fn keeping(&self, exists: &[Variable], constraints: Vec<Constraint>) -> Self {
+        let n_tuples = self.n_inputs + self.n_outputs;
+        let mut kept = Self {
+            names: self.names[..n_tuples].to_vec(),
+            n_inputs: self.n_inputs,
+            n_outputs: self.n_outputs,
+            constraints: Vec::new(),
+        };
+        let mut renaming: Vec<Variable> = (0..self.names.len()).map(Variable::from_index).collect();
+        for variable in exists {
+            renaming[variable.index()] = kept.add_exists(self.name(*variable));
+        }
+        let renaming = Renaming(renaming);
+        let constraints = constraints.iter();
+        kept.constraints = constraints.map(|c| c.rewritten(&renaming)).collect();
+        kept
     }
 
     /// Renames variables so that no two names in the text are the same.
@@ -182,6 +207,11 @@ impl Relation {
         let whole = Span::new(0, text.len());
         let (code, message) = fault;
         Err(Diagnostic::new(code, message).at(&Source::new("relation", text), whole, "here"))
+    }
+
+    /// The union of parts of one shape whose names do not clash.
+    pub(crate) fn of_parts(parts: Vec<Conjunction>) -> Self {
+        Self { parts }
     }
 
     fn fault(&self) -> Option<(sparsec_base::Code, String)> {

@@ -1,0 +1,325 @@
+//! What is known of functions and symbolic constants.
+//!
+//! Of an index array more is known than its name: where it has values, which,
+//! and in what order. Declarations say so, and proofs use them:
+//!
+//! ```text
+//! assume 0 <= NR && 0 <= NNZ
+//! function rowptr : {[i] : 0 <= i <= NR} -> {[q] : 0 <= q <= NNZ} nondecreasing
+//! function col : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
+//! function perm : {[t] : 0 <= t < NR} -> {[i] : 0 <= i < NR} injective
+//! order DIAGONAL = {[i, j] -> [k, l] : i + j < k + l}
+//! forall i, k1, k2 : rowptr(i) <= k1 < k2 < rowptr(i + 1) => col(k1) < col(k2)
+//! forall n1, n2 : n1 < n2 <=> LEX(row(n1), col(n1)) < LEX(row(n2), col(n2))
+//! ```
+//!
+//! `=>` is one implication and `<=>` two. Keys are compared with keys of the
+//! same name: `LEX`, `MORTON`, `ALTO` (see the crate's page), or one that
+//! `order` declares as the pairs of tuples of which the first comes first.
+//!
+//! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion
+//! and Optimization", CGO 2023, §3.1. Unlike there, a weakly monotone function
+//! has one implication: two equal values say nothing of the arguments.
+
+use std::fmt;
+
+use crate::expression::{Comparison, Constraint, Expression, Variable};
+use crate::key::LEX;
+use crate::parse::expression::Alternatives;
+use crate::relation::{Conjunction, Relation};
+use crate::set::Set;
+use sparsec_base::arena::Id;
+
+mod parse;
+
+/// What is known of functions and symbolic constants; see the module's page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declarations {
+    pub(crate) assumptions: Vec<Constraint>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) orders: Vec<(String, Relation)>,
+    pub(crate) quantifiers: Vec<Quantifier>,
+}
+
+/// A declared function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// The name in calls.
+    pub name: String,
+    /// The arguments for which it has a value.
+    pub domain: Set,
+    /// A set of one element that holds its values.
+    pub range: Set,
+    /// Whether it never takes a value twice.
+    pub injective: bool,
+    /// How values follow the argument, of which there is one then.
+    pub monotone: Option<Monotone>,
+}
+
+/// How the values of a function of one argument follow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Monotone {
+    /// `a <= b` gives `f(a) <= f(b)`.
+    Nondecreasing,
+    /// `a < b` gives `f(a) < f(b)`.
+    Increasing,
+    /// `a <= b` gives `f(a) >= f(b)`.
+    Nonincreasing,
+    /// `a < b` gives `f(a) > f(b)`.
+    Decreasing,
+}
+
+/// `forall variables : premises => conclusions`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quantifier {
+    /// The variables are its inputs, the premises its constraints.
+    pub(crate) premises: Conjunction,
+    pub(crate) conclusions: Vec<Constraint>,
+}
+
+impl Monotone {
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Nondecreasing,
+        Self::Increasing,
+        Self::Nonincreasing,
+        Self::Decreasing,
+    ];
+
+    /// The word in text.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Nondecreasing => "nondecreasing",
+            Self::Increasing => "increasing",
+            Self::Nonincreasing => "nonincreasing",
+            Self::Decreasing => "decreasing",
+        }
+    }
+
+    /// How arguments compare, and how values do then.
+    fn implications(self) -> Vec<(Comparison, Comparison)> {
+        use Comparison::{GreaterEqual, Less, LessEqual};
+        match self {
+            Self::Nondecreasing => vec![(LessEqual, LessEqual)],
+            // Equal arguments have equal values, so the weak one holds too.
+            Self::Increasing => vec![(LessEqual, LessEqual), (Less, Less)],
+            Self::Nonincreasing => vec![(LessEqual, GreaterEqual)],
+            Self::Decreasing => vec![(LessEqual, GreaterEqual), (Less, Comparison::Greater)],
+        }
+    }
+}
+
+/// A choice that always holds, whatever its variables are.
+#[derive(Clone, Debug)]
+pub(crate) struct Clause {
+    pub(crate) n_variables: usize,
+    pub(crate) literals: Vec<Constraint>,
+}
+
+impl Declarations {
+    /// Nothing is known.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The declared functions.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The function of a name, if it is declared.
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|f| f.name == name)
+    }
+
+    /// Monotonicity, injectivity and quantifiers, as choices that always hold.
+    pub(crate) fn clauses(&self) -> Vec<Clause> {
+        let mut clauses = Vec::new();
+        for function in &self.functions {
+            clauses.extend(function.clauses());
+        }
+        for quantifier in &self.quantifiers {
+            self.add_clauses(quantifier, &mut clauses);
+        }
+        clauses
+    }
+
+    fn add_clauses(&self, quantifier: &Quantifier, clauses: &mut Vec<Clause>) {
+        let mut refuted = vec![Vec::new()];
+        for premise in quantifier
+            .premises
+            .constraints()
+            .iter()
+            .flat_map(Constraint::split)
+        {
+            let (comparison, right) = &premise.rest[0];
+            let choices = self.holding(&premise.first, comparison.negated(), right);
+            let with = |before: &Vec<Constraint>| {
+                let before = before.clone();
+                choices
+                    .iter()
+                    .map(move |after| [&before[..], &after[..]].concat())
+            };
+            refuted = refuted.iter().flat_map(with).collect();
+        }
+        for conclusion in quantifier.conclusions.iter().flat_map(Constraint::split) {
+            let (comparison, right) = &conclusion.rest[0];
+            for choice in self.holding(&conclusion.first, *comparison, right) {
+                clauses.extend(refuted.iter().map(|refuted| Clause {
+                    n_variables: quantifier.premises.n_variables(),
+                    literals: [&refuted[..], &choice[..]].concat(),
+                }));
+            }
+        }
+    }
+
+    /// Choices that all hold where a comparison does.
+    fn holding(
+        &self,
+        left: &Expression,
+        comparison: Comparison,
+        right: &Expression,
+    ) -> Alternatives {
+        if let (Expression::Call(name, a), Expression::Call(_, b)) = (left, right) {
+            if name == LEX {
+                return lexicographic(a, comparison, b);
+            }
+            if let Some((_, order)) = self.orders.iter().find(|(order, _)| order == name) {
+                return ordered(order, a, comparison, b);
+            }
+        }
+        vec![vec![Constraint::new(
+            left.clone(),
+            comparison,
+            right.clone(),
+        )]]
+    }
+}
+
+/// The choices that a comparison of tuples makes: all of them hold.
+fn lexicographic(a: &[Expression], comparison: Comparison, b: &[Expression]) -> Alternatives {
+    let link = |k: usize, comparison| Constraint::new(a[k].clone(), comparison, b[k].clone());
+    let weak = match comparison {
+        Comparison::Equal => return (0..a.len()).map(|k| vec![link(k, comparison)]).collect(),
+        Comparison::NotEqual => {
+            return vec![(0..a.len()).map(|k| link(k, comparison)).collect()];
+        }
+        Comparison::Less | Comparison::LessEqual => Comparison::LessEqual,
+        Comparison::Greater | Comparison::GreaterEqual => Comparison::GreaterEqual,
+    };
+    let up_to = |k| {
+        let differ = (0..k).map(|before| link(before, Comparison::NotEqual));
+        let last = k + 1 == a.len();
+        differ
+            .chain([link(k, if last { comparison } else { weak })])
+            .collect()
+    };
+    (0..a.len()).map(up_to).collect()
+}
+
+/// As [`lexicographic`] for a declared order. Only that a tuple comes first
+/// says something, and only if the order is one conjunction.
+fn ordered(
+    order: &Relation,
+    a: &[Expression],
+    comparison: Comparison,
+    b: &[Expression],
+) -> Alternatives {
+    let tuples = match comparison {
+        Comparison::Less => [a, b].concat(),
+        Comparison::Greater => [b, a].concat(),
+        _ => return vec![Vec::new()],
+    };
+    match order.parts() {
+        [part] if part.exists().len() == 0 => {
+            let values = Values(&tuples);
+            let links = part.constraints().iter().flat_map(Constraint::split);
+            links.map(|link| vec![link.rewritten(&values)]).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Puts expressions in place of variables, by their order.
+pub(crate) struct Values<'a>(pub(crate) &'a [Expression]);
+
+impl crate::expression::Rewrite for Values<'_> {
+    fn variable(&self, variable: Variable) -> Expression {
+        self.0[variable.index()].clone()
+    }
+}
+
+impl Function {
+    fn clauses(&self) -> Vec<Clause> {
+        let n = self.domain.n_elements();
+        let variable = |k: usize| Expression::Variable(Variable::from_index(k));
+        let call = |from: usize| {
+            Expression::Call(self.name.clone(), (from..from + n).map(variable).collect())
+        };
+        let mut clauses = Vec::new();
+        for (arguments, values) in self.monotone.map_or(Vec::new(), Monotone::implications) {
+            clauses.push(Clause {
+                n_variables: 2,
+                literals: vec![
+                    Constraint::new(variable(0), arguments.negated(), variable(1)),
+                    Constraint::new(call(0), values, call(1)),
+                ],
+            });
+        }
+        if self.injective {
+            clauses.extend((0..n).map(|k| Clause {
+                n_variables: 2 * n,
+                literals: vec![
+                    Constraint::new(call(0), Comparison::NotEqual, call(n)),
+                    Constraint::new(variable(k), Comparison::Equal, variable(n + k)),
+                ],
+            }));
+        }
+        clauses
+    }
+}
+
+impl fmt::Display for Declarations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.assumptions.is_empty() {
+            let free = Conjunction::new::<String>([], []);
+            writeln!(f, "assume {}", free.list_of(&self.assumptions))?;
+        }
+        for function in &self.functions {
+            writeln!(f, "{function}")?;
+        }
+        for (name, order) in &self.orders {
+            writeln!(f, "order {name} = {order}")?;
+        }
+        for quantifier in &self.quantifiers {
+            writeln!(f, "{quantifier}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "function {} : {} -> {}",
+            self.name, self.domain, self.range
+        )?;
+        if let Some(monotone) = self.monotone {
+            write!(f, " {}", monotone.word())?;
+        }
+        if self.injective {
+            f.write_str(" injective")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Quantifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let premises = &self.premises;
+        let names: Vec<&str> = premises.inputs().map(|v| premises.name(v)).collect();
+        write!(f, "forall {} : ", names.join(", "))?;
+        write!(f, "{}", premises.list_of(premises.constraints()))?;
+        write!(f, " => {}", premises.list_of(&self.conclusions))
+    }
+}

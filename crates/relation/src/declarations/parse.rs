@@ -1,0 +1,261 @@
+//! Reading declarations.
+//!
+//! ```text
+//! declarations := { assume | function | order | forall }
+//! assume       := "assume" constraints
+//! function     := "function" NAME ":" set "->" set { property }
+//! property     := "injective" | "nondecreasing" | "increasing" | "nonincreasing" | "decreasing"
+//! order        := "order" NAME "=" relation
+//! forall       := "forall" NAME { "," NAME } ":" constraints ( "=>" | "<=>" ) constraints
+//! ```
+//!
+//! Sets, relations and constraints are those of relations.
+
+use std::str::FromStr;
+
+use sparsec_base::lex::Tokens;
+use sparsec_base::{Diagnostic, Result, Source, Span, code};
+
+use super::{Declarations, Function, Monotone, Quantifier};
+use crate::expression::{Constraint, Expression};
+use crate::key::LEX;
+use crate::parse::{Parser, SYMBOLS};
+use crate::relation::Conjunction;
+
+impl Declarations {
+    /// Reads declarations from the whole of a source.
+    ///
+    /// # Errors
+    /// As for relations, and `E0702` for a name declared twice or a declaration
+    /// that does not fit its function, `E0703` for a key compared with
+    /// anything but a key of the same kind.
+    pub fn parse(source: &Source) -> Result<Self> {
+        let mut reader = Reader {
+            parser: Parser::new(Tokens::new(source, &SYMBOLS)?),
+            declarations: Self::default(),
+        };
+        reader.parser.keeps_keys = true;
+        while !reader.parser.tokens.at_end() {
+            reader.declaration()?;
+        }
+        Ok(reader.declarations)
+    }
+}
+
+impl FromStr for Declarations {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(&Source::new("declarations", text))
+    }
+}
+
+struct Reader {
+    parser: Parser,
+    declarations: Declarations,
+}
+
+impl Reader {
+    fn declaration(&mut self) -> Result<()> {
+        if self.parser.tokens.eat("assume") {
+            let place = self.parser.tokens.peek().span;
+            let constraints = self.parser.all_of(&[])?;
+            self.check_keys(&constraints, place)?;
+            self.declarations.assumptions.extend(constraints);
+            return Ok(());
+        }
+        if self.parser.tokens.eat("function") {
+            return self.function();
+        }
+        if self.parser.tokens.eat("order") {
+            return self.order();
+        }
+        if self.parser.tokens.eat("forall") {
+            return self.quantifier();
+        }
+        Err(self
+            .parser
+            .tokens
+            .unexpected("`assume`, `function`, `order` or `forall`"))
+    }
+
+    fn function(&mut self) -> Result<()> {
+        let (name, place) = self.new_name("a function")?;
+        self.parser.tokens.expect(":")?;
+        let domain = self.parser.set()?;
+        self.parser.tokens.expect("->")?;
+        let range_place = self.parser.tokens.peek().span;
+        let range = self.parser.set()?;
+        if range.n_elements() != 1 {
+            return Err(self.does_not_fit("a range of tuples that are no integers", range_place)
+                .help("a function with tuples for values is one function for each element, `P.0`, `P.1`, …"));
+        }
+        self.parser
+            .check_role(name.clone(), Some(domain.n_elements()), place)?;
+        let mut function = Function {
+            name,
+            domain,
+            range,
+            injective: false,
+            monotone: None,
+        };
+        loop {
+            let place = self.parser.tokens.peek().span;
+            if self.parser.tokens.eat("injective") {
+                function.injective = true;
+                continue;
+            }
+            let mut words = Monotone::ALL.into_iter();
+            let Some(monotone) = words.find(|m| self.parser.tokens.eat(m.word())) else {
+                break;
+            };
+            if function.domain.n_elements() != 1 {
+                return Err(self
+                    .does_not_fit("a monotone function of other than one argument", place)
+                    .help("say with `forall` how its values follow its arguments"));
+            }
+            if function.monotone.is_some() {
+                return Err(self
+                    .does_not_fit("a function that is monotone in two ways", place)
+                    .help("keep one of them"));
+            }
+            function.monotone = Some(monotone);
+        }
+        self.declarations.functions.push(function);
+        Ok(())
+    }
+
+    fn order(&mut self) -> Result<()> {
+        let (name, place) = self.new_name("an order")?;
+        self.parser.tokens.expect("=")?;
+        self.parser.keeps_keys = false;
+        let order = self.parser.relation();
+        self.parser.keeps_keys = true;
+        let order = order?;
+        if order.n_inputs() != order.n_outputs() || order.n_inputs() == 0 {
+            return Err(self
+                .does_not_fit("an order of tuples of different lengths", place)
+                .help("relate tuples to tuples of the same length"));
+        }
+        self.parser
+            .check_role(name.clone(), Some(order.n_inputs()), place)?;
+        self.declarations.orders.push((name, order));
+        Ok(())
+    }
+
+    fn quantifier(&mut self) -> Result<()> {
+        let mut names: Vec<(String, Span)> = Vec::new();
+        loop {
+            let (name, place) = self.parser.tokens.name("a variable")?;
+            self.parser.check_reserved(&name, place)?;
+            if let Some((_, first)) = names.iter().find(|(known, _)| *known == name) {
+                return Err(Diagnostic::new(
+                    code::RELATION_NAME,
+                    format!("`{name}` is brought in twice"),
+                )
+                .at(self.parser.tokens.source(), place, "here again")
+                .also(self.parser.tokens.source(), *first, "here already")
+                .help("rename one of them"));
+            }
+            names.push((name, place));
+            if !self.parser.tokens.eat(",") {
+                break;
+            }
+        }
+        self.parser.tokens.expect(":")?;
+        let place = self.parser.tokens.peek().span;
+        let premises = self.parser.all_of(&names)?;
+        self.check_keys(&premises, place)?;
+        let both = self.parser.tokens.eat("<=>");
+        if !both {
+            self.parser.tokens.expect("=>")?;
+        }
+        let place = self.parser.tokens.peek().span;
+        let conclusions = self.parser.all_of(&names)?;
+        self.check_keys(&conclusions, place)?;
+        let names = || names.iter().map(|(name, _)| name.clone());
+        let mut add = |from: &[Constraint], to: &[Constraint]| {
+            let mut premises = Conjunction::new(names(), []);
+            for premise in from {
+                premises.add(premise.clone());
+            }
+            self.declarations.quantifiers.push(Quantifier {
+                premises,
+                conclusions: to.to_vec(),
+            });
+        };
+        add(&premises, &conclusions);
+        if both {
+            add(&conclusions, &premises);
+        }
+        Ok(())
+    }
+
+    fn new_name(&mut self, what: &str) -> Result<(String, Span)> {
+        let (name, place) = self.parser.tokens.name(what)?;
+        self.parser.check_reserved(&name, place)?;
+        let declarations = &self.declarations;
+        if declarations.function(&name).is_none()
+            && !declarations.orders.iter().any(|(order, _)| *order == name)
+        {
+            return Ok((name, place));
+        }
+        Err(self
+            .does_not_fit(&format!("`{name}` is declared twice"), place)
+            .help("say all there is to know of it in one place, and the rest with `forall`"))
+    }
+
+    fn does_not_fit(&self, message: &str, place: Span) -> Diagnostic {
+        Diagnostic::new(code::BAD_DECLARATION, message).at(
+            self.parser.tokens.source(),
+            place,
+            "here",
+        )
+    }
+
+    /// A key that is no integer compares with a key of the same kind only.
+    fn check_keys(&self, constraints: &[Constraint], place: Span) -> Result<()> {
+        let kind = |e: &Expression| match e {
+            Expression::Call(name, arguments) if self.is_key(name) => {
+                Some((name.clone(), arguments.len()))
+            }
+            _ => None,
+        };
+        for e in constraints.iter().flat_map(Constraint::expressions) {
+            let mut depth = 0;
+            e.visit(&mut |inner| depth += usize::from(kind(inner).is_some()));
+            if depth > usize::from(kind(e).is_some()) {
+                return Err(self.key_misused("a key inside an expression", place));
+            }
+        }
+        for (left, comparison, right) in constraints.iter().flat_map(Constraint::links) {
+            let (left, right) = (kind(left), kind(right));
+            if left != right || left.as_ref().is_some_and(|(_, n)| *n == 0) {
+                return Err(self.key_misused("a key compared with something else", place));
+            }
+            if left.is_some_and(|(name, _)| name != LEX)
+                && !matches!(comparison.symbol(), "<" | ">")
+            {
+                return Err(
+                    self.key_misused("keys of a declared order compare by `<` and `>`", place)
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn is_key(&self, name: &str) -> bool {
+        name == LEX
+            || self
+                .declarations
+                .orders
+                .iter()
+                .any(|(order, _)| order == name)
+    }
+
+    fn key_misused(&self, message: &str, place: Span) -> Diagnostic {
+        Diagnostic::new(code::KEY_MISUSED, message)
+            .at(self.parser.tokens.source(), place, "in this")
+            .help("compare keys of one name with as many arguments, as in `LEX(i, j) < LEX(k, l)`")
+    }
+}

@@ -1,0 +1,535 @@
+//! What follows from the constraints of a conjunction.
+//!
+//! Constraints and declarations are rows that compare polynomials with 0. To
+//! them are added, until nothing new follows:
+//!
+//! | from                      | follows                                              |
+//! |---------------------------|------------------------------------------------------|
+//! | a call                    | its arguments lie in the domain, its value in the range |
+//! | calls of equal arguments  | equal values                                         |
+//! | a declared choice         | its last member, once all others are refuted         |
+//! | `a floordiv b`, `a mod b` | `a = b * q + r`, `0 <= r < b` where `0 < b`          |
+//! | `a <= x`, `0 <= N`, a product of `N` and what is in `a` or `x` | `N * a <= N * x` |
+//! | `p != 0`, `p >= 0`        | `p > 0`                                              |
+//!
+//! What [`crate::linear`] refutes is refuted; nothing else is concluded, so an
+//! answer may be missing but never wrong. Declared facts are used only for calls
+//! that the constraints have: those have values.
+
+use std::collections::BTreeSet;
+
+use sparsec_base::arena::Id;
+
+use crate::declarations::{Clause, Declarations, Values};
+use crate::expression::{Comparison, Constraint, Expression, Variable};
+use crate::key;
+use crate::linear;
+use crate::polynomial::{Atom, Polynomial, Row, Sign};
+use crate::set::Set;
+
+/// Rounds of conclusions from conclusions.
+const MOST_ROUNDS: usize = 4;
+/// Refutations that may be tried, which bounds the time.
+const MOST_TRIALS: usize = 4000;
+/// Terms for which one declared choice is tried.
+const MOST_INSTANCES: usize = 600;
+/// Rows that may be held.
+const MOST_FACTS: usize = 160;
+
+/// Rows that hold, with what follows from them.
+pub(crate) struct Facts<'a> {
+    declarations: &'a Declarations,
+    rows: Vec<Row>,
+    /// How many of the rows are given.
+    n_given: usize,
+    trials: usize,
+}
+
+impl<'a> Facts<'a> {
+    /// The rows of constraints, and all that follows.
+    pub(crate) fn of<'c>(
+        constraints: impl IntoIterator<Item = &'c Constraint>,
+        declarations: &'a Declarations,
+    ) -> Self {
+        let mut facts = Self {
+            declarations,
+            rows: Vec::new(),
+            n_given: 0,
+            trials: 0,
+        };
+        for constraint in &declarations.assumptions {
+            facts.add(constraint);
+        }
+        for constraint in constraints {
+            facts.add(constraint);
+        }
+        facts.n_given = facts.rows.len();
+        facts.close();
+        facts
+    }
+
+    fn add(&mut self, constraint: &Constraint) {
+        for (left, comparison, right) in constraint.links() {
+            self.rows.extend(Row::of(left, comparison, right));
+        }
+    }
+
+    /// Whether the rows are known to contradict each other.
+    pub(crate) fn impossible(&self) -> bool {
+        let never = |row: &Row| row.sign == Sign::NonZero && row.sum.value() == Some(0);
+        self.rows.iter().any(never) || linear::impossible(&self.rows)
+    }
+
+    /// Whether a row is known to hold where all others do.
+    pub(crate) fn entails(&self, row: &Row) -> bool {
+        if self.rows.contains(row) {
+            return true;
+        }
+        let refuted = |sum: Option<Polynomial>| {
+            sum.is_some_and(|sum| {
+                let denied = Row {
+                    sum,
+                    sign: Sign::NonNegative,
+                };
+                linear::impossible(self.rows.iter().chain([&denied]))
+            })
+        };
+        let above = || Polynomial::integer(-1).plus(1, &row.sum);
+        let below = || Polynomial::integer(-1).plus(-1, &row.sum);
+        match row.sign {
+            Sign::NonNegative => refuted(below()),
+            Sign::Zero => refuted(above()) && refuted(below()),
+            Sign::NonZero => {
+                let zero = Row {
+                    sign: Sign::Zero,
+                    ..row.clone()
+                };
+                linear::impossible(self.rows.iter().chain([&zero]))
+            }
+        }
+    }
+
+    /// The rows.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The rows that follow from those given.
+    pub(crate) fn derived(&self) -> &[Row] {
+        &self.rows[self.n_given..]
+    }
+
+    /// Whether a call or division is known to have a value.
+    pub(crate) fn has_value(&self, atom: &Atom) -> bool {
+        match atom {
+            Atom::Variable(_) | Atom::Constant(_) => true,
+            Atom::FloorDivide(_, b) | Atom::Modulo(_, b) => self.entails(&Row {
+                sum: (**b).clone(),
+                sign: Sign::NonZero,
+            }),
+            Atom::Call(name, arguments) => {
+                let Some(function) = self.declarations.function(name) else {
+                    return false;
+                };
+                let [part] = function.domain.parts() else {
+                    return false;
+                };
+                let arguments: Vec<Expression> =
+                    arguments.iter().map(Polynomial::to_expression).collect();
+                let within = |constraint: &Constraint| {
+                    let constraint = constraint.rewritten(&Values(&arguments));
+                    constraint.links().all(|(left, comparison, right)| {
+                        Row::of(left, comparison, right).is_some_and(|row| self.entails(&row))
+                    })
+                };
+                arguments.len() == function.domain.n_elements()
+                    && part.exists().len() == 0
+                    && part.constraints().iter().all(within)
+            }
+        }
+    }
+
+    fn hold(&mut self, row: Option<Row>) -> bool {
+        let Some(row) = row else { return false };
+        if self.rows.len() >= MOST_FACTS || self.rows.contains(&row) || self.trial(&row) {
+            return false;
+        }
+        self.rows.push(row);
+        true
+    }
+
+    /// As [`entails`](Self::entails); false once trials are used up.
+    fn trial(&mut self, row: &Row) -> bool {
+        self.trials += 1;
+        self.trials <= MOST_TRIALS && self.entails(row)
+    }
+
+    fn close(&mut self) {
+        let clauses = self.declarations.clauses();
+        for _ in 0..MOST_ROUNDS {
+            if linear::impossible(&self.rows) || self.trials > MOST_TRIALS {
+                return;
+            }
+            let mut new = self.hold_values();
+            new |= self.hold_products();
+            new |= self.hold_congruence();
+            for clause in &clauses {
+                new |= self.hold_clause(clause);
+            }
+            new |= self.hold_strictness();
+            if !new {
+                return;
+            }
+        }
+    }
+
+    fn atoms(&self) -> BTreeSet<Atom> {
+        let mut atoms = BTreeSet::new();
+        for row in &self.rows {
+            row.sum.visit(&mut |atom| {
+                atoms.insert(atom.clone());
+            });
+        }
+        atoms
+    }
+
+    /// Domains and ranges of calls; quotients and rests.
+    fn hold_values(&mut self) -> bool {
+        let mut new = false;
+        for atom in self.atoms() {
+            match &atom {
+                Atom::Call(name, arguments) => {
+                    let Some(function) = self.declarations.function(name) else {
+                        continue;
+                    };
+                    if arguments.len() != function.domain.n_elements() {
+                        continue;
+                    }
+                    let arguments: Vec<Expression> =
+                        arguments.iter().map(Polynomial::to_expression).collect();
+                    let value = [atom.to_expression()];
+                    new |= self.hold_member(&function.domain, &arguments);
+                    new |= self.hold_member(&function.range, &value);
+                }
+                Atom::FloorDivide(a, b) | Atom::Modulo(a, b) => new |= self.hold_division(a, b),
+                Atom::Variable(_) | Atom::Constant(_) => {}
+            }
+        }
+        new
+    }
+
+    fn hold_member(&mut self, set: &Set, tuple: &[Expression]) -> bool {
+        let [part] = set.parts() else { return false };
+        if part.exists().len() > 0 {
+            return false;
+        }
+        let mut new = false;
+        for constraint in part.constraints() {
+            let constraint = constraint.rewritten(&Values(tuple));
+            for (left, comparison, right) in constraint.links() {
+                new |= self.hold(Row::of(left, comparison, right));
+            }
+        }
+        new
+    }
+
+    fn hold_division(&mut self, a: &Polynomial, b: &Polynomial) -> bool {
+        let positive = Row {
+            sum: b.plus(-1, &Polynomial::integer(1)).unwrap_or_default(),
+            sign: Sign::NonNegative,
+        };
+        if b.plus(-1, &Polynomial::integer(1)).is_none() || !self.trial(&positive) {
+            return false;
+        }
+        let (a, b) = (Box::new(a.clone()), Box::new(b.clone()));
+        let quotient = Polynomial::atom(Atom::FloorDivide(a.clone(), b.clone()));
+        let Some(product) = b.times(&quotient) else {
+            return false;
+        };
+        let Some(left) = a.plus(-1, &product) else {
+            return false;
+        };
+        let rest = Polynomial::atom(Atom::Modulo(a, b.clone()));
+        let row = |sum: Option<Polynomial>, sign| sum.map(|sum| Row { sum, sign });
+        let mut new = self.hold(row(left.plus(-1, &rest), Sign::Zero));
+        new |= self.hold(row(Some(rest.clone()), Sign::NonNegative));
+        let below = b.plus(-1, &rest);
+        let below = below.and_then(|sum| sum.plus(-1, &Polynomial::integer(1)));
+        new | self.hold(row(below, Sign::NonNegative))
+    }
+
+    /// Multiplies comparisons by symbolic constants that are not negative, where
+    /// such a product is spoken of.
+    fn hold_products(&mut self) -> bool {
+        let mut products: BTreeSet<(Atom, Atom)> = BTreeSet::new();
+        for (atoms, _) in self.rows.iter().flat_map(|row| row.sum.terms()) {
+            if let [a, b] = atoms {
+                products.insert((a.clone(), b.clone()));
+                products.insert((b.clone(), a.clone()));
+            }
+        }
+        let mut new = false;
+        for (by, other) in products {
+            if !matches!(by, Atom::Constant(_)) {
+                continue;
+            }
+            let by = Polynomial::atom(by);
+            let sign = Row {
+                sum: by.clone(),
+                sign: Sign::NonNegative,
+            };
+            if !self.trial(&sign) {
+                continue;
+            }
+            let alone = [other];
+            let rows = self.rows.iter().filter(|row| {
+                row.sign == Sign::NonNegative
+                    && row.sum.factor(&alone) != 0
+                    && row.sum.terms().all(|(atoms, _)| atoms.len() <= 1)
+            });
+            let scaled: Vec<Row> = rows
+                .filter_map(|row| {
+                    row.sum.times(&by).map(|sum| Row {
+                        sum,
+                        sign: Sign::NonNegative,
+                    })
+                })
+                .collect();
+            for row in scaled {
+                new |= self.hold(Some(row));
+            }
+        }
+        new
+    }
+
+    /// Equal arguments give equal values.
+    fn hold_congruence(&mut self) -> bool {
+        let calls: Vec<Atom> = self
+            .atoms()
+            .into_iter()
+            .filter(|atom| matches!(atom, Atom::Call(..)))
+            .collect();
+        let mut new = false;
+        for (at, first) in calls.iter().enumerate() {
+            for second in &calls[at + 1..] {
+                let (Atom::Call(f, xs), Atom::Call(g, ys)) = (first, second) else {
+                    continue;
+                };
+                if f != g || xs.len() != ys.len() {
+                    continue;
+                }
+                let mut pairs = xs.iter().zip(ys);
+                let equal = pairs.all(|(x, y)| {
+                    x.plus(-1, y).is_some_and(|sum| {
+                        self.trial(&Row {
+                            sum,
+                            sign: Sign::Zero,
+                        })
+                    })
+                });
+                if equal {
+                    let (a, b) = (
+                        Polynomial::atom(first.clone()),
+                        Polynomial::atom(second.clone()),
+                    );
+                    new |= self.hold(a.plus(-1, &b).map(|sum| Row {
+                        sum,
+                        sign: Sign::Zero,
+                    }));
+                }
+            }
+        }
+        new
+    }
+
+    fn hold_strictness(&mut self) -> bool {
+        let differ: Vec<Polynomial> = self
+            .rows
+            .iter()
+            .filter(|row| row.sign == Sign::NonZero)
+            .map(|row| row.sum.clone())
+            .collect();
+        let mut new = false;
+        for sum in differ {
+            for factor in [1, -1] {
+                let weak = Polynomial::default().plus(factor, &sum).map(|sum| Row {
+                    sum,
+                    sign: Sign::NonNegative,
+                });
+                if weak.is_some_and(|weak| self.trial(&weak)) {
+                    let strict = Polynomial::integer(-1).plus(factor, &sum);
+                    new |= self.hold(strict.map(|sum| Row {
+                        sum,
+                        sign: Sign::NonNegative,
+                    }));
+                }
+            }
+        }
+        new
+    }
+
+    /// Takes the one member of a choice that is left, for terms that fit.
+    fn hold_clause(&mut self, clause: &Clause) -> bool {
+        let calls: BTreeSet<Atom> = self
+            .atoms()
+            .into_iter()
+            .filter(|atom| matches!(atom, Atom::Call(..)))
+            .collect();
+        let mut candidates = vec![BTreeSet::new(); clause.n_variables];
+        for e in clause.literals.iter().flat_map(Constraint::expressions) {
+            e.visit(&mut |e| {
+                if let Expression::Call(name, arguments) = e {
+                    collect_candidates(name, arguments, &calls, &mut candidates);
+                }
+            });
+        }
+        let n_instances = candidates
+            .iter()
+            .try_fold(1usize, |n, terms| n.checked_mul(terms.len()));
+        if n_instances.is_none_or(|n| n == 0 || n > MOST_INSTANCES) {
+            return false;
+        }
+        let mut instances: Vec<Vec<Expression>> = vec![Vec::new()];
+        for terms in &candidates {
+            let terms: Vec<Expression> = terms.iter().map(Polynomial::to_expression).collect();
+            let with = |before: &Vec<Expression>| {
+                let before = before.clone();
+                let terms = terms.iter();
+                terms.map(move |term| [&before[..], std::slice::from_ref(term)].concat())
+            };
+            instances = instances.iter().flat_map(with).collect::<Vec<_>>();
+        }
+        let mut new = false;
+        for instance in instances {
+            new |= self.hold_instance(clause, &instance, &calls);
+        }
+        new
+    }
+
+    fn hold_instance(
+        &mut self,
+        clause: &Clause,
+        instance: &[Expression],
+        calls: &BTreeSet<Atom>,
+    ) -> bool {
+        let mut rows = Vec::new();
+        for literal in &clause.literals {
+            let literal = literal.rewritten(&Values(instance));
+            for (left, comparison, right) in literal.links() {
+                let Some(row) = Row::of(left, comparison, right) else {
+                    return false;
+                };
+                if !speaks_of(&row, calls) {
+                    return false;
+                }
+                rows.push(row);
+            }
+        }
+        let mut left = None;
+        for row in rows {
+            if row.negated().is_some_and(|denied| self.trial(&denied)) {
+                continue;
+            }
+            if left.is_some() {
+                return false;
+            }
+            left = Some(row);
+        }
+        // A choice of which nothing is left contradicts the rows.
+        self.hold(Some(left.unwrap_or(Row {
+            sum: Polynomial::integer(-1),
+            sign: Sign::NonNegative,
+        })))
+    }
+}
+
+/// Whether all calls of a row are among these; keys have values by declaration.
+fn speaks_of(row: &Row, calls: &BTreeSet<Atom>) -> bool {
+    let mut known = true;
+    row.sum.visit(&mut |atom| {
+        known &= match atom {
+            Atom::Call(name, _) => key::is_variadic(name) || calls.contains(atom),
+            _ => !atom.is_partial(),
+        }
+    });
+    known
+}
+
+/// For `f(x + 1)` in a choice and `f(a)` in a row, `a - 1` may be `x`.
+fn collect_candidates(
+    name: &str,
+    arguments: &[Expression],
+    calls: &BTreeSet<Atom>,
+    candidates: &mut [BTreeSet<Polynomial>],
+) {
+    for (at, argument) in arguments.iter().enumerate() {
+        let Some(pattern) = Polynomial::of(argument) else {
+            continue;
+        };
+        let variables = pattern.variables();
+        let (1, Some(variable)) = (variables.len(), variables.first()) else {
+            continue;
+        };
+        let alone = Polynomial::atom(Atom::Variable(*variable));
+        let Some(offset) = pattern
+            .plus(-1, &alone)
+            .filter(|rest| rest.value().is_some())
+        else {
+            continue;
+        };
+        for call in calls {
+            let Atom::Call(called, values) = call else {
+                continue;
+            };
+            if called == name && values.len() == arguments.len() {
+                candidates[variable.index()].extend(values[at].plus(-1, &offset));
+            }
+        }
+    }
+}
+
+/// The rows of a system as constraints, for readers.
+pub(crate) fn to_constraint(row: &Row) -> Constraint {
+    let mut positive = Polynomial::default();
+    let mut negative = Polynomial::default();
+    for (atoms, factor) in row.sum.terms() {
+        let term = atoms
+            .iter()
+            .fold(Some(Polynomial::integer(1)), |product, atom| {
+                product?.times(&Polynomial::atom(atom.clone()))
+            });
+        let (side, factor) = if factor > 0 {
+            (&mut positive, factor)
+        } else {
+            (&mut negative, factor.saturating_neg())
+        };
+        if let Some(sum) = term.and_then(|term| side.plus(factor, &term)) {
+            *side = sum;
+        }
+    }
+    let comparison = match row.sign {
+        Sign::Zero => Comparison::Equal,
+        Sign::NonZero => Comparison::NotEqual,
+        Sign::NonNegative => Comparison::LessEqual,
+    };
+    let strict = row.sign == Sign::NonNegative && negative.value().is_none();
+    let one = Polynomial::integer(1);
+    match negative.plus(-1, &one) {
+        // `a + 1 <= b` reads better as `a < b`.
+        Some(less) if strict && negative.factor(&[]) >= 1 => Constraint::new(
+            less.to_expression(),
+            Comparison::Less,
+            positive.to_expression(),
+        ),
+        _ => Constraint::new(
+            negative.to_expression(),
+            comparison,
+            positive.to_expression(),
+        ),
+    }
+}
+
+/// The variable as a polynomial's atom.
+pub(crate) fn atom(variable: Variable) -> Atom {
+    Atom::Variable(variable)
+}

@@ -1,0 +1,391 @@
+//! The same pairs in fewer constraints.
+//!
+//! [`Relation::simplified_under`] eliminates variables that only have to exist,
+//! drops comparisons that the others imply, and parts without pairs:
+//!
+//! ```text
+//! {[i] -> [k] : exists j : j = i + 1 && k = j + N && 0 <= i && 0 <= j}
+//! {[i] -> [k] : k = i + 1 + N && 0 <= i}
+//! ```
+//!
+//! A variable is eliminated where that is exact for integers: by an equality in
+//! which it has factor 1 or -1, also inside calls; or where each comparison of it
+//! is a bound with factor 1, by comparing lower bounds with upper ones. Others
+//! stay. A call must have a value for its comparison to hold, so a call
+//! that would vanish from a part stays as `f(i) = f(i)`.
+
+use std::collections::BTreeSet;
+
+use crate::declarations::Declarations;
+use crate::expression::{Constraint, Expression, Rewrite, Variable};
+use crate::facts::{Facts, atom, to_constraint};
+use crate::polynomial::{Atom, Polynomial, Row, Sign};
+use crate::relation::{Conjunction, Relation};
+use crate::set::Set;
+
+impl Relation {
+    /// The same pairs, for functions and constants that are as declared, in
+    /// fewer constraints. Simplifying twice changes nothing more.
+    ///
+    /// Each comparison is tried against the others, so time grows with their
+    /// square; a proof gives up at a bound, and then the comparison stays.
+    ///
+    /// ```
+    /// use sparsec_relation::{Declarations, Relation};
+    /// let known: Declarations = "assume 0 <= N
+    ///     function f : {[i] : 0 <= i < N} -> {[x] : 0 <= x < 9}".parse()?;
+    /// let r: Relation = "{[i] -> [k] : exists j : 0 <= i < N && j = f(i) && j < 10 && k = j + 1}"
+    ///     .parse()?;
+    /// assert_eq!(r.simplified_under(&known).to_string(), "{[i] -> [k] : k = f(i) + 1}");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    #[must_use]
+    pub fn simplified_under(&self, declarations: &Declarations) -> Self {
+        let mut parts: Vec<Conjunction> = Vec::new();
+        for part in self.simplified().parts() {
+            let part = reduced(part, declarations);
+            if !is_never(&part) && !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        if parts.is_empty() {
+            parts.push(never(&self.parts()[0]));
+        }
+        Self::of_parts(parts)
+    }
+}
+
+impl Set {
+    /// As [`Relation::simplified_under`].
+    #[must_use]
+    pub fn simplified_under(&self, declarations: &Declarations) -> Self {
+        Self::of(self.as_relation().simplified_under(declarations))
+    }
+}
+
+/// The conjunction of the same tuples that has no pairs.
+pub(crate) fn never(part: &Conjunction) -> Conjunction {
+    let one_is_zero = Expression::Integer(1).equals(Expression::Integer(0));
+    part.without_exists(vec![one_is_zero])
+}
+
+fn is_never(part: &Conjunction) -> bool {
+    *part == never(part)
+}
+
+/// A comparison and the chain that it is of.
+#[derive(Clone, PartialEq)]
+struct Link {
+    chain: usize,
+    constraint: Constraint,
+    row: Option<Row>,
+}
+
+impl Link {
+    fn new(chain: usize, constraint: Constraint) -> Self {
+        let (comparison, right) = &constraint.rest[0];
+        Self {
+            chain,
+            row: Row::of(&constraint.first, *comparison, right),
+            constraint,
+        }
+    }
+}
+
+/// The calls and divisions that may have no value.
+fn partial<'a>(rows: impl IntoIterator<Item = &'a Link>) -> Option<BTreeSet<Atom>> {
+    let mut partial = BTreeSet::new();
+    for link in rows {
+        let sides = [&link.constraint.first, &link.constraint.rest[0].1];
+        for side in sides {
+            let mut known = true;
+            side.visit(&mut |e| {
+                if matches!(
+                    e,
+                    Expression::Call(..) | Expression::FloorDivide(..) | Expression::Modulo(..)
+                ) {
+                    match Polynomial::of(e) {
+                        Some(sum) => sum.visit(&mut |atom| {
+                            if atom.is_partial() {
+                                partial.insert(atom.clone());
+                            }
+                        }),
+                        None => known = false,
+                    }
+                }
+            });
+            if !known {
+                return None;
+            }
+        }
+    }
+    Some(partial)
+}
+
+fn reduced(part: &Conjunction, declarations: &Declarations) -> Conjunction {
+    let mut links: Vec<Link> = Vec::new();
+    for (chain, constraint) in part.constraints().iter().enumerate() {
+        links.extend(constraint.split().map(|link| Link::new(chain, link)));
+    }
+    let mut gone = BTreeSet::new();
+    loop {
+        let next = part
+            .exists()
+            .filter(|v| !gone.contains(v))
+            .find_map(|v| eliminated(&links, v).map(|links| (v, links)));
+        if let Some((variable, fewer)) = next {
+            gone.insert(variable);
+            links = fewer;
+            continue;
+        }
+        let all = links.iter().map(|link| &link.constraint);
+        if Facts::of(all, declarations).impossible() {
+            return never(part);
+        }
+        // What is dropped may have been in the way of an elimination.
+        let before = links.clone();
+        drop_implied(&mut links, declarations);
+        if links == before {
+            break;
+        }
+    }
+    let used = |v: &Variable| !gone.contains(v) && links.iter().any(|link| speaks_of(link, *v));
+    let exists: Vec<Variable> = part.exists().filter(used).collect();
+    part.keeping(&exists, joined(&links))
+}
+
+fn speaks_of(link: &Link, variable: Variable) -> bool {
+    let mut found = false;
+    for e in link.constraint.expressions() {
+        e.visit(&mut |e| found |= *e == Expression::Variable(variable));
+    }
+    found
+}
+
+/// The links without a variable; `None` if that would not be exact.
+fn eliminated(links: &[Link], variable: Variable) -> Option<Vec<Link>> {
+    let (with, without): (Vec<&Link>, Vec<&Link>) =
+        links.iter().partition(|link| speaks_of(link, variable));
+    if with.is_empty() {
+        return None;
+    }
+    by_equality(links, &with, variable).or_else(|| by_bounds(links, &with, &without, variable))
+}
+
+fn by_equality(links: &[Link], with: &[&Link], variable: Variable) -> Option<Vec<Link>> {
+    let alone = atom(variable);
+    let (at, value) = with.iter().find_map(|link| {
+        let row = link.row.as_ref().filter(|row| row.sign == Sign::Zero)?;
+        let value = row
+            .sum
+            .solved_for(&alone)
+            .filter(|value| !value.has(variable))?;
+        // The text's own words, where it solves for the variable already.
+        let (left, right) = (&link.constraint.first, &link.constraint.rest[0].1);
+        let worded = match (left, right) {
+            (Expression::Variable(v), e) | (e, Expression::Variable(v)) if *v == variable => {
+                e.clone()
+            }
+            _ => value.to_expression(),
+        };
+        Some((*link, worded))
+    })?;
+    let chain = at.chain;
+    let others = links.iter().filter(|link| !std::ptr::eq(*link, at));
+    let rewrite = Replace(variable, value.clone());
+    let mut result: Vec<Link> = others
+        .map(|link| Link::new(link.chain, link.constraint.rewritten(&rewrite)))
+        .collect();
+    let solved = Link::new(chain, at.constraint.rewritten(&rewrite));
+    keep_values(&mut result, &[solved])?;
+    Some(result)
+}
+
+fn by_bounds(
+    links: &[Link],
+    with: &[&Link],
+    without: &[&Link],
+    variable: Variable,
+) -> Option<Vec<Link>> {
+    let alone = atom(variable);
+    let (mut lower, mut upper) = (Vec::new(), Vec::new());
+    for link in with {
+        let row = link
+            .row
+            .as_ref()
+            .filter(|row| row.sign == Sign::NonNegative)?;
+        let bound = row
+            .sum
+            .solved_for(&alone)
+            .filter(|bound| !bound.has(variable))?;
+        match row.sum.factor(std::slice::from_ref(&alone)) {
+            1 => lower.push(bound),
+            _ => upper.push(bound),
+        }
+    }
+    if lower.len() * upper.len() > with.len() {
+        return None;
+    }
+    let mut chain = links.iter().map(|link| link.chain).max()? + 1;
+    let mut result: Vec<Link> = without.iter().map(|link| (*link).clone()).collect();
+    for low in &lower {
+        for high in &upper {
+            let sum = high.plus(-1, low)?;
+            let row = Row {
+                sum,
+                sign: Sign::NonNegative,
+            };
+            result.push(Link::new(chain, to_constraint(&row)));
+            chain += 1;
+        }
+    }
+    let lost: Vec<Link> = with.iter().map(|link| (*link).clone()).collect();
+    keep_values(&mut result, &lost)?;
+    Some(result)
+}
+
+/// Adds `f(i) = f(i)` for each call that the lost links have and these do not.
+fn keep_values(links: &mut Vec<Link>, lost: &[Link]) -> Option<()> {
+    let here = partial(&*links)?;
+    let mut chain = links.iter().chain(lost).map(|link| link.chain).max()? + 1;
+    for atom in partial(lost)?.difference(&here) {
+        let e = atom.to_expression();
+        links.push(Link::new(chain, e.clone().equals(e)));
+        chain += 1;
+    }
+    Some(())
+}
+
+struct Replace(Variable, Expression);
+
+impl Rewrite for Replace {
+    fn variable(&self, variable: Variable) -> Expression {
+        if variable == self.0 {
+            self.1.clone()
+        } else {
+            Expression::Variable(variable)
+        }
+    }
+}
+
+/// Drops links that the others imply, until none does.
+fn drop_implied(links: &mut Vec<Link>, declarations: &Declarations) {
+    for link in links.iter_mut() {
+        if let Some(simple) = link.constraint.simplified() {
+            *link = Link::new(link.chain, simple);
+        }
+    }
+    let mut at = 0;
+    let mut since_change = 0;
+    while since_change < links.len() {
+        at %= links.len();
+        if is_implied(links, at, declarations) {
+            links.remove(at);
+            since_change = 0;
+        } else {
+            at += 1;
+            since_change += 1;
+        }
+    }
+}
+
+fn is_implied(links: &[Link], at: usize, declarations: &Declarations) -> bool {
+    let Some(row) = &links[at].row else {
+        return false;
+    };
+    let others = || links[..at].iter().chain(&links[at + 1..]);
+    let (Some(own), Some(kept)) = (partial([&links[at]]), partial(others())) else {
+        return false;
+    };
+    if !own.is_subset(&kept) {
+        return false;
+    }
+    let constraints = others().map(|link| &link.constraint);
+    Facts::of(constraints, declarations).entails(row)
+}
+
+/// Neighbours of one chain that share an expression, as chains again.
+fn joined(links: &[Link]) -> Vec<Constraint> {
+    let mut chains: Vec<(usize, Constraint)> = Vec::new();
+    for link in links {
+        let (comparison, right) = &link.constraint.rest[0];
+        match chains.last_mut() {
+            Some((chain, constraint))
+                if *chain == link.chain
+                    && constraint.expressions().last() == Some(&link.constraint.first) =>
+            {
+                constraint.rest.push((*comparison, right.clone()));
+            }
+            _ => chains.push((link.chain, link.constraint.clone())),
+        }
+    }
+    chains
+        .into_iter()
+        .map(|(_, constraint)| constraint)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(declarations: &str, text: &str, expect: &str) {
+        let known: Declarations = declarations.parse().unwrap_or_else(|e| panic!("{e}"));
+        let relation: Relation = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        let simple = relation.simplified_under(&known);
+        assert_eq!(simple.to_string(), expect);
+        assert_eq!(simple.simplified_under(&known), simple);
+    }
+
+    #[test]
+    fn variables_that_exist_are_eliminated() {
+        check(
+            "",
+            "{[i] -> [k] : exists j : j = i + 1 && k = j + N && 0 <= i && 0 <= j}",
+            "{[i] -> [k] : k = i + 1 + N && 0 <= i}",
+        );
+        check(
+            "",
+            "{[i] -> [k] : exists j : i < j < k}",
+            "{[i] -> [k] : i + 1 < k}",
+        );
+        check(
+            "",
+            "{[i] -> [] : exists j : i = 2 * j}",
+            "{[i] -> [] : exists j : i = 2 * j}",
+        );
+        check(
+            "",
+            "{[i] -> [] : exists j : f(i) < j}",
+            "{[i] -> [] : f(i) = f(i)}",
+        );
+    }
+
+    #[test]
+    fn what_is_implied_goes() {
+        check(
+            "",
+            "{[i] -> [j] : 0 <= i < N && i < N + 1 && i >= -1 && i != N && j = i && j < N}",
+            "{[i] -> [j] : 0 <= i && j = i && j < N}",
+        );
+        check(
+            "",
+            "{[i] -> [j] : i < j && j < i} union {[i] -> [j] : j = 0} union {[i] -> [j] : j = 0}",
+            "{[i] -> [j] : j = 0}",
+        );
+        check(
+            "",
+            "{[i] -> [j] : 2 * i = 2 * j + 1}",
+            "{[i] -> [j] : 1 = 0}",
+        );
+    }
+
+    #[test]
+    fn declared_properties_imply() {
+        check(
+            "function pos : {[p] : 0 <= p <= N} -> {[q] : 0 <= q <= M} nondecreasing",
+            "{[p] -> [q] : 0 <= q < M && pos(p) <= q < pos(p + 1)}",
+            "{[p] -> [q] : pos(p) <= q < pos(p + 1)}",
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! The text of declarations: what reads as what, and what is refused.
+
+use sparsec_base::{Code, code};
+use sparsec_relation::Declarations;
+
+/// Reads `text` and prints it again.
+#[track_caller]
+fn check(text: &str, expect: &str) {
+    let declarations: Declarations = text.parse().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(declarations.to_string(), expect);
+    let again: Declarations = expect.parse().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again, declarations);
+}
+
+#[track_caller]
+fn refuse(text: &str, expected: Code, under: &str) {
+    let error = text.parse::<Declarations>().expect_err("refused");
+    assert_eq!(error.code(), expected, "{error}");
+    let label = &error.labels()[0];
+    assert_eq!(label.source.slice(label.span), under, "{error}");
+}
+
+#[test]
+fn functions_have_domains_and_ranges() {
+    check(
+        "function rowptr : {[i] : 0 <= i <= NR} -> {[x] : 0 <= x <= NNZ} nondecreasing",
+        "function rowptr : {[i] : 0 <= i <= NR} -> {[x] : 0 <= x <= NNZ} nondecreasing\n",
+    );
+    check(
+        "function P.0 : {[i, j]} -> {[n]} injective function f : {[i]}->{[j]} injective decreasing",
+        "function P.0 : {[i, j]} -> {[n]} injective\n\
+         function f : {[i]} -> {[j]} decreasing injective\n",
+    );
+}
+
+#[test]
+fn assumptions_come_together() {
+    check(
+        "assume 0 < N ; comment\nassume rowptr(0) = 0 and rowptr(N) = NNZ",
+        "assume 0 < N && rowptr(0) = 0 && rowptr(N) = NNZ\n",
+    );
+}
+
+#[test]
+fn quantifiers_are_implications() {
+    check(
+        "forall n1, n2: n1 < n2 <=> MORTON(row(n1), col(n1)) < MORTON(row(n2), col(n2))",
+        "forall n1, n2 : n1 < n2 => MORTON(row(n1), col(n1)) < MORTON(row(n2), col(n2))\n\
+         forall n1, n2 : MORTON(row(n1), col(n1)) < MORTON(row(n2), col(n2)) => n1 < n2\n",
+    );
+    check(
+        "order DIAGONAL = {[i, j] -> [k, l] : i + j < k + l}
+         forall a, b : a < b => DIAGONAL(row(a), col(a)) < DIAGONAL(row(b), col(b))
+         forall a, b : a < b && 0 <= a => [row(a), col(a)] < LEX(row(b), col(b))",
+        "order DIAGONAL = {[i, j] -> [k, l] : i + j < k + l}\n\
+         forall a, b : a < b => DIAGONAL(row(a), col(a)) < DIAGONAL(row(b), col(b))\n\
+         forall a, b : a < b && 0 <= a => LEX(row(a), col(a)) < LEX(row(b), col(b))\n",
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let bad = code::BAD_DECLARATION;
+    refuse(
+        "function f : {[i]} -> {[j]} function f : {[i]} -> {[j]}",
+        bad,
+        "f",
+    );
+    refuse(
+        "function f : {[i, j]} -> {[k]} increasing",
+        bad,
+        "increasing",
+    );
+    refuse(
+        "function f : {[i]} -> {[k]} increasing decreasing",
+        bad,
+        "decreasing",
+    );
+    refuse("function f : {[i]} -> {[k, l]}", bad, "{");
+    refuse("order O = {[i] -> [j, k] : i < j}", bad, "O");
+    refuse("define f", code::UNEXPECTED_TOKEN, "define");
+    refuse("forall i, i : i < 0 => i < 1", code::RELATION_NAME, "i");
+    refuse("forall i : i < 0 = i < 1", code::UNEXPECTED_TOKEN, "");
+    refuse(
+        "function f : {[i]} -> {[j]} forall a : 0 < a => f(a, a) < 1",
+        code::RELATION_ARITY,
+        "f",
+    );
+}
+
+#[test]
+fn keys_compare_with_keys() {
+    let misused = code::KEY_MISUSED;
+    refuse("forall n : 0 <= n => LEX(row(n)) < 5", misused, "LEX");
+    refuse("forall n : 0 <= n => LEX(n, n) < LEX(n)", misused, "LEX");
+    refuse("forall n : f(n) < LEX(n) => 0 <= n", misused, "f");
+    let order = "order O = {[i] -> [j] : i < j} forall n : 0 <= n =>";
+    refuse(&format!("{order} O(n) <= O(n + 1)"), misused, "O");
+    refuse(&format!("{order} O(n) + 1 < O(n + 1)"), misused, "O");
+}
