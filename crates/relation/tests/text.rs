@@ -204,7 +204,7 @@ fn choices_become_parts() {
         "{[i, j] -> [k, l] : LEX(i, j) = LEX(k, l)}",
         "{[i, j] -> [k, l] : i = k && j = l}",
     );
-    let many = vec!["[i, j] != [0, 0]"; 9].join(" && ");
+    let many = ["[i, j] != [0, 0]"; 9].join(" && ");
     refuse(
         &format!("{{[i, j] -> [] : {many}}}"),
         code::RELATION_TOO_LARGE,
