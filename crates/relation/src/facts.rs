@@ -283,16 +283,14 @@ impl<'a> Facts<'a> {
             }
             let alone = [other];
             let rows = self.rows.iter().filter(|row| {
-                row.sign == Sign::NonNegative
+                row.sign != Sign::NonZero
                     && row.sum.factor(&alone) != 0
                     && row.sum.terms().all(|(atoms, _)| atoms.len() <= 1)
             });
             let scaled: Vec<Row> = rows
                 .filter_map(|row| {
-                    row.sum.times(&by).map(|sum| Row {
-                        sum,
-                        sign: Sign::NonNegative,
-                    })
+                    let sign = row.sign;
+                    row.sum.times(&by).map(|sum| Row { sum, sign })
                 })
                 .collect();
             for row in scaled {
@@ -488,16 +486,13 @@ fn collect_candidates(
     }
 }
 
-/// The rows of a system as constraints, for readers.
+/// The row as a constraint that reads well.
 pub(crate) fn to_constraint(row: &Row) -> Constraint {
     let mut positive = Polynomial::default();
     let mut negative = Polynomial::default();
     for (atoms, factor) in row.sum.terms() {
-        let term = atoms
-            .iter()
-            .fold(Some(Polynomial::integer(1)), |product, atom| {
-                product?.times(&Polynomial::atom(atom.clone()))
-            });
+        let mut atoms = atoms.iter().cloned().map(Polynomial::atom);
+        let term = atoms.try_fold(Polynomial::integer(1), |product, atom| product.times(&atom));
         let (side, factor) = if factor > 0 {
             (&mut positive, factor)
         } else {

@@ -14,15 +14,26 @@
 //! if parentheses follow it, and otherwise a **symbolic constant**. A relation
 //! is a union of [`Conjunction`]s; each has variables of its own.
 //!
-//! | operation                | gives                                            |
-//! |--------------------------|--------------------------------------------------|
-//! | [`Relation::parse`]      | the relation that a text means                   |
-//! | `to_string`              | the text; parses back to an equal relation       |
-//! | [`Relation::inverse`]    | the pairs the other way round                    |
-//! | [`Relation::then`]       | `a → c` wherever `a → b` here and `b → c` there  |
-//! | [`Relation::union`]      | the pairs of both                                |
-//! | [`Relation::simplified`] | the same pairs in fewer words                    |
-//! | [`Relation::enumerate`]  | the pairs, given values for all that is symbolic |
+//! A [`Set`] is a relation to the empty tuple, and an [`IndexMap`]
+//! `(i) -> (i floordiv 4, i mod 4)` a relation that is a function by its form.
+//! What is known of functions and constants is said by [`Declarations`].
+//! The [`guide`] walks through the examples of the literature.
+//!
+//! | operation                            | gives                                           |
+//! |--------------------------------------|-------------------------------------------------|
+//! | [`Relation::parse`]                  | the relation that a text means                  |
+//! | `to_string`                          | the text; parses back to an equal relation      |
+//! | [`Relation::inverse`]                | the pairs the other way round                   |
+//! | [`Relation::then`]                   | `a → c` wherever `a → b` here and `b → c` there |
+//! | [`Relation::union`], [`intersect`](Relation::intersect), [`minus`](Relation::minus) | as of sets |
+//! | [`Relation::apply`], [`restricted_to`](Relation::restricted_to) | the image, the pairs from a set |
+//! | [`Relation::domain`], [`without_outputs`](Relation::without_outputs) | shadows |
+//! | [`Relation::simplified`]             | the same pairs in fewer words                   |
+//! | [`Relation::simplified_under`]       | the same pairs in fewer constraints             |
+//! | [`Relation::closed_under`]           | the same pairs with all that follows            |
+//! | [`Relation::solve`]                  | the second tuple as a function of the first     |
+//! | [`Relation::is_empty`], [`is_function`](Relation::is_function) | an [`Answer`] |
+//! | [`Relation::enumerate`]              | the pairs, given values for all that is symbolic |
 //!
 //! Source: the sparse polyhedral framework; Strout, Hall and Olschanowsky,
 //! "The Sparse Polyhedral Framework", Proceedings of the IEEE 2018,
@@ -45,6 +56,8 @@ mod declarations;
 mod enumerate;
 mod expression;
 mod facts;
+pub mod guide;
+mod index_map;
 mod key;
 mod linear;
 mod operations;
@@ -60,6 +73,7 @@ mod solve;
 pub use declarations::{Declarations, Function, Monotone, Quantifier};
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Variable};
+pub use index_map::IndexMap;
 pub use relation::{Conjunction, Relation};
 pub use set::Set;
 pub use solve::Answer;

@@ -275,13 +275,7 @@ impl Parser {
             loop {
                 let (name, place) = self.tokens.name("a variable")?;
                 self.check_reserved(&name, place)?;
-                if let Some(first) = head.find(&name) {
-                    return Err(self.two_roles(
-                        &name,
-                        (place, "brought in again"),
-                        (head.place(first), "a variable already"),
-                    ));
-                }
+                self.check_new(head, &name, place)?;
                 part.add_exists(name.as_str());
                 head.variables.push(Declared {
                     name,
@@ -375,6 +369,45 @@ impl Parser {
             }
         }
         Ok(())
+    }
+
+    /// An index map: names, and expressions of them.
+    pub(crate) fn map(&mut self) -> Result<(Vec<String>, Vec<Expression>)> {
+        self.tokens.expect("(")?;
+        let mut head = Head::default();
+        while !self.tokens.at(")") {
+            let (name, place) = self.tokens.name("an index variable")?;
+            self.check_reserved(&name, place)?;
+            self.check_new(&head, &name, place)?;
+            head.variables.push(Declared {
+                name,
+                place,
+                named: true,
+            });
+            if !self.tokens.eat(",") {
+                break;
+            }
+        }
+        self.tokens.expect(")")?;
+        self.tokens.expect("->")?;
+        self.tokens.expect("(")?;
+        let values = self.list(")")?;
+        self.tokens.expect_end()?;
+        self.check_names(&head)?;
+        let values = values.iter().map(|value| value.rewritten(&head)).collect();
+        let names = head.variables.into_iter().map(|variable| variable.name);
+        Ok((names.collect(), values))
+    }
+
+    fn check_new(&self, head: &Head, name: &str, place: Span) -> Result<()> {
+        let Some(first) = head.find(name) else {
+            return Ok(());
+        };
+        Err(self.two_roles(
+            name,
+            (place, "brought in again"),
+            (head.place(first), "a variable already"),
+        ))
     }
 
     /// Constraints of these variables that all hold, outside a part.

@@ -210,6 +210,23 @@ impl Polynomial {
         Some(sum)
     }
 
+    /// With a value in place of an atom, where that is not inside another one.
+    pub(crate) fn replaced(&self, atom: &Atom, value: &Self) -> Option<Self> {
+        let mut sum = Self::default();
+        for (atoms, factor) in self.terms() {
+            let mut product = Self::integer(factor);
+            for factor in atoms {
+                product = if factor == atom {
+                    product.times(value)?
+                } else {
+                    product.times(&Self::atom(factor.clone()))?
+                };
+            }
+            sum = sum.plus(1, &product)?;
+        }
+        Some(sum)
+    }
+
     /// The polynomial as an expression: positive terms first.
     pub(crate) fn to_expression(&self) -> Expression {
         let (positive, negative): (Vec<_>, Vec<_>) =

@@ -54,6 +54,15 @@ impl Conjunction {
         f.write_str("}")
     }
 
+    /// Writes an expression of this conjunction's variables.
+    pub(crate) fn write_expression(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        e: &Expression,
+    ) -> fmt::Result {
+        self.expression(f, e, Binding::Sum)
+    }
+
     /// The text of constraints on this conjunction's variables.
     pub(crate) fn list_of<'a>(&'a self, constraints: &'a [Constraint]) -> impl fmt::Display + 'a {
         struct List<'a>(&'a Conjunction, &'a [Constraint]);

@@ -247,11 +247,11 @@ fn by_bounds(
 /// Adds `f(i) = f(i)` for each call that the lost links have and these do not.
 fn keep_values(links: &mut Vec<Link>, lost: &[Link]) -> Option<()> {
     let here = partial(&*links)?;
-    let mut chain = links.iter().chain(lost).map(|link| link.chain).max()? + 1;
-    for atom in partial(lost)?.difference(&here) {
+    let chains = links.iter().chain(lost).map(|link| link.chain);
+    let fresh = chains.max()? + 1..;
+    for (chain, atom) in fresh.zip(partial(lost)?.difference(&here)) {
         let e = atom.to_expression();
         links.push(Link::new(chain, e.clone().equals(e)));
-        chain += 1;
     }
     Some(())
 }

@@ -11,6 +11,7 @@ use std::ops::Range;
 use sparsec_base::Result;
 
 use crate::enumerate::Environment;
+use crate::expression::Expression;
 use crate::relation::{Conjunction, Relation};
 
 /// A set of integer tuples: a union of conjunctions of constraints.
@@ -24,6 +25,16 @@ impl Set {
     pub(crate) fn of(relation: Relation) -> Self {
         debug_assert_eq!(relation.n_outputs(), 0);
         Self { relation }
+    }
+
+    /// The set of one tuple.
+    pub fn point(tuple: &[i64]) -> Self {
+        let names = (0..tuple.len()).map(|k| format!("x{k}"));
+        let mut part = Conjunction::new(names, []);
+        for (variable, value) in part.inputs().zip(tuple) {
+            part.add(Expression::Variable(variable).equals(Expression::Integer(*value)));
+        }
+        Self::of(Relation::of_parts(vec![part]))
     }
 
     /// The length of the tuples.

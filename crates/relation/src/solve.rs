@@ -12,6 +12,7 @@
 //! | `a + j = b`                               | `j = b - a`               |
 //! | `f(j + a) = b`, `f` injective             | `j = f.inverse(b) - a`    |
 //! | `a = B * j + e`, `0 <= e < B` (Euclid)     | `j = a floordiv B`, `e = a mod B` |
+//! | `a = j floordiv B`, `b = j mod B`, `0 < B` | `j = B * a + b`           |
 
 use std::collections::BTreeMap;
 
@@ -297,14 +298,13 @@ impl<'a> Solver<'a> {
         let stated = self.part.constraints().iter().flat_map(Constraint::links);
         let stated =
             stated.filter_map(|(left, comparison, right)| Row::of(left, comparison, right));
-        let rows: Vec<Row> = stated
-            .chain(self.facts.rows().iter().cloned())
-            .filter(|row| row.sign == Sign::Zero)
-            .collect();
+        let rows = stated.chain(self.facts.rows().iter().cloned());
+        let zero = rows.filter(|row| row.sign == Sign::Zero);
+        let rows = self.with_known_terms(zero.map(|row| row.sum).collect());
         let solve = [Self::directly, Self::by_inverse, Self::by_euclid];
         for way in solve {
             for row in &rows {
-                let found = way(self, &row.sum);
+                let found = way(self, row);
                 if !found.is_empty() {
                     self.known.extend(found);
                     return true;
@@ -312,6 +312,31 @@ impl<'a> Solver<'a> {
             }
         }
         false
+    }
+
+    /// The sums that are 0, and again with the values of quotients, rests and
+    /// calls of unknown variables, where an equality gives those.
+    fn with_known_terms(&self, mut sums: Vec<Polynomial>) -> Vec<Polynomial> {
+        let mut values = Vec::new();
+        for sum in &sums {
+            for (atoms, _) in sum.terms() {
+                let [term] = atoms else { continue };
+                let alone = Polynomial::atom(term.clone());
+                if matches!(term, Atom::Variable(_)) || self.unknowns(&alone).is_empty() {
+                    continue;
+                }
+                let value = sum.solved_for(term);
+                let value = value.filter(|value| self.unknowns(value).is_empty());
+                values.extend(value.map(|value| (term.clone(), value)));
+            }
+        }
+        for at in 0..sums.len() {
+            let replace =
+                |sum: Polynomial, (term, value): &(Atom, Polynomial)| sum.replaced(term, value);
+            let replaced = values.iter().try_fold(sums[at].clone(), replace);
+            sums.extend(replaced.filter(|sum| *sum != sums[at]));
+        }
+        sums
     }
 
     fn directly(&self, sum: &Polynomial) -> Vec<(Variable, Polynomial)> {

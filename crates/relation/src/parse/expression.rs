@@ -252,7 +252,7 @@ impl Parser {
         Ok(Expression::Call(name, arguments))
     }
 
-    fn list(&mut self, end: &str) -> Result<Vec<Expression>> {
+    pub(crate) fn list(&mut self, end: &str) -> Result<Vec<Expression>> {
         let mut elements = Vec::new();
         if self.tokens.eat(end) {
             return Ok(elements);
