@@ -17,20 +17,22 @@
 //! Source: <https://docs.scipy.org/doc/scipy/reference/generated/scipy.sparse.save_npz.html>,
 //! as of SciPy 1.17, which also states coordinate lists of any order.
 
-use std::io::{self, Write};
+mod write;
+
 use std::ops::Range;
 
 use sparsec_base::{Diagnostic, ElementType, IndexWidth, Result, code};
-use sparsec_format::{Format, Level, LevelKind, Role};
+use sparsec_format::{Format, Level, LevelKind};
 use sparsec_parallel::{map, ranges};
 use sparsec_tensor::{Array, Entries, Index, Tensor, with_element};
 
-use super::archive::{Archive, ArchiveWriter};
+use super::archive::Archive;
 use crate::cast::cast;
 use crate::content::{Content, FileTensor, Structure};
 use crate::npy::header::shape_text;
 use crate::npy::ndarray::NdArray;
 use crate::options::ReadOptions;
+pub(super) use write::{format_of, write};
 
 /// The member that says which format a matrix is in.
 pub(super) const MARK: &str = "format";
@@ -456,41 +458,4 @@ fn tuples_ascend(lists: &[Index<'_>]) -> bool {
     map(ranges(n.saturating_sub(1), GRAIN), ascend)
         .into_iter()
         .all(|part| part)
-}
-
-/// What SciPy calls the format of a tensor that it has a form for.
-pub(super) fn format_of(tensor: &Tensor) -> Option<&'static str> {
-    let element = tensor.element();
-    let known = !matches!(element, ElementType::F16 | ElementType::Bf16);
-    if tensor.order() != 2 || !known || tensor.fill() != element.zero() {
-        return None;
-    }
-    match tensor.format().preset_name()? {
-        "csr" => Some("csr"),
-        "csc" => Some("csc"),
-        "coo" | "scoo" => Some("coo"),
-        _ => None,
-    }
-}
-
-pub(super) fn write(tensor: &Tensor, format: &str, sink: impl Write) -> io::Result<()> {
-    let mut archive = ArchiveWriter::new(sink);
-    if format == "coo" {
-        archive.list("row", tensor.array(Role::Crd(0)))?;
-        archive.list("col", tensor.array(Role::Crd(1)))?;
-    } else {
-        archive.list("indices", tensor.array(Role::Crd(1)))?;
-        archive.list("indptr", tensor.array(Role::Pos(1)))?;
-    }
-    archive.ascii(MARK, format)?;
-    // Extents are below 2^63 in every tensor.
-    let shape = tensor
-        .extents()
-        .iter()
-        .map(|&extent| extent as i64)
-        .collect();
-    archive.list("shape", &Array::from_vec::<i64>(shape))?;
-    archive.list("data", tensor.vals())?;
-    archive.finish()?;
-    Ok(())
 }

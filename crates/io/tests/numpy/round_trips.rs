@@ -172,3 +172,18 @@ fn a_wrong_byte_of_data_is_found() {
     bytes[at] ^= 1;
     refused(name, &bytes, code::BAD_ARCHIVE, "`a.npz: data` is damaged");
 }
+
+#[test]
+fn widths_that_scipy_has_do_not_keep_a_matrix_from_it() {
+    for (format, is_scipys) in [
+        ("csr, pos = 32, crd = 32", true),
+        ("csc, pos = 64", true),
+        ("csr, crd = 16", false),
+    ] {
+        let format = Format::parse(format).unwrap();
+        let tensor = Tensor::pack(&format, &[2, 3], &[0, 1, 1, 2], &[1.0, 2.0]).unwrap();
+        let bytes = written("a.npz", &tensor);
+        let archive = sparsec_io::npz::Archive::open("a.npz", &bytes).unwrap();
+        assert_eq!(archive.has("indptr"), is_scipys, "{format}");
+    }
+}
