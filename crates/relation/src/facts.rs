@@ -12,7 +12,7 @@
 //! | `a <= x`, `0 <= N`, a product of `N` and what is in `a` or `x` | `N * a <= N * x` |
 //! | `p != 0`, `p >= 0`        | `p > 0`                                              |
 //!
-//! What [`crate::linear`] refutes is refuted; nothing else is concluded, so an
+//! What the module `linear` refutes is refuted; nothing else is concluded, so an
 //! answer may be missing but never wrong. Declared facts are used only for calls
 //! that the constraints have: those have values.
 
@@ -23,7 +23,7 @@ use sparsec_base::arena::Id;
 use crate::declarations::{Clause, Declarations, Values};
 use crate::expression::{Comparison, Constraint, Expression, Variable};
 use crate::key;
-use crate::linear;
+use crate::linear::System;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::set::Set;
 
@@ -40,6 +40,12 @@ const MOST_FACTS: usize = 160;
 pub(crate) struct Facts<'a> {
     declarations: &'a Declarations,
     rows: Vec<Row>,
+    /// The rows as a system to refute others with.
+    system: System,
+    /// Rows that follow from declarations, but from the other rows as well.
+    implied: Vec<Row>,
+    /// The rows and the implied ones as a system.
+    wide: System,
     /// How many of the rows are given.
     n_given: usize,
     trials: usize,
@@ -54,6 +60,9 @@ impl<'a> Facts<'a> {
         let mut facts = Self {
             declarations,
             rows: Vec::new(),
+            system: System::default(),
+            implied: Vec::new(),
+            wide: System::default(),
             n_given: 0,
             trials: 0,
         };
@@ -70,43 +79,33 @@ impl<'a> Facts<'a> {
 
     fn add(&mut self, constraint: &Constraint) {
         for (left, comparison, right) in constraint.links() {
-            self.rows.extend(Row::of(left, comparison, right));
+            if let Some(row) = Row::of(left, comparison, right) {
+                self.push(row);
+            }
         }
+    }
+
+    fn push(&mut self, row: Row) {
+        self.system.add(&row);
+        self.wide.add(&row);
+        self.rows.push(row);
     }
 
     /// Whether the rows are known to contradict each other.
     pub(crate) fn impossible(&self) -> bool {
         let never = |row: &Row| row.sign == Sign::NonZero && row.sum.value() == Some(0);
-        self.rows.iter().any(never) || linear::impossible(&self.rows)
+        self.rows.iter().any(never) || self.system.impossible()
     }
 
     /// Whether a row is known to hold where all others do.
     pub(crate) fn entails(&self, row: &Row) -> bool {
-        if self.rows.contains(row) {
-            return true;
-        }
-        let refuted = |sum: Option<Polynomial>| {
-            sum.is_some_and(|sum| {
-                let denied = Row {
-                    sum,
-                    sign: Sign::NonNegative,
-                };
-                linear::impossible(self.rows.iter().chain([&denied]))
-            })
-        };
-        let above = || Polynomial::integer(-1).plus(1, &row.sum);
-        let below = || Polynomial::integer(-1).plus(-1, &row.sum);
-        match row.sign {
-            Sign::NonNegative => refuted(below()),
-            Sign::Zero => refuted(above()) && refuted(below()),
-            Sign::NonZero => {
-                let zero = Row {
-                    sign: Sign::Zero,
-                    ..row.clone()
-                };
-                linear::impossible(self.rows.iter().chain([&zero]))
-            }
-        }
+        self.rows.contains(row) || proves(&self.system, row, None)
+    }
+
+    /// Whether a given row may follow from the others. Where this says no, it
+    /// does not; the rows may have followed from the row itself.
+    pub(crate) fn may_follow(&self, row: &Row) -> bool {
+        self.implied.contains(row) || proves(&self.wide, row, Some(row))
     }
 
     /// The rows.
@@ -151,10 +150,17 @@ impl<'a> Facts<'a> {
 
     fn hold(&mut self, row: Option<Row>) -> bool {
         let Some(row) = row else { return false };
-        if self.rows.len() >= MOST_FACTS || self.rows.contains(&row) || self.trial(&row) {
+        if self.rows.len() >= MOST_FACTS || self.implied.contains(&row) {
             return false;
         }
-        self.rows.push(row);
+        if self.trial(&row) {
+            if self.implied.len() < MOST_FACTS && !self.implied.contains(&row) {
+                self.wide.add(&row);
+                self.implied.push(row);
+            }
+            return false;
+        }
+        self.push(row);
         true
     }
 
@@ -167,7 +173,7 @@ impl<'a> Facts<'a> {
     fn close(&mut self) {
         let clauses = self.declarations.clauses();
         for _ in 0..MOST_ROUNDS {
-            if linear::impossible(&self.rows) || self.trials > MOST_TRIALS {
+            if self.system.impossible() || self.trials > MOST_TRIALS {
                 return;
             }
             let mut new = self.hold_values();
@@ -438,6 +444,20 @@ impl<'a> Facts<'a> {
             sum: Polynomial::integer(-1),
             sign: Sign::NonNegative,
         })))
+    }
+}
+
+/// Whether a row holds where a system does, the rows equal to `except` left out.
+fn proves(system: &System, row: &Row, except: Option<&Row>) -> bool {
+    let refutes = |sum: Option<Polynomial>, sign| {
+        sum.is_some_and(|sum| system.refutes(&Row { sum, sign }, except))
+    };
+    let above = || Polynomial::integer(-1).plus(1, &row.sum);
+    let below = || Polynomial::integer(-1).plus(-1, &row.sum);
+    match row.sign {
+        Sign::NonNegative => refutes(below(), Sign::NonNegative),
+        Sign::Zero => refutes(above(), Sign::NonNegative) && refutes(below(), Sign::NonNegative),
+        Sign::NonZero => refutes(Some(row.sum.clone()), Sign::Zero),
     }
 }
 

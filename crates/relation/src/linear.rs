@@ -55,25 +55,28 @@ fn gcd(a: i128, b: i128) -> i128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Whether no integers satisfy all rows. `!=` rows say nothing here.
-pub(crate) fn impossible<'a>(rows: impl IntoIterator<Item = &'a Row>) -> bool {
-    let mut system = System::default();
-    for row in rows {
-        system.add(row);
-    }
-    // Overflow proves nothing.
-    system.impossible().unwrap_or(false)
-}
-
+/// Rows that hold, with their products of atoms numbered.
 #[derive(Default)]
-struct System<'a> {
-    unknowns: BTreeMap<&'a [Atom], usize>,
-    zero: Vec<Sum>,
-    nonnegative: Vec<Sum>,
+pub(crate) struct System {
+    unknowns: BTreeMap<Vec<Atom>, usize>,
+    rows: Vec<(Sum, Sign)>,
 }
 
-impl<'a> System<'a> {
-    fn add(&mut self, row: &'a Row) {
+impl System {
+    /// Adds a row.
+    pub(crate) fn add(&mut self, row: &Row) {
+        for (atoms, _) in row.sum.terms() {
+            if !atoms.is_empty() && !self.unknowns.contains_key(atoms) {
+                let next = self.unknowns.len();
+                self.unknowns.insert(atoms.to_vec(), next);
+            }
+        }
+        let sum = self.sum(row).expect("all unknowns are numbered");
+        self.rows.push((sum, row.sign));
+    }
+
+    /// The row in numbers; `None` if a product in it is in no row.
+    fn sum(&self, row: &Row) -> Option<Sum> {
         let mut sum = Sum {
             factors: BTreeMap::new(),
             constant: 0,
@@ -81,47 +84,90 @@ impl<'a> System<'a> {
         for (atoms, factor) in row.sum.terms() {
             if atoms.is_empty() {
                 sum.constant = i128::from(factor);
-                continue;
+            } else {
+                sum.factors
+                    .insert(*self.unknowns.get(atoms)?, i128::from(factor));
             }
-            let next = self.unknowns.len();
-            let unknown = *self.unknowns.entry(atoms).or_insert(next);
-            sum.factors.insert(unknown, i128::from(factor));
         }
-        match row.sign {
-            Sign::Zero => self.zero.push(sum),
-            Sign::NonNegative => self.nonnegative.push(sum),
+        Some(sum)
+    }
+
+    /// Whether no integers satisfy all rows. `!=` rows say nothing here.
+    pub(crate) fn impossible(&self) -> bool {
+        refuted(self.rows.iter().cloned().collect())
+    }
+
+    /// Whether no integers satisfy all rows and `row`, the rows equal to
+    /// `except` left out. What holds is supposed to be satisfiable: only rows
+    /// that are linked to `row` by unknowns are looked at.
+    pub(crate) fn refutes(&self, row: &Row, except: Option<&Row>) -> bool {
+        let Some(sum) = self.sum(row) else {
+            // Nothing binds the unknown that is in no row.
+            return false;
+        };
+        let except = except.and_then(|row| Some((self.sum(row)?, row.sign)));
+        let mut reached: BTreeSet<usize> = sum.factors.keys().copied().collect();
+        let mut linked = vec![(sum, row.sign)];
+        let mut others: Vec<&(Sum, Sign)> = self
+            .rows
+            .iter()
+            .filter(|row| row.1 != Sign::NonZero && Some(*row) != except.as_ref())
+            .collect();
+        loop {
+            let (near, far): (Vec<_>, Vec<_>) = others
+                .into_iter()
+                .partition(|(sum, _)| sum.factors.keys().any(|u| reached.contains(u)));
+            if near.is_empty() {
+                return refuted(linked);
+            }
+            for (sum, _) in &near {
+                reached.extend(sum.factors.keys());
+            }
+            linked.extend(near.into_iter().cloned());
+            others = far;
+        }
+    }
+}
+
+/// Whether rows are refuted. Overflow proves nothing.
+fn refuted(rows: Vec<(Sum, Sign)>) -> bool {
+    let (mut zero, mut nonnegative) = (Vec::new(), Vec::new());
+    for (sum, sign) in rows {
+        match sign {
+            Sign::Zero => zero.push(sum),
+            Sign::NonNegative => nonnegative.push(sum),
             Sign::NonZero => {}
         }
     }
+    substitute(zero, nonnegative).unwrap_or(false)
+}
 
-    fn impossible(mut self) -> Option<bool> {
-        while let Some(sum) = self.zero.pop() {
-            let common = sum.common();
-            if common == 0 {
-                if sum.constant != 0 {
-                    return Some(true);
-                }
-                continue;
-            }
-            if sum.constant % common != 0 {
+fn substitute(mut zero: Vec<Sum>, mut nonnegative: Vec<Sum>) -> Option<bool> {
+    while let Some(sum) = zero.pop() {
+        let common = sum.common();
+        if common == 0 {
+            if sum.constant != 0 {
                 return Some(true);
             }
-            let unit = sum.factors.iter().find(|(_, f)| f.abs() == common);
-            let Some((&unknown, &factor)) = unit else {
-                self.nonnegative.push(sum.combined(-1, &sum, 0)?);
-                self.nonnegative.push(sum);
-                continue;
-            };
-            for row in self.zero.iter_mut().chain(&mut self.nonnegative) {
-                if let Some(&here) = row.factors.get(&unknown) {
-                    // `row * |factor|` keeps the direction of an inequality.
-                    let sign = factor.signum();
-                    *row = row.combined(factor.abs(), &sum, -sign * here)?;
-                }
+            continue;
+        }
+        if sum.constant % common != 0 {
+            return Some(true);
+        }
+        let unit = sum.factors.iter().find(|(_, f)| f.abs() == common);
+        let Some((&unknown, &factor)) = unit else {
+            nonnegative.push(sum.combined(-1, &sum, 0)?);
+            nonnegative.push(sum);
+            continue;
+        };
+        for row in zero.iter_mut().chain(&mut nonnegative) {
+            if let Some(&here) = row.factors.get(&unknown) {
+                // `row * |factor|` keeps the direction of an inequality.
+                *row = row.combined(factor.abs(), &sum, -factor.signum() * here)?;
             }
         }
-        eliminate(self.nonnegative)
     }
+    eliminate(nonnegative)
 }
 
 fn eliminate(rows: Vec<Sum>) -> Option<bool> {

@@ -275,11 +275,15 @@ fn drop_implied(links: &mut Vec<Link>, declarations: &Declarations) {
             *link = Link::new(link.chain, simple);
         }
     }
+    // More follows from all links than from all but one: what that does not
+    // imply need not be tried again without the link.
+    let all = Facts::of(links.iter().map(|link| &link.constraint), declarations);
     let mut at = 0;
     let mut since_change = 0;
     while since_change < links.len() {
         at %= links.len();
-        if is_implied(links, at, declarations) {
+        let hopeful = |row: &Row| all.may_follow(row);
+        if links[at].row.as_ref().is_some_and(hopeful) && is_implied(links, at, declarations) {
             links.remove(at);
             since_change = 0;
         } else {

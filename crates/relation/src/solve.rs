@@ -170,7 +170,8 @@ impl Set {
     }
 }
 
-/// Pairs of second tuples of one first tuple that differ so at `place`.
+/// Pairs of second tuples of one first tuple that differ so at `place`, and not
+/// before.
 fn differing(
     first: &Conjunction,
     second: &Conjunction,
@@ -181,11 +182,15 @@ fn differing(
     let other = Relation::of_parts(vec![second.clone()]);
     let mut pairs = one.then(&other)?.parts().to_vec();
     for part in &mut pairs {
-        let sides = (part.inputs().nth(place), part.outputs().nth(place));
-        if let (Some(left), Some(right)) = sides {
+        let sides = part.inputs().zip(part.outputs()).take(place + 1);
+        for (at, (left, right)) in sides.enumerate() {
             part.add(Constraint::new(
                 Expression::Variable(left),
-                comparison,
+                if at == place {
+                    comparison
+                } else {
+                    Comparison::Equal
+                },
                 Expression::Variable(right),
             ));
         }
