@@ -94,7 +94,7 @@ impl System {
 
     /// Whether no integers satisfy all rows. `!=` rows say nothing here.
     pub(crate) fn impossible(&self) -> bool {
-        refuted(self.rows.iter().cloned().collect())
+        refuted(self.rows.to_vec())
     }
 
     /// Whether no integers satisfy all rows and `row`, the rows equal to

@@ -127,8 +127,6 @@ fn tuples(set: &Set, world: &World) -> BTreeSet<Vec<i64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 200 } else { 2000 }))]
-
     #[test]
     fn simplified_under_holds_the_same(relation in relation(), world in world()) {
         for known in [Declarations::new(), declared()] {
