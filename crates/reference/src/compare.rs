@@ -19,6 +19,7 @@ use sparsec_tensor::Tensor;
 
 use crate::coordinate_map::CoordinateMap;
 use crate::point::same;
+use crate::rounding::unit;
 
 /// The first way in which a tensor is not what was expected.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,10 +113,12 @@ impl fmt::Display for Difference {
 /// where there is none. What is not stored has the value of the fill, so it
 /// makes no difference which of equal values are stored.
 ///
-/// Integers and truth values are to be the same. Floats may be as far apart as
-/// rounding in another order of operations takes them: a small part (1e-10 for
-/// f64 and c128, 1e-4 for f32 and c64, a few units in the last place for halves) of what the expected value would be if nothing in its
-/// sums cancelled. `NaN` is the same as `NaN`.
+/// Values may be as far apart as rounding in another order of operations takes
+/// them: a small part (1e-10 for f64 and c128, 1e-4 for f32 and c64, a few units
+/// in the last place for halves) of every number that was computed on the way,
+/// in the type it was computed in. So integers and truth values are to be the
+/// same, save where they were cast or compared from floats that are uncertain
+/// by so much. `NaN` is the same as `NaN`.
 ///
 /// Time `O(M log M)` for `M` stored entries, linear where `actual` stores them
 /// in lexicographic order.
@@ -186,12 +189,12 @@ impl Comparison {
                     })
                 }
                 Ordering::Less => {
-                    let magnitude = left.magnitudes[l];
-                    self.value(left.row(l), value(expected, l), actual.fill, magnitude)
+                    let slack = left.slacks[l];
+                    self.value(left.row(l), value(expected, l), actual.fill, slack)
                 }
                 Ordering::Equal => {
-                    let magnitude = left.magnitudes[l];
-                    self.value(left.row(l), value(expected, l), value(actual, r), magnitude)
+                    let slack = left.slacks[l];
+                    self.value(left.row(l), value(expected, l), value(actual, r), slack)
                 }
                 Ordering::Greater => self.value(right.row(r), expected.fill, value(actual, r), 0.0),
             };
@@ -209,9 +212,9 @@ impl Comparison {
         coords: &[u64],
         expected: Scalar,
         found: Scalar,
-        magnitude: f64,
+        slack: f64,
     ) -> Option<Difference> {
-        (!self.agree(expected, found, magnitude)).then(|| Difference::Value {
+        (!self.agree(expected, found, slack)).then(|| Difference::Value {
             coords: coords.to_vec(),
             expected,
             found,
@@ -229,29 +232,23 @@ impl Comparison {
         })
     }
 
-    /// Whether two values are as near as they should be; `magnitude` is what
-    /// rounding errors are relative to, besides the values themselves.
-    fn agree(&self, expected: Scalar, found: Scalar, magnitude: f64) -> bool {
-        let relative = match expected.element() {
-            _ if self.is_exact => 0.0,
-            // A sum that is a little off may be rounded to the half beside.
-            ElementType::Bf16 => 1.6e-2,
-            ElementType::F16 => 2e-3,
-            ElementType::F32 | ElementType::C64 => 1e-4,
-            ElementType::F64 | ElementType::C128 => 1e-10,
-            _ => 0.0,
+    /// Whether two values are as near as they should be, where another right
+    /// evaluation may be `slack` away from what is expected.
+    fn agree(&self, expected: Scalar, found: Scalar, slack: f64) -> bool {
+        if same(expected, found) || self.is_exact {
+            return same(expected, found);
+        }
+        if slack.is_infinite() {
+            return true;
+        }
+        // The least positive numbers are as far apart as they are large.
+        let least = match (expected.element(), unit(expected.element()) > 0.0) {
+            (ElementType::F16, _) => 2f64.powi(-24),
+            (_, true) => f64::MIN_POSITIVE,
+            (_, false) => 0.0,
         };
         let (a, b) = (expected.to_c128(), found.to_c128());
-        let scale = magnitude.max(a.norm()).max(b.norm());
-        // The least positive numbers are as far apart as they are large.
-        let least = match expected.element() {
-            ElementType::F16 => 2f64.powi(-24),
-            _ => f64::MIN_POSITIVE,
-        };
-        same(expected, found)
-            || (relative > 0.0
-                && a.is_finite()
-                && b.is_finite()
-                && (a - b).norm() <= relative * scale + least)
+        let tolerance = slack + unit(expected.element()) * a.norm().max(b.norm()) + least;
+        tolerance > 0.0 && a.is_finite() && b.is_finite() && (a - b).norm() <= tolerance
     }
 }

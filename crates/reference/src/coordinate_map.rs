@@ -7,7 +7,7 @@ use sparsec_base::{ElementType, Scalar};
 use sparsec_index::Operator;
 use sparsec_tensor::Tensor;
 
-use crate::point::{Entry, binary};
+use crate::point::{Entry, apply};
 use crate::rows::Rows;
 
 /// The entries that a tensor stores, whatever its format: a map from
@@ -44,8 +44,7 @@ impl CoordinateMap {
             rows.push(coords, Entry::stored(tensor.vals().get(position)));
         });
         rows.sort(|sum, entry| {
-            sum.value = binary(Operator::Add, sum.value, entry.value, true);
-            sum.magnitude += entry.magnitude;
+            *sum = apply(Operator::Add, &[*sum, entry]);
         });
         Self {
             extents: tensor.extents().to_vec(),

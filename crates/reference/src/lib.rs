@@ -33,6 +33,7 @@
 //! | `collect`         | values of points to entries of a result                     |
 //! | `rows`            | sorted lists of coordinates with values                     |
 //! | `point`           | what operators do to values that are stored or not          |
+//! | `rounding`        | how far another evaluation may lie from this one            |
 //! | `program`         | statement by statement: operands, extents, diagnostics      |
 //! | [`mod@compare`]   | a result beside what was expected                           |
 //!
@@ -61,6 +62,7 @@ pub mod dense;
 mod collect;
 mod point;
 mod program;
+mod rounding;
 mod rows;
 mod scan;
 mod sparse;

@@ -3,6 +3,8 @@
 use sparsec_base::{ElementType, Kind, Scalar};
 use sparsec_index::Operator;
 
+use crate::rounding::{magnitude, slack, slack_of_cast, unit};
+
 /// Why an entry has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
@@ -18,9 +20,9 @@ pub(crate) type Value = Result<Scalar, Failure>;
 pub(crate) struct Entry {
     pub(crate) value: Value,
     pub(crate) stored: bool,
-    /// The value as it would be if nothing cancelled: what the rounding errors
-    /// of a float are relative to. Zero for other types.
-    pub(crate) magnitude: f64,
+    /// How far another right evaluation may be from the value: see
+    /// [`rounding`](crate::rounding).
+    pub(crate) slack: f64,
 }
 
 impl Entry {
@@ -37,7 +39,7 @@ impl Entry {
         Self {
             value,
             stored: false,
-            magnitude: value.map_or(0.0, magnitude),
+            slack: 0.0,
         }
     }
 
@@ -45,13 +47,9 @@ impl Entry {
     pub(crate) fn cast(self, element: ElementType) -> Self {
         let cast = |value: Scalar| value.cast(element).ok_or(Failure::CastOutOfRange);
         let value = self.value.and_then(cast);
-        let magnitude = match is_rounded(element) {
-            true => self.magnitude.max(value.map_or(0.0, magnitude)),
-            false => 0.0,
-        };
         Self {
             value,
-            magnitude,
+            slack: slack_of_cast(self, value),
             ..self
         }
     }
@@ -77,14 +75,10 @@ pub(crate) fn apply(op: Operator, args: &[Entry]) -> Entry {
         },
         _ => unreachable!("operators take one to three arguments"),
     };
-    let magnitude = match value {
-        Ok(value) if is_rounded(value.element()) => cancelled(op, args).max(magnitude(value)),
-        _ => 0.0,
-    };
     Entry {
         value,
         stored,
-        magnitude,
+        slack: slack(op, args, value),
     }
 }
 
@@ -98,7 +92,7 @@ pub(crate) fn binary(op: Operator, left: Value, right: Value, stored: bool) -> V
     evaluate(op, &[left, right?], stored)
 }
 
-fn evaluate(op: Operator, args: &[Scalar], stored: bool) -> Value {
+pub(crate) fn evaluate(op: Operator, args: &[Scalar], stored: bool) -> Value {
     let value = match stored {
         true => op.evaluate(args),
         false => op.evaluate_unstored(args),
@@ -106,31 +100,9 @@ fn evaluate(op: Operator, args: &[Scalar], stored: bool) -> Value {
     value.ok_or(Failure::DivisionByZero)
 }
 
-/// What `op` gives where nothing cancels.
-fn cancelled(op: Operator, args: &[Entry]) -> f64 {
-    let of = |at: usize| args[at].magnitude;
-    match op {
-        Operator::Add | Operator::Sub => of(0) + of(1),
-        Operator::Mul => of(0) * of(1),
-        Operator::Div => of(0) / args[1].value.map_or(1.0, magnitude),
-        Operator::Neg | Operator::Abs | Operator::Relu => of(0),
-        Operator::Conj | Operator::Real | Operator::Imag => of(0),
-        Operator::Min | Operator::Max => of(0).max(of(1)),
-        Operator::Select => of(1).max(of(2)),
-        _ => 0.0,
-    }
-}
-
 /// Whether results of this type are rounded.
 fn is_rounded(element: ElementType) -> bool {
     matches!(element.kind(), Kind::Float | Kind::Complex)
-}
-
-pub(crate) fn magnitude(value: Scalar) -> f64 {
-    match is_rounded(value.element()) {
-        true => value.to_c128().norm(),
-        false => 0.0,
-    }
 }
 
 /// Values reduced one after the other.
@@ -138,7 +110,7 @@ pub(crate) fn magnitude(value: Scalar) -> f64 {
 pub(crate) struct Fold {
     op: Operator,
     value: Value,
-    magnitude: f64,
+    slack: f64,
     /// How many stored entries were added.
     n_stored: u64,
 }
@@ -149,18 +121,21 @@ impl Fold {
         Self {
             op,
             value: Ok(identity),
-            magnitude: 0.0,
+            slack: 0.0,
             n_stored: 0,
         }
     }
 
     pub(crate) fn add(&mut self, entry: Entry) {
-        self.value = binary(self.op, self.value, entry.value, true);
-        self.magnitude = match self.op {
-            Operator::Add => self.magnitude + entry.magnitude,
-            Operator::Mul => magnitude(self.value.unwrap_or(Scalar::Bool(false))),
-            _ => self.magnitude.max(entry.magnitude),
+        let value = binary(self.op, self.value, entry.value, true);
+        self.slack = match (self.op, entry.value) {
+            // A sum in any order is as far off as its terms are large.
+            (Operator::Add, Ok(term)) if term.element() != ElementType::Bool => {
+                self.slack + entry.slack + unit(term.element()) * magnitude(term)
+            }
+            _ => slack(self.op, &[self.entry(), entry], value),
         };
+        self.value = value;
         self.n_stored += u64::from(entry.stored);
     }
 
@@ -185,7 +160,7 @@ impl Fold {
         Entry {
             value: self.value,
             stored: self.n_stored > 0,
-            magnitude: self.magnitude,
+            slack: self.slack,
         }
     }
 }

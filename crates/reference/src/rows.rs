@@ -17,7 +17,7 @@ pub(crate) struct Rows {
     pub(crate) width: usize,
     pub(crate) coords: Vec<u64>,
     pub(crate) values: Vec<Value>,
-    pub(crate) magnitudes: Vec<f64>,
+    pub(crate) slacks: Vec<f64>,
 }
 
 impl Rows {
@@ -40,7 +40,7 @@ impl Rows {
         Entry {
             value: self.values[n],
             stored: true,
-            magnitude: self.magnitudes[n],
+            slack: self.slacks[n],
         }
     }
 
@@ -49,7 +49,7 @@ impl Rows {
         debug_assert_eq!(row.len(), self.width);
         self.coords.extend_from_slice(row);
         self.values.push(entry.value);
-        self.magnitudes.push(entry.magnitude);
+        self.slacks.push(entry.slack);
     }
 
     /// The row with these coordinates.
