@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use sparsec_base::ElementType;
-use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
+use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Mark, Stmt, Var};
 
 use crate::abi;
 use crate::growth::{Growth, growth_run};
@@ -162,7 +162,13 @@ impl<'f> Writer<'f> {
                 value,
                 reduce,
             } => self.store(*buffer, index, value, *reduce),
-            Stmt::For { var, lo, hi, body } => self.for_loop(*var, lo, hi, body),
+            Stmt::For {
+                var,
+                lo,
+                hi,
+                mark,
+                body,
+            } => self.for_loop(*var, lo, hi, *mark, body),
             Stmt::While { condition, body } => self.while_loop(condition, body),
             Stmt::If {
                 condition,
@@ -278,7 +284,7 @@ impl<'f> Writer<'f> {
         self.line(&format!("{target} = {};", new.text));
     }
 
-    fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, body: &Block) {
+    fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, mark: Mark, body: &Block) {
         let lo = self.expr(lo);
         let again = !may_fail(self.function, hi) && keeps_value(self.function, hi, body);
         let name = self.var_name(var).to_owned();
@@ -296,6 +302,9 @@ impl<'f> Writer<'f> {
             let start = self.expr(&row.start).at(Precedence::Sum);
             self.line(&format!("const {ty} *{pointer} = {data} + {start};"));
             self.rows.push((row, pointer));
+        }
+        if mark.unroll > 0 {
+            self.line(&format!("#pragma GCC unroll {}", mark.unroll));
         }
         self.line(&format!(
             "for (int64_t {name} = {}; {name} < {hi}; {name}++) {{",

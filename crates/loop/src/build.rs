@@ -27,6 +27,7 @@ use crate::ir::{
     Access, Argument, BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Stmt, Var,
     VarData,
 };
+use crate::mark::Mark;
 use crate::text::is_reserved;
 
 /// A function being written.
@@ -210,6 +211,7 @@ impl Builder {
             var,
             lo: lo.into(),
             hi: hi.into(),
+            mark: Mark::default(),
             body,
         });
     }

@@ -4,6 +4,8 @@
 
 use sparsec_base::{Arena, ElementType, Scalar, define_id};
 
+use crate::mark::Mark;
+
 define_id!(
     /// A buffer of a function.
     pub struct Buffer, "b"
@@ -132,6 +134,8 @@ pub enum Stmt {
         lo: Expr,
         /// The bound; evaluated once.
         hi: Expr,
+        /// How a back end may run it.
+        mark: Mark,
         /// What is repeated.
         body: Block,
     },

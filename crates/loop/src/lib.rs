@@ -68,6 +68,7 @@ mod build;
 pub mod complex;
 pub mod interpret;
 mod ir;
+mod mark;
 pub mod ops;
 pub mod passes;
 pub mod text;
@@ -80,4 +81,5 @@ pub use ir::{
     Access, Argument, BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Intrinsic,
     Role, Stmt, UnaryOp, Var, VarData,
 };
+pub use mark::{Mark, Parallel, Races, Unit};
 pub use verify::verify;

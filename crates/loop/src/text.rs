@@ -10,7 +10,7 @@
 //!           | ( "let" | "var" ) NAME ":" TYPE "=" expr
 //!           | NAME [ op ] "=" expr
 //!           | NAME "[" expr "]" [ op ] "=" expr
-//!           | "for" NAME "in" expr ".." expr block
+//!           | "for" NAME "in" expr ".." expr mark block
 //!           | "while" expr block
 //!           | "if" expr block [ "else" ( block | statement with "if" ) ]
 //!           | "fill" NAME "[" expr ".." expr "]" "," expr
@@ -18,6 +18,7 @@
 //!           | ( "grow" | "resize" ) NAME "," expr
 //!           | "sort" NAME "[" expr ".." expr "]"
 //!           | "fail" NAME
+//! mark      = [ "unroll" NUMBER ] [ "parallel" "(" UNIT "," RACES ")" ]
 //! ```
 //!
 //! `: TYPE as TYPE` gives a buffer's compute type, then its storage type where
@@ -45,8 +46,8 @@ use crate::ir::{BinaryOp, Failure, Intrinsic};
 /// Names that the language keeps for itself.
 const KEYWORDS: &[&str] = &[
     "abs", "alloc", "and", "as", "conj", "else", "extent", "fail", "false", "fill", "fn", "for",
-    "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "read", "real", "resize",
-    "select", "sort", "true", "var", "while", "write",
+    "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "parallel", "read",
+    "real", "resize", "select", "sort", "true", "unroll", "var", "while", "write",
 ];
 
 /// Operators that combine in place, as in `t += e`.

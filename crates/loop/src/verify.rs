@@ -15,7 +15,8 @@
 //! * A variable is declared by one statement, and used only after that, within
 //!   the block that holds the declaration. A loop's variable is an `i64`, and
 //!   visible in the loop's body.
-//! * Only a mutable variable is assigned.
+//! * Only a mutable variable is assigned; in a parallel loop, only one that is
+//!   declared inside of it.
 //!
 //! Types
 //! * Both operands of an operation have one type. `+ - *`, `-x` and `abs` take
@@ -35,7 +36,7 @@
 //!   or `i64` are sorted.
 //! * A workspace is allocated by one statement that is in no loop, and used
 //!   only after that, within the block that holds it.
-//! * Only a `grow` buffer is grown or resized. It is resized in no loop, and
+//! * Only a `grow` buffer is grown or resized. It is grown in no parallel loop, and resized in no loop, and
 //!   exactly once on every path that returns without an error.
 
 mod check;

@@ -89,6 +89,21 @@ let t: f32 = 0.1f32 - 1e-30f32 + inff32 * nanf32 + s[0]",
 }
 
 #[test]
+fn loops_keep_their_marks() {
+    check(
+        "for i in 0..n unroll 4 { for k in 0..n parallel(CPUVector, Atomics) { } }
+         for j in 0..n unroll 2 parallel(CPUThread, NoRaces) { }",
+        "
+for i in 0..n unroll 4 {
+  for k in 0..n parallel(CPUVector, Atomics) {
+  }
+}
+for j in 0..n unroll 2 parallel(CPUThread, NoRaces) {
+}",
+    );
+}
+
+#[test]
 fn functions_and_casts() {
     check(
         "let p: f64 = min(max(x[0], abs(x[1])), select(m[0], sqrt(f64(n)), pow(2.0, f64(s[0]))))",

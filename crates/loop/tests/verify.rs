@@ -35,6 +35,34 @@ fn unknown_names() {
 }
 
 #[test]
+fn parallel_loops_share_nothing_that_changes() {
+    check(
+        "var t: f64 = 0.0\nfor i in 0..n parallel(CPUThread, NoRaces) { t += x[i] }\nresize crd, 0",
+        code::LOOP_IMMUTABLE,
+        "`t` is shared by the iterations of a parallel loop",
+        "t += x[i]",
+    );
+    check(
+        "for i in 0..n parallel(CPUThread, NoRaces) { for k in 0..n { grow crd, k } }",
+        code::LOOP_LIFETIME,
+        "`crd` grows inside a parallel loop",
+        "grow crd, k",
+    );
+    check(
+        "for i in 0..n parallel(GPUBlock, NoRaces) { }",
+        code::UNEXPECTED_TOKEN,
+        "expected a unit, found `GPUBlock`",
+        "GPUBlock",
+    );
+    check(
+        "for i in 0..n unroll 0 { }",
+        code::UNEXPECTED_TOKEN,
+        "expected how often to unroll, found `0`",
+        "0",
+    );
+}
+
+#[test]
 fn duplicate_names() {
     let code = code::LOOP_DUPLICATE_NAME;
     check(

@@ -7,7 +7,7 @@ use sparsec_graph::operand::level_at;
 use sparsec_graph::{Formats, Operand, Operands, Scope};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr as Value, IndexVar, Operator, TensorRole, TensorVar};
-use sparsec_loop::{Block, Builder, Expr, Function, Stmt as Loop, Var};
+use sparsec_loop::{Block, Builder, Expr, Function, Mark, Stmt as Loop, Var};
 
 use crate::assemble::Assembly;
 use crate::cursor::{Bindings, Cursor, Place};
@@ -115,6 +115,7 @@ impl<'a> Lowerer<'a> {
             var,
             lo: lo.into(),
             hi: hi.into(),
+            mark: Mark::default(),
             body,
         });
     }

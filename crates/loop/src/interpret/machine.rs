@@ -142,7 +142,9 @@ impl<'f> Machine<'f> {
                 value,
                 reduce,
             } => self.store(*buffer, index, value, *reduce)?,
-            Stmt::For { var, lo, hi, body } => {
+            Stmt::For {
+                var, lo, hi, body, ..
+            } => {
                 let (lo, hi) = (self.int(lo)?, self.int(hi)?);
                 for i in lo..hi {
                     self.step()?;

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use sparsec_base::Scalar;
 
 use crate::ir::{BinaryOp, Block, Expr, Function, Stmt, UnaryOp, Var};
+use crate::mark::Mark;
 use crate::text::REDUCTIONS;
 use crate::walk::for_each_stmt;
 
@@ -81,7 +82,13 @@ impl Simplifier<'_> {
                 condition: Expr::Const(Scalar::Bool(false)),
                 ..
             } => {}
-            Stmt::For { var, lo, hi, body } => self.for_loop(var, lo, hi, body, block),
+            Stmt::For {
+                var,
+                lo,
+                hi,
+                mark,
+                body,
+            } => self.for_loop(var, lo, hi, mark, body, block),
             Stmt::Fill {
                 ref lo,
                 ref hi,
@@ -144,7 +151,15 @@ impl Simplifier<'_> {
         }
     }
 
-    fn for_loop(&self, var: Var, lo: Expr, hi: Expr, mut body: Block, block: &mut Block) {
+    fn for_loop(
+        &self,
+        var: Var,
+        lo: Expr,
+        hi: Expr,
+        mark: Mark,
+        mut body: Block,
+        block: &mut Block,
+    ) {
         let bounds_fail = self.function.can_fail(&lo) || self.function.can_fail(&hi);
         if self.is_empty_range(&lo, &hi) || (does_nothing(&body) && !bounds_fail) {
             return;
@@ -153,7 +168,13 @@ impl Simplifier<'_> {
             block.push(Stmt::Declare { var, value: lo });
             return block.append(&mut body);
         }
-        block.push(Stmt::For { var, lo, hi, body });
+        block.push(Stmt::For {
+            var,
+            lo,
+            hi,
+            mark,
+            body,
+        });
     }
 
     fn is_empty_range(&self, lo: &Expr, hi: &Expr) -> bool {

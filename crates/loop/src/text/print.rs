@@ -140,9 +140,12 @@ impl<'f> Printer<'f> {
     /// The first line of a statement that holds others, without its `{`.
     fn head(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::For { var, lo, hi, .. } => {
+            Stmt::For {
+                var, lo, hi, mark, ..
+            } => {
                 put!(self, "for {} in ", self.function.vars[*var].name);
                 self.range(lo, hi);
+                put!(self, "{mark}");
             }
             Stmt::While { condition, .. } => {
                 put!(self, "while ");

@@ -21,6 +21,7 @@ pub(crate) fn check(function: &Function) -> Check {
         workspaces: HashSet::new(),
         allocated: HashSet::new(),
         resized: HashSet::new(),
+        shared: None,
         n_loops: 0,
         n_statements: 0,
         current: None,
@@ -49,6 +50,8 @@ struct Checker<'f> {
     allocated: HashSet<Buffer>,
     /// Buffers that are resized on every path to here.
     resized: HashSet<Buffer>,
+    /// Variables declared outside of the innermost parallel loop around here.
+    shared: Option<HashSet<Var>>,
     n_loops: usize,
     n_statements: usize,
     current: Option<(usize, &'f Stmt)>,
@@ -109,6 +112,16 @@ impl<'f> Checker<'f> {
                         "declare it with `var`",
                     ));
                 }
+                if self.is_shared(*var) {
+                    return Err(self.helped(
+                        code::LOOP_IMMUTABLE,
+                        format!(
+                            "`{}` is shared by the iterations of a parallel loop",
+                            kind.name
+                        ),
+                        "store into a buffer, or declare it inside the loop",
+                    ));
+                }
                 self.has_type(value, kind.element)?;
             }
             Stmt::Store {
@@ -131,7 +144,13 @@ impl<'f> Checker<'f> {
                     ));
                 }
             }
-            Stmt::For { var, lo, hi, body } => {
+            Stmt::For {
+                var,
+                lo,
+                hi,
+                mark,
+                body,
+            } => {
                 self.has_type(lo, ElementType::I64)?;
                 self.has_type(hi, ElementType::I64)?;
                 let kind = &self.function.vars[*var];
@@ -141,8 +160,14 @@ impl<'f> Checker<'f> {
                         format!("the loop variable `{}` is no fixed i64", kind.name),
                     ));
                 }
+                let outside = mark.parallel.map(|_| self.visible.clone());
                 self.declare(*var)?;
+                let shared = match outside {
+                    Some(outside) => self.shared.replace(outside),
+                    None => self.shared.clone(),
+                };
                 self.repeated(body)?;
+                self.shared = shared;
                 self.visible.remove(var);
             }
             Stmt::While { condition, body } => {
@@ -174,6 +199,14 @@ impl<'f> Checker<'f> {
             }
             Stmt::Grow { buffer, len } => {
                 self.has_type(len, ElementType::I64)?;
+                if self.shared.is_some() {
+                    let name = &self.function.buffers[*buffer].name;
+                    return Err(self.helped(
+                        code::LOOP_LIFETIME,
+                        format!("`{name}` grows inside a parallel loop"),
+                        "grow it before the loop",
+                    ));
+                }
                 self.grows(*buffer)?;
             }
             Stmt::Resize { buffer, len } => {
@@ -215,6 +248,12 @@ impl<'f> Checker<'f> {
         self.block(body)?;
         self.n_loops -= 1;
         Ok(())
+    }
+
+    /// Whether iterations of a parallel loop around here share `var`.
+    fn is_shared(&self, var: Var) -> bool {
+        let shared = self.shared.as_ref();
+        shared.is_some_and(|shared| shared.contains(&var))
     }
 
     /// What is resized behind a branch is what both sides resize, except that

@@ -9,8 +9,8 @@
 use sparsec_base::{Complex, ElementType, Kind, Scalar};
 use sparsec_loop::interpret::{ArgumentData, Entries};
 use sparsec_loop::{
-    Access, Argument, BinaryOp, Buffer, Builder, Expr, Failure, Function, Intrinsic, Role, Stmt,
-    UnaryOp, Var,
+    Access, Argument, BinaryOp, Buffer, Builder, Expr, Failure, Function, Intrinsic, Mark, Role,
+    Stmt, UnaryOp, Var,
 };
 
 /// How many entries every array has.
@@ -300,6 +300,7 @@ impl Generator<'_> {
             var: i,
             lo,
             hi,
+            mark: Mark::default(),
             body,
         });
     }

@@ -5,6 +5,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
 use super::{Entity, MAX_NESTING, Parser};
 use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Stmt};
+use crate::mark::{Mark, Parallel, Races, Unit};
 use crate::text::{REDUCTIONS, failure};
 
 impl Parser {
@@ -154,9 +155,50 @@ impl Parser {
             Ok(ElementType::I64)
         })?;
         let (lo, hi) = bounds.expect("read before the variable was made");
+        let mark = self.mark()?;
         let body = self.block()?;
         self.close_scope();
-        Ok(Stmt::For { var, lo, hi, body })
+        Ok(Stmt::For {
+            var,
+            lo,
+            hi,
+            mark,
+            body,
+        })
+    }
+
+    /// `["unroll" N] ["parallel" "(" UNIT "," RACES ")"]`
+    fn mark(&mut self) -> Result<Mark> {
+        let mut mark = Mark::default();
+        if self.tokens.eat("unroll") {
+            let token = self.tokens.peek();
+            mark.unroll = match self.tokens.text(token).parse() {
+                Ok(factor) if factor > 0 => factor,
+                _ => return Err(self.tokens.unexpected("how often to unroll")),
+            };
+            self.tokens.take();
+        }
+        if self.tokens.eat("parallel") {
+            self.tokens.expect("(")?;
+            let unit = self.word_of("a unit", Unit::by_name)?;
+            self.tokens.expect(",")?;
+            let races = self.word_of("a strategy", Races::by_name)?;
+            self.tokens.expect(")")?;
+            mark.parallel = Some(Parallel { unit, races });
+        }
+        Ok(mark)
+    }
+
+    /// A name that `find` knows.
+    fn word_of<T>(&mut self, what: &str, find: impl Fn(&str) -> Option<T>) -> Result<T> {
+        let token = self.tokens.peek();
+        match find(self.tokens.text(token)) {
+            Some(found) => {
+                self.tokens.take();
+                Ok(found)
+            }
+            None => Err(self.tokens.unexpected(what)),
+        }
     }
 
     fn branch(&mut self) -> Result<Stmt> {
