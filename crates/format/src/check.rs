@@ -134,16 +134,16 @@ impl Check<'_> {
         let mut level_of: Vec<Option<usize>> = vec![None; self.modes.len()];
         for (number, level) in self.levels.iter().enumerate() {
             let place = self.places.levels[number].mode;
-            let Some(slot) = level_of.get_mut(level.mode) else {
+            let Some(slot) = level_of.get_mut(level.mode()) else {
                 return Err(unknown_mode(
                     self.source,
                     place,
-                    &level.mode.to_string(),
+                    &level.mode().to_string(),
                     self.modes,
                 ));
             };
             if let Some(first) = *slot {
-                let name = &self.modes[level.mode];
+                let name = &self.modes[level.mode()];
                 let message = format!("mode `{name}` is stored by two levels");
                 return Err(Diagnostic::new(code::MODE_STORED_TWICE, message)
                     .at(

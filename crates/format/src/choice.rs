@@ -143,7 +143,7 @@ impl Statistics {
         let modes: Vec<&str> = best
             .levels()
             .iter()
-            .map(|level| best.modes()[level.mode].as_str())
+            .map(|level| best.modes()[level.mode()].as_str())
             .collect();
         Some((format!("csf of {}", modes.join(", ")), best))
     }
@@ -159,8 +159,8 @@ impl Statistics {
             let part = percent(self.density());
             return format!("{part} of all entries are stored, so that coordinates save nothing");
         }
-        let mode = &self.modes[first.mode];
-        let (many, one) = nouns(order, first.mode);
+        let mode = &self.modes[first.mode()];
+        let (many, one) = nouns(order, first.mode());
         let occupied = (mode.n - mode.n_empty) as f64;
         let part = percent(occupied / mode.n as f64);
         let each = self.n_entries as f64 / occupied.max(1.0);
@@ -275,7 +275,7 @@ mod tests {
         }
         cube.n_entries = 10_000;
         let choice = cube.choose(ElementType::F64);
-        assert_eq!(choice.chosen.format.levels()[0].mode, 2, "{choice:?}");
+        assert_eq!(choice.chosen.format.levels()[0].mode(), 2, "{choice:?}");
         assert_eq!(permutations(3).len(), 6);
         assert_eq!(permutations(3)[0], [0, 1, 2]);
     }

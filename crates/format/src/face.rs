@@ -53,10 +53,10 @@ impl Format {
             let position = Expression::Variable(positions[number]);
             let place = Place {
                 level: number,
-                mode: level.mode,
+                mode: level.mode(),
                 tuple: [
                     parent,
-                    Expression::Variable(coordinates[level.mode]),
+                    Expression::Variable(coordinates[level.mode()]),
                     position.clone(),
                 ],
                 n_parents,

@@ -3,6 +3,7 @@
 use sparsec_base::{IndexWidth, Result, Source};
 
 use crate::check::check;
+use crate::coordinate::Coordinate;
 use crate::level::LevelKind;
 use crate::print::print;
 
@@ -23,10 +24,10 @@ pub struct Format {
 }
 
 /// One level of storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Level {
-    /// The mode whose coordinates this level stores, counted from 0.
-    pub mode: usize,
+    /// The coordinates that this level stores.
+    pub coordinate: Coordinate,
     /// What kind of level this is.
     pub kind: LevelKind,
     /// Whether no coordinate stands twice below one parent position.
@@ -37,10 +38,10 @@ pub struct Level {
 }
 
 impl Level {
-    /// A unique, ordered level.
-    pub fn new(mode: usize, kind: LevelKind) -> Self {
+    /// A unique, ordered level of a mode or of another coordinate.
+    pub fn new(coordinate: impl Into<Coordinate>, kind: LevelKind) -> Self {
         Self {
-            mode,
+            coordinate: coordinate.into(),
             kind,
             unique: true,
             ordered: true,
@@ -120,7 +121,10 @@ impl Format {
     /// ```
     pub fn with_mode_order(&self, modes: &[usize]) -> Result<Self> {
         let level = |(number, &mode): (usize, &usize)| match self.levels.get(number) {
-            Some(&level) => Level { mode, ..level },
+            Some(level) => Level {
+                coordinate: mode.into(),
+                ..level.clone()
+            },
             // One level too many: the checks say which mode it repeats.
             None => Level::new(mode, LevelKind::Dense),
         };
@@ -172,19 +176,26 @@ impl Format {
     pub fn level_of_mode(&self, mode: usize) -> usize {
         self.levels
             .iter()
-            .position(|level| level.mode == mode)
+            .position(|level| level.coordinate.mode() == Some(mode))
             .expect("every mode of a checked format has a level")
     }
 
     /// The mode of each level, outermost first.
     pub fn level_order(&self) -> Vec<usize> {
-        self.levels.iter().map(|level| level.mode).collect()
+        self.levels.iter().map(Level::mode).collect()
     }
 
     /// Whether both arrange entries in the same arrays: equal but for the
     /// names of modes.
     pub fn stores_like(&self, other: &Self) -> bool {
         self.levels == other.levels && self.widths == other.widths
+    }
+
+    /// Whether every level stores a mode itself, so that the coordinates of an
+    /// entry stand in its levels as they are.
+    pub fn is_plain(&self) -> bool {
+        let mut levels = self.levels.iter();
+        levels.all(|level| level.coordinate.mode().is_some())
     }
 
     /// Whether every entry is stored: all levels are full. So is a scalar.
@@ -241,6 +252,16 @@ impl Format {
 }
 
 impl Level {
+    /// The mode that the level stores.
+    ///
+    /// # Panics
+    /// If it stores a coordinate that is computed from modes; see
+    /// [`Format::is_plain`].
+    pub fn mode(&self) -> usize {
+        let mode = self.coordinate.mode();
+        mode.expect("the levels of a plain format store modes")
+    }
+
     /// Whether the level holds every coordinate of its mode.
     pub fn is_full(&self) -> bool {
         self.kind.capabilities().full

@@ -30,6 +30,7 @@ pub mod statistics;
 
 mod arrays;
 mod check;
+mod coordinate;
 mod face;
 mod format;
 mod parse;
@@ -41,6 +42,7 @@ mod spec;
 
 pub use arrays::{ArraySpec, Role};
 pub use choice::{Candidate, Choice};
+pub use coordinate::Coordinate;
 pub use format::{Format, Level, Widths};
 pub use level::{Capabilities, LevelKind};
 pub use parse::parse_spec;

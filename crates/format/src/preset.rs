@@ -207,8 +207,8 @@ fn compressed(mode: usize) -> Level {
 
 /// Every level but the last repeats coordinates; the last makes them unique.
 fn coordinate_list(order: usize, ordered: bool) -> Vec<Level> {
-    let level = |mode| Level {
-        mode,
+    let level = |mode: usize| Level {
+        coordinate: mode.into(),
         kind: match mode {
             0 => LevelKind::Compressed,
             _ => LevelKind::Singleton,

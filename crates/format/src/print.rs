@@ -59,10 +59,7 @@ impl Printer {
         self.text.push('(');
         for (number, level) in levels.iter().enumerate() {
             self.separate(number);
-            let mode = match modes.get(level.mode) {
-                Some(name) => self.push(name),
-                None => self.push(&level.mode.to_string()),
-            };
+            let mode = self.push(&level.coordinate.text(modes));
             self.text.push_str(" : ");
             let mut kind = self.push(level.kind.spec().name);
             let properties = self.properties(level);

@@ -40,13 +40,13 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn level(&mut self, number: usize, positions: &mut Vec<i64>, coordinates: &mut Vec<i64>) {
-        let Some(&level) = self.format.levels().get(number) else {
+        let Some(level) = self.format.levels().get(number) else {
             self.found.push((positions.clone(), coordinates.clone()));
             return;
         };
         let parent = positions.last().copied().unwrap_or(0);
         let (pos, crd) = (&self.arrays.pos[number], &self.arrays.crd[number]);
-        let extent = self.extents[level.mode];
+        let extent = self.extents[level.mode()];
         let children: Vec<(i64, i64)> = match level.kind {
             LevelKind::Dense => (0..extent).map(|i| (parent * extent + i, i)).collect(),
             LevelKind::Compressed => {
@@ -57,7 +57,7 @@ impl Walk<'_> {
         };
         for (position, coordinate) in children {
             positions.push(position);
-            coordinates[level.mode] = coordinate;
+            coordinates[level.mode()] = coordinate;
             self.level(number + 1, positions, coordinates);
             positions.pop();
         }
@@ -200,8 +200,8 @@ fn lay_out(format: &Format, extents: &[i64], entries: &[Vec<i64>]) -> Arrays {
         for mut group in groups {
             match level.kind {
                 LevelKind::Dense => {
-                    for i in 0..extents[level.mode] {
-                        let here = group.iter().filter(|entry| entry[level.mode] == i);
+                    for i in 0..extents[level.mode()] {
+                        let here = group.iter().filter(|entry| entry[level.mode()] == i);
                         children.push(here.cloned().collect());
                     }
                 }
@@ -209,20 +209,21 @@ fn lay_out(format: &Format, extents: &[i64], entries: &[Vec<i64>]) -> Arrays {
                     pos.push(children.len() as i64);
                     sort(format, number, &mut group);
                     for entry in group {
-                        let same =
-                            |child: &&mut Vec<Vec<i64>>| child[0][level.mode] == entry[level.mode];
+                        let same = |child: &&mut Vec<Vec<i64>>| {
+                            child[0][level.mode()] == entry[level.mode()]
+                        };
                         let start = *pos.last().expect("pushed above") as usize;
                         match children[start..].iter_mut().find(same) {
                             Some(child) if level.unique => child.push(entry),
                             _ => {
-                                crd.push(entry[level.mode]);
+                                crd.push(entry[level.mode()]);
                                 children.push(vec![entry]);
                             }
                         }
                     }
                 }
                 LevelKind::Singleton => {
-                    crd.push(group[0][level.mode]);
+                    crd.push(group[0][level.mode()]);
                     children.push(group);
                 }
             }
@@ -243,7 +244,7 @@ fn sort(format: &Format, level: usize, group: &mut [Vec<i64>]) {
     let ordered: Vec<usize> = chain
         .iter()
         .take_while(|level| level.ordered)
-        .map(|level| level.mode)
+        .map(|level| level.mode())
         .collect();
     group.sort_by_key(|entry| ordered.iter().map(|&mode| entry[mode]).collect::<Vec<_>>());
 }

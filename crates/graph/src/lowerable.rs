@@ -213,7 +213,7 @@ impl Check<'_> {
             if level.kind.capabilities().random_insert {
                 continue;
             }
-            let wanted = levels[..=number].iter().map(|level| lhs.vars[level.mode]);
+            let wanted = levels[..=number].iter().map(|level| lhs.vars[level.mode()]);
             if !loops.iter().copied().take(number + 1).eq(wanted) {
                 let order: Vec<&str> = loops.iter().map(|var| self.var(*var)).collect();
                 return Err(self

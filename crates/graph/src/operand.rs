@@ -131,7 +131,7 @@ pub fn level_at<'f>(
         .levels()
         .iter()
         .enumerate()
-        .find(|(_, level)| access.vars[level.mode] == var)
+        .find(|(_, level)| access.vars[level.mode()] == var)
 }
 
 /// Workspaces that feed a sparse level of what their consumer assigns.

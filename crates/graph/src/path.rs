@@ -50,8 +50,10 @@ pub fn edges(access: &Access, format: &Format) -> Vec<Edge> {
         if level.kind.capabilities().full {
             continue;
         }
-        let after = access.vars[level.mode];
-        let outer = levels[..number].iter().map(|level| access.vars[level.mode]);
+        let after = access.vars[level.mode()];
+        let outer = levels[..number]
+            .iter()
+            .map(|level| access.vars[level.mode()]);
         for before in outer.filter(|before| *before != after) {
             edges.push(Edge {
                 before,

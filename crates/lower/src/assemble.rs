@@ -143,14 +143,14 @@ impl Lowerer<'_> {
         // In some cases of a loop outside, fewer operands are left, and the
         // loops inside may visit less.
         let has_cases = |level: usize| {
-            let lattice = self.result_lattice(access.vars[levels[level].mode]);
+            let lattice = self.result_lattice(access.vars[levels[level].mode()]);
             lattice.is_none_or(|lattice| lattice.points.len() > 1)
         };
         if begin < first && (0..begin).any(has_cases) {
             return true;
         }
         (begin..first).any(|level| {
-            let var = access.vars[levels[level].mode];
+            let var = access.vars[levels[level].mode()];
             let Some(lattice) = self.result_lattice(var) else {
                 return true;
             };
@@ -200,7 +200,7 @@ impl Lowerer<'_> {
     ) -> Expr {
         let format = self.formats.of(access.tensor);
         levels.fold(times, |product, level| {
-            let extent = self.mode_extent(access, format.levels()[level].mode);
+            let extent = self.mode_extent(access, format.levels()[level].mode());
             if product == Expr::int(1) {
                 extent
             } else {
@@ -229,7 +229,7 @@ impl Lowerer<'_> {
         let levels = self.formats.of(access.tensor).levels();
         let level = levels
             .iter()
-            .position(|level| access.vars[level.mode] == var);
+            .position(|level| access.vars[level.mode()] == var);
         if let (Some(number), Some(fill)) = (level, self.fill)
             && fill.level == level
             && self.assigns_result(body)
@@ -369,7 +369,7 @@ impl Lowerer<'_> {
             .skip(chain.first);
         for (number, level) in appended {
             let crd = self.tensors[&access.tensor].crd(number);
-            let coordinate = bindings.coordinates[&access.vars[level.mode]].clone();
+            let coordinate = bindings.coordinates[&access.vars[level.mode()]].clone();
             self.builder.store(crd, chain.counter, coordinate);
         }
         self.builder.assign(chain.counter, next);

@@ -70,8 +70,10 @@ impl Lowerer<'_> {
         stmt.for_each_assign(&mut |_, _, rhs| {
             rhs.for_each_access(&mut |access| {
                 let levels = self.formats.of(access.tensor).levels();
-                let vars: Vec<IndexVar> =
-                    levels.iter().map(|level| access.vars[level.mode]).collect();
+                let vars: Vec<IndexVar> = levels
+                    .iter()
+                    .map(|level| access.vars[level.mode()])
+                    .collect();
                 found |= levels.iter().enumerate().any(|(number, level)| {
                     !level.is_full() && vars[..number].contains(&vars[number])
                 });
@@ -96,7 +98,7 @@ impl Lowerer<'_> {
                 let Some(level) = levels.get(bindings.cursors[&operand].levels) else {
                     return;
                 };
-                let var = access.vars[level.mode];
+                let var = access.vars[level.mode()];
                 if !level.is_full() && bindings.coordinates.contains_key(&var) {
                     found = Some((operand, var));
                 }

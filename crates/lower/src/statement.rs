@@ -171,11 +171,11 @@ impl<'a> Lowerer<'a> {
         }
         let levels = self.formats.of(access.tensor).levels();
         while let Some(level) = levels.get(cursor.levels) {
-            let coordinate = coordinates.get(&access.vars[level.mode]);
+            let coordinate = coordinates.get(&access.vars[level.mode()]);
             let (true, Some(coordinate)) = (level.kind.capabilities().full, coordinate) else {
                 return;
             };
-            let extent = self.mode_extent(access, level.mode);
+            let extent = self.mode_extent(access, level.mode());
             let position = locate(cursor.position(), extent, coordinate.clone());
             cursor.place = Place::At(position);
             cursor.levels += 1;

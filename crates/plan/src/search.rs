@@ -354,7 +354,7 @@ fn reordered(format: &Format, access: &Access, order: &[IndexVar]) -> Result<For
             false => level.kind,
         };
         levels.push(Level {
-            mode,
+            coordinate: mode.into(),
             kind,
             ordered: true,
             unique: level.unique || number + 1 == n_levels,

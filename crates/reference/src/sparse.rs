@@ -282,8 +282,8 @@ impl<'a, 'c> Builder<'a, 'c> {
                 let mut strides = Vec::new();
                 let mut stride = 1;
                 for level in tensor.format().levels().iter().rev() {
-                    strides.push((vars[level.mode], stride));
-                    stride *= tensor.extents()[level.mode] as usize;
+                    strides.push((vars[level.mode()], stride));
+                    stride *= tensor.extents()[level.mode()] as usize;
                 }
                 Source::Array {
                     values: Values::of(tensor.vals()),

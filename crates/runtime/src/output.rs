@@ -147,7 +147,7 @@ impl OutputTensor {
         for (number, level) in self.format.levels()[..above].iter().enumerate() {
             let capabilities = level.kind.capabilities();
             if capabilities.full {
-                positions = positions.saturating_mul(self.extents[level.mode]);
+                positions = positions.saturating_mul(self.extents[level.mode()]);
             } else if !capabilities.single {
                 let place = specs
                     .iter()

@@ -301,7 +301,7 @@ fn check_coordinate_width(name: &str, format: &Format, extents: &[u64]) -> Resul
         return Ok(());
     };
     let walked = format.levels().iter().filter(|level| !level.is_full());
-    match walked.map(|level| extents[level.mode]).max() {
+    match walked.map(|level| extents[level.mode()]).max() {
         // The largest coordinate is one less than the extent.
         Some(extent) if extent > width.max().saturating_add(1) => Err(Diagnostic::new(
             code::INDEX_WIDTH_OVERFLOW,

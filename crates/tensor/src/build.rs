@@ -121,7 +121,7 @@ impl<T: Tuples> Builder<'_, T> {
     }
 
     fn extent(&self, level: usize) -> u64 {
-        self.extents[self.format.levels()[level].mode]
+        self.extents[self.format.levels()[level].mode()]
     }
 
     fn zeroed(&self, width: IndexWidth, len: usize) -> Result<Array> {

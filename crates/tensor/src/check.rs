@@ -125,7 +125,7 @@ pub(crate) fn dense_positions(
     level: usize,
     parents: usize,
 ) -> Result<usize> {
-    usize::try_from(extents[format.levels()[level].mode])
+    usize::try_from(extents[format.levels()[level].mode()])
         .ok()
         .and_then(|extent| parents.checked_mul(extent))
         .filter(|&n| n as u64 <= i64::MAX as u64)

@@ -72,8 +72,8 @@ impl<'a> Walk<'a> {
             let arrays = tensor.level(number);
             WalkLevel {
                 kind: level.kind,
-                mode: level.mode,
-                extent: tensor.extents()[level.mode],
+                mode: level.mode(),
+                extent: tensor.extents()[level.mode()],
                 pos: arrays.pos(),
                 crd: arrays.crd(),
             }

@@ -58,7 +58,7 @@ impl Statistics {
         let mut positions = Vec::new();
         for (number, level) in format.levels().iter().enumerate() {
             parents = match level.kind {
-                LevelKind::Dense => parents.checked_mul(self.extents[level.mode])?,
+                LevelKind::Dense => parents.checked_mul(self.extents[level.mode()])?,
                 LevelKind::Compressed => self.n_distinct(&modes[..=format.chain_end(number)]),
                 LevelKind::Singleton => parents,
             };
@@ -100,7 +100,7 @@ impl Statistics {
                     )
                 }
                 Role::Crd(level) => {
-                    let extent = self.extents[format.levels()[level].mode];
+                    let extent = self.extents[format.levels()[level].mode()];
                     let width = IndexWidth::holding(extent.saturating_sub(1));
                     (positions[level], bytes(widths.crd.unwrap_or(width)))
                 }

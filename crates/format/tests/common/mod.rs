@@ -28,7 +28,7 @@ fn levels(modes: &[usize], choices: &[(u8, bool, bool)]) -> Vec<Level> {
         levels.push(match kind {
             0 if !chained => Level::new(mode, LevelKind::Dense),
             _ => Level {
-                mode,
+                coordinate: mode.into(),
                 kind: match chained {
                     true => LevelKind::Singleton,
                     false => LevelKind::Compressed,

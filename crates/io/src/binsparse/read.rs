@@ -13,7 +13,7 @@
 //! ```
 
 use sparsec_base::{Diagnostic, ElementType, IndexWidth, Result, Scalar, code};
-use sparsec_format::{Format, Level, LevelKind, Role, Widths};
+use sparsec_format::{Format, LevelKind, Role, Widths};
 use sparsec_tensor::{Array, Duplicates, PackOptions, Tensor};
 
 use super::container::Source;
@@ -80,9 +80,9 @@ impl Reader<'_> {
     fn sorted(&self, format: &Format) -> Result<Tensor> {
         let loaded = self.load(format)?;
         let target = loaded.format.clone();
-        let levels = target.levels().iter().map(|&level| match level.is_full() {
-            true => level,
-            false => Level::nonordered(level),
+        let levels = target.levels().iter().map(|level| match level.is_full() {
+            true => level.clone(),
+            false => level.clone().nonordered(),
         });
         let format = Format::from_levels(levels.collect())?.with_widths(target.widths());
         let tensor = self.checked(Loaded { format, ..loaded })?;
@@ -120,7 +120,7 @@ impl Reader<'_> {
             let parents = n_positions;
             match level.kind {
                 LevelKind::Dense => {
-                    let extent = self.descriptor.shape[level.mode];
+                    let extent = self.descriptor.shape[level.mode()];
                     n_positions = parents.checked_mul(extent).ok_or_else(|| {
                         let message = "the dense levels have too many positions to count";
                         Diagnostic::new(code::TENSOR_TOO_LARGE, message)

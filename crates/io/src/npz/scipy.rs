@@ -172,7 +172,7 @@ impl File<'_> {
         let sorted = ascend(pos.as_index(), crd.as_index());
         if !sorted {
             let last = levels.len() - 1;
-            levels[last] = levels[last].nonunique().nonordered();
+            levels[last] = levels[last].clone().nonunique().nonordered();
         }
         let element = vals.element();
         let tensor = Tensor::new(

@@ -23,7 +23,7 @@ impl Lowerer<'_> {
             .arrays()
             .into_iter()
             .filter_map(|spec| match spec.role {
-                Role::Crd(level) => Some(format.levels()[level].mode),
+                Role::Crd(level) => Some(format.levels()[level].mode()),
                 _ => None,
             });
         let fits = |mode: &usize| known[*mode].is_some_and(|extent| extent <= width.max() + 1);
@@ -78,7 +78,7 @@ impl Lowerer<'_> {
         let levels = self.formats.of(access.tensor).levels();
         let level = levels
             .iter()
-            .position(|level| access.vars[level.mode] == var)?;
+            .position(|level| access.vars[level.mode()] == var)?;
         let number = assembly.chain_at(level)?;
         self.assigns_result(body).then_some(number)
     }

@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
     }
 
     fn extent(&self, level: usize) -> u64 {
-        self.extents[self.format.levels()[level].mode]
+        self.extents[self.format.levels()[level].mode()]
     }
 
     /// The levels from a compressed one to the end of its chain.
@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
     /// Names the first coordinate of a level that its mode does not have.
     fn bounds(&self, level: usize) -> Result<()> {
         let (name, crd) = self.index(Role::Crd(level));
-        let mode = self.format.levels()[level].mode;
+        let mode = self.format.levels()[level].mode();
         let extent = self.extents[mode];
         let outside = first(crd.len(), |range| {
             with_slice!(crd, crd => {

@@ -68,7 +68,7 @@ pub(super) fn levels(tensor: &Tensor) -> Vec<Distribution> {
     for (number, level) in tensor.format().levels().iter().enumerate() {
         let mut level_has = Distribution::default();
         match level.kind {
-            LevelKind::Dense => level_has.add(tensor.extents()[level.mode], parents as u64),
+            LevelKind::Dense => level_has.add(tensor.extents()[level.mode()], parents as u64),
             LevelKind::Singleton => level_has.add(1, parents as u64),
             LevelKind::Compressed => level_has = segments(tensor.level(number).pos()),
         }

@@ -19,7 +19,7 @@ fn levels(modes: Vec<usize>) -> impl Strategy<Value = Vec<Level>> {
     choices.prop_map(move |choices| {
         let mut levels: Vec<Level> = Vec::new();
         for (&mode, (kind, unordered, repeats)) in modes.iter().zip(choices) {
-            let above = levels.last().copied();
+            let above = levels.last().cloned();
             let mut level = match (kind, above) {
                 // A chain goes on, or begins where the level above may repeat.
                 (3, Some(above)) if above.kind != LevelKind::Dense => {
