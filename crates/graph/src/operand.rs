@@ -165,7 +165,7 @@ pub struct Nested<'a, 'l> {
     /// What is assigned.
     pub lhs: &'a Access,
     /// How the value is combined with what is there.
-    pub reduce: Option<Operator>,
+    pub reduce: Option<&'a Operator>,
     /// The value.
     pub rhs: &'a Expr,
 }
@@ -184,7 +184,7 @@ fn visit_nested<'a>(
         Stmt::Assign { lhs, reduce, rhs } => visit(Nested {
             loops,
             lhs,
-            reduce: *reduce,
+            reduce: reduce.as_ref(),
             rhs,
         }),
         Stmt::Forall { var, body } => {

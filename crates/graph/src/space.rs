@@ -136,7 +136,7 @@ impl<'a> Derivation<'a> {
                     .expect("every operator has an argument")
                     .element(&self.scope.concrete.tensors);
                 let args = args.iter().map(|arg| self.of_expr(arg)).collect();
-                apply(*op, element, args)
+                apply(op, element, args)
             }
             Expr::Reduce { body, .. } => Support::unknown(self.of_expr(body).space),
         }
@@ -230,7 +230,7 @@ impl Support {
     }
 }
 
-fn apply(op: Operator, element: ElementType, args: Vec<Support>) -> Support {
+fn apply(op: &Operator, element: ElementType, args: Vec<Support>) -> Support {
     let annihilates = |at: usize, arg: &Support| {
         let annihilator = op.annihilator(at, element);
         annihilator.is_some() && arg.fill == annihilator

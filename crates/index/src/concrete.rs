@@ -84,10 +84,10 @@ impl Stmt {
     /// Calls `visit` with the parts of every assignment, left to right.
     pub fn for_each_assign<'a>(
         &'a self,
-        visit: &mut dyn FnMut(&'a Access, Option<Operator>, &'a Expr),
+        visit: &mut dyn FnMut(&'a Access, Option<&'a Operator>, &'a Expr),
     ) {
         match self {
-            Self::Assign { lhs, reduce, rhs } => visit(lhs, *reduce, rhs),
+            Self::Assign { lhs, reduce, rhs } => visit(lhs, reduce.as_ref(), rhs),
             Self::Forall { body, .. } => body.for_each_assign(visit),
             Self::Where { consumer, producer } => {
                 consumer.for_each_assign(visit);
@@ -139,7 +139,7 @@ impl Stmt {
         self.rewrite(&mut |stmt| match stmt {
             Self::Assign { lhs, reduce, rhs } => Some(Self::Assign {
                 lhs: lhs.clone(),
-                reduce: *reduce,
+                reduce: reduce.clone(),
                 rhs: map(rhs),
             }),
             _ => None,

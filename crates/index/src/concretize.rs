@@ -66,13 +66,13 @@ fn peel(expr: &Expr) -> (Option<Operator>, Vec<IndexVar>, &Expr) {
         body: inner,
     } = body
     {
-        if *found.get_or_insert(*op) != *op {
+        if found.get_or_insert(op) != &op {
             break;
         }
         bound.extend(vars.iter().copied());
         body = inner;
     }
-    (found, bound, body)
+    (found.cloned(), bound, body)
 }
 
 /// The expression simplified, unless that loses an index variable: the loop

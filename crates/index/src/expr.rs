@@ -104,12 +104,12 @@ impl Expr {
             Self::Literal(_) => self.clone(),
             Self::Access(access) => replace(access).unwrap_or_else(|| self.clone()),
             Self::Apply { op, args } => Self::Apply {
-                op: *op,
+                op: op.clone(),
                 args: args.iter().map(|arg| arg.map_accesses(replace)).collect(),
             },
             Self::Cast(element, body) => Self::Cast(*element, Box::new(body.map_accesses(replace))),
             Self::Reduce { op, vars, body } => Self::Reduce {
-                op: *op,
+                op: op.clone(),
                 vars: vars.clone(),
                 body: Box::new(body.map_accesses(replace)),
             },
@@ -126,12 +126,12 @@ impl Expr {
         match self {
             Self::Literal(_) | Self::Access(_) => self.clone(),
             Self::Apply { op, args } => Self::Apply {
-                op: *op,
+                op: op.clone(),
                 args: args.iter().map(|arg| arg.map_parts(replace)).collect(),
             },
             Self::Cast(element, body) => Self::Cast(*element, Box::new(body.map_parts(replace))),
             Self::Reduce { op, vars, body } => Self::Reduce {
-                op: *op,
+                op: op.clone(),
                 vars: vars.clone(),
                 body: Box::new(body.map_parts(replace)),
             },
@@ -154,7 +154,7 @@ impl Expr {
             Self::Apply { op, args } => {
                 let fills = args.iter().map(|arg| arg.fill(tensors, vars));
                 let fills: Vec<Option<Scalar>> = fills.collect();
-                annihilated(*op, &fills).or_else(|| {
+                annihilated(op, &fills).or_else(|| {
                     let fills: Option<Vec<Scalar>> = fills.into_iter().collect();
                     op.evaluate_unstored(&fills?)
                 })
@@ -178,7 +178,7 @@ impl Expr {
 
 /// The annihilator, where one of these values of arguments that are not stored
 /// is it.
-pub(crate) fn annihilated(op: Operator, values: &[Option<Scalar>]) -> Option<Scalar> {
+pub(crate) fn annihilated(op: &Operator, values: &[Option<Scalar>]) -> Option<Scalar> {
     values.iter().enumerate().find_map(|(at, value)| {
         let value = (*value)?;
         (op.annihilator(at, value.element()) == Some(value)).then_some(value)

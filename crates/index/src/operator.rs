@@ -36,7 +36,7 @@ mod tests;
 
 /// An operator or function of index notation. Arguments have one type, except
 /// that the first of [`Select`](Self::Select) is `bool`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operator {
     /// `a + b`; `or` of `bool`.
     Add,
@@ -163,7 +163,7 @@ impl Operator {
     pub(crate) const COMPARISON: u8 = 3;
 
     /// The symbol or name in every text form, and how it is written.
-    fn spelling(self) -> (&'static str, Style) {
+    fn spelling(&self) -> (&'static str, Style) {
         match self {
             Self::Or => ("or", Style::Infix(0)),
             Self::And => ("and", Style::Infix(1)),
@@ -203,12 +203,12 @@ impl Operator {
     }
 
     /// The symbol or name in every text form, such as `+` or `sqrt`.
-    pub fn symbol(self) -> &'static str {
+    pub fn symbol(&self) -> &'static str {
         self.spelling().0
     }
 
     /// How the operator is written.
-    pub fn style(self) -> Style {
+    pub fn style(&self) -> Style {
         self.spelling().1
     }
 
@@ -240,7 +240,7 @@ impl Operator {
 
     /// The name of a reduction with this operator, as `sum` in `sum{k}(…)`;
     /// `None` for operators that do not reduce.
-    pub fn reduction_name(self) -> Option<&'static str> {
+    pub fn reduction_name(&self) -> Option<&'static str> {
         match self {
             Self::Add => Some("sum"),
             Self::Mul => Some("prod"),
@@ -256,7 +256,7 @@ impl Operator {
     }
 
     /// How many arguments the operator takes.
-    pub fn arity(self) -> usize {
+    pub fn arity(&self) -> usize {
         match (self, self.style()) {
             (Self::Select, _) => 3,
             (Self::Pow | Self::Min | Self::Max, _) | (_, Style::Infix(_)) => 2,
@@ -265,7 +265,7 @@ impl Operator {
     }
 
     /// Whether the result is a truth value whatever the arguments are.
-    pub fn is_comparison(self) -> bool {
+    pub fn is_comparison(&self) -> bool {
         matches!(
             self,
             Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge
@@ -273,12 +273,12 @@ impl Operator {
     }
 
     /// Whether arguments are truth values only.
-    pub fn is_logical(self) -> bool {
+    pub fn is_logical(&self) -> bool {
         matches!(self, Self::Not | Self::And | Self::Or)
     }
 
     /// The type of the result, given the type of the last argument.
-    pub fn result_type(self, last: ElementType) -> ElementType {
+    pub fn result_type(&self, last: ElementType) -> ElementType {
         match self {
             _ if self.is_comparison() => ElementType::Bool,
             Self::Abs | Self::Real | Self::Imag => last.part(),
@@ -288,7 +288,7 @@ impl Operator {
 
     /// Whether arguments of this kind have a meaning. The first argument of
     /// `select` is `bool` always.
-    pub fn takes_kind(self, kind: Kind) -> bool {
+    pub fn takes_kind(&self, kind: Kind) -> bool {
         match self {
             Self::Div | Self::Sqrt | Self::Exp | Self::Log | Self::Pow => {
                 matches!(kind, Kind::Float | Kind::Complex)
@@ -311,22 +311,22 @@ impl Operator {
     /// Whether the operator computes on values of this type, as it does on those
     /// of a [kind that it takes](Self::takes_kind), but for types that are
     /// [computed with](ElementType::computed) as others.
-    pub fn takes(self, element: ElementType) -> bool {
+    pub fn takes(&self, element: ElementType) -> bool {
         element == element.computed() && self.takes_kind(element.kind())
     }
 
     /// Whether the two arguments may change places.
-    pub fn is_commutative(self) -> bool {
+    pub fn is_commutative(&self) -> bool {
         self.is_associative() || matches!(self, Self::Eq | Self::Ne)
     }
 
     /// Whether `(a op b) op c` is `a op (b op c)`, rounding of floats apart.
-    pub fn is_associative(self) -> bool {
-        Self::REDUCTIONS.contains(&self)
+    pub fn is_associative(&self) -> bool {
+        Self::REDUCTIONS.contains(self)
     }
 
     /// Whether `a op a` is `a`.
-    pub fn is_idempotent(self, element: ElementType) -> bool {
+    pub fn is_idempotent(&self, element: ElementType) -> bool {
         match self {
             Self::Min | Self::Max | Self::Or | Self::And => true,
             Self::Add | Self::Mul => element == ElementType::Bool,
@@ -336,7 +336,7 @@ impl Operator {
 
     /// The value that makes the result that value when it stands at argument
     /// `at` as an entry that is not stored, whatever the other arguments are.
-    pub fn annihilator(self, at: usize, element: ElementType) -> Option<Scalar> {
+    pub fn annihilator(&self, at: usize, element: ElementType) -> Option<Scalar> {
         debug_assert!(
             at < self.arity(),
             "`{}` has no argument {at}",
@@ -355,7 +355,7 @@ impl Operator {
     /// The value that a reduction with this operator begins with, and that
     /// changes nothing as either argument; `None` for operators that do not
     /// reduce.
-    pub fn identity(self, element: ElementType) -> Option<Scalar> {
+    pub fn identity(&self, element: ElementType) -> Option<Scalar> {
         match self {
             Self::Add => Some(element.zero()),
             Self::Mul => Some(element.one()),
@@ -369,7 +369,7 @@ impl Operator {
 
     /// The value that changes nothing as the right argument: the identity, or
     /// that of `a - 0` and `a / 1`.
-    pub fn right_identity(self, element: ElementType) -> Option<Scalar> {
+    pub fn right_identity(&self, element: ElementType) -> Option<Scalar> {
         match self {
             Self::Sub => Some(element.zero()),
             Self::Div | Self::Pow => Some(element.one()),
@@ -379,7 +379,7 @@ impl Operator {
 }
 
 /// The operator that reduces, as it is assigned with: `+=`, `min=`.
-pub(crate) fn assignment_symbol(op: Operator) -> String {
+pub(crate) fn assignment_symbol(op: &Operator) -> String {
     format!("{}=", op.symbol())
 }
 

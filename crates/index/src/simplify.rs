@@ -36,13 +36,13 @@ impl Expr {
                 match body.literal() {
                     Some(value) if op.identity(value.element()) == Some(value) => body,
                     _ => Self::Reduce {
-                        op: *op,
+                        op: op.clone(),
                         vars: vars.clone(),
                         body: Box::new(body),
                     },
                 }
             }
-            Self::Apply { op, args } => apply(*op, args.iter().map(Self::simplify).collect()),
+            Self::Apply { op, args } => apply(op, args.iter().map(Self::simplify).collect()),
         }
     }
 
@@ -56,7 +56,7 @@ impl Expr {
 }
 
 /// `op` of arguments that are simplified already.
-fn apply(op: Operator, mut args: Vec<Expr>) -> Expr {
+fn apply(op: &Operator, mut args: Vec<Expr>) -> Expr {
     let literals: Vec<Option<Scalar>> = args.iter().map(Expr::literal).collect();
     if let Some(value) = annihilated(op, &literals) {
         return Expr::Literal(value);
@@ -76,10 +76,16 @@ fn apply(op: Operator, mut args: Vec<Expr>) -> Expr {
             Expr::Apply {
                 op: inner,
                 args: innermost,
-            } if *inner == op => innermost.remove(0),
-            _ => Expr::Apply { op, args },
+            } if inner == op => innermost.remove(0),
+            _ => Expr::Apply {
+                op: op.clone(),
+                args,
+            },
         },
-        _ => Expr::Apply { op, args },
+        _ => Expr::Apply {
+            op: op.clone(),
+            args,
+        },
     }
 }
 

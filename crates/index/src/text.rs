@@ -33,13 +33,13 @@ impl Names<'_> {
             Expr::Literal(value) => number(*value),
             Expr::Access(access) => NodeKind::Access(self.access(access)),
             Expr::Apply { op, args } => NodeKind::Apply {
-                op: *op,
+                op: op.clone(),
                 op_span: Place(Span::default()),
                 args: args.iter().map(|arg| self.node(arg)).collect(),
             },
             Expr::Cast(element, body) => NodeKind::Cast(*element, Box::new(self.node(body))),
             Expr::Reduce { op, vars, body } => NodeKind::Reduce {
-                op: *op,
+                op: op.clone(),
                 vars: vars.iter().map(|var| word(&self.vars[*var].name)).collect(),
                 body: Box::new(self.node(body)),
             },

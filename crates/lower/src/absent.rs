@@ -30,7 +30,7 @@ fn replace(stmt: &Stmt, with: &mut dyn FnMut(&Access) -> Option<Expr>) -> Stmt {
     match stmt {
         Stmt::Assign { lhs, reduce, rhs } => Stmt::Assign {
             lhs: lhs.clone(),
-            reduce: *reduce,
+            reduce: reduce.clone(),
             rhs: rhs.map_accesses(with).simplify(),
         },
         Stmt::Forall { var, body } => Stmt::Forall {
@@ -51,7 +51,7 @@ fn simplify(concrete: &Concrete, stmt: Stmt, unfilled: Option<TensorVar>) -> Opt
     match stmt {
         Stmt::Assign { lhs, reduce, rhs } => {
             let data = &concrete.tensors[lhs.tensor];
-            let unchanged = match reduce {
+            let unchanged = match &reduce {
                 Some(op) => op.identity(data.element),
                 None if data.role == TensorRole::Workspace => None,
                 None if Some(lhs.tensor) == unfilled => None,

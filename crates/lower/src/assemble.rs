@@ -380,7 +380,7 @@ impl Lowerer<'_> {
     pub(crate) fn store_result(
         &mut self,
         lhs: &Access,
-        reduce: Option<Operator>,
+        reduce: Option<&Operator>,
         value: Expr,
         bindings: &Bindings,
     ) {

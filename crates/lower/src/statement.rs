@@ -84,7 +84,7 @@ impl<'a> Lowerer<'a> {
 
     pub(crate) fn stmt(&mut self, stmt: &Stmt, bindings: &Bindings) {
         match stmt {
-            Stmt::Assign { lhs, reduce, rhs } => self.assign(lhs, *reduce, rhs, bindings),
+            Stmt::Assign { lhs, reduce, rhs } => self.assign(lhs, reduce.as_ref(), rhs, bindings),
             Stmt::Forall { var, body } => self.forall(*var, body, bindings),
             Stmt::Where { consumer, producer } => self.where_(consumer, producer, bindings),
             Stmt::Sequence(stmts) => {
@@ -190,7 +190,13 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn assign(&mut self, lhs: &Access, reduce: Option<Operator>, rhs: &Value, bindings: &Bindings) {
+    fn assign(
+        &mut self,
+        lhs: &Access,
+        reduce: Option<&Operator>,
+        rhs: &Value,
+        bindings: &Bindings,
+    ) {
         if let Some(factor) = self.uncertain_factor(rhs) {
             return self.assign_by_factor(factor, lhs, reduce, rhs, bindings);
         }
@@ -233,7 +239,7 @@ impl<'a> Lowerer<'a> {
         &mut self,
         factor: Factor,
         lhs: &Access,
-        reduce: Option<Operator>,
+        reduce: Option<&Operator>,
         rhs: &Value,
         bindings: &Bindings,
     ) {
@@ -270,7 +276,7 @@ impl<'a> Lowerer<'a> {
                     .expect("every operator has an argument")
                     .element(&self.concrete.tensors);
                 let args = args.iter().map(|arg| self.value(arg, bindings)).collect();
-                value::apply(*op, element, args)
+                value::apply(op, element, args)
             }
             Value::Reduce { .. } => unreachable!("concrete notation has loops for reductions"),
         }
@@ -304,7 +310,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The value that a reduction into `tensor` begins with.
-    pub(crate) fn identity(&self, tensor: TensorVar, reduce: Option<Operator>) -> Scalar {
+    pub(crate) fn identity(&self, tensor: TensorVar, reduce: Option<&Operator>) -> Scalar {
         let data = &self.concrete.tensors[tensor];
         reduce
             .and_then(|op| op.identity(data.element))

@@ -5,7 +5,7 @@ use sparsec_index::Operator;
 use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Intrinsic, UnaryOp};
 
 /// `op` applied to arguments of type `element` (that of the last argument).
-pub(crate) fn apply(op: Operator, element: ElementType, args: Vec<Expr>) -> Expr {
+pub(crate) fn apply(op: &Operator, element: ElementType, args: Vec<Expr>) -> Expr {
     let mut args = args.into_iter();
     let mut next = || {
         args.next()
@@ -40,7 +40,7 @@ pub(crate) fn apply(op: Operator, element: ElementType, args: Vec<Expr>) -> Expr
 }
 
 /// The operation that combines two values of type `element`.
-pub(crate) fn binary(op: Operator, element: ElementType) -> Option<BinaryOp> {
+pub(crate) fn binary(op: &Operator, element: ElementType) -> Option<BinaryOp> {
     let of_bool = element == ElementType::Bool;
     Some(match op {
         Operator::Add if of_bool => BinaryOp::Or,
@@ -67,7 +67,7 @@ pub(crate) fn binary(op: Operator, element: ElementType) -> Option<BinaryOp> {
     })
 }
 
-fn intrinsic(op: Operator) -> Option<Intrinsic> {
+fn intrinsic(op: &Operator) -> Option<Intrinsic> {
     Some(match op {
         Operator::Sqrt => Intrinsic::Sqrt,
         Operator::Exp => Intrinsic::Exp,
@@ -104,7 +104,7 @@ pub(crate) fn store_combined(
     buffer: Buffer,
     at: Expr,
     value: Expr,
-    op: Option<Operator>,
+    op: Option<&Operator>,
 ) {
     let element = builder.function().buffers[buffer].compute;
     let computed = element.computed();

@@ -139,8 +139,8 @@ impl Lowerer<'_> {
         let temporaries = own_temporaries(producer);
         for (access, reduce) in &temporaries {
             let flag = self.flag(consumer, producer, access.tensor);
-            let unstored = self.unstored_after(producer, access.tensor, *reduce);
-            self.begin_workspace(access, *reduce, flag, unstored);
+            let unstored = self.unstored_after(producer, access.tensor, reduce.as_ref());
+            self.begin_workspace(access, reduce.as_ref(), flag, unstored);
         }
         self.stmt(producer, bindings);
         for (access, _) in &temporaries {
@@ -155,7 +155,7 @@ impl Lowerer<'_> {
     fn begin_workspace(
         &mut self,
         access: &Access,
-        reduce: Option<Operator>,
+        reduce: Option<&Operator>,
         flag: Flag,
         unstored: Option<Scalar>,
     ) {
@@ -199,7 +199,7 @@ impl Lowerer<'_> {
         &self,
         producer: &Stmt,
         temporary: TensorVar,
-        reduce: Option<Operator>,
+        reduce: Option<&Operator>,
     ) -> Option<Scalar> {
         let identity = self.identity(temporary, reduce);
         let mut stays = true;
@@ -228,7 +228,7 @@ impl Lowerer<'_> {
     pub(crate) fn assign_workspace(
         &mut self,
         lhs: &Access,
-        reduce: Option<Operator>,
+        reduce: Option<&Operator>,
         value: Expr,
         presence: Presence,
         bindings: &Bindings,
@@ -402,7 +402,7 @@ fn own_temporaries(producer: &Stmt) -> Vec<(Access, Option<Operator>)> {
         match stmt {
             Stmt::Assign { lhs, reduce, .. } => {
                 if !found.iter().any(|(known, _)| known.tensor == lhs.tensor) {
-                    found.push((lhs.clone(), *reduce));
+                    found.push((lhs.clone(), reduce.clone()));
                 }
             }
             Stmt::Forall { body, .. } => collect(body, found),

@@ -98,9 +98,9 @@ impl Collector {
         }
         let number = self.group.number(bound, &self.extents);
         if number == self.group.folds.len() {
-            self.group.folds.push(Fold::new(self.op, self.element));
+            self.group.folds.push(Fold::new(&self.op, self.element));
         }
-        self.group.folds[number].add(entry);
+        self.group.folds[number].add(&self.op, entry);
     }
 
     /// Puts the open sums to the finished ones, in order of their coordinates.
@@ -136,9 +136,9 @@ impl Collector {
         while let Some(first) = order.next() {
             let mut fold = self.folds[first];
             while let Some(other) = order.next_if(|other| row(*other) == row(first)) {
-                fold.merge(&self.folds[other]);
+                fold.merge(&self.op, &self.folds[other]);
             }
-            fold.fill_up(unstored, n);
+            fold.fill_up(&self.op, unstored, n);
             rows.push(row(first), fold.entry());
         }
         rows

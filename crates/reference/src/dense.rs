@@ -77,19 +77,19 @@ fn entry_at(context: &Context<'_>, expr: &Expr, point: &Point) -> Entry {
         Expr::Cast(element, body) => entry_at(context, body, point).cast(*element),
         Expr::Apply { op, args } => {
             let args = args.iter().map(|arg| entry_at(context, arg, point));
-            apply(*op, &args.collect::<Vec<_>>())
+            apply(op, &args.collect::<Vec<_>>())
         }
         Expr::Reduce { op, vars, body } => {
-            let mut fold = Fold::new(*op, body.element(&context.program.tensors));
+            let mut fold = Fold::new(op, body.element(&context.program.tensors));
             let (mut n, mut last) = (0, None);
             for_each_point(&context.extents_of(vars), &mut |coords| {
                 let entry = entry_at(context, body, &bind(point, vars, coords));
-                fold.add(entry);
+                fold.add(op, entry);
                 (n, last) = (n + 1, Some(entry.value));
             });
             match (last, fold.entry().stored) {
                 // Nothing is stored, so all values are one: rounded once.
-                (Some(value), false) => repeated(*op, value, n),
+                (Some(value), false) => repeated(op, value, n),
                 _ => fold.entry(),
             }
         }

@@ -56,7 +56,7 @@ impl Entry {
 }
 
 /// `op` applied to as many arguments as it takes.
-pub(crate) fn apply(op: Operator, args: &[Entry]) -> Entry {
+pub(crate) fn apply(op: &Operator, args: &[Entry]) -> Entry {
     for (at, arg) in args.iter().enumerate() {
         if let (false, Ok(value)) = (arg.stored, arg.value)
             && op.annihilator(at, value.element()) == Some(value)
@@ -84,7 +84,7 @@ pub(crate) fn apply(op: Operator, args: &[Entry]) -> Entry {
 
 /// `left op right`; the right side is not needed where the left one is a truth
 /// value that decides.
-pub(crate) fn binary(op: Operator, left: Value, right: Value, stored: bool) -> Value {
+pub(crate) fn binary(op: &Operator, left: Value, right: Value, stored: bool) -> Value {
     let left = left?;
     if left.element() == ElementType::Bool && op.annihilator(0, ElementType::Bool) == Some(left) {
         return Ok(left);
@@ -92,7 +92,7 @@ pub(crate) fn binary(op: Operator, left: Value, right: Value, stored: bool) -> V
     evaluate(op, &[left, right?], stored)
 }
 
-pub(crate) fn evaluate(op: Operator, args: &[Scalar], stored: bool) -> Value {
+pub(crate) fn evaluate(op: &Operator, args: &[Scalar], stored: bool) -> Value {
     let value = match stored {
         true => op.evaluate(args),
         false => op.evaluate_unstored(args),
@@ -105,10 +105,9 @@ fn is_rounded(element: ElementType) -> bool {
     matches!(element.kind(), Kind::Float | Kind::Complex)
 }
 
-/// Values reduced one after the other.
+/// Values reduced one after the other, with one operator.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fold {
-    op: Operator,
     value: Value,
     slack: f64,
     /// How many stored entries were added.
@@ -116,42 +115,41 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    pub(crate) fn new(op: Operator, element: ElementType) -> Self {
+    pub(crate) fn new(op: &Operator, element: ElementType) -> Self {
         let identity = op.identity(element).expect("only such operators reduce");
         Self {
-            op,
             value: Ok(identity),
             slack: 0.0,
             n_stored: 0,
         }
     }
 
-    pub(crate) fn add(&mut self, entry: Entry) {
-        let value = binary(self.op, self.value, entry.value, true);
-        self.slack = match (self.op, entry.value) {
+    pub(crate) fn add(&mut self, op: &Operator, entry: Entry) {
+        let value = binary(op, self.value, entry.value, true);
+        self.slack = match (op, entry.value) {
             // A sum in any order is as far off as its terms are large.
             (Operator::Add, Ok(term)) if term.element() != ElementType::Bool => {
                 self.slack + entry.slack + unit(term.element()) * magnitude(term)
             }
-            _ => slack(self.op, &[self.entry(), entry], value),
+            _ => slack(op, &[self.entry(), entry], value),
         };
         self.value = value;
         self.n_stored += u64::from(entry.stored);
     }
 
     /// Adds what another fold with the same operator has.
-    pub(crate) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, op: &Operator, other: &Self) {
         let n_stored = self.n_stored + other.n_stored;
-        self.add(other.entry());
+        self.add(op, other.entry());
         self.n_stored = n_stored;
     }
 
     /// Adds entries that are not stored until there are `n` in all.
-    pub(crate) fn fill_up(&mut self, unstored: Value, n: u64) {
+    pub(crate) fn fill_up(&mut self, op: &Operator, unstored: Value, n: u64) {
         let missing = n.saturating_sub(self.n_stored);
         if missing > 0 {
             let n_stored = self.n_stored;
-            self.add(repeated(self.op, unstored, missing));
+            self.add(op, repeated(op, unstored, missing));
             self.n_stored = n_stored;
         }
     }
@@ -166,7 +164,7 @@ impl Fold {
 }
 
 /// A value that is not stored, reduced `n` times, which is at least once.
-pub(crate) fn repeated(op: Operator, unstored: Value, n: u64) -> Entry {
+pub(crate) fn repeated(op: &Operator, unstored: Value, n: u64) -> Entry {
     Entry::unstored(unstored.map(|value| op.repeat(value, n).expect("the operator reduces")))
 }
 

@@ -37,13 +37,13 @@ pub(crate) fn unit(element: ElementType) -> f64 {
 }
 
 /// The slack of `value`, which is `op` applied to `args`.
-pub(crate) fn slack(op: Operator, args: &[Entry], value: Value) -> f64 {
+pub(crate) fn slack(op: &Operator, args: &[Entry], value: Value) -> f64 {
     let Ok(value) = value else { return 0.0 };
     let found = passed_on(op, args, value);
     if found.is_nan() { f64::INFINITY } else { found }
 }
 
-fn passed_on(op: Operator, args: &[Entry], value: Scalar) -> f64 {
+fn passed_on(op: &Operator, args: &[Entry], value: Scalar) -> f64 {
     let (size, slack) = (|at: usize| size(args[at].value), |at: usize| args[at].slack);
     let unit = unit(value.element());
     let exact = args.iter().all(|arg| arg.slack == 0.0);

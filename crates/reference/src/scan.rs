@@ -203,11 +203,11 @@ impl Node {
             Self::Source(number) => found[*number],
             Self::Cast(element, body) => body.entry(found).cast(*element),
             Self::Apply(op, args) => match args.as_slice() {
-                [a] => apply(*op, &[a.entry(found)]),
-                [a, b] => apply(*op, &[a.entry(found), b.entry(found)]),
+                [a] => apply(op, &[a.entry(found)]),
+                [a, b] => apply(op, &[a.entry(found), b.entry(found)]),
                 args => {
                     let args: Vec<Entry> = args.iter().map(|arg| arg.entry(found)).collect();
-                    apply(*op, &args)
+                    apply(op, &args)
                 }
             },
         }

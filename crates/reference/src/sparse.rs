@@ -85,7 +85,7 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn new(context: &'a Context<'_>, expr: &Expr) -> Self {
         let (reduction, inner, body) = match expr {
-            Expr::Reduce { op, vars, body } => (Some(*op), vars.as_slice(), body.as_ref()),
+            Expr::Reduce { op, vars, body } => (Some(op.clone()), vars.as_slice(), body.as_ref()),
             _ => (None, [].as_slice(), expr),
         };
         let of_var = |var: IndexVar| context.extents.get(&var).copied().unwrap_or(0);
@@ -102,7 +102,7 @@ impl<'a> Part<'a> {
 
     /// The value where nothing is stored.
     fn unstored(&self) -> Value {
-        match self.reduction {
+        match &self.reduction {
             None => self.formula.unstored,
             Some(op) if self.n_inner == 0 => Fold::new(op, self.element).entry().value,
             Some(op) => repeated(op, self.formula.unstored, self.n_inner).value,
@@ -118,7 +118,7 @@ impl<'a> Part<'a> {
             extents: &self.extents,
         });
         let mut state = State::new(&self.formula, vec![0; self.extents.len()]);
-        let Some(op) = self.reduction else {
+        let Some(op) = &self.reduction else {
             let mut rows = Rows::new(free.len());
             let mut row = Vec::new();
             for scan in scans {
@@ -131,7 +131,7 @@ impl<'a> Part<'a> {
             rows.sort(|_, _| unreachable!("each point is visited once"));
             return rows;
         };
-        let mut sums = Collector::new(op, self.element, free, &self.extents);
+        let mut sums = Collector::new(op.clone(), self.element, free, &self.extents);
         for scan in scans {
             sums.start(&scan.prefix);
             scan.run(&self.formula, &mut state, &mut |bound, entry| {
@@ -159,14 +159,16 @@ impl<'a> Part<'a> {
         let unstored = Entry::unstored(self.unstored());
         Box::new(move |bound| {
             let mut state = State::new(&self.formula, bound.to_vec());
-            let mut fold = Fold::new(op, self.element);
+            let mut fold = Fold::new(&op, self.element);
             for scan in &scans {
-                scan.run(&self.formula, &mut state, &mut |_, entry| fold.add(entry));
+                scan.run(&self.formula, &mut state, &mut |_, entry| {
+                    fold.add(&op, entry)
+                });
             }
             if !fold.entry().stored {
                 return unstored;
             }
-            fold.fill_up(self.formula.unstored, self.n_inner);
+            fold.fill_up(&op, self.formula.unstored, self.n_inner);
             fold.entry()
         })
     }
@@ -243,14 +245,14 @@ impl<'a, 'c> Builder<'a, 'c> {
             }
             Expr::Apply { op, args } => {
                 let args = args.iter().map(|arg| self.piece(arg)).collect();
-                applied(*op, args)
+                applied(op.clone(), args)
             }
             Expr::Reduce { op, .. } => {
                 let free = free_vars(expr);
                 let part = Part::new(self.context, expr);
                 let unstored = part.unstored();
                 let source = if part.is_wide(&free) {
-                    let entry = part.computed(*op, &free);
+                    let entry = part.computed(op.clone(), &free);
                     Source::Computed { vars: free, entry }
                 } else {
                     let extents: Vec<u64> = free.iter().map(|var| part.extents[*var]).collect();
@@ -313,7 +315,7 @@ fn applied(op: Operator, args: Vec<Piece>) -> Piece {
         .collect();
     Piece {
         support,
-        unstored: apply(op, &unstored).value,
+        unstored: apply(&op, &unstored).value,
         node: Node::Apply(op, args.into_iter().map(|arg| arg.node).collect()),
     }
 }

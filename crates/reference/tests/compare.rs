@@ -167,5 +167,9 @@ fn functions_pass_on_how_far_their_arguments_may_be() {
     assert!(may_be(root, &values, Scalar::F32(318.0)));
     assert!(!may_be(root, &values, Scalar::F32(330.0)));
     // The sum may be zero, so its inverse may be anything.
-    assert!(may_be("s = 1 / (sum{i}(x(i)) - 1e5)", &values, Scalar::F32(1e9)));
+    assert!(may_be(
+        "s = 1 / (sum{i}(x(i)) - 1e5)",
+        &values,
+        Scalar::F32(1e9)
+    ));
 }

@@ -186,7 +186,7 @@ impl Reader<'_> {
         }
         Ok(Stmt::Assign {
             lhs,
-            reduce: assignment.op,
+            reduce: assignment.op.clone(),
             rhs: rhs.expr,
         })
     }

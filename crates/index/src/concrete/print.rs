@@ -68,7 +68,9 @@ impl Concrete {
         let mut out = String::new();
         match stmt {
             Stmt::Assign { lhs, reduce, rhs } => {
-                let symbol = reduce.map_or_else(|| "=".to_owned(), assignment_symbol);
+                let symbol = reduce
+                    .as_ref()
+                    .map_or_else(|| "=".to_owned(), assignment_symbol);
                 let (lhs, rhs) = (self.names().access(lhs), self.names().node(rhs));
                 // Writing to a string cannot fail.
                 let _ = write!(out, "{lhs} {symbol} {rhs}");

@@ -235,7 +235,7 @@ impl Parser {
                 )
                 .help("cut the tensor before it is given");
         }
-        let named = Operator::functions().map(Operator::symbol);
+        let named = Operator::functions().map(|op| op.symbol());
         let is_like_function = closest(&tensor.text, named).is_some();
         let starts_plain = self.tokens.peek().kind == Kind::Name && !self.tokens.at_nth(1, "(");
         if is_like_function || !(seen.affine || starts_plain) {
@@ -297,7 +297,7 @@ impl Parser {
             .iter()
             .filter_map(|op| op.reduction_name());
         let known = Operator::functions()
-            .map(Operator::symbol)
+            .map(|op| op.symbol())
             .chain(types)
             .chain(reductions);
         match closest(text, known) {

@@ -47,11 +47,11 @@ impl<'a, W: Write> Printer<'a, W> {
                 self.bare(body)?;
                 self.out.write_char(')')
             }
-            NodeKind::Apply { op, args, .. } => self.apply(*op, args),
+            NodeKind::Apply { op, args, .. } => self.apply(op, args),
         }
     }
 
-    fn apply(&mut self, op: Operator, args: &[Node]) -> fmt::Result {
+    fn apply(&mut self, op: &Operator, args: &[Node]) -> fmt::Result {
         let symbol = op.symbol();
         match (op.style(), args) {
             (Style::Infix(binds), [left, right]) => {
@@ -64,11 +64,11 @@ impl<'a, W: Write> Printer<'a, W> {
             }
             (Style::Prefix(binds), [arg]) => {
                 self.out.write_str(symbol)?;
-                if op == Operator::Not {
+                if *op == Operator::Not {
                     self.out.write_char(' ')?;
                 }
                 // A minus before a number would become part of it.
-                let number = op == Operator::Neg && matches!(arg.kind, NodeKind::Number(_));
+                let number = *op == Operator::Neg && matches!(arg.kind, NodeKind::Number(_));
                 self.node(arg, if number { u8::MAX } else { binds })
             }
             _ => {
@@ -125,7 +125,10 @@ impl fmt::Display for Node {
 
 impl fmt::Display for Assignment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let symbol = self.op.map_or_else(|| "=".to_owned(), assignment_symbol);
+        let symbol = self
+            .op
+            .as_ref()
+            .map_or_else(|| "=".to_owned(), assignment_symbol);
         write!(f, "{} {symbol} {}", self.lhs, self.rhs)
     }
 }

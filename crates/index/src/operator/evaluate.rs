@@ -24,11 +24,11 @@ impl Operator {
     /// # Panics
     /// If the number or the types of the arguments are not what the operator
     /// takes.
-    pub fn evaluate(self, args: &[Scalar]) -> Option<Scalar> {
+    pub fn evaluate(&self, args: &[Scalar]) -> Option<Scalar> {
         match *args {
             [value] => Some(self.unary(value)),
             [left, right] => self.binary(left, right),
-            [Scalar::Bool(condition), left, right] if self == Self::Select => {
+            [Scalar::Bool(condition), left, right] if *self == Self::Select => {
                 Some(if condition { left } else { right })
             }
             _ => self.refuse(args),
@@ -38,7 +38,7 @@ impl Operator {
     /// The result on values that are not stored, such as fills and literals:
     /// that of [`evaluate`](Self::evaluate), but an unstored zero has no sign
     /// and an unstored `NaN` no payload, so that `-A(i)` has fill 0.
-    pub fn evaluate_unstored(self, args: &[Scalar]) -> Option<Scalar> {
+    pub fn evaluate_unstored(&self, args: &[Scalar]) -> Option<Scalar> {
         let annihilated = (0..args.len()).find_map(|at| {
             let annihilator = self.annihilator(at, args[at].element())?;
             (args[at] == annihilator).then_some(annihilator)
@@ -51,7 +51,7 @@ impl Operator {
 
     /// `value` reduced with itself, `n` times in all; `None` if the operator
     /// does not reduce. A float sum is rounded once.
-    pub fn repeat(self, value: Scalar, n: u64) -> Option<Scalar> {
+    pub fn repeat(&self, value: Scalar, n: u64) -> Option<Scalar> {
         let element = value.element();
         let identity = self.identity(element)?;
         if n == 0 || value == identity {
@@ -79,7 +79,7 @@ impl Operator {
         })
     }
 
-    fn unary(self, value: Scalar) -> Scalar {
+    fn unary(&self, value: Scalar) -> Scalar {
         macro_rules! integer {
             ($kind:ident, $v:expr, $neg:expr, $abs:expr, $relu:expr, $sign:expr) => {
                 Scalar::$kind(match self {
@@ -149,7 +149,7 @@ impl Operator {
             };
         }
         match value {
-            Scalar::Bool(v) if self == Self::Not => Scalar::Bool(!v),
+            Scalar::Bool(v) if *self == Self::Not => Scalar::Bool(!v),
             Scalar::I8(v) => signed!(I8, v),
             Scalar::I16(v) => signed!(I16, v),
             Scalar::I32(v) => signed!(I32, v),
@@ -166,7 +166,7 @@ impl Operator {
         }
     }
 
-    fn binary(self, left: Scalar, right: Scalar) -> Option<Scalar> {
+    fn binary(&self, left: Scalar, right: Scalar) -> Option<Scalar> {
         macro_rules! integer {
             ($kind:ident, $ty:ty, $a:expr, $b:expr) => {
                 Scalar::$kind(match self {
@@ -238,7 +238,7 @@ impl Operator {
         })
     }
 
-    fn compare<T: PartialOrd + std::fmt::Debug>(self, a: T, b: T) -> bool {
+    fn compare<T: PartialOrd + std::fmt::Debug>(&self, a: T, b: T) -> bool {
         match self {
             Self::Eq => a == b,
             Self::Ne => a != b,
@@ -250,7 +250,7 @@ impl Operator {
         }
     }
 
-    fn refuse(self, args: &[Scalar]) -> ! {
+    fn refuse(&self, args: &[Scalar]) -> ! {
         panic!("`{}` of {args:?}", self.symbol())
     }
 }
@@ -293,7 +293,7 @@ divmod!(divmod_f32, f32);
 divmod!(divmod_f64, f64);
 
 /// Repeated squaring, for integer products.
-fn power(op: Operator, value: Scalar, mut n: u64) -> Scalar {
+fn power(op: &Operator, value: Scalar, mut n: u64) -> Scalar {
     let combine = |a, b| op.evaluate(&[a, b]).expect("reductions do not fail");
     let mut result = value.element().one();
     let mut square = value;

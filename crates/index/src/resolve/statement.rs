@@ -21,7 +21,7 @@ pub(crate) fn resolve(
 ) -> Result<Statement> {
     let mut resolver = Resolver {
         sums: implied(&program.source, assignment)?,
-        op: assignment.op.unwrap_or(Operator::Add),
+        op: assignment.op.clone().unwrap_or(Operator::Add),
         first_var: program.vars.len(),
         program,
         declarations,
@@ -129,7 +129,7 @@ impl Resolver<'_> {
         let vars: Vec<IndexVar> = vars.collect();
         let body = self.part(node)?;
         self.bound.truncate(outer);
-        self.typer().reduce(self.op, node.span, vars, body)
+        self.typer().reduce(&self.op, node.span, vars, body)
     }
 
     fn part(&mut self, node: &Node) -> Result<Typed> {
@@ -141,19 +141,19 @@ impl Resolver<'_> {
             }
             NodeKind::Apply { op, op_span, args } => {
                 let args: Result<Vec<Typed>> = args.iter().map(|arg| self.node(arg)).collect();
-                self.typer().apply(*op, op_span.0, args?, node.span)
+                self.typer().apply(op, op_span.0, args?, node.span)
             }
             NodeKind::Cast(element, body) => {
                 let body = self.node(body)?;
                 self.typer().cast(*element, body)
             }
-            NodeKind::Reduce { op, vars, body } => self.reduction(*op, vars, body, node.span),
+            NodeKind::Reduce { op, vars, body } => self.reduction(op, vars, body, node.span),
         }
     }
 
     fn reduction(
         &mut self,
-        op: Operator,
+        op: &Operator,
         words: &[Word],
         body: &Node,
         span: Span,
@@ -196,8 +196,9 @@ impl Resolver<'_> {
     fn assigned(&mut self, assignment: &Assignment, tensor: TensorVar, rhs: Typed) -> Result<Expr> {
         let name = &assignment.lhs.name.text;
         // Reducing checks this too, but there may be nothing to reduce.
-        let (op, span) = (self.op, rhs.span);
-        self.typer().reduce(op, span, Vec::new(), rhs.clone())?;
+        let span = rhs.span;
+        self.typer()
+            .reduce(&self.op, span, Vec::new(), rhs.clone())?;
         let declared = self.declarations.get(name).and_then(|known| known.element);
         let element = declared.unwrap_or(rhs.element);
         let rhs = self.typer().convert(rhs, element)?;

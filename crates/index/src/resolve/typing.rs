@@ -88,7 +88,7 @@ impl Typer<'_> {
             NodeKind::Apply { op, op_span, args } => {
                 let args = args.iter().map(|arg| self.node(arg, access));
                 let args: Result<Vec<Typed>> = args.collect();
-                self.apply(*op, op_span.0, args?, node.span)
+                self.apply(op, op_span.0, args?, node.span)
             }
             NodeKind::Cast(element, body) => {
                 let body = self.node(body, access)?;
@@ -109,13 +109,13 @@ impl Typer<'_> {
     /// for numbers.
     pub(crate) fn apply(
         &self,
-        op: Operator,
+        op: &Operator,
         op_span: Span,
         mut args: Vec<Typed>,
         span: Span,
     ) -> Result<Typed> {
         let mut condition = None;
-        if op == Operator::Select {
+        if *op == Operator::Select {
             let first = args.remove(0);
             self.expect_bool(op, op_span, &first)?;
             condition = Some(first);
@@ -155,7 +155,7 @@ impl Typer<'_> {
         }
         Ok(Typed {
             expr: Expr::Apply {
-                op,
+                op: op.clone(),
                 args: converted,
             },
             element: op.result_type(common),
@@ -171,7 +171,7 @@ impl Typer<'_> {
     /// `E0208` and `E0223`.
     pub(crate) fn reduce(
         &self,
-        op: Operator,
+        op: &Operator,
         op_span: Span,
         vars: Vec<IndexVar>,
         body: Typed,
@@ -194,7 +194,7 @@ impl Typer<'_> {
         let body = self.convert(body, accumulator.computed())?;
         Ok(Typed {
             expr: Expr::Reduce {
-                op,
+                op: op.clone(),
                 vars,
                 body: Box::new(body.expr),
             },
@@ -267,7 +267,7 @@ impl Typer<'_> {
         self.cast(element, value)
     }
 
-    fn expect_bool(&self, op: Operator, op_span: Span, arg: &Typed) -> Result<()> {
+    fn expect_bool(&self, op: &Operator, op_span: Span, arg: &Typed) -> Result<()> {
         if arg.element == ElementType::Bool {
             return Ok(());
         }
@@ -290,7 +290,7 @@ impl Typer<'_> {
     /// The diagnostic for arguments that meet in a type which `op` does not take.
     fn not_taken(
         &self,
-        op: Operator,
+        op: &Operator,
         op_span: Span,
         args: &[Typed],
         common: ElementType,

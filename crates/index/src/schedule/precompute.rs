@@ -305,7 +305,7 @@ fn assigned_to(stmt: &Stmt, access: &Access) -> Stmt {
     match stmt {
         Stmt::Assign { reduce, rhs, .. } => Stmt::Assign {
             lhs: access.clone(),
-            reduce: *reduce,
+            reduce: reduce.clone(),
             rhs: rhs.clone(),
         },
         Stmt::Forall { var, body } => Stmt::Forall {

@@ -341,7 +341,7 @@ impl Parser {
 fn reduction_names() -> impl Iterator<Item = &'static str> {
     Operator::REDUCTIONS
         .into_iter()
-        .filter_map(Operator::reduction_name)
+        .filter_map(|op| op.reduction_name())
 }
 
 fn apply(op: Operator, op_span: Span, args: Vec<Node>) -> Node {
