@@ -200,7 +200,7 @@ fn result(compiled: &Compiled, kernel: &Kernel) -> Result<OutputTensor> {
     let name = compiled.results()[0];
     let function = kernel.function();
     let program = compiled.program();
-    let vars = &program.statements[0].lhs.vars;
+    let vars = &program.statements[0].lhs.vars();
     OutputTensor::new(
         function,
         function

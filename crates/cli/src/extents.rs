@@ -33,7 +33,8 @@ type Var<'a> = (usize, &'a str);
 #[derive(Debug)]
 struct ScopedUse<'a> {
     tensor: &'a str,
-    vars: Vec<Var<'a>>,
+    /// The variable that stands alone at each mode.
+    vars: Vec<Option<Var<'a>>>,
 }
 
 impl<'a> Extents<'a> {
@@ -73,7 +74,10 @@ impl<'a> Extents<'a> {
         let known = self.tensors.get(tensor).map_or(&[][..], Vec::as_slice);
         let modes = first.vars.iter().enumerate();
         modes
-            .map(|(mode, (_, var))| known.get(mode).copied().flatten().ok_or(*var))
+            .map(|(mode, var)| {
+                let name = var.map_or("", |(_, name)| name);
+                known.get(mode).copied().flatten().ok_or(name)
+            })
             .collect()
     }
 
@@ -89,6 +93,9 @@ impl<'a> Extents<'a> {
             let modes = self.tensors.entry(used.tensor).or_default();
             modes.resize(modes.len().max(used.vars.len()), None);
             for (var, mode) in used.vars.iter().zip(modes) {
+                let Some(var) = var else {
+                    continue;
+                };
                 let known = self
                     .vars
                     .get(var)
@@ -124,10 +131,10 @@ struct Scopes<'a> {
 
 impl<'a> Scopes<'a> {
     fn note(&mut self, used: &'a TensorUse) {
-        let vars = used
-            .indices
-            .iter()
-            .map(|word| (self.scope_of(&word.text), word.text.as_str()));
+        let vars = used.indices.iter().map(|index| {
+            let word = index.as_var()?;
+            Some((self.scope_of(&word.text), word.text.as_str()))
+        });
         let scoped = ScopedUse {
             tensor: &used.name.text,
             vars: vars.collect(),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use sparsec::io::{self, ReadOptions};
+use sparsec::notation::Index;
 use sparsec::{
     Diagnostic, ElementType, Format, Inputs, PackOptions, Preset, Result, Tensor, code, generate,
 };
@@ -187,7 +188,10 @@ fn given_extents(problem: &Problem, name: &str) -> Option<Vec<Option<u64>>> {
     let mut extents: Vec<Option<u64>> = Vec::new();
     for used in problem.uses(name) {
         extents.resize(extents.len().max(used.indices.len()), None);
-        for (extent, word) in extents.iter_mut().zip(&used.indices) {
+        for (extent, index) in extents.iter_mut().zip(&used.indices) {
+            let Some(word) = index.as_var() else {
+                continue;
+            };
             *extent = extent.or(problem.request.extents.get(&word.text).copied());
         }
     }
@@ -268,7 +272,7 @@ fn unknown_extent(call: &Call, problem: &Problem, pair: &Pair, var: &str) -> Dia
     );
     let place = problem
         .uses(&pair.name)
-        .flat_map(|used| &used.indices)
+        .flat_map(|used| used.indices.iter().flat_map(Index::vars))
         .find(|word| word.text == var);
     let error = match place {
         Some(word) => error.also(&problem.request.expression, word.span, "used here"),

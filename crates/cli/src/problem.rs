@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use sparsec::notation::{Node, NodeKind, TensorUse};
+use sparsec::notation::{Index, Node, NodeKind, TensorUse};
 use sparsec::suggest::closest;
 use sparsec::{
     Diagnostic, ElementType, FormatSpec, Notation, Request, Result, Source, TensorName, code,
@@ -143,9 +143,11 @@ impl Problem {
     fn index_variables(&self) -> BTreeSet<&str> {
         let mut vars = BTreeSet::new();
         for statement in &self.notation.statements {
-            vars.extend(statement.lhs.indices.iter().map(|word| word.text.as_str()));
+            let lhs = statement.lhs.indices.iter().flat_map(Index::vars);
+            vars.extend(lhs.map(|word| word.text.as_str()));
             statement.rhs.for_each_access(&mut |used| {
-                vars.extend(used.indices.iter().map(|word| word.text.as_str()));
+                let indices = used.indices.iter().flat_map(Index::vars);
+                vars.extend(indices.map(|word| word.text.as_str()));
             });
             bound_variables(&statement.rhs, &mut vars);
         }

@@ -121,8 +121,8 @@ impl Check<'_> {
                     self.name(access)
                 )))
         };
-        let repeats = |(mode, var)| access.vars[..mode].contains(var);
-        if access.vars.iter().enumerate().any(repeats) {
+        let repeats = |(mode, index)| access.indices[..mode].contains(index);
+        if access.indices.iter().enumerate().any(repeats) {
             return refuse("and this access would have to search them");
         }
         if !is_perfect_nest(&self.concrete.stmt) {
@@ -164,11 +164,11 @@ impl Check<'_> {
                     result.name
                 )))
         };
-        if lhs.vars.len() > 1 {
+        if lhs.indices.len() > 1 {
             return refuse(format!(
                 "the entries of `{}` are produced in no order over {} modes at once",
                 result.name,
-                lhs.vars.len(),
+                lhs.indices.len(),
             ));
         }
         let element = self.concrete.tensors[lhs.tensor].element;
@@ -213,8 +213,9 @@ impl Check<'_> {
             if level.kind.capabilities().random_insert {
                 continue;
             }
-            let wanted = levels[..=number].iter().map(|level| lhs.vars[level.mode()]);
-            if !loops.iter().copied().take(number + 1).eq(wanted) {
+            let wanted = levels[..=number].iter();
+            let wanted = wanted.map(|level| lhs.var(level.mode()));
+            if !loops.iter().copied().map(Some).take(number + 1).eq(wanted) {
                 let order: Vec<&str> = loops.iter().map(|var| self.var(*var)).collect();
                 return Err(self
                     .error(

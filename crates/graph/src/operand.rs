@@ -97,7 +97,7 @@ impl Operands {
     /// Whether the level of `access` at `var` holds only stored coordinates,
     /// so that a loop over `var` walks it; `None` where no level is at `var`.
     pub fn is_sparse_at(&self, access: &Access, var: IndexVar, formats: &Formats) -> Option<bool> {
-        if self.is_listed(access.tensor) && access.vars.contains(&var) {
+        if self.is_listed(access.tensor) && access.uses(var) {
             return Some(true);
         }
         let (_, level) = level_at(access, var, formats.of(access.tensor))?;
@@ -131,7 +131,7 @@ pub fn level_at<'f>(
         .levels()
         .iter()
         .enumerate()
-        .find(|(_, level)| access.vars[level.mode()] == var)
+        .find(|(_, level)| access.var(level.mode()) == Some(var))
 }
 
 /// Workspaces that feed a sparse level of what their consumer assigns.
@@ -148,7 +148,7 @@ fn listed_workspaces(concrete: &Concrete, formats: &Formats) -> BTreeSet<TensorV
                     .is_some_and(|(_, level)| !level.kind.capabilities().full)
             };
             if concrete.tensors[access.tensor].role == TensorRole::Workspace
-                && access.vars.iter().any(feeds_sparse)
+                && access.vars().iter().any(feeds_sparse)
             {
                 listed.insert(access.tensor);
             }

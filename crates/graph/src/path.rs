@@ -50,10 +50,11 @@ pub fn edges(access: &Access, format: &Format) -> Vec<Edge> {
         if level.kind.capabilities().full {
             continue;
         }
-        let after = access.vars[level.mode()];
-        let outer = levels[..number]
-            .iter()
-            .map(|level| access.vars[level.mode()]);
+        let Some(after) = access.var(level.mode()) else {
+            continue;
+        };
+        let outer = levels[..number].iter();
+        let outer = outer.filter_map(|level| access.var(level.mode()));
         for before in outer.filter(|before| *before != after) {
             edges.push(Edge {
                 before,

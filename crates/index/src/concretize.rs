@@ -42,7 +42,7 @@ pub fn concretize(program: &Program, statement: usize) -> Concrete {
         },
     };
     let (op, bound, body) = peel(&statement.rhs);
-    let mut loops = statement.lhs.vars.clone();
+    let mut loops = statement.lhs.vars();
     loops.extend(bound);
     let target = Target {
         lhs: statement.lhs.clone(),
@@ -80,7 +80,7 @@ fn peel(expr: &Expr) -> (Option<Operator>, Vec<IndexVar>, &Expr) {
 fn simplified(expr: &Expr) -> Expr {
     let vars = |expr: &Expr| {
         let mut found = BTreeSet::new();
-        expr.for_each_access(&mut |access| found.extend(access.vars.iter().copied()));
+        expr.for_each_access(&mut |access| found.extend(access.vars()));
         found
     };
     let simple = expr.simplify();
@@ -179,11 +179,7 @@ impl Builder {
             role: TensorRole::Workspace,
             span,
         };
-        Access {
-            tensor: self.names.tensors.push(data),
-            vars: Vec::new(),
-            span,
-        }
+        Access::plain(self.names.tensors.push(data), &[], span)
     }
 }
 
@@ -201,8 +197,8 @@ impl Temporaries {
 fn depth(expr: &Expr, loops: &[IndexVar]) -> usize {
     let mut depth = 0;
     expr.for_each_access(&mut |access| {
-        for var in &access.vars {
-            if let Some(place) = loops.iter().position(|known| known == var) {
+        for var in access.vars() {
+            if let Some(place) = loops.iter().position(|known| *known == var) {
                 depth = depth.max(place + 1);
             }
         }

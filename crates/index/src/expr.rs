@@ -6,6 +6,7 @@
 
 use sparsec_base::{Arena, ElementType, Scalar, Span};
 
+use crate::index_expr::IndexExpr;
 use crate::operator::Operator;
 use crate::program::{IndexVar, IndexVarData, TensorData, TensorVar};
 
@@ -14,8 +15,8 @@ use crate::program::{IndexVar, IndexVarData, TensorData, TensorVar};
 pub struct Access {
     /// The tensor.
     pub tensor: TensorVar,
-    /// One index variable for each mode.
-    pub vars: Vec<IndexVar>,
+    /// The coordinate along each mode.
+    pub indices: Vec<IndexExpr>,
     /// The place in the source; not part of what the access is.
     pub span: Span,
 }
@@ -23,7 +24,7 @@ pub struct Access {
 /// Two accesses are equal if they read the same entries, wherever they stand.
 impl PartialEq for Access {
     fn eq(&self, other: &Self) -> bool {
-        self.tensor == other.tensor && self.vars == other.vars
+        self.tensor == other.tensor && self.indices == other.indices
     }
 }
 
@@ -32,7 +33,61 @@ impl Eq for Access {}
 impl std::hash::Hash for Access {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.tensor.hash(state);
-        self.vars.hash(state);
+        self.indices.hash(state);
+    }
+}
+
+impl Access {
+    /// An access with one index variable for each mode.
+    pub fn plain(tensor: TensorVar, vars: &[IndexVar], span: Span) -> Self {
+        Self {
+            tensor,
+            indices: vars.iter().map(|var| IndexExpr::from(*var)).collect(),
+            span,
+        }
+    }
+
+    /// The variable that stands alone at a mode; `None` where anything else
+    /// stands there.
+    pub fn var(&self, mode: usize) -> Option<IndexVar> {
+        self.indices[mode].as_var()
+    }
+
+    /// The variables of all modes, if each mode has one and nothing else.
+    pub fn plain_vars(&self) -> Option<Vec<IndexVar>> {
+        self.indices.iter().map(IndexExpr::as_var).collect()
+    }
+
+    /// Every variable of the access, each once, in order of appearance.
+    pub fn vars(&self) -> Vec<IndexVar> {
+        let mut found = Vec::new();
+        for index in &self.indices {
+            index.for_each_var(&mut |var| {
+                if !found.contains(&var) {
+                    found.push(var);
+                }
+            });
+        }
+        found
+    }
+
+    /// Whether the access depends on `var`.
+    pub fn uses(&self, var: IndexVar) -> bool {
+        self.indices.iter().any(|index| index.uses(var))
+    }
+
+    /// The first mode where `var` stands alone.
+    pub fn mode_of(&self, var: IndexVar) -> Option<usize> {
+        (0..self.indices.len()).find(|mode| self.var(*mode) == Some(var))
+    }
+
+    /// The access with each variable exchanged for another.
+    #[must_use]
+    pub fn renamed(&self, rename: &dyn Fn(IndexVar) -> IndexVar) -> Self {
+        Self {
+            indices: self.indices.iter().map(|e| e.renamed(rename)).collect(),
+            ..self.clone()
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 //! | [`notation`]  | the syntax tree of index notation: parse and print             |
 //! | [`program`]   | tensors, index variables and typed statements of a program     |
 //! | [`expr`]      | typed expressions                                              |
+//! | [`index_expr`] | what stands at a mode of an access                            |
 //! | [`operator`]  | every operator with its declared properties                    |
 //! | [`resolve`]   | notation to program: names, extents, types, implied sums       |
 //! | [`concrete`]  | loops over index variables, blind to formats: parse and print  |
@@ -30,6 +31,7 @@ pub mod concrete;
 pub mod concretize;
 pub mod einsum;
 pub mod expr;
+pub mod index_expr;
 pub mod notation;
 pub mod operator;
 pub mod program;
@@ -43,6 +45,7 @@ pub use concrete::{Concrete, Stmt};
 pub use concretize::concretize;
 pub use einsum::Einsum;
 pub use expr::{Access, Expr};
+pub use index_expr::IndexExpr;
 pub use notation::Notation;
 pub use operator::Operator;
 pub use program::{IndexVar, IndexVarData, Program, Statement, TensorData, TensorRole, TensorVar};

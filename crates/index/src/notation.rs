@@ -31,6 +31,7 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 
+mod index;
 mod parse;
 mod print;
 
@@ -38,6 +39,7 @@ use sparsec_base::{ElementType, Source, Span};
 
 use crate::operator::Operator;
 
+pub use index::{Index, IndexKind};
 pub(crate) use parse::Parser;
 
 /// A program of index notation as it is written.
@@ -67,8 +69,8 @@ pub struct Assignment {
 pub struct TensorUse {
     /// The tensor.
     pub name: Word,
-    /// One index variable a mode.
-    pub indices: Vec<Word>,
+    /// One index a mode.
+    pub indices: Vec<Index>,
     /// The tensor with its indices.
     pub span: Span,
 }

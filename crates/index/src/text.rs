@@ -5,7 +5,7 @@ use std::fmt;
 use sparsec_base::{Arena, Scalar, Span};
 
 use crate::expr::{Access, Expr};
-use crate::notation::{Node, NodeKind, Number, Place, TensorUse, Word};
+use crate::notation::{Index, Node, NodeKind, Number, Place, TensorUse, Word};
 use crate::operator::Operator;
 use crate::program::{IndexVar, IndexVarData, Program, TensorData, TensorVar};
 
@@ -19,10 +19,11 @@ pub(crate) struct Names<'a> {
 impl Names<'_> {
     /// The access as it would be written.
     pub(crate) fn access(&self, access: &Access) -> TensorUse {
-        let indices = access.vars.iter().map(|var| word(&self.vars[*var].name));
+        let name = |var| word(&self.vars[var].name);
+        let indices = access.indices.iter();
         TensorUse {
             name: word(&self.tensors[access.tensor].name),
-            indices: indices.collect(),
+            indices: indices.map(|index| Index::of(index, &name)).collect(),
             span: access.span,
         }
     }

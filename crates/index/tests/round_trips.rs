@@ -27,7 +27,7 @@ fn node(kind: NodeKind) -> Node {
 fn access(name: &str, indices: &[&str]) -> Node {
     node(NodeKind::Access(TensorUse {
         name: word(name),
-        indices: indices.iter().map(|index| word(index)).collect(),
+        indices: indices.iter().map(|index| word(index).into()).collect(),
         span: Default::default(),
     }))
 }
@@ -101,7 +101,7 @@ fn assignment() -> impl Strategy<Value = Assignment> {
     (lhs, op, expression()).prop_map(|(indices, op, rhs)| Assignment {
         lhs: TensorUse {
             name: word("y"),
-            indices: indices.into_iter().map(word).collect(),
+            indices: indices.into_iter().map(|name| word(name).into()).collect(),
             span: Default::default(),
         },
         op,

@@ -143,15 +143,16 @@ impl Lowerer<'_> {
         // In some cases of a loop outside, fewer operands are left, and the
         // loops inside may visit less.
         let has_cases = |level: usize| {
-            let lattice = self.result_lattice(access.vars[levels[level].mode()]);
+            let var = access.var(levels[level].mode());
+            let lattice = var.and_then(|var| self.result_lattice(var));
             lattice.is_none_or(|lattice| lattice.points.len() > 1)
         };
         if begin < first && (0..begin).any(has_cases) {
             return true;
         }
         (begin..first).any(|level| {
-            let var = access.vars[levels[level].mode()];
-            let Some(lattice) = self.result_lattice(var) else {
+            let var = access.var(levels[level].mode());
+            let Some(lattice) = var.and_then(|var| self.result_lattice(var)) else {
                 return true;
             };
             let innermost = level + 1 == first;
@@ -229,7 +230,7 @@ impl Lowerer<'_> {
         let levels = self.formats.of(access.tensor).levels();
         let level = levels
             .iter()
-            .position(|level| access.vars[level.mode()] == var);
+            .position(|level| access.var(level.mode()) == Some(var));
         if let (Some(number), Some(fill)) = (level, self.fill)
             && fill.level == level
             && self.assigns_result(body)
@@ -369,7 +370,7 @@ impl Lowerer<'_> {
             .skip(chain.first);
         for (number, level) in appended {
             let crd = self.tensors[&access.tensor].crd(number);
-            let coordinate = bindings.coordinates[&access.vars[level.mode()]].clone();
+            let coordinate = bindings.coordinate(&access.indices[level.mode()]);
             self.builder.store(crd, chain.counter, coordinate);
         }
         self.builder.assign(chain.counter, next);

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use sparsec_graph::Operand;
-use sparsec_index::IndexVar;
+use sparsec_index::{IndexExpr, IndexVar};
 use sparsec_loop::Expr;
 
 /// Where a cursor is within the level it has reached.
@@ -65,6 +65,12 @@ pub(crate) struct Bindings {
 }
 
 impl Bindings {
+    /// The coordinate that an index is, whose variables are all bound.
+    pub(crate) fn coordinate(&self, index: &IndexExpr) -> Expr {
+        let var = index.as_var().expect("indices are plain variables");
+        self.coordinates[&var].clone()
+    }
+
     /// The position that the result has been followed to.
     pub(crate) fn result_position(&self) -> &Expr {
         let cursor = self.result.as_ref().expect("the result has a cursor");

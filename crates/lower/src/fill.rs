@@ -75,7 +75,7 @@ impl Lowerer<'_> {
             let Some(lattice) = lattice.filter(|lattice| lattice.everything) else {
                 break;
             };
-            if access.vars[level.mode()] != *var {
+            if access.var(level.mode()) != Some(*var) {
                 break;
             }
             found = Some(number);

@@ -70,9 +70,9 @@ impl Lowerer<'_> {
         stmt.for_each_assign(&mut |_, _, rhs| {
             rhs.for_each_access(&mut |access| {
                 let levels = self.formats.of(access.tensor).levels();
-                let vars: Vec<IndexVar> = levels
+                let vars: Vec<Option<IndexVar>> = levels
                     .iter()
-                    .map(|level| access.vars[level.mode()])
+                    .map(|level| access.var(level.mode()))
                     .collect();
                 found |= levels.iter().enumerate().any(|(number, level)| {
                     !level.is_full() && vars[..number].contains(&vars[number])
@@ -98,7 +98,9 @@ impl Lowerer<'_> {
                 let Some(level) = levels.get(bindings.cursors[&operand].levels) else {
                     return;
                 };
-                let var = access.vars[level.mode()];
+                let Some(var) = access.var(level.mode()) else {
+                    return;
+                };
                 if !level.is_full() && bindings.coordinates.contains_key(&var) {
                     found = Some((operand, var));
                 }

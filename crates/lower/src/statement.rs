@@ -131,7 +131,7 @@ impl<'a> Lowerer<'a> {
         let mut found = None;
         self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
             let mut look = |access: &Access| {
-                let mode = access.vars.iter().position(|known| *known == var);
+                let mode = access.mode_of(var);
                 if let (None, Some(mode), Some(arrays)) =
                     (found, mode, self.tensors.get(&access.tensor))
                 {
@@ -171,7 +171,8 @@ impl<'a> Lowerer<'a> {
         }
         let levels = self.formats.of(access.tensor).levels();
         while let Some(level) = levels.get(cursor.levels) {
-            let coordinate = coordinates.get(&access.vars[level.mode()]);
+            let var = access.var(level.mode());
+            let coordinate = var.and_then(|var| coordinates.get(&var));
             let (true, Some(coordinate)) = (level.kind.capabilities().full, coordinate) else {
                 return;
             };
@@ -186,7 +187,7 @@ impl<'a> Lowerer<'a> {
     pub(crate) fn mode_extent(&self, access: &Access, mode: usize) -> Expr {
         match self.tensors.get(&access.tensor) {
             Some(arrays) => Expr::Var(arrays.extents[mode]),
-            None => self.extent(access.vars[mode]),
+            None => self.extent(access.var(mode).expect("workspaces have plain variables")),
         }
     }
 
@@ -303,7 +304,7 @@ impl<'a> Lowerer<'a> {
     pub(crate) fn walked_level(&self, operand: Operand, var: IndexVar) -> Option<usize> {
         let access = self.operands.access(operand);
         if self.operands.is_listed(access.tensor) {
-            return access.vars.contains(&var).then_some(0);
+            return access.uses(var).then_some(0);
         }
         let (number, level) = level_at(access, var, self.formats.of(access.tensor))?;
         (!level.kind.capabilities().full).then_some(number)

@@ -79,7 +79,7 @@ impl Lowerer<'_> {
         let mut wanted: Vec<Access> = Vec::new();
         self.concrete.stmt.for_each_assign(&mut |lhs, _, _| {
             let is_array = self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace
-                && !lhs.vars.is_empty();
+                && !lhs.indices.is_empty();
             if is_array && !wanted.iter().any(|known| known.tensor == lhs.tensor) {
                 wanted.push(lhs.clone());
             }
@@ -128,9 +128,9 @@ impl Lowerer<'_> {
 
     fn workspace_len(&self, access: &Access) -> Expr {
         access
-            .vars
-            .iter()
-            .map(|var| self.extent(*var))
+            .vars()
+            .into_iter()
+            .map(|var| self.extent(var))
             .reduce(Expr::mul)
             .unwrap_or(Expr::int(1))
     }
@@ -290,9 +290,9 @@ impl Lowerer<'_> {
     /// The position of an entry of an array workspace: row-major.
     fn workspace_position(&self, access: &Access, bindings: &Bindings) -> Expr {
         let mut position = Expr::int(0);
-        for var in &access.vars {
-            let coordinate = bindings.coordinates[var].clone();
-            position = crate::level::dense::locate(&position, self.extent(*var), coordinate);
+        for var in access.vars() {
+            let coordinate = bindings.coordinates[&var].clone();
+            position = crate::level::dense::locate(&position, self.extent(var), coordinate);
         }
         position
     }

@@ -47,7 +47,7 @@ pub fn cost(concrete: &Concrete, formats: &Formats, conversions: usize) -> Cost 
                 |access: &Access| concrete.tensors[access.tensor].role == TensorRole::Workspace;
             if is_workspace(lhs) && !workspaces.contains(&lhs.tensor) {
                 workspaces.push(lhs.tensor);
-                cost.workspace_modes += lhs.vars.len();
+                cost.workspace_modes += lhs.indices.len();
             }
             if let Some(innermost) = loops.last() {
                 cost.strided += accesses
@@ -66,9 +66,9 @@ pub fn cost(concrete: &Concrete, formats: &Formats, conversions: usize) -> Cost 
             };
             for (at, var) in loops.iter().enumerate() {
                 let begins_walk = walked(var)
-                    || accesses.iter().any(|access| {
-                        formats.of(access.tensor).has_sparse() && access.vars.contains(var)
-                    });
+                    || accesses
+                        .iter()
+                        .any(|access| formats.of(access.tensor).has_sparse() && access.uses(*var));
                 if !begins_walk {
                     cost.repeated_walks +=
                         loops[at + 1..].iter().filter(|inner| walked(inner)).count();

@@ -31,7 +31,8 @@ pub fn default_result_format(
         .flat_map(|access| path::edges(access, formats.of(access.tensor)))
         .map(|edge| (edge.before, edge.after))
         .collect();
-    let lhs = &statement.lhs.vars;
+    let lhs = statement.lhs.vars();
+    let lhs = lhs.as_slice();
     let levels: Vec<Level> = stored_order(lhs, &edges)
         .into_iter()
         .map(|mode| {

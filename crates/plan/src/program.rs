@@ -103,7 +103,8 @@ fn split(program: &mut Program, number: usize, formats: &mut Formats) -> Option<
     let statement = program.statements[number].clone();
     let part = part_to_split(&statement.rhs)?.clone();
     let mut free = free_vars(&part);
-    let in_lhs = |var: &IndexVar| statement.lhs.vars.iter().position(|known| known == var);
+    let lhs = statement.lhs.vars();
+    let in_lhs = |var: &IndexVar| lhs.iter().position(|known| known == var);
     free.sort_by_key(|var| in_lhs(var).unwrap_or(usize::MAX));
     let temporary = program.tensors.push(TensorData {
         name: fresh_name(program),
@@ -118,11 +119,7 @@ fn split(program: &mut Program, number: usize, formats: &mut Formats) -> Option<
     let format = format_of(&statement, &part, &free, formats.of(statement.lhs.tensor));
     formats.set(temporary, format);
     let span = statement.span;
-    let read = Expr::Access(Access {
-        tensor: temporary,
-        vars: free.clone(),
-        span,
-    });
+    let read = Expr::Access(Access::plain(temporary, &free, span));
     let mut replaced = false;
     program.statements[number].rhs = statement.rhs.map_parts(&mut |candidate| {
         let is_part = !replaced && *candidate == part;
@@ -149,19 +146,10 @@ fn renamed(
             (*var, program.vars.push(data))
         })
         .collect();
-    let rename = |var: &IndexVar| own.get(var).copied().unwrap_or(*var);
+    let rename = |var: IndexVar| own.get(&var).copied().unwrap_or(var);
     Statement {
-        lhs: Access {
-            tensor: temporary,
-            vars: free.iter().map(rename).collect(),
-            span,
-        },
-        rhs: part.map_accesses(&mut |access| {
-            Some(Expr::Access(Access {
-                vars: access.vars.iter().map(rename).collect(),
-                ..access.clone()
-            }))
-        }),
+        lhs: Access::plain(temporary, free, span).renamed(&rename),
+        rhs: part.map_accesses(&mut |access| Some(Expr::Access(access.renamed(&rename)))),
         span,
     }
 }
@@ -204,9 +192,9 @@ fn free_vars(expr: &Expr) -> Vec<IndexVar> {
     let bound = bound_vars(expr);
     let mut free: Vec<IndexVar> = Vec::new();
     expr.for_each_access(&mut |access| {
-        for var in &access.vars {
-            if !bound.contains(var) && !free.contains(var) {
-                free.push(*var);
+        for var in access.vars() {
+            if !bound.contains(&var) && !free.contains(&var) {
+                free.push(var);
             }
         }
     });
@@ -229,7 +217,7 @@ fn bound_vars(expr: &Expr) -> Vec<IndexVar> {
 /// The format of the temporary of `part`, over `vars`.
 fn format_of(statement: &Statement, part: &Expr, vars: &[IndexVar], result: &Format) -> Format {
     let may_be_dense = result.is_all_dense() && is_term(&statement.rhs, part);
-    let kind = |var: &IndexVar| match statement.lhs.vars.contains(var) && may_be_dense {
+    let kind = |var: &IndexVar| match statement.lhs.uses(*var) && may_be_dense {
         true => LevelKind::Dense,
         false => LevelKind::Compressed,
     };

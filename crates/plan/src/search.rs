@@ -248,7 +248,7 @@ impl<'a> Draft<'a> {
         else {
             return Ok(());
         };
-        let is_reduced = |var: &IndexVar| !lhs.vars.contains(var);
+        let is_reduced = |var: &IndexVar| !lhs.uses(*var);
         let Some(first) = loops.iter().position(is_reduced) else {
             return Ok(());
         };
@@ -343,7 +343,7 @@ fn sparse_operands(concrete: &Concrete, formats: &Formats) -> Vec<Access> {
 /// would store entries that the operand does not.
 fn reordered(format: &Format, access: &Access, order: &[IndexVar]) -> Result<Format> {
     let mut modes: Vec<usize> = (0..format.order()).collect();
-    modes.sort_by_key(|mode| order.iter().position(|var| *var == access.vars[*mode]));
+    modes.sort_by_key(|mode| order.iter().position(|var| access.var(*mode) == Some(*var)));
     let n_levels = format.levels().len();
     let mut is_outermost = true;
     let mut levels = Vec::new();

@@ -47,7 +47,7 @@ pub fn evaluate_statement(
 }
 
 fn statement(context: &Context<'_>) -> Result<CoordinateMap> {
-    let vars = &context.statement.lhs.vars;
+    let vars = &context.statement.lhs.vars();
     let mut rows = Rows::new(vars.len());
     let mut unstored = Err(Failure::DivisionByZero);
     for_each_point(&context.extents_of(vars), &mut |coords| {
@@ -71,8 +71,19 @@ fn entry_at(context: &Context<'_>, expr: &Expr, point: &Point) -> Entry {
     match expr {
         Expr::Literal(value) => Entry::unstored(Ok(*value)),
         Expr::Access(access) => {
-            let coords: Vec<u64> = access.vars.iter().map(|var| point[var]).collect();
-            context.operands[&access.tensor].entry(&coords)
+            let operand = &context.operands[&access.tensor];
+            let coords = access.indices.iter().zip(operand.extents());
+            let coords: Option<Vec<u64>> = coords
+                .map(|(index, extent)| {
+                    let coord = u64::try_from(index.evaluate(&|var| point[&var])?).ok()?;
+                    (coord < *extent).then_some(coord)
+                })
+                .collect();
+            match coords {
+                Some(coords) => operand.entry(&coords),
+                // Nothing is stored outside of a tensor.
+                None => Entry::unstored(Ok(operand.fill())),
+            }
         }
         Expr::Cast(element, body) => entry_at(context, body, point).cast(*element),
         Expr::Apply { op, args } => {

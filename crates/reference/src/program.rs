@@ -149,10 +149,14 @@ impl<'p> Context<'p> {
     ) -> Result<Self> {
         let mut extents = BTreeMap::new();
         for access in statement.rhs.accesses() {
-            for (var, extent) in access.vars.iter().zip(operands[&access.tensor].extents()) {
-                if *extents.entry(*var).or_insert(*extent) != *extent {
-                    let name = &program.vars[*var].name;
-                    let message = format!("`{name}` has the extents {} and {extent}", extents[var]);
+            for (mode, extent) in operands[&access.tensor].extents().iter().enumerate() {
+                let Some(var) = access.var(mode) else {
+                    continue;
+                };
+                if *extents.entry(var).or_insert(*extent) != *extent {
+                    let name = &program.vars[var].name;
+                    let known = extents[&var];
+                    let message = format!("`{name}` has the extents {known} and {extent}");
                     return Err(Diagnostic::new(code::LENGTH_MISMATCH, message)
                         .at(&program.source, access.span, "here")
                         .help("give tensors whose extents agree"));
@@ -164,8 +168,9 @@ impl<'p> Context<'p> {
                 extents.entry(var).or_insert(extent);
             }
         }
-        if let Some(var) = statement.lhs.vars.iter().find(|v| !extents.contains_key(v)) {
-            let name = &program.vars[*var].name;
+        let lhs = statement.lhs.vars();
+        if let Some(var) = lhs.into_iter().find(|var| !extents.contains_key(var)) {
+            let name = &program.vars[var].name;
             let message = format!("the extent of `{name}` is not known");
             return Err(Diagnostic::new(code::MISSING_EXTENT, message)
                 .at(&program.source, statement.lhs.span, "needed here")
@@ -194,7 +199,7 @@ impl<'p> Context<'p> {
             return Err(self.diagnose(failure));
         }
         let fill = self.program.tensors[self.statement.lhs.tensor].fill;
-        let extents = self.extents_of(&self.statement.lhs.vars);
+        let extents = self.extents_of(&self.statement.lhs.vars());
         let rows = match unstored {
             Ok(value) if !same(value, fill) => filled(&rows, &extents, value),
             _ => rows,

@@ -6,7 +6,7 @@
 //! any other; one that would be too long a list is computed where the expression
 //! around it asks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use sparsec_base::arena::Id;
@@ -61,7 +61,7 @@ pub fn evaluate_statement(
 
 fn statement(context: &Context<'_>) -> Result<CoordinateMap> {
     let part = Part::new(context, &context.statement.rhs);
-    let rows = part.rows(&places(&context.statement.lhs.vars));
+    let rows = part.rows(&places(&context.statement.lhs.vars()));
     context.result(rows, part.unstored())
 }
 
@@ -182,7 +182,7 @@ fn places(vars: &[IndexVar]) -> Vec<usize> {
 /// Takes an expression apart into operands and what is done with them.
 struct Builder<'a, 'c> {
     context: &'a Context<'c>,
-    accesses: BTreeMap<(usize, Vec<usize>), usize>,
+    accesses: HashMap<Access, usize>,
     sources: Vec<Source<'a>>,
 }
 
@@ -198,7 +198,7 @@ impl<'a, 'c> Builder<'a, 'c> {
     fn new(context: &'a Context<'c>) -> Self {
         Self {
             context,
-            accesses: BTreeMap::new(),
+            accesses: HashMap::new(),
             sources: Vec::new(),
         }
     }
@@ -226,7 +226,7 @@ impl<'a, 'c> Builder<'a, 'c> {
             },
             Expr::Access(access) => {
                 let unstored = Ok(self.context.operands[&access.tensor].fill());
-                let key = (access.tensor.index(), places(&access.vars));
+                let key = access.clone();
                 let known = self.accesses.get(&key).copied();
                 let number = known.unwrap_or_else(|| {
                     let source = self.source(access);
@@ -278,7 +278,7 @@ impl<'a, 'c> Builder<'a, 'c> {
     }
 
     fn source(&self, access: &Access) -> Source<'a> {
-        let vars = places(&access.vars);
+        let vars = places(&access.plain_vars().expect("indices are plain variables"));
         match &self.context.operands[&access.tensor] {
             Operand::Dense(tensor) => {
                 let mut strides = Vec::new();
@@ -335,7 +335,7 @@ fn free_vars(expr: &Expr) -> Vec<usize> {
     }
     let mut inner = BTreeSet::new();
     bound(expr, &mut inner);
-    let used = expr.accesses().into_iter().flat_map(|access| &access.vars);
-    let free: BTreeSet<IndexVar> = used.copied().filter(|var| !inner.contains(var)).collect();
+    let used = expr.accesses().into_iter().flat_map(|access| access.vars());
+    let free: BTreeSet<IndexVar> = used.filter(|var| !inner.contains(var)).collect();
     free.iter().map(|var| var.index()).collect()
 }

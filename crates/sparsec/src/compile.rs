@@ -205,7 +205,7 @@ impl Compiled {
     pub(crate) fn result_extents(&self, number: usize, extents: &Extents) -> Result<Vec<u64>> {
         let statement = &self.program.statements[number];
         let mut found = Vec::new();
-        for &var in &statement.lhs.vars {
+        for var in statement.lhs.vars() {
             found.push(extents[var].ok_or_else(|| {
                 let name = &self.program.vars[var].name;
                 Diagnostic::new(

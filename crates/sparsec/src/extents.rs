@@ -77,7 +77,10 @@ impl Spread {
 
     fn access(&mut self, access: &Access) -> Result<bool, Clash> {
         let mut learnt = false;
-        for (of_mode, &var) in self.tensors[access.tensor].iter_mut().zip(&access.vars) {
+        for (mode, of_mode) in self.tensors[access.tensor].iter_mut().enumerate() {
+            let Some(var) = access.var(mode) else {
+                continue;
+            };
             let of_var = &mut self.vars[var];
             match (*of_mode, *of_var) {
                 (Some(a), Some(b)) if a != b => return Err(Clash),

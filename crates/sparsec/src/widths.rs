@@ -58,9 +58,9 @@ pub(crate) fn of_result(
     let declared = format.widths();
     let extents: Option<Vec<u64>> = statement
         .lhs
-        .vars
-        .iter()
-        .map(|var| (known.extent)(*var))
+        .vars()
+        .into_iter()
+        .map(|var| (known.extent)(var))
         .collect();
     let Some(extents) = extents else {
         // Compiled before data is known: a kernel checks what it counts.
@@ -98,11 +98,8 @@ fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, known: Kn
                 return u64::MAX;
             };
             // Modes of the result that the operand lacks repeat its entries.
-            let repeated = statement
-                .lhs
-                .vars
-                .iter()
-                .filter(|var| !access.vars.contains(var));
+            let lhs = statement.lhs.vars();
+            let repeated = lhs.iter().filter(|var| !access.uses(**var));
             repeated.fold(n_stored, |bound, var| {
                 bound.saturating_mul((known.extent)(*var).unwrap_or(u64::MAX))
             })

@@ -16,6 +16,7 @@ use sparsec_base::{Arena, Diagnostic, Result, Source, code};
 
 use super::{Concrete, Stmt};
 use crate::expr::Access;
+use crate::index_expr::IndexExpr;
 use crate::notation::{Assignment, Parser, TensorUse, Word};
 use crate::program::{IndexVar, IndexVarData, TensorData, TensorRole, TensorVar};
 use crate::resolve::Typer;
@@ -212,11 +213,13 @@ impl Reader<'_> {
             let error = Diagnostic::new(code::WRONG_ORDER, message);
             return Err(error.at(self.source, tensor.span, format!("{used} indices")));
         }
-        let vars: Result<Vec<IndexVar>> =
-            tensor.indices.iter().map(|word| self.var(word)).collect();
+        let indices = tensor.indices.iter();
+        let indices: Result<Vec<IndexExpr>> = indices
+            .map(|index| index.expr(self.source, &|word| self.var(word)))
+            .collect();
         Ok(Access {
             tensor: id,
-            vars: vars?,
+            indices: indices?,
             span: tensor.span,
         })
     }
@@ -235,9 +238,12 @@ impl Reader<'_> {
     /// Takes the extents of variables from tensors, and of workspaces from
     /// variables.
     fn learn(&mut self, access: &Access) {
-        for (mode, var) in access.vars.iter().enumerate() {
+        for (mode, index) in access.indices.iter().enumerate() {
+            let Some(var) = index.as_var() else {
+                continue;
+            };
             let of_mode = &mut self.tensors[access.tensor].extents[mode];
-            let of_var = &mut self.vars[*var].extent;
+            let of_var = &mut self.vars[var].extent;
             *of_var = of_var.or(*of_mode);
             *of_mode = of_mode.or(*of_var);
         }

@@ -159,7 +159,7 @@ impl Parser {
         let mut span = name.span;
         if let Some(close) = self.open_list() {
             while !self.tokens.at(close) {
-                indices.push(self.index(&name)?);
+                indices.push(self.index(&name)?.into());
                 if !self.tokens.eat(",") {
                     break;
                 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use sparsec_base::Scalar;
 
-use super::{Assignment, Node, NodeKind, Notation, Number, TensorUse};
+use super::{Assignment, Index, Node, NodeKind, Notation, Number, TensorUse};
 use crate::operator::{Operator, Style, assignment_symbol};
 
 /// Writes expressions; shared by everything that prints them.
@@ -112,7 +112,7 @@ impl fmt::Display for TensorUse {
         if self.indices.is_empty() {
             return Ok(());
         }
-        let indices: Vec<&str> = self.indices.iter().map(|var| var.text.as_str()).collect();
+        let indices: Vec<String> = self.indices.iter().map(Index::to_string).collect();
         write!(f, "({})", indices.join(","))
     }
 }

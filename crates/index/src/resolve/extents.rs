@@ -8,6 +8,7 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 
 use super::Declarations;
 use super::tensors::with_origin;
+use crate::index_expr::IndexExpr;
 use crate::notation::TensorUse;
 use crate::program::{IndexVar, Program, TensorVar};
 
@@ -30,7 +31,7 @@ struct VarUse {
 #[derive(Debug)]
 struct AccessUse {
     tensor: TensorVar,
-    vars: Vec<IndexVar>,
+    indices: Vec<IndexExpr>,
     /// The access as it is written.
     written: TensorUse,
 }
@@ -47,12 +48,12 @@ impl Uses {
     pub(crate) fn note_access(
         &mut self,
         tensor: TensorVar,
-        vars: &[IndexVar],
+        indices: &[IndexExpr],
         written: &TensorUse,
     ) {
         self.accesses.push(AccessUse {
             tensor,
-            vars: vars.to_vec(),
+            indices: indices.to_vec(),
             written: written.clone(),
         });
     }
@@ -92,14 +93,17 @@ impl Unifier<'_> {
     fn spread(&mut self) -> Result<bool> {
         let mut changed = false;
         for (number, access) in self.uses.accesses.iter().enumerate() {
-            for (mode, var) in access.vars.iter().enumerate() {
+            for (mode, index) in access.indices.iter().enumerate() {
+                let Some(var) = index.as_var() else {
+                    continue;
+                };
                 let of_mode = self.program.tensors[access.tensor].extents[mode];
-                let of_var = self.program.vars[*var].extent;
+                let of_var = self.program.vars[var].extent;
                 match (of_mode, of_var) {
                     (Some(a), Some(b)) if a != b => return Err(self.clash(number, mode, a, b)),
                     (Some(extent), None) => {
-                        self.program.vars[*var].extent = Some(extent);
-                        let place = self.place(*var);
+                        self.program.vars[var].extent = Some(extent);
+                        let place = self.place(var);
                         self.learnt[place] = Some((number, mode));
                         changed = true;
                     }
@@ -122,7 +126,8 @@ impl Unifier<'_> {
 
     fn clash(&self, number: usize, mode: usize, of_mode: u64, of_var: u64) -> Diagnostic {
         let access = &self.uses.accesses[number];
-        let var = access.vars[mode];
+        let var = access.indices[mode].as_var();
+        let var = var.expect("only plain variables clash");
         let known = self.uses.of(var);
         let written = &known.written;
         let error = Diagnostic::new(
@@ -184,18 +189,20 @@ impl Unifier<'_> {
     fn fitting(&self, number: usize, mode: usize, wanted: u64) -> Option<String> {
         let access = &self.uses.accesses[number];
         let data = &self.program.tensors[access.tensor];
-        let fits = |var: IndexVar, mode: usize| {
-            let extent = self.program.vars[var].extent;
-            extent.is_none() || extent == data.extents[mode]
+        let fits = |index: &IndexExpr, mode: usize| {
+            let extent = index.as_var().map(|var| self.program.vars[var].extent);
+            extent.is_some_and(|extent| extent.is_none() || extent == data.extents[mode])
         };
-        let other = (0..access.vars.len()).find(|&other| {
-            other != mode && data.extents[other] == Some(wanted) && fits(access.vars[other], mode)
+        let other = (0..access.indices.len()).find(|&other| {
+            other != mode
+                && data.extents[other] == Some(wanted)
+                && fits(&access.indices[other], mode)
         })?;
-        let mut indices: Vec<&str> = access
+        let mut indices: Vec<String> = access
             .written
             .indices
             .iter()
-            .map(|index| index.text.as_str())
+            .map(|index| index.to_string())
             .collect();
         indices.swap(mode, other);
         let name = &data.name;
@@ -212,15 +219,18 @@ impl Unifier<'_> {
             let mut read = Vec::new();
             statement
                 .rhs
-                .for_each_access(&mut |access| read.extend(access.vars.iter().copied()));
-            for (mode, var) in statement.lhs.vars.iter().enumerate() {
-                let data = &self.program.vars[*var];
-                if data.extent.is_some() || read.contains(var) {
+                .for_each_access(&mut |access| read.extend(access.vars()));
+            for var in statement.lhs.vars() {
+                let data = &self.program.vars[var];
+                if data.extent.is_some() || read.contains(&var) {
                     continue;
                 }
                 let accesses = &self.uses.accesses;
-                let lhs = accesses.iter().find(|access| access.vars.contains(var));
-                let span = lhs.map_or(statement.span, |lhs| lhs.written.indices[mode].span);
+                let here = accesses.iter().find_map(|access| {
+                    let mode = access.indices.iter().position(|index| index.uses(var))?;
+                    Some(access.written.indices[mode].span)
+                });
+                let span = here.unwrap_or(statement.span);
                 let name = &data.name;
                 return Err(Diagnostic::new(
                     code::UNBOUND_INDEX,

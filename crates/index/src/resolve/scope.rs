@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
-use crate::notation::{Assignment, Node, NodeKind, Word};
+use crate::notation::{Assignment, Index, Node, NodeKind, Word};
 use crate::operator::{Operator, Style};
 
 /// The variables to be summed over, by the part of the tree they are summed in.
@@ -53,7 +53,8 @@ impl Sums {
 pub(crate) fn implied(source: &Source, assignment: &Assignment) -> Result<Sums> {
     let mut sums = Sums::default();
     for var in free_vars(&assignment.rhs) {
-        if assignment.lhs.indices.contains(&var) {
+        let indices = &assignment.lhs.indices;
+        if indices.iter().any(|index| index.vars().contains(&&var)) {
             continue;
         }
         match assignment.op {
@@ -83,9 +84,9 @@ fn add_free_vars(node: &Node, bound: &mut Vec<Word>, found: &mut Vec<Word>) {
     match &node.kind {
         NodeKind::Number(_) => {}
         NodeKind::Access(tensor) => {
-            for index in &tensor.indices {
-                if !bound.contains(index) && !found.contains(index) {
-                    found.push(index.clone());
+            for word in tensor.indices.iter().flat_map(Index::vars) {
+                if !bound.contains(word) && !found.contains(word) {
+                    found.push(word.clone());
                 }
             }
         }

@@ -7,7 +7,8 @@ use super::extents::Uses;
 use super::scope::{Sums, free_vars, implied};
 use super::typing::{Typed, Typer};
 use crate::expr::{Access, Expr};
-use crate::notation::{Assignment, Node, NodeKind, TensorUse, Word};
+use crate::index_expr::IndexExpr;
+use crate::notation::{Assignment, Index, Node, NodeKind, TensorUse, Word};
 use crate::operator::Operator;
 use crate::program::{IndexVar, IndexVarData, Program, Statement, TensorVar};
 
@@ -60,7 +61,7 @@ impl Resolver<'_> {
     }
 
     fn left_side(&mut self, tensor: &TensorUse) -> Result<Access> {
-        for index in &tensor.indices {
+        for index in tensor.indices.iter().flat_map(Index::vars) {
             if let Some((first, _)) = self.bound.iter().find(|(word, _)| word == index) {
                 let message = format!("`{}` stands twice on the left", index.text);
                 return Err(Diagnostic::new(code::REPEATED_INDEX, message)
@@ -71,7 +72,7 @@ impl Resolver<'_> {
             let var = self.new_var(index);
             self.bound.push((index.clone(), var));
         }
-        Ok(self.access(tensor))
+        self.access(tensor)
     }
 
     /// A variable for `word`, whose name no other one of this statement has.
@@ -94,24 +95,28 @@ impl Resolver<'_> {
     }
 
     /// The access; every index is bound by now.
-    fn access(&mut self, tensor: &TensorUse) -> Access {
+    fn access(&mut self, tensor: &TensorUse) -> Result<Access> {
         let found = self
             .program
             .tensors
             .find(|data| data.name == tensor.name.text);
         let id = found.expect("every tensor was collected");
-        let vars = tensor.indices.iter().map(|index| {
+        let var = |index: &Word| {
             let mut inner_first = self.bound.iter().rev();
             let found = inner_first.find(|(word, _)| word == index);
-            found.expect("free variables are summed over").1
-        });
-        let vars: Vec<IndexVar> = vars.collect();
-        self.uses.note_access(id, &vars, tensor);
-        Access {
+            Ok(found.expect("free variables are summed over").1)
+        };
+        let indices = tensor.indices.iter();
+        let indices: Result<Vec<IndexExpr>> = indices
+            .map(|index| index.expr(&self.program.source, &var))
+            .collect();
+        let indices = indices?;
+        self.uses.note_access(id, &indices, tensor);
+        Ok(Access {
             tensor: id,
-            vars,
+            indices,
             span: tensor.span,
-        }
+        })
     }
 
     /// A part of the right side, summed over what is implied there.
@@ -136,7 +141,7 @@ impl Resolver<'_> {
         match &node.kind {
             NodeKind::Number(number) => Ok(self.typer().number(*number, node.span)),
             NodeKind::Access(tensor) => {
-                let access = self.access(tensor);
+                let access = self.access(tensor)?;
                 Ok(self.typer().expr(Expr::Access(access), node.span))
             }
             NodeKind::Apply { op, op_span, args } => {

@@ -7,7 +7,7 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Arena, Diagnostic, ElementType, Result, Source, Span, code};
 
 use super::{Declaration, Declarations};
-use crate::notation::{Notation, TensorUse};
+use crate::notation::{Index, Notation, TensorUse};
 use crate::operator::Operator;
 use crate::program::{Program, TensorData, TensorRole};
 
@@ -119,7 +119,8 @@ impl<'a> Collector<'a> {
         let is_index = notation.statements.iter().any(|statement| {
             let mut found = false;
             let mut look = |tensor: &TensorUse| {
-                found |= tensor.indices.iter().any(|index| index.text == name);
+                let mut indices = tensor.indices.iter().flat_map(Index::vars);
+                found |= indices.any(|word| word.text == name);
             };
             look(&statement.lhs);
             statement.rhs.for_each_access(&mut look);
@@ -182,7 +183,8 @@ pub(crate) fn check_all_used(
     let mut vars = Vec::new();
     for statement in &notation.statements {
         let mut note = |tensor: &TensorUse| {
-            vars.extend(tensor.indices.iter().map(|index| index.text.clone()));
+            let indices = tensor.indices.iter().flat_map(Index::vars);
+            vars.extend(indices.map(|word| word.text.clone()));
         };
         note(&statement.lhs);
         statement.rhs.for_each_access(&mut note);

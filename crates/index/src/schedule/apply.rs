@@ -165,7 +165,10 @@ fn convert(
         None => None,
     };
     let chosen = |access: &Access| {
-        access.tensor == tensor && vars.as_ref().is_none_or(|vars| access.vars == *vars)
+        access.tensor == tensor
+            && vars
+                .as_ref()
+                .is_none_or(|vars| access.plain_vars().as_ref() == Some(vars))
     };
     if !concrete_accesses(concrete)
         .iter()

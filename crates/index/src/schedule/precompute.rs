@@ -27,7 +27,8 @@ use super::Name;
 use super::apply::{distinct_vars, illegal};
 use crate::concrete::{Concrete, Stmt};
 use crate::expr::{Access, Expr};
-use crate::notation::{Node, NodeKind, Number};
+use crate::index_expr::IndexExpr;
+use crate::notation::{Index, Node, NodeKind, Number, Word};
 use crate::program::{IndexVar, TensorData, TensorRole, TensorVar};
 
 pub(super) fn apply(
@@ -149,7 +150,7 @@ impl Rewrite<'_> {
         if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
             return Some(Err(self.illegal("it is collected in a workspace already")));
         }
-        let reduces = |var: &IndexVar| !lhs.vars.contains(var);
+        let reduces = |var: &IndexVar| !lhs.uses(*var);
         let Some(first) = loops.iter().position(reduces) else {
             if reduction.loops.iter().any(reduces) {
                 return None;
@@ -184,7 +185,7 @@ impl Rewrite<'_> {
             reduce: Some(_),
             rhs,
         } = assign
-            && lhs.vars.is_empty()
+            && lhs.indices.is_empty()
             && self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace
             && self.is_expr(rhs)
         {
@@ -292,11 +293,7 @@ impl Rewrite<'_> {
             role: TensorRole::Workspace,
             span,
         };
-        Access {
-            tensor: self.concrete.tensors.push(data),
-            vars: self.vars.clone(),
-            span,
-        }
+        Access::plain(self.concrete.tensors.push(data), &self.vars, span)
     }
 }
 
@@ -344,12 +341,10 @@ fn matches(node: &Node, expr: &Expr, concrete: &Concrete) -> bool {
         (_, Expr::Cast(_, body)) => matches(node, body, concrete),
         (NodeKind::Number(number), Expr::Literal(value)) => same_number(*number, *value),
         (NodeKind::Access(tensor), Expr::Access(access)) => {
-            let names = access
-                .vars
-                .iter()
-                .map(|var| concrete.vars[*var].name.as_str());
             concrete.tensors[access.tensor].name == tensor.name.text
-                && names.eq(tensor.indices.iter().map(|index| index.text.as_str()))
+                && access.indices.len() == tensor.indices.len()
+                && std::iter::zip(&access.indices, &tensor.indices)
+                    .all(|(index, written)| same_index(index, written, concrete))
         }
         (
             NodeKind::Apply { op, args, .. },
@@ -367,6 +362,18 @@ fn matches(node: &Node, expr: &Expr, concrete: &Concrete) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether `written` is `index`, with variables known by their names.
+fn same_index(index: &IndexExpr, written: &Index, concrete: &Concrete) -> bool {
+    let var = |word: &Word| {
+        let mut vars = index.vars().into_iter();
+        let found = vars.find(|var| concrete.vars[*var].name == word.text);
+        found.ok_or_else(|| Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, "another index"))
+    };
+    written
+        .expr(&concrete.source, &var)
+        .is_ok_and(|expr| expr == *index)
 }
 
 fn same_number(number: Number, value: Scalar) -> bool {

@@ -78,7 +78,7 @@ impl Lowerer<'_> {
         let levels = self.formats.of(access.tensor).levels();
         let level = levels
             .iter()
-            .position(|level| access.vars[level.mode()] == var)?;
+            .position(|level| access.var(level.mode()) == Some(var))?;
         let number = assembly.chain_at(level)?;
         self.assigns_result(body).then_some(number)
     }
