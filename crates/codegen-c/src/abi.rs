@@ -23,7 +23,9 @@
 //! * `workspace(context, entries, entry_size)` gives zeroed memory that stays
 //!   valid until the kernel returns, or null. The caller frees it afterwards,
 //!   also when the kernel failed.
-//! * `sort_i32` and `sort_i64` sort `count` integers, ascending.
+//! * `sort_i32` and `sort_i64` sort `count` integers, ascending. `sort_pairs`
+//!   moves the entries of a second array along, and leaves equal keys in their
+//!   order.
 //!
 //! Nothing else is called but functions of the C library.
 
@@ -107,6 +109,8 @@ typedef struct sparsec_context {{
   /* Sorts, ascending. */
   void (*sort_i32)(struct sparsec_context *, int32_t *data, int64_t count);
   void (*sort_i64)(struct sparsec_context *, int64_t *data, int64_t count);
+  /* Sorts `data`, ascending, and moves the entries of `along` as those of `data`. */
+  void (*sort_pairs)(struct sparsec_context *, int64_t *data, int64_t *along, int64_t count);
 }} sparsec_context;
 
 #endif

@@ -135,6 +135,9 @@ fn array_parameter(
 /// The local variables that hold what of a growing array may change.
 fn prologue(function: &Function, writer: &mut Writer<'_>) {
     for group in writer.growth.clone() {
+        if function.buffers[group.buffers[0]].access == Access::Workspace {
+            continue;
+        }
         for &buffer in &group.buffers {
             if !writer.uses.buffers.contains(&buffer) {
                 continue;

@@ -1,4 +1,4 @@
-//! Making room in results that grow.
+//! Making room in results and workspaces that grow.
 //!
 //! Room is made in line, so that an append that fits costs one comparison with a
 //! local variable. Arrays that always grow together share the comparison and its
@@ -14,10 +14,13 @@
 //! }
 //! ```
 
+use std::collections::BTreeSet;
+
 use sparsec_base::ElementType;
+use sparsec_loop::walk::for_each_stmt;
 use sparsec_loop::{Access, Block, Buffer, Expr, Failure, Function, Stmt};
 
-use crate::precedence::Piece;
+use crate::precedence::{Piece, Precedence};
 use crate::stmt::{BufferNames, Writer};
 use crate::uses::each_block;
 
@@ -33,7 +36,10 @@ pub(crate) struct Growth {
 impl Writer<'_> {
     /// Names the capacity of each group of buffers.
     pub(crate) fn name_capacities(&mut self) {
-        for buffers in growth_groups(self.function) {
+        for buffers in growth_groups(self.function)
+            .into_iter()
+            .chain(growing_workspaces(self.function))
+        {
             let of = match buffers.as_slice() {
                 [one] => self.buffer_name(*one).to_owned(),
                 _ => self.argument_of(buffers[0]).to_owned(),
@@ -68,6 +74,13 @@ impl Writer<'_> {
             .cloned()
             .collect();
         for group in groups {
+            let [first, ..] = group.buffers[..] else {
+                continue;
+            };
+            if self.function.buffers[first].access == Access::Workspace {
+                self.grow_workspace(first, &group.capacity, &len);
+                continue;
+            }
             self.line(&format!("if ({} > {}) {{", len.text, group.capacity));
             self.indented(|w| {
                 for &buffer in &group.buffers {
@@ -84,6 +97,36 @@ impl Writer<'_> {
             self.line("}");
         }
         len
+    }
+
+    /// Moves a workspace to where there is room, for twice what is asked; where it
+    /// was is freed with all others, when the kernel returns.
+    fn grow_workspace(&mut self, buffer: Buffer, capacity: &str, len: &Piece) {
+        let data = self.buffer_name(buffer).to_owned();
+        let ty = self.c_type(self.function.buffers[buffer].storage);
+        let moved = self.names.fresh(&format!("{data}_moved"));
+        let len = len.at(Precedence::Product);
+        self.line(&format!("if ({len} > {capacity}) {{"));
+        self.indented(|w| {
+            w.line(&format!(
+                "{ty} *{moved} = context->workspace(context, 2 * {len}, sizeof({ty}));"
+            ));
+            w.leave_if(&format!("!{moved}"), Failure::OutOfMemory);
+            let at = w.names.fresh("at");
+            w.line(&format!(
+                "for (int64_t {at} = 0; {at} < {capacity}; {at}++) {moved}[{at}] = {data}[{at}];"
+            ));
+            w.line(&format!("{data} = {moved};"));
+            w.line(&format!("{capacity} = 2 * {len};"));
+        });
+        self.line("}");
+    }
+
+    /// The variable that holds for how many entries a growing buffer has room,
+    /// if it grows by itself.
+    pub(crate) fn capacity_of(&self, buffer: Buffer) -> Option<String> {
+        let group = self.growth.iter().find(|group| group.buffers == [buffer])?;
+        Some(group.capacity.clone())
     }
 
     /// Sets the capacity of a group to the least of its arrays'.
@@ -119,7 +162,20 @@ pub(crate) fn growth_run(block: &[Stmt]) -> Vec<Buffer> {
     run
 }
 
-/// The growing buffers, in groups whose members always grow together. One
+/// The workspaces that some statement grows, each a group of its own.
+fn growing_workspaces(function: &Function) -> Vec<Vec<Buffer>> {
+    let mut grown = BTreeSet::new();
+    for_each_stmt(&function.body, &mut |stmt| {
+        if let Stmt::Grow { buffer, .. } = stmt
+            && function.buffers[*buffer].access == Access::Workspace
+        {
+            grown.insert(*buffer);
+        }
+    });
+    grown.into_iter().map(|buffer| vec![buffer]).collect()
+}
+
+/// The growing buffers of results, in groups whose members always grow together. One
 /// capacity serves a group, so that appending an entry compares once.
 pub(crate) fn growth_groups(function: &Function) -> Vec<Vec<Buffer>> {
     let mut groups: Vec<Vec<Buffer>> = Vec::new();

@@ -185,7 +185,12 @@ impl<'f> Writer<'f> {
             Stmt::Grow { .. } | Stmt::Resize { .. } => {
                 unreachable!("a block takes these in runs")
             }
-            Stmt::Sort { buffer, lo, hi } => self.sort(*buffer, lo, hi),
+            Stmt::Sort {
+                buffer,
+                along,
+                lo,
+                hi,
+            } => self.sort(*buffer, *along, lo, hi),
             Stmt::Fail(failure) => {
                 self.line(&format!("return {};", abi::status_name(*failure)));
             }
@@ -418,26 +423,33 @@ impl<'f> Writer<'f> {
             len.text
         ));
         self.leave_if(&format!("!{name}"), Failure::OutOfMemory);
+        if let Some(capacity) = self.capacity_of(buffer) {
+            let declaration = if self.indent == 1 { "int64_t " } else { "" };
+            self.line(&format!("{declaration}{capacity} = {};", len.text));
+        }
         if !self.uses.accessed.contains(&buffer) {
             self.line(&format!("(void){name};"));
         }
     }
 
-    fn sort(&mut self, buffer: Buffer, lo: &Expr, hi: &Expr) {
+    fn sort(&mut self, buffer: Buffer, along: Option<Buffer>, lo: &Expr, hi: &Expr) {
         let lo = self.simple(lo, "first");
         let hi = self.expr(hi);
         let ty = self.function.buffers[buffer].storage;
-        let name = self.buffer_name(buffer).to_owned();
-        let (data, count) = if lo.text == "0" {
-            (name, hi.text)
-        } else {
-            let count = self.combine(BinaryOp::Sub, hi, lo.clone(), ElementType::I64);
-            (
-                format!("{name} + {}", lo.at(Precedence::Product)),
-                count.text,
-            )
+        let from_lo = |w: &Self, buffer: Buffer| match lo.text.as_str() {
+            "0" => w.buffer_name(buffer).to_owned(),
+            _ => format!("{} + {}", w.buffer_name(buffer), lo.at(Precedence::Product)),
         };
-        self.line(&format!("context->sort_{ty}(context, {data}, {count});"));
+        let data = from_lo(self, buffer);
+        let along = along.map(|along| from_lo(self, along));
+        let count = match lo.text.as_str() {
+            "0" => hi.text,
+            _ => self.combine(BinaryOp::Sub, hi, lo, ElementType::I64).text,
+        };
+        self.line(&match along {
+            None => format!("context->sort_{ty}(context, {data}, {count});"),
+            Some(along) => format!("context->sort_pairs(context, {data}, {along}, {count});"),
+        });
     }
 
     /// Declares the workspaces that some path does not allocate: they live until
@@ -452,6 +464,9 @@ impl<'f> Writer<'f> {
                 let name = self.buffer_name(buffer).to_owned();
                 let ty = self.c_type(data.storage);
                 self.line(&format!("{ty} *{name} = 0;"));
+                if let Some(capacity) = self.capacity_of(buffer) {
+                    self.line(&format!("int64_t {capacity} = 0;"));
+                }
             }
         }
     }

@@ -36,10 +36,12 @@ impl Uses {
                     self.buffers.insert(*buffer);
                     self.accessed.insert(*buffer);
                 }
-                Stmt::Sort { buffer, .. } => {
+                Stmt::Sort { .. } => {
                     self.context = true;
-                    self.buffers.insert(*buffer);
-                    self.accessed.insert(*buffer);
+                    for buffer in stmt.stored_buffers() {
+                        self.buffers.insert(buffer);
+                        self.accessed.insert(buffer);
+                    }
                 }
                 Stmt::Alloc { buffer, .. } => {
                     self.context = true;
@@ -187,17 +189,11 @@ fn assigns(block: &Block, wanted: Var) -> bool {
 }
 
 fn changes(block: &Block, wanted: Buffer) -> bool {
-    any_stmt(block, &|stmt| {
-        matches!(
-            stmt,
-            Stmt::Store { buffer, .. }
-                | Stmt::Fill { buffer, .. }
-                | Stmt::Sort { buffer, .. }
-                | Stmt::Grow { buffer, .. }
-                | Stmt::Resize { buffer, .. }
-                | Stmt::Alloc { buffer, .. }
-                if *buffer == wanted
-        )
+    any_stmt(block, &|stmt| match stmt {
+        Stmt::Grow { buffer, .. } | Stmt::Resize { buffer, .. } | Stmt::Alloc { buffer, .. } => {
+            *buffer == wanted
+        }
+        _ => stmt.stored_buffers().any(|buffer| buffer == wanted),
     })
 }
 

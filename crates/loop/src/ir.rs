@@ -81,7 +81,7 @@ pub enum Access {
     Write,
     /// Writes, and reads back, an array that the kernel grows and resizes.
     Grow,
-    /// Allocates the array itself, with zeros in it.
+    /// Allocates the array itself, with zeros in it; it may grow.
     Workspace,
 }
 
@@ -175,7 +175,7 @@ pub enum Stmt {
     },
     /// Makes room for at least `len` entries.
     Grow {
-        /// The buffer; its access is [`Access::Grow`].
+        /// The buffer; its access is [`Access::Grow`] or [`Access::Workspace`].
         buffer: Buffer,
         /// How many entries.
         len: Expr,
@@ -187,10 +187,13 @@ pub enum Stmt {
         /// How many entries.
         len: Expr,
     },
-    /// Sorts the entries from `lo` up to but without `hi`, ascending.
+    /// Sorts the entries from `lo` up to but without `hi`, ascending; equal ones
+    /// stay in their order.
     Sort {
         /// The buffer, of an integer type.
         buffer: Buffer,
+        /// A buffer whose entries are moved as those of `buffer` are.
+        along: Option<Buffer>,
         /// The first entry.
         lo: Expr,
         /// The bound.

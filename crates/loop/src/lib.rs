@@ -47,11 +47,14 @@
 //! * `alloc` makes a workspace of so many zero entries that lives until the
 //!   function returns; a second `alloc` of the same buffer is an error.
 //! * `grow b, n` makes room for at least `n` entries; the entries so far keep
-//!   their values, new ones are undefined until stored. `resize b, n` says that
+//!   their values, new ones are undefined until stored, and 0 in a workspace.
+//!   `resize b, n` says that
 //!   the array of a result ends up with `n` entries, and makes room for them.
 //!   Every result array is resized exactly once on every path that returns
 //!   without an error, unless its buffer has access `write`, whose
 //!   length the caller fixed.
+//! * `sort b[lo..hi] with c` sorts `b`, ascending, and moves the entries of `c` as
+//!   those of `b`; equal entries stay in their order.
 //! * `fail e` leaves the function with error `e`.
 //!
 //! | module             | holds                                                 |

@@ -16,7 +16,7 @@
 //!           | "fill" NAME "[" expr ".." expr "]" "," expr
 //!           | "alloc" NAME ":" TYPE "[" expr "]" [ "as" TYPE ]
 //!           | ( "grow" | "resize" ) NAME "," expr
-//!           | "sort" NAME "[" expr ".." expr "]"
+//!           | "sort" NAME "[" expr ".." expr "]" [ "with" NAME ]
 //!           | "fail" NAME
 //! mark      = [ "unroll" NUMBER ] [ "parallel" "(" UNIT "," RACES ")" ]
 //! ```
@@ -47,7 +47,7 @@ use crate::ir::{BinaryOp, Failure, Intrinsic};
 const KEYWORDS: &[&str] = &[
     "abs", "alloc", "and", "as", "conj", "else", "extent", "fail", "false", "fill", "fn", "for",
     "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "parallel", "read",
-    "real", "resize", "select", "sort", "true", "unroll", "var", "while", "write",
+    "real", "resize", "select", "sort", "true", "unroll", "var", "while", "with", "write",
 ];
 
 /// Operators that combine in place, as in `t += e`.

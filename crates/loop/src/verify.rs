@@ -33,11 +33,12 @@
 //!
 //! Buffers
 //! * A `read` buffer is never stored to. Only buffers stored as `i32`
-//!   or `i64` are sorted.
+//!   or `i64` are sorted; where another moves along, both are stored as `i64`.
 //! * A workspace is allocated by one statement that is in no loop, and used
 //!   only after that, within the block that holds it.
-//! * Only a `grow` buffer is grown or resized. It is grown in no parallel loop, and resized in no loop, and
-//!   exactly once on every path that returns without an error.
+//! * Only a `grow` buffer is resized: in no loop, and exactly once on every
+//!   path that returns without an error. Only it or a workspace is grown, in no
+//!   parallel loop.
 
 mod check;
 mod signature;

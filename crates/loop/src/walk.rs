@@ -181,14 +181,14 @@ impl Stmt {
         }
     }
 
-    /// The buffer whose entries this statement changes.
-    pub fn stored_buffer(&self) -> Option<Buffer> {
-        match self {
-            Self::Store { buffer, .. } | Self::Fill { buffer, .. } | Self::Sort { buffer, .. } => {
-                Some(*buffer)
-            }
-            _ => None,
-        }
+    /// The buffers whose entries this statement changes.
+    pub fn stored_buffers(&self) -> impl Iterator<Item = Buffer> + use<> {
+        let (first, second) = match self {
+            Self::Store { buffer, .. } | Self::Fill { buffer, .. } => (Some(*buffer), None),
+            Self::Sort { buffer, along, .. } => (Some(*buffer), *along),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second)
     }
 }
 
@@ -223,7 +223,7 @@ impl Function {
     /// Every buffer that some statement stores to.
     pub fn stored_buffers(&self) -> HashSet<Buffer> {
         let mut stored = HashSet::new();
-        for_each_stmt(&self.body, &mut |stmt| stored.extend(stmt.stored_buffer()));
+        for_each_stmt(&self.body, &mut |stmt| stored.extend(stmt.stored_buffers()));
         stored
     }
 

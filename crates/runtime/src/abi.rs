@@ -7,7 +7,7 @@
 use std::ffi::c_void;
 
 /// Part of every cache key; raised whenever a structure here changes.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// `sparsec_array`
 #[repr(C)]
@@ -34,6 +34,7 @@ pub(crate) struct RawContext {
     pub(crate) workspace: unsafe extern "C" fn(*mut RawContext, i64, i64) -> *mut c_void,
     pub(crate) sort_i32: unsafe extern "C" fn(*mut RawContext, *mut i32, i64),
     pub(crate) sort_i64: unsafe extern "C" fn(*mut RawContext, *mut i64, i64),
+    pub(crate) sort_pairs: unsafe extern "C" fn(*mut RawContext, *mut i64, *mut i64, i64),
 }
 
 /// `NAME_launch`

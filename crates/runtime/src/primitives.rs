@@ -23,7 +23,7 @@ use sparsec_parallel::memory::physical_bytes;
 use crate::abi::{RawArray, RawContext};
 use crate::failure::Shortage;
 use crate::memory_left::can_give;
-use crate::sort::{Scratch, sort};
+use crate::sort::{Scratch, sort, sort_pairs as sort_along};
 
 /// What one launch has given to its kernel.
 #[derive(Default)]
@@ -69,6 +69,7 @@ impl State {
             workspace,
             sort_i32,
             sort_i64,
+            sort_pairs,
         }
     }
 
@@ -194,6 +195,23 @@ unsafe extern "C" fn sort_i64(context: *mut RawContext, data: *mut i64, count: i
         // SAFETY: as in `sort_i32`.
         let entries = unsafe { entries(data, count) };
         sort(entries, &mut state.scratch.wide);
+    });
+}
+
+/// # Safety
+/// As [`sort_i32`], of both arrays.
+unsafe extern "C" fn sort_pairs(
+    context: *mut RawContext,
+    data: *mut i64,
+    along: *mut i64,
+    count: i64,
+) {
+    guarded((), || {
+        // SAFETY: as in `grow`.
+        let state = unsafe { state(context) };
+        // SAFETY: as in `sort_i32`; the arrays are two.
+        let (data, along) = unsafe { (entries(data, count), entries(along, count)) };
+        sort_along(data, along, &mut state.scratch);
     });
 }
 

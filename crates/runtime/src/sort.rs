@@ -21,6 +21,8 @@ const VALUES: usize = 1 << DIGIT;
 pub(crate) struct Scratch {
     pub(crate) narrow: Vec<i32>,
     pub(crate) wide: Vec<i64>,
+    pairs: Vec<(i64, i64)>,
+    moved: Vec<(i64, i64)>,
 }
 
 /// An integer that coordinates are stored in.
@@ -41,6 +43,57 @@ impl Coordinate for i64 {
     }
 }
 
+/// A key with what moves along.
+impl Coordinate for (i64, i64) {
+    fn bits(self) -> u64 {
+        self.0 as u64
+    }
+}
+
+/// Sorts `keys`, ascending, and moves the entries of `along` as those of `keys`.
+/// Equal keys stay in their order.
+pub(crate) fn sort_pairs(keys: &mut [i64], along: &mut [i64], scratch: &mut Scratch) {
+    if keys.is_sorted() {
+        return;
+    }
+    let n = keys.len();
+    let Scratch { pairs, moved, .. } = scratch;
+    pairs.clear();
+    pairs.extend(keys.iter().copied().zip(along.iter().copied()));
+    let least = keys.iter().copied().min().unwrap_or(0);
+    let most = keys.iter().copied().max().unwrap_or(0);
+    let digits = n_digits(most);
+    if least >= 0 && is_worth(n, digits) && reserve(moved, n) {
+        let moved = &mut moved[..n];
+        for digit in 0..digits {
+            if digit % 2 == 0 {
+                pass(pairs, moved, digit * DIGIT);
+            } else {
+                pass(moved, pairs, digit * DIGIT);
+            }
+        }
+        if digits % 2 == 1 {
+            pairs.copy_from_slice(moved);
+        }
+    } else {
+        pairs.sort_by_key(|pair| pair.0);
+    }
+    for ((key, entry), pair) in keys.iter_mut().zip(along).zip(pairs) {
+        (*key, *entry) = *pair;
+    }
+}
+
+/// How many digits the largest key has.
+fn n_digits<T: Coordinate>(most: T) -> u32 {
+    most.bits().checked_ilog2().map_or(1, |top| top / DIGIT + 1)
+}
+
+/// Whether sorting by digits is: each costs a pass over the list and one over
+/// its counters.
+fn is_worth(n: usize, digits: u32) -> bool {
+    n >= RADIX_FROM && digits <= n.ilog2() / 3
+}
+
 /// Sorts, ascending. `scratch` may hold anything.
 pub(crate) fn sort<T: Coordinate>(entries: &mut [T], scratch: &mut Vec<T>) {
     if entries.is_sorted() {
@@ -52,10 +105,8 @@ pub(crate) fn sort<T: Coordinate>(entries: &mut [T], scratch: &mut Vec<T>) {
         least = least.min(entry);
         most = most.max(entry);
     }
-    let digits = most.bits().checked_ilog2().map_or(1, |top| top / DIGIT + 1);
-    // Each digit costs a pass over the list and one over its counters.
-    let worth = n >= RADIX_FROM && digits <= n.ilog2() / 3;
-    let room = worth && least >= T::default() && reserve(scratch, n);
+    let digits = n_digits(most);
+    let room = is_worth(n, digits) && least >= T::default() && reserve(scratch, n);
     if !room {
         entries.sort_unstable();
         return;
@@ -120,6 +171,32 @@ mod tests {
             expect.sort();
             sort(&mut list, &mut scratch);
             assert_eq!(list, expect);
+        }
+    }
+
+    #[test]
+    fn what_moves_along_stays_with_its_key() {
+        let mut scratch = Scratch::default();
+        let mut seed = 7u64;
+        for (n, modulus) in [
+            (0, 1),
+            (1, 1),
+            (20, 5),
+            (511, 90),
+            (5000, 70),
+            (60_000, 1 << 40),
+        ] {
+            let keys: Vec<i64> = (0..n)
+                .map(|_| {
+                    seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1);
+                    (seed >> 20) as i64 % modulus
+                })
+                .collect();
+            let mut expect: Vec<(i64, i64)> = keys.iter().copied().zip(0..).collect();
+            expect.sort();
+            let (mut sorted, mut along) = (keys, (0..n as i64).collect::<Vec<_>>());
+            sort_pairs(&mut sorted, &mut along, &mut scratch);
+            assert!(sorted.into_iter().zip(along).eq(expect));
         }
     }
 

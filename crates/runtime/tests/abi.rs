@@ -37,6 +37,14 @@ int32_t probe_launch(sparsec_context *context, sparsec_tensor **tensors) {
   context->sort_i64(context, wide, 1000);
   for (int64_t i = 0; i < 1000; i++)
     if (wide[i] != i - 10) return 4;
+  int64_t *along = context->workspace(context, 1000, sizeof(int64_t));
+  for (int64_t i = 0; i < 1000; i++) {
+    wide[i] = (i * 7919) % 500;
+    along[i] = i;
+  }
+  context->sort_pairs(context, wide, along, 1000);
+  for (int64_t i = 0; i < 1000; i++)
+    if (wide[i] != i / 2 || (along[i] * 7919) % 500 != wide[i]) return 4;
   list = crd->data;
   for (int64_t i = 0; i < n; i++) list[i] = (int32_t)(n - 1 - i);
   context->sort_i32(context, list, n);

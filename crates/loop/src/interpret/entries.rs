@@ -108,13 +108,11 @@ impl Entries {
         on_vector!(self, v => v.truncate(len));
     }
 
-    /// Sorts a range of integers.
-    pub(super) fn sort(&mut self, range: std::ops::Range<usize>) {
+    /// The integer at `at`.
+    pub(super) fn integer(&self, at: usize) -> i64 {
         match self {
-            Self::U8(v) => v[range].sort_unstable(),
-            Self::U16(v) => v[range].sort_unstable(),
-            Self::I32(v) => v[range].sort_unstable(),
-            Self::I64(v) => v[range].sort_unstable(),
+            Self::I32(v) => v[at].into(),
+            Self::I64(v) => v[at],
             _ => panic!("a sort of {}", self.element()),
         }
     }

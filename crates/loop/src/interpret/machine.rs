@@ -1,5 +1,7 @@
 //! The state of one run, and what each statement does to it.
 
+use std::ops::Range;
+
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Scalar};
 
@@ -202,20 +204,46 @@ impl<'f> Machine<'f> {
                 }
                 self.extend_to(*buffer, len)?;
             }
-            Stmt::Sort { buffer, lo, hi } => {
+            Stmt::Sort {
+                buffer,
+                along,
+                lo,
+                hi,
+            } => {
                 let (lo, hi) = (self.int(lo)?, self.int(hi)?);
-                if let Some(range) = self.range(*buffer, lo, hi)? {
-                    let memory = &mut self.memory[buffer.index()];
-                    if let Some(index) = memory.first_undefined(range.clone()) {
-                        let buffer = self.buffer_name(*buffer);
-                        return Err(FaultKind::Undefined { buffer, index }.into());
-                    }
-                    memory.sort(range);
+                let order = self.sort(*buffer, lo, hi)?;
+                if let Some(along) = along
+                    && let Some(range) = self.range(*along, lo, hi)?
+                {
+                    self.check_defined(*along, range.clone())?;
+                    self.memory[along.index()].permute(range, &order);
                 }
             }
             Stmt::Fail(failure) => return Err((*failure).into()),
         }
         Ok(())
+    }
+
+    /// Sorts entries of a buffer; which entry of the range each of them was.
+    fn sort(&mut self, buffer: Buffer, lo: i64, hi: i64) -> Run<Vec<usize>> {
+        let Some(range) = self.range(buffer, lo, hi)? else {
+            return Ok(Vec::new());
+        };
+        self.check_defined(buffer, range.clone())?;
+        let memory = &mut self.memory[buffer.index()];
+        let order = memory.order(range.clone());
+        memory.permute(range, &order);
+        Ok(order)
+    }
+
+    fn check_defined(&self, buffer: Buffer, range: Range<usize>) -> Run<()> {
+        match self.memory[buffer.index()].first_undefined(range) {
+            None => Ok(()),
+            Some(index) => {
+                let buffer = self.buffer_name(buffer);
+                Err(FaultKind::Undefined { buffer, index }.into())
+            }
+        }
     }
 
     fn store(

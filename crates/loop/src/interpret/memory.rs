@@ -94,7 +94,23 @@ impl Memory {
         room
     }
 
-    pub(super) fn sort(&mut self, range: Range<usize>) {
-        self.entries.sort(range);
+    /// The places within `range` of its entries in ascending order.
+    pub(super) fn order(&self, range: Range<usize>) -> Vec<usize> {
+        let start = range.start;
+        let mut order: Vec<usize> = (0..range.len()).collect();
+        order.sort_by_key(|at| self.entries.integer(start + at));
+        order
+    }
+
+    /// Moves the entry at `order[n]` of `range` to place `n` of it.
+    pub(super) fn permute(&mut self, range: Range<usize>, order: &[usize]) {
+        let start = range.start;
+        let moved: Vec<Scalar> = order
+            .iter()
+            .map(|at| self.entries.get(start + at))
+            .collect();
+        for (at, value) in range.zip(moved) {
+            self.entries.set(at, value);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::needed::{Roots, keep_needed};
-use crate::ir::{Access, Expr, Function, Stmt};
+use crate::ir::{Access, Buffer, Expr, Function, Stmt};
 
 /// Drops statements that have no effect outside the function: variables that
 /// nothing reads with their assignments, workspaces that nothing loads, and
@@ -20,14 +20,11 @@ pub fn dead_code(function: &mut Function) {
 }
 
 fn has_effect(function: &Function, stmt: &Stmt) -> bool {
+    let is_own = |buffer: Buffer| function.buffers[buffer].access == Access::Workspace;
     match stmt {
-        Stmt::Grow { .. } | Stmt::Resize { .. } | Stmt::Fail(_) => true,
-        _ => {
-            can_fail(function, stmt) || {
-                let stored = stmt.stored_buffer();
-                stored.is_some_and(|buffer| function.buffers[buffer].access != Access::Workspace)
-            }
-        }
+        Stmt::Grow { buffer, .. } => !is_own(*buffer),
+        Stmt::Resize { .. } | Stmt::Fail(_) => true,
+        _ => can_fail(function, stmt) || stmt.stored_buffers().any(|buffer| !is_own(buffer)),
     }
 }
 

@@ -68,10 +68,10 @@ impl Needed<'_> {
             if let Stmt::Assign { var, .. } = stmt {
                 self.vars.insert(*var);
             }
-            if let Some(buffer) = stmt.stored_buffer()
-                && self.function.buffers[buffer].access == Access::Workspace
-            {
-                self.buffers.insert(buffer);
+            for buffer in stmt.stored_buffers() {
+                if self.function.buffers[buffer].access == Access::Workspace {
+                    self.buffers.insert(buffer);
+                }
             }
             stmt.for_each_expr(&mut |expr| {
                 expr.any(&mut |part| {
@@ -89,19 +89,20 @@ impl Needed<'_> {
 
     /// Whether `stmt` is needed, were there no statements inside it.
     fn by_itself(&self, stmt: &Stmt) -> bool {
-        let filled = match stmt {
+        let filled: Vec<Buffer> = match stmt {
             Stmt::Alloc { buffer, .. }
             | Stmt::Grow { buffer, .. }
-            | Stmt::Resize { buffer, .. } => Some(*buffer),
-            _ => stmt.stored_buffer(),
+            | Stmt::Resize { buffer, .. } => vec![*buffer],
+            _ => stmt.stored_buffers().collect(),
         };
-        if let Some(buffer) = filled {
-            if self.roots.given.contains(&buffer) {
-                return false;
-            }
-            if self.buffers.contains(&buffer) {
-                return true;
-            }
+        if filled
+            .iter()
+            .any(|buffer| self.roots.given.contains(buffer))
+        {
+            return false;
+        }
+        if filled.iter().any(|buffer| self.buffers.contains(buffer)) {
+            return true;
         }
         let assigns = match stmt {
             Stmt::Declare { var, .. } | Stmt::Assign { var, .. } => self.vars.contains(var),

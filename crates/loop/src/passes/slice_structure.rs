@@ -26,9 +26,11 @@ pub fn slice_structure(function: &Function) -> Function {
     let values = result_values(function);
     let is_root = |function: &Function, stmt: &Stmt| match stmt {
         Stmt::Resize { .. } => true,
-        Stmt::Grow { buffer, .. } => !values.contains(buffer),
+        Stmt::Grow { buffer, .. } => {
+            function.buffers[*buffer].access != Access::Workspace && !values.contains(buffer)
+        }
         Stmt::Fail(failure) => *failure == Failure::WidthOverflow,
-        _ => stmt.stored_buffer().is_some_and(|buffer| {
+        _ => stmt.stored_buffers().any(|buffer| {
             function.buffers[buffer].access != Access::Workspace && !values.contains(&buffer)
         }),
     };

@@ -28,10 +28,7 @@ pub fn slice_values(function: &Function) -> Option<Function> {
         // The widths were checked when the structure was assembled.
         Stmt::Fail(failure) => *failure != Failure::WidthOverflow,
         _ => {
-            can_fail(function, stmt)
-                || stmt
-                    .stored_buffer()
-                    .is_some_and(|buffer| values.contains(&buffer))
+            can_fail(function, stmt) || stmt.stored_buffers().any(|buffer| values.contains(&buffer))
         }
     };
     let mut sliced = function.clone();
@@ -42,8 +39,13 @@ pub fn slice_values(function: &Function) -> Option<Function> {
             given: &structure,
         },
     );
+    let buffers = &sliced.buffers;
     for_each_block_mut(&mut sliced.body, &mut |block| {
-        block.retain(|stmt| !matches!(stmt, Stmt::Grow { .. } | Stmt::Resize { .. }));
+        block.retain(|stmt| match stmt {
+            Stmt::Grow { buffer, .. } => buffers[*buffer].access == Access::Workspace,
+            Stmt::Resize { .. } => false,
+            _ => true,
+        });
     });
     if !loads(&sliced).is_disjoint(&updated(function, &structure)) {
         return None;

@@ -239,10 +239,18 @@ impl<'f> Printer<'f> {
             }
             Stmt::Grow { buffer, len } => self.sized("grow", *buffer, len),
             Stmt::Resize { buffer, len } => self.sized("resize", *buffer, len),
-            Stmt::Sort { buffer, lo, hi } => {
+            Stmt::Sort {
+                buffer,
+                along,
+                lo,
+                hi,
+            } => {
                 put!(self, "sort {}[", self.buffer_name(*buffer));
                 self.range(lo, hi);
                 put!(self, "]");
+                if let Some(along) = along {
+                    put!(self, " with {}", self.buffer_name(*along));
+                }
             }
             Stmt::Fail(failure) => put!(self, "fail {}", failure.name()),
         }

@@ -207,11 +207,11 @@ impl<'f> Checker<'f> {
                         "grow it before the loop",
                     ));
                 }
-                self.grows(*buffer)?;
+                self.grows(*buffer, true)?;
             }
             Stmt::Resize { buffer, len } => {
                 self.has_type(len, ElementType::I64)?;
-                self.grows(*buffer)?;
+                self.grows(*buffer, false)?;
                 let name = &self.function.buffers[*buffer].name;
                 if self.n_loops > 0 {
                     return Err(self.helped(
@@ -226,14 +226,33 @@ impl<'f> Checker<'f> {
                     );
                 }
             }
-            Stmt::Sort { buffer, lo, hi } => {
+            Stmt::Sort {
+                buffer,
+                along,
+                lo,
+                hi,
+            } => {
                 self.stored(*buffer)?;
                 let kind = &self.function.buffers[*buffer];
-                if !matches!(kind.storage, ElementType::I32 | ElementType::I64) {
+                let is_sorted = match along {
+                    None => matches!(kind.storage, ElementType::I32 | ElementType::I64),
+                    Some(_) => kind.storage == ElementType::I64,
+                };
+                if !is_sorted {
                     return Err(self.invalid(
                         code::LOOP_ACCESS,
                         format!("`{}` is not stored as i32 or i64, and is sorted", kind.name),
                     ));
+                }
+                if let Some(along) = along {
+                    self.stored(*along)?;
+                    let kind = &self.function.buffers[*along];
+                    if along == buffer || kind.storage != ElementType::I64 {
+                        return Err(self.invalid(
+                            code::LOOP_ACCESS,
+                            format!("`{}` cannot be moved along by a sort", kind.name),
+                        ));
+                    }
                 }
                 self.has_type(lo, ElementType::I64)?;
                 self.has_type(hi, ElementType::I64)?;
@@ -330,10 +349,12 @@ impl<'f> Checker<'f> {
         Ok(())
     }
 
-    fn grows(&self, buffer: Buffer) -> Check {
+    fn grows(&self, buffer: Buffer, may_be_workspace: bool) -> Check {
         let kind = &self.function.buffers[buffer];
-        if kind.access == Access::Grow {
-            return Ok(());
+        match kind.access {
+            Access::Grow => return Ok(()),
+            Access::Workspace if may_be_workspace => return self.buffer(buffer).map(drop),
+            _ => {}
         }
         Err(self.invalid(
             code::LOOP_ACCESS,

@@ -38,6 +38,7 @@ pub(crate) fn function(tape: &[u32]) -> Function {
         operands.push(buffer(&format!("a.{}", ty.name()), ty, ty, Access::Read));
     }
     let workspace = buffer("w", F64, F64, Access::Workspace);
+    let keyed = ["k", "e"].map(|name| buffer(name, I64, I64, Access::Workspace));
     builder.argument(Argument {
         name: "y".into(),
         role: Role::Out,
@@ -53,21 +54,24 @@ pub(crate) fn function(tape: &[u32]) -> Function {
         buffers: operands.clone(),
     });
     let mut readable = operands;
-    readable.extend([workspace, results[2]]);
+    readable.extend([workspace, results[2], keyed[0], keyed[1]]);
     let mut generator = Generator {
         tape,
         builder,
         visible: vec![(n, false)],
         readable,
-        writable: vec![results[0], results[1], results[2], workspace],
+        writable: vec![results[0], results[1], results[2], workspace, keyed[0]],
         sortable: vec![results[0], results[1]],
+        keyed,
         n_statements: 0,
     };
     let builder = &mut generator.builder;
-    builder.push(Stmt::Alloc {
-        buffer: workspace,
-        len: Expr::int(LEN),
-    });
+    for buffer in [workspace, keyed[0], keyed[1]] {
+        builder.push(Stmt::Alloc {
+            buffer,
+            len: Expr::int(LEN),
+        });
+    }
     for &buffer in &results {
         let compute = builder.function().buffers[buffer].compute;
         if buffer != results[0] {
@@ -137,6 +141,8 @@ struct Generator<'t> {
     readable: Vec<Buffer>,
     writable: Vec<Buffer>,
     sortable: Vec<Buffer>,
+    /// Workspaces of which the second is moved as the first is sorted.
+    keyed: [Buffer; 2],
     n_statements: usize,
 }
 
@@ -217,9 +223,22 @@ impl Generator<'_> {
                 });
             }
             8 => {
-                let buffer = self.pick(&self.sortable.clone());
+                let (buffer, along) = match self.below(3) {
+                    2 => (self.keyed[0], Some(self.keyed[1])),
+                    n => (self.sortable[n], None),
+                };
                 let (lo, hi) = (self.index(), self.index());
-                self.builder.push(Stmt::Sort { buffer, lo, hi });
+                if along.is_some() {
+                    let len = Expr::int(LEN + self.below(3) as i64);
+                    let grown = self.pick(&self.keyed.clone());
+                    self.builder.push(Stmt::Grow { buffer: grown, len });
+                }
+                self.builder.push(Stmt::Sort {
+                    buffer,
+                    along,
+                    lo,
+                    hi,
+                });
             }
             9 | 10 => {
                 let condition = self.expr(ElementType::Bool, 3);

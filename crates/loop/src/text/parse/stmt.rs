@@ -87,7 +87,16 @@ impl Parser {
             "sort" => {
                 self.tokens.take();
                 let (buffer, lo, hi) = self.stretch()?;
-                Stmt::Sort { buffer, lo, hi }
+                let along = match self.tokens.eat("with") {
+                    true => Some(self.buffer()?),
+                    false => None,
+                };
+                Stmt::Sort {
+                    buffer,
+                    along,
+                    lo,
+                    hi,
+                }
             }
             "alloc" => self.alloc()?,
             "grow" => {
