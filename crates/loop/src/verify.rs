@@ -40,6 +40,7 @@
 //!   path that returns without an error. Only it or a workspace is grown, in no
 //!   parallel loop.
 
+mod buffers;
 mod check;
 mod signature;
 

@@ -9,7 +9,7 @@ use super::signature::check_signature;
 use crate::ir::{Access, BinaryOp, Block, Buffer, Expr, Function, Stmt, UnaryOp, Var};
 use crate::text::REDUCTIONS;
 
-type Check<T = ()> = Result<T, Invalid>;
+pub(super) type Check<T = ()> = Result<T, Invalid>;
 
 pub(crate) fn check(function: &Function) -> Check {
     check_signature(function)?;
@@ -39,26 +39,26 @@ pub(crate) fn check(function: &Function) -> Check {
     Ok(())
 }
 
-struct Checker<'f> {
-    function: &'f Function,
+pub(super) struct Checker<'f> {
+    pub(super) function: &'f Function,
     /// Variables that may be used here.
     visible: HashSet<Var>,
     /// Variables that were declared anywhere so far.
     declared: HashSet<Var>,
     /// Workspaces that may be used here, and all that were allocated so far.
-    workspaces: HashSet<Buffer>,
-    allocated: HashSet<Buffer>,
+    pub(super) workspaces: HashSet<Buffer>,
+    pub(super) allocated: HashSet<Buffer>,
     /// Buffers that are resized on every path to here.
     resized: HashSet<Buffer>,
     /// Variables declared outside of the innermost parallel loop around here.
     shared: Option<HashSet<Var>>,
-    n_loops: usize,
+    pub(super) n_loops: usize,
     n_statements: usize,
     current: Option<(usize, &'f Stmt)>,
 }
 
 impl<'f> Checker<'f> {
-    fn invalid(&self, code: Code, message: String) -> Invalid {
+    pub(super) fn invalid(&self, code: Code, message: String) -> Invalid {
         let (statement, text) = match self.current {
             Some((number, stmt)) => (Some(number), self.function.statement_text(stmt)),
             None => (None, format!("fn {}", self.function.name)),
@@ -72,7 +72,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    fn helped(&self, code: Code, message: String, help: &'static str) -> Invalid {
+    pub(super) fn helped(&self, code: Code, message: String, help: &'static str) -> Invalid {
         Invalid {
             help: Some(help),
             ..self.invalid(code, message)
@@ -232,28 +232,7 @@ impl<'f> Checker<'f> {
                 lo,
                 hi,
             } => {
-                self.stored(*buffer)?;
-                let kind = &self.function.buffers[*buffer];
-                let is_sorted = match along {
-                    None => matches!(kind.storage, ElementType::I32 | ElementType::I64),
-                    Some(_) => kind.storage == ElementType::I64,
-                };
-                if !is_sorted {
-                    return Err(self.invalid(
-                        code::LOOP_ACCESS,
-                        format!("`{}` is not stored as i32 or i64, and is sorted", kind.name),
-                    ));
-                }
-                if let Some(along) = along {
-                    self.stored(*along)?;
-                    let kind = &self.function.buffers[*along];
-                    if along == buffer || kind.storage != ElementType::I64 {
-                        return Err(self.invalid(
-                            code::LOOP_ACCESS,
-                            format!("`{}` cannot be moved along by a sort", kind.name),
-                        ));
-                    }
-                }
+                self.sorted(*buffer, *along)?;
                 self.has_type(lo, ElementType::I64)?;
                 self.has_type(hi, ElementType::I64)?;
             }
@@ -319,70 +298,6 @@ impl<'f> Checker<'f> {
             code::LOOP_UNKNOWN_NAME,
             format!("`{name}` is used where it is not declared"),
         ))
-    }
-
-    /// Checks that a buffer may be read here; its compute type.
-    fn buffer(&self, buffer: Buffer) -> Check<ElementType> {
-        let kind = &self.function.buffers[buffer];
-        if kind.access != Access::Workspace || self.workspaces.contains(&buffer) {
-            return Ok(kind.compute);
-        }
-        Err(self.helped(
-            code::LOOP_LIFETIME,
-            format!(
-                "the workspace `{}` is used where it is not allocated",
-                kind.name
-            ),
-            "allocate it before, in a block that holds this use",
-        ))
-    }
-
-    fn stored(&self, buffer: Buffer) -> Check {
-        self.buffer(buffer)?;
-        let kind = &self.function.buffers[buffer];
-        if kind.access == Access::Read {
-            return Err(self.invalid(
-                code::LOOP_ACCESS,
-                format!("`{}` is only read, and changed here", kind.name),
-            ));
-        }
-        Ok(())
-    }
-
-    fn grows(&self, buffer: Buffer, may_be_workspace: bool) -> Check {
-        let kind = &self.function.buffers[buffer];
-        match kind.access {
-            Access::Grow => return Ok(()),
-            Access::Workspace if may_be_workspace => return self.buffer(buffer).map(drop),
-            _ => {}
-        }
-        Err(self.invalid(
-            code::LOOP_ACCESS,
-            format!("`{}` does not grow, and is given a length", kind.name),
-        ))
-    }
-
-    fn alloc(&mut self, buffer: Buffer) -> Check {
-        let kind = &self.function.buffers[buffer];
-        let name = &kind.name;
-        if kind.access != Access::Workspace {
-            return Err(self.invalid(
-                code::LOOP_ACCESS,
-                format!("`{name}` is no workspace, and is allocated"),
-            ));
-        }
-        if self.n_loops > 0 {
-            return Err(self.helped(
-                code::LOOP_LIFETIME,
-                format!("`{name}` is allocated inside a loop"),
-                "allocate it before the loop, and `fill` it inside",
-            ));
-        }
-        if !self.allocated.insert(buffer) {
-            return Err(self.invalid(code::LOOP_LIFETIME, format!("`{name}` is allocated twice")));
-        }
-        self.workspaces.insert(buffer);
-        Ok(())
     }
 
     fn has_type(&self, expr: &Expr, wanted: ElementType) -> Check {
