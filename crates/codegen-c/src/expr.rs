@@ -157,7 +157,7 @@ impl Writer<'_> {
             UnaryOp::Abs if ty.kind() == Kind::Unsigned => piece,
             UnaryOp::Abs => {
                 let name = if ty.is_float() {
-                    self.helpers.library("fabs", ty)
+                    self.helpers.library("fabs", 1, ty)
                 } else {
                     self.helpers.helper(Helper::Abs, ty)
                 };

@@ -86,7 +86,7 @@ impl Helper {
                 } else {
                     "0.5"
                 };
-                let [fmod, floor, copysign] = FLOORED.map(|name| library_name(name, ty));
+                let [fmod, floor, copysign] = FLOORED.map(|(name, _)| library_name(name, ty));
                 binary(
                     "The floor of the exact quotient.",
                     &format!(
@@ -163,8 +163,8 @@ fn range(ty: ElementType) -> String {
     }
 }
 
-/// What floored division of floats is made of.
-const FLOORED: [&str; 3] = ["fmod", "floor", "copysign"];
+/// What floored division of floats is made of, with numbers of arguments.
+const FLOORED: [(&str, usize); 3] = [("fmod", 2), ("floor", 1), ("copysign", 2)];
 
 /// The name of a function of the C library for floats of this type.
 fn library_name(name: &str, ty: ElementType) -> String {
@@ -178,8 +178,8 @@ impl Helpers {
     /// Notes that a helper is used; its name.
     pub(crate) fn helper(&mut self, helper: Helper, ty: ElementType) -> String {
         if matches!(helper, Helper::FloorDiv | Helper::Mod) && ty.is_float() {
-            for name in FLOORED {
-                self.library(name, ty);
+            for (name, arity) in FLOORED {
+                self.library(name, arity, ty);
             }
         }
         self.used.insert((helper, ty));
@@ -198,17 +198,16 @@ impl Helpers {
 
     /// Notes that a function of the C library is used; its name.
     pub(crate) fn intrinsic(&mut self, function: Intrinsic, ty: ElementType) -> String {
-        self.library(function.name(), ty)
+        self.library(function.name(), function.arity(), ty)
     }
 
     /// As [`Helpers::intrinsic`], for those that the IR has as operators.
-    pub(crate) fn library(&mut self, name: &str, ty: ElementType) -> String {
+    pub(crate) fn library(&mut self, name: &str, arity: usize, ty: ElementType) -> String {
         let name = library_name(name, ty);
         let c = c_type(ty);
-        let binary = ["pow", "fmod", "copysign", "hypot", "atan2"];
-        let parameters = match binary.iter().any(|stem| name.starts_with(stem)) {
-            true => format!("{c} x, {c} y"),
-            false => format!("{c} x"),
+        let parameters = match arity {
+            1 => format!("{c} x"),
+            _ => format!("{c} x, {c} y"),
         };
         self.library.insert(format!("{c} {name}({parameters});\n"));
         name

@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 
+use sparsec_loop::Intrinsic;
+
 /// Words that mean something else in the files that we write: keywords, names
 /// of `stdint.h` and `stdbool.h`, and functions of the C library that the
 /// compiler knows by name.
@@ -66,28 +68,8 @@ const RESERVED: &[&str] = &[
     "uint64_t",
     "uintptr_t",
     "uintmax_t", //
-    "ceil",
-    "ceilf",
-    "cos",
-    "cosf",
-    "exp",
-    "expf",
     "fabs",
     "fabsf",
-    "floor",
-    "floorf",
-    "log",
-    "logf",
-    "pow",
-    "powf",
-    "sin",
-    "sinf",
-    "sqrt",
-    "sqrtf",
-    "tan",
-    "tanf",
-    "tanh",
-    "tanhf",
 ];
 
 /// Names that a *function* must not have beside the reserved ones, because the
@@ -236,10 +218,18 @@ fn identifier(name: &str) -> String {
     let headers = text.starts_with("INT") || text.starts_with("UINT");
     if text.is_empty() || text.starts_with(|c: char| c == '_' || c.is_ascii_digit()) {
         text.insert(0, 'v');
-    } else if ours || headers || RESERVED.contains(&text.as_str()) {
+    } else if ours || headers || RESERVED.contains(&text.as_str()) || is_called(&text) {
         text.push('_');
     }
     text
+}
+
+/// Whether a kernel may call a function of this name: of doubles, or of floats
+/// with an `f` behind it.
+fn is_called(name: &str) -> bool {
+    let single = name.strip_suffix('f');
+    let mut functions = Intrinsic::ALL.iter().map(|function| function.name());
+    functions.any(|function| function == name || Some(function) == single)
 }
 
 #[cfg(test)]

@@ -72,12 +72,50 @@ pub enum Operator {
     Sin,
     /// The cosine, of floats.
     Cos,
+    /// The tangent, of floats.
+    Tan,
+    /// The angle whose sine is a, of floats.
+    Asin,
+    /// The angle whose cosine is a, of floats.
+    Acos,
+    /// The angle whose tangent is a, of floats.
+    Atan,
+    /// The hyperbolic sine, of floats.
+    Sinh,
+    /// The hyperbolic cosine, of floats.
+    Cosh,
+    /// 2 to the power a, of floats.
+    Exp2,
+    /// `exp(a) - 1`, precise near 0, of floats.
+    Expm1,
+    /// The logarithm to base 2, of floats.
+    Log2,
+    /// The logarithm to base 10, of floats.
+    Log10,
+    /// `log(1 + a)`, precise near 0, of floats.
+    Log1p,
+    /// The cube root, of floats.
+    Cbrt,
     /// The hyperbolic tangent, of floats.
     Tanh,
     /// The largest integral value not above a, of floats.
     Floor,
     /// The smallest integral value not below a, of floats.
     Ceil,
+    /// The nearest integral value, the even one of two, of floats.
+    Round,
+    /// The integral value next to a towards 0, of floats.
+    Trunc,
+    /// The length of the vector (a, b), of floats.
+    Hypot,
+    /// The angle of the vector (b, a), of floats.
+    Atan2,
+    /// Whether a is `NaN`, of floats.
+    IsNan,
+    /// Whether a is infinite, of floats.
+    IsInf,
+    /// Whether a is neither `NaN` nor infinite, of floats.
+    IsFinite,
     /// The smaller; `NaN` if either is.
     Min,
     /// The larger; `NaN` if either is.
@@ -122,7 +160,7 @@ pub enum Style {
 
 impl Operator {
     /// Every operator.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 53] = [
         Self::Add,
         Self::Sub,
         Self::Mul,
@@ -140,9 +178,28 @@ impl Operator {
         Self::Pow,
         Self::Sin,
         Self::Cos,
+        Self::Tan,
+        Self::Asin,
+        Self::Acos,
+        Self::Atan,
+        Self::Sinh,
+        Self::Cosh,
+        Self::Exp2,
+        Self::Expm1,
+        Self::Log2,
+        Self::Log10,
+        Self::Log1p,
+        Self::Cbrt,
         Self::Tanh,
         Self::Floor,
         Self::Ceil,
+        Self::Round,
+        Self::Trunc,
+        Self::Hypot,
+        Self::Atan2,
+        Self::IsNan,
+        Self::IsInf,
+        Self::IsFinite,
         Self::Min,
         Self::Max,
         Self::Relu,
@@ -191,9 +248,28 @@ impl Operator {
             Self::Pow => ("pow", Style::Call),
             Self::Sin => ("sin", Style::Call),
             Self::Cos => ("cos", Style::Call),
+            Self::Tan => ("tan", Style::Call),
+            Self::Asin => ("asin", Style::Call),
+            Self::Acos => ("acos", Style::Call),
+            Self::Atan => ("atan", Style::Call),
+            Self::Sinh => ("sinh", Style::Call),
+            Self::Cosh => ("cosh", Style::Call),
+            Self::Exp2 => ("exp2", Style::Call),
+            Self::Expm1 => ("expm1", Style::Call),
+            Self::Log2 => ("log2", Style::Call),
+            Self::Log10 => ("log10", Style::Call),
+            Self::Log1p => ("log1p", Style::Call),
+            Self::Cbrt => ("cbrt", Style::Call),
+            Self::Round => ("round", Style::Call),
+            Self::Trunc => ("trunc", Style::Call),
             Self::Tanh => ("tanh", Style::Call),
             Self::Floor => ("floor", Style::Call),
             Self::Ceil => ("ceil", Style::Call),
+            Self::Hypot => ("hypot", Style::Call),
+            Self::Atan2 => ("atan2", Style::Call),
+            Self::IsNan => ("isnan", Style::Call),
+            Self::IsInf => ("isinf", Style::Call),
+            Self::IsFinite => ("isfinite", Style::Call),
             Self::Min => ("min", Style::Call),
             Self::Max => ("max", Style::Call),
             Self::Relu => ("relu", Style::Call),
@@ -259,12 +335,18 @@ impl Operator {
     pub fn arity(&self) -> usize {
         match (self, self.style()) {
             (Self::Select, _) => 3,
-            (Self::Pow | Self::Min | Self::Max, _) | (_, Style::Infix(_)) => 2,
+            (Self::Pow | Self::Hypot | Self::Atan2 | Self::Min | Self::Max, _)
+            | (_, Style::Infix(_)) => 2,
             (_, Style::Prefix(_) | Style::Call) => 1,
         }
     }
 
     /// Whether the result is a truth value whatever the arguments are.
+    pub fn is_predicate(&self) -> bool {
+        self.is_comparison() || matches!(self, Self::IsNan | Self::IsInf | Self::IsFinite)
+    }
+
+    /// Whether it compares two values.
     pub fn is_comparison(&self) -> bool {
         matches!(
             self,
@@ -280,7 +362,7 @@ impl Operator {
     /// The type of the result, given the type of the last argument.
     pub fn result_type(&self, last: ElementType) -> ElementType {
         match self {
-            _ if self.is_comparison() => ElementType::Bool,
+            _ if self.is_predicate() => ElementType::Bool,
             Self::Abs | Self::Real | Self::Imag => last.part(),
             _ => last,
         }
@@ -293,7 +375,6 @@ impl Operator {
             Self::Div | Self::Sqrt | Self::Exp | Self::Log | Self::Pow => {
                 matches!(kind, Kind::Float | Kind::Complex)
             }
-            Self::Sin | Self::Cos | Self::Tanh | Self::Floor | Self::Ceil => kind == Kind::Float,
             Self::Sub | Self::Neg | Self::Abs | Self::Conj | Self::Real | Self::Imag => {
                 kind != Kind::Bool
             }
@@ -305,6 +386,8 @@ impl Operator {
                 kind != Kind::Complex
             }
             Self::Add | Self::Mul | Self::Select | Self::Eq | Self::Ne => true,
+            // The other functions.
+            _ => kind == Kind::Float,
         }
     }
 

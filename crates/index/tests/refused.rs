@@ -317,15 +317,15 @@ const REFUSALS: &[Refusal] = &[
   = help: write the sum: `sum{j}(…)`"#,
     },
     Refusal {
-        text: "y(i) = cosh(x(i) + 1)",
+        text: "y(i) = coshh(x(i) + 1)",
         declare: vector,
-        expect: r#"error[E0212]: unknown function `cosh`
+        expect: r#"error[E0212]: unknown function `coshh`
  --> expression:1:8
   |
-1 | y(i) = cosh(x(i) + 1)
-  |        ^^^^ no function has this name
+1 | y(i) = coshh(x(i) + 1)
+  |        ^^^^^ no function has this name
   |
-  = help: did you mean `cos`?"#,
+  = help: did you mean `cosh`?"#,
     },
     Refusal {
         text: "s = summ{i}(x(i))",

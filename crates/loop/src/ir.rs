@@ -321,12 +321,40 @@ pub enum Intrinsic {
     Sin,
     /// Cosine.
     Cos,
+    /// Tangent.
+    Tan,
+    /// The angle in [-π/2, π/2] whose sine is x.
+    Asin,
+    /// The angle in [0, π] whose cosine is x.
+    Acos,
+    /// The angle in [-π/2, π/2] whose tangent is x.
+    Atan,
+    /// Hyperbolic sine.
+    Sinh,
+    /// Hyperbolic cosine.
+    Cosh,
+    /// 2 to the power x.
+    Exp2,
+    /// e to the power x, less 1, precise near 0.
+    Expm1,
+    /// Logarithm to base 2.
+    Log2,
+    /// Logarithm to base 10.
+    Log10,
+    /// The natural logarithm of 1 + x, precise near 0.
+    Log1p,
+    /// Cube root.
+    Cbrt,
     /// Hyperbolic tangent.
     Tanh,
     /// The largest integral value not above x.
     Floor,
     /// The smallest integral value not below x.
     Ceil,
+    /// The nearest integral value, the even one of two.
+    Round,
+    /// The integral value next to x towards 0.
+    Trunc,
     /// The length of the vector (x, y), as if no step overflowed.
     Hypot,
     /// The angle of the vector (y, x): its arguments come in this order.
@@ -404,16 +432,30 @@ impl BinaryOp {
 
 impl Intrinsic {
     /// All functions.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 25] = [
         Self::Sqrt,
         Self::Exp,
         Self::Log,
         Self::Pow,
         Self::Sin,
         Self::Cos,
+        Self::Tan,
+        Self::Asin,
+        Self::Acos,
+        Self::Atan,
+        Self::Sinh,
+        Self::Cosh,
+        Self::Exp2,
+        Self::Expm1,
+        Self::Log2,
+        Self::Log10,
+        Self::Log1p,
+        Self::Cbrt,
         Self::Tanh,
         Self::Floor,
         Self::Ceil,
+        Self::Round,
+        Self::Trunc,
         Self::Hypot,
         Self::Atan2,
     ];
@@ -427,6 +469,20 @@ impl Intrinsic {
             Self::Pow => "pow",
             Self::Sin => "sin",
             Self::Cos => "cos",
+            Self::Tan => "tan",
+            Self::Asin => "asin",
+            Self::Acos => "acos",
+            Self::Atan => "atan",
+            Self::Sinh => "sinh",
+            Self::Cosh => "cosh",
+            Self::Exp2 => "exp2",
+            Self::Expm1 => "expm1",
+            Self::Log2 => "log2",
+            Self::Log10 => "log10",
+            Self::Log1p => "log1p",
+            Self::Cbrt => "cbrt",
+            Self::Round => "rint",
+            Self::Trunc => "trunc",
             Self::Tanh => "tanh",
             Self::Floor => "floor",
             Self::Ceil => "ceil",
@@ -441,6 +497,15 @@ impl Intrinsic {
             Self::Pow | Self::Hypot | Self::Atan2 => 2,
             _ => 1,
         }
+    }
+
+    /// Whether the result is the real one rounded once, and so the same from
+    /// every library; others may differ in the last bit.
+    pub fn is_exact(self) -> bool {
+        matches!(
+            self,
+            Self::Sqrt | Self::Floor | Self::Ceil | Self::Round | Self::Trunc
+        )
     }
 
     /// Whether it takes complex numbers too.

@@ -21,7 +21,7 @@ pub(crate) fn apply(op: &Operator, element: ElementType, args: Vec<Expr>) -> Exp
     }
     match op {
         Operator::Neg => Expr::Unary(UnaryOp::Neg, Box::new(next())),
-        Operator::Abs => Expr::Unary(UnaryOp::Abs, Box::new(next())),
+        Operator::Abs => absolute(next()),
         Operator::Not => Expr::Unary(UnaryOp::Not, Box::new(next())),
         Operator::Conj if element.is_complex() => Expr::Unary(UnaryOp::Conj, Box::new(next())),
         Operator::Real if element.is_complex() => Expr::Unary(UnaryOp::Real, Box::new(next())),
@@ -30,6 +30,12 @@ pub(crate) fn apply(op: &Operator, element: ElementType, args: Vec<Expr>) -> Exp
         Operator::Imag => element.zero().into(),
         Operator::Relu => next().binary(BinaryOp::Max, element.zero()),
         Operator::Sign => sign(element, next()),
+        Operator::IsNan => {
+            let value = next();
+            value.clone().binary(BinaryOp::Ne, value)
+        }
+        Operator::IsInf => absolute(next()).binary(BinaryOp::Eq, infinity(element)),
+        Operator::IsFinite => absolute(next()).binary(BinaryOp::Lt, infinity(element)),
         Operator::Select => Expr::Select {
             condition: Box::new(next()),
             then: Box::new(next()),
@@ -76,10 +82,36 @@ fn intrinsic(op: &Operator) -> Option<Intrinsic> {
         Operator::Sin => Intrinsic::Sin,
         Operator::Cos => Intrinsic::Cos,
         Operator::Tanh => Intrinsic::Tanh,
+        Operator::Tan => Intrinsic::Tan,
+        Operator::Asin => Intrinsic::Asin,
+        Operator::Acos => Intrinsic::Acos,
+        Operator::Atan => Intrinsic::Atan,
+        Operator::Sinh => Intrinsic::Sinh,
+        Operator::Cosh => Intrinsic::Cosh,
+        Operator::Exp2 => Intrinsic::Exp2,
+        Operator::Expm1 => Intrinsic::Expm1,
+        Operator::Log2 => Intrinsic::Log2,
+        Operator::Log10 => Intrinsic::Log10,
+        Operator::Log1p => Intrinsic::Log1p,
+        Operator::Cbrt => Intrinsic::Cbrt,
+        Operator::Round => Intrinsic::Round,
+        Operator::Trunc => Intrinsic::Trunc,
+        Operator::Hypot => Intrinsic::Hypot,
+        Operator::Atan2 => Intrinsic::Atan2,
         Operator::Floor => Intrinsic::Floor,
         Operator::Ceil => Intrinsic::Ceil,
         _ => return None,
     })
+}
+
+fn absolute(value: Expr) -> Expr {
+    Expr::Unary(UnaryOp::Abs, Box::new(value))
+}
+
+/// The infinity of a type of floats.
+fn infinity(element: ElementType) -> Scalar {
+    let infinity = Scalar::F64(f64::INFINITY).cast(element);
+    infinity.expect("every type of floats has one")
 }
 
 /// -1, 0 or 1; of `NaN`, which is neither above nor below zero, itself.

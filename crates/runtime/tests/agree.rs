@@ -112,8 +112,9 @@ fn expr(random: &mut Random, names: &Names, ty: ElementType, depth: u32) -> Expr
             Expr::Unary(op, part(random, ty))
         }
         3 if ty.is_float() => {
-            let function = random.pick(&[Intrinsic::Sqrt, Intrinsic::Floor, Intrinsic::Exp]);
-            Expr::Call(function, vec![*part(random, ty)])
+            let function = random.pick(&Intrinsic::ALL);
+            let arguments = (0..function.arity()).map(|_| *part(random, ty));
+            Expr::Call(function, arguments.collect())
         }
         3 if ty.is_complex() => {
             use Intrinsic::{Exp, Log, Pow, Sqrt};

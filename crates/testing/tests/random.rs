@@ -96,7 +96,7 @@ fn node() -> impl Strategy<Value = Node> {
             2 => pair("-", inner.clone()),
             1 => (prop::sample::select(vec!["max", "min"]), inner.clone(), inner.clone())
                 .prop_map(|(name, left, right)| Node::Call(name, vec![left, right])),
-            1 => (prop::sample::select(vec!["abs", "-", "relu", "sign", "conj", "real", "imag"]), inner.clone())
+            1 => (prop::sample::select(vec!["abs", "-", "relu", "sign", "conj", "real", "imag", "floor", "round", "trunc"]), inner.clone())
                 .prop_map(|(name, arg)| Node::Call(name, vec![arg])),
             1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| {
                 let condition = Node::Infix(">", Box::new(a.clone()), Box::new(b));

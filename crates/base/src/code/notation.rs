@@ -97,13 +97,14 @@ Say which: `sum{j}(sqrt(A(i,j)))` or `sqrt(sum{j}(A(i,j)))`.";
     UNKNOWN_FUNCTION = "E0212", "unknown function",
     "These are the functions:
 
-    abs sqrt exp log pow sin cos tanh floor ceil min max relu sign select
+    abs sqrt cbrt exp exp2 expm1 log log2 log10 log1p pow hypot
+    sin cos tan asin acos atan atan2 sinh cosh tanh
+    floor ceil round trunc min max relu sign select isnan isinf isfinite conj real imag
 
-and `bool i32 i64 f32 f64`, which convert. `sum prod min max or and` with index variables in braces
-reduce: `max{j}(A(i,j))`. Functions of your own and functions of complex numbers are not in this
-version.";
+and the names of types, which convert: `f32(x)`. `sum prod min max or and` with index variables in
+braces reduce: `max{j}(A(i,j))`.";
     ARGUMENT_COUNT = "E0213", "a function with the wrong number of arguments",
-    "`pow`, `min` and `max` take two arguments, `select` takes three (a condition, the value where it
+    "`pow`, `hypot`, `atan2`, `min` and `max` take two arguments, `select` takes three (a condition, the value where it
 holds, the value where not), and every other function takes one.
 
     y(i) = max(a(i), b(i), c(i))

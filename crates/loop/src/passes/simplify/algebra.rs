@@ -2,7 +2,7 @@
 
 use sparsec_base::{Complex, ElementType, Kind, Scalar, bf16, f16};
 
-use crate::ir::{BinaryOp, Expr, Function, Intrinsic, UnaryOp};
+use crate::ir::{BinaryOp, Expr, Function, UnaryOp};
 use crate::ops;
 
 /// Applies the first rule that fits, until none does.
@@ -38,16 +38,13 @@ fn rule(function: &Function, expr: &Expr) -> Option<Expr> {
             Expr::Const(value) => value.cast(*element).map(constant),
             _ => None,
         },
-        // These round correctly everywhere; other functions differ in the last
-        // bit from library to library, so they are left to run.
-        Expr::Call(called @ (Intrinsic::Sqrt | Intrinsic::Floor | Intrinsic::Ceil), arguments) => {
-            match arguments[..] {
-                [Expr::Const(value)] if value.element().is_float() => {
-                    Some(constant(ops::call(*called, &[value])))
-                }
-                _ => None,
+        // Others are left to run: they differ from library to library.
+        Expr::Call(called, arguments) if called.is_exact() => match arguments[..] {
+            [Expr::Const(value)] if value.element().is_float() => {
+                Some(constant(ops::call(*called, &[value])))
             }
-        }
+            _ => None,
+        },
         _ => None,
     }
 }
