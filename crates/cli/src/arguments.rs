@@ -162,6 +162,10 @@ pub(crate) struct InfoArguments {
     /// The file
     pub(crate) file: String,
 
+    /// The type of the entries: f64, f32, i32, …; refused where it would lose a value
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    pub(crate) element: Option<String>,
+
     /// Write a picture of where the entries lie: .svg or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<String>,

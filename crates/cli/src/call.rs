@@ -21,9 +21,10 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 
-use sparsec::{Diagnostic, Result, Source, Span, code, io};
+use sparsec::{Diagnostic, ElementType, Result, Source, Span, code, io};
 
 use crate::files;
+use crate::problem::suggest;
 
 /// The most rounds that `--repeat` takes.
 pub(crate) const MOST_ROUNDS: usize = 1_000_000;
@@ -234,6 +235,21 @@ impl Call {
             self.bad_value(long, format!("`--{long}` does not take `{text}`"))
                 .help(format!("it takes an integer from 1 to {most}"))
         })
+    }
+
+    /// The type of entries that `--type` asks for.
+    ///
+    /// # Errors
+    /// `E0004` for what is no type.
+    pub(crate) fn element(&self, wanted: Option<&str>) -> Result<Option<ElementType>> {
+        let parse = |wanted: &str| {
+            ElementType::parse(wanted).ok_or_else(|| {
+                let names = ElementType::ALL.map(ElementType::name);
+                let error = self.bad_value("type", format!("there is no type `{wanted}`"));
+                suggest(error, wanted, &names)
+            })
+        };
+        wanted.map(parse).transpose()
     }
 
     /// The type of a file, by its name.

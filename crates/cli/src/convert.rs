@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::json;
 use sparsec::io::{self, ReadOptions, Structure, WriteOptions};
-use sparsec::{ElementType, Entries, Format, PackOptions, Result, Tensor};
+use sparsec::{Entries, Format, PackOptions, Result, Tensor};
 
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
@@ -37,7 +37,7 @@ pub(crate) fn convert(
     let from_place = call.find_word(from).unwrap_or(call.end());
     let to_place = call.find_last_word(to).unwrap_or(call.end());
     let keep = keeps_structure(call, &arguments.structure)?;
-    let element = element(call, arguments.element.as_deref())?;
+    let element = call.element(arguments.element.as_deref())?;
     call.file_type(from, from_place)?;
     call.file_type(to, to_place)?;
     call.check_apart(from, to, to_place)?;
@@ -124,16 +124,4 @@ fn keeps_structure(call: &Call, wanted: &str) -> Result<bool> {
         let names = STRUCTURES.map(|(name, _)| name);
         suggest(call.bad_value("structure", message), wanted, &names)
     })
-}
-
-/// The type of values that is asked for.
-fn element(call: &Call, wanted: Option<&str>) -> Result<Option<ElementType>> {
-    let parse = |wanted: &str| {
-        ElementType::parse(wanted).ok_or_else(|| {
-            let names = ElementType::ALL.map(ElementType::name);
-            let error = call.bad_value("type", format!("there is no type `{wanted}`"));
-            suggest(error, wanted, &names)
-        })
-    };
-    wanted.map(parse).transpose()
 }

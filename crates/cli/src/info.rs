@@ -14,7 +14,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use sparsec::choice::Choice;
-use sparsec::io::{self, Compression, Content, FileTensor, Output, Structure};
+use sparsec::io::{self, Compression, Content, FileTensor, Output, ReadOptions, Structure};
 use sparsec::statistics::Statistics;
 use sparsec::{Diagnostic, Format, PackOptions, Result, Span, Tensor, code};
 
@@ -58,6 +58,7 @@ struct Info<'a> {
 /// made.
 pub(crate) fn info(call: &Call, screen: &mut Screen, arguments: &InfoArguments) -> Result<u8> {
     let place = call.find_word(&arguments.file).unwrap_or(call.end());
+    let element = call.element(arguments.element.as_deref())?;
     call.file_type(&arguments.file, place)?;
     let plot = arguments
         .plot
@@ -68,8 +69,11 @@ pub(crate) fn info(call: &Call, screen: &mut Screen, arguments: &InfoArguments) 
     let progress = Progress::new(2, screen.is_json());
     let path = Path::new(&arguments.file);
     progress.step(format!("read {}", arguments.file));
-    let file =
-        io::read(path, &progress.reading()).map_err(|error| call.about_file(place, error))?;
+    let options = ReadOptions {
+        element,
+        ..progress.reading()
+    };
+    let file = io::read(path, &options).map_err(|error| call.about_file(place, error))?;
     progress.step("count".to_owned());
     let (structure, n_stated) = (file.structure, file.n_stored);
     let (states_extents, stored) = (file.states_extents, stored_format(&file));

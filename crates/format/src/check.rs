@@ -3,7 +3,7 @@
 //! A checked format keeps these, and everything that reads formats relies on
 //! them:
 //!
-//! 1. modes have names of their own, each a name of the format language;
+//! 1. there are at most [`MAX_ORDER`](crate::MAX_ORDER) modes, and they have names of their own, each a name of the format language;
 //! 2. every mode is stored by exactly one level;
 //! 3. a level has only properties that its kind may have;
 //! 4. the level above a `singleton` is nonunique;
@@ -23,6 +23,7 @@ use sparsec_base::lex::{Kind, Tokens};
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use crate::format::Level;
+use crate::order::check_order;
 
 /// A property that a level has beyond its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +97,7 @@ pub(crate) fn check(
         modes,
         levels,
     };
+    check_order(modes.len()).map_err(|error| error.at(source, places.head, "too many"))?;
     check.mode_names()?;
     check.modes_stored()?;
     check.properties()?;

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use crate::format::{Format, Widths};
+use crate::order::check_order;
 use crate::preset::Preset;
 use crate::print::print_widths;
 
@@ -60,11 +61,13 @@ impl FormatSpec {
     ///
     /// # Errors
     /// `E0115` where it is for another order, pointing at the part of the text
-    /// that says so.
+    /// that says so; `E0434` for more than [`MAX_ORDER`](crate::MAX_ORDER).
     pub fn resolve(&self, order: usize) -> Result<Format> {
         match self.order() {
             Some(own) if own != order => Err(self.wrong_order(own, order)),
-            _ => Ok(self.build(order)),
+            _ => check_order(order)
+                .map(|()| self.build(order))
+                .map_err(|error| error.at(&self.source, self.place, format!("of order {order}"))),
         }
     }
 

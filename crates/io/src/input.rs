@@ -154,8 +154,18 @@ impl Input {
         place: Range<usize>,
         label: impl Into<String>,
     ) -> Diagnostic {
+        self.at(Diagnostic::new(code, message), place, label)
+    }
+
+    /// A diagnostic with bytes `place` as where it is, as [`Self::fault`] shows them.
+    pub(crate) fn at(
+        &self,
+        error: Diagnostic,
+        place: Range<usize>,
+        label: impl Into<String>,
+    ) -> Diagnostic {
         let (source, span) = self.excerpt(place);
-        Diagnostic::new(code, message).at(&source, span, label)
+        error.at(&source, span, label)
     }
 
     /// The line of `place` as a source, and the place in it.

@@ -22,7 +22,7 @@ use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut, threads};
 use sparsec_tensor::{Array, Entries, with_element};
 
 use crate::input::Input;
-use crate::number::{Value, digits};
+use crate::number::{MOST_EXACT, Value, digits, is_rounded_integer};
 use crate::progress::Progress;
 
 /// Bytes that one thread parses at a time.
@@ -43,6 +43,9 @@ pub(crate) struct Lines<'a> {
     /// How many numbers follow the coordinates: none for a value of one, two
     /// for a complex one.
     pub(crate) n_parts: usize,
+    /// Whether an integer that the type has only a neighbour of is refused: the
+    /// type was not asked for, so that nothing says that it may be rounded.
+    pub(crate) is_exact: bool,
     /// Who is told how far reading has come.
     pub(crate) progress: Option<&'a Progress>,
 }
@@ -65,6 +68,8 @@ enum FaultKind {
         element: ElementType,
         wanted: &'static str,
     },
+    /// An integer that the type has only a neighbour of.
+    Rounded,
     /// Something after the entry.
     LeftOver,
 }
@@ -194,6 +199,13 @@ impl Lines<'_> {
                 let value = T::read(&cursor.bytes[start..], self.n_parts);
                 cursor.at += value.map_or(0, |(_, length)| length);
                 match value {
+                    Some((_, length))
+                        if length > MOST_EXACT && self.rounds::<T>(start, cursor.at) =>
+                    {
+                        let place = self.words(start);
+                        let kind = FaultKind::Rounded;
+                        return Err(Fault { place, kind });
+                    }
                     Some((value, _)) if cursor.at_word_end() => values[n] = value,
                     _ => {
                         let place = self.words(start);
@@ -220,6 +232,14 @@ impl Lines<'_> {
             }
         }
         Ok(n)
+    }
+
+    /// Whether a value that was read has an integer that is rounded unasked.
+    #[cold]
+    fn rounds<T: Value>(&self, start: usize, end: usize) -> bool {
+        let parts = || self.text.bytes()[start..end].split(|&byte| is_blank(byte));
+        let may_round = T::TYPE.is_float() || T::TYPE.is_complex();
+        self.is_exact && may_round && parts().any(is_rounded_integer)
     }
 
     /// The words of a value that begins at `start`.
@@ -292,6 +312,15 @@ impl Lines<'_> {
                 format!("a line that is not {fields}"),
                 format!("expected {wanted}"),
             ),
+            FaultKind::Rounded => fault(
+                code::LOSSY_TYPE,
+                "an integer beyond 2^53 that f64 does not have".to_owned(),
+                "it would be rounded".to_owned(),
+            )
+            .help(match self.n_parts {
+                2 => "ask for the type `c128` to have such numbers rounded",
+                _ => "ask for the type `i64` or `u64` to read it exactly, for `f64` to round it",
+            }),
             FaultKind::LeftOver => fault(
                 code::BAD_ENTRY,
                 format!("a line with more than {fields}"),

@@ -83,6 +83,7 @@ fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
             Form::Array => Vec::new(),
         },
         n_parts: header.field.n_parts(),
+        is_exact: options.element.is_none(),
         progress: options.progress.as_ref(),
     };
     let mut entries = lines.parse(element)?;

@@ -33,7 +33,7 @@ use crate::file_type::{FileType, Writer};
 use crate::input::Input;
 use crate::options::{ReadOptions, WriteOptions};
 use crate::output::Output;
-use header::{Dtype, Header, MOST_MODES};
+use header::{Dtype, Header};
 
 /// NumPy arrays.
 pub(crate) const TYPE: FileType = FileType {
@@ -77,13 +77,6 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
             tensor.format().short_name()
         ))
         .help("write a `.npz` file, or convert the tensor to `dense`"));
-    }
-    if tensor.order() > MOST_MODES {
-        return Err(refused(format!(
-            "NumPy has arrays of at most {MOST_MODES} modes, not {}",
-            tensor.order()
-        ))
-        .help("write a `.npz` file"));
     }
     if tensor.element() == ElementType::Bf16 {
         return Err(refused("NumPy has no `bf16`".to_owned())

@@ -3,7 +3,7 @@
 //! A value is read where it stands: the reader gets the rest of the line and
 //! says how many bytes it took. What is read is the nearest value of the type,
 //! and written values are the shortest text that reads back as the same bits,
-//! `NaN` payloads excepted: text has one `nan`.
+//! `NaN` payloads excepted: text has `nan` and `-nan`, which SciPy reads too.
 //!
 //! | type         | text                                                        |
 //! |--------------|-------------------------------------------------------------|
@@ -12,6 +12,9 @@
 //! | `f16` `bf16` | as `f64`, and rounded from there                            |
 //! | `f32` `f64`  | decimals, `inf`, `infinity`, `nan`, in any case             |
 //! | complex      | two of these: the real part, then the imaginary             |
+//!
+//! An integer of 64 bits that the nearest double is not is told by
+//! [`is_rounded_integer`]: readers refuse it where nobody asked for a float.
 //!
 //! A type that would lose a value refuses it: `1.5` as `i32`, `300` as `u8`,
 //! `1e40` as `f32`, which has no such finite number.
@@ -157,6 +160,18 @@ fn joined(word: u64) -> u64 {
     first.wrapping_add(second) >> 32
 }
 
+/// So many digits are below 2^53, up to which doubles hold every integer.
+pub(crate) const MOST_EXACT: usize = 15;
+
+/// Whether a word is an integer of 64 bits that no double is.
+pub(crate) fn is_rounded_integer(word: &[u8]) -> bool {
+    let word = word.strip_prefix(b"-").unwrap_or(word);
+    match digits(word) {
+        (Some(n), length) if length == word.len() => u128::from(n) != (n as f64) as u128,
+        _ => false,
+    }
+}
+
 macro_rules! floats {
     ($($ty:ident $common:expr, $wanted:literal;)*) => {$(
         impl Value for $ty {
@@ -198,6 +213,7 @@ fn name(value: f64) -> &'static [u8] {
     match value {
         f64::INFINITY => b"inf",
         f64::NEG_INFINITY => b"-inf",
+        value if value.is_sign_negative() => b"-nan",
         _ => b"nan",
     }
 }
@@ -411,7 +427,9 @@ mod tests {
         fn every_double_reads_back(bits: u64) {
             let value = f64::from_bits(bits);
             prop_assume!(!value.is_nan());
-            prop_assert_eq!(read::<f64>(&written(value)).unwrap().to_bits(), bits);
+            let text = written(value);
+            prop_assert_eq!(read::<f64>(&text).unwrap().to_bits(), bits);
+            prop_assert!(!is_rounded_integer(text.as_bytes()), "{}", text);
             prop_assert_eq!(read::<u64>(&written(bits)), Some(bits));
             prop_assert_eq!(read::<i64>(&written(bits as i64)), Some(bits as i64));
         }

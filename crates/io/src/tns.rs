@@ -28,6 +28,7 @@ use std::io::{self, Write as _};
 use std::ops::Range;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
+use sparsec_format::check_order;
 use sparsec_parallel::{map, ranges};
 use sparsec_tensor::{Entries, Tensor};
 
@@ -50,6 +51,8 @@ pub const TYPE: FileType = FileType {
 
 /// The comment that extended files begin with.
 const MARK: &str = "# extended FROSTT format";
+/// Where the order of a plain file comes from.
+const ORDER_FROM_LINE: &str = "the words of the first line but the last are coordinates";
 /// Entries that one thread looks through at a time.
 const GRAIN: usize = 1 << 16;
 
@@ -132,6 +135,8 @@ impl Header {
                 false => (1..=2).contains(&n_parts),
             };
             if fits && (marked || follows) {
+                check_order(extents.len())
+                    .map_err(|error| text.at(error, first[0].clone(), "the order"))?;
                 return Ok(Some(Self {
                     extents,
                     n_entries,
@@ -178,6 +183,7 @@ impl Header {
             comment: b'#',
             largest: self.extents.clone(),
             n_parts: self.n_parts,
+            is_exact: options.element.is_none(),
             progress: options.progress.as_ref(),
         };
         let mut entries = lines.parse(element)?;
@@ -195,20 +201,22 @@ fn plain(text: &Input, options: &ReadOptions) -> Result<Entries> {
         bytes: text.bytes(),
         at: text.start(),
     };
-    let n_words = words(text, &mut cursor).len();
-    if n_words == 0 {
+    let first = words(text, &mut cursor);
+    let (Some(start), n_words) = (first.first(), first.len()) else {
         return empty(text, element, given);
-    }
+    };
     // A complex value has two parts, unless the extents leave one word for it.
     let has_two = element.is_complex() && given.is_none_or(|given| given.len() + 1 != n_words);
     let n_parts = if has_two { 2 } else { 1 };
     let order = n_words.saturating_sub(n_parts);
+    check_order(order).map_err(|error| text.at(error, start.clone(), ORDER_FROM_LINE))?;
     let mut lines = Lines {
         text,
         range: text.start()..text.bytes().len(),
         comment: b'#',
         largest: vec![i64::MAX as u64; order],
         n_parts,
+        is_exact: options.element.is_none(),
         progress: options.progress.as_ref(),
     };
     if let Some(given) = given {

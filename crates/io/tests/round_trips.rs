@@ -11,14 +11,15 @@ use sparsec_io::{
 };
 use sparsec_tensor::{Array, Entries, PackOptions, Tensor};
 
-/// Random bits as entries of a type; one NaN stands for all, as text has one.
+/// Random bits as entries of a type; one NaN of each sign stands for all, as text
+/// has one.
 fn values(element: ElementType, bits: &[u64]) -> Array {
     let single = |bits: u32| match f32::from_bits(bits) {
-        value if value.is_nan() => f32::NAN,
+        value if value.is_nan() => f32::NAN.copysign(value),
         value => value,
     };
     let double = |bits: u64| match f64::from_bits(bits) {
-        value if value.is_nan() => f64::NAN,
+        value if value.is_nan() => f64::NAN.copysign(value),
         value => value,
     };
     let mut values = Array::zeroed(element, bits.len()).unwrap();
@@ -220,11 +221,43 @@ fn fields_say_the_type() {
     let found = entries("a.mtx", pattern);
     assert_eq!(found.coords, [0, 0, 1, 0, 0, 1]);
     assert_eq!(found.values, Array::from_vec(vec![1.0, 1.0, 1.0]));
-    let special = entries("a.tns", "1 inf\n2 -Inf\n3 NaN\n4 1.\n");
-    assert_eq!(special.extents, [4]);
+    let special = entries("a.tns", "1 inf\n2 -Inf\n3 NaN\n4 -nan\n5 1.\n");
+    assert_eq!(special.extents, [5]);
     let values = special.values.slice::<f64>();
     assert_eq!(values[..2], [f64::INFINITY, f64::NEG_INFINITY]);
-    assert!(values[2].is_nan());
+    assert!(values[2].is_nan() && values[2].is_sign_positive());
+    assert!(values[3].is_nan() && values[3].is_sign_negative());
+}
+
+#[test]
+fn integers_that_doubles_have_are_read_as_doubles() {
+    for (text, value) in [
+        ("9007199254740992", 9_007_199_254_740_992.0),
+        ("-9007199254740994", -9_007_199_254_740_994.0),
+        ("1152921504606846976", 1_152_921_504_606_846_976.0),
+        // Beyond 64 bits no integer type has them.
+        ("36893488147419103233", 36_893_488_147_419_103_232.0),
+        // Not written as an integer, so that nothing promises one.
+        ("9007199254740993.0", 9_007_199_254_740_992.0),
+    ] {
+        let found = entries("a.tns", &format!("1 {text}\n"));
+        assert_eq!(found.values, Array::from_vec(vec![value]), "{text}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tns");
+    std::fs::write(&path, "1 9007199254740993\n").unwrap();
+    let exact = read_as(&path, Some(ElementType::I64))
+        .unwrap()
+        .into_entries()
+        .unwrap();
+    let wide = Array::from_vec(vec![9_007_199_254_740_993i64]);
+    assert_eq!(exact.values, wide);
+    let rounded = read_as(&path, Some(ElementType::F64))
+        .unwrap()
+        .into_entries()
+        .unwrap();
+    let near = Array::from_vec(vec![9_007_199_254_740_992.0]);
+    assert_eq!(rounded.values, near);
 }
 
 #[test]

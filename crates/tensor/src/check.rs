@@ -27,7 +27,7 @@ mod coordinates;
 use std::ops::Range;
 
 use sparsec_base::{Bool8, Diagnostic, ElementType, IndexWidth, Result, Scalar, code};
-use sparsec_format::{ArraySpec, Format, LevelKind, Role};
+use sparsec_format::{ArraySpec, Format, LevelKind, Role, check_order};
 use sparsec_parallel::{map, ranges};
 
 use crate::array::Array;
@@ -94,8 +94,8 @@ pub(crate) fn name_of(role: Role) -> String {
         .to_owned()
 }
 
-/// Checks that there is an extent for each mode, and that coordinates can be
-/// counted in 64 bits.
+/// Checks that there is an extent for each mode, that there are not too many
+/// modes, and that coordinates can be counted in 64 bits.
 pub(crate) fn check_extents(format: &Format, extents: &[u64]) -> Result<()> {
     if extents.len() != format.order() {
         return Err(Diagnostic::new(
@@ -109,6 +109,7 @@ pub(crate) fn check_extents(format: &Format, extents: &[u64]) -> Result<()> {
         .note(format!("the format is `{format}`"))
         .help("give one extent a mode, or a format of the tensor's order"));
     }
+    check_order(extents.len())?;
     match extents.iter().position(|&extent| extent > i64::MAX as u64) {
         None => Ok(()),
         Some(mode) => Err(Diagnostic::new(

@@ -189,6 +189,14 @@ not its own mirror image on the diagonal, which is zero in a skew-symmetric matr
 hermitian one. A matrix that is to be written so must have the structure.
 
 Drop one triangle, or say `general` if every entry is stated.";
+    TOO_MANY_MODES = "E0434", "a tensor of too many modes",
+    "A tensor has at most 64 modes. Loops nest as deep as it has modes, and so do the walks over what it
+stores. More modes than that are mostly a file that is something else: each line of a plain `.tns`
+file is one entry, so that a line of 1000 numbers says that there are 999 modes:
+
+    1 1 3 2.5          an entry of a tensor of order 3
+
+Combine modes (`i * extent + j` in place of `i j`), or leave out those with one coordinate only.";
     BAD_FORTRAN_FORMAT = "E0440", "a Fortran format that cannot be used",
     "The fourth line of a Rutherford-Boeing file has the formats of its pointers, rows and values, as
 Fortran writes them. They say which columns of a line hold a number:

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use sparsec_base::suggest::closest;
 use sparsec_base::{Arena, Diagnostic, ElementType, Result, Source, Span, code};
+use sparsec_format::check_order;
 
 use super::{Declaration, Declarations};
 use crate::notation::{Index, Notation, TensorUse};
@@ -56,6 +57,7 @@ impl<'a> Collector<'a> {
         let name = &tensor.name.text;
         let declaration = self.declarations.get(name);
         let order = tensor.indices.len();
+        check_order(order).map_err(|error| error.at(self.source, tensor.span, "too many"))?;
         if let Some(known) = self.tensors.find(|known| known.name == *name) {
             let known = &self.tensors[known];
             if known.order() == order {

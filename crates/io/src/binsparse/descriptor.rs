@@ -19,6 +19,7 @@
 use serde_json::{Map, Value, json};
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, code};
+use sparsec_format::MAX_ORDER;
 
 use super::json::{Node, Object};
 use super::levels::{Kind, Tree, TreeLevel, names};
@@ -28,9 +29,6 @@ use crate::input::Input;
 
 /// The version that is written: the one that every reader takes.
 const VERSION: &str = "0.1.0";
-
-/// Modes that a tensor may have: the depth at which a level tree is refused.
-const MAX_ORDER: usize = 128;
 
 /// Which half of a matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,9 @@
 //! Nothing more of Python is understood, and nothing is ever evaluated.
 
 use sparsec_base::{Code, Diagnostic, ElementType, Result, Source, Span, code};
+use sparsec_format::MAX_ORDER;
 
-use super::header::{Dtype, Header, MOST_MODES};
+use super::header::{Dtype, Header};
 
 /// The text of a header and how far it is read.
 pub(super) struct Dictionary<'a> {
@@ -167,8 +168,8 @@ impl<'a> Dictionary<'a> {
                     self.at += 1;
                     return Ok(shape);
                 }
-                Some(b'0'..=b'9') if shape.len() == MOST_MODES => {
-                    let most = format!("no more than {MOST_MODES} extents");
+                Some(b'0'..=b'9') if shape.len() == MAX_ORDER => {
+                    let most = format!("no more than {MAX_ORDER} extents");
                     return Err(self.expected(&most));
                 }
                 Some(b'0'..=b'9') => shape.push(self.number()?),

@@ -13,7 +13,7 @@
 //!
 //! | `descr`         | is                  | `descr`       | is              |
 //! |-----------------|---------------------|---------------|-----------------|
-//! | `b1`            | bool                | `c8 c16`      | c64, c128       |
+//! | `b1`            | bool; not 0 is true | `c8 c16`      | c64, c128       |
 //! | `i1 i2 i4 i8`   | i8 … i64            | `S7`          | 7 bytes of text |
 //! | `u1 u2 u4 u8`   | u8 … u64            | `U7`          | 7 characters    |
 //! | `f2 f4 f8`      | f16, f32, f64       | others        | refused         |
@@ -29,8 +29,6 @@ use super::dictionary::Dictionary;
 const MARK: &[u8; 6] = b"\x93NUMPY";
 /// Headers of more bytes are no headers of arrays of numbers.
 const LONGEST: usize = 1 << 16;
-/// The most modes that NumPy lets an array have.
-pub(crate) const MOST_MODES: usize = 64;
 /// What the data begins at a multiple of.
 const ALIGN: usize = 64;
 
@@ -177,7 +175,7 @@ impl Header {
     }
 
     /// The bytes of the header, which the data follows; the shape has no more
-    /// than [`MOST_MODES`] modes.
+    /// than [`MAX_ORDER`](sparsec_format::MAX_ORDER) modes.
     pub(crate) fn write(&self) -> Vec<u8> {
         let truth = match self.column_major {
             true => "True",
@@ -215,6 +213,7 @@ pub(crate) fn shape_text(shape: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sparsec_format::MAX_ORDER;
 
     fn read(text: &str) -> Result<Header> {
         let mut bytes = MARK.to_vec();
@@ -238,7 +237,7 @@ mod tests {
                 vec![],
                 vec![3],
                 vec![0, u64::MAX],
-                vec![u64::MAX; MOST_MODES],
+                vec![u64::MAX; MAX_ORDER],
             ] {
                 let header = Header {
                     dtype,
@@ -279,7 +278,7 @@ mod tests {
             &format!("{head}(99999999999999999999,)}}"),
             "beyond 64 bits",
         );
-        let many = "1,".repeat(MOST_MODES + 1);
+        let many = "1,".repeat(MAX_ORDER + 1);
         check(&format!("{head}({many})}}"), "no more than 64 extents");
         check(&format!("{head}(3,)}} é"), "the end of the header");
         check("{'descr': '<f8', 'shape': (3,)}", "says too little");

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_parallel::{Memory, map, ranges, split_mut};
 use sparsec_tensor::Array;
 
@@ -64,7 +64,13 @@ impl NdArray {
                 format!("`{name}` is text, where an array of numbers is wanted"),
             ));
         };
-        let memory = data(&header, name, length, read)?;
+        let mut memory = data(&header, name, length, read)?;
+        if element == ElementType::Bool {
+            // NumPy takes every byte but 0 for true, and may write any.
+            for byte in memory.as_mut_slice::<u8>() {
+                *byte = u8::from(*byte != 0);
+            }
+        }
         Ok(Self {
             values: Array::new(element, memory),
             shape: header.shape,

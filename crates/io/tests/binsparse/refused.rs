@@ -276,7 +276,7 @@ fn trees_that_make_no_sense_are_shown() {
         "\"rank\": 1",
         "\"rank\": 18446744073709551615",
         bad,
-        "more than 128 modes",
+        "more than 64 modes",
     );
     check_custom("\"rank\": 1,", "", bad, "the descriptor has no `rank`");
     check_custom(

@@ -185,6 +185,15 @@ fn coordinate_lists_of_any_order_are_read() {
 }
 
 #[test]
+fn every_byte_but_zero_is_true() {
+    let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (4,), }";
+    assert_eq!(
+        shown("a.npy", &npy(1, header, &[0, 1, 2, 255])),
+        "dense [4], 0: false, 1: true, 2: true, 3: true"
+    );
+}
+
+#[test]
 fn members_may_be_deflated() {
     let header = "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }";
     let bytes: Vec<u8> = [7i32, 8].iter().flat_map(|v| v.to_le_bytes()).collect();
