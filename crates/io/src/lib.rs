@@ -21,6 +21,7 @@
 //! | `options`     | how files are read and written                            |
 //! | `input`       | the bytes of a file; diagnostics that show a line         |
 //! | `compression` | `.gz` and `.zst`                                          |
+//! | `cursor`      | words of lines                                            |
 //! | `decimal`     | doubles from common decimals, fast                        |
 //! | `number`      | values as text, read exactly                              |
 //! | `lines`       | entries from lines, in parallel                           |
@@ -50,6 +51,7 @@ pub mod tns;
 mod cast;
 mod compression;
 mod content;
+mod cursor;
 mod decimal;
 mod file_type;
 mod hdf5;

@@ -21,8 +21,9 @@ use sparsec_parallel::memory::prefer_huge_pages;
 use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut, threads};
 use sparsec_tensor::{Array, Entries, with_element};
 
+use crate::cursor::{Cursor, is_blank};
 use crate::input::Input;
-use crate::number::{MOST_EXACT, Value, digits, is_rounded_integer};
+use crate::number::{MOST_EXACT, Value, is_rounded_integer};
 use crate::progress::Progress;
 
 /// Bytes that one thread parses at a time.
@@ -434,83 +435,4 @@ fn extend<T: Copy>(list: &mut Vec<T>, more: usize, value: T, share: f64) -> Resu
     }
     list.resize(list.len() + more, value);
     Ok(())
-}
-
-/// A place in the bytes of a range of lines.
-pub(crate) struct Cursor<'a> {
-    pub(crate) bytes: &'a [u8],
-    pub(crate) at: usize,
-}
-
-impl Cursor<'_> {
-    /// Goes to the first word of the next line that is no comment and not
-    /// blank; false where there is none.
-    #[inline]
-    pub(crate) fn next_entry(&mut self, comment: u8) -> bool {
-        while let Some(&byte) = self.bytes.get(self.at) {
-            if byte.is_ascii_digit() {
-                return true;
-            }
-            if byte == comment {
-                self.skip_line();
-            } else if is_blank(byte) || byte == b'\n' {
-                self.at += 1;
-            } else {
-                return true;
-            }
-        }
-        false
-    }
-
-    fn skip_line(&mut self) {
-        let rest = &self.bytes[self.at..];
-        let newline = rest.iter().position(|&b| b == b'\n');
-        self.at += newline.map_or(rest.len(), |newline| newline + 1);
-    }
-
-    /// Skips blanks of the line; returns where its next word begins.
-    #[inline]
-    pub(crate) fn skip_blanks(&mut self) -> usize {
-        while self.bytes.get(self.at).is_some_and(|&b| is_blank(b)) {
-            self.at += 1;
-        }
-        self.at
-    }
-
-    #[inline]
-    fn at_line_end(&self) -> bool {
-        self.bytes.get(self.at).is_none_or(|&b| b == b'\n')
-    }
-
-    /// Takes the bytes up to the next blank or the end of the line.
-    #[inline]
-    pub(crate) fn word(&mut self) -> Range<usize> {
-        let start = self.at;
-        while !self.at_word_end() {
-            self.at += 1;
-        }
-        start..self.at
-    }
-
-    #[inline]
-    fn at_word_end(&self) -> bool {
-        self.bytes
-            .get(self.at)
-            .is_none_or(|&b| is_blank(b) || b == b'\n')
-    }
-
-    /// Takes a word that is an integer without a sign; one that is too large
-    /// for 64 bits reads as the largest.
-    #[inline]
-    pub(crate) fn unsigned(&mut self) -> Option<u64> {
-        let (n, length) = digits(&self.bytes[self.at..]);
-        self.at += length;
-        (length > 0 && self.at_word_end()).then(|| n.unwrap_or(u64::MAX))
-    }
-}
-
-/// Whether a byte separates words; `\r` does, so that lines may end in `\r\n`.
-#[inline]
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r')
 }

@@ -33,9 +33,10 @@ use sparsec_parallel::{map, ranges};
 use sparsec_tensor::{Entries, Tensor};
 
 use crate::content::{Content, FileTensor, Structure};
+use crate::cursor::Cursor;
 use crate::file_type::{FileType, Writer};
 use crate::input::Input;
-use crate::lines::{Cursor, Lines};
+use crate::lines::Lines;
 use crate::number::digits;
 use crate::options::{ReadOptions, WriteOptions};
 use crate::output::{Output, check_fill, check_general, write_entries};

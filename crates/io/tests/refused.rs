@@ -44,56 +44,6 @@ fn check_part(name: &str, content: &[u8], code: Code, part: &str) {
 }
 
 #[test]
-fn integers_that_would_be_rounded_unasked_are_shown() {
-    let help = "ask for the type `i64` or `u64` to read it exactly, for `f64` to round it";
-    check(
-        "a.tns",
-        "1 1 2.5\n1 2 -9007199254740993\n",
-        code::LOSSY_TYPE,
-        &format!(
-            "\
-error[E0466]: an integer beyond 2^53 that f64 does not have
- --> a.tns:2:5
-  |
-2 | 1 2 -9007199254740993
-  |     ^^^^^^^^^^^^^^^^^ it would be rounded
-  |
-  = help: {help}"
-        ),
-    );
-    let real = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 18446744073709551615\n";
-    check_part("a.mtx", real.as_bytes(), code::LOSSY_TYPE, help);
-    let array = "%%MatrixMarket matrix array real general\n1 1\n9007199254740993\n";
-    check_part("a.mtx", array.as_bytes(), code::LOSSY_TYPE, help);
-    let complex = array
-        .replace("real", "complex")
-        .replace("\n900", "\n1.5 900");
-    let help = "ask for the type `c128`";
-    check_part("a.mtx", complex.as_bytes(), code::LOSSY_TYPE, help);
-}
-
-#[test]
-fn a_line_of_many_words_is_no_tensor_of_as_many_modes() {
-    let line = "1 ".repeat(200_000);
-    let long = format!("{line}2.5\n");
-    let message = "a tensor of order 200000; there are at most 64 modes";
-    check_part("a.tns", long.as_bytes(), code::TOO_MANY_MODES, message);
-    let header = format!("# extended FROSTT format\n200000 1\n{line}\n{long}");
-    check_part("a.tns", header.as_bytes(), code::TOO_MANY_MODES, message);
-    let most = format!("{}2.5\n", "1 ".repeat(64));
-    let folder = folder();
-    let path = file(&folder, "a.tns", most.as_bytes());
-    assert_eq!(
-        read_as(&path, None)
-            .unwrap()
-            .into_entries()
-            .unwrap()
-            .order(),
-        64
-    );
-}
-
-#[test]
 fn a_bad_line_is_shown() {
     check(
         "a.mtx",

@@ -230,37 +230,6 @@ fn fields_say_the_type() {
 }
 
 #[test]
-fn integers_that_doubles_have_are_read_as_doubles() {
-    for (text, value) in [
-        ("9007199254740992", 9_007_199_254_740_992.0),
-        ("-9007199254740994", -9_007_199_254_740_994.0),
-        ("1152921504606846976", 1_152_921_504_606_846_976.0),
-        // Beyond 64 bits no integer type has them.
-        ("36893488147419103233", 36_893_488_147_419_103_232.0),
-        // Not written as an integer, so that nothing promises one.
-        ("9007199254740993.0", 9_007_199_254_740_992.0),
-    ] {
-        let found = entries("a.tns", &format!("1 {text}\n"));
-        assert_eq!(found.values, Array::from_vec(vec![value]), "{text}");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.tns");
-    std::fs::write(&path, "1 9007199254740993\n").unwrap();
-    let exact = read_as(&path, Some(ElementType::I64))
-        .unwrap()
-        .into_entries()
-        .unwrap();
-    let wide = Array::from_vec(vec![9_007_199_254_740_993i64]);
-    assert_eq!(exact.values, wide);
-    let rounded = read_as(&path, Some(ElementType::F64))
-        .unwrap()
-        .into_entries()
-        .unwrap();
-    let near = Array::from_vec(vec![9_007_199_254_740_992.0]);
-    assert_eq!(rounded.values, near);
-}
-
-#[test]
 fn arrays_are_dense_tensors() {
     let array = |kind: &str, body: &str| {
         entries(

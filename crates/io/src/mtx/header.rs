@@ -12,8 +12,8 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{ElementType, Result, code};
 
 use crate::content::Structure;
+use crate::cursor::Cursor;
 use crate::input::Input;
-use crate::lines::Cursor;
 use crate::number::digits;
 
 /// The first word of every file.
