@@ -306,6 +306,7 @@ impl Lowerer<'_> {
                 buffer: list,
                 lo: Expr::int(0),
                 hi: Expr::Var(n),
+                along: None,
             });
         }
     }
