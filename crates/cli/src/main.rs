@@ -26,6 +26,7 @@
 //! the text of an option; 1 for every other error.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use sparsec::Result;
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
     let call = Call::new(&words, &Cli::command());
     let mut screen = Screen::new(call.asks_for_json());
     report_panics();
+    survive_file_limits();
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| obey(&call, &mut screen)));
     match ended {
         Ok(Ok(code)) => ExitCode::from(code),
@@ -113,6 +115,14 @@ fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
         Command::Bench(arguments) => bench::bench(call, screen, &arguments),
         Command::Doctor => doctor::doctor(screen),
     }
+}
+
+/// Has a write beyond `ulimit -f` fail with an error, as one to a full disk does;
+/// the signal that comes with it would end the program before it can say so.
+fn survive_file_limits() {
+    let seen = Arc::default();
+    // Where the handler cannot be set, the signal does what it always did.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
 }
 
 /// Says of a panic what a user can do about it: report it.

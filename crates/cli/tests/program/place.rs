@@ -65,20 +65,36 @@ impl Place {
     }
 
     pub(crate) fn call(&self, words: &[&str]) -> Done {
+        Done::of(self.command(words))
+    }
+
+    /// Calls the program where no file may grow beyond so many blocks.
+    pub(crate) fn call_limited(&self, blocks: u32, words: &[&str]) -> Done {
+        let limited = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &limited, env!("CARGO_BIN_EXE_sparsec")])
+            .args(words)
+            .current_dir(self.path())
+            .stdin(Stdio::null());
+        Done::of(command)
+    }
+}
+
+impl Done {
+    fn of(mut command: Command) -> Self {
         let Output {
             status,
             stdout,
             stderr,
-        } = self.command(words).output().expect("the program");
-        Done {
+        } = command.output().expect("the program");
+        Self {
             code: status.code(),
             stdout: String::from_utf8(stdout).expect("UTF-8"),
             stderr: String::from_utf8(stderr).expect("UTF-8"),
         }
     }
-}
 
-impl Done {
     /// The call went well; what it printed.
     #[track_caller]
     pub(crate) fn answer(self) -> String {

@@ -246,3 +246,15 @@ fn a_reader_that_leaves_is_no_error() {
         assert!(String::from_utf8_lossy(&output.stderr).contains("error[E0008]"));
     }
 }
+
+#[test]
+fn a_limit_on_file_sizes_is_an_error() {
+    let place = Place::new();
+    let lines = (1..=20_000).map(|i| format!("{i} {i}.5\n"));
+    place.write("x.tns", &lines.collect::<String>());
+    for output in ["y.npz", "y.tns.gz", "y.h5"] {
+        let done = place.call_limited(8, &["convert", "x.tns", output]);
+        done.refused(1, &["error[E0427]: cannot write", "File too large"]);
+    }
+    assert_eq!(place.files(), ["x.tns"]);
+}
