@@ -47,6 +47,10 @@ fn text() -> String {
     out.push_str(&table(&rows));
     out.push_str("\nWith `-f NAME=…` a tensor is stored in a preset, or in a map of levels:\n");
     out.push_str("  -f A=csr    -f 'A=(i, j) -> (j : compressed, i : compressed)'    -f A=coo\n");
+    out.push_str(
+        "\nIndex arrays have 32 or 64 bits, as many as the data needs, or 8 to 64 where said:\n",
+    );
+    out.push_str("  -f 'A=csr, pos = 32, crd = 8'\n");
     out
 }
 

@@ -38,6 +38,8 @@ const LATER_KINDS: [&str; 7] = [
 const LATER_PRESETS: [&str; 13] = [
     "bsr", "dia", "ell", "sell", "jds", "hyb", "msr", "csb", "sky", "hash", "hicoo", "alto", "mcoo",
 ];
+/// The clauses that declare the widths of index arrays.
+const WIDTHS: [&str; 2] = ["pos", "crd"];
 const LATER_PROPERTIES: [&str; 1] = ["soa"];
 const LATER_CLAUSES: [&str; 7] = [
     "symmetric",
@@ -285,6 +287,11 @@ impl Parser {
                 "leave it out: a level is {name} where nothing says `{opposite}`"
             ));
         }
+        if WIDTHS.contains(&name) {
+            return error.help(format!(
+                "widths are those of all levels and stand after the map: `(…) -> (…), {name} = 32`"
+            ));
+        }
         let known = names.iter().copied().chain(LATER_PROPERTIES);
         error.help(
             did_you_mean(name, known)
@@ -299,7 +306,7 @@ impl Parser {
         while self.tokens.at(",") && self.tokens.peek_at(1).kind == Kind::Name {
             self.tokens.take();
             let (name, place) = self.tokens.name("a clause")?;
-            if name != "pos" && name != "crd" {
+            if !WIDTHS.contains(&name.as_str()) {
                 return Err(self.unknown_clause(&name, place));
             }
             if let Some((_, first)) = seen.iter().find(|(other, _)| *other == name) {
@@ -338,7 +345,7 @@ impl Parser {
         if LATER_CLAUSES.contains(&name) {
             return self.later(place, &format!("the clause `{name}`"));
         }
-        let known = ["pos", "crd"].into_iter().chain(LATER_CLAUSES);
+        let known = WIDTHS.into_iter().chain(LATER_CLAUSES);
         Diagnostic::new(
             code::UNKNOWN_CLAUSE,
             format!("no clause of a format begins with `{name}`"),

@@ -138,10 +138,23 @@ pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Sta
             code::NOT_EXPRESSIBLE_IN_FILE,
             format!("`{ending}` files are read only"),
         )
-        .help("write a `.mtx` or `.tns` file"));
+        .help(format!("the types that can be written are {}", writable())));
     };
     (writer.check)(tensor, options)?;
     Output::stage(path, compression, |output| {
         (writer.write)(tensor, options, output)
     })
+}
+
+/// The endings of the types that are written, in words.
+fn writable() -> String {
+    let written = FILE_TYPES.iter().filter(|known| known.writer.is_some());
+    let endings: Vec<String> = written
+        .map(|known| format!("`{}`", known.endings[0]))
+        .collect();
+    match endings.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
 }

@@ -76,7 +76,7 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
             "a `.npy` file holds dense tensors, not one in `{}`",
             tensor.format().short_name()
         ))
-        .help("write a `.npz` file, or convert the tensor to `dense`"));
+        .help("write a `.npz` file, which holds tensors of every format"));
     }
     if tensor.element() == ElementType::Bf16 {
         return Err(refused("NumPy has no `bf16`".to_owned())

@@ -17,17 +17,25 @@ pub(crate) struct Shortage {
     /// The array of a result that was to grow; a workspace otherwise.
     pub(crate) buffer: Option<Buffer>,
     /// As many bytes as it was to have.
-    pub(crate) bytes: u64,
+    pub(crate) bytes: u128,
 }
 
 impl Shortage {
     /// A request for `entries` of `size` bytes.
     pub(crate) fn of(buffer: Option<Buffer>, entries: i64, size: i64) -> Self {
-        let positive = |number: i64| u64::try_from(number).unwrap_or(0);
+        let positive = |number: i64| u128::try_from(number).unwrap_or(0);
         Self {
             buffer,
-            bytes: positive(entries).saturating_mul(positive(size)),
+            bytes: positive(entries) * positive(size),
         }
+    }
+}
+
+/// So many bytes, in words. Extents saturate at what cannot be counted.
+pub(crate) fn bytes_text(bytes: u128) -> String {
+    match bytes {
+        u128::MAX => "more bytes than can be counted".to_owned(),
+        bytes => format!("{bytes} bytes"),
     }
 }
 
@@ -94,7 +102,7 @@ fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic 
     }) = shortage
     {
         let what = growing.map_or("it".to_owned(), |(_, array)| format!("`{array}`"));
-        diagnostic = diagnostic.note(format!("{what} was to have {bytes} bytes"));
+        diagnostic = diagnostic.note(format!("{what} was to have {}", bytes_text(bytes)));
     }
     diagnostic.help("give the result a format with compressed levels, or split the work")
 }

@@ -19,6 +19,7 @@ use sparsec_loop::{Access, Argument, Function};
 use sparsec_parallel::Memory;
 use sparsec_tensor::{Array, Format, Role, Tensor};
 
+use crate::failure::bytes_text;
 use crate::memory_left::can_give;
 
 /// Bytes that an array which grows begins with; most results of tests and of
@@ -131,23 +132,25 @@ impl OutputTensor {
                 self.format
             );
         };
-        let entries = usize::try_from(entries).unwrap_or(usize::MAX);
-        let bytes = entries.saturating_mul(storage.size());
-        let array = match can_give(bytes as u64) {
-            true => Array::zeroed(storage, entries).ok(),
-            false => None,
+        let bytes = entries.saturating_mul(storage.size() as u128);
+        let array = match (usize::try_from(entries), u64::try_from(bytes)) {
+            (Ok(entries), Ok(bytes)) if can_give(bytes) => Array::zeroed(storage, entries).ok(),
+            _ => None,
         };
-        array.ok_or_else(|| out_of_memory(&format!("`{name}` takes {bytes} bytes")))
+        array.ok_or_else(|| {
+            let bytes = bytes_text(bytes);
+            out_of_memory(&format!("`{name}` takes {bytes}"))
+        })
     }
 
     /// How many positions level `above - 1` has, if the arrays so far tell.
-    fn positions(&self, above: usize) -> Option<u64> {
+    fn positions(&self, above: usize) -> Option<u128> {
         let specs = self.format.arrays();
-        let mut positions = 1u64;
+        let mut positions = 1u128;
         for (number, level) in self.format.levels()[..above].iter().enumerate() {
             let capabilities = level.kind.capabilities();
             if capabilities.full {
-                positions = positions.saturating_mul(self.extents[level.mode()]);
+                positions = positions.saturating_mul(self.extents[level.mode()].into());
             } else if !capabilities.single {
                 let place = specs
                     .iter()
@@ -157,7 +160,7 @@ impl OutputTensor {
                 if pos.len() != last.checked_add(1)? {
                     return None;
                 }
-                positions = u64::try_from(pos.index(last)).ok()?;
+                positions = u128::try_from(pos.index(last)).ok()?;
             }
         }
         Some(positions)
