@@ -7,6 +7,7 @@
 //! | [`diagnostic`] | coded errors with places in the source and the way out       |
 //! | [`code`]       | every diagnostic code with its long explanation              |
 //! | [`lex`]        | the tokens that all our small languages are made of          |
+//! | [`recent`]     | a map that keeps what was used last                          |
 //! | [`scalar`]     | one value of an element type                                 |
 //! | [`suggest`]    | "did you mean …?"                                            |
 //! | [`types`]      | element types, index widths                                  |
@@ -17,6 +18,7 @@ pub mod arena;
 pub mod code;
 pub mod diagnostic;
 pub mod lex;
+pub mod recent;
 pub mod scalar;
 pub mod source;
 pub mod suggest;
@@ -27,6 +29,7 @@ pub use code::Code;
 pub use diagnostic::{Diagnostic, Result};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
+pub use recent::Recent;
 pub use scalar::Scalar;
 pub use source::{Source, Span};
 pub use types::{Bool8, ElementType, IndexWidth, Kind};

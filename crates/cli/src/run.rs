@@ -23,7 +23,7 @@ use crate::files;
 use crate::operands::Operands;
 use crate::problem::{Problem, suggest};
 use crate::progress::Progress;
-use crate::screen::Screen;
+use crate::screen::{Screen, complain};
 
 pub(crate) mod timing;
 
@@ -75,6 +75,9 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         .write
         .time(|| write(call, &outputs, &outcome, &progress))?;
     drop(progress);
+    if let Some(why) = session.runtime().trouble().filter(|_| !screen.is_json()) {
+        complain(&format!("note: kernels are not kept for later runs: {why}"));
+    }
 
     let report = Report {
         problem: &problem,

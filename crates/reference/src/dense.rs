@@ -4,6 +4,7 @@
 //! what the table of the [crate's documentation](crate) says. Time is the
 //! product of all extents of a statement; for tests, on small tensors.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use sparsec_base::Result;
@@ -23,9 +24,9 @@ type Point = BTreeMap<IndexVar, u64>;
 ///
 /// # Errors
 /// As of [`evaluate`](crate::evaluate).
-pub fn evaluate(
+pub fn evaluate<T: Borrow<Tensor>>(
     program: &Program,
-    inputs: &BTreeMap<String, Tensor>,
+    inputs: &BTreeMap<String, T>,
 ) -> Result<BTreeMap<String, CoordinateMap>> {
     run(program, inputs, statement)
 }
@@ -38,10 +39,10 @@ pub fn evaluate(
 ///
 /// # Panics
 /// If the program has no statement of this number.
-pub fn evaluate_statement(
+pub fn evaluate_statement<T: Borrow<Tensor>>(
     program: &Program,
     number: usize,
-    inputs: &BTreeMap<String, Tensor>,
+    inputs: &BTreeMap<String, T>,
 ) -> Result<CoordinateMap> {
     run_statement(program, number, inputs, statement)
 }

@@ -1,5 +1,6 @@
 //! Statement by statement: operands, extents, diagnostics.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -65,9 +66,9 @@ pub(crate) struct Context<'p> {
 }
 
 /// Evaluates every statement with `evaluate`.
-pub(crate) fn run(
+pub(crate) fn run<T: Borrow<Tensor>>(
     program: &Program,
-    inputs: &BTreeMap<String, Tensor>,
+    inputs: &BTreeMap<String, T>,
     evaluate: impl Fn(&Context<'_>) -> Result<CoordinateMap>,
 ) -> Result<BTreeMap<String, CoordinateMap>> {
     let mut operands = BTreeMap::new();
@@ -89,10 +90,10 @@ pub(crate) fn run(
 }
 
 /// Evaluates one statement, all of whose operands are inputs.
-pub(crate) fn run_statement(
+pub(crate) fn run_statement<T: Borrow<Tensor>>(
     program: &Program,
     number: usize,
-    inputs: &BTreeMap<String, Tensor>,
+    inputs: &BTreeMap<String, T>,
     evaluate: impl Fn(&Context<'_>) -> Result<CoordinateMap>,
 ) -> Result<CoordinateMap> {
     let statement = &program.statements[number];
@@ -103,13 +104,13 @@ pub(crate) fn run_statement(
     evaluate(&Context::new(program, statement, &operands)?)
 }
 
-fn input<'t>(
+fn input<'t, T: Borrow<Tensor>>(
     program: &Program,
     access: &Access,
-    inputs: &'t BTreeMap<String, Tensor>,
+    inputs: &'t BTreeMap<String, T>,
 ) -> Result<Operand<'t>> {
     let data = &program.tensors[access.tensor];
-    let Some(tensor) = inputs.get(&data.name) else {
+    let Some(tensor) = inputs.get(&data.name).map(Borrow::borrow) else {
         let message = format!("there is no tensor for `{}`", data.name);
         return Err(Diagnostic::new(code::MISSING_INPUT, message)
             .at(&program.source, access.span, "read here")

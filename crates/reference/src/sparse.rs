@@ -6,6 +6,7 @@
 //! any other; one that would be too long a list is computed where the expression
 //! around it asks.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -36,9 +37,9 @@ use crate::support::Support;
 /// `E0511` and `E0512` for what a kernel gives up at, `E0314` for an input that
 /// is missing, `E0402` and `E0403` for one that is not what the program was
 /// resolved for, `E0313` for an extent that is not known.
-pub fn evaluate(
+pub fn evaluate<T: Borrow<Tensor>>(
     program: &Program,
-    inputs: &BTreeMap<String, Tensor>,
+    inputs: &BTreeMap<String, T>,
 ) -> Result<BTreeMap<String, CoordinateMap>> {
     run(program, inputs, statement)
 }
@@ -51,10 +52,10 @@ pub fn evaluate(
 ///
 /// # Panics
 /// If the program has no statement of this number.
-pub fn evaluate_statement(
+pub fn evaluate_statement<T: Borrow<Tensor>>(
     program: &Program,
     number: usize,
-    inputs: &BTreeMap<String, Tensor>,
+    inputs: &BTreeMap<String, T>,
 ) -> Result<CoordinateMap> {
     run_statement(program, number, inputs, statement)
 }

@@ -1,9 +1,8 @@
 //! The kernels of one program in memory, and what they are made with.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use sparsec_base::Result;
+use sparsec_base::{Recent, Result};
 use sparsec_loop::Function;
 
 use crate::cache::Cache;
@@ -12,7 +11,7 @@ use crate::environment::Environment;
 use crate::kernel::Kernel;
 
 /// Makes each kernel once: finds compiler and cache when they are first needed,
-/// and keeps every kernel that was loaded.
+/// and keeps the kernels that were used last.
 #[derive(Debug)]
 pub struct Session {
     environment: Environment,
@@ -20,8 +19,11 @@ pub struct Session {
     compiler: OnceLock<Result<Compiler>>,
     /// By C text. A place is made before its kernel, so that two threads that
     /// want the same kernel make it once and different ones at the same time.
-    kernels: Mutex<HashMap<String, Place>>,
+    kernels: Mutex<Recent<String, Place>>,
 }
+
+/// The most kernels that are kept in memory.
+const MOST_KERNELS: usize = 512;
 
 type Place = Arc<OnceLock<Result<Arc<Kernel>>>>;
 
@@ -32,7 +34,7 @@ impl Session {
             environment,
             cache: OnceLock::new(),
             compiler: OnceLock::new(),
-            kernels: Mutex::new(HashMap::new()),
+            kernels: Mutex::new(Recent::new(MOST_KERNELS)),
         }
     }
 
@@ -79,8 +81,8 @@ impl Session {
         let place = {
             let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
             match kernels.get(text) {
-                Some(place) => Arc::clone(place),
-                None => Arc::clone(kernels.entry(text.to_owned()).or_default()),
+                Some(place) => place,
+                None => kernels.keep(text.to_owned(), Place::default()),
             }
         };
         let mut made = false;

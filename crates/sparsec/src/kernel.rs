@@ -17,11 +17,11 @@
 //! that are bound to it; planning does not look at widths, so all variants of a
 //! kernel have the same statements and loops.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use sparsec_base::{ElementType, Result};
+use sparsec_base::{ElementType, Recent, Result};
 use sparsec_format::{Format, Widths};
 use sparsec_index::{Program as Resolved, TensorRole};
 use sparsec_tensor::Tensor;
@@ -52,14 +52,20 @@ pub(crate) struct Planned {
     base: Compiled,
     /// Whether the fill of a result depends on extents.
     needs_extents: bool,
-    variants: Mutex<HashMap<VariantKey, Arc<Variant>>>,
+    variants: Mutex<Recent<VariantKey, Arc<Variant>>>,
 }
 
 /// The plans of a session, by what they were planned from.
-#[derive(Debug, Default)]
-pub(crate) struct Plans(Mutex<HashMap<String, Arc<Planned>>>);
+#[derive(Debug)]
+pub(crate) struct Plans(Mutex<Recent<String, Arc<Planned>>>);
 
-#[derive(Debug, PartialEq, Eq, Hash)]
+/// The most plans that a session keeps.
+const MOST_PLANS: usize = 256;
+/// The most variants that a plan keeps; there are many where extents tell them
+/// apart.
+const MOST_VARIANTS: usize = 32;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct VariantKey {
     /// Of each tensor of the program, in order.
     widths: Vec<Widths>,
@@ -94,16 +100,22 @@ impl Session {
     }
 }
 
+impl Default for Plans {
+    fn default() -> Self {
+        Self(Mutex::new(Recent::new(MOST_PLANS)))
+    }
+}
+
 impl Plans {
     fn find(&self, request: &Request) -> Result<Arc<Planned>> {
         let key = key(request);
         let plans = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(planned) = plans().get(&key) {
-            return Ok(Arc::clone(planned));
+            return Ok(planned);
         }
         // Planned outside of the lock: two threads may both do it, one stays.
         let planned = Arc::new(Planned::new(request.clone())?);
-        Ok(Arc::clone(plans().entry(key).or_insert(planned)))
+        Ok(plans().keep(key, planned))
     }
 }
 
@@ -141,7 +153,7 @@ impl Planned {
             request,
             base,
             needs_extents,
-            variants: Mutex::default(),
+            variants: Mutex::new(Recent::new(MOST_VARIANTS)),
         })
     }
 
@@ -167,10 +179,10 @@ impl Planned {
         };
         let variants = || self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(variant) = variants().get(&key) {
-            return Ok(Arc::clone(variant));
+            return Ok(variant);
         }
         let variant = Arc::new(self.make_variant(&key.widths, operands)?);
-        Ok(Arc::clone(variants().entry(key).or_insert(variant)))
+        Ok(variants().keep(key, variant))
     }
 
     /// The widths of the index arrays of every tensor: those that operands have,

@@ -69,9 +69,9 @@ impl Default for Options {
 /// Plans, compiles and runs programs, and keeps what it made.
 ///
 /// A second plan of the same program for the same formats and types is a
-/// lookup, and so is a second kernel from the same text. What is kept is kept
-/// until the session and all [`Kernel`](crate::Kernel)s from it are gone. A
-/// clone is the same session.
+/// lookup, and so is a second kernel from the same text. Some hundreds of plans
+/// and kernels are kept, those used last; a [`Kernel`](crate::Kernel) keeps what
+/// it needs as long as it is there. A clone is the same session.
 #[derive(Clone, Debug)]
 pub struct Session {
     inner: Arc<Inner>,
@@ -185,7 +185,8 @@ impl Session {
     /// # Errors
     /// `E0515` with the first entry that differs.
     pub fn check(&self, compiled: &Compiled, inputs: &Inputs, outcome: &Outcome) -> Result<()> {
-        let mut known = inputs.clone();
+        let named = |(name, tensor)| (String::clone(name), tensor);
+        let mut known: BTreeMap<String, &Tensor> = inputs.iter().map(named).collect();
         for (number, statement) in compiled.resolved.statements.iter().enumerate() {
             let name = &compiled.resolved.tensors[statement.lhs.tensor].name;
             let expected = reference::evaluate_statement(&compiled.resolved, number, &known)?;
@@ -198,7 +199,7 @@ impl Session {
                 .note(difference.to_string())
                 .help("this is a fault of sparsec; please report it with the expression"));
             }
-            known.insert(name.clone(), tensor.clone());
+            known.insert(name.clone(), tensor);
         }
         Ok(())
     }

@@ -283,3 +283,18 @@ fn index_arrays_may_be_narrow() {
         assert!(place.read("b.mtx").contains("3 2 6"), "{backend}");
     }
 }
+
+#[test]
+fn a_cache_that_cannot_be_kept_is_noted_once() {
+    let place = with_matrix();
+    // A file where the cache should have its folder.
+    place.write("cache", "");
+    let words: Vec<&str> = PRODUCT.iter().copied().take(6).collect();
+    let done = place.call(&words);
+    let notes = done
+        .stderr
+        .matches("kernels are not kept for later runs")
+        .count();
+    assert_eq!(notes, 1, "{}", done.stderr);
+    done.noted("note: ");
+}
