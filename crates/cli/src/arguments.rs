@@ -105,7 +105,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) problem: ProblemArguments,
 
-    /// Read a tensor from a file: .mtx, .tns, .npz, … (text also as .gz and .zst)
+    /// Read a tensor from a file: .mtx, .tns, .npz, … (text also as .gz and .zst); all.h5:web is a group
     #[arg(short = 'i', long = "input", value_name = "NAME=FILE", action = ArgAction::Append)]
     pub(crate) inputs: Vec<String>,
 

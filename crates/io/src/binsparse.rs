@@ -82,7 +82,7 @@ pub(crate) const HDF5: FileType = FileType {
     is_text: false,
     read: |input, options| {
         let file = hdf5::File::open(input)?;
-        read::read(&Group::find(&file)?, options)
+        read::read(&Group::find(&file, options.group.as_deref())?, options)
     },
     writer: Some(Writer {
         check: write::check,

@@ -63,8 +63,11 @@ pub struct Writer {
 /// assert_eq!(compression, Compression::Gzip);
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
+///
+/// A file of groups may be followed by one of them, `all.h5:web`.
 pub fn file_type(path: &Path) -> Result<(&'static FileType, Compression)> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (file, _) = split_group(path);
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
     let (stem, compression) = Compression::of(&name);
     let compressed = compression != Compression::None;
@@ -80,6 +83,23 @@ pub fn file_type(path: &Path) -> Result<(&'static FileType, Compression)> {
     match fits.max_by_key(|&(length, ..)| length) {
         Some((_, _, ty)) => Ok((ty, compression)),
         None => Err(unknown(path, stem)),
+    }
+}
+
+/// The file and the group in it that a path such as `all.h5:web` names.
+pub(crate) fn split_group(path: &Path) -> (&Path, Option<&str>) {
+    let whole = (path, None);
+    let Some(text) = path.to_str() else {
+        return whole;
+    };
+    let lower = text.to_ascii_lowercase();
+    let endings = binsparse::HDF5.endings.iter();
+    let found =
+        endings.filter_map(|ending| Some(lower.find(&format!("{ending}:"))? + ending.len()));
+    match found.min() {
+        // A file may have any name, and is what is meant if there is one.
+        Some(at) if !path.exists() => (Path::new(&text[..at]), Some(&text[at + 1..])),
+        _ => whole,
     }
 }
 

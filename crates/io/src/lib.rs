@@ -67,12 +67,15 @@ mod triangle;
 pub use compression::Compression;
 pub use content::{Content, FileTensor, Structure};
 pub use file_type::{FILE_TYPES, FileType, Writer, file_type};
+
+use file_type::split_group;
 pub use input::Input;
 pub use options::{ReadOptions, WriteOptions};
 pub use output::{Output, Staged};
 pub use progress::Progress;
 
-/// Reads the tensor of a file.
+/// Reads the tensor of a file. Of an HDF5 file that holds several, a path such as
+/// `all.h5:web` names one.
 ///
 /// Plain files are parsed where they lie; `.gz` and `.zst` files are expanded
 /// first. Entries take `order + 1` words each; parsing takes a nanosecond or
@@ -83,8 +86,18 @@ pub use progress::Progress;
 /// `E0422` to `E0429` for what is wrong in it, with the line.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<FileTensor> {
     let (file_type, compression) = file_type(path)?;
-    let input = Input::open_with(path, compression, options.progress.as_ref())?;
-    (file_type.read)(&input, options)
+    let (file, group) = split_group(path);
+    let input = Input::open_with(file, compression, options.progress.as_ref())?;
+    match group {
+        None => (file_type.read)(&input, options),
+        Some(_) => {
+            let options = ReadOptions {
+                group: group.map(str::to_owned),
+                ..options.clone()
+            };
+            (file_type.read)(&input, &options)
+        }
+    }
 }
 
 /// Reads the tensor of a file, with values of the type given or the file's own.
@@ -132,6 +145,14 @@ pub fn write(path: &Path, tensor: &Tensor) -> Result<()> {
 /// As [`write()`].
 pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Staged> {
     let (file_type, compression) = file_type(path)?;
+    if let (file, Some(group)) = split_group(path) {
+        let message = format!(
+            "`{}` is written whole, not its group `{group}`",
+            file.display()
+        );
+        return Err(Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message)
+            .help("name the file alone; the tensor is in its root"));
+    }
     let Some(writer) = &file_type.writer else {
         let ending = file_type.endings[0];
         return Err(Diagnostic::new(

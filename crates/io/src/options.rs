@@ -20,6 +20,10 @@ pub struct ReadOptions {
     ///
     /// [`FileTensor::structure`]: crate::FileTensor::structure
     pub keep_structure: bool,
+    /// The group of an HDF5 file that holds the tensor, where there are several;
+    /// if not given, the root or the only group that has one. Other types have
+    /// no groups and ignore it.
+    pub group: Option<String>,
     /// Who is told how far a long read has come.
     pub progress: Option<Progress>,
 }

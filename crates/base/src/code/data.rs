@@ -278,9 +278,10 @@ said by a descriptor: a string called `binsparse`, an attribute of the root of a
 member of an archive. This container has none, or has several groups with one each:
 
     h5dump -A a.bsp.h5        ATTRIBUTE \"binsparse\" { …
+    sparsec info all.h5:web   the tensor in the group `web`
 
-Write the file with `sparsec convert` or the `binsparse` package of Python, or copy the group that
-you mean into a file of its own.";
+Write the file with `sparsec convert` or the `binsparse` package of Python, or name the group that
+you mean after the file.";
     BAD_DESCRIPTOR = "E0461", "a Binsparse descriptor that cannot be understood",
     "The descriptor of a Binsparse file is a JSON text of this form:
 

@@ -35,11 +35,15 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// The root, or the one group below it that has a descriptor.
+    /// The group that is asked for; else the root, or the one group below it that
+    /// has a descriptor.
     ///
     /// # Errors
     /// `E0460` where none has one, or several do.
-    pub(super) fn find(file: &'a hdf5::File) -> Result<Self> {
+    pub(super) fn find(file: &'a hdf5::File, wanted: Option<&str>) -> Result<Self> {
+        if let Some(wanted) = wanted {
+            return Self::named(file, wanted);
+        }
         if let Some(descriptor) = file.attribute("", DESCRIPTOR)? {
             return Ok(Self {
                 file,
@@ -47,12 +51,7 @@ impl<'a> Group<'a> {
                 descriptor,
             });
         }
-        let mut found = Vec::new();
-        for path in file.groups()? {
-            if let Some(descriptor) = file.attribute(&path, DESCRIPTOR)? {
-                found.push((path, descriptor));
-            }
-        }
+        let mut found = Self::below(file)?;
         if found.len() == 1 {
             let (path, descriptor) = found.remove(0);
             return Ok(Self {
@@ -72,7 +71,42 @@ impl<'a> Group<'a> {
         let paths: Vec<String> = found.iter().map(|(path, _)| format!("`{path}`")).collect();
         Err(missing(message)
             .note(format!("they are in the groups {}", paths.join(", ")))
-            .help("copy the one that you mean into a file of its own, for example with `h5copy`"))
+            .help(format!(
+                "name the one that you mean: `{}:{}`",
+                file.name(),
+                found[0].0
+            )))
+    }
+
+    /// The group of this path.
+    fn named(file: &'a hdf5::File, wanted: &str) -> Result<Self> {
+        let path = wanted.trim_matches('/');
+        if let Ok(Some(descriptor)) = file.attribute(path, DESCRIPTOR) {
+            return Ok(Self {
+                file,
+                path: path.to_owned(),
+                descriptor,
+            });
+        }
+        let message = format!("`{}` has no tensor in a group `{wanted}`", file.name());
+        let below = Self::below(file)?;
+        let paths: Vec<String> = below.iter().map(|(path, _)| format!("`{path}`")).collect();
+        let error = Diagnostic::new(code::NO_BINSPARSE, message);
+        match paths.is_empty() {
+            true => Err(error.help("name the file alone, to read what its root holds")),
+            false => Err(error.help(format!("there is one in {}", paths.join(", ")))),
+        }
+    }
+
+    /// The groups below the root that have a descriptor, with it.
+    fn below(file: &hdf5::File) -> Result<Vec<(String, String)>> {
+        let mut found = Vec::new();
+        for path in file.groups()? {
+            if let Some(descriptor) = file.attribute(&path, DESCRIPTOR)? {
+                found.push((path, descriptor));
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -39,6 +39,45 @@ fn containers_without_a_descriptor_are_refused() {
     );
 }
 
+#[test]
+fn a_group_is_named_after_its_file() {
+    let folder = folder();
+    let path = folder.path().join("All.H5");
+    let file = rust_hdf5::H5File::create(&path).unwrap();
+    for (name, value) in [("web", 2.0), ("road", 3.0)] {
+        let group = file.create_group(name).unwrap();
+        group.set_attr_string("binsparse", CSR).unwrap();
+        let index = |name, numbers: &[i32]| {
+            let dataset = group.new_dataset::<i32>().shape([numbers.len()]);
+            dataset.create(name).unwrap().write_raw(numbers).unwrap();
+        };
+        index("pointers_to_1", &[0, 1, 1, 3, 3]);
+        index("indices_1", &[1, 0, 4]);
+        let values = group.new_dataset::<f64>().shape([3]);
+        let values = values.create("values").unwrap();
+        values.write_raw(&[value; 3]).unwrap();
+    }
+    file.close().unwrap();
+    let of = |group: &str| {
+        let path = format!("{}:{group}", path.display());
+        read_as(Path::new(&path), None)
+    };
+    for (group, value) in [("web", 2.0), ("/road/", 3.0)] {
+        let found = of(group).unwrap().into_entries().unwrap();
+        assert_eq!(found.values.slice::<f64>(), [value; 3]);
+    }
+    let fault = of("sea").unwrap_err();
+    assert_eq!(fault.code(), code::NO_BINSPARSE);
+    assert!(fault.to_string().contains("`road`, `web`"), "{fault}");
+    let fault = read_as(&path, None).unwrap_err().to_string();
+    assert!(fault.contains("All.H5:road`"), "{fault}");
+    // Only whole files are written.
+    let tensor = Tensor::dense(&[1], [1.0]).unwrap();
+    let part = folder.path().join("All.H5:web");
+    let fault = write(&part, &tensor).unwrap_err();
+    assert_eq!(fault.code(), code::NOT_EXPRESSIBLE_IN_FILE, "{fault}");
+}
+
 /// Writes the three arrays of [`CSR`] with the values as `values` makes them.
 fn hdf5(path: &Path, values: impl FnOnce(&rust_hdf5::H5File)) {
     let file = rust_hdf5::H5File::create(path).unwrap();
