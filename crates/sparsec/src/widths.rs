@@ -34,12 +34,16 @@ pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
     })
 }
 
-/// The widths that the index arrays of a tensor have.
+/// The widths that the index arrays of a tensor have: the widest of each role,
+/// as arrays of several levels may differ and a format declares one width.
 pub(crate) fn of_arrays(tensor: &Tensor) -> Widths {
     let width = |wanted: fn(Role) -> bool| {
         let specs = tensor.format().arrays();
-        let array = specs.iter().position(|spec| wanted(spec.role))?;
-        IndexWidth::of(tensor.arrays()[array].element())
+        let arrays = specs.iter().zip(tensor.arrays());
+        arrays
+            .filter(|(spec, _)| wanted(spec.role))
+            .filter_map(|(_, array)| IndexWidth::of(array.element()))
+            .max()
     };
     Widths {
         pos: width(|role| matches!(role, Role::Pos(_))),

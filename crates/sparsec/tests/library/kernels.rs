@@ -249,3 +249,24 @@ fn duplicates_and_fills_reach_kernels() {
     let y = session.evaluate("s = A(i,j)", [("A", &a)]).unwrap();
     assert_eq!(y.get(&[]).to_string(), "5");
 }
+
+#[test]
+fn levels_whose_arrays_differ_in_width_are_operands() {
+    let session = interpreter();
+    let far = (1u64 << 40) - 1;
+    let a = Tensor::builder("csf", &[2, 2, far + 1])
+        .unwrap()
+        .push([0, 1, far], 2.0)
+        .push([1, 1, 7], 3.0)
+        .build()
+        .unwrap();
+    let widths = [0, 2].map(|level| a.level(level).crd().width());
+    assert_ne!(widths[0], widths[1]);
+    let y = session.evaluate("y(i) = A(i,j,k)", [("A", &a)]).unwrap();
+    assert_eq!(y.get(&[0]), Scalar::F64(2.0));
+    let request = sparsec::Request::new(sparsec::Source::new("expression", "y(i) = A(i,j,k)"));
+    let inputs = sparsec::Inputs::from([("A".to_owned(), a)]);
+    let compiled = sparsec::compile(&request, &inputs).unwrap();
+    let outcome = session.run(&compiled, &inputs).unwrap();
+    assert_eq!(outcome.tensors["y"].get(&[1]), Scalar::F64(3.0));
+}
