@@ -15,6 +15,7 @@
 //! | [`lattice`]    | which operands still hold entries in each part of a loop |
 //! | [`path`]       | iteration graphs: the order of loops that formats allow  |
 //! | [`lowerable`](mod@lowerable) | whether loops and formats fit together   |
+//! | [`workspace`]  | how the temporaries of a `where` are kept                 |
 //!
 //! Everything follows from what level kinds can do and from the declared
 //! properties of operators; no operator and no level kind is known by name.
@@ -24,9 +25,11 @@ pub mod lowerable;
 pub mod operand;
 pub mod path;
 pub mod space;
+pub mod workspace;
 
 pub use lattice::{Lattice, Point};
 pub use lowerable::lowerable;
 pub use operand::{Formats, Operand, Operands};
 pub use path::{Edge, IterationGraph};
 pub use space::{Scope, Space, space};
+pub use workspace::{workspace_format, workspace_kind};

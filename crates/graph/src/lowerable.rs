@@ -8,8 +8,9 @@
 //!    adds up into a dense result (it is *streamed*);
 //! 3. the loops around a walked level of a result are those of its levels up
 //!    to there, in order, and the result is assigned without an operator;
-//! 4. a workspace that lists its coordinates has one mode, and what is added to
-//!    it where no operand is stored is the operator's identity;
+//! 4. a workspace from which stored levels are assembled lists its coordinates,
+//!    and what is added to such a one where no operand is stored is the
+//!    operator's identity;
 //! 5. no loop merges so many operands that its kernel explodes.
 
 use std::collections::BTreeSet;
@@ -23,6 +24,7 @@ use crate::lattice::Lattice;
 use crate::operand::{Formats, Nested, Operand, Operands, for_each_nested};
 use crate::path::edges;
 use crate::space::{Scope, Space, space};
+use crate::workspace::feeds_stored_level;
 
 /// The most cases that the loops of one nest may have together.
 const MAX_CASES: usize = 512;
@@ -32,7 +34,7 @@ const MAX_CASES: usize = 512;
 /// # Errors
 /// The first rule that is broken: `E0301` to `E0308`.
 pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
-    let operands = Operands::of(concrete, formats);
+    let operands = Operands::of(concrete);
     let check = Check {
         concrete,
         formats,
@@ -148,38 +150,47 @@ impl Check<'_> {
         let Nested {
             lhs, reduce, rhs, ..
         } = nested;
-        if !self.operands.is_listed(lhs.tensor) {
-            return Ok(());
-        }
         let result = &self.concrete.tensors[self.concrete.result];
-        let refuse = |why: String| {
+        let refuse = |why: String, help: String| {
             Err(Diagnostic::new(code::WORKSPACE_MODES, why)
                 .at(
                     &self.concrete.source,
                     result.span,
                     "needs a workspace that lists its entries",
                 )
-                .help(format!(
-                    "store an operand in another mode order, or `{}` as `dense`",
-                    result.name
-                )))
+                .help(help))
         };
-        if lhs.indices.len() > 1 {
-            return refuse(format!(
-                "the entries of `{}` are produced in no order over {} modes at once",
-                result.name,
-                lhs.indices.len(),
-            ));
+        if lhs.indices.is_empty() {
+            return Ok(());
+        }
+        if !self.formats.of(lhs.tensor).has_sparse() {
+            if feeds_stored_level(self.concrete, self.formats, lhs.tensor) {
+                let name = &self.concrete.tensors[lhs.tensor].name;
+                return refuse(
+                    format!(
+                        "`{name}` is dense, and does not say which entries of `{}` are stored",
+                        result.name
+                    ),
+                    format!("write `{name} : listed`, or leave the kind out"),
+                );
+            }
+            return Ok(());
         }
         let element = self.concrete.tensors[lhs.tensor].element;
         let fills =
             |access: &Access| Some(Expr::Literal(self.concrete.tensors[access.tensor].fill));
         let absent = rhs.map_accesses(&mut { fills }).simplify().literal();
         if absent.is_none() || absent != reduce.and_then(|op| op.identity(element)) {
-            return refuse(format!(
-                "the entries of `{}` get values where no operand is stored, in no order",
-                result.name,
-            ));
+            return refuse(
+                format!(
+                    "the entries of `{}` get values where no operand is stored, in no order",
+                    result.name,
+                ),
+                format!(
+                    "store an operand in another mode order, or `{}` as `dense`",
+                    result.name
+                ),
+            );
         }
         Ok(())
     }

@@ -3,12 +3,12 @@
 //! `A(i,k)` used twice is one operand, walked once; `A(i,j)` and `A(j,i)` are
 //! two. The level of an operand that stores an index variable is found here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use sparsec_base::{Arena, define_id};
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorRole, TensorVar};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorVar};
 
 define_id!(
     /// A distinct access of a statement.
@@ -50,16 +50,14 @@ impl Formats {
 #[derive(Clone, Debug)]
 pub struct Operands {
     accesses: Arena<Operand, Access>,
-    listed: BTreeSet<TensorVar>,
 }
 
 impl Operands {
     /// The operands of a statement, left to right; results come where they
     /// are read, as accumulated workspaces do.
-    pub fn of(concrete: &Concrete, formats: &Formats) -> Self {
+    pub fn of(concrete: &Concrete) -> Self {
         let mut operands = Self {
             accesses: Arena::new(),
-            listed: listed_workspaces(concrete, formats),
         };
         concrete.stmt.for_each_assign(&mut |_, _, rhs: &Expr| {
             rhs.for_each_access(&mut |access| {
@@ -86,20 +84,9 @@ impl Operands {
         self.accesses.ids()
     }
 
-    /// Whether a workspace keeps a list of the coordinates stored in it.
-    ///
-    /// A temporary that feeds a result level of stored coordinates must know
-    /// which of its entries were written; one that feeds dense levels need not.
-    pub fn is_listed(&self, tensor: TensorVar) -> bool {
-        self.listed.contains(&tensor)
-    }
-
     /// Whether the level of `access` at `var` holds only stored coordinates,
     /// so that a loop over `var` walks it; `None` where no level is at `var`.
     pub fn is_sparse_at(&self, access: &Access, var: IndexVar, formats: &Formats) -> Option<bool> {
-        if self.is_listed(access.tensor) && access.uses(var) {
-            return Some(true);
-        }
         let (_, level) = level_at(access, var, formats.of(access.tensor))?;
         Some(!level.kind.capabilities().full)
     }
@@ -132,29 +119,6 @@ pub fn level_at<'f>(
         .iter()
         .enumerate()
         .find(|(_, level)| access.var(level.mode()) == Some(var))
-}
-
-/// Workspaces that feed a sparse level of what their consumer assigns.
-fn listed_workspaces(concrete: &Concrete, formats: &Formats) -> BTreeSet<TensorVar> {
-    let mut listed = BTreeSet::new();
-    concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
-        if concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
-            return;
-        }
-        let format = formats.of(lhs.tensor);
-        rhs.for_each_access(&mut |access| {
-            let feeds_sparse = |var: &IndexVar| {
-                level_at(lhs, *var, format)
-                    .is_some_and(|(_, level)| !level.kind.capabilities().full)
-            };
-            if concrete.tensors[access.tensor].role == TensorRole::Workspace
-                && access.vars().iter().any(feeds_sparse)
-            {
-                listed.insert(access.tensor);
-            }
-        });
-    });
-    listed
 }
 
 /// One assignment with the loops around it.

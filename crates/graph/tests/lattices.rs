@@ -37,7 +37,7 @@ fn statement(text: &str, formats: &str) -> (Concrete, Formats) {
 /// The space and the lattice of the outermost loop.
 fn check(text: &str, formats: &str, expect_space: &str, expect_lattice: &str) {
     let (concrete, formats) = statement(text, formats);
-    let operands = Operands::of(&concrete, &formats);
+    let operands = Operands::of(&concrete);
     let scope = Scope {
         concrete: &concrete,
         formats: &formats,

@@ -13,9 +13,12 @@
 //!
 //! `where(consumer, producer)` runs the producer first: it computes the
 //! temporaries that the consumer reads. Each run begins with fresh temporaries.
+//! How one of them is kept may stand behind: `where(consumer, producer, w : hashed)`.
 //!
 //! An assignment with an operator combines into what is there, beginning with
 //! the operator's identity. Expressions hold no [`Expr::Reduce`].
+
+use std::collections::BTreeMap;
 
 use sparsec_base::{Arena, Source};
 
@@ -25,6 +28,7 @@ mod print;
 use crate::expr::{Access, Expr};
 use crate::operator::Operator;
 use crate::program::{IndexVar, IndexVarData, TensorData, TensorVar};
+use crate::workspace::WorkspaceKind;
 
 /// One statement of a program as loops.
 #[derive(Clone, Debug)]
@@ -37,6 +41,8 @@ pub struct Concrete {
     pub vars: Arena<IndexVar, IndexVarData>,
     /// The tensor that the statement computes.
     pub result: TensorVar,
+    /// How workspaces are kept, where that is said.
+    pub kinds: BTreeMap<TensorVar, WorkspaceKind>,
     /// The loops.
     pub stmt: Stmt,
 }
@@ -94,6 +100,24 @@ impl Stmt {
                 producer.for_each_assign(visit);
             }
             Self::Sequence(stmts) => stmts.iter().for_each(|stmt| stmt.for_each_assign(visit)),
+        }
+    }
+
+    /// The tensors that the statement computes for what reads it; those that a
+    /// `where` inside it computes for itself are not among them.
+    pub fn temporaries(&self) -> Vec<TensorVar> {
+        let mut found = Vec::new();
+        self.add_temporaries(&mut found);
+        found
+    }
+
+    fn add_temporaries(&self, found: &mut Vec<TensorVar>) {
+        match self {
+            Self::Assign { lhs, .. } if !found.contains(&lhs.tensor) => found.push(lhs.tensor),
+            Self::Assign { .. } => {}
+            Self::Forall { body, .. } => body.add_temporaries(found),
+            Self::Where { consumer, .. } => consumer.add_temporaries(found),
+            Self::Sequence(stmts) => stmts.iter().for_each(|stmt| stmt.add_temporaries(found)),
         }
     }
 

@@ -19,6 +19,8 @@
 //!
 //! This is what the statement means, blind to formats; schedules change it.
 
+use std::collections::BTreeMap;
+
 use std::collections::BTreeSet;
 
 use crate::concrete::{Concrete, Stmt};
@@ -38,6 +40,7 @@ pub fn concretize(program: &Program, statement: usize) -> Concrete {
             tensors: program.tensors.clone(),
             vars: program.vars.clone(),
             result: statement.lhs.tensor,
+            kinds: BTreeMap::new(),
             stmt: Stmt::Sequence(Vec::new()),
         },
     };

@@ -19,6 +19,7 @@
 //! | [`schedule`]  | commands that rewrite concrete notation: parse, print, apply   |
 //! | [`mod@einsum`] | einsums, checked when a program is compiled, to index notation  |
 //! | [`simplify`](mod@simplify) | constant parts of expressions worked out             |
+//! | [`workspace`] | how the temporary tensor of a `where` may be kept               |
 //!
 //! Nothing here knows how a tensor is stored; an operator is known by its
 //! properties, never by its name.
@@ -38,6 +39,7 @@ pub mod program;
 pub mod resolve;
 pub mod schedule;
 pub mod simplify;
+pub mod workspace;
 
 mod text;
 
@@ -51,3 +53,4 @@ pub use operator::Operator;
 pub use program::{IndexVar, IndexVarData, Program, Statement, TensorData, TensorRole, TensorVar};
 pub use resolve::{Declaration, Declarations};
 pub use schedule::{Command, Schedule};
+pub use workspace::WorkspaceKind;

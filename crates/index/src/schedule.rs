@@ -22,6 +22,9 @@
 //!   forall k: forall j: w(j) += A(i,k) * B(k,j))
 //! ```
 //!
+//! Behind the name of a workspace may stand how it is kept, as in `w : hashed`; see
+//! [`workspace`](crate::workspace).
+//!
 //! Reordering loops and collecting in workspaces changes the order in which
 //! values are reduced and nothing else: reductions commute.
 
@@ -38,6 +41,7 @@ use sparsec_format::FormatSpec;
 
 use crate::concrete::Concrete;
 use crate::notation::{Node, Word};
+use crate::workspace::WorkspaceKind;
 
 /// A name in a schedule and its place.
 #[derive(Clone, Debug)]
@@ -56,7 +60,7 @@ pub enum Command {
         /// The loops in their new order, the outermost first.
         vars: Vec<Name>,
     },
-    /// `precompute(EXPR, {j}, w)`
+    /// `precompute(EXPR, {j}, w)` or `precompute(EXPR, {j}, w : hashed)`
     Precompute {
         /// What is reduced: the right side of a reducing assignment.
         expr: Node,
@@ -64,6 +68,8 @@ pub enum Command {
         vars: Vec<Name>,
         /// The name of the workspace.
         workspace: Name,
+        /// How it is kept, where that is said.
+        kind: Option<WorkspaceKind>,
     },
     /// `convert(A, FORMAT)` or `convert(A(j,i), FORMAT)`
     Convert {
@@ -105,11 +111,15 @@ impl fmt::Display for Command {
                 expr,
                 vars,
                 workspace,
-            } => write!(
-                f,
-                "precompute({expr}, {{{}}}, {workspace})",
-                list(vars, ", ")
-            ),
+                kind,
+            } => {
+                let vars = list(vars, ", ");
+                write!(f, "precompute({expr}, {{{vars}}}, {workspace}")?;
+                if let Some(kind) = kind {
+                    write!(f, " : {kind}")?;
+                }
+                f.write_str(")")
+            }
             Self::Convert {
                 tensor,
                 indices,

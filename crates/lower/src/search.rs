@@ -46,7 +46,7 @@ impl Lowerer<'_> {
         self.take_run(&mut walker, i.clone());
         let then = self.block(|it| {
             let mut inner = bindings.clone();
-            inner.cursors.insert(operand, walker.cursor(i));
+            inner.cursors.insert(operand, walker.cursor());
             it.advance(&mut inner);
             it.found(body, &inner);
         });
@@ -91,7 +91,7 @@ impl Lowerer<'_> {
                     .operands
                     .find(access)
                     .expect("operands hold every access");
-                if found.is_some() || self.operands.is_listed(access.tensor) {
+                if found.is_some() {
                     return;
                 }
                 let levels = self.formats.of(access.tensor).levels();

@@ -40,7 +40,7 @@ impl<'a> Lowerer<'a> {
             builder,
             concrete,
             formats,
-            operands: Operands::of(concrete, formats),
+            operands: Operands::of(concrete),
             tensors,
             workspaces: BTreeMap::new(),
             assembly: None,
@@ -166,9 +166,6 @@ impl<'a> Lowerer<'a> {
         cursor: &mut Cursor,
         coordinates: &BTreeMap<IndexVar, Expr>,
     ) {
-        if self.operands.is_listed(access.tensor) {
-            return;
-        }
         let levels = self.formats.of(access.tensor).levels();
         while let Some(level) = levels.get(cursor.levels) {
             let var = access.var(level.mode());
@@ -204,7 +201,7 @@ impl<'a> Lowerer<'a> {
         let value = self.value(rhs, bindings);
         let is_workspace = self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace;
         let has_pattern = match self.workspaces.get(&lhs.tensor) {
-            Some(workspace) => matches!(workspace, Workspace::Listed { .. }),
+            Some(workspace) => matches!(workspace, Workspace::Stored(_)),
             None => !self.formats.of(lhs.tensor).is_all_dense(),
         };
         let presence = if has_pattern {
@@ -293,19 +290,19 @@ impl<'a> Lowerer<'a> {
             .find(access)
             .expect("operands hold every access");
         let cursor = &bindings.cursors[&operand];
-        let vals = match self.workspaces.get(&access.tensor) {
-            Some(Workspace::Dense { vals, .. } | Workspace::Listed { vals, .. }) => *vals,
-            _ => self.tensors[&access.tensor].vals,
-        };
-        Expr::load(vals, cursor.position().clone())
+        let position = cursor.position().clone();
+        match self.workspaces.get(&access.tensor) {
+            Some(Workspace::Dense { vals, .. }) => Expr::load(*vals, position),
+            Some(Workspace::Stored(stored)) => {
+                stored.value(position, || bindings.coordinate(&access.indices[0]))
+            }
+            _ => Expr::load(self.tensors[&access.tensor].vals, position),
+        }
     }
 
     /// The level of `operand` at `var`, if a loop over `var` walks it.
     pub(crate) fn walked_level(&self, operand: Operand, var: IndexVar) -> Option<usize> {
         let access = self.operands.access(operand);
-        if self.operands.is_listed(access.tensor) {
-            return access.uses(var).then_some(0);
-        }
         let (number, level) = level_at(access, var, self.formats.of(access.tensor))?;
         (!level.kind.capabilities().full).then_some(number)
     }

@@ -39,21 +39,17 @@ pub(crate) struct Walker {
     pub(crate) hit: Option<Expr>,
     /// The end of the run of equal coordinates, where they may repeat.
     run_end: Option<Var>,
-    /// What the values are indexed by: the position, or for a workspace the
-    /// coordinate.
-    by_coordinate: bool,
 }
 
 impl Walker {
-    /// Where the operand is followed to at coordinate `i`.
-    pub(crate) fn cursor(&self, i: &Expr) -> Cursor {
+    /// Where the operand is followed to.
+    pub(crate) fn cursor(&self) -> Cursor {
         let position = Expr::Var(self.position);
         let place = match self.run_end {
             Some(end) => Place::Run {
                 lo: position,
                 hi: Expr::Var(end),
             },
-            None if self.by_coordinate => Place::At(i.clone()),
             None => Place::At(position),
         };
         Cursor {
@@ -126,8 +122,7 @@ impl Lowerer<'_> {
         operand: Operand,
     ) {
         let level = self.level_walked_at(operand, var);
-        let (Segment { lo, hi, crd }, repeats, by_coordinate) =
-            self.segment_of(operand, level, bindings);
+        let (Segment { lo, hi, crd }, repeats) = self.segment_of(operand, level, bindings);
         let name = self.position_name(operand, level);
         let i = self.coordinate(var);
         if repeats {
@@ -160,7 +155,6 @@ impl Lowerer<'_> {
                 end: Expr::int(0),
                 hit: None,
                 run_end: None,
-                by_coordinate,
             };
             it.inside(var, body, bindings, i, point, &[walker]);
         });
@@ -207,8 +201,7 @@ impl Lowerer<'_> {
         level: usize,
         bindings: &Bindings,
     ) -> Walker {
-        let (Segment { lo, hi, crd }, repeats, by_coordinate) =
-            self.segment_of(operand, level, bindings);
+        let (Segment { lo, hi, crd }, repeats) = self.segment_of(operand, level, bindings);
         let name = self.position_name(operand, level);
         let position = self.builder.var_(&name, lo);
         let end = match hi {
@@ -224,42 +217,30 @@ impl Lowerer<'_> {
             end,
             hit: None,
             run_end: None,
-            by_coordinate,
         }
     }
 
-    /// The entries of a level of an operand below its cursor, whether equal
-    /// coordinates there are to be taken together, and whether its values are
-    /// indexed by coordinate.
-    fn segment_of(
-        &self,
-        operand: Operand,
-        number: usize,
-        bindings: &Bindings,
-    ) -> (Segment, bool, bool) {
+    /// The entries of a level of an operand below its cursor, and whether equal
+    /// coordinates there are to be taken together.
+    fn segment_of(&self, operand: Operand, number: usize, bindings: &Bindings) -> (Segment, bool) {
         let access = self.operands.access(operand);
-        if let Some(Workspace::Listed { list, n, .. }) = self.workspaces.get(&access.tensor) {
-            let segment = Segment {
-                lo: Expr::int(0),
-                hi: Expr::Var(n.expect("a list is begun before it is read")),
-                crd: *list,
-            };
-            return (segment, false, true);
-        }
         let level = &self.formats.of(access.tensor).levels()[number];
         let place = &bindings.cursors[&operand].place;
-        let arrays = &self.tensors[&access.tensor];
-        let segment = segment(level.kind, arrays, number, place);
+        let segment = match self.workspaces.get(&access.tensor) {
+            Some(Workspace::Stored(stored)) => stored.segment(number, place),
+            _ => segment(level.kind, &self.tensors[&access.tensor], number, place),
+        };
         // Below the last level there is nothing to tell equal coordinates apart:
         // there each is an entry of its own.
         let has_below = number + 1 < self.formats.of(access.tensor).levels().len();
-        (segment, has_below && level.ordered && !level.unique, false)
+        (segment, has_below && level.ordered && !level.unique)
     }
 
     fn position_name(&self, operand: Operand, level: usize) -> String {
         let tensor = self.operands.access(operand).tensor;
         let name = &self.concrete.tensors[tensor].name;
-        if self.operands.is_listed(tensor) {
+        let is_vector = self.formats.of(tensor).levels().len() == 1;
+        if is_vector && self.workspaces.contains_key(&tensor) {
             return format!("p{name}");
         }
         format!("p{name}{level}")
@@ -365,7 +346,7 @@ impl Lowerer<'_> {
             .iter()
             .filter(|walker| case.0.contains(&walker.operand))
         {
-            let cursor = walker.cursor(&bindings.coordinates[&var]);
+            let cursor = walker.cursor();
             inner.cursors.insert(walker.operand, cursor);
         }
         self.advance(&mut inner);

@@ -1,27 +1,29 @@
-//! Temporaries of a `where`: scalars, dense arrays, arrays with a list.
+//! Temporaries of a `where`: scalars, dense arrays, lists of entries.
 //!
 //! ```text
 //! scalar   var t = 0                  written when the producer adds to it
 //! dense    w.vals                     filled whenever the `where` begins
-//! listed   w.vals w.set w.list w.n    w.list[0..w.n] are the coordinates
-//!                                     written, sorted before they are read
+//! stored   w.vals, w.crd0[0..w.n] …   what was written, sorted before it is read
 //! ```
 //!
-//! A listed workspace is cleared through its list, so that clearing costs what
-//! was written and not the extent.
+//! Of the last there are two kinds, which find an entry by its position or by
+//! hashing: see [`stored`] and [`hashed`].
 //!
 //! Source: Kjolstad et al., "Tensor Algebra Compilation with Workspaces", CGO
-//! 2019; the list is the row accumulator of Gustavson's algorithm (1978).
+//! 2019. The workspaces there are dense, with or without a list.
 
-use sparsec_base::{ElementType, IndexWidth, Scalar};
-use sparsec_graph::{Lattice, space};
+mod hashed;
+mod stored;
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_graph::{Lattice, space, workspace_kind};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Expr as Value, IndexVar, Operator, TensorRole, TensorVar};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Stmt as Loop, Var};
 
+use self::stored::Stored;
 use crate::cursor::Bindings;
 use crate::presence::Presence;
-use crate::signature::crd_width;
 use crate::statement::Lowerer;
 use crate::value::{binary, store_combined};
 
@@ -48,17 +50,8 @@ pub(crate) enum Workspace {
         /// Whether anything was added to any, where the result asks.
         written: Option<Var>,
     },
-    /// In an array over its one mode, with a list of the entries written.
-    Listed {
-        /// The entries.
-        vals: Buffer,
-        /// Whether an entry was written.
-        set: Buffer,
-        /// The coordinates written.
-        list: Buffer,
-        /// How many there are.
-        n: Option<Var>,
-    },
+    /// In arrays that know which entries were written.
+    Stored(Stored),
 }
 
 /// How it is known whether anything was added to a temporary.
@@ -91,39 +84,36 @@ impl Lowerer<'_> {
     }
 
     fn allocate(&mut self, access: &Access) -> Workspace {
+        let kind = workspace_kind(self.concrete, self.formats, access.tensor);
+        if kind.has_list() {
+            return self.allocate_stored(access, kind).into();
+        }
         let data = &self.concrete.tensors[access.tensor];
+        let (name, element) = (data.name.clone(), data.element);
         let len = self.workspace_len(access);
-        let array = |builder: &mut sparsec_loop::Builder, part: &str, storage, compute| {
-            let name = format!("{}.{part}", data.name);
-            let buffer = builder.buffer(&name, storage, compute, BufferAccess::Workspace);
-            builder.push(Loop::Alloc {
-                buffer,
-                len: len.clone(),
-            });
-            buffer
-        };
-        let vals = array(&mut self.builder, "vals", data.element, data.element);
-        if !self.operands.is_listed(access.tensor) {
-            return Workspace::Dense {
-                vals,
-                unstored: None,
-                written: None,
-            };
+        Workspace::Dense {
+            vals: self.workspace_array(&name, "vals", element, element, len),
+            unstored: None,
+            written: None,
         }
-        // The list is sorted, which primitives do for these widths.
-        let width = crd_width(self.formats.of(self.concrete.result));
-        let index = Ord::max(width, IndexWidth::W32).element();
-        Workspace::Listed {
-            vals,
-            set: array(
-                &mut self.builder,
-                "set",
-                ElementType::Bool,
-                ElementType::Bool,
-            ),
-            list: array(&mut self.builder, "list", index, ElementType::I64),
-            n: None,
-        }
+    }
+
+    /// Makes one array of a workspace.
+    fn workspace_array(
+        &mut self,
+        workspace: &str,
+        part: &str,
+        storage: ElementType,
+        compute: ElementType,
+        len: impl Into<Expr>,
+    ) -> Buffer {
+        let name = format!("{workspace}.{part}");
+        let buffer = self
+            .builder
+            .buffer(&name, storage, compute, BufferAccess::Workspace);
+        let len = len.into();
+        self.builder.push(Loop::Alloc { buffer, len });
+        buffer
     }
 
     fn workspace_len(&self, access: &Access) -> Expr {
@@ -143,12 +133,19 @@ impl Lowerer<'_> {
             self.begin_workspace(access, reduce.as_ref(), flag, unstored);
         }
         self.stmt(producer, bindings);
-        for (access, _) in &temporaries {
-            self.sort_workspace(access.tensor);
+        let stored: Vec<(Access, Stored)> = temporaries
+            .into_iter()
+            .filter_map(|(access, _)| match &self.workspaces[&access.tensor] {
+                Workspace::Stored(stored) => Some((access, stored.clone())),
+                _ => None,
+            })
+            .collect();
+        for (access, stored) in &stored {
+            self.sort_stored(stored, access);
         }
         self.stmt(consumer, bindings);
-        for (access, _) in &temporaries {
-            self.clear_workspace(access);
+        for (access, stored) in &stored {
+            self.clear_stored(stored, access);
         }
     }
 
@@ -177,12 +174,7 @@ impl Lowerer<'_> {
                     written: self.begin_flag(&name, flag),
                 }
             }
-            Some(Workspace::Listed {
-                vals, set, list, ..
-            }) => {
-                let n = Some(self.builder.var_(&format!("{name}.n"), 0));
-                Workspace::Listed { vals, set, list, n }
-            }
+            Some(Workspace::Stored(stored)) => self.begin_stored(&name, stored).into(),
             Some(Workspace::Scalar { .. }) | None => Workspace::Scalar {
                 value: self.builder.var_(&name, Expr::Const(identity)),
                 unstored,
@@ -253,23 +245,8 @@ impl Lowerer<'_> {
                 store_combined(&mut self.builder, vals, at, value, reduce);
                 self.raise_flag(written, presence);
             }
-            Workspace::Listed { vals, set, list, n } => {
-                let n = n.expect("a list is begun before it is written");
-                let at = self.workspace_position(lhs, bindings);
-                let then = self.block(|it| {
-                    store_combined(&mut it.builder, vals, at.clone(), value.clone(), reduce);
-                });
-                let otherwise = self.block(|it| {
-                    it.builder.store(set, at.clone(), Scalar::Bool(true));
-                    it.builder.store(list, n, at.clone());
-                    it.builder.assign(n, Expr::Var(n).add(1));
-                    it.builder.store(vals, at.clone(), value);
-                });
-                self.builder.push(Loop::If {
-                    condition: Expr::load(set, at),
-                    then,
-                    otherwise,
-                });
+            Workspace::Stored(stored) => {
+                self.assign_stored(&stored, lhs, reduce, value, bindings);
             }
         }
     }
@@ -297,38 +274,6 @@ impl Lowerer<'_> {
         position
     }
 
-    fn sort_workspace(&mut self, tensor: TensorVar) {
-        if let Workspace::Listed {
-            list, n: Some(n), ..
-        } = self.workspaces[&tensor]
-        {
-            self.builder.push(Loop::Sort {
-                buffer: list,
-                lo: Expr::int(0),
-                hi: Expr::Var(n),
-                along: None,
-            });
-        }
-    }
-
-    fn clear_workspace(&mut self, access: &Access) {
-        let tensor = access.tensor;
-        if let Workspace::Listed {
-            set,
-            list,
-            n: Some(n),
-            ..
-        } = self.workspaces[&tensor]
-        {
-            let name = &self.concrete.tensors[tensor].name;
-            let p = self.builder.fixed(&format!("p{name}"), ElementType::I64);
-            self.for_loop(p, 0, n, |it| {
-                it.builder
-                    .store(set, Expr::load(list, p), Scalar::Bool(false));
-            });
-        }
-    }
-
     /// How to know whether the producer of a temporary without a list added
     /// anything to it: that matters where the result's pattern depends on it,
     /// and where a temporary that holds nothing annihilates.
@@ -345,7 +290,7 @@ impl Lowerer<'_> {
                 Some(Workspace::Scalar { written, .. } | Workspace::Dense { written, .. }) => {
                     written.is_some()
                 }
-                Some(Workspace::Listed { .. }) => true,
+                Some(Workspace::Stored(_)) => true,
                 None => !self.formats.of(lhs.tensor).is_all_dense(),
             };
             shapes_pattern |= reads && has_pattern;

@@ -29,7 +29,7 @@ pub struct Cost {
 
 /// The cost of a statement as it stands.
 pub fn cost(concrete: &Concrete, formats: &Formats, conversions: usize) -> Cost {
-    let operands = Operands::of(concrete, formats);
+    let operands = Operands::of(concrete);
     let mut cost = Cost {
         conversions,
         workspace_modes: 0,

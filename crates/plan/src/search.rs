@@ -8,7 +8,7 @@
 use sparsec_base::{Result, Source, code};
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::lowerable::is_irregular;
-use sparsec_graph::{Formats, lowerable, path};
+use sparsec_graph::{Formats, lowerable, path, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{
     Access, Command, Concrete, Expr, IndexVar, Program, Schedule, TensorRole, TensorVar, concretize,
@@ -296,7 +296,8 @@ impl<'a> Draft<'a> {
         }
         for (tensor, data) in self.concrete.tensors.iter() {
             if data.role == TensorRole::Workspace {
-                formats.set(tensor, Format::dense(data.order()));
+                let kind = workspace_kind(&self.concrete, &formats, tensor);
+                formats.set(tensor, workspace_format(kind, data.order()));
             }
         }
         lowerable(&self.concrete, &formats)?;

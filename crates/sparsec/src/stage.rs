@@ -150,7 +150,7 @@ fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
 /// A line for each loop: its variable, what it visits, its lattice.
 fn lattices(statement: &CompiledStatement) -> String {
     let plan = &statement.plan;
-    let operands = Operands::of(&plan.concrete, &plan.formats);
+    let operands = Operands::of(&plan.concrete);
     let scope = Scope {
         concrete: &plan.concrete,
         formats: &plan.formats,

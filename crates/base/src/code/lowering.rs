@@ -61,6 +61,13 @@ takes loops that are directly inside one another, `precompute` an expression tha
 there.
 
 `sparsec compile … --emit concrete` prints the statement that commands apply to.";
+    UNKNOWN_WORKSPACE_KIND = "E0320", "unknown kind of workspace",
+    "A schedule or a statement says how a workspace is kept, by a word that is no kind.
+
+    precompute(A(i,k) * B(k,j), {j}, w : hashed)
+
+`dense` holds a value for every coordinate, `listed` adds a list of those written, `hashed` holds only
+those. Leave the kind out, and the compiler takes what the consumer needs.";
     MISSING_EXTENT = "E0313", "an extent that is not known",
     "An index variable of a result is in no operand whose extents are known, so the size of the
 result is not known either.

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! stmt := "forall" NAME ":" stmt
-//!       | "where" "(" stmt "," stmt ")"
+//!       | "where" "(" stmt "," stmt { "," NAME ":" KIND } ")"
 //!       | "sequence" "(" stmt { "," stmt } ")"
 //!       | access ("=" | "+=" | "min=" | …) expr       as in index notation
 //! ```
 //!
 //! A tensor that is assigned and that the program does not have is a
 //! workspace; its type is that of what is assigned.
+
+use std::collections::BTreeMap;
 
 use sparsec_base::lex::Kind;
 use sparsec_base::suggest::closest;
@@ -20,6 +22,7 @@ use crate::index_expr::IndexExpr;
 use crate::notation::{Assignment, Parser, TensorUse, Word};
 use crate::program::{IndexVar, IndexVarData, TensorData, TensorRole, TensorVar};
 use crate::resolve::Typer;
+use crate::workspace::{WorkspaceKind, parse_kind};
 
 impl Concrete {
     /// Reads a statement over the tensors of a program.
@@ -53,6 +56,7 @@ impl Concrete {
             vars: Arena::new(),
             bound: Vec::new(),
             result: None,
+            kinds: BTreeMap::new(),
         };
         let stmt = reader.stmt(&tree)?;
         let Some(result) = reader.result else {
@@ -65,6 +69,7 @@ impl Concrete {
             tensors: reader.tensors,
             vars: reader.vars,
             result,
+            kinds: reader.kinds,
             stmt,
         })
     }
@@ -74,7 +79,7 @@ impl Concrete {
 enum Tree {
     Assign(Box<Assignment>),
     Forall(Word, Box<Tree>),
-    Where(Box<Tree>, Box<Tree>),
+    Where(Box<Tree>, Box<Tree>, Vec<(Word, WorkspaceKind)>),
     Sequence(Vec<Tree>),
 }
 
@@ -88,18 +93,35 @@ fn tree(parser: &mut Parser) -> Result<Tree> {
         return Ok(Tree::Forall(var, Box::new(tree(parser)?)));
     }
     if tokens.at("where") && tokens.at_nth(1, "(") {
-        let mut parts = list(parser)?;
-        if let (Some(producer), Some(consumer), None) = (parts.pop(), parts.pop(), parts.pop()) {
-            return Ok(Tree::Where(Box::new(consumer), Box::new(producer)));
-        }
-        return Err(parser
-            .tokens
-            .unexpected("a consumer and a producer before this"));
+        return where_(parser);
     }
     if tokens.at("sequence") && tokens.at_nth(1, "(") {
         return Ok(Tree::Sequence(list(parser)?));
     }
     Ok(Tree::Assign(Box::new(parser.assignment()?)))
+}
+
+/// `"where" "(" stmt "," stmt { "," NAME ":" KIND } ")"`
+fn where_(parser: &mut Parser) -> Result<Tree> {
+    parser.tokens.take();
+    parser.tokens.expect("(")?;
+    let consumer = tree(parser)?;
+    parser.tokens.expect(",")?;
+    let producer = tree(parser)?;
+    let mut kinds = Vec::new();
+    while parser.tokens.eat(",") {
+        let word = parser.word("a workspace")?;
+        match parse_kind(parser)? {
+            Some(kind) => kinds.push((word, kind)),
+            None => {
+                return Err(parser
+                    .tokens
+                    .unexpected("`:` and how the workspace is kept"));
+            }
+        }
+    }
+    parser.tokens.expect(")")?;
+    Ok(Tree::Where(Box::new(consumer), Box::new(producer), kinds))
 }
 
 /// `NAME "(" stmt { "," stmt } ")"`
@@ -120,6 +142,7 @@ struct Reader<'a> {
     vars: Arena<IndexVar, IndexVarData>,
     bound: Vec<IndexVar>,
     result: Option<TensorVar>,
+    kinds: BTreeMap<TensorVar, WorkspaceKind>,
 }
 
 impl Reader<'_> {
@@ -136,9 +159,21 @@ impl Reader<'_> {
                 self.bound.pop();
                 Ok(body.in_loops(&[var]))
             }
-            Tree::Where(consumer, producer) => {
+            Tree::Where(consumer, producer, kinds) => {
                 // The producer says what the workspaces are.
                 let producer = Box::new(self.stmt(producer)?);
+                for (word, kind) in kinds {
+                    let named = producer
+                        .temporaries()
+                        .into_iter()
+                        .find(|tensor| self.tensors[*tensor].name == word.text);
+                    let Some(tensor) = named else {
+                        let message = format!("no workspace `{}` is computed here", word.text);
+                        let error = Diagnostic::new(code::UNKNOWN_TENSOR, message);
+                        return Err(error.at(self.source, word.span, "not computed here"));
+                    };
+                    self.kinds.insert(tensor, *kind);
+                }
                 let consumer = Box::new(self.stmt(consumer)?);
                 Ok(Stmt::Where { consumer, producer })
             }

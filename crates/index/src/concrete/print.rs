@@ -44,8 +44,12 @@ impl Concrete {
             .map(|var| format!("forall {}:", self.vars[*var].name))
             .collect();
         out.push_str(&loops.join(" "));
+        let mut kinds = Vec::new();
         let (keyword, parts): (&str, Vec<&Stmt>) = match body {
-            Stmt::Where { consumer, producer } => ("where(", vec![consumer, producer]),
+            Stmt::Where { consumer, producer } => {
+                kinds = self.kinds_of(producer);
+                ("where(", vec![consumer, producer])
+            }
             Stmt::Sequence(stmts) => ("sequence(", stmts.iter().collect()),
             _ => ("", vec![body]),
         };
@@ -58,9 +62,23 @@ impl Concrete {
             out.push_str(&" ".repeat(indent + 2));
             self.write(out, part, indent + 2);
         }
+        for kind in kinds {
+            out.push_str(",\n");
+            out.push_str(&" ".repeat(indent + 2));
+            out.push_str(&kind);
+        }
         if !keyword.is_empty() {
             out.push(')');
         }
+    }
+
+    /// How the temporaries of a producer are kept, where that is said: `w : hashed`.
+    fn kinds_of(&self, producer: &Stmt) -> Vec<String> {
+        let said = producer.temporaries().into_iter().filter_map(|tensor| {
+            let kind = self.kinds.get(&tensor)?;
+            Some(format!("{} : {kind}", self.tensors[tensor].name))
+        });
+        said.collect()
     }
 
     /// The statement on one line.
@@ -79,12 +97,12 @@ impl Concrete {
                 let _ = write!(out, "forall {}: {}", self.vars[*var].name, self.line(body));
             }
             Stmt::Where { consumer, producer } => {
-                let _ = write!(
-                    out,
-                    "where({}, {})",
-                    self.line(consumer),
-                    self.line(producer)
-                );
+                let (consumer, kinds) = (self.line(consumer), self.kinds_of(producer));
+                let _ = write!(out, "where({consumer}, {}", self.line(producer));
+                for kind in kinds {
+                    let _ = write!(out, ", {kind}");
+                }
+                out.push(')');
             }
             Stmt::Sequence(stmts) => {
                 let lines: Vec<String> = stmts.iter().map(|stmt| self.line(stmt)).collect();

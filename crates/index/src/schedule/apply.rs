@@ -26,7 +26,8 @@ impl Command {
                 expr,
                 vars,
                 workspace,
-            } => precompute::apply(concrete, expr, vars, workspace),
+                kind,
+            } => precompute::apply(concrete, expr, vars, workspace, *kind),
             Self::Convert {
                 tensor,
                 indices,

@@ -3,7 +3,7 @@
 //! ```text
 //! schedule := { command [";"] }
 //! command  := "reorder" "(" NAME { "," NAME } ")"
-//!           | "precompute" "(" expr "," "{" [ NAME { "," NAME } ] "}" "," NAME ")"
+//!           | "precompute" "(" expr "," "{" [ NAME { "," NAME } ] "}" "," NAME [ ":" KIND ] ")"
 //!           | "convert" "(" access "," format ")"
 //! ```
 
@@ -13,6 +13,7 @@ use sparsec_format::parse_spec;
 
 use super::{Command, Name, Schedule};
 use crate::notation::Parser;
+use crate::workspace::parse_kind;
 
 const COMMANDS: [&str; 3] = ["reorder", "precompute", "convert"];
 
@@ -105,6 +106,7 @@ fn precompute(parser: &mut Parser) -> Result<Command> {
         expr,
         vars,
         workspace: name(parser, "a workspace")?,
+        kind: parse_kind(parser)?,
     })
 }
 

@@ -30,12 +30,14 @@ use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
 use crate::notation::{Index, Node, NodeKind, Number, Word};
 use crate::program::{IndexVar, TensorData, TensorRole, TensorVar};
+use crate::workspace::WorkspaceKind;
 
 pub(super) fn apply(
     concrete: &Concrete,
     expr: &Node,
     names: &[Name],
     workspace: &Name,
+    kind: Option<WorkspaceKind>,
 ) -> Result<Concrete> {
     let vars = distinct_vars(concrete, names)?;
     if concrete.tensor(&workspace.word.text).is_some() {
@@ -49,6 +51,7 @@ pub(super) fn apply(
         expr,
         vars,
         workspace,
+        added: None,
         found: None,
     };
     let stmt = concrete.stmt.rewrite(&mut |stmt| rewrite.nest(stmt));
@@ -66,8 +69,13 @@ pub(super) fn apply(
                 .note(format!("the statement is\n{concrete}")));
         }
     }
+    let mut kinds = rewrite.concrete.kinds;
+    if let (Some(kind), Some(added)) = (kind, rewrite.added) {
+        kinds.insert(added, kind);
+    }
     Ok(Concrete {
         stmt,
+        kinds,
         ..rewrite.concrete
     })
 }
@@ -78,6 +86,8 @@ struct Rewrite<'a> {
     expr: &'a Node,
     vars: Vec<IndexVar>,
     workspace: &'a Name,
+    /// The workspace, once it is made.
+    added: Option<TensorVar>,
     /// Whether the expression was found, and why it could not be rewritten.
     found: Option<Result<()>>,
 }
@@ -293,7 +303,9 @@ impl Rewrite<'_> {
             role: TensorRole::Workspace,
             span,
         };
-        Access::plain(self.concrete.tensors.push(data), &self.vars, span)
+        let added = self.concrete.tensors.push(data);
+        self.added = Some(added);
+        Access::plain(added, &self.vars, span)
     }
 }
 
