@@ -2,34 +2,35 @@
 //!
 //! Text files hold one entry a line: coordinates counted from 1, then the value.
 //! The bytes go through in waves that fit the cache. A wave is cut at line ends
-//! into ranges; the number of lines in each bounds its entries, so each range is
-//! parsed into slices of its own, and what blank lines and comments left unused is
-//! closed up afterwards.
+//! into ranges, each of which is parsed to a list of its own; then the lists are
+//! put together.
 //!
 //! ```text
-//! bytes    |1 1 2.5·% note·2 3 1|·3 3 4·        cut at line ends
-//! entries  |e e .                |e  .           bounded by lines
-//!          |e e e|                               closed up
+//! bytes    |1 1 2.5·% note·2 3 1·|3 3 4·|       cut at line ends
+//! lists    |e e                  |e     |
+//! entries  |e e e|
 //! ```
 //!
+//! A line of the common shape is taken apart by [`Line`], any other word by word.
 //! Memory is taken wave by wave, by what was found.
 
 use std::ops::Range;
 
 use sparsec_base::{Complex, Diagnostic, ElementType, Result, code};
-use sparsec_parallel::memory::prefer_huge_pages;
-use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut, threads};
+use sparsec_parallel::{map, ranges, threads};
 use sparsec_tensor::{Array, Entries, with_element};
 
 use crate::cursor::{Cursor, is_blank};
+use crate::found::{Found, Piece};
 use crate::input::Input;
+use crate::line::{BLOCK, Line};
 use crate::number::{MOST_EXACT, Value, is_rounded_integer};
 use crate::progress::Progress;
 
 /// Bytes that one thread parses at a time.
 const GRAIN: usize = 64 << 10;
-/// Bytes for each thread that are counted and then parsed: what a cache holds,
-/// with the entries in it.
+/// Bytes for each thread that are parsed before their entries are put together:
+/// what a cache holds, with the entries in it.
 const WAVE: usize = 1 << 20;
 
 /// What the lines of a file hold.
@@ -88,10 +89,11 @@ impl Lines<'_> {
     fn parse_as<T: Value>(&self) -> Result<Entries> {
         let meter = self.text.meter(self.progress, self.range.len());
         let mut found = Found::<T>::default();
+        let mut pieces = Vec::new();
         let mut start = self.range.start;
         while start < self.range.end {
             let end = self.line_end(start.saturating_add(WAVE * threads()));
-            self.wave(start..end, &mut found)?;
+            self.wave(start..end, &mut pieces, &mut found)?;
             meter.add((end - start) as u64);
             start = end;
         }
@@ -113,45 +115,23 @@ impl Lines<'_> {
     }
 
     /// Appends the entries of some lines.
-    fn wave<T: Value>(&self, range: Range<usize>, found: &mut Found<T>) -> Result<()> {
+    fn wave<T: Value>(
+        &self,
+        range: Range<usize>,
+        pieces: &mut Vec<Piece<T>>,
+        found: &mut Found<T>,
+    ) -> Result<()> {
         self.text.populate(&range);
-        let bytes = self.text.bytes();
         let cuts = self.cuts(&range);
-        // A line has at least a digit and a blank or newline for each field.
-        let shortest = 2 * (self.order() + self.n_parts).max(1);
-        let bounds = map(cuts.clone(), |cut| {
-            let text = &bytes[cut];
-            let open = usize::from(text.last() != Some(&b'\n'));
-            let lines = memchr::memchr_iter(b'\n', text).count() + open;
-            lines.min(text.len().div_ceil(shortest))
-        });
-        let (offsets, bound) = parts_to_offsets(&bounds);
-        let order = self.order();
-        let share = range.len() as f64 / (self.range.end - range.start) as f64;
-        let before = found.extend(bound, order, share)?;
-        let (coords, values) = found.since(before, order);
-        let rows = split_mut(coords, bounds.iter().map(|n| n * order));
-        let pieces = split_mut(values, bounds.iter().copied());
-        let work = cuts.into_iter().zip(rows).zip(pieces).collect();
-        let counts = map(work, |((cut, rows), values)| {
-            let mut cursor = Cursor {
-                bytes: &bytes[..cut.end],
-                at: cut.start,
-            };
-            self.entries(&mut cursor, rows, values)
-        });
-        let mut kept = 0;
-        for (count, offset) in counts.into_iter().zip(offsets) {
-            let count = count.map_err(|fault| self.diagnostic(fault))?;
-            if kept != offset {
-                coords.copy_within(offset * order..(offset + count) * order, kept * order);
-                values.copy_within(offset..offset + count, kept);
-            }
-            kept += count;
+        pieces.resize_with(cuts.len().max(pieces.len()), Piece::default);
+        let work = cuts.into_iter().zip(pieces.iter_mut()).collect();
+        let parsed: Vec<_> = map(work, |(cut, piece)| self.entries(cut, piece));
+        let n_pieces = parsed.len();
+        for fault in parsed {
+            fault.map_err(|fault| self.diagnostic(fault))?;
         }
-        found.coords.truncate((before + kept) * order);
-        found.values.truncate(before + kept);
-        Ok(())
+        let share = range.len() as f64 / (self.range.end - range.start) as f64;
+        found.append(&pieces[..n_pieces], self.order(), share)
     }
 
     /// The bytes in ranges that begin and end with lines.
@@ -169,70 +149,120 @@ impl Lines<'_> {
         cuts
     }
 
-    /// Parses lines to the end of the cursor; returns how many entries.
+    /// Parses the lines in a range.
     fn entries<T: Value>(
         &self,
-        cursor: &mut Cursor<'_>,
-        rows: &mut [u64],
-        values: &mut [T],
-    ) -> std::result::Result<usize, Fault> {
+        range: Range<usize>,
+        piece: &mut Piece<T>,
+    ) -> std::result::Result<(), Fault> {
         let order = self.order();
-        let mut n = 0;
-        while cursor.next_entry(self.comment) {
-            let row = &mut rows[n * order..(n + 1) * order];
-            for (mode, (coord, &largest)) in row.iter_mut().zip(&self.largest).enumerate() {
-                let start = cursor.skip_blanks();
-                let fault = |cursor: &mut Cursor<'_>, kind| {
-                    cursor.at = start;
-                    let word = cursor.word();
-                    Err(Fault { place: word, kind })
-                };
-                match cursor.unsigned() {
-                    None => return fault(cursor, FaultKind::Coordinate(mode)),
-                    Some(0) => return fault(cursor, FaultKind::Zero(mode)),
-                    Some(c) if c > largest => return fault(cursor, FaultKind::Outside(mode)),
-                    Some(c) => *coord = c - 1,
+        let bytes = self.text.bytes();
+        let mut cursor = Cursor {
+            bytes: &bytes[..range.end],
+            at: range.start,
+        };
+        piece.n = 0;
+        loop {
+            if piece.n == piece.values.len() {
+                piece.grow(order);
+            }
+            let row = &mut piece.coords[piece.n * order..(piece.n + 1) * order];
+            let value = &mut piece.values[piece.n];
+            // The line may be followed by bytes of other ranges, but ends in this one.
+            let block = bytes.get(cursor.at..).and_then(<[u8]>::first_chunk);
+            if let Some(block) = block
+                && let Some((common, length)) = self.common(block, row)
+                && cursor.at < range.end
+            {
+                *value = common;
+                cursor.at += length;
+            } else {
+                if !cursor.next_entry(self.comment) {
+                    return Ok(());
                 }
+                *value = self.entry(&mut cursor, row)?;
             }
-            values[n] = T::ONE;
-            if self.n_parts > 0 {
-                let start = cursor.skip_blanks();
-                let value = T::read(&cursor.bytes[start..], self.n_parts);
-                cursor.at += value.map_or(0, |(_, length)| length);
-                match value {
-                    Some((_, length))
-                        if length > MOST_EXACT && self.rounds::<T>(start, cursor.at) =>
-                    {
-                        let place = self.words(start);
-                        let kind = FaultKind::Rounded;
-                        return Err(Fault { place, kind });
-                    }
-                    Some((value, _)) if cursor.at_word_end() => values[n] = value,
-                    _ => {
-                        let place = self.words(start);
-                        let kind = FaultKind::Value {
-                            element: T::TYPE,
-                            wanted: T::WANTED,
-                        };
-                        return Err(Fault { place, kind });
-                    }
-                }
+            piece.n += 1;
+        }
+    }
+
+    /// The entry of a line of the common shape, and the length of the line.
+    #[inline]
+    fn common<T: Value>(&self, block: &[u8; BLOCK], row: &mut [u64]) -> Option<(T, usize)> {
+        let mut line = Line::new(block);
+        line.blanks();
+        let mut separated = true;
+        for (coord, &largest) in row.iter_mut().zip(&self.largest) {
+            let zero_based = line.unsigned()?.wrapping_sub(1);
+            if zero_based >= largest || !separated {
+                return None;
             }
-            n += 1;
-            if cursor.bytes.get(cursor.at) == Some(&b'\n') {
-                cursor.at += 1;
-                continue;
-            }
-            let end = cursor.skip_blanks();
-            if !cursor.at_line_end() {
+            *coord = zero_based;
+            separated = line.blanks();
+        }
+        let value = match self.n_parts {
+            0 => T::ONE,
+            _ if separated => T::common(&mut line)?,
+            _ => return None,
+        };
+        line.end().then_some((value, line.length()))
+    }
+
+    /// Parses the entry that begins at a cursor, to the end of its line.
+    fn entry<T: Value>(
+        &self,
+        cursor: &mut Cursor<'_>,
+        row: &mut [u64],
+    ) -> std::result::Result<T, Fault> {
+        for (mode, (coord, &largest)) in row.iter_mut().zip(&self.largest).enumerate() {
+            let start = cursor.skip_blanks();
+            let fault = |cursor: &mut Cursor<'_>, kind| {
+                cursor.at = start;
                 let word = cursor.word();
-                return Err(Fault {
-                    place: end..word.end,
-                    kind: FaultKind::LeftOver,
-                });
+                Err(Fault { place: word, kind })
+            };
+            match cursor.unsigned() {
+                None => return fault(cursor, FaultKind::Coordinate(mode)),
+                Some(0) => return fault(cursor, FaultKind::Zero(mode)),
+                Some(c) if c > largest => return fault(cursor, FaultKind::Outside(mode)),
+                Some(c) => *coord = c - 1,
             }
         }
-        Ok(n)
+        let mut value = T::ONE;
+        if self.n_parts > 0 {
+            let start = cursor.skip_blanks();
+            let read = T::read(&cursor.bytes[start..], self.n_parts);
+            cursor.at += read.map_or(0, |(_, length)| length);
+            match read {
+                Some((_, length))
+                    if length > MOST_EXACT && self.rounds::<T>(start, cursor.at) =>
+                {
+                    let place = self.words(start);
+                    let kind = FaultKind::Rounded;
+                    return Err(Fault { place, kind });
+                }
+                Some((read, _)) if cursor.at_word_end() => value = read,
+                _ => {
+                    let place = self.words(start);
+                    let kind = FaultKind::Value {
+                        element: T::TYPE,
+                        wanted: T::WANTED,
+                    };
+                    return Err(Fault { place, kind });
+                }
+            }
+        }
+        let end = cursor.skip_blanks();
+        if !cursor.at_line_end() {
+            let word = cursor.word();
+            return Err(Fault {
+                place: end..word.end,
+                kind: FaultKind::LeftOver,
+            });
+        }
+        // A line of the common shape is looked at from its first byte.
+        cursor.at = cursor.bytes.len().min(cursor.at + 1);
+        Ok(value)
     }
 
     /// Whether a value that was read has an integer that is rounded unasked.
@@ -381,58 +411,4 @@ impl Lines<'_> {
         }
         self.range.end..self.range.end
     }
-}
-
-/// The entries so far.
-struct Found<T> {
-    coords: Vec<u64>,
-    values: Vec<T>,
-}
-
-impl<T> Default for Found<T> {
-    fn default() -> Self {
-        Self {
-            coords: Vec::new(),
-            values: Vec::new(),
-        }
-    }
-}
-
-impl<T: Value> Found<T> {
-    /// Makes room for `more` entries, which are `share` of those to come; says
-    /// how many there were.
-    fn extend(&mut self, more: usize, order: usize, share: f64) -> Result<usize> {
-        let before = self.values.len();
-        let n_coords = more.saturating_mul(order);
-        extend(&mut self.coords, n_coords, 0, share)?;
-        extend(&mut self.values, more, T::ZERO, share)?;
-        Ok(before)
-    }
-
-    /// The entries from the one at `before` on.
-    fn since(&mut self, before: usize, order: usize) -> (&mut [u64], &mut [T]) {
-        (
-            &mut self.coords[before * order..],
-            &mut self.values[before..],
-        )
-    }
-}
-
-/// Appends `more` times the same. A list that has to move takes room for all
-/// that is to come, if the next lines are like these; what is too much of that is
-/// never touched.
-fn extend<T: Copy>(list: &mut Vec<T>, more: usize, value: T, share: f64) -> Result<()> {
-    if list.capacity() - list.len() < more {
-        let all = (more as f64 / share * 1.03) as usize;
-        let reserved = list
-            .try_reserve_exact(all.max(more))
-            .or_else(|_| list.try_reserve_exact(more));
-        reserved.map_err(|_| {
-            let message = format!("{} numbers do not fit in memory", list.len() + more);
-            Diagnostic::new(code::TENSOR_TOO_LARGE, message)
-        })?;
-        prefer_huge_pages(list.spare_capacity_mut());
-    }
-    list.resize(list.len() + more, value);
-    Ok(())
 }

@@ -19,13 +19,13 @@
 //! A type that would lose a value refuses it: `1.5` as `i32`, `300` as `u8`,
 //! `1e40` as `f32`, which has no such finite number.
 //!
-//! What [`decimal`] leaves is read by the crate `fast-float2`; the shortest text is
+//! What [`Line`] leaves is read by the crate `fast-float2`; the shortest text is
 //! found by `zmij`.
 
 use sparsec_base::{Bool8, Complex, bf16, f16};
 use sparsec_tensor::Element;
 
-use crate::decimal;
+use crate::line::Line;
 
 /// A value that can be read from a file and written to one.
 pub(crate) trait Value: Element {
@@ -36,6 +36,12 @@ pub(crate) trait Value: Element {
     /// The value that a text begins with, and how many bytes it takes.
     /// `n_parts` is 2 for complex numbers with both parts, else 1.
     fn read(text: &[u8], n_parts: usize) -> Option<(Self, usize)>;
+    /// The value that comes next in a line of the common shape, where values of
+    /// this type have one.
+    #[inline]
+    fn common(_: &mut Line<'_>) -> Option<Self> {
+        None
+    }
     /// Appends the value.
     fn write(self, out: &mut Vec<u8>);
     /// The value of the mirror image where it is the negative. That of zero is
@@ -55,6 +61,10 @@ macro_rules! integers {
             fn read(text: &[u8], _: usize) -> Option<(Self, usize)> {
                 let (value, length) = integer(text)?;
                 Some((value.try_into().ok()?, length))
+            }
+            #[inline]
+            fn common(line: &mut Line<'_>) -> Option<Self> {
+                line.integer()?.try_into().ok()
             }
             fn write(self, out: &mut Vec<u8>) {
                 out.extend_from_slice(itoa::Buffer::new().format(self).as_bytes());
@@ -132,11 +142,12 @@ pub(crate) fn up_to_eight(bytes: [u8; 8]) -> (u64, usize) {
     }
 }
 
-/// The number that eight bytes are, if all are digits.
+/// The number that the first `n` of eight bytes are, if those are digits; there
+/// is at least one.
 #[inline]
-pub(crate) fn all_eight(bytes: [u8; 8]) -> Option<u64> {
-    let (word, others) = spread(bytes);
-    (others == 0).then(|| joined(word))
+pub(crate) fn number_of_first(bytes: [u8; 8], n: usize) -> u64 {
+    let (word, _) = spread(bytes);
+    joined(word.wrapping_shl(64 - 8 * n as u32))
 }
 
 /// Eight bytes less `'0'`, and the top bits of those that are no digit: what is
@@ -179,10 +190,12 @@ macro_rules! floats {
             const ONE: Self = 1.0;
             #[inline]
             fn read(text: &[u8], _: usize) -> Option<(Self, usize)> {
-                $common(text).or_else(|| {
-                    let (value, length) = fast_float2::parse_partial::<Self, _>(text).ok()?;
-                    (value.is_finite() || is_named(text)).then_some((value, length))
-                })
+                let (value, length) = fast_float2::parse_partial::<Self, _>(text).ok()?;
+                (value.is_finite() || is_named(text)).then_some((value, length))
+            }
+            #[inline]
+            fn common(line: &mut Line<'_>) -> Option<Self> {
+                $common(line)
             }
             fn write(self, out: &mut Vec<u8>) {
                 match self.is_finite() {
@@ -199,7 +212,7 @@ macro_rules! floats {
 floats! {
     // Not by way of f64, which would round twice.
     f32 |_| None, "a number within the range of f32";
-    f64 decimal::double, "a number within the range of f64";
+    f64 Line::double, "a number within the range of f64";
 }
 
 /// Whether a number is given by its name: `inf`, `nan`.

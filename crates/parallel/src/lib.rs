@@ -2,6 +2,7 @@
 //!
 //! | module     | holds                                                         |
 //! |------------|---------------------------------------------------------------|
+//! | [`append`] | pieces found in parallel to one list                          |
 //! | [`memory`] | [`Memory`]: bytes that grow in place and fail with an error    |
 //! | [`pool`]   | the one thread pool: how many threads, ordered parallel maps  |
 //! | [`sort`]   | a stable radix sort of packed keys                            |
@@ -11,6 +12,7 @@
 //! Nothing here knows what a tensor is. Results never depend on the number of
 //! threads: work is cut into ranges by its size alone, and put together in order.
 
+pub mod append;
 pub mod memory;
 pub mod pairs;
 pub mod pool;
@@ -19,6 +21,7 @@ pub mod sort;
 
 mod error;
 
+pub use append::append;
 pub use error::AllocError;
 pub use memory::{Memory, Plain};
 pub use pairs::{KeyList, Pairs, sort_pairs};
