@@ -39,11 +39,7 @@ impl<T: Value> Found<T> {
 
 /// Appends pieces. A list that has to move takes room for all that is to come,
 /// if the next lines are like these; what is too much of that is never touched.
-fn append_all<T: Copy + Send + Sync>(
-    list: &mut Vec<T>,
-    pieces: &[&[T]],
-    share: f64,
-) -> Result<()> {
+fn append_all<T: Copy + Send + Sync>(list: &mut Vec<T>, pieces: &[&[T]], share: f64) -> Result<()> {
     let more: usize = pieces.iter().map(|piece| piece.len()).sum();
     if list.capacity() - list.len() < more {
         let all = (more as f64 / share * 1.03) as usize;

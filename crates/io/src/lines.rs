@@ -234,9 +234,7 @@ impl Lines<'_> {
             let read = T::read(&cursor.bytes[start..], self.n_parts);
             cursor.at += read.map_or(0, |(_, length)| length);
             match read {
-                Some((_, length))
-                    if length > MOST_EXACT && self.rounds::<T>(start, cursor.at) =>
-                {
+                Some((_, length)) if length > MOST_EXACT && self.rounds::<T>(start, cursor.at) => {
                     let place = self.words(start);
                     let kind = FaultKind::Rounded;
                     return Err(Fault { place, kind });

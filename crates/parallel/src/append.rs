@@ -4,7 +4,10 @@
 //! their own; here these become one. The memory is not cleared first, and the
 //! thread that copies a piece is the one that touches its pages.
 
-#![expect(unsafe_code, reason = "says how long a list is whose memory was written")]
+#![expect(
+    unsafe_code,
+    reason = "says how long a list is whose memory was written"
+)]
 
 use crate::error::AllocError;
 use crate::pool::{map, split_mut};
