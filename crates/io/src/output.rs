@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_parallel::{map, threads};
-use sparsec_tensor::{Array, Entries, Tensor, with_element};
+use sparsec_parallel::{join, map, threads};
+use sparsec_tensor::{Array, Tensor, with_element};
 use tempfile::NamedTempFile;
 
 use crate::compression::Compression;
@@ -213,9 +213,8 @@ pub(crate) fn check_general(options: &WriteOptions, ending: &str) -> Result<()> 
 
 /// Writes the stored entries, one a line, coordinates counted from 1.
 pub(crate) fn write_entries(tensor: &Tensor, output: &mut Output) -> io::Result<()> {
-    let entries = tensor.try_entries().map_err(io::Error::other)?;
-    write_lines(entries.len(), output, &|range, out| {
-        with_element!(entries.element(), T => entry_lines::<T>(&entries, range, out));
+    write_lines(tensor.n_stored(), output, &|range, out| {
+        with_element!(tensor.element(), T => entry_lines::<T>(tensor, range, out));
     })
 }
 
@@ -227,44 +226,51 @@ pub(crate) fn write_values(values: &Array, output: &mut Output) -> io::Result<()
 }
 
 /// Writes `n` lines that `lines` makes: in waves, whose text stays in the cache
-/// and the memory of the wave before.
+/// and the memory of an earlier wave. While one is written the next is made.
 fn write_lines(
     n: usize,
     output: &mut Output,
     lines: &(dyn Fn(Range<usize>, &mut Vec<u8>) + Sync),
 ) -> io::Result<()> {
-    let mut texts = vec![Vec::new(); threads() * PIECES];
+    let mut made = vec![Vec::new(); threads() * PIECES];
+    let mut next = made.clone();
     let mut start = 0;
-    while start < n {
-        let pieces = texts.iter_mut().enumerate();
-        let work = pieces
-            .map(|(k, text)| {
-                let cut = |k: usize| n.min(start + k * GRAIN);
-                (cut(k)..cut(k + 1), text)
-            })
-            .collect();
-        map(work, |(range, text)| {
-            text.clear();
-            lines(range, text);
-        });
-        for text in &texts {
-            output.write_all(text)?;
+    loop {
+        let write = || made.iter().try_for_each(|text| output.write_all(text));
+        let make = || {
+            let pieces = next.iter_mut().enumerate();
+            let work = pieces
+                .map(|(k, text)| {
+                    let cut = |k: usize| n.min(start + k * GRAIN);
+                    (cut(k)..cut(k + 1), text)
+                })
+                .collect();
+            map(work, |(range, text)| {
+                text.clear();
+                if !range.is_empty() {
+                    lines(range, text);
+                }
+            });
+        };
+        join(write, make).0?;
+        std::mem::swap(&mut made, &mut next);
+        if made.iter().all(Vec::is_empty) {
+            return Ok(());
         }
-        start += texts.len() * GRAIN;
+        start += made.len() * GRAIN;
     }
-    Ok(())
 }
 
-fn entry_lines<T: Value>(entries: &Entries, range: Range<usize>, out: &mut Vec<u8>) {
-    let values = entries.values.slice::<T>();
-    for e in range {
-        for &coord in entries.coords(e) {
+fn entry_lines<T: Value>(tensor: &Tensor, range: Range<usize>, out: &mut Vec<u8>) {
+    let values = tensor.vals().slice::<T>();
+    tensor.for_each_stored_in(range, |tuple, position| {
+        for &coord in tuple {
             (coord + 1).write(out);
             out.push(b' ');
         }
-        values[e].write(out);
+        values[position].write(out);
         out.push(b'\n');
-    }
+    });
 }
 
 fn value_lines<T: Value>(values: &[T], out: &mut Vec<u8>) {

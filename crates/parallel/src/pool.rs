@@ -42,6 +42,14 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
     }
 }
 
+/// Runs both, in parallel where a thread is free, and returns both results.
+pub fn join<A: Send, B: Send>(
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    rayon::join(a, b)
+}
+
 /// Cuts `0..len` into at most 64 ranges of about equal length, none shorter
 /// than `grain` unless it is the only one. No range is empty; `len == 0` has none.
 pub fn ranges(len: usize, grain: usize) -> Vec<Range<usize>> {

@@ -4,6 +4,8 @@
 //! dense that includes positions whose value is the fill and that nobody put
 //! there: **padding**. [`Tensor::entries`] has it, [`Tensor::nonfill`] does not.
 
+use std::ops::Range;
+
 use sparsec_base::{Result, Scalar};
 use sparsec_format::{Format, LevelKind};
 use sparsec_parallel::{map, ranges, split_mut};
@@ -134,8 +136,21 @@ impl Tensor {
 
     /// Calls `visit` with the coordinates, in mode order, and the position of
     /// every stored value, in storage order.
-    pub fn for_each_stored(&self, mut visit: impl FnMut(&[u64], usize)) {
-        let mut cursor = Cursor::new(self, 0..self.n_stored());
+    pub fn for_each_stored(&self, visit: impl FnMut(&[u64], usize)) {
+        self.for_each_stored_in(0..self.n_stored(), visit);
+    }
+
+    /// As [`Tensor::for_each_stored`], for some of the positions: threads may
+    /// share the work.
+    ///
+    /// # Panics
+    /// If there are no such positions.
+    pub fn for_each_stored_in(
+        &self,
+        positions: Range<usize>,
+        mut visit: impl FnMut(&[u64], usize),
+    ) {
+        let mut cursor = Cursor::new(self, positions);
         while let Some((tuple, position)) = cursor.next() {
             visit(tuple, position);
         }
