@@ -281,7 +281,7 @@ fn empty(text: &Input, element: ElementType, given: Option<&[Option<u64>]>) -> R
                 text.name()
             ),
         )
-        .help("state the extent of each index variable, as in `-d i=10`")),
+        .help("say how far its modes run: `sparsec run` takes `-d i=10`, Rust has `ReadOptions`")),
     }
 }
 

@@ -15,6 +15,8 @@ const SYMBOLS: &[&str] = &["//", "==", "!=", "<=", ">=", "+=", "*=", ";", "->"];
 
 /// Words that are no names.
 const WORDS: [&str; 7] = ["not", "and", "or", "true", "false", "inf", "nan"];
+/// What those are told who write powers with an operator.
+const POWER: &str = "a power is `pow(a, b)`";
 
 /// A cursor over notation; [`crate::concrete`] and [`crate::schedule`] read the
 /// expressions inside their texts with it.
@@ -109,6 +111,12 @@ impl Parser {
             .unexpected("an operator or the end of the statement");
         if self.tokens.at("=") {
             return error.help("`==` compares; a statement has one `=`");
+        }
+        if self.tokens.at("^") {
+            return error.help(POWER);
+        }
+        if self.tokens.at("@") {
+            return error.help("products name their indices: `C(i,j) = A(i,k) * B(k,j)`");
         }
         error
     }

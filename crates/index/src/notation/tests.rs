@@ -108,6 +108,9 @@ fn slips_are_shown_where_they_are() {
         &["E0101", "expected `=`", "`= += *= min= max= or= and=`"],
     );
     refused("y(i) = a(i) = b(i)", &["E0101", "`==` compares"]);
+    refused("y(i) = a(i)^2", &["E0101", "`pow(a, b)`"]);
+    refused("y(i) = a(i) ** 2", &["E0101", "`pow(a, b)`"]);
+    refused("y = A @ x", &["E0101", "`C(i,j) = A(i,k) * B(k,j)`"]);
     refused("y(i) = ", &["E0101", "a tensor, a number or `(`"]);
     refused("", &["E0101", "a tensor to assign"]);
     refused(

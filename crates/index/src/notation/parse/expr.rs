@@ -5,7 +5,7 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
 use super::super::{Node, NodeKind, Number, Place};
-use super::Parser;
+use super::{POWER, Parser};
 use crate::operator::{Operator, Style};
 
 /// How many operators, calls and parentheses a statement may have: later
@@ -206,7 +206,11 @@ impl Parser {
             return Ok(inner);
         }
         if token.kind != Kind::Name {
-            return Err(self.tokens.unexpected("a tensor, a number or `(`"));
+            let error = self.tokens.unexpected("a tensor, a number or `(`");
+            return Err(match self.tokens.at("*") {
+                true => error.help(POWER),
+                false => error,
+            });
         }
         let text = self.tokens.text(token).to_owned();
         if self.tokens.at_nth(1, "{") {
