@@ -19,6 +19,7 @@
 use std::ops::Range;
 use std::slice::IterMut;
 
+use crate::error::AllocError;
 use crate::pool::{map, ranges, split_mut};
 
 const DIGIT_BITS: u32 = 8;
@@ -54,15 +55,23 @@ keys!(u32 u64 u128);
 /// Bits above the range must be 0.
 ///
 /// Time `O(n * bits / 8)`; a second buffer of `n` keys is used.
-pub fn radix_sort<K: Key>(keys: &mut Vec<K>, bits: Range<u32>) {
+///
+/// # Errors
+/// [`AllocError`] if there is no memory for that; the keys are as they were.
+pub fn radix_sort<K: Key>(keys: &mut Vec<K>, bits: Range<u32>) -> Result<(), AllocError> {
     if bits.is_empty() || keys.len() < 2 {
-        return;
+        return Ok(());
     }
     if keys.len() < DIGITS {
         keys.sort_by_key(|key| key.bits(&bits));
-        return;
+        return Ok(());
     }
-    let mut other = vec![K::default(); keys.len()];
+    let mut other = Vec::new();
+    let bytes = size_of_val(keys.as_slice()) as u64;
+    other
+        .try_reserve_exact(keys.len())
+        .map_err(|_| AllocError { bytes })?;
+    other.resize(keys.len(), K::default());
     let mut shift = bits.start;
     while shift < bits.end {
         if scatter(keys, &mut other, shift) {
@@ -70,6 +79,7 @@ pub fn radix_sort<K: Key>(keys: &mut Vec<K>, bits: Range<u32>) {
         }
         shift += DIGIT_BITS;
     }
+    Ok(())
 }
 
 /// One pass from `from` into `to`; false where all digits are equal and nothing
@@ -127,10 +137,10 @@ mod tests {
         expected.sort_by_key(|key| key.bits(&bits));
         for threads in [1, 3] {
             let mut sorted = keys.clone();
-            with_threads(threads, || radix_sort(&mut sorted, bits.clone()));
+            with_threads(threads, || radix_sort(&mut sorted, bits.clone())).unwrap();
             assert_eq!(sorted, expected, "{n} keys, bits {bits:?}");
             let mut wide: Vec<u128> = keys.iter().map(|&key| u128::from(key)).collect();
-            with_threads(threads, || radix_sort(&mut wide, bits.clone()));
+            with_threads(threads, || radix_sort(&mut wide, bits.clone())).unwrap();
             assert!(
                 wide.iter()
                     .zip(&expected)

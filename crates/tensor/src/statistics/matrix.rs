@@ -103,7 +103,7 @@ fn diagonals(entries: &Entries) -> Result<u64> {
     }
     let mut numbers = with_room(entries.len())?;
     numbers.extend((0..entries.len()).map(number));
-    radix_sort(&mut numbers, 0..u64::BITS - possible.leading_zeros());
+    radix_sort(&mut numbers, 0..u64::BITS - possible.leading_zeros())?;
     numbers.dedup();
     Ok(numbers.len() as u64)
 }

@@ -50,7 +50,7 @@ fn in_array(entries: &Entries, mode: usize, extent: usize) -> Result<Distributio
 fn in_runs(entries: &Entries, mode: usize, extent: u64) -> Result<Distribution> {
     let mut coords = with_room(entries.len())?;
     coords.extend((0..entries.len()).map(|e| entries.coords(e)[mode]));
-    radix_sort(&mut coords, 0..u64::BITS - extent.leading_zeros());
+    radix_sort(&mut coords, 0..u64::BITS - extent.leading_zeros())?;
     let mut all = Distribution::default();
     let mut occupied = 0;
     for run in coords.chunk_by(|a, b| a == b) {
