@@ -8,6 +8,7 @@
 //! | [`code`]       | every diagnostic code with its long explanation              |
 //! | [`lex`]        | the tokens that all our small languages are made of          |
 //! | [`recent`]     | a map that keeps what was used last                          |
+//! | [`mark`]       | how loops may run: unrolled, in parallel                     |
 //! | [`scalar`]     | one value of an element type                                 |
 //! | [`suggest`]    | "did you mean …?"                                            |
 //! | [`types`]      | element types, index widths                                  |
@@ -18,6 +19,7 @@ pub mod arena;
 pub mod code;
 pub mod diagnostic;
 pub mod lex;
+pub mod mark;
 pub mod recent;
 pub mod scalar;
 pub mod source;

@@ -14,6 +14,7 @@
 //! | [`space`](mod@space) | iteration algebra: the coordinates a loop must visit |
 //! | [`lattice`]    | which operands still hold entries in each part of a loop |
 //! | [`path`]       | iteration graphs: the order of loops that formats allow  |
+//! | [`scheduled`]  | what schedules ask of formats                            |
 //! | [`lowerable`](mod@lowerable) | whether loops and formats fit together   |
 //! | [`workspace`]  | how the temporaries of a `where` are kept                 |
 //!
@@ -24,6 +25,7 @@ pub mod lattice;
 pub mod lowerable;
 pub mod operand;
 pub mod path;
+pub mod scheduled;
 pub mod space;
 pub mod workspace;
 

@@ -17,12 +17,13 @@ use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
-use sparsec_index::concrete::Stmt;
+use sparsec_index::concrete::{Steps, Stmt};
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole};
 
 use crate::lattice::Lattice;
 use crate::operand::{Formats, Nested, Operand, Operands, for_each_nested};
 use crate::path::edges;
+use crate::scheduled;
 use crate::space::{Scope, Space, space};
 use crate::workspace::feeds_stored_level;
 
@@ -34,7 +35,9 @@ const MAX_CASES: usize = 512;
 /// # Errors
 /// The first rule that is broken: `E0301` to `E0308`.
 pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
+    let concrete = &concrete.unfused();
     let operands = Operands::of(concrete);
+    scheduled::check(concrete, formats, &operands)?;
     let check = Check {
         concrete,
         formats,
@@ -47,7 +50,7 @@ pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
         }
     });
     result?;
-    check.cases(&concrete.stmt, 1, &BTreeSet::new())
+    check.cases(&concrete.stmt, &[], 1, &BTreeSet::new())
 }
 
 /// Whether the entries of a tensor in this format stand in any order, or
@@ -78,7 +81,7 @@ impl Check<'_> {
     }
 
     fn operand(&self, loops: &[IndexVar], access: &Access) -> Result<()> {
-        let place = |var: IndexVar| loops.iter().position(|known| *known == var);
+        let place = |var: IndexVar| self.concrete.bound_at(loops, var);
         for edge in edges(access, self.formats.of(access.tensor)) {
             if place(edge.before) > place(edge.after) {
                 return Err(self
@@ -226,7 +229,8 @@ impl Check<'_> {
             }
             let wanted = levels[..=number].iter();
             let wanted = wanted.map(|level| lhs.var(level.mode()));
-            if !loops.iter().copied().map(Some).take(number + 1).eq(wanted) {
+            let in_order = self.concrete.in_order(loops);
+            if !in_order.into_iter().take(number + 1).eq(wanted) {
                 let order: Vec<&str> = loops.iter().map(|var| self.var(*var)).collect();
                 return Err(self
                     .error(
@@ -248,18 +252,39 @@ impl Check<'_> {
     /// Counts the cases of nested loops. A loop that merges what the loops
     /// around it merge already adds few: in most of their cases only one of
     /// the operands is left.
-    fn cases(&self, stmt: &Stmt, so_far: usize, merged: &BTreeSet<Operand>) -> Result<()> {
+    fn cases(
+        &self,
+        stmt: &Stmt,
+        loops: &[IndexVar],
+        so_far: usize,
+        merged: &BTreeSet<Operand>,
+    ) -> Result<()> {
         match stmt {
             Stmt::Assign { .. } => Ok(()),
             Stmt::Where { consumer, producer } => {
-                self.cases(consumer, so_far, merged)?;
-                self.cases(producer, so_far, merged)
+                self.cases(consumer, loops, so_far, merged)?;
+                self.cases(producer, loops, so_far, merged)
             }
             Stmt::Sequence(stmts) => stmts
                 .iter()
-                .try_for_each(|stmt| self.cases(stmt, so_far, merged)),
+                .try_for_each(|stmt| self.cases(stmt, loops, so_far, merged)),
             Stmt::Forall { var, body } => {
-                let space = space(self.scope(), body, *var);
+                let inside: Vec<IndexVar> = loops.iter().chain([var]).copied().collect();
+                let merged_on = match self.concrete.steps(loops, *var) {
+                    Steps::Coordinates => *var,
+                    Steps::Stretch(original) => original,
+                    Steps::Blocks => return self.cases(body, &inside, so_far, merged),
+                    // Each operand that is searched is found or not.
+                    Steps::Positions(_) | Steps::Computed => {
+                        let n_searched = self.n_searched(loops, *var);
+                        let total = so_far.saturating_mul(1 << n_searched.min(20));
+                        if total > MAX_CASES {
+                            return Err(self.too_large(*var));
+                        }
+                        return self.cases(body, &inside, total, merged);
+                    }
+                };
+                let space = space(self.scope(), body, merged_on);
                 if Lattice::n_points_at_most(&space) > MAX_CASES {
                     return Err(self.too_large(*var));
                 }
@@ -273,9 +298,23 @@ impl Check<'_> {
                 if total > MAX_CASES || n_cases > MAX_CASES {
                     return Err(self.too_large(*var));
                 }
-                self.cases(body, total, &merged.union(&operands).copied().collect())
+                let merged = merged.union(&operands).copied().collect();
+                self.cases(body, &inside, total, &merged)
             }
         }
+    }
+
+    /// How many operands have walked levels at what a loop over `var` binds.
+    fn n_searched(&self, loops: &[IndexVar], var: IndexVar) -> usize {
+        let new = self.concrete.newly_bound(loops, var);
+        let is_walked = |operand: &Operand| {
+            let access = self.operands.access(*operand);
+            let walked = |var: &IndexVar| {
+                self.operands.is_sparse_at(access, *var, self.formats) == Some(true)
+            };
+            new.iter().any(walked)
+        };
+        self.operands.ids().filter(is_walked).count()
     }
 
     fn too_large(&self, var: IndexVar) -> Diagnostic {

@@ -76,8 +76,10 @@ impl IterationGraph {
         };
         for_each_nested(&concrete.stmt, &mut |nested| {
             for var in nested.loops {
-                if !graph.vars.contains(var) {
-                    graph.vars.push(*var);
+                for var in concrete.originals(*var) {
+                    if !graph.vars.contains(&var) {
+                        graph.vars.push(var);
+                    }
                 }
             }
             let mut accesses = nested.rhs.accesses();

@@ -15,6 +15,9 @@
 //! temporaries that the consumer reads. Each run begins with fresh temporaries.
 //! How one of them is kept may stand behind: `where(consumer, producer, w : hashed)`.
 //!
+//! Loops may be over variables that are derived from those of accesses; the
+//! clauses behind `suchthat` say how, and how loops are to run ([`Clause`]).
+//!
 //! An assignment with an operator combines into what is there, beginning with
 //! the operator's identity. Expressions hold no [`Expr::Reduce`].
 
@@ -22,8 +25,13 @@ use std::collections::BTreeMap;
 
 use sparsec_base::{Arena, Source};
 
+mod clause;
 mod parse;
 mod print;
+mod provenance;
+
+pub use clause::{AssembleStrategy, BoundKind, Clause, MergeStrategy, Placed};
+pub use provenance::Steps;
 
 use crate::expr::{Access, Expr};
 use crate::operator::Operator;
@@ -45,6 +53,8 @@ pub struct Concrete {
     pub kinds: BTreeMap<TensorVar, WorkspaceKind>,
     /// The loops.
     pub stmt: Stmt,
+    /// Where their variables come from, and how they are to run.
+    pub clauses: Vec<Placed>,
 }
 
 /// A statement of concrete notation.
@@ -121,6 +131,20 @@ impl Stmt {
         }
     }
 
+    /// Calls `visit` with the statement and every part of it, outer parts first.
+    pub fn for_each<'a>(&'a self, visit: &mut dyn FnMut(&'a Self)) {
+        visit(self);
+        match self {
+            Self::Assign { .. } => {}
+            Self::Forall { body, .. } => body.for_each(visit),
+            Self::Where { consumer, producer } => {
+                consumer.for_each(visit);
+                producer.for_each(visit);
+            }
+            Self::Sequence(stmts) => stmts.iter().for_each(|stmt| stmt.for_each(visit)),
+        }
+    }
+
     /// The variable of every loop, outer ones first, each once.
     pub fn loops(&self) -> Vec<IndexVar> {
         let mut found = Vec::new();
@@ -166,6 +190,21 @@ impl Stmt {
                 reduce: reduce.clone(),
                 rhs: map(rhs),
             }),
+            _ => None,
+        })
+    }
+
+    /// The statement with each variable exchanged for another, in loops and in
+    /// accesses.
+    #[must_use]
+    pub fn renamed(&self, rename: &dyn Fn(IndexVar) -> IndexVar) -> Self {
+        self.rewrite(&mut |stmt| match stmt {
+            Self::Assign { lhs, reduce, rhs } => Some(Self::Assign {
+                lhs: lhs.renamed(rename),
+                reduce: reduce.clone(),
+                rhs: rhs.map_accesses(&mut |access| Some(Expr::Access(access.renamed(rename)))),
+            }),
+            Self::Forall { var, body } => Some(body.renamed(rename).in_loops(&[rename(*var)])),
             _ => None,
         })
     }

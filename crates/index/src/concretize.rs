@@ -42,6 +42,7 @@ pub fn concretize(program: &Program, statement: usize) -> Concrete {
             result: statement.lhs.tensor,
             kinds: BTreeMap::new(),
             stmt: Stmt::Sequence(Vec::new()),
+            clauses: Vec::new(),
         },
     };
     let (op, bound, body) = peel(&statement.rhs);

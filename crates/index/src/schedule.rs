@@ -3,7 +3,17 @@
 //! | command                          | does                                                     |
 //! |----------------------------------|----------------------------------------------------------|
 //! | `reorder(i, k, j)`               | puts loops that are directly inside one another in this order |
+//! | `split(i, i0, i1, 32)`           | loops over blocks of 32 coordinates and within each      |
+//! | `divide(i, i0, i1, 4)`           | loops over 4 blocks of equal size and within each        |
+//! | `fuse(i, j, f)`                  | makes one loop of two that are directly inside one another |
+//! | `pos(j, p, A(i,j))`              | loops over the positions of `A(i,:)` instead of coordinates |
+//! | `bound(i, ib, 64, MaxExact)`     | says, and checks, how far a loop runs                    |
+//! | `unroll(i, 4)`                   | writes the body of a loop four times for each turn       |
+//! | `parallelize(i, CPUThread, NoRaces)` | lets iterations run at once, where none disturbs another |
+//! | `mergeby(i, gallop)`             | leaps over coordinates that an intersection does not hold |
+//! | `assemble(A, Insert)`            | counts the entries of a result before inserting them     |
 //! | `precompute(EXPR, {j}, w)`       | collects a reduction of `EXPR` in a workspace `w(j)`     |
+//! | `precompute(EXPR, j, jw, w)`     | the same, the workspace being computed by loops over `jw` |
 //! | `convert(A(i,k), FORMAT)`        | reads these accesses from a copy of `A` in another format |
 //! | `convert(A, FORMAT)`             | reads every access of `A` from such a copy               |
 //!
@@ -25,21 +35,35 @@
 //! Behind the name of a workspace may stand how it is kept, as in `w : hashed`; see
 //! [`workspace`](crate::workspace).
 //!
+//! Loops over derived variables leave accesses as they are: a clause behind the
+//! statement says where their variables come from ([`Clause`]).
+//!
 //! Reordering loops and collecting in workspaces changes the order in which
 //! values are reduced and nothing else: reductions commute.
 
 mod apply;
+mod bound;
+mod convert;
+mod expression;
+mod fuse;
+mod mark;
+mod parallelize;
 mod parse;
+mod pos;
 mod precompute;
+mod reorder;
+mod split;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
-use sparsec_base::{Result, Source};
+use sparsec_base::{Result, Source, Span};
 use sparsec_format::FormatSpec;
 
-use crate::concrete::Concrete;
+pub(crate) use parse::parse_command;
+
+use crate::concrete::{Clause, Concrete};
 use crate::notation::{Node, Word};
 use crate::workspace::WorkspaceKind;
 
@@ -60,16 +84,27 @@ pub enum Command {
         /// The loops in their new order, the outermost first.
         vars: Vec<Name>,
     },
-    /// `precompute(EXPR, {j}, w)` or `precompute(EXPR, {j}, w : hashed)`
+    /// `precompute(EXPR, {j}, w)`, `precompute(EXPR, {j}, w : hashed)` or
+    /// `precompute(EXPR, j, jw, w)`
     Precompute {
-        /// What is reduced: the right side of a reducing assignment.
+        /// What is computed apart.
         expr: Node,
         /// The modes of the workspace.
         vars: Vec<Name>,
-        /// The name of the workspace.
-        workspace: Name,
+        /// The variables of the loops that compute it, where they get names of
+        /// their own; as many as modes.
+        own: Option<Vec<Name>>,
+        /// The name of the workspace; `w`, or that with a number, if there is none.
+        workspace: Option<Name>,
         /// How it is kept, where that is said.
         kind: Option<WorkspaceKind>,
+    },
+    /// A command that leaves a clause behind the statement.
+    Clause {
+        /// The clause, with names.
+        clause: Clause<Name, Name>,
+        /// The place of the command.
+        span: Span,
     },
     /// `convert(A, FORMAT)` or `convert(A(j,i), FORMAT)`
     Convert {
@@ -110,16 +145,23 @@ impl fmt::Display for Command {
             Self::Precompute {
                 expr,
                 vars,
+                own,
                 workspace,
                 kind,
             } => {
-                let vars = list(vars, ", ");
-                write!(f, "precompute({expr}, {{{vars}}}, {workspace}")?;
+                write!(f, "precompute({expr}, {{{}}}", list(vars, ", "))?;
+                if let Some(own) = own {
+                    write!(f, ", {{{}}}", list(own, ", "))?;
+                }
+                if let Some(workspace) = workspace {
+                    write!(f, ", {workspace}")?;
+                }
                 if let Some(kind) = kind {
                     write!(f, " : {kind}")?;
                 }
                 f.write_str(")")
             }
+            Self::Clause { clause, .. } => clause.fmt(f),
             Self::Convert {
                 tensor,
                 indices,

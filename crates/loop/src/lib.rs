@@ -71,7 +71,6 @@ mod build;
 pub mod complex;
 pub mod interpret;
 mod ir;
-mod mark;
 pub mod ops;
 pub mod passes;
 pub mod text;
@@ -84,5 +83,6 @@ pub use ir::{
     Access, Argument, BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Intrinsic,
     Role, Stmt, UnaryOp, Var, VarData,
 };
-pub use mark::{Mark, Parallel, Races, Unit};
+pub use sparsec_base::mark;
+pub use sparsec_base::mark::{Mark, Parallel, Races, Unit};
 pub use verify::verify;

@@ -16,7 +16,8 @@
 //!   the block that holds the declaration. A loop's variable is an `i64`, and
 //!   visible in the loop's body.
 //! * Only a mutable variable is assigned; in a parallel loop, only one that is
-//!   declared inside of it.
+//!   declared inside of it, or that iterations combine into by the
+//!   loop's strategy and do not read.
 //!
 //! Types
 //! * Both operands of an operation have one type. `+ - *`, `-x` and `abs` take
@@ -42,6 +43,7 @@
 
 mod buffers;
 mod check;
+mod parallel;
 mod signature;
 
 use sparsec_base::code::Code;

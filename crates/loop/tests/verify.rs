@@ -43,6 +43,18 @@ fn parallel_loops_share_nothing_that_changes() {
         "t += x[i]",
     );
     check(
+        "var t: f64 = 0.0\nfor i in 0..n parallel(CPUThread, Atomics) { t = x[i] / t }\nresize crd, 0",
+        code::LOOP_IMMUTABLE,
+        "`t` is shared by the iterations of a parallel loop",
+        "t = x[i] / t",
+    );
+    check(
+        "var t: f64 = 0.0\nfor i in 0..n parallel(CPUThread, Atomics) { t += x[i] vals[i] = t }",
+        code::LOOP_IMMUTABLE,
+        "iterations of a parallel loop combine into `t` and read it",
+        "for",
+    );
+    check(
         "for i in 0..n parallel(CPUThread, NoRaces) { for k in 0..n { grow crd, k } }",
         code::LOOP_LIFETIME,
         "`crd` grows inside a parallel loop",

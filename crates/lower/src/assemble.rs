@@ -162,21 +162,10 @@ impl Lowerer<'_> {
 
     /// The lattice of the loop over `var` around the result's assignment.
     pub(crate) fn result_lattice(&self, var: IndexVar) -> Option<sparsec_graph::Lattice> {
-        fn find(stmt: &Stmt, var: IndexVar, is_result: &dyn Fn(&Stmt) -> bool) -> Option<Stmt> {
-            match stmt {
-                Stmt::Forall { var: here, body } if *here == var && is_result(body) => {
-                    Some((**body).clone())
-                }
-                Stmt::Forall { body, .. } => find(body, var, is_result),
-                Stmt::Where { consumer, .. } => find(consumer, var, is_result),
-                Stmt::Sequence(stmts) => stmts.iter().find_map(|stmt| find(stmt, var, is_result)),
-                Stmt::Assign { .. } => None,
-            }
-        }
-        let body = find(&self.concrete.stmt, var, &|stmt| self.assigns_result(stmt))?;
+        let body = self.result_loop(var)?;
         Some(sparsec_graph::Lattice::of(&sparsec_graph::space(
             self.scope(),
-            &body,
+            body,
             var,
         )))
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use sparsec_graph::Operand;
 use sparsec_index::{IndexExpr, IndexVar};
-use sparsec_loop::Expr;
+use sparsec_loop::{BinaryOp, Expr};
 
 /// Where a cursor is within the level it has reached.
 #[derive(Clone, Debug)]
@@ -62,9 +62,49 @@ pub(crate) struct Bindings {
     pub(crate) cursors: BTreeMap<Operand, Cursor>,
     /// How far the result has been followed.
     pub(crate) result: Option<Cursor>,
+    /// The loops around here, outermost first.
+    pub(crate) loops: Vec<IndexVar>,
+    /// Where the loop over a variable goes through a part of its coordinates.
+    pub(crate) ranges: BTreeMap<IndexVar, Range>,
+}
+
+/// The coordinates that a loop goes through.
+#[derive(Clone, Debug)]
+pub(crate) struct Range {
+    /// The first.
+    pub(crate) lo: Expr,
+    /// The bound.
+    pub(crate) hi: Expr,
+    /// The variables that go through it together, each with its value at the
+    /// first coordinate; that of the coordinates comes last.
+    pub(crate) bases: Vec<(IndexVar, Expr)>,
+}
+
+impl Range {
+    /// Binds every variable of the range where the last has `value`.
+    pub(crate) fn bind(&self, value: &Expr, bindings: &mut Bindings) {
+        let last = self.bases.len() - 1;
+        for (number, (var, base)) in self.bases.iter().enumerate() {
+            let since = || value.clone().binary(BinaryOp::Sub, self.lo.clone());
+            let value = match (number == last, *base == Expr::int(0)) {
+                (true, _) => value.clone(),
+                (false, true) => since(),
+                (false, false) => since().add(base.clone()),
+            };
+            bindings.coordinates.insert(*var, value);
+        }
+    }
 }
 
 impl Bindings {
+    /// Binds the variable of a loop, and those that go with it.
+    pub(crate) fn bind(&mut self, var: IndexVar, value: Expr) {
+        match self.ranges.get(&var).cloned() {
+            Some(range) => range.bind(&value, self),
+            None => _ = self.coordinates.insert(var, value),
+        }
+    }
+
     /// The coordinate that an index is, whose variables are all bound.
     pub(crate) fn coordinate(&self, index: &IndexExpr) -> Expr {
         let var = index.as_var().expect("indices are plain variables");

@@ -12,7 +12,7 @@
 
 use sparsec_base::Scalar;
 use sparsec_graph::operand::for_each_nested;
-use sparsec_index::concrete::Stmt;
+use sparsec_index::concrete::{Steps, Stmt};
 use sparsec_index::{Access, TensorVar};
 use sparsec_loop::{Expr, Stmt as Loop};
 
@@ -41,8 +41,15 @@ impl Lowerer<'_> {
             if nested.lhs.tensor == access.tensor {
                 reduce = nested.reduce;
                 overwritten = reduce.is_none()
-                    && nested.loops.iter().all(|var| {
-                        self.result_lattice(*var).is_some_and(|lattice| {
+                    && (0..nested.loops.len()).all(|at| {
+                        let (outer, var) = (&nested.loops[..at], nested.loops[at]);
+                        let var = match self.concrete.steps(outer, var) {
+                            Steps::Blocks => return true,
+                            Steps::Stretch(original) => original,
+                            Steps::Coordinates => var,
+                            Steps::Positions(_) | Steps::Computed => return false,
+                        };
+                        self.result_lattice(var).is_some_and(|lattice| {
                             lattice.everything && lattice.operands().is_empty()
                         })
                     });

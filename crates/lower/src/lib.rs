@@ -31,10 +31,13 @@
 
 mod absent;
 mod assemble;
+mod bisect;
 mod cursor;
+mod derived;
 mod fill;
 mod level;
 mod merge;
+mod positions;
 mod presence;
 mod search;
 mod signature;
@@ -54,5 +57,6 @@ use sparsec_loop::Function;
 /// Why the statement cannot be lowered as it stands: `E0301` to `E0308`.
 pub fn lower(name: &str, concrete: &Concrete, formats: &Formats) -> Result<Function> {
     lowerable(concrete, formats)?;
-    Ok(statement::Lowerer::new(name, concrete, formats).run())
+    let concrete = concrete.unfused();
+    Ok(statement::Lowerer::new(name, &concrete, formats).run())
 }

@@ -103,7 +103,7 @@ impl Lowerer<'_> {
             self.take_run(walker, i);
         }
         let mut inner = bindings.clone();
-        inner.coordinates.insert(var, Expr::Var(i));
+        inner.bind(var, Expr::Var(i));
         self.advance(&mut inner);
         self.with_result(var, body, &inner, |it, inner| {
             it.cases(var, body, inner, lattice, point, walkers);
@@ -124,7 +124,7 @@ impl Lowerer<'_> {
         pair: &Pair,
     ) {
         let mut inner = bindings.clone();
-        inner.coordinates.insert(var, Expr::Var(i));
+        inner.bind(var, Expr::Var(i));
         self.advance(&mut inner);
         self.with_result(var, body, &inner, |it, inner| {
             let mut outcome = |present: &[&Walker]| {

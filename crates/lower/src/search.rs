@@ -66,7 +66,7 @@ impl Lowerer<'_> {
     /// Whether `stmt` reads an operand that has to be searched, so that what
     /// is below may be skipped at any coordinate.
     pub(crate) fn searches(&self, stmt: &Stmt) -> bool {
-        let mut found = false;
+        let mut found = self.looks_up(stmt);
         stmt.for_each_assign(&mut |_, _, rhs| {
             rhs.for_each_access(&mut |access| {
                 let levels = self.formats.of(access.tensor).levels();

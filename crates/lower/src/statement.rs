@@ -13,6 +13,7 @@ use crate::assemble::Assembly;
 use crate::cursor::{Bindings, Cursor, Place};
 use crate::fill::Fill;
 use crate::level::dense::locate;
+use crate::positions::Positions;
 use crate::presence::{Factor, Presence};
 use crate::signature::{Arrays, arguments};
 use crate::value;
@@ -28,6 +29,8 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) workspaces: BTreeMap<TensorVar, Workspace>,
     pub(crate) assembly: Option<Assembly>,
     pub(crate) fill: Option<Fill>,
+    /// The positions that loops go over, by the variable that counts them.
+    pub(crate) positions: BTreeMap<IndexVar, Positions>,
     /// Temporaries known to hold something where the code being written runs.
     pub(crate) certain: BTreeSet<TensorVar>,
 }
@@ -45,6 +48,7 @@ impl<'a> Lowerer<'a> {
             workspaces: BTreeMap::new(),
             assembly: None,
             fill: None,
+            positions: BTreeMap::new(),
             certain: BTreeSet::new(),
         }
     }
@@ -128,20 +132,64 @@ impl<'a> Lowerer<'a> {
 
     /// The extent of an index variable, from the first argument that has it.
     pub(crate) fn extent(&self, var: IndexVar) -> Expr {
-        let mut found = None;
-        self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
-            let mut look = |access: &Access| {
-                let mode = access.mode_of(var);
-                if let (None, Some(mode), Some(arrays)) =
-                    (found, mode, self.tensors.get(&access.tensor))
-                {
-                    found = Some(arrays.extents[mode]);
+        if let Some(extent) = self.derived_extent(var) {
+            return extent;
+        }
+        let mut same = vec![var];
+        let mut at = 0;
+        // A mode of a workspace has one extent, whatever variables stand there.
+        while let Some(var) = same.get(at).copied() {
+            if let Some(extent) = self.argument_extent(var) {
+                return Expr::Var(extent);
+            }
+            for other in self.beside_in_workspaces(var) {
+                if !same.contains(&other) {
+                    same.push(other);
                 }
-            };
-            rhs.for_each_access(&mut look);
-            look(lhs);
+            }
+            at += 1;
+        }
+        panic!("every index variable has the extent of a mode of an argument")
+    }
+
+    fn argument_extent(&self, var: IndexVar) -> Option<Var> {
+        let mut found = None;
+        self.for_each_access(&mut |access| {
+            let mode = access.mode_of(var);
+            if let (None, Some(mode), Some(arrays)) =
+                (found, mode, self.tensors.get(&access.tensor))
+            {
+                found = Some(arrays.extents[mode]);
+            }
         });
-        Expr::Var(found.expect("every index variable is in an access of an argument"))
+        found
+    }
+
+    /// The variables at the modes of workspaces at which `var` is too.
+    fn beside_in_workspaces(&self, var: IndexVar) -> Vec<IndexVar> {
+        let mut modes = Vec::new();
+        self.for_each_access(&mut |access| {
+            let is_workspace = !self.tensors.contains_key(&access.tensor);
+            if let (true, Some(mode)) = (is_workspace, access.mode_of(var)) {
+                modes.push((access.tensor, mode));
+            }
+        });
+        let mut found = Vec::new();
+        self.for_each_access(&mut |access| {
+            for (tensor, mode) in &modes {
+                if access.tensor == *tensor {
+                    found.extend(access.var(*mode));
+                }
+            }
+        });
+        found
+    }
+
+    fn for_each_access(&self, visit: &mut dyn FnMut(&Access)) {
+        self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+            rhs.for_each_access(&mut |access| visit(access));
+            visit(lhs);
+        });
     }
 
     /// Moves every cursor below the full levels whose coordinates are bound.

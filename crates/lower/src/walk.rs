@@ -15,10 +15,10 @@ use sparsec_base::ElementType;
 use sparsec_graph::{Lattice, Operand, Point, space};
 use sparsec_index::IndexVar;
 use sparsec_index::concrete::Stmt;
-use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Stmt as Loop, Var};
+use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Mark, Stmt as Loop, Var};
 
 use crate::absent::without;
-use crate::cursor::{Bindings, Cursor, Place};
+use crate::cursor::{Bindings, Cursor, Place, Range};
 use crate::level::{Segment, segment};
 use crate::statement::Lowerer;
 use crate::workspace::Workspace;
@@ -65,7 +65,8 @@ impl Walker {
 }
 
 impl Lowerer<'_> {
-    pub(crate) fn forall(&mut self, var: IndexVar, body: &Stmt, bindings: &Bindings) {
+    /// A loop over the coordinates of `var`, or over a range of them.
+    pub(crate) fn over(&mut self, var: IndexVar, body: &Stmt, bindings: &Bindings) {
         let lattice = Lattice::of(&space(self.scope(), body, var));
         let walked: Vec<Operand> = lattice.operands().into_iter().collect();
         if lattice.everything {
@@ -90,11 +91,18 @@ impl Lowerer<'_> {
             .map(|operand| self.begin_walk(*operand, var, bindings))
             .collect();
         let i = self.coordinate(var);
-        let hi = self.extent(var);
-        self.reserve(var, body, hi.clone());
-        self.for_loop(i, 0, hi, |it| {
+        let (lo, hi, visited) = match bindings.ranges.get(&var) {
+            Some(Range { lo, hi, .. }) => {
+                let visited = hi.clone().binary(BinaryOp::Sub, lo.clone());
+                (lo.clone(), hi.clone(), visited)
+            }
+            None => (Expr::int(0), self.extent(var), self.extent(var)),
+        };
+        self.reserve(var, body, visited);
+        let mark = self.mark(bindings);
+        self.marked_loop(i, lo, hi, mark, |it| {
             let mut inner = bindings.clone();
-            inner.coordinates.insert(var, Expr::Var(i));
+            inner.bind(var, Expr::Var(i));
             it.advance(&mut inner);
             for walker in &mut walkers {
                 let here = Expr::load(walker.crd, walker.position).equals(i);
@@ -144,7 +152,8 @@ impl Lowerer<'_> {
         }
         let p = self.builder.fixed(&name, ElementType::I64);
         self.reserve(var, body, hi.clone().binary(BinaryOp::Sub, lo.clone()));
-        self.for_loop(p, lo, hi, |it| {
+        let mark = self.mark(bindings);
+        self.marked_loop(p, lo, hi, mark, |it| {
             it.builder.declare(i, Expr::load(crd, p));
             let walker = Walker {
                 operand,
@@ -171,7 +180,7 @@ impl Lowerer<'_> {
         walkers: &[Walker],
     ) {
         let mut inner = bindings.clone();
-        inner.coordinates.insert(var, Expr::Var(i));
+        inner.bind(var, Expr::Var(i));
         self.advance(&mut inner);
         self.with_result(var, body, &inner, |it, inner| {
             it.case(var, body, inner, point, walkers);
@@ -186,6 +195,12 @@ impl Lowerer<'_> {
     ) -> Walker {
         let level = self.level_walked_at(operand, var);
         self.begin_walk_at(operand, level, bindings)
+    }
+
+    /// How the innermost of the loops around here is marked.
+    fn mark(&self, bindings: &Bindings) -> Mark {
+        let innermost = bindings.loops.last();
+        innermost.map_or_else(Mark::default, |var| self.concrete.mark(*var))
     }
 
     fn level_walked_at(&self, operand: Operand, var: IndexVar) -> usize {
@@ -222,7 +237,12 @@ impl Lowerer<'_> {
 
     /// The entries of a level of an operand below its cursor, and whether equal
     /// coordinates there are to be taken together.
-    fn segment_of(&self, operand: Operand, number: usize, bindings: &Bindings) -> (Segment, bool) {
+    fn segment_of(
+        &mut self,
+        operand: Operand,
+        number: usize,
+        bindings: &Bindings,
+    ) -> (Segment, bool) {
         let access = self.operands.access(operand);
         let level = &self.formats.of(access.tensor).levels()[number];
         let place = &bindings.cursors[&operand].place;
@@ -233,10 +253,21 @@ impl Lowerer<'_> {
         // Below the last level there is nothing to tell equal coordinates apart:
         // there each is an entry of its own.
         let has_below = number + 1 < self.formats.of(access.tensor).levels().len();
-        (segment, has_below && level.ordered && !level.unique)
+        let repeats = has_below && level.ordered && !level.unique;
+        let var = access.var(level.mode());
+        // What is bound is searched for, not walked.
+        let var = var.filter(|var| !bindings.coordinates.contains_key(var));
+        let segment = match var.and_then(|var| bindings.ranges.get(&var)) {
+            None => segment,
+            Some(range) => {
+                let name = self.position_name(operand, number);
+                self.narrowed(&name, segment, range)
+            }
+        };
+        (segment, repeats)
     }
 
-    fn position_name(&self, operand: Operand, level: usize) -> String {
+    pub(crate) fn position_name(&self, operand: Operand, level: usize) -> String {
         let tensor = self.operands.access(operand).tensor;
         let name = &self.concrete.tensors[tensor].name;
         let is_vector = self.formats.of(tensor).levels().len() == 1;

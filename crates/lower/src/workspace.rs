@@ -337,7 +337,8 @@ impl Lowerer<'_> {
     /// Whether the loop over `var` visits every coordinate, with one case.
     pub(crate) fn is_over_everything(&self, var: IndexVar, body: &Stmt) -> bool {
         let lattice = Lattice::of(&space(self.scope(), body, var));
-        lattice.everything && lattice.operands().is_empty()
+        let is_derived = self.concrete.made_by(var).is_some();
+        !is_derived && lattice.everything && lattice.operands().is_empty()
     }
 }
 

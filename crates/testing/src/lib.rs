@@ -21,6 +21,7 @@
 //! | [`file`]   | the parts of a file                                      |
 //! | [`stages`] | stages compared with sections, and read back             |
 //! | [`data`]   | tensors as a `run` line writes them                      |
+//! | [`reschedule`](mod@reschedule) | random commands on top of a plan             |
 //! | [`run`]    | `run` lines on every engine, against the dense oracle    |
 //! | [`refuse`] | programs that are to be refused                          |
 //! | [`suite`]  | all files of a folder                                    |
@@ -31,6 +32,7 @@
 pub mod data;
 pub mod file;
 pub mod refuse;
+pub mod reschedule;
 pub mod run;
 pub mod stages;
 pub mod suite;

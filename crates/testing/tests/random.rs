@@ -7,6 +7,10 @@
 //!
 //! A refusal of planning is an answer too, but few may be refused, or the test
 //! would show nothing.
+//!
+//! Plans are run once more with random commands on top: a schedule changes nothing.
+//!
+//! Length: one test, with all that it makes programs of and compares.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,12 +18,13 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
-use sparsec::index::{Command, Program, WorkspaceKind};
+use sparsec::index::{Command, Program, WorkspaceKind, concretize};
 use sparsec::{
     Array, Backend, Compiled, Complex, ElementType, Format, FormatSpec, Inputs, Options, Outcome,
     PackOptions, Request, Scalar, Session, Source, compile, generate, reference,
 };
 use sparsec_base::Kind;
+use sparsec_testing::reschedule::{Step, reschedule};
 
 /// Programs run without `SPARSEC_CASES`.
 const CASES: u32 = 1500;
@@ -73,6 +78,8 @@ struct Case {
     result: Option<String>,
     extents: Vec<u64>,
     operands: Vec<Operand>,
+    /// Commands that the plan is changed by, in a second run.
+    steps: Vec<Step>,
 }
 
 fn access() -> impl Strategy<Value = Node> {
@@ -154,6 +161,10 @@ fn operand(order: usize) -> impl Strategy<Value = Operand> {
     })
 }
 
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec((0..9usize, 0..8usize, 0..6usize), 1..6)
+}
+
 fn case() -> impl Strategy<Value = Case> {
     let lhs = (Just(vec![0, 1, 2, 3]).prop_shuffle(), 0..4usize).prop_map(|(mut vars, order)| {
         vars.truncate(order);
@@ -173,15 +184,19 @@ fn case() -> impl Strategy<Value = Case> {
             prop::option::weighted(0.6, format(lhs.len())),
             extents.clone(),
             operands,
+            steps(),
         )
-            .prop_map(|(lhs, rhs, second, result, extents, operands)| Case {
-                lhs,
-                rhs,
-                second,
-                result,
-                extents,
-                operands,
-            })
+            .prop_map(
+                |(lhs, rhs, second, result, extents, operands, steps)| Case {
+                    lhs,
+                    rhs,
+                    second,
+                    result,
+                    extents,
+                    operands,
+                    steps,
+                },
+            )
     })
 }
 
@@ -237,6 +252,9 @@ struct Tally {
     hashed: usize,
     /// Programs that mean nothing, which the generator does not avoid.
     meaningless: usize,
+    /// Changed plans that agreed, and that were refused.
+    rescheduled: usize,
+    unscheduled: usize,
 }
 
 struct Engines {
@@ -358,6 +376,48 @@ fn check(case: &Case, engines: &Engines, tally: &mut Tally) -> Result<(), TestCa
         }
     }
     tally.agreed += 1;
+    check_rescheduled(case, &compiled, engines, tally)
+}
+
+/// Runs a program of one statement once more, by a plan that is changed.
+fn check_rescheduled(
+    case: &Case,
+    planned: &Compiled,
+    engines: &Engines,
+    tally: &mut Tally,
+) -> Result<(), TestCaseError> {
+    let ([statement], 1) = (planned.statements(), planned.resolved().statements.len()) else {
+        return Ok(());
+    };
+    let plan = &statement.plan;
+    let naive = concretize(planned.program(), 0);
+    let Some(start) = plan.schedule.apply(&naive).ok() else {
+        return Err(TestCaseError::fail("the plan does not replay"));
+    };
+    let Some(schedule) = reschedule(&plan.schedule, &start, &case.steps) else {
+        return Ok(());
+    };
+    let (mut request, inputs) = request(case);
+    request.schedule = Some(Source::new("schedule", schedule.as_str()));
+    let fail = |why: String| {
+        let text = request.expression.text();
+        TestCaseError::fail(format!("{text}\nscheduled by\n{schedule}\n{why}"))
+    };
+    let compiled = match compile(&request, &inputs) {
+        Ok(compiled) => compiled,
+        Err(error) if error.code().as_str().starts_with("E03") => {
+            tally.unscheduled += 1;
+            return Ok(());
+        }
+        Err(error) => return Err(fail(error.to_string())),
+    };
+    let as_c = tally.rescheduled.is_multiple_of(C_EVERY);
+    let sessions = [Some(&engines.interpreter), as_c.then_some(&engines.c)];
+    for session in sessions.into_iter().flatten() {
+        let ran = session.run(&compiled, &inputs);
+        agrees(&compiled, &inputs, ran).map_err(fail)?;
+    }
+    tally.rescheduled += 1;
     Ok(())
 }
 
@@ -463,5 +523,9 @@ fn random_programs_agree_with_the_oracle() {
         tally.refused.len() * 10 < meant,
         "few programs are refused: {}",
         tally.refused.join("\n")
+    );
+    assert!(
+        tally.rescheduled > tally.unscheduled,
+        "most changed plans run: {tally:?}"
     );
 }

@@ -83,4 +83,71 @@ earlier statement.";
     UNKNOWN_PASS = "E0315", "unknown pass",
     "`--emit loop-after=PASS` takes the name of a pass of the loop IR, or `lower` for the loops
 before all passes. `--time-passes` lists the passes.";
+    SCHEDULE_NAME = "E0336", "a name that a schedule cannot give",
+    "A command makes a loop or a workspace under a name that a tensor or a loop has already.
+
+    split(i, j, i1, 32)          in y(i) = A(i,j) * x(j), where `j` is a loop
+
+Choose another name: `split(i, i0, i1, 32)`.";
+    SCHEDULE_SIZE = "E0337", "a size that a schedule cannot use",
+    "Blocks have at least one coordinate, a loop is divided into at least one block, and is unrolled
+a moderate number of times.
+
+    split(i, i0, i1, 0)
+
+Give a size from 1 up: `split(i, i0, i1, 32)`.";
+    SCHEDULE_RACE = "E0338", "iterations that disturb one another",
+    "Iterations of a parallel loop run at once, so two of them must not write the same entry, unless
+they combine values by an operator whose order does not matter and the strategy says how.
+
+    parallelize(j, CPUThread, NoRaces)        in y(i) += A(i,j) * x(j): all add to y(i)
+
+Parallelize a loop that the left side names (`parallelize(i, CPUThread, NoRaces)`), or choose a
+strategy: `Atomics`, `Temporary`, or `ParallelReduction` for one value.";
+    SCHEDULE_BOUND = "E0339", "a bound that does not hold",
+    "`bound` says how far a loop runs, and what it says is checked. Here the extent is another, or is
+not known when the kernel is compiled.
+
+    bound(i, ib, 64, MaxExact)                where i has extent 100
+
+Say what holds (`bound(i, ib, 100, MaxExact)`), or give extents: `-d i=64`.";
+    SCHEDULE_POSITIONS = "E0340", "positions that cannot stand for coordinates",
+    "A loop over positions of an operand visits the coordinates that it stores and no others, level
+by level from the outermost that the loop binds. Here the statement does something elsewhere too,
+or the operand's levels are in another order.
+
+    pos(i, p, b(i))                           in a(i) = b(i) + c(i): c alone is missed
+
+Take the positions of an operand without which nothing is done (`b` in `b(i) * c(i)`), and fuse
+loops in the order of its levels.";
+    SCHEDULE_GALLOP = "E0341", "a merge that cannot leap",
+    "`mergeby(i, gallop)` leaps over coordinates that one operand lacks, so every operand of the loop
+has to be needed: the loop is an intersection of ordered levels.
+
+    mergeby(i, gallop)                        in a(i) = b(i) + c(i), which visits all of both
+
+Use it where operands are multiplied, or leave it out: `mergeby(i, two_finger)` is the default.";
+    SCHEDULE_ASSEMBLY = "E0342", "a result that cannot be assembled in this way",
+    "`assemble(A, Insert)` counts the entries of each segment first and then inserts them at their
+places. That needs a result of dense levels with one compressed level inside them.
+
+    assemble(A, Insert)                       where A is dense, or `dcsr`
+
+Use `assemble(A, Append)`, or store the result as `csr`.";
+    SCHEDULE_ORDER = "E0344", "blocks in an order that nothing can follow",
+    "The loops visit the coordinates of a variable with gaps: the loop within a block is outside that
+over blocks, or several variables are computed from one loop. Ordered levels of a sparse result,
+positions, and operands without order cannot follow that.
+
+    split(i, i0, i1, 32); reorder(i1, i0)     with a sparse result over i
+
+Put the loop over blocks outside, or store the result as `dense`.";
+    SCHEDULE_WORD = "E0346", "a word that a command does not take",
+    "Commands of schedules take certain words: units (`CPUThread`, `CPUVector`), strategies for races
+(`NoRaces`, `IgnoreRaces`, `Atomics`, `Temporary`, `ParallelReduction`), kinds of bounds, ways to
+merge (`gallop`, `two_finger`) and to assemble (`Append`, `Insert`).
+
+    parallelize(i, GPUBlock, NoRaces)
+
+There are no kernels for graphics processors.";
 }

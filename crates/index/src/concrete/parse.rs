@@ -1,11 +1,16 @@
 //! Reading concrete notation.
 //!
 //! ```text
+//! text := stmt [ "suchthat" "(" clause { "," clause } ")" ]
 //! stmt := "forall" NAME ":" stmt
 //!       | "where" "(" stmt "," stmt { "," NAME ":" KIND } ")"
 //!       | "sequence" "(" stmt { "," stmt } ")"
 //!       | access ("=" | "+=" | "min=" | …) expr       as in index notation
 //! ```
+//!
+//! A clause reads as the command of a schedule that made it. A variable that a
+//! clause names is the same in all loops; other loops have variables of their
+//! own, even where names are the same.
 //!
 //! A tensor that is assigned and that the program does not have is a
 //! workspace; its type is that of what is assigned.
@@ -14,14 +19,15 @@ use std::collections::BTreeMap;
 
 use sparsec_base::lex::Kind;
 use sparsec_base::suggest::closest;
-use sparsec_base::{Arena, Diagnostic, Result, Source, code};
+use sparsec_base::{Arena, Diagnostic, Result, Source, Span, code};
 
-use super::{Concrete, Stmt};
+use super::{Clause, Concrete, Placed, Stmt};
 use crate::expr::Access;
 use crate::index_expr::IndexExpr;
 use crate::notation::{Assignment, Parser, TensorUse, Word};
 use crate::program::{IndexVar, IndexVarData, TensorData, TensorRole, TensorVar};
 use crate::resolve::Typer;
+use crate::schedule::{Command, Name, parse_command};
 use crate::workspace::{WorkspaceKind, parse_kind};
 
 impl Concrete {
@@ -49,16 +55,30 @@ impl Concrete {
     pub fn parse(source: &Source, tensors: &Arena<TensorVar, TensorData>) -> Result<Self> {
         let mut parser = Parser::inside(source)?;
         let tree = tree(&mut parser)?;
+        let clauses = clauses(&mut parser)?;
         parser.tokens.expect_end()?;
         let mut reader = Reader {
             source,
             tensors: tensors.clone(),
             vars: Arena::new(),
             bound: Vec::new(),
+            shared: Vec::new(),
+            clauses: Vec::new(),
             result: None,
             kinds: BTreeMap::new(),
         };
+        reader.share(&clauses)?;
         let stmt = reader.stmt(&tree)?;
+        let clauses: Result<Vec<Placed>> = clauses
+            .iter()
+            .map(|(clause, span)| {
+                Ok(Placed {
+                    clause: reader.clause(clause)?,
+                    source: source.clone(),
+                    span: *span,
+                })
+            })
+            .collect();
         let Some(result) = reader.result else {
             let error =
                 Diagnostic::new(code::UNKNOWN_TENSOR, "no tensor of the program is assigned");
@@ -71,9 +91,13 @@ impl Concrete {
             result,
             kinds: reader.kinds,
             stmt,
+            clauses: clauses?,
         })
     }
 }
+
+/// A clause with names, and its place.
+type Said = (Clause<Name, Name>, Span);
 
 /// A statement with names.
 enum Tree {
@@ -124,6 +148,35 @@ fn where_(parser: &mut Parser) -> Result<Tree> {
     Ok(Tree::Where(Box::new(consumer), Box::new(producer), kinds))
 }
 
+/// `[ "suchthat" "(" clause { "," clause } ")" ]`
+fn clauses(parser: &mut Parser) -> Result<Vec<Said>> {
+    let mut found = Vec::new();
+    if !parser.tokens.eat("suchthat") {
+        return Ok(found);
+    }
+    parser.tokens.expect("(")?;
+    loop {
+        let start = parser.tokens.peek().span;
+        match parse_command(parser)? {
+            Command::Clause { clause, span } => found.push((clause, span)),
+            _ => {
+                let message = "this command leaves no clause behind a statement";
+                let span = start.to(parser.tokens.peek().span);
+                return Err(Diagnostic::new(code::UNEXPECTED_TOKEN, message).at(
+                    parser.tokens.source(),
+                    span,
+                    "not a clause",
+                ));
+            }
+        }
+        if !parser.tokens.eat(",") {
+            break;
+        }
+    }
+    parser.tokens.expect(")")?;
+    Ok(found)
+}
+
 /// `NAME "(" stmt { "," stmt } ")"`
 fn list(parser: &mut Parser) -> Result<Vec<Tree>> {
     parser.tokens.take();
@@ -141,6 +194,10 @@ struct Reader<'a> {
     tensors: Arena<TensorVar, TensorData>,
     vars: Arena<IndexVar, IndexVarData>,
     bound: Vec<IndexVar>,
+    /// The variables that clauses name.
+    shared: Vec<IndexVar>,
+    /// The clauses that derive, over them.
+    clauses: Vec<Clause<IndexVar, ()>>,
     result: Option<TensorVar>,
     kinds: BTreeMap<TensorVar, WorkspaceKind>,
 }
@@ -150,13 +207,13 @@ impl Reader<'_> {
         match tree {
             Tree::Assign(assignment) => self.assign(assignment),
             Tree::Forall(word, body) => {
-                let var = self.vars.push(IndexVarData {
-                    name: word.text.clone(),
-                    extent: None,
-                });
+                let var = self.loop_var(&word.text);
+                let n_bound = self.bound.len();
                 self.bound.push(var);
+                let derived = self.derived();
+                self.bound.extend(derived);
                 let body = self.stmt(body)?;
-                self.bound.pop();
+                self.bound.truncate(n_bound);
                 Ok(body.in_loops(&[var]))
             }
             Tree::Where(consumer, producer, kinds) => {
@@ -182,6 +239,79 @@ impl Reader<'_> {
                 Ok(Stmt::Sequence(parts?))
             }
         }
+    }
+
+    /// Makes the variables that clauses name.
+    fn share(&mut self, clauses: &[Said]) -> Result<()> {
+        for (clause, _) in clauses {
+            let shared = clause.try_map(
+                &mut |name: &Name| -> Result<IndexVar> {
+                    let known = self.shared(&name.word.text);
+                    Ok(known.unwrap_or_else(|| {
+                        let var = self.vars.push(IndexVarData {
+                            name: name.word.text.clone(),
+                            extent: None,
+                        });
+                        self.shared.push(var);
+                        var
+                    }))
+                },
+                &mut |_| Ok(()),
+            )?;
+            self.clauses.push(shared);
+        }
+        Ok(())
+    }
+
+    fn shared(&self, name: &str) -> Option<IndexVar> {
+        let mut shared = self.shared.iter();
+        shared.find(|var| self.vars[**var].name == name).copied()
+    }
+
+    /// The variable of a loop: one that a clause names and none derives from,
+    /// else a new one.
+    fn loop_var(&mut self, name: &str) -> IndexVar {
+        let is_derived_from = |var: &IndexVar| {
+            let mut derived = self.clauses.iter().filter_map(Clause::derives);
+            derived.any(|(from, _)| from.contains(&var))
+        };
+        let shared = self.shared(name).filter(|var| !is_derived_from(var));
+        shared.unwrap_or_else(|| {
+            self.vars.push(IndexVarData {
+                name: name.to_owned(),
+                extent: None,
+            })
+        })
+    }
+
+    /// The variables that are bound with those that are, and are not among them.
+    fn derived(&self) -> Vec<IndexVar> {
+        let mut found: Vec<IndexVar> = Vec::new();
+        for clause in self.clauses.iter().rev() {
+            let Some((from, made)) = clause.derives() else {
+                continue;
+            };
+            let is_bound = |var: &&IndexVar| self.bound.contains(var) || found.contains(var);
+            if made.iter().all(is_bound) {
+                let new = from.into_iter().filter(|var| !is_bound(var)).copied();
+                found.extend(new.collect::<Vec<_>>());
+            }
+        }
+        found
+    }
+
+    /// A clause over the variables that it was found to name.
+    fn clause(&self, clause: &Clause<Name, Name>) -> Result<Clause> {
+        clause.try_map(
+            &mut |name| {
+                let var = self.shared(&name.word.text);
+                Ok(var.expect("every variable of a clause was made"))
+            },
+            &mut |name| {
+                let tensor = self.tensors.find(|data| data.name == name.word.text);
+                tensor.ok_or_else(|| self.unknown_tensor(&name.word))
+            },
+        )
     }
 
     fn assign(&mut self, assignment: &Assignment) -> Result<Stmt> {
@@ -230,17 +360,7 @@ impl Reader<'_> {
     fn access(&self, tensor: &TensorUse) -> Result<Access> {
         let name = &tensor.name.text;
         let Some(id) = self.tensors.find(|data| data.name == *name) else {
-            let message = format!("unknown tensor `{name}`");
-            let error = Diagnostic::new(code::UNKNOWN_TENSOR, message).at(
-                self.source,
-                tensor.name.span,
-                "no tensor has this name",
-            );
-            let known = self.tensors.iter().map(|(_, data)| data.name.as_str());
-            return Err(match closest(name, known) {
-                Some(meant) => error.help(format!("did you mean `{meant}`?")),
-                None => error,
-            });
+            return Err(self.unknown_tensor(&tensor.name));
         };
         let (order, used) = (self.tensors[id].order(), tensor.indices.len());
         if order != used {
@@ -257,6 +377,17 @@ impl Reader<'_> {
             indices: indices?,
             span: tensor.span,
         })
+    }
+
+    fn unknown_tensor(&self, word: &Word) -> Diagnostic {
+        let message = format!("unknown tensor `{}`", word.text);
+        let error = Diagnostic::new(code::UNKNOWN_TENSOR, message);
+        let error = error.at(self.source, word.span, "no tensor has this name");
+        let known = self.tensors.iter().map(|(_, data)| data.name.as_str());
+        match closest(&word.text, known) {
+            Some(meant) => error.help(format!("did you mean `{meant}`?")),
+            None => error,
+        }
     }
 
     fn var(&self, word: &Word) -> Result<IndexVar> {

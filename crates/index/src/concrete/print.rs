@@ -1,9 +1,10 @@
 //! Concrete notation as text: on one line where it fits, else each part of a
 //! `where` on lines of its own, further in.
 
+use std::convert::Infallible;
 use std::fmt::{self, Write};
 
-use super::{Concrete, Stmt};
+use super::{Clause, Concrete, Stmt};
 use crate::expr::Expr;
 use crate::operator::assignment_symbol;
 use crate::text::Names;
@@ -113,8 +114,28 @@ impl Concrete {
     }
 }
 
+impl Concrete {
+    /// A clause of this statement as text.
+    pub fn clause_text(&self, clause: &Clause) -> String {
+        let named: Result<Clause<&str, &str>, Infallible> = clause.try_map(
+            &mut |var| Ok(self.vars[*var].name.as_str()),
+            &mut |tensor| Ok(self.tensors[*tensor].name.as_str()),
+        );
+        let Ok(named) = named;
+        named.to_string()
+    }
+}
+
 impl fmt::Display for Concrete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.stmt_text(&self.stmt))
+        let stmt = self.stmt_text(&self.stmt);
+        f.write_str(&stmt)?;
+        if self.clauses.is_empty() {
+            return Ok(());
+        }
+        let clauses = self.clauses().map(|clause| self.clause_text(clause));
+        let clauses = format!("suchthat({})", clauses.collect::<Vec<_>>().join(", "));
+        let fits = !stmt.contains('\n') && stmt.len() + 1 + clauses.len() <= WIDTH;
+        write!(f, "{}{clauses}", if fits { ' ' } else { '\n' })
     }
 }

@@ -1,15 +1,14 @@
-//! Applying commands: `reorder`, `convert`, and what they share.
-
-use std::collections::BTreeSet;
+//! Applying commands, and what they share: names of loops, names that are
+//! free, and the words for a command that cannot be applied.
 
 use sparsec_base::suggest::closest;
-use sparsec_base::{Diagnostic, Result, Span, code};
-use sparsec_format::FormatSpec;
+use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
-use super::{Command, Name, precompute};
-use crate::concrete::{Concrete, Stmt};
-use crate::expr::{Access, Expr};
-use crate::program::{IndexVar, TensorData, TensorRole, TensorVar};
+use super::{
+    Command, Name, bound, convert, fuse, mark, parallelize, pos, precompute, reorder, split,
+};
+use crate::concrete::{Clause, Concrete, Placed, Stmt};
+use crate::program::{IndexVar, IndexVarData};
 
 impl Command {
     /// The statement that the command makes of this one. Tensors that it adds
@@ -17,22 +16,62 @@ impl Command {
     ///
     /// # Errors
     /// `E0310` for a name or an expression that the statement does not have,
-    /// `E0311` where the loops are not as the command needs them, `E0115` for
-    /// a format of another order.
+    /// `E0311` where the loops are not as the command needs them, `E0336` to
+    /// `E0346` for what particular commands ask, `E0115` for a format of
+    /// another order.
     pub fn apply(&self, concrete: &Concrete) -> Result<Concrete> {
         match self {
-            Self::Reorder { vars } => reorder(concrete, vars),
+            Self::Reorder { vars } => reorder::apply(concrete, vars),
             Self::Precompute {
                 expr,
                 vars,
+                own,
                 workspace,
                 kind,
-            } => precompute::apply(concrete, expr, vars, workspace, *kind),
+            } => {
+                let own = own.as_deref();
+                precompute::apply(concrete, expr, vars, own, workspace.as_ref(), *kind)
+            }
             Self::Convert {
                 tensor,
                 indices,
                 format,
-            } => convert(concrete, tensor, indices.as_deref(), format),
+            } => convert::apply(concrete, tensor, indices.as_deref(), format),
+            Self::Clause { clause, span } => {
+                let (mut said, made) = match clause {
+                    Clause::Split { .. } | Clause::Divide { .. } => split::apply(concrete, clause),
+                    Clause::Fuse { .. } => fuse::apply(concrete, clause),
+                    Clause::Pos { .. } => pos::apply(concrete, clause),
+                    Clause::Bound { .. } => bound::apply(concrete, clause),
+                    Clause::Parallelize { .. } => parallelize::apply(concrete, clause),
+                    Clause::Unroll { .. } | Clause::MergeBy { .. } | Clause::Assemble { .. } => {
+                        mark::apply(concrete, clause)
+                    }
+                }?;
+                said.clauses.push(Placed {
+                    clause: made,
+                    source: clause.source().clone(),
+                    span: *span,
+                });
+                Ok(said)
+            }
+        }
+    }
+}
+
+impl Clause<Name, Name> {
+    /// The text that the clause was read from.
+    fn source(&self) -> &Source {
+        match self {
+            Self::Split { var, .. }
+            | Self::Divide { var, .. }
+            | Self::Fuse { outer: var, .. }
+            | Self::Pos { var, .. }
+            | Self::Bound { var, .. }
+            | Self::Unroll { var, .. }
+            | Self::Parallelize { var, .. }
+            | Self::MergeBy { var, .. }
+            | Self::Assemble { tensor: var, .. } => &var.source,
         }
     }
 }
@@ -61,7 +100,11 @@ pub(super) fn distinct_vars(concrete: &Concrete, names: &[Name]) -> Result<Vec<I
     Ok(vars)
 }
 
-fn unknown<'a>(what: &str, name: &Name, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+pub(super) fn unknown<'a>(
+    what: &str,
+    name: &Name,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Diagnostic {
     let message = format!("the statement has no {what} `{name}`");
     let error = Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, message);
     let error = error.at(
@@ -85,134 +128,66 @@ pub(super) fn illegal(
     Diagnostic::new(code::ILLEGAL_COMMAND, message).at(&name.source, span, label)
 }
 
-fn reorder(concrete: &Concrete, names: &[Name]) -> Result<Concrete> {
-    let wanted = distinct_vars(concrete, names)?;
-    let [first, .., last] = names else {
-        return Ok(concrete.clone());
-    };
-    let mut met = false;
-    let mut done = false;
-    let stmt = map_nests(&concrete.stmt, &mut |vars| {
-        if done || !wanted.iter().all(|var| vars.contains(var)) {
-            return None;
+/// Makes variables with names that nothing in the statement has.
+pub(super) fn new_vars(concrete: &mut Concrete, names: &[&Name]) -> Result<Vec<IndexVar>> {
+    let mut made = Vec::new();
+    for name in names {
+        let text = &name.word.text;
+        if concrete.fresh_name(text) != *text {
+            let message = format!("`{name}` is the name of something else already");
+            return Err(Diagnostic::new(code::SCHEDULE_NAME, message)
+                .at(&name.source, name.word.span, "taken")
+                .help(format!(
+                    "choose another, such as `{}`",
+                    concrete.fresh_name(text)
+                )));
         }
-        met = true;
-        // The named loops change places among themselves; others stay.
-        let mut order = wanted.iter();
-        let exchanged = vars.iter().map(|var| match wanted.contains(var) {
-            true => order.next().unwrap_or(var),
-            false => var,
-        });
-        let exchanged: Vec<IndexVar> = exchanged.copied().collect();
-        done = exchanged != vars;
-        Some(exchanged)
-    });
-    if !met {
-        let span = first.word.span.to(last.word.span);
-        let message = "these loops are not directly inside one another";
-        return Err(illegal(first, span, message, "not in one nest")
-            .note(format!("the statement is\n{concrete}"))
-            .help("reorder them before a `where` comes between"));
+        made.push(concrete.vars.push(IndexVarData {
+            name: text.clone(),
+            extent: None,
+        }));
     }
-    Ok(Concrete {
-        stmt,
-        ..concrete.clone()
-    })
+    Ok(made)
 }
 
-/// The statement with the loops of each nest as `map` wants them, from the
-/// outside in.
-fn map_nests(stmt: &Stmt, map: &mut dyn FnMut(&[IndexVar]) -> Option<Vec<IndexVar>>) -> Stmt {
-    let (vars, inner) = stmt.nest();
-    let order = map(&vars).unwrap_or(vars);
-    let inner = match inner {
+/// The loop that a command derives others from: no clause may have marked it.
+pub(super) fn loop_to_derive(concrete: &Concrete, name: &Name) -> Result<IndexVar> {
+    let var = var(concrete, name)?;
+    let marks = |clause: &&Clause| match clause {
+        Clause::Unroll { var: marked, .. }
+        | Clause::Parallelize { var: marked, .. }
+        | Clause::MergeBy { var: marked, .. } => *marked == var,
+        _ => false,
+    };
+    match concrete.clauses().find(marks) {
+        None => Ok(var),
+        Some(clause) => {
+            let clause = concrete.clause_text(clause);
+            let message = format!("`{name}` has been marked: {clause}");
+            let error = illegal(name, name.word.span, message, "derived from after that");
+            Err(error.help("mark the loops that are derived from it instead"))
+        }
+    }
+}
+
+/// The statement with every loop over `var` made into loops over `made`.
+pub(super) fn replace_loops(stmt: &Stmt, var: IndexVar, made: &[IndexVar]) -> Stmt {
+    match stmt {
+        Stmt::Forall { var: known, body } => {
+            let body = replace_loops(body, var, made);
+            match *known == var {
+                true => body.in_loops(made),
+                false => body.in_loops(&[*known]),
+            }
+        }
         Stmt::Where { consumer, producer } => Stmt::Where {
-            consumer: Box::new(map_nests(consumer, map)),
-            producer: Box::new(map_nests(producer, map)),
+            consumer: Box::new(replace_loops(consumer, var, made)),
+            producer: Box::new(replace_loops(producer, var, made)),
         },
-        Stmt::Sequence(parts) => {
-            Stmt::Sequence(parts.iter().map(|part| map_nests(part, map)).collect())
+        Stmt::Sequence(stmts) => {
+            let replaced = stmts.iter().map(|stmt| replace_loops(stmt, var, made));
+            Stmt::Sequence(replaced.collect())
         }
-        Stmt::Assign { .. } | Stmt::Forall { .. } => inner.clone(),
-    };
-    inner.in_loops(&order)
-}
-
-fn convert(
-    concrete: &Concrete,
-    name: &Name,
-    indices: Option<&[Name]>,
-    format: &FormatSpec,
-) -> Result<Concrete> {
-    let read = reads(concrete);
-    let tensor = read
-        .iter()
-        .find(|var| concrete.tensors[**var].name == name.word.text);
-    let Some(&tensor) = tensor else {
-        let known = read.iter().map(|var| concrete.tensors[*var].name.as_str());
-        return Err(unknown("operand", name, known));
-    };
-    let data = &concrete.tensors[tensor];
-    if data.role == TensorRole::Workspace {
-        let message = format!("`{name}` is a workspace, which has no format to convert from");
-        return Err(illegal(name, name.word.span, message, "a workspace"));
+        Stmt::Assign { .. } => stmt.clone(),
     }
-    let vars = match indices {
-        Some(indices) => {
-            let vars: Result<Vec<IndexVar>> =
-                indices.iter().map(|name| var(concrete, name)).collect();
-            Some(vars?)
-        }
-        None => None,
-    };
-    let chosen = |access: &Access| {
-        access.tensor == tensor
-            && vars
-                .as_ref()
-                .is_none_or(|vars| access.plain_vars().as_ref() == Some(vars))
-    };
-    if !concrete_accesses(concrete)
-        .iter()
-        .any(|access| chosen(access))
-    {
-        let span = indices
-            .and_then(<[Name]>::last)
-            .map_or(name.word.span, |last| name.word.span.to(last.word.span));
-        let message = format!("`{name}` is not read with these indices");
-        let error = Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, message);
-        return Err(error.at(&name.source, span, "no such access"));
-    }
-    let format = format.resolve(data.order())?;
-    let suffix = format.preset_name().unwrap_or("converted");
-    let mut converted = concrete.clone();
-    let copy = converted.tensors.push(TensorData {
-        name: concrete.fresh_name(&format!("{}_{suffix}", data.name)),
-        role: TensorRole::Input,
-        ..data.clone()
-    });
-    converted.stmt = concrete.stmt.map_exprs(&mut |expr| {
-        expr.map_accesses(&mut |access| {
-            chosen(access).then(|| {
-                Expr::Access(Access {
-                    tensor: copy,
-                    ..access.clone()
-                })
-            })
-        })
-    });
-    Ok(converted)
-}
-
-fn concrete_accesses(concrete: &Concrete) -> Vec<&Access> {
-    let mut found = Vec::new();
-    concrete
-        .stmt
-        .for_each_assign(&mut |_, _, rhs| found.extend(rhs.accesses()));
-    found
-}
-
-/// The tensors that the statement reads.
-fn reads(concrete: &Concrete) -> BTreeSet<TensorVar> {
-    let accesses = concrete_accesses(concrete);
-    accesses.iter().map(|access| access.tensor).collect()
 }

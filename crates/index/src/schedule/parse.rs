@@ -3,42 +3,59 @@
 //! ```text
 //! schedule := { command [";"] }
 //! command  := "reorder" "(" NAME { "," NAME } ")"
-//!           | "precompute" "(" expr "," "{" [ NAME { "," NAME } ] "}" "," NAME [ ":" KIND ] ")"
+//!           | "split" "(" NAME "," NAME "," NAME "," NUMBER ")"
+//!           | "divide" "(" NAME "," NAME "," NAME "," NUMBER ")"
+//!           | "fuse" "(" NAME "," NAME "," NAME ")"
+//!           | "pos" "(" NAME "," NAME "," NAME "(" NAME { "," NAME } ")" ")"
+//!           | "bound" "(" NAME "," NAME "," NUMBER "," KIND ")"
+//!           | "unroll" "(" NAME "," NUMBER ")"
+//!           | "parallelize" "(" NAME "," UNIT "," RACES ")"
+//!           | "mergeby" "(" NAME "," ( "gallop" | "two_finger" ) ")"
+//!           | "assemble" "(" NAME "," ( "Append" | "Insert" ) [ "," BOOL ] ")"
+//!           | "precompute" "(" expr "," names "," NAME [ ":" KIND ] ")"
+//!           | "precompute" "(" expr "," names "," names [ "," NAME [ ":" KIND ] ] ")"
 //!           | "convert" "(" access "," format ")"
+//! names    := NAME | "{" [ NAME { "," NAME } ] "}"
 //! ```
 
+use sparsec_base::mark::{Races, Unit};
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_format::parse_spec;
 
 use super::{Command, Name, Schedule};
+use crate::concrete::{AssembleStrategy, BoundKind, Clause, MergeStrategy};
 use crate::notation::Parser;
 use crate::workspace::parse_kind;
 
-const COMMANDS: [&str; 3] = ["reorder", "precompute", "convert"];
-
-/// Commands of the language that this version does not have.
-const LATER: [&str; 12] = [
-    "pos",
-    "fuse",
+const COMMANDS: [&str; 12] = [
+    "reorder",
     "split",
     "divide",
-    "mergeby",
+    "fuse",
+    "pos",
     "bound",
     "unroll",
     "parallelize",
+    "mergeby",
     "assemble",
-    "loopfuse",
-    "fission",
-    "store",
+    "precompute",
+    "convert",
 ];
+
+/// The most often that a loop is unrolled.
+const MAX_UNROLL: u32 = 64;
+
+/// Commands of the language that this version does not have.
+const LATER: [&str; 3] = ["loopfuse", "fission", "store"];
 
 impl Schedule {
     /// Reads a schedule.
     ///
     /// # Errors
     /// `E0101` to `E0103` for text that is not of the language, `E0311` for a
-    /// command that there is not, or not in this version; those of formats.
+    /// command that there is not, or not in this version, `E0337` and `E0346`
+    /// for sizes and words that commands do not take; those of formats.
     ///
     /// ```
     /// use sparsec_base::Source;
@@ -59,13 +76,14 @@ impl Schedule {
             if parser.tokens.at_end() {
                 return Ok(Self(commands));
             }
-            commands.push(command(&mut parser)?);
+            parser.start_statement();
+            commands.push(parse_command(&mut parser)?);
         }
     }
 }
 
-fn command(parser: &mut Parser) -> Result<Command> {
-    parser.start_statement();
+/// Reads one command; [`Schedule::parse`] has its errors.
+pub(crate) fn parse_command(parser: &mut Parser) -> Result<Command> {
     let (name, span) = parser.tokens.name("a command")?;
     if !COMMANDS.contains(&name.as_str()) {
         let source = parser.tokens.source();
@@ -84,30 +102,214 @@ fn command(parser: &mut Parser) -> Result<Command> {
         });
     }
     parser.tokens.expect("(")?;
-    let command = match name.as_str() {
+    let mut command = match name.as_str() {
         "reorder" => Command::Reorder {
             vars: names(parser, "a loop", ")")?,
         },
         "precompute" => precompute(parser)?,
-        _ => convert(parser)?,
+        "convert" => convert(parser)?,
+        other => Command::Clause {
+            clause: clause(parser, other)?,
+            span,
+        },
     };
-    parser.tokens.expect(")")?;
+    let end = parser.tokens.expect(")")?;
+    if let Command::Clause { span, .. } = &mut command {
+        *span = span.to(end);
+    }
     Ok(command)
+}
+
+/// What stands in the parentheses of a command that leaves a clause.
+fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
+    let loop_name = "a loop";
+    Ok(match command {
+        "split" => {
+            let (var, outer, inner) = derived(parser)?;
+            let size = parser.tokens.integer("the size of a block")?.0;
+            Clause::Split {
+                var,
+                outer,
+                inner,
+                size,
+            }
+        }
+        "divide" => {
+            let (var, outer, inner) = derived(parser)?;
+            let parts = parser.tokens.integer("how many blocks")?.0;
+            Clause::Divide {
+                var,
+                outer,
+                inner,
+                parts,
+            }
+        }
+        "fuse" => {
+            let outer = next_name(parser, loop_name)?;
+            let inner = next_name(parser, loop_name)?;
+            let fused = name(parser, "a name for the fused loop")?;
+            Clause::Fuse {
+                outer,
+                inner,
+                fused,
+            }
+        }
+        "pos" => {
+            let var = next_name(parser, loop_name)?;
+            let pos = next_name(parser, "a name for the positions")?;
+            let tensor = name(parser, "a tensor")?;
+            parser.tokens.expect("(")?;
+            let indices = names(parser, "an index variable", ")")?;
+            parser.tokens.expect(")")?;
+            Clause::Pos {
+                var,
+                pos,
+                tensor,
+                indices,
+            }
+        }
+        "bound" => {
+            let var = next_name(parser, loop_name)?;
+            let bound = next_name(parser, "a name for the loop")?;
+            let value = parser.tokens.integer("a bound")?.0;
+            parser.tokens.expect(",")?;
+            let kind = word(parser, "kind of bound", BoundKind::ALL, BoundKind::name)?;
+            Clause::Bound {
+                var,
+                bound,
+                value,
+                kind,
+            }
+        }
+        "unroll" => {
+            let var = next_name(parser, loop_name)?;
+            let (factor, span) = parser.tokens.integer("how often to unroll")?;
+            let factor = u32::try_from(factor)
+                .ok()
+                .filter(|factor| (1..=MAX_UNROLL).contains(factor));
+            let Some(factor) = factor else {
+                let message = format!("a loop is unrolled 1 to {MAX_UNROLL} times");
+                let error = Diagnostic::new(code::SCHEDULE_SIZE, message);
+                return Err(error.at(parser.tokens.source(), span, "not so often"));
+            };
+            Clause::Unroll { var, factor }
+        }
+        "parallelize" => {
+            let var = next_name(parser, loop_name)?;
+            let unit = word(parser, "unit", &Unit::ALL, Unit::name)?;
+            parser.tokens.expect(",")?;
+            let races = word(parser, "strategy", &Races::ALL, Races::name)?;
+            Clause::Parallelize { var, unit, races }
+        }
+        "mergeby" => {
+            let var = next_name(parser, loop_name)?;
+            let strategy = word(
+                parser,
+                "way to merge",
+                MergeStrategy::ALL,
+                MergeStrategy::name,
+            )?;
+            Clause::MergeBy { var, strategy }
+        }
+        "assemble" => {
+            let tensor = next_name(parser, "a result")?;
+            let all = AssembleStrategy::ALL;
+            let strategy = word(parser, "way to assemble", all, AssembleStrategy::name)?;
+            let separate = match parser.tokens.eat(",") {
+                true => Some(word(
+                    parser,
+                    "choice",
+                    &[true, false],
+                    |choice| match choice {
+                        true => "true",
+                        false => "false",
+                    },
+                )?),
+                false => None,
+            };
+            Clause::Assemble {
+                tensor,
+                strategy,
+                separate,
+            }
+        }
+        _ => unreachable!("every command of the list is read above"),
+    })
+}
+
+/// `NAME "," NAME "," NAME ","`
+fn derived(parser: &mut Parser) -> Result<(Name, Name, Name)> {
+    let var = next_name(parser, "a loop")?;
+    let outer = next_name(parser, "a name for the loop over blocks")?;
+    let inner = next_name(parser, "a name for the loop within a block")?;
+    Ok((var, outer, inner))
+}
+
+/// `NAME ","`
+fn next_name(parser: &mut Parser, what: &str) -> Result<Name> {
+    let name = name(parser, what)?;
+    parser.tokens.expect(",")?;
+    Ok(name)
+}
+
+/// One of the words that `all` have.
+fn word<T: Copy>(
+    parser: &mut Parser,
+    what: &str,
+    all: &[T],
+    text: impl Fn(T) -> &'static str,
+) -> Result<T> {
+    let (found, span) = parser.tokens.name(&format!("a {what}"))?;
+    let words = || all.iter().map(|case| text(*case));
+    if let Some(at) = words().position(|word| word == found) {
+        return Ok(all[at]);
+    }
+    let message = format!("there is no {what} `{found}`");
+    let error = Diagnostic::new(code::SCHEDULE_WORD, message);
+    let error = error.at(parser.tokens.source(), span, "not known");
+    Err(match closest(&found, words()) {
+        Some(meant) => error.help(format!("did you mean `{meant}`?")),
+        None => {
+            let known: Vec<&str> = words().collect();
+            error.help(format!("these are: `{}`", known.join("`, `")))
+        }
+    })
 }
 
 fn precompute(parser: &mut Parser) -> Result<Command> {
     let expr = parser.expr()?;
     parser.tokens.expect(",")?;
-    parser.tokens.expect("{")?;
-    let vars = names(parser, "an index variable", "}")?;
-    parser.tokens.expect("}")?;
+    let is_list = parser.tokens.at("{");
+    let vars = name_or_names(parser, "an index variable")?;
     parser.tokens.expect(",")?;
+    let own = match is_list && !parser.tokens.at("{") {
+        true => None,
+        false => Some(name_or_names(parser, "a name for a loop")?),
+    };
+    let workspace = match own.is_none() || parser.tokens.eat(",") {
+        true => Some(name(parser, "a workspace")?),
+        false => None,
+    };
     Ok(Command::Precompute {
         expr,
         vars,
-        workspace: name(parser, "a workspace")?,
-        kind: parse_kind(parser)?,
+        own,
+        kind: match workspace {
+            Some(_) => parse_kind(parser)?,
+            None => None,
+        },
+        workspace,
     })
+}
+
+/// `NAME | "{" [ NAME { "," NAME } ] "}"`
+fn name_or_names(parser: &mut Parser, what: &str) -> Result<Vec<Name>> {
+    if !parser.tokens.eat("{") {
+        return Ok(vec![name(parser, what)?]);
+    }
+    let found = names(parser, what, "}")?;
+    parser.tokens.expect("}")?;
+    Ok(found)
 }
 
 fn convert(parser: &mut Parser) -> Result<Command> {

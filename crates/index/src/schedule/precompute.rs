@@ -21,14 +21,28 @@
 //!   forall k: t += A(i,k) * B(k,j))         forall k: forall j: w(j) += A(i,k) * B(k,j))
 //! ```
 
-use sparsec_base::{Complex, Diagnostic, Result, Scalar, code};
+//! If `EXPR` is any other part of a right side, it is computed for all of the
+//! innermost loops first, whatever becomes of it:
+//!
+//! ```text
+//! forall i: forall j:                     forall i: where(
+//!   y(i) += A(i,j) * x(j)                   forall j: y(i) += w(j),
+//!                                           forall j: w(j) += A(i,j) * x(j))
+//! ```
+//!
+//! `precompute(EXPR, j, jw, w)` gives the loops of the producer names of their
+//! own: `forall jw: w(jw) += A(i,jw) * x(jw)`.
+
+mod part;
+
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 
 use super::Name;
-use super::apply::{distinct_vars, illegal};
+use super::apply::{distinct_vars, illegal, new_vars};
+use super::expression::matches;
 use crate::concrete::{Concrete, Stmt};
 use crate::expr::{Access, Expr};
-use crate::index_expr::IndexExpr;
-use crate::notation::{Index, Node, NodeKind, Number, Word};
+use crate::notation::Node;
 use crate::program::{IndexVar, TensorData, TensorRole, TensorVar};
 use crate::workspace::WorkspaceKind;
 
@@ -36,35 +50,46 @@ pub(super) fn apply(
     concrete: &Concrete,
     expr: &Node,
     names: &[Name],
-    workspace: &Name,
+    own: Option<&[Name]>,
+    workspace: Option<&Name>,
     kind: Option<WorkspaceKind>,
 ) -> Result<Concrete> {
     let vars = distinct_vars(concrete, names)?;
-    if concrete.tensor(&workspace.word.text).is_some() {
-        let message = format!("there is a tensor called `{workspace}` already");
-        return Err(
-            illegal(workspace, workspace.word.span, message, "taken").help("choose another name")
-        );
-    }
+    // Where neither a workspace nor a mode has a name, only the place is left.
+    let place = workspace.or(names.first()).cloned();
+    let place = place.expect("without a workspace's name there are those of loops");
     let mut rewrite = Rewrite {
         concrete: concrete.clone(),
         expr,
+        own: vars.clone(),
         vars,
-        workspace,
+        workspace: match workspace {
+            Some(name) => name.word.text.clone(),
+            None => concrete.fresh_name("w"),
+        },
+        place,
         added: None,
         found: None,
     };
-    let stmt = concrete.stmt.rewrite(&mut |stmt| rewrite.nest(stmt));
+    rewrite.expect_free(workspace)?;
+    rewrite.rename_loops(own)?;
+    let mut stmt = concrete.stmt.rewrite(&mut |stmt| rewrite.nest(stmt));
+    if !matches!(rewrite.found, Some(Ok(()))) {
+        let computed = concrete.stmt.rewrite(&mut |stmt| rewrite.part(stmt));
+        if matches!(rewrite.found, Some(Ok(()))) {
+            stmt = computed;
+        }
+    }
     match rewrite.found {
         Some(result) => result?,
         None => {
-            let message = "no assignment reduces this expression";
+            let message = "no assignment computes this expression";
             let error = Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, message);
             return Err(error
                 .at(
-                    &workspace.source,
+                    &rewrite.place.source,
                     expr.span,
-                    "has to be all that an assignment reduces",
+                    "has to be part of a right side",
                 )
                 .note(format!("the statement is\n{concrete}")));
         }
@@ -84,8 +109,13 @@ struct Rewrite<'a> {
     /// The statement as it was; the workspace is added to its tensors.
     concrete: Concrete,
     expr: &'a Node,
+    /// The modes of the workspace.
     vars: Vec<IndexVar>,
-    workspace: &'a Name,
+    /// The variables of the producer's loops, one for each mode.
+    own: Vec<IndexVar>,
+    workspace: String,
+    /// A name of the command, which says what text it is from.
+    place: Name,
     /// The workspace, once it is made.
     added: Option<TensorVar>,
     /// Whether the expression was found, and why it could not be rewritten.
@@ -93,6 +123,54 @@ struct Rewrite<'a> {
 }
 
 impl Rewrite<'_> {
+    fn expect_free(&self, name: Option<&Name>) -> Result<()> {
+        let Some(name) = name.filter(|name| self.concrete.tensor(&name.word.text).is_some()) else {
+            return Ok(());
+        };
+        let message = format!("there is a tensor called `{name}` already");
+        let error = illegal(name, name.word.span, message, "taken");
+        Err(error.help("choose another name"))
+    }
+
+    /// Makes variables for the producer's loops, where they get names.
+    fn rename_loops(&mut self, own: Option<&[Name]>) -> Result<()> {
+        let Some(names) = own else {
+            return Ok(());
+        };
+        if names.len() != self.vars.len() {
+            let message = format!("{} loops get {} names", self.vars.len(), names.len());
+            return Err(self.illegal(&message).help("give each loop one name"));
+        }
+        let derived = |var: &&IndexVar| self.concrete.made_by(**var).is_some();
+        if let Some(var) = self.vars.iter().find(derived) {
+            let name = &self.concrete.vars[*var].name;
+            let message = format!("`{name}` is derived, and its loops keep their name");
+            return Err(self
+                .illegal(&message)
+                .help("write `{…}` with the loops alone"));
+        }
+        for (name, var) in names.iter().zip(self.vars.clone()) {
+            // The same name again is no other variable.
+            if name.word.text != self.concrete.vars[var].name {
+                let extent = self.concrete.vars[var].extent;
+                let made = new_vars(&mut self.concrete, &[name])?[0];
+                self.concrete.vars[made].extent = extent;
+                let at = self.vars.iter().position(|known| *known == var);
+                self.own[at.expect("one of them")] = made;
+            }
+        }
+        Ok(())
+    }
+
+    /// The producer with its loops over variables of their own.
+    fn renamed(&self, producer: &Stmt) -> Stmt {
+        let own = |var: IndexVar| {
+            let at = self.vars.iter().position(|known| *known == var);
+            at.map_or(var, |at| self.own[at])
+        };
+        producer.renamed(&own)
+    }
+
     /// Rewrites a nest of loops, if the expression is in its innermost part.
     fn nest(&mut self, stmt: &Stmt) -> Option<Stmt> {
         if self.found.is_some() {
@@ -160,7 +238,10 @@ impl Rewrite<'_> {
         if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
             return Some(Err(self.illegal("it is collected in a workspace already")));
         }
-        let reduces = |var: &IndexVar| !lhs.uses(*var);
+        let reduces = |var: &IndexVar| {
+            let originals = self.concrete.originals(*var);
+            !originals.into_iter().all(|var| lhs.uses(var))
+        };
         let Some(first) = loops.iter().position(reduces) else {
             if reduction.loops.iter().any(reduces) {
                 return None;
@@ -173,7 +254,14 @@ impl Rewrite<'_> {
         if let Err(error) = self.expect_modes(&kept, "the loops inside the first that reduces") {
             return Some(Err(error));
         }
-        let access = self.new_workspace(lhs.tensor);
+        let around: Vec<IndexVar> = outer.iter().chain(&self.vars).copied().collect();
+        let bound = self.concrete.bound_in(&around);
+        if !lhs.vars().iter().all(|var| bound.contains(var)) {
+            let why = "a fused loop reduces it and names entries of the left side at once";
+            return Some(Err(self.illegal(why)));
+        }
+        let data = &self.concrete.tensors[lhs.tensor];
+        let access = self.new_workspace(data.element, data.fill);
         let consumer = Stmt::Assign {
             lhs: lhs.clone(),
             reduce: None,
@@ -181,7 +269,7 @@ impl Rewrite<'_> {
         };
         let both = Stmt::Where {
             consumer: Box::new(consumer.in_loops(&self.vars)),
-            producer: Box::new(assigned_to(inner, &access).in_loops(reducing)),
+            producer: Box::new(self.renamed(&assigned_to(inner, &access).in_loops(reducing))),
         };
         Some(Ok(both.in_loops(outer)))
     }
@@ -247,7 +335,8 @@ impl Rewrite<'_> {
         };
         let (outer, inner) = loops.split_at(outside);
         self.expect_modes(inner, "the innermost loops around it")?;
-        let access = self.new_workspace(temporary);
+        let data = &self.concrete.tensors[temporary];
+        let access = self.new_workspace(data.element, data.fill);
         let consumer = lifted.consumer.map_exprs(&mut |expr| {
             expr.map_accesses(&mut |read| {
                 (read.tensor == temporary).then(|| Expr::Access(access.clone()))
@@ -263,7 +352,7 @@ impl Rewrite<'_> {
         };
         let both = Stmt::Where {
             consumer: Box::new(consumer.in_loops(inner)),
-            producer: Box::new(producer.in_loops(inner).in_loops(&lifted.loops)),
+            producer: Box::new(self.renamed(&producer.in_loops(inner).in_loops(&lifted.loops))),
         };
         Ok(both.in_loops(outer))
     }
@@ -286,17 +375,16 @@ impl Rewrite<'_> {
     }
 
     fn illegal(&self, message: &str) -> Diagnostic {
-        illegal(self.workspace, self.expr.span, message, "computed here")
+        illegal(&self.place, self.expr.span, message, "computed here")
             .note(format!("the statement is\n{}", self.concrete))
     }
 
-    /// The workspace, to collect what `like` did.
-    fn new_workspace(&mut self, like: TensorVar) -> Access {
-        let TensorData { element, fill, .. } = self.concrete.tensors[like];
-        let extents = self.vars.iter().map(|var| self.concrete.vars[*var].extent);
+    /// The workspace.
+    fn new_workspace(&mut self, element: ElementType, fill: Scalar) -> Access {
+        let extents = self.vars.iter().map(|var| self.concrete.extent(*var));
         let span = self.concrete.tensors[self.concrete.result].span;
         let data = TensorData {
-            name: self.workspace.word.text.clone(),
+            name: self.workspace.clone(),
             element,
             extents: extents.collect(),
             fill,
@@ -341,62 +429,4 @@ struct Lifted {
     /// The loops that reduce.
     loops: Vec<IndexVar>,
     assign: Stmt,
-}
-
-/// Whether `node` says what `expr` is. Conversions that typing inserted need
-/// not be written.
-fn matches(node: &Node, expr: &Expr, concrete: &Concrete) -> bool {
-    match (&node.kind, expr) {
-        (NodeKind::Cast(element, node), Expr::Cast(to, body)) => {
-            element == to && matches(node, body, concrete)
-        }
-        (_, Expr::Cast(_, body)) => matches(node, body, concrete),
-        (NodeKind::Number(number), Expr::Literal(value)) => same_number(*number, *value),
-        (NodeKind::Access(tensor), Expr::Access(access)) => {
-            concrete.tensors[access.tensor].name == tensor.name.text
-                && access.indices.len() == tensor.indices.len()
-                && std::iter::zip(&access.indices, &tensor.indices)
-                    .all(|(index, written)| same_index(index, written, concrete))
-        }
-        (
-            NodeKind::Apply { op, args, .. },
-            Expr::Apply {
-                op: of,
-                args: parts,
-            },
-        ) => {
-            op == of
-                && args.len() == parts.len()
-                && args
-                    .iter()
-                    .zip(parts)
-                    .all(|(arg, part)| matches(arg, part, concrete))
-        }
-        _ => false,
-    }
-}
-
-/// Whether `written` is `index`, with variables known by their names.
-fn same_index(index: &IndexExpr, written: &Index, concrete: &Concrete) -> bool {
-    let var = |word: &Word| {
-        let mut vars = index.vars().into_iter();
-        let found = vars.find(|var| concrete.vars[*var].name == word.text);
-        found.ok_or_else(|| Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, "another index"))
-    };
-    written
-        .expr(&concrete.source, &var)
-        .is_ok_and(|expr| expr == *index)
-}
-
-fn same_number(number: Number, value: Scalar) -> bool {
-    let number = match number {
-        Number::Bool(number) => return value == Scalar::Bool(number),
-        Number::Integer(number) => match i64::try_from(number) {
-            Ok(number) => Scalar::I64(number),
-            Err(_) => Scalar::U64(number as u64),
-        },
-        Number::Float(number) => Scalar::F64(number),
-        Number::Imaginary(number) => Scalar::C128(Complex::new(0.0, number)),
-    };
-    number.cast(value.element()) == Some(value)
 }

@@ -164,10 +164,203 @@ fn operands_are_converted() {
         &["E0310", "not read with these indices"],
     );
     refused("y(i) = x(i)", "convert(x, csr)", &["E0115"]);
-    refused(SPGEMM, "unroll(i, 4)", &["E0311", "not in this version"]);
+    refused(SPGEMM, "fission(i)", &["E0311", "not in this version"]);
     refused(
         SPGEMM,
         "reordr(i, j)",
         &["E0311", "did you mean `reorder`?"],
+    );
+}
+
+const SPMV: &str = "y(i) = A(i,j) * x(j)";
+
+#[test]
+fn loops_are_split_into_blocks() {
+    check(
+        SPMV,
+        "split(i,i0,i1,32)",
+        "forall i0: forall i1: forall j: y(i) += A(i,j) * x(j)\n\
+         suchthat(split(i, i0, i1, 32))",
+    );
+    check(
+        "y(i) = x(i)",
+        "divide(i, i0, i1, 4); split(i1, i2, i3, 8); reorder(i2, i0)",
+        "forall i2: forall i0: forall i3: y(i) = x(i)\n\
+         suchthat(divide(i, i0, i1, 4), split(i1, i2, i3, 8))",
+    );
+    refused(SPMV, "split(k, k0, k1, 4)", &["E0310", "no loop `k`"]);
+    refused(SPMV, "split(i, j, i1, 4)", &["E0336", "such as `j1`"]);
+    refused(SPMV, "split(i, i0, i0, 4)", &["E0336"]);
+    refused(
+        SPMV,
+        "split(i, i0, i1, 0)",
+        &["E0337", "cannot be split by 0"],
+    );
+    refused(
+        SPMV,
+        "split(i, i0, i1, 4); split(i, a, b, 4)",
+        &["E0310", "no loop `i`"],
+    );
+    refused(
+        SPMV,
+        "unroll(j, 4); split(j, j0, j1, 8)",
+        &["E0311", "marked: unroll(j, 4)", "derived from it instead"],
+    );
+}
+
+#[test]
+fn loops_are_fused_and_go_over_positions() {
+    check(
+        SPMV,
+        "fuse(i, j, f); pos(f, p, A(i,j)); split(p, p0, p1, 64)",
+        "forall p0: forall p1: y(i) += A(i,j) * x(j)\n\
+         suchthat(fuse(i, j, f), pos(f, p, A(i,j)), split(p, p0, p1, 64))",
+    );
+    refused(
+        SPMV,
+        "fuse(j, i, f)",
+        &["E0311", "directly inside", "reorder the loops first"],
+    );
+    refused(
+        SPMV,
+        "precompute(A(i,j) * x(j), {}, t); fuse(i, j, f)",
+        &["E0311", "directly inside"],
+    );
+    refused(
+        SPMV,
+        "pos(j, p, A(j,i))",
+        &["E0310", "not read with these indices"],
+    );
+    refused(SPMV, "pos(i, p, x(j))", &["E0311", "not indexed by `i`"]);
+    refused(
+        SPMV,
+        "split(j, j0, j1, 8); pos(j1, p, A(i,j))",
+        &["E0311", "take positions first"],
+    );
+    refused(
+        SPMV,
+        "precompute(A(i,j) * x(j), {}, t); pos(i, p, t)",
+        &["E0101"],
+    );
+}
+
+#[test]
+fn loops_are_marked() {
+    check(
+        SPMV,
+        "unroll(j, 4); parallelize(i, CPUThread, NoRaces); mergeby(j, gallop)",
+        "forall i: forall j: y(i) += A(i,j) * x(j)\n\
+         suchthat(unroll(j, 4), parallelize(i, CPUThread, NoRaces), mergeby(j, gallop))",
+    );
+    check(
+        SPMV,
+        "unroll(j, 4); unroll(j, 8); assemble(y, Insert, false)",
+        "forall i: forall j: y(i) += A(i,j) * x(j)\n\
+         suchthat(unroll(j, 8), assemble(y, Insert, false))",
+    );
+    refused(SPMV, "unroll(j, 0)", &["E0337", "1 to 64 times"]);
+    refused(
+        SPMV,
+        "mergeby(j, galop)",
+        &["E0346", "did you mean `gallop`?"],
+    );
+    refused(
+        SPMV,
+        "assemble(A, Insert)",
+        &["E0311", "not the result", "write `y`"],
+    );
+    refused(SPMV, "assemble(z, Insert)", &["E0310", "no result `z`"]);
+}
+
+#[test]
+fn races_are_found() {
+    let ok = |loop_name: &str, races: &str| {
+        let text = format!("parallelize({loop_name}, CPUThread, {races})");
+        let found = scheduled(SPMV, &text);
+        assert!(found.ends_with(&format!("suchthat({text})")), "{found}");
+    };
+    ok("i", "NoRaces");
+    ok("i", "IgnoreRaces");
+    ok("j", "Atomics");
+    ok("j", "Temporary");
+    ok("j", "ParallelReduction");
+    refused(
+        SPMV,
+        "parallelize(j, CPUThread, NoRaces)",
+        &[
+            "E0338",
+            "write the entry `y(i)` at once",
+            "choose `Atomics`",
+        ],
+    );
+    refused(
+        SPMV,
+        "parallelize(j, GPUBlock, NoRaces)",
+        &["E0346", "these are"],
+    );
+    // The inner loop of blocks of `i` writes entries of its own.
+    check(
+        SPMV,
+        "split(i, i0, i1, 8); parallelize(i0, CPUThread, NoRaces)",
+        "forall i0: forall i1: forall j: y(i) += A(i,j) * x(j)\n\
+         suchthat(split(i, i0, i1, 8), parallelize(i0, CPUThread, NoRaces))",
+    );
+    // A workspace inside of the loop is each iteration's own, one outside is not.
+    check(
+        SPMV,
+        "precompute(A(i,j) * x(j), {}, t); parallelize(i, CPUThread, NoRaces)",
+        "forall i: where(y(i) = t, forall j: t += A(i,j) * x(j))\n\
+         suchthat(parallelize(i, CPUThread, NoRaces))",
+    );
+    refused(
+        SPMV,
+        "precompute(A(i,j) * x(j), {}, t); parallelize(j, CPUThread, NoRaces)",
+        &["E0338", "the workspace entry `t`", "`ParallelReduction`"],
+    );
+    refused(
+        "y(i) = A(j,i) * x(j)",
+        "reorder(j, i); parallelize(j, CPUThread, ParallelReduction)",
+        &["E0338", "choose `Atomics` or `Temporary`"],
+    );
+    refused(
+        "y(i) = x(i) - A(i,j)",
+        "parallelize(j, CPUThread, IgnoreRaces)",
+        &["E0338"],
+    );
+}
+
+#[test]
+fn loops_of_a_workspace_get_names() {
+    check(
+        SPGEMM,
+        "reorder(i, k, j); precompute(A(i,k) * B(k,j), j, jw, w)",
+        "forall i: where(\n  forall j: C(i,j) = w(j),\n  \
+         forall k: forall jw: w(jw) += A(i,k) * B(k,jw))",
+    );
+    check(
+        SPMV,
+        "precompute(A(i,j) * x(j), j, jw)",
+        "forall i: where(\n  forall j: y(i) += w(j),\n  \
+         forall jw: w(jw) += A(i,jw) * x(jw))",
+    );
+    check(
+        "a(i) = b(i) * c(i) + d(i)",
+        "precompute(b(i) * c(i), {i}, {iw}, w)",
+        "where(forall i: a(i) = w(i) + d(i), forall iw: w(iw) += b(iw) * c(iw))",
+    );
+    refused(
+        SPMV,
+        "precompute(A(i,j) * x(j), j, i, w)",
+        &["E0336", "`i` is the name of something else"],
+    );
+    refused(
+        SPMV,
+        "precompute(A(i,j) * x(j), {j}, {a, b}, w)",
+        &["E0311", "1 loops get 2 names"],
+    );
+    refused(
+        SPMV,
+        "split(j, j0, j1, 4); precompute(A(i,j), j1, k, w)",
+        &["E0311", "`j1` is derived"],
     );
 }

@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use sparsec_base::{Code, ElementType, code};
 
 use super::Invalid;
+use super::parallel::Shared;
 use super::signature::check_signature;
 use crate::ir::{Access, BinaryOp, Block, Buffer, Expr, Function, Stmt, UnaryOp, Var};
+use crate::mark::Races;
 use crate::text::REDUCTIONS;
 
 pub(super) type Check<T = ()> = Result<T, Invalid>;
@@ -21,7 +23,7 @@ pub(crate) fn check(function: &Function) -> Check {
         workspaces: HashSet::new(),
         allocated: HashSet::new(),
         resized: HashSet::new(),
-        shared: None,
+        shared: Vec::new(),
         n_loops: 0,
         n_statements: 0,
         current: None,
@@ -50,8 +52,8 @@ pub(super) struct Checker<'f> {
     pub(super) allocated: HashSet<Buffer>,
     /// Buffers that are resized on every path to here.
     resized: HashSet<Buffer>,
-    /// Variables declared outside of the innermost parallel loop around here.
-    shared: Option<HashSet<Var>>,
+    /// What iterations of the parallel loops around here share.
+    shared: Vec<Shared>,
     pub(super) n_loops: usize,
     n_statements: usize,
     current: Option<(usize, &'f Stmt)>,
@@ -112,7 +114,7 @@ impl<'f> Checker<'f> {
                         "declare it with `var`",
                     ));
                 }
-                if self.is_shared(*var) {
+                if !self.shared.iter().all(|shared| shared.allows(*var, value)) {
                     return Err(self.helped(
                         code::LOOP_IMMUTABLE,
                         format!(
@@ -160,14 +162,13 @@ impl<'f> Checker<'f> {
                         format!("the loop variable `{}` is no fixed i64", kind.name),
                     ));
                 }
-                let outside = mark.parallel.map(|_| self.visible.clone());
+                let n_shared = self.shared.len();
+                if let Some(parallel) = mark.parallel {
+                    self.shared.push(self.shared(parallel.races, body)?);
+                }
                 self.declare(*var)?;
-                let shared = match outside {
-                    Some(outside) => self.shared.replace(outside),
-                    None => self.shared.clone(),
-                };
                 self.repeated(body)?;
-                self.shared = shared;
+                self.shared.truncate(n_shared);
                 self.visible.remove(var);
             }
             Stmt::While { condition, body } => {
@@ -199,7 +200,7 @@ impl<'f> Checker<'f> {
             }
             Stmt::Grow { buffer, len } => {
                 self.has_type(len, ElementType::I64)?;
-                if self.shared.is_some() {
+                if !self.shared.is_empty() {
                     let name = &self.function.buffers[*buffer].name;
                     return Err(self.helped(
                         code::LOOP_LIFETIME,
@@ -248,10 +249,20 @@ impl<'f> Checker<'f> {
         Ok(())
     }
 
-    /// Whether iterations of a parallel loop around here share `var`.
-    fn is_shared(&self, var: Var) -> bool {
-        let shared = self.shared.as_ref();
-        shared.is_some_and(|shared| shared.contains(&var))
+    /// What iterations of a parallel loop over `body` share.
+    fn shared(&self, races: Races, body: &Block) -> Check<Shared> {
+        let vars = self.visible.clone();
+        let shared = Shared { vars, races };
+        match shared.read_beside(body) {
+            None => Ok(shared),
+            Some(var) => {
+                let name = &self.function.vars[var].name;
+                Err(self.invalid(
+                    code::LOOP_IMMUTABLE,
+                    format!("iterations of a parallel loop combine into `{name}` and read it"),
+                ))
+            }
+        }
     }
 
     /// What is resized behind a branch is what both sides resize, except that

@@ -17,9 +17,11 @@
 //! | `… Temporary)`        | do so if each unit combines into a copy, added up afterwards |
 //! | `… ParallelReduction)` | do so if each unit has its own value of a reduced scalar, combined afterwards |
 //!
-//! The verifier asks of a parallel loop that its body assigns no variable of
-//! outside and that it neither grows nor resizes an array: iterations could not
-//! be told apart then, whatever the strategy.
+//! The same words stand in schedules, in concrete notation and in the loop IR.
+//! There the verifier asks of a parallel loop that its body assigns no variable
+//! of outside, unless its strategy combines, and that it neither grows nor
+//! resizes an array. A workspace array that the body fills or clears before it
+//! reads it is each unit's own.
 //!
 //! Source: the words are those of TACO's scheduling language; Senanayake et al.,
 //! "A Sparse Iteration Space Transformation Framework for Sparse Tensor

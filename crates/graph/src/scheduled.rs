@@ -1,0 +1,393 @@
+//! What schedules ask of formats: the part of [`lowerable`](crate::lowerable)
+//! that is about clauses.
+//!
+//! ```text
+//! forall p: y(i) += A(i,j) * x(j)
+//! suchthat(fuse(i, j, f), pos(f, p, A(i,j)))       A : csr
+//!
+//! positions of A stand for (i, j) if          levels of A: i, then j, in this order
+//!   nothing is done where A stores nothing    A(i,j) annihilates
+//!   other operands can be searched            x : dense
+//! ```
+//!
+//! Errors point at the command that asks for what is not there.
+
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_format::LevelKind;
+use sparsec_index::concrete::{AssembleStrategy, Clause, MergeStrategy, Placed, Steps, Stmt};
+use sparsec_index::{Access, Concrete, IndexVar, TensorRole, TensorVar};
+
+use crate::lattice::Lattice;
+use crate::lowerable::is_irregular;
+use crate::operand::{Formats, Operands, level_at};
+use crate::space::{Scope, space};
+use crate::workspace::workspace_kind;
+
+/// Checks the clauses of a statement without fused loops that are two.
+///
+/// # Errors
+/// `E0304`, `E0307`, `E0338` and `E0340` to `E0344`, at the clause.
+pub(crate) fn check(concrete: &Concrete, formats: &Formats, operands: &Operands) -> Result<()> {
+    let check = Check {
+        concrete,
+        formats,
+        operands,
+    };
+    for placed in &concrete.clauses {
+        check.assembly(placed)?;
+    }
+    check.stmt(&concrete.stmt, &mut Vec::new())
+}
+
+/// The levels of a tensor that a loop over positions binds: their numbers, the
+/// first to the last, and their variables.
+///
+/// `None` where the variables are not those of levels directly below one
+/// another, in this order.
+pub fn position_levels(
+    access: &Access,
+    originals: &[IndexVar],
+    formats: &Formats,
+) -> Option<std::ops::Range<usize>> {
+    let format = formats.of(access.tensor);
+    let (first, _) = level_at(access, *originals.first()?, format)?;
+    let levels = format.levels().get(first..first + originals.len())?;
+    let fits = levels.iter().zip(originals).all(|(level, var)| {
+        let kinds = [
+            LevelKind::Dense,
+            LevelKind::Compressed,
+            LevelKind::Singleton,
+        ];
+        kinds.contains(&level.kind) && access.var(level.mode()) == Some(*var)
+    });
+    fits.then_some(first..first + originals.len())
+}
+
+/// The access whose positions a clause goes over.
+pub fn position_access(concrete: &Concrete, tensor: TensorVar, indices: &[IndexVar]) -> Access {
+    let span = concrete.tensors[tensor].span;
+    Access::plain(tensor, indices, span)
+}
+
+struct Check<'a> {
+    concrete: &'a Concrete,
+    formats: &'a Formats,
+    operands: &'a Operands,
+}
+
+impl Check<'_> {
+    fn stmt(&self, stmt: &Stmt, loops: &mut Vec<IndexVar>) -> Result<()> {
+        match stmt {
+            Stmt::Assign { lhs, rhs, .. } => self.workspaces(lhs, &rhs.accesses()),
+            Stmt::Forall { var, body } => {
+                self.forall(*var, body, loops)?;
+                loops.push(*var);
+                self.stmt(body, loops)?;
+                loops.pop();
+                Ok(())
+            }
+            Stmt::Where { consumer, producer } => {
+                self.stmt(consumer, loops)?;
+                self.stmt(producer, loops)
+            }
+            Stmt::Sequence(stmts) => stmts.iter().try_for_each(|stmt| self.stmt(stmt, loops)),
+        }
+    }
+
+    fn forall(&self, var: IndexVar, body: &Stmt, loops: &[IndexVar]) -> Result<()> {
+        let steps = self.concrete.steps(loops, var);
+        if let Some(number) = self.concrete.positions_above(var) {
+            let is_first = !loops
+                .iter()
+                .any(|outer| self.concrete.positions_above(*outer) == Some(number));
+            if is_first {
+                self.positions(number, body, loops)?;
+            }
+            if steps == Steps::Computed {
+                let placed = &self.concrete.clauses[number];
+                return Err(placed
+                    .error(code::SCHEDULE_ORDER, "positions are not visited in order")
+                    .help("put the loop over blocks of positions outside"));
+            }
+        }
+        match &steps {
+            Steps::Coordinates | Steps::Blocks => {}
+            Steps::Stretch(original) => self.searched(&[*original], None, body, var)?,
+            Steps::Positions(number) => {
+                let tensor = match &self.concrete.clauses[*number].clause {
+                    Clause::Pos { tensor, .. } => Some(*tensor),
+                    _ => None,
+                };
+                self.searched(&self.concrete.originals(var), tensor, body, var)?;
+            }
+            Steps::Computed => self.searched(&self.concrete.originals(var), None, body, var)?,
+        }
+        for placed in &self.concrete.clauses {
+            match &placed.clause {
+                Clause::Parallelize { var: marked, .. } if *marked == var => {
+                    self.parallel(placed, var, &steps, body)?;
+                }
+                Clause::MergeBy {
+                    var: marked,
+                    strategy: MergeStrategy::Gallop,
+                } if *marked == var => self.gallop(placed, var, &steps, body)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A loop over positions has to do all that the coordinates do.
+    fn positions(&self, number: usize, body: &Stmt, loops: &[IndexVar]) -> Result<()> {
+        let placed = &self.concrete.clauses[number];
+        let Clause::Pos {
+            var,
+            tensor,
+            indices,
+            ..
+        } = &placed.clause
+        else {
+            return Ok(());
+        };
+        let access = position_access(self.concrete, *tensor, indices);
+        let name = &self.concrete.tensors[*tensor].name;
+        let originals = self.concrete.originals(*var);
+        let format = self.formats.of(*tensor);
+        let refuse = |message: String, help: String| {
+            let error = placed.error(code::SCHEDULE_POSITIONS, message);
+            Err(error.help(help))
+        };
+        let Some(levels) = position_levels(&access, &originals, self.formats) else {
+            return refuse(
+                format!("the levels of `{name}` are not those of the loop, in its order"),
+                "fuse loops in the order of the levels, or store the tensor in another".to_owned(),
+            );
+        };
+        let bound = self.concrete.bound_in(loops);
+        let outer = format.levels()[..levels.start].iter();
+        for var in outer.filter_map(|level| access.var(level.mode())) {
+            if !bound.contains(&var) {
+                let var = &self.concrete.vars[var].name;
+                return refuse(
+                    format!("positions of `{name}` are below `{var}`, which no loop outside binds"),
+                    format!("put the loop over `{var}` outside, or fuse it too"),
+                );
+            }
+        }
+        let last_walked = levels
+            .rev()
+            .find(|level| !format.levels()[*level].is_full());
+        let Some(level) = last_walked else {
+            return Ok(());
+        };
+        let var = access.var(format.levels()[level].mode());
+        let var = var.expect("the levels have these variables");
+        let lattice = Lattice::of(&space(self.scope(), body, var));
+        let operand = self.operands.find(&access);
+        let is_needed = operand.is_some_and(|operand| {
+            let mut points = lattice.points.iter();
+            !lattice.everything && points.all(|point| point.0.contains(&operand))
+        });
+        if !is_needed {
+            return refuse(
+                format!("the statement does something where `{name}` stores nothing"),
+                "take the positions of an operand without which nothing is done".to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Operands that a loop looks up, or walks from within, have to be in order.
+    fn searched(
+        &self,
+        originals: &[IndexVar],
+        walked: Option<TensorVar>,
+        body: &Stmt,
+        var: IndexVar,
+    ) -> Result<()> {
+        let mut result = Ok(());
+        let here = |access: &Access| originals.iter().any(|var| access.uses(*var));
+        body.for_each_assign(&mut |_, _, rhs| {
+            for access in rhs.accesses().into_iter().filter(|access| here(access)) {
+                let name = &self.concrete.tensors[access.tensor].name;
+                if result.is_err() {
+                    return;
+                }
+                if Some(access.tensor) != walked
+                    && self.formats.get(access.tensor).is_some_and(is_irregular)
+                {
+                    result = Err(self
+                        .derived(code::UNORDERED, var, || {
+                            format!("the entries of `{name}` are in no order to be searched in")
+                        })
+                        .help(format!(
+                            "convert `{name}` to an ordered format, such as `scoo`"
+                        )));
+                }
+            }
+        });
+        result
+    }
+
+    /// A workspace over derived variables knows nothing of what is stored.
+    fn workspaces(&self, lhs: &Access, accesses: &[&Access]) -> Result<()> {
+        let is_sparse = self.concrete.tensors[lhs.tensor].role != TensorRole::Workspace
+            && !self.formats.of(lhs.tensor).is_all_dense();
+        for access in accesses.iter().copied().chain([lhs]) {
+            let vars = access.vars();
+            let derived = vars
+                .iter()
+                .find(|var| self.concrete.made_by(**var).is_some());
+            if let Some(var) = derived.filter(|_| is_sparse || self.is_listed(access.tensor)) {
+                let name = &self.concrete.tensors[access.tensor].name;
+                let result = &self.concrete.tensors[lhs.tensor].name;
+                return Err(self
+                    .derived(code::WORKSPACE_MODES, *var, || {
+                        format!("`{name}` does not know which entries of `{result}` to store")
+                    })
+                    .help(format!("store `{result}` as `dense`")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `tensor` is a workspace that knows which entries were written.
+    fn is_listed(&self, tensor: TensorVar) -> bool {
+        self.concrete.tensors[tensor].role == TensorRole::Workspace
+            && workspace_kind(self.concrete, self.formats, tensor).has_list()
+    }
+
+    /// Whether iterations can be divided among units.
+    fn parallel(&self, placed: &Placed, var: IndexVar, steps: &Steps, body: &Stmt) -> Result<()> {
+        let name = &self.concrete.vars[var].name;
+        let refuse = |message: String, help: String| {
+            Err(placed.error(code::SCHEDULE_RACE, message).help(help))
+        };
+        let own = temporaries(body);
+        let mut appended = None;
+        let mut listed = None;
+        body.for_each_assign(&mut |lhs, _, _| {
+            if self.is_listed(lhs.tensor) && !own.contains(&lhs.tensor) {
+                listed = Some(lhs.tensor);
+            }
+            if lhs.tensor == self.concrete.result && !self.formats.of(lhs.tensor).is_all_dense() {
+                appended = Some(lhs.tensor);
+            }
+        });
+        if let Some(result) = appended {
+            let result = &self.concrete.tensors[result].name;
+            return refuse(
+                format!(
+                    "iterations over `{name}` append entries of `{result}` one after the other"
+                ),
+                format!("store `{result}` as `dense`"),
+            );
+        }
+        if let Some(workspace) = listed {
+            let workspace = &self.concrete.tensors[workspace].name;
+            return refuse(
+                format!(
+                    "iterations over `{name}` list entries of `{workspace}` one after the other"
+                ),
+                "parallelize a loop around the workspace".to_owned(),
+            );
+        }
+        let original = match steps {
+            Steps::Coordinates => var,
+            Steps::Stretch(original) => *original,
+            Steps::Blocks | Steps::Positions(_) | Steps::Computed => return Ok(()),
+        };
+        let lattice = Lattice::of(&space(self.scope(), body, original));
+        let walked = lattice.operands();
+        let repeats = walked.iter().any(|operand| {
+            let access = self.operands.access(*operand);
+            let format = self.formats.of(access.tensor);
+            level_at(access, original, format)
+                .is_some_and(|(number, level)| !level.unique && number + 1 < format.levels().len())
+        });
+        let in_step = match lattice.everything {
+            true => !walked.is_empty(),
+            false => walked.len() > 1 || repeats,
+        };
+        if in_step {
+            return refuse(
+                format!("the loop over `{name}` moves along its operands in step"),
+                format!(
+                    "split it, and parallelize the blocks: `split({name}, {name}0, {name}1, 256)`"
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    /// Leaping needs every operand, and order.
+    fn gallop(&self, placed: &Placed, var: IndexVar, steps: &Steps, body: &Stmt) -> Result<()> {
+        let name = &self.concrete.vars[var].name;
+        let original = match steps {
+            Steps::Coordinates => Some(var),
+            Steps::Stretch(original) => Some(*original),
+            Steps::Blocks | Steps::Positions(_) | Steps::Computed => None,
+        };
+        let lattice = original.map(|var| Lattice::of(&space(self.scope(), body, var)));
+        let intersects =
+            lattice.is_some_and(|lattice| !lattice.everything && lattice.points.len() == 1);
+        if !intersects {
+            let message =
+                format!("the loop over `{name}` is no intersection of stored coordinates");
+            return Err(placed.error(code::SCHEDULE_GALLOP, message).help(format!(
+                "leave it out, or write `mergeby({name}, two_finger)`"
+            )));
+        }
+        Ok(())
+    }
+
+    fn assembly(&self, placed: &Placed) -> Result<()> {
+        let Clause::Assemble {
+            tensor,
+            strategy: AssembleStrategy::Insert,
+            ..
+        } = &placed.clause
+        else {
+            return Ok(());
+        };
+        let name = &self.concrete.tensors[*tensor].name;
+        Err(placed
+            .error(
+                code::SCHEDULE_ASSEMBLY,
+                format!("`{name}` has no level to insert entries into"),
+            )
+            .help(format!("write `assemble({name}, Append)`, or leave it out")))
+    }
+
+    /// A diagnostic at the clause that made `var`.
+    fn derived(
+        &self,
+        code: sparsec_base::Code,
+        var: IndexVar,
+        message: impl FnOnce() -> String,
+    ) -> Diagnostic {
+        match self.concrete.said(var) {
+            Some(placed) => placed.error(code, message()),
+            None => Diagnostic::new(code, message()),
+        }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope {
+            concrete: self.concrete,
+            formats: self.formats,
+            operands: self.operands,
+        }
+    }
+}
+
+/// The temporaries that `stmt` makes and reads itself.
+fn temporaries(stmt: &Stmt) -> Vec<TensorVar> {
+    let mut found = Vec::new();
+    stmt.for_each(&mut |part| {
+        if let Stmt::Where { producer, .. } = part {
+            producer.for_each_assign(&mut |lhs, _, _| found.push(lhs.tensor));
+        }
+    });
+    found
+}

@@ -1,0 +1,378 @@
+//! What is said of loops behind a statement: where their variables come from,
+//! and how they are to run.
+//!
+//! ```text
+//! forall i0: forall i1: y(i) = 2 * x(i) suchthat(split(i, i0, i1, 32))
+//!
+//! split(i, i0, i1, 32)      i = 32 * i0 + i1, 0 <= i1 < 32
+//! divide(i, i0, i1, 4)      i = n * i0 + i1, 0 <= i0 < 4, n the least that covers i
+//! fuse(i, j, f)             i = f // extent of j, j = f % extent of j
+//! pos(j, p, A(i,j))         j = the coordinate at position p of A(i,:)
+//! bound(i, ib, 64, MaxExact)  i = ib, and the extent of i is 64
+//! unroll(i, 4)  parallelize(i, CPUThread, NoRaces)  mergeby(i, gallop)
+//! assemble(A, Insert)       how the result is put together
+//! ```
+//!
+//! The first five **derive**: accesses keep naming `i`, loops go over `i0` and
+//! `i1`, and `i` is bound where both are. A variable is derived from by one
+//! clause at most, and later clauses derive from variables that earlier ones
+//! made. The words are those of schedules, so a clause reads as the command
+//! that made it.
+//!
+//! Source: Senanayake et al., "A Sparse Iteration Space Transformation
+//! Framework for Sparse Tensor Algebra", OOPSLA 2020, §4 (provenance graphs),
+//! <https://doi.org/10.1145/3428226>.
+
+use std::fmt;
+
+use sparsec_base::mark::{Races, Unit};
+use sparsec_base::{Code, Diagnostic, Source, Span};
+
+use crate::program::{IndexVar, TensorVar};
+
+/// One clause; `V` and `T` are how variables and tensors are named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Clause<V = IndexVar, T = TensorVar> {
+    /// `split(var, outer, inner, size)`: blocks of `size` coordinates.
+    Split {
+        /// The variable derived from.
+        var: V,
+        /// Which block.
+        outer: V,
+        /// Where in the block.
+        inner: V,
+        /// Coordinates of a block; at least one.
+        size: u64,
+    },
+    /// `divide(var, outer, inner, parts)`: `parts` blocks of equal size.
+    Divide {
+        /// The variable derived from.
+        var: V,
+        /// Which block.
+        outer: V,
+        /// Where in the block.
+        inner: V,
+        /// How many blocks; at least one.
+        parts: u64,
+    },
+    /// `fuse(outer, inner, fused)`: two loops as one.
+    Fuse {
+        /// The variable of the outer loop, derived from.
+        outer: V,
+        /// The variable of the inner loop, derived from.
+        inner: V,
+        /// The variable of the one loop.
+        fused: V,
+    },
+    /// `pos(var, pos, tensor(indices))`: positions instead of coordinates.
+    Pos {
+        /// The variable derived from.
+        var: V,
+        /// The position, counted from the first of the segment.
+        pos: V,
+        /// The tensor whose positions they are.
+        tensor: T,
+        /// The indices of its access.
+        indices: Vec<V>,
+    },
+    /// `bound(var, bound, extent, kind)`: what is known of an extent.
+    Bound {
+        /// The variable derived from.
+        var: V,
+        /// The variable of the same coordinates.
+        bound: V,
+        /// The bound.
+        value: u64,
+        /// Which kind of bound.
+        kind: BoundKind,
+    },
+    /// `unroll(var, factor)`
+    Unroll {
+        /// The variable of the loop.
+        var: V,
+        /// How often to write the body.
+        factor: u32,
+    },
+    /// `parallelize(var, unit, races)`
+    Parallelize {
+        /// The variable of the loop.
+        var: V,
+        /// What iterations run on.
+        unit: Unit,
+        /// What keeps them apart.
+        races: Races,
+    },
+    /// `mergeby(var, strategy)`
+    MergeBy {
+        /// The variable of the loop.
+        var: V,
+        /// How operands are merged in it.
+        strategy: MergeStrategy,
+    },
+    /// `assemble(tensor, strategy)`
+    Assemble {
+        /// The result.
+        tensor: T,
+        /// How it is put together.
+        strategy: AssembleStrategy,
+        /// Whether its index arrays may be computed apart, where that is said.
+        separate: Option<bool>,
+    },
+}
+
+/// A clause of a statement, and where it was said: in a schedule, or behind the
+/// statement.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The clause.
+    pub clause: Clause,
+    /// The text.
+    pub source: Source,
+    /// The place.
+    pub span: Span,
+}
+
+impl Placed {
+    /// A diagnostic about the clause.
+    pub fn error(&self, code: Code, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, message).at(&self.source, self.span, "asked for here")
+    }
+}
+
+/// What `bound` says of the coordinates of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundKind {
+    /// The extent is this.
+    MaxExact,
+    /// The extent is at most this.
+    MaxConstraint,
+    /// The first coordinate is this.
+    MinExact,
+    /// The first coordinate is at least this.
+    MinConstraint,
+}
+
+/// How a loop merges the operands that it walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeStrategy {
+    /// Each in steps of one.
+    TwoFinger,
+    /// Those behind leap to the coordinate of the one in front.
+    Gallop,
+}
+
+/// How a sparse result is put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AssembleStrategy {
+    /// Entries are appended in order.
+    Append,
+    /// Entries are counted, then inserted at their places.
+    Insert,
+}
+
+impl<V, T> Clause<V, T> {
+    /// The variables that the clause derives from, and those that it makes.
+    pub fn derives(&self) -> Option<(Vec<&V>, Vec<&V>)> {
+        match self {
+            Self::Split {
+                var, outer, inner, ..
+            }
+            | Self::Divide {
+                var, outer, inner, ..
+            } => Some((vec![var], vec![outer, inner])),
+            Self::Fuse {
+                outer,
+                inner,
+                fused,
+            } => Some((vec![outer, inner], vec![fused])),
+            Self::Pos { var, pos, .. } => Some((vec![var], vec![pos])),
+            Self::Bound { var, bound, .. } => Some((vec![var], vec![bound])),
+            Self::Unroll { .. }
+            | Self::Parallelize { .. }
+            | Self::MergeBy { .. }
+            | Self::Assemble { .. } => None,
+        }
+    }
+
+    /// The clause with other names.
+    ///
+    /// # Errors
+    /// Those of the two functions.
+    pub fn try_map<W, U, E>(
+        &self,
+        v: &mut dyn FnMut(&V) -> Result<W, E>,
+        t: &mut dyn FnMut(&T) -> Result<U, E>,
+    ) -> Result<Clause<W, U>, E> {
+        Ok(match self {
+            Self::Split {
+                var,
+                outer,
+                inner,
+                size,
+            } => Clause::Split {
+                var: v(var)?,
+                outer: v(outer)?,
+                inner: v(inner)?,
+                size: *size,
+            },
+            Self::Divide {
+                var,
+                outer,
+                inner,
+                parts,
+            } => Clause::Divide {
+                var: v(var)?,
+                outer: v(outer)?,
+                inner: v(inner)?,
+                parts: *parts,
+            },
+            Self::Fuse {
+                outer,
+                inner,
+                fused,
+            } => Clause::Fuse {
+                outer: v(outer)?,
+                inner: v(inner)?,
+                fused: v(fused)?,
+            },
+            Self::Pos {
+                var,
+                pos,
+                tensor,
+                indices,
+            } => Clause::Pos {
+                var: v(var)?,
+                pos: v(pos)?,
+                tensor: t(tensor)?,
+                indices: indices.iter().map(v).collect::<Result<_, E>>()?,
+            },
+            Self::Bound {
+                var,
+                bound,
+                value,
+                kind,
+            } => Clause::Bound {
+                var: v(var)?,
+                bound: v(bound)?,
+                value: *value,
+                kind: *kind,
+            },
+            Self::Unroll { var, factor } => Clause::Unroll {
+                var: v(var)?,
+                factor: *factor,
+            },
+            Self::Parallelize { var, unit, races } => Clause::Parallelize {
+                var: v(var)?,
+                unit: *unit,
+                races: *races,
+            },
+            Self::MergeBy { var, strategy } => Clause::MergeBy {
+                var: v(var)?,
+                strategy: *strategy,
+            },
+            Self::Assemble {
+                tensor,
+                strategy,
+                separate,
+            } => Clause::Assemble {
+                tensor: t(tensor)?,
+                strategy: *strategy,
+                separate: *separate,
+            },
+        })
+    }
+}
+
+/// As a schedule has it.
+impl<V: fmt::Display, T: fmt::Display> fmt::Display for Clause<V, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Split {
+                var,
+                outer,
+                inner,
+                size,
+            } => write!(f, "split({var}, {outer}, {inner}, {size})"),
+            Self::Divide {
+                var,
+                outer,
+                inner,
+                parts,
+            } => write!(f, "divide({var}, {outer}, {inner}, {parts})"),
+            Self::Fuse {
+                outer,
+                inner,
+                fused,
+            } => write!(f, "fuse({outer}, {inner}, {fused})"),
+            Self::Pos {
+                var,
+                pos,
+                tensor,
+                indices,
+            } => {
+                let indices: Vec<String> = indices.iter().map(ToString::to_string).collect();
+                write!(f, "pos({var}, {pos}, {tensor}({}))", indices.join(","))
+            }
+            Self::Bound {
+                var,
+                bound,
+                value,
+                kind,
+            } => write!(f, "bound({var}, {bound}, {value}, {})", kind.name()),
+            Self::Unroll { var, factor } => write!(f, "unroll({var}, {factor})"),
+            Self::Parallelize { var, unit, races } => {
+                write!(f, "parallelize({var}, {}, {})", unit.name(), races.name())
+            }
+            Self::MergeBy { var, strategy } => write!(f, "mergeby({var}, {})", strategy.name()),
+            Self::Assemble {
+                tensor,
+                strategy,
+                separate,
+            } => {
+                write!(f, "assemble({tensor}, {}", strategy.name())?;
+                match separate {
+                    Some(separate) => write!(f, ", {separate})"),
+                    None => f.write_str(")"),
+                }
+            }
+        }
+    }
+}
+
+/// Words of the language for the cases of an enumeration.
+macro_rules! words {
+    ($type:ident, $what:literal, $($case:ident = $name:literal),+) => {
+        impl $type {
+            #[doc = concat!("All ", $what, ".")]
+            pub const ALL: &[Self] = &[$(Self::$case),+];
+
+            /// The word for it.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$case => $name),+
+                }
+            }
+        }
+    };
+}
+
+words!(
+    BoundKind,
+    "kinds of bounds",
+    MaxExact = "MaxExact",
+    MaxConstraint = "MaxConstraint",
+    MinExact = "MinExact",
+    MinConstraint = "MinConstraint"
+);
+words!(
+    MergeStrategy,
+    "ways to merge",
+    TwoFinger = "two_finger",
+    Gallop = "gallop"
+);
+words!(
+    AssembleStrategy,
+    "ways to put a result together",
+    Append = "Append",
+    Insert = "Insert"
+);

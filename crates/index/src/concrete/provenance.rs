@@ -1,0 +1,314 @@
+//! Where loop variables come from: which loops bind which variables.
+//!
+//! ```text
+//! split(i, i0, i1, 32)  split(i1, i2, i3, 4)
+//!
+//!        i                 loops i0, i2, i3: i is bound at the last of them
+//!       / \                i = 32 * i0 + 4 * i2 + i3
+//!      i0  i1
+//!         /  \             the loop over i3, being the innermost, goes through
+//!        i2   i3           one stretch of i (a block, or what is left of it)
+//! ```
+//!
+//! What a loop goes through follows from the clauses and from the loops around
+//! it, and is one of [`Steps`]. A fused loop is two loops in one another
+//! ([`Concrete::unfused`]) unless it was split or goes over positions.
+
+use sparsec_base::mark::{Mark, Parallel};
+
+use super::{Clause, Concrete, MergeStrategy, Placed, Stmt};
+use crate::program::IndexVar;
+
+/// What a loop goes through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Steps {
+    /// The coordinates of a variable that no clause derives from.
+    Coordinates,
+    /// Blocks: no variable of an access is bound yet.
+    Blocks,
+    /// One stretch of coordinates of this variable, in order.
+    Stretch(IndexVar),
+    /// Positions of a tensor, in order; with the clause's number.
+    Positions(usize),
+    /// Values from which several variables, or coordinates with gaps, are computed.
+    Computed,
+}
+
+impl Concrete {
+    /// The clauses, in the order in which they were said.
+    pub fn clauses(&self) -> impl DoubleEndedIterator<Item = &Clause> + ExactSizeIterator {
+        self.clauses.iter().map(|placed| &placed.clause)
+    }
+
+    /// How the loop over `var` is marked.
+    pub fn mark(&self, var: IndexVar) -> Mark {
+        let mut mark = Mark::default();
+        for clause in self.clauses() {
+            match clause {
+                Clause::Unroll {
+                    var: marked,
+                    factor,
+                } if *marked == var => mark.unroll = *factor,
+                Clause::Parallelize {
+                    var: marked,
+                    unit,
+                    races,
+                } if *marked == var => {
+                    mark.parallel = Some(Parallel {
+                        unit: *unit,
+                        races: *races,
+                    });
+                }
+                _ => {}
+            }
+        }
+        mark
+    }
+
+    /// How the loop over `var` merges what it walks.
+    pub fn merges_by(&self, var: IndexVar) -> MergeStrategy {
+        let said = self.clauses().find_map(|clause| match clause {
+            Clause::MergeBy {
+                var: marked,
+                strategy,
+            } if *marked == var => Some(*strategy),
+            _ => None,
+        });
+        said.unwrap_or(MergeStrategy::TwoFinger)
+    }
+
+    /// The extent of a variable, where it is known; of positions it never is.
+    pub fn extent(&self, var: IndexVar) -> Option<u64> {
+        match self.made_by(var) {
+            None => self.vars[var].extent,
+            Some(Clause::Split {
+                var: above,
+                outer,
+                size,
+                ..
+            }) => match *outer == var {
+                true => Some(self.extent(*above)?.div_ceil(*size)),
+                false => Some(*size),
+            },
+            Some(Clause::Divide {
+                var: above,
+                outer,
+                parts,
+                ..
+            }) => match *outer == var {
+                true => Some(*parts),
+                false => Some(self.extent(*above)?.div_ceil(*parts)),
+            },
+            Some(Clause::Fuse { outer, inner, .. }) => {
+                self.extent(*outer)?.checked_mul(self.extent(*inner)?)
+            }
+            Some(Clause::Bound { var: above, .. }) => self.extent(*above),
+            Some(_) => None,
+        }
+    }
+
+    /// The clause that derives from `var`, so that no loop is over it.
+    pub fn derived_by(&self, var: IndexVar) -> Option<&Clause> {
+        self.clauses().find(|clause| {
+            let derives = clause.derives();
+            derives.is_some_and(|(from, _)| from.contains(&&var))
+        })
+    }
+
+    /// The clause that makes `var`.
+    pub fn made_by(&self, var: IndexVar) -> Option<&Clause> {
+        self.clauses().find(|clause| {
+            let derives = clause.derives();
+            derives.is_some_and(|(_, made)| made.contains(&&var))
+        })
+    }
+
+    /// The clause that makes `var`, with its place.
+    pub fn said(&self, var: IndexVar) -> Option<&Placed> {
+        self.clauses.iter().find(|placed| {
+            let derives = placed.clause.derives();
+            derives.is_some_and(|(_, made)| made.contains(&&var))
+        })
+    }
+
+    /// The number of the clause by which `var`, or what it is a block of, is a
+    /// position.
+    pub fn positions_above(&self, var: IndexVar) -> Option<usize> {
+        match self.made_by(var)? {
+            Clause::Pos { .. } => self.position_clause(var),
+            Clause::Split { var: above, .. }
+            | Clause::Divide { var: above, .. }
+            | Clause::Bound { var: above, .. } => self.positions_above(*above),
+            _ => None,
+        }
+    }
+
+    /// Every variable that is bound inside loops over `loops`.
+    pub fn bound_in(&self, loops: &[IndexVar]) -> Vec<IndexVar> {
+        let mut bound = loops.to_vec();
+        // Later clauses derive from what earlier ones made.
+        for clause in self.clauses().rev() {
+            let Some((from, made)) = clause.derives() else {
+                continue;
+            };
+            if made.iter().all(|var| bound.contains(var)) {
+                bound.extend(from.into_iter().copied());
+            }
+        }
+        bound
+    }
+
+    /// The variables that a loop over `var` binds inside loops over `outer`,
+    /// itself first.
+    pub fn newly_bound(&self, outer: &[IndexVar], var: IndexVar) -> Vec<IndexVar> {
+        let before = self.bound_in(outer);
+        let mut loops = vec![var];
+        loops.extend(outer);
+        let mut now = self.bound_in(&loops);
+        now.retain(|var| !before.contains(var));
+        now
+    }
+
+    /// How many of `loops`, which are inside one another, it takes to bind `var`.
+    pub fn bound_at(&self, loops: &[IndexVar], var: IndexVar) -> Option<usize> {
+        (1..=loops.len()).find(|n| self.bound_in(&loops[..*n]).contains(&var))
+    }
+
+    /// The variables that no clause makes among those from which `var` is derived.
+    pub fn originals(&self, var: IndexVar) -> Vec<IndexVar> {
+        match self.made_by(var).and_then(Clause::derives) {
+            None => vec![var],
+            Some((from, _)) => from
+                .into_iter()
+                .flat_map(|var| self.originals(*var))
+                .collect(),
+        }
+    }
+
+    /// What the loop over `var` goes through inside loops over `outer`.
+    pub fn steps(&self, outer: &[IndexVar], var: IndexVar) -> Steps {
+        if self.made_by(var).is_none() {
+            return Steps::Coordinates;
+        }
+        let new = self.newly_bound(outer, var);
+        let Some(last) = self.stretch(&new, var) else {
+            return Steps::Computed;
+        };
+        if let Some(number) = self.position_clause(last) {
+            return Steps::Positions(number);
+        }
+        match self.made_by(last) {
+            None => Steps::Stretch(last),
+            // What the clause derives from waits for another loop.
+            Some(_) if new.iter().all(|var| self.made_by(*var).is_some()) => Steps::Blocks,
+            Some(_) => Steps::Computed,
+        }
+    }
+
+    /// The clause by which `var` is a position.
+    pub fn position_clause(&self, var: IndexVar) -> Option<usize> {
+        self.clauses()
+            .position(|clause| matches!(clause, Clause::Pos { pos, .. } if *pos == var))
+    }
+
+    /// The last variable above `var` that is bound with it and goes through a
+    /// stretch as `var` does; `None` where one of them has gaps.
+    fn stretch(&self, new: &[IndexVar], var: IndexVar) -> Option<IndexVar> {
+        let above = match self.made_by(var) {
+            Some(
+                Clause::Split {
+                    var: above, inner, ..
+                }
+                | Clause::Divide {
+                    var: above, inner, ..
+                },
+            ) => {
+                if !new.contains(above) {
+                    return Some(var);
+                }
+                if *inner != var {
+                    return None;
+                }
+                *above
+            }
+            Some(Clause::Bound { var: above, .. }) => *above,
+            _ => return Some(var),
+        };
+        self.stretch(new, above)
+    }
+
+    /// The loops that bind `var`, from coarse to fine.
+    pub fn leaves(&self, var: IndexVar) -> Vec<IndexVar> {
+        match self.derived_by(var).and_then(Clause::derives) {
+            None => vec![var],
+            Some((_, made)) => made.into_iter().flat_map(|var| self.leaves(*var)).collect(),
+        }
+    }
+
+    /// The originals that loops inside one another bind, in the order in which
+    /// entries come: `None` at a loop after which they come in no order.
+    ///
+    /// A variable comes in order if its loops directly follow one another,
+    /// from coarse to fine.
+    pub fn in_order(&self, loops: &[IndexVar]) -> Vec<Option<IndexVar>> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(var) = loops.get(at) {
+            let original = match &self.originals(*var)[..] {
+                [original] => *original,
+                _ => {
+                    found.push(None);
+                    at += 1;
+                    continue;
+                }
+            };
+            let leaves = self.leaves(original);
+            if loops[at..].starts_with(&leaves) {
+                found.push(Some(original));
+                at += leaves.len();
+            } else {
+                found.push(None);
+                at += 1;
+            }
+        }
+        found
+    }
+
+    /// The statement with every fused loop that is neither split nor over
+    /// positions as the two loops that it is made of.
+    #[must_use]
+    pub fn unfused(&self) -> Self {
+        let mut unfused = self.clone();
+        while let Some((fused, outer, inner)) = unfused.nest_to_unfuse() {
+            unfused.stmt = unfused.stmt.rewrite(&mut |stmt| match stmt {
+                Stmt::Forall { var, body } if *var == fused => {
+                    Some((**body).clone().in_loops(&[outer, inner]))
+                }
+                _ => None,
+            });
+            for placed in &mut unfused.clauses {
+                match &mut placed.clause {
+                    Clause::Parallelize { var, .. } if *var == fused => *var = outer,
+                    Clause::Unroll { var, .. } if *var == fused => *var = inner,
+                    _ => {}
+                }
+            }
+            unfused.clauses.retain(
+                |placed| !matches!(placed.clause, Clause::Fuse { fused: var, .. } if var == fused),
+            );
+        }
+        unfused
+    }
+
+    fn nest_to_unfuse(&self) -> Option<(IndexVar, IndexVar, IndexVar)> {
+        let loops = self.stmt.loops();
+        self.clauses().find_map(|clause| match clause {
+            Clause::Fuse {
+                outer,
+                inner,
+                fused,
+            } if loops.contains(fused) => Some((*fused, *outer, *inner)),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! `split` and `divide`: a loop over blocks, and one within each.
+//!
+//! ```text
+//! forall i: y(i) = 2 * x(i)
+//!
+//!   split(i, i0, i1, 32)         blocks of 32, as many as it takes
+//!   divide(i, i0, i1, 4)         4 blocks, as large as it takes
+//!
+//! forall i0: forall i1: y(i) = 2 * x(i) suchthat(split(i, i0, i1, 32))
+//! ```
+//!
+//! The last block may be smaller; the inner loop stops where `i` does.
+
+use sparsec_base::{Diagnostic, Result, code};
+
+use super::Name;
+use super::apply::{loop_to_derive, new_vars, replace_loops};
+use crate::concrete::{Clause, Concrete};
+
+/// The largest size: positions and coordinates are 64 bits with a sign, and
+/// their sum with a block must be too.
+const MAX_SIZE: u64 = 1 << 40;
+
+pub(super) fn apply(
+    concrete: &Concrete,
+    clause: &Clause<Name, Name>,
+) -> Result<(Concrete, Clause)> {
+    let (Clause::Split {
+        var: name,
+        outer,
+        inner,
+        size,
+    }
+    | Clause::Divide {
+        var: name,
+        outer,
+        inner,
+        parts: size,
+    }) = clause
+    else {
+        unreachable!("only these split");
+    };
+    let size = *size;
+    let var = loop_to_derive(concrete, name)?;
+    if !(1..=MAX_SIZE).contains(&size) {
+        let message = format!("`{name}` cannot be split by {size}");
+        let error = Diagnostic::new(code::SCHEDULE_SIZE, message);
+        return Err(error
+            .at(
+                &name.source,
+                name.word.span.to(inner.word.span),
+                "this split",
+            )
+            .help("give a number from 1 to 2^40"));
+    }
+    let mut split = concrete.clone();
+    let made = new_vars(&mut split, &[outer, inner])?;
+    split.stmt = replace_loops(&concrete.stmt, var, &made);
+    let (outer, inner) = (made[0], made[1]);
+    let made = match clause {
+        Clause::Split { .. } => Clause::Split {
+            var,
+            outer,
+            inner,
+            size,
+        },
+        _ => Clause::Divide {
+            var,
+            outer,
+            inner,
+            parts: size,
+        },
+    };
+    Ok((split, made))
+}

@@ -1,0 +1,88 @@
+//! What iterations of a parallel loop share, and what they may do with it.
+//!
+//! ```text
+//! for i in 0..n parallel(CPUThread, ParallelReduction) { t += x[i] }
+//! ```
+//!
+//! A variable declared outside is assigned only where the loop's strategy
+//! combines values, only by an operator that takes them in any order, and is not
+//! read otherwise: then each unit can have its own, or combine atomically. That
+//! it becomes `true` is the same whoever says so, and counts as combining.
+
+use std::collections::HashSet;
+
+use sparsec_base::Scalar;
+
+use crate::ir::{BinaryOp, Block, Expr, Stmt, Var};
+use crate::mark::Races;
+use crate::walk::for_each_stmt;
+
+/// The variables that iterations of a parallel loop share, and its strategy.
+pub(crate) struct Shared {
+    /// Declared outside.
+    pub(crate) vars: HashSet<Var>,
+    /// What keeps iterations apart.
+    pub(crate) races: Races,
+}
+
+impl Shared {
+    /// Whether an iteration may assign `value` to `var`.
+    pub(crate) fn allows(&self, var: Var, value: &Expr) -> bool {
+        let combined = match self.races {
+            Races::NoRaces | Races::IgnoreRaces => false,
+            Races::Atomics | Races::Temporary | Races::ParallelReduction => combines(var, value),
+        };
+        !self.vars.contains(&var) || combined
+    }
+
+    /// A shared variable that the body of the loop assigns, and reads for more
+    /// than that.
+    pub(crate) fn read_beside(&self, body: &Block) -> Option<Var> {
+        let mut assigned = HashSet::new();
+        for_each_stmt(body, &mut |stmt| {
+            if let Stmt::Assign { var, .. } = stmt
+                && self.vars.contains(var)
+            {
+                assigned.insert(*var);
+            }
+        });
+        let mut found = None;
+        for_each_stmt(body, &mut |stmt| {
+            let own = stmt.written_var();
+            stmt.for_each_expr(&mut |expr| {
+                let read = assigned
+                    .iter()
+                    .find(|var| Some(**var) != own && expr.reads(**var));
+                found = found.or(read.copied());
+            });
+        });
+        found
+    }
+}
+
+/// Whether `value` is `var` combined with something, or `true`.
+fn combines(var: Var, value: &Expr) -> bool {
+    const OPS: [BinaryOp; 6] = [
+        BinaryOp::Add,
+        BinaryOp::Mul,
+        BinaryOp::Min,
+        BinaryOp::Max,
+        BinaryOp::And,
+        BinaryOp::Or,
+    ];
+    *value == Expr::Const(Scalar::Bool(true)) || OPS.iter().any(|op| combines_by(*op, var, value))
+}
+
+/// Whether `value` is `var op a op b …`, in any order.
+fn combines_by(op: BinaryOp, var: Var, value: &Expr) -> bool {
+    match value {
+        Expr::Binary(known, left, right) if *known == op => {
+            (combines_by(op, var, left) || **left == Expr::Var(var)) && !right.reads(var)
+                || (combines_by(op, var, right) || **right == Expr::Var(var)) && !left.reads(var)
+        }
+        Expr::Binary(BinaryOp::Sub, left, right) if op == BinaryOp::Add => {
+            (combines_by(op, var, left) || **left == Expr::Var(var)) && !right.reads(var)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,63 @@
+//! Where among ordered coordinates a value stands.
+//!
+//! ```text
+//! var p = lo; var above = hi              the first position whose
+//! while p < above {                       coordinate is at least i
+//!   let middle = p + (above - p) // 2
+//!   if crd[middle] < i { p = middle + 1 } else { above = middle } }
+//! ```
+
+use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop, Var};
+
+use crate::statement::Lowerer;
+
+/// What a search looks for among ordered values.
+#[derive(Clone, Debug)]
+pub(crate) enum Wanted {
+    /// The first that is at least this.
+    AtLeast(Expr),
+    /// The first that is larger than this.
+    Above(Expr),
+}
+
+impl Lowerer<'_> {
+    /// The first of the positions from `lo` up to `hi` at which `values` has
+    /// what is wanted; `hi` if there is none. Mutable, so that a walk may go on
+    /// from there.
+    ///
+    /// Time: the logarithm of `hi - lo`.
+    pub(crate) fn bisect(
+        &mut self,
+        name: &str,
+        values: Buffer,
+        lo: Expr,
+        hi: Expr,
+        wanted: &Wanted,
+    ) -> Var {
+        let p = self.builder.var_(name, lo);
+        let above = self.builder.var_(&format!("{name}_above"), hi);
+        let body = self.block(|it| {
+            let half = Expr::Var(above).binary(BinaryOp::Sub, p);
+            let half = half.binary(BinaryOp::FloorDiv, 2);
+            let middle = format!("{name}_middle");
+            let middle = it.builder.let_(&middle, Expr::Var(p).add(half));
+            let value = Expr::load(values, middle);
+            let is_below = match wanted {
+                Wanted::AtLeast(bound) => value.less(bound.clone()),
+                Wanted::Above(bound) => value.binary(BinaryOp::Le, bound.clone()),
+            };
+            let then = it.block(|it| it.builder.assign(p, Expr::Var(middle).add(1)));
+            let otherwise = it.block(|it| it.builder.assign(above, middle));
+            it.builder.push(Loop::If {
+                condition: is_below,
+                then,
+                otherwise,
+            });
+        });
+        self.builder.push(Loop::While {
+            condition: Expr::Var(p).less(above),
+            body,
+        });
+        p
+    }
+}

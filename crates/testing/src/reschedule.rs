@@ -1,0 +1,72 @@
+//! Random commands on top of a plan, for tests that a schedule changes nothing.
+//!
+//! Commands are made from numbers and applied one by one; those that do not
+//! fit where they come are left out. What is left is legal as far as the
+//! statement goes; whether formats follow is for the compiler to say.
+
+use sparsec::Source;
+use sparsec::index::concrete::Clause;
+use sparsec::index::{Concrete, IndexVar, Schedule};
+
+/// Numbers that a command is made of: which, on what, how large.
+pub type Step = (usize, usize, usize);
+
+/// The schedule of a plan with the commands that fit, as text; `None` if none does.
+pub fn reschedule(planned: &Schedule, concrete: &Concrete, steps: &[Step]) -> Option<String> {
+    let mut text = vec![planned.to_string()];
+    let mut concrete = concrete.clone();
+    for (number, step) in steps.iter().enumerate() {
+        let Some(command) = command(&concrete, number, *step) else {
+            continue;
+        };
+        let source = Source::new("schedule", command.as_str());
+        let schedule = Schedule::parse(&source).expect("commands are written as they are read");
+        if let Ok(applied) = schedule.apply(&concrete) {
+            concrete = applied;
+            text.push(command);
+        }
+    }
+    (text.len() > 1).then(|| text.join("\n"))
+}
+
+fn command(concrete: &Concrete, number: usize, (which, on, size): Step) -> Option<String> {
+    let loops = concrete.stmt.loops();
+    let var = *loops.get(on % loops.len().max(1))?;
+    let name = &concrete.vars[var].name;
+    // The loop that follows in the order of the statement.
+    let next = loops.get(on % loops.len() + 1).copied();
+    let next = next.map(|var| concrete.vars[var].name.as_str());
+    let size = size % 6 + 1;
+    Some(match which % 9 {
+        0 | 1 => format!("split({name}, s{number}, r{number}, {size})"),
+        2 => format!("divide({name}, s{number}, r{number}, {size})"),
+        3 => format!("fuse({name}, {}, f{number})", next?),
+        4 => format!("reorder({}, {name})", next?),
+        5 => format!("unroll({name}, {size})"),
+        6 => format!("mergeby({name}, gallop)"),
+        7 => format!("parallelize({name}, CPUThread, Atomics)"),
+        _ => {
+            let access = positions(concrete, var, size)?;
+            format!("pos({name}, p{number}, {access})")
+        }
+    })
+}
+
+/// An access that has what the loop is derived from.
+fn positions(concrete: &Concrete, var: IndexVar, at: usize) -> Option<String> {
+    let originals = concrete.originals(var);
+    let mut fitting = Vec::new();
+    concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+        rhs.for_each_access(&mut |access| {
+            if access.plain_vars().is_some() && originals.iter().all(|var| access.uses(*var)) {
+                fitting.push(concrete.expr_text(&sparsec::index::Expr::Access(access.clone())));
+            }
+        });
+    });
+    let is_position = concrete
+        .clauses()
+        .any(|clause| matches!(clause, Clause::Pos { .. }));
+    // One such loop is enough for most statements.
+    let at = at + usize::from(is_position);
+    fitting.get(at % fitting.len().max(1)).cloned()
+}
