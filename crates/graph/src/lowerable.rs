@@ -28,7 +28,7 @@ use crate::space::{Scope, Space, space};
 use crate::workspace::feeds_stored_level;
 
 /// The most cases that the loops of one nest may have together.
-const MAX_CASES: usize = 512;
+const MAX_CASES: usize = 64;
 
 /// Whether `concrete` can be lowered as it stands with these formats.
 ///

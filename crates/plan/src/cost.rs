@@ -1,8 +1,9 @@
 //! What makes one schedule better than another.
 //!
-//! The figures depend on formats only and are compared in order:
+//! The figures are compared in order:
 //!
-//! 1. conversions of operands;
+//! 1. what conversions of operands and workspaces of several modes move, as
+//!    [estimated](crate::estimate) from what is known of the operands;
 //! 2. loops over everything outside loops that walk stored coordinates, which
 //!    then walk them again and again;
 //! 3. modes of workspaces;
@@ -17,8 +18,8 @@ use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
 /// The cost of a planned statement; less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost {
-    /// Operands converted to another format first.
-    pub conversions: usize,
+    /// Bytes moved by conversions and by workspaces of several modes.
+    pub traffic: u64,
     /// Pairs of a loop over everything and a walk inside it.
     pub repeated_walks: usize,
     /// Modes of all workspaces together.
@@ -28,10 +29,10 @@ pub struct Cost {
 }
 
 /// The cost of a statement as it stands.
-pub fn cost(concrete: &Concrete, formats: &Formats, conversions: usize) -> Cost {
+pub fn cost(concrete: &Concrete, formats: &Formats, traffic: u64) -> Cost {
     let operands = Operands::of(concrete);
     let mut cost = Cost {
-        conversions,
+        traffic,
         workspace_modes: 0,
         strided: 0,
         repeated_walks: 0,

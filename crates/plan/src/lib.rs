@@ -19,12 +19,16 @@
 //! | [`search`] | from a statement to its best schedule                       |
 //! | [`program`] | all statements of a program, split where that is needed     |
 //! | [`cost`]   | what makes one schedule better than another                 |
+//! | [`estimate`] | how much there is to compute and to move                    |
+//! | [`split`]  | statements that no schedule makes lowerable, in parts       |
 
 pub mod cost;
+pub mod estimate;
 pub mod formats;
 pub mod order;
 pub mod program;
 pub mod search;
+pub mod split;
 
 pub use formats::default_result_format;
 pub use program::{ProgramPlan, plan_program};

@@ -2,8 +2,9 @@
 //!
 //! For each candidate order of loops, temporaries are put where the order
 //! needs them, and the cheapest candidate that is lowerable wins. If no order
-//! suits all operands, the search goes on with some of them converted: first
-//! each alone, then pairs, and so on.
+//! suits all operands, or one does only with a workspace of several modes, the
+//! search goes on with some of them converted: first each alone, then pairs, and
+//! so on.
 
 use sparsec_base::{Result, Source, code};
 use sparsec_format::{Format, Level, LevelKind};
@@ -11,10 +12,12 @@ use sparsec_graph::lowerable::is_irregular;
 use sparsec_graph::{Formats, lowerable, path, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{
-    Access, Command, Concrete, Expr, IndexVar, Program, Schedule, TensorRole, TensorVar, concretize,
+    Access, Command, Concrete, Expr, IndexVar, Program, Schedule, TensorRole, TensorVar,
+    WorkspaceKind, concretize,
 };
 
 use crate::cost::{Cost, cost};
+use crate::estimate::{self, Counts, Estimate, Use};
 use crate::order::orders;
 
 /// The most operands of which every subset of that size is tried converted;
@@ -63,11 +66,13 @@ pub fn plan(
     number: usize,
     formats: &Formats,
     conversions: Conversions,
+    counts: Counts<'_>,
 ) -> Result<Plan> {
     let naive = concretize(program, number);
     let search = Search {
         naive: &naive,
         formats,
+        counts,
         vars: naive.stmt.loops(),
         operands: sparse_operands(&naive, formats),
     };
@@ -89,7 +94,7 @@ pub fn apply(
     formats: &Formats,
     schedule: &Schedule,
 ) -> Result<Plan> {
-    let mut draft = Draft::new(concretize(program, number), formats);
+    let mut draft = Draft::new(concretize(program, number), formats, &|_| None);
     for command in &schedule.0 {
         draft.command(command.clone())?;
     }
@@ -99,6 +104,7 @@ pub fn apply(
 struct Search<'a> {
     naive: &'a Concrete,
     formats: &'a Formats,
+    counts: Counts<'a>,
     vars: Vec<IndexVar>,
     /// Accesses with walked levels, which may have to be converted.
     operands: Vec<Access>,
@@ -109,13 +115,13 @@ impl Search<'_> {
         let mut first_error = None;
         let few = (0..=most_converted).filter(|n| *n <= MAX_CHOSEN);
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
+        let mut best: Option<(Cost, Plan)> = None;
         for n_converted in few.chain(all) {
-            let mut best: Option<(Cost, Plan)> = None;
             for converted in subsets(self.operands.len(), n_converted) {
                 for order in orders(&self.vars, &self.edges(&converted)) {
                     match self.candidate(&order, &converted) {
-                        Ok(plan) => {
-                            let cost = cost(&plan.concrete, &plan.formats, n_converted);
+                        Ok((traffic, plan)) => {
+                            let cost = cost(&plan.concrete, &plan.formats, traffic);
                             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                                 best = Some((cost, plan));
                             }
@@ -126,14 +132,16 @@ impl Search<'_> {
                     }
                 }
             }
-            if let Some((_, plan)) = best {
-                return Ok(plan);
+            let is_best = |cost: &Cost| n_converted > 0 || cost.traffic == 0;
+            if best.as_ref().is_some_and(|(cost, _)| is_best(cost)) {
+                break;
             }
         }
-        match first_error {
-            Some(error) => Err(error),
+        match (best, first_error) {
+            (Some((_, plan)), _) => Ok(plan),
+            (None, Some(error)) => Err(error),
             // No order suits what may not be converted: the naive one says why.
-            None => self.candidate(&self.vars, &[]),
+            (None, None) => self.candidate(&self.vars, &[]).map(|(_, plan)| plan),
         }
     }
 
@@ -149,8 +157,9 @@ impl Search<'_> {
             .collect()
     }
 
-    fn candidate(&self, order: &[IndexVar], converted: &[usize]) -> Result<Plan> {
-        let mut draft = Draft::new(self.naive.clone(), self.formats);
+    /// A plan with what its conversions and its workspaces of several modes move.
+    fn candidate(&self, order: &[IndexVar], converted: &[usize]) -> Result<(u64, Plan)> {
+        let mut draft = Draft::new(self.naive.clone(), self.formats, self.counts);
         for number in converted {
             let access = &self.operands[*number];
             let format = reordered(self.formats.of(access.tensor), access, order)?;
@@ -158,24 +167,29 @@ impl Search<'_> {
         }
         draft.reorder(order)?;
         draft.add_temporaries()?;
-        draft.finish()
+        Ok((draft.traffic as u64, draft.finish()?))
     }
 }
 
 /// A statement being planned.
 struct Draft<'a> {
     given: &'a Formats,
+    counts: Counts<'a>,
     schedule: Schedule,
     concrete: Concrete,
     /// Formats of the tensors that commands added.
     added: Vec<(TensorVar, Format)>,
     conversions: Vec<Conversion>,
+    /// Bytes that conversions and workspaces of several modes move.
+    traffic: f64,
 }
 
 impl<'a> Draft<'a> {
-    fn new(concrete: Concrete, given: &'a Formats) -> Self {
+    fn new(concrete: Concrete, given: &'a Formats, counts: Counts<'a>) -> Self {
         Self {
             given,
+            counts,
+            traffic: 0.0,
             schedule: Schedule::default(),
             concrete,
             added: Vec::new(),
@@ -211,6 +225,7 @@ impl<'a> Draft<'a> {
     }
 
     fn convert(&mut self, access: &Access, format: Format) -> Result<()> {
+        self.traffic += estimate::conversion(self.estimate().n_stored(access));
         let access = self.concrete.expr_text(&Expr::Access(access.clone()));
         self.say(format!("convert({access}, {format})"))
     }
@@ -269,12 +284,49 @@ impl<'a> Draft<'a> {
         let workspace = self
             .concrete
             .fresh_name(if inside.is_empty() { "t" } else { "w" });
-        let text = format!(
-            "precompute({}, {{{}}}, {workspace})",
-            self.concrete.expr_text(rhs),
-            names.join(", "),
-        );
-        self.say(text)
+        let text = |kind: &str| {
+            let (expr, names) = (self.concrete.expr_text(rhs), names.join(", "));
+            format!("precompute({expr}, {{{names}}}, {workspace}{kind})")
+        };
+        let (said, hashed) = (text(""), text(" : hashed"));
+        let (kind, traffic) = estimate::best_with_list(self.use_of(lhs, rhs, &loops, &inside));
+        if inside.len() > 1 {
+            self.traffic += traffic;
+        }
+        let before = (self.concrete.clone(), self.schedule.clone());
+        self.say(said)?;
+        let added = self.concrete.tensor(&workspace);
+        let is_listed = added.is_some_and(|added| {
+            workspace_kind(&self.concrete, self.given, added) == WorkspaceKind::Listed
+        });
+        if is_listed && !inside.is_empty() && kind == WorkspaceKind::Hashed {
+            (self.concrete, self.schedule) = before;
+            self.say(hashed)?;
+        }
+        Ok(())
+    }
+
+    /// What is asked of a workspace over `modes` that collects `rhs` in `loops`.
+    fn use_of(&self, lhs: &Access, rhs: &Expr, loops: &[IndexVar], modes: &[IndexVar]) -> Use {
+        let estimate = self.estimate();
+        let is_outside = |var: &&IndexVar| lhs.uses(**var) && !modes.contains(var);
+        let outside: Vec<IndexVar> = loops.iter().filter(is_outside).copied().collect();
+        let writes = estimate.computed(rhs, loops);
+        let element = self.concrete.tensors[lhs.tensor].element;
+        Use {
+            positions: estimate.points(modes),
+            value_bytes: element.size() as f64,
+            writes,
+            runs: estimate.points(&outside).min(writes),
+        }
+    }
+
+    fn estimate(&self) -> Estimate<'_> {
+        Estimate {
+            concrete: &self.concrete,
+            formats: self.given,
+            counts: self.counts,
+        }
     }
 
     fn name(&self, var: IndexVar) -> &str {

@@ -89,7 +89,13 @@ pub(crate) fn compile_for(
             widths::of_result(program, statement, format, known)
         }
     };
-    let planned = plan_program(program.clone(), formats, schedule.as_ref(), &widths)?;
+    let planned = plan_program(
+        program.clone(),
+        formats,
+        schedule.as_ref(),
+        &widths,
+        &|name| inputs.get(name).map(|tensor| tensor.n_stored() as u64),
+    )?;
     let mut statements = Vec::new();
     for plan in planned.plans {
         let name = format!(
