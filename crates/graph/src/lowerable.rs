@@ -28,7 +28,11 @@ use crate::space::{Scope, Space, space};
 use crate::workspace::feeds_stored_level;
 
 /// The most cases that the loops of one nest may have together.
-const MAX_CASES: usize = 64;
+const MAX_CASES: usize = 512;
+
+/// The most cases that one loop may have: those of three operands any of which
+/// may be missing are 19, those of four 65.
+const MAX_LOOP_CASES: usize = 64;
 
 /// Whether `concrete` can be lowered as it stands with these formats.
 ///
@@ -295,7 +299,7 @@ impl Check<'_> {
                     true => so_far,
                     false => so_far.saturating_mul(n_cases),
                 };
-                if total > MAX_CASES || n_cases > MAX_CASES {
+                if total > MAX_CASES || n_cases > MAX_LOOP_CASES {
                     return Err(self.too_large(*var));
                 }
                 let merged = merged.union(&operands).copied().collect();

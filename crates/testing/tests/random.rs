@@ -5,7 +5,7 @@
 //! comparison is of bits, patterns included. `SPARSEC_CASES=N` runs N programs
 //! (one in [`C_EVERY`] also as C); the seed is fixed unless `SPARSEC_SEED` is set.
 //!
-//! A refusal of planning is an answer too, but few may be refused, or the test
+//! A refusal of planning is an answer too, and none is given now, or the test
 //! would show nothing.
 //!
 //! Plans are run once more with random commands on top: a schedule changes nothing.
@@ -521,7 +521,7 @@ fn random_programs_agree_with_the_oracle() {
     );
     assert!(
         tally.refused.is_empty(),
-        "few programs are refused: {}",
+        "no program is refused: {}",
         tally.refused.join("\n")
     );
     assert!(
