@@ -27,24 +27,26 @@ result needs them in order.
 Convert the operand to an ordered format, such as `scoo` instead of `coo`.";
     MERGE_TOO_LARGE = "E0305", "too many operands merged in one loop",
     "Each operand that may be missing at a coordinate doubles the cases of a loop. The kernel of this
-statement would have too many.
+statement would have too many. Such a statement is split by itself, but not where a schedule says how
+it is computed.
 
-    F(i,j) = A(i,j) + B(i,j) + C(i,j) + D(i,j) + E(i,j)
+    reorder(i, j)          for F(i,j) = A(i,j) + B(i,j) + C(i,j) + D(i,j) + E(i,j)
 
-Name part of the sum: `T(i,j) = A(i,j) + B(i,j) + C(i,j); F(i,j) = T(i,j) + D(i,j) + E(i,j)`.";
+Leave out the schedule, or name part of the sum:
+`T(i,j) = A(i,j) + B(i,j) + C(i,j); F(i,j) = T(i,j) + D(i,j) + E(i,j)`.";
     SPARSE_REDUCTION = "E0306", "a sparse result cannot be accumulated into",
     "A stored entry of a sparse result is written once. Here an assignment with an operator would
 combine values into it.
 
 Collect the values first: `precompute(…, {}, t)`, or store the result as `dense`.";
-    WORKSPACE_MODES = "E0307", "a workspace that this version does not have",
+    WORKSPACE_MODES = "E0307", "a workspace that does not know what is stored",
     "The values of a sparse result are collected in a workspace that lists the coordinates stored in
-it. This version has such workspaces of one mode only, for values that are the operator's identity
-where no operand is stored (as zero is for a sum).
+it. A `dense` one does not, and none can where the values are not the operator's identity where no
+operand is stored (as zero is for a sum): then every coordinate gets a value.
 
-    C(i,j) = A(k,i) * B(k,j)     A, B : csr, so k is outside both i and j
+    precompute(A(i,k) * B(k,j), {j}, w : dense)      C : csr
 
-Store an operand in another mode order (here `A : csc`), or the result as `dense`.";
+Leave out the kind or write `w : listed`; or leave out the schedule.";
     RESULT_FORMAT = "E0308", "a format that this version does not assemble",
     "The statement is understood, but its result is asked for in a format that no kernel of this
 version writes: one whose last level repeats coordinates.
