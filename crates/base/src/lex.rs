@@ -86,6 +86,12 @@ impl Tokens {
         self.tokens[(self.next + n).min(self.tokens.len() - 1)]
     }
 
+    /// Where the token before the next one stands; the first one where none was
+    /// taken.
+    pub fn peek_before(&self) -> Span {
+        self.tokens[self.next.saturating_sub(1)].span
+    }
+
     /// Takes the next token.
     pub fn take(&mut self) -> Token {
         let token = self.peek();

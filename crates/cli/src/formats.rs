@@ -20,31 +20,48 @@ pub(crate) fn formats(screen: &mut Screen) -> Result<u8> {
 }
 
 fn text() -> String {
-    let mut rows = vec![["preset", "order", "what it is", "as a map"].map(str::to_owned)];
+    let head = ["preset", "order", "what it is", "as operand", "as result"];
+    let mut rows = vec![head.map(str::to_owned)];
     rows.extend(presets().iter().map(|preset| {
         let order = preset
             .order
             .map_or("any".to_owned(), |order| order.to_string());
+        let (operand, result) = steps(preset);
         [
-            preset.name.to_owned(),
+            preset.text(shown_order(preset)),
             order,
             preset.summary.to_owned(),
-            map(preset),
+            operand,
+            result,
         ]
     }));
     let mut out = table(&rows);
     out.push('\n');
-    let mut rows = vec![["level", "arrays", "can", "a position is"].map(str::to_owned)];
+    let maps = presets()
+        .iter()
+        .map(|preset| [preset.text(shown_order(preset)), map(preset)]);
+    let head = ["preset", "as a map"].map(str::to_owned);
+    out.push_str(&table(
+        &std::iter::once(head).chain(maps).collect::<Vec<_>>(),
+    ));
+    out.push('\n');
+    let head = ["level", "arrays", "can", "in kernels", "what it holds"];
+    let mut rows = vec![head.map(str::to_owned)];
     rows.extend(LevelKind::ALL.map(|kind| {
         let spec = kind.spec();
         [
-            spec.name.to_owned(),
+            kind.text(),
             arrays(spec.arrays).join(" "),
             abilities(spec.capabilities).join(", "),
+            match kind.is_native() {
+                true => "native".to_owned(),
+                false => "converted".to_owned(),
+            },
             spec.summary.to_owned(),
         ]
     }));
     out.push_str(&table(&rows));
+    out.push_str("\nA conversion is a command `convert(NAME, FORMAT)` of the plan.\n");
     out.push_str("\nWith `-f NAME=…` a tensor is stored in a preset, or in a map of levels:\n");
     out.push_str("  -f A=csr    -f 'A=(i, j) -> (j : compressed, i : compressed)'    -f A=coo\n");
     out.push_str(
@@ -58,8 +75,12 @@ fn value() -> Value {
     let presets: Vec<Value> = presets()
         .iter()
         .map(|preset| {
+            let (operand, result) = steps(preset);
             json!({
                 "name": preset.name,
+                "text": preset.text(shown_order(preset)),
+                "operand": operand,
+                "result": result,
                 "order": preset.order,
                 "summary": preset.summary,
                 "map": map(preset),
@@ -74,6 +95,7 @@ fn value() -> Value {
                 "name": spec.name,
                 "summary": spec.summary,
                 "arrays": arrays(spec.arrays),
+                "native": kind.is_native(),
                 "can": abilities(spec.capabilities),
                 "relation": spec.fragment,
             })
@@ -82,20 +104,36 @@ fn value() -> Value {
     json!({ "presets": presets, "levels": levels })
 }
 
+fn shown_order(preset: &Preset) -> usize {
+    preset.order.unwrap_or(SHOWN_ORDER)
+}
+
+/// How kernels read an operand in the preset, and how they write a result: as it
+/// is, or through a conversion.
+fn steps(preset: &Preset) -> (String, String) {
+    let Some(format) = preset.format(shown_order(preset)) else {
+        return (String::new(), String::new());
+    };
+    let nearest = format.nearest().short_name();
+    let step = |is_native, conversion: String| match is_native {
+        true => "native".to_owned(),
+        false => conversion,
+    };
+    (
+        step(format.is_native(), format!("converted to {nearest}")),
+        step(format.is_assembled(), format!("converted from {nearest}")),
+    )
+}
+
 /// The preset as a map, for order 2 where it fits any.
 fn map(preset: &Preset) -> String {
-    let order = preset.order.unwrap_or(SHOWN_ORDER);
     preset
-        .format(order)
+        .format(shown_order(preset))
         .map_or(String::new(), |format| format.to_string())
 }
 
 fn arrays(parts: &[Part]) -> Vec<&'static str> {
-    let name = |part: &Part| match part {
-        Part::Pos => "pos",
-        Part::Crd => "crd",
-    };
-    parts.iter().map(name).collect()
+    parts.iter().map(|part| part.name()).collect()
 }
 
 fn abilities(can: Capabilities) -> Vec<&'static str> {

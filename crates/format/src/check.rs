@@ -3,12 +3,18 @@
 //! A checked format keeps these, and everything that reads formats relies on
 //! them:
 //!
-//! 1. there are at most [`MAX_ORDER`](crate::MAX_ORDER) modes, and they have names of their own, each a name of the format language;
-//! 2. every mode is stored by exactly one level;
-//! 3. a level has only properties that its kind may have;
-//! 4. the level above a `singleton` is nonunique;
+//! 1. there are at most [`MAX_ORDER`](crate::MAX_ORDER) modes, and they have
+//!    names of their own, each a name of the format language;
+//! 2. the levels determine the coordinate of every mode, and none stores what
+//!    another one stores;
+//! 3. a level has only properties that its kind may have, and stands where its
+//!    kind may stand (`kinds.rs`);
+//! 4. the level above a `singleton` is nonunique, or the levels above it leave
+//!    one entry: they store `#i` and determine `i`;
 //! 5. the level below a nonunique level, where there is one, is a `singleton`;
-//! 6. a `singleton` below a nonordered level is nonordered.
+//! 6. a `singleton` below a nonordered level is nonordered;
+//! 7. what is mirrored is a triangle, and what is sorted along a curve is a
+//!    list of coordinates.
 //!
 //! By 4 and 5 levels fall into **chains**: nonunique levels and the singletons
 //! below them, which share one position for each entry. Above and below a
@@ -22,8 +28,12 @@
 use sparsec_base::lex::{Kind, Tokens};
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
-use crate::format::Level;
+use crate::coordinate::Coordinate;
+use crate::format::{Format, Level};
+use crate::map::undetermined;
 use crate::order::check_order;
+
+mod kinds;
 
 /// A property that a level has beyond its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,47 +76,59 @@ pub(crate) struct Places {
     pub(crate) head: Span,
     pub(crate) modes: Vec<Span>,
     pub(crate) levels: Vec<LevelPlace>,
+    /// The clauses that are not widths.
+    pub(crate) clauses: Option<Span>,
 }
 
 /// Where the parts of a level stand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LevelPlace {
-    pub(crate) mode: Span,
+    pub(crate) coordinate: Span,
     /// The kind with its properties.
     pub(crate) kind: Span,
     pub(crate) properties: Vec<(Property, Span)>,
 }
 
 impl LevelPlace {
+    /// The place of a level that has no text of its own.
+    pub(crate) fn at(place: Span) -> Self {
+        Self {
+            coordinate: place,
+            kind: place,
+            properties: Vec::new(),
+        }
+    }
+
     fn property(&self, property: Property) -> Span {
         let found = self.properties.iter().find(|(p, _)| *p == property);
         found.map_or(self.kind, |(_, span)| *span)
     }
 }
 
-/// Refuses what is no format, with a caret into its text.
-pub(crate) fn check(
-    source: &Source,
-    places: &Places,
-    modes: &[String],
-    levels: &[Level],
-) -> Result<()> {
+/// Refuses what is no format, with a caret into its text. The parts of a union
+/// are checked one by one.
+pub(crate) fn check(source: &Source, places: &Places, format: &Format) -> Result<()> {
     let check = Check {
         source,
         places,
-        modes,
-        levels,
+        format,
+        modes: &format.modes,
+        levels: &format.levels,
     };
-    check_order(modes.len()).map_err(|error| error.at(source, places.head, "too many"))?;
+    check_order(format.modes.len()).map_err(|error| error.at(source, places.head, "too many"))?;
     check.mode_names()?;
+    check.coordinates()?;
     check.modes_stored()?;
     check.properties()?;
-    check.chains()
+    check.kinds()?;
+    check.chains()?;
+    check.clauses()
 }
 
 struct Check<'a> {
     source: &'a Source,
     places: &'a Places,
+    format: &'a Format,
     modes: &'a [String],
     levels: &'a [Level],
 }
@@ -133,43 +155,63 @@ impl Check<'_> {
     }
 
     fn modes_stored(&self) -> Result<()> {
-        let mut level_of: Vec<Option<usize>> = vec![None; self.modes.len()];
         for (number, level) in self.levels.iter().enumerate() {
-            let place = self.places.levels[number].mode;
-            let Some(slot) = level_of.get_mut(level.mode()) else {
-                return Err(unknown_mode(
-                    self.source,
-                    place,
-                    &level.mode().to_string(),
-                    self.modes,
-                ));
+            let same = |other: &Level| other.coordinate == level.coordinate;
+            let Some(first) = self.levels[..number].iter().position(same) else {
+                continue;
             };
-            if let Some(first) = *slot {
-                let name = &self.modes[level.mode()];
-                let message = format!("mode `{name}` is stored by two levels");
-                return Err(Diagnostic::new(code::MODE_STORED_TWICE, message)
-                    .at(
-                        self.source,
-                        place,
-                        format!("level {number} stores it again"),
-                    )
-                    .also(
-                        self.source,
-                        self.places.levels[first].mode,
-                        format!("level {first} stores it"),
-                    )
-                    .help("store each mode in exactly one level"));
-            }
-            *slot = Some(number);
+            let name = level.coordinate.text(self.modes);
+            let what = match level.coordinate {
+                Coordinate::Mode(_) => "mode ",
+                _ => "",
+            };
+            let message = format!("{what}`{name}` is stored by two levels");
+            return Err(Diagnostic::new(code::MODE_STORED_TWICE, message)
+                .at(
+                    self.source,
+                    self.places.levels[number].coordinate,
+                    format!("level {number} stores it again"),
+                )
+                .also(
+                    self.source,
+                    self.places.levels[first].coordinate,
+                    format!("level {first} stores it"),
+                )
+                .help("store each mode in exactly one level"));
         }
-        let Some(missing) = level_of.iter().position(Option::is_none) else {
+        let Some(&missing) = undetermined(self.format).first() else {
             return Ok(());
         };
         let name = &self.modes[missing];
-        let message = format!("no level stores mode `{name}`");
-        Err(Diagnostic::new(code::MODE_NOT_STORED, message)
-            .at(self.source, self.places.modes[missing], "has no level")
-            .help(format!("add a level such as `{name} : compressed`")))
+        let mut levels = self.levels.iter();
+        let is_in = |level: &Level| {
+            let mut found = false;
+            level
+                .coordinate
+                .for_each_mode(&mut |mode| found |= mode == missing);
+            found
+        };
+        let Some(number) = levels.position(is_in) else {
+            let message = format!("no level stores mode `{name}`");
+            return Err(Diagnostic::new(code::MODE_NOT_STORED, message)
+                .at(self.source, self.places.modes[missing], "has no level")
+                .help(format!("add a level such as `{name} : compressed`")));
+        };
+        let message = format!("the levels do not tell the coordinate of `{name}`");
+        let error = Diagnostic::new(code::NOT_DETERMINED, message).at(
+            self.source,
+            self.places.levels[number].coordinate,
+            format!("several `{name}` have the same coordinate here"),
+        );
+        Err(match &self.levels[number].coordinate {
+            Coordinate::FloorDivide(a, by) if a.mode() == Some(missing) => {
+                error.help(format!("add a level such as `{name} mod {by} : dense`"))
+            }
+            Coordinate::Modulo(a, by) if a.mode() == Some(missing) => error.help(format!(
+                "add a level such as `{name} floordiv {by} : dense`"
+            )),
+            _ => error.help(format!("add a level of `{name}`")),
+        })
     }
 
     fn properties(&self) -> Result<()> {
@@ -178,7 +220,7 @@ impl Check<'_> {
                 if !property.of(level) || property.fits(level) {
                     continue;
                 }
-                let (kind, property_name) = (level.kind.spec().name, property.name());
+                let (kind, property_name) = (level.kind.text(), property.name());
                 let message = format!("a `{kind}` level cannot be `{property_name}`");
                 return Err(Diagnostic::new(code::PROPERTY_MISFIT, message)
                     .at(
@@ -205,7 +247,7 @@ impl Check<'_> {
                 continue;
             };
             let (parent, parent_place) = (&self.levels[above], &self.places.levels[above]);
-            if single && parent.unique {
+            if single && parent.unique && !self.leaves_one(number) {
                 return Err(self.singleton_parent(place, Some(above)));
             }
             if !single && !parent.unique {
@@ -228,6 +270,16 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// Whether the levels above `number` leave one entry below each position.
+    fn leaves_one(&self, number: usize) -> bool {
+        self.levels[..number]
+            .iter()
+            .any(|level| match &level.coordinate {
+                Coordinate::Rank { of, .. } => self.format.determines(number, of),
+                _ => false,
+            })
+    }
+
     fn singleton_parent(&self, place: &LevelPlace, above: Option<usize>) -> Diagnostic {
         let error = Diagnostic::new(
             code::SINGLETON_PARENT,
@@ -247,7 +299,7 @@ impl Check<'_> {
                 "holds each coordinate once",
             );
         if kind.capabilities().may_repeat {
-            error.help(format!("write `{}(nonunique)` above it", kind.spec().name))
+            error.help(format!("write `{}(nonunique)` above it", kind.text()))
         } else {
             error.help("make this level `compressed`")
         }

@@ -98,8 +98,15 @@ impl Statistics {
         let order = self.extents.len();
         let mut formats: Vec<(String, Format)> = Vec::new();
         // Lists come last; in order, so that kernels can merge them.
-        let fitting = || presets().iter().filter(|preset| preset.fits(order));
-        let named = |preset: &Preset| (preset.name.to_owned(), preset.build(order));
+        let native = |preset: &Preset| {
+            let format = preset.format(order);
+            format.is_some_and(|format| format.is_assembled())
+        };
+        let fitting = || presets().iter().filter(|preset| native(preset));
+        let named = |preset: &Preset| {
+            let format = preset.build(order, &preset.examples(order));
+            (preset.name.to_owned(), format)
+        };
         let (lists, others): (Vec<&Preset>, Vec<&Preset>) =
             fitting().partition(|preset| is_list(preset, order));
         formats.extend(others.into_iter().map(named));
@@ -182,7 +189,7 @@ impl Statistics {
 
 /// Whether a preset is a list of coordinates: without a tree below the first.
 fn is_list(preset: &Preset, order: usize) -> bool {
-    let format = preset.build(order);
+    let format = preset.build(order, &preset.examples(order));
     let mut levels = format.levels().iter();
     levels.any(|level| !level.unique || !level.ordered)
 }

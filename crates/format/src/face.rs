@@ -14,21 +14,29 @@
 //! ```
 //!
 //! `N0`, `N1`, … are the extents of the modes, `posL` and `crdL` the arrays of
-//! level `L`. The number `M` of parents that a fragment speaks of is the number
+//! level `L`. A level of another expression than a mode has that expression for
+//! its coordinate, counted from its least value, and the extent `LL`; a rank is
+//! an integer that only has to exist. The number `M` of parents that a fragment speaks of is the number
 //! of positions in the level above, in the same terms.
 
 use sparsec_base::{Source, arena::Id};
-use sparsec_relation::{Conjunction, Expression, Relation, Rewrite, Variable};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Expression, Relation, Rewrite, Variable,
+};
 
+use crate::coordinate::Coordinate;
 use crate::format::Format;
 use crate::level::LevelKind;
+use crate::region::Side;
 
 impl Format {
     /// The stored positions and the coordinates that they hold: a position in
     /// each level, outermost first, to a coordinate in each mode.
     ///
     /// The last position is that of the value. Symbolic are the extents `N0`,
-    /// `N1`, … of the modes, and `posL` and `crdL` for the arrays of level `L`.
+    /// `N1`, … of the modes, `LL` of levels that store no mode, and `posL`, `crdL`
+    /// and so on for the arrays of level `L`. Of a union this is the relation of
+    /// the first part, and mirror images are left out.
     ///
     /// ```
     /// use sparsec_format::Format;
@@ -47,27 +55,81 @@ impl Format {
         let positions: Vec<Variable> = whole.inputs().collect();
         let coordinates: Vec<Variable> = whole.outputs().collect();
 
+        let modes: Vec<Expression> = coordinates
+            .iter()
+            .copied()
+            .map(Expression::Variable)
+            .collect();
         let mut parent = Expression::Integer(0);
         let mut n_parents = Expression::Integer(1);
         for (number, level) in self.levels.iter().enumerate() {
             let position = Expression::Variable(positions[number]);
+            let (coordinate, extent) = match &level.coordinate {
+                Coordinate::Mode(mode) => (
+                    modes[*mode].clone(),
+                    Expression::Constant(format!("N{mode}")),
+                ),
+                Coordinate::Rank { below, .. } => {
+                    let rank = whole.add_exists(format!("r{number}"));
+                    let extent = match below {
+                        Some(below) => Expression::Integer(*below as i64),
+                        None => {
+                            Expression::Call(format!("size{number}"), vec![Expression::Integer(0)])
+                        }
+                    };
+                    (Expression::Variable(rank), extent)
+                }
+                computed => {
+                    let value = Box::new(computed.expression(&modes));
+                    (
+                        Expression::Subtract(value, Box::new(computed.least())),
+                        Expression::Constant(format!("L{number}")),
+                    )
+                }
+            };
             let place = Place {
                 level: number,
-                mode: level.mode(),
-                tuple: [
-                    parent,
-                    Expression::Variable(coordinates[level.mode()]),
-                    position.clone(),
-                ],
+                kind: level.kind,
+                tuple: [parent, coordinate, position.clone()],
+                extent,
                 n_parents,
             };
             whole.conjoin(&fragment(level.kind), &place);
             n_parents = n_positions(level.kind).rewritten(&place);
             parent = position;
         }
+        self.bound_modes(&mut whole, &modes);
         Relation::new(vec![whole])
             .expect("fragments use names in one role")
             .simplified()
+    }
+
+    /// The bounds of modes that no level stores as they are, and of the region.
+    fn bound_modes(&self, whole: &mut Conjunction, modes: &[Expression]) {
+        let is_stored = |mode| {
+            let mut levels = self.levels.iter();
+            levels.any(|level| level.coordinate.mode() == Some(mode))
+        };
+        for (mode, coordinate) in modes.iter().enumerate() {
+            if !is_stored(mode) {
+                whole.add(Constraint {
+                    first: Expression::Integer(0),
+                    rest: vec![
+                        (Comparison::LessEqual, coordinate.clone()),
+                        (Comparison::Less, Expression::Constant(format!("N{mode}"))),
+                    ],
+                });
+            }
+        }
+        if let Some(region) = self.region {
+            let [a, b] = region.modes.map(|mode| modes[mode].clone());
+            let comparison = match region.side {
+                Side::Lower => Comparison::GreaterEqual,
+                Side::Upper => Comparison::LessEqual,
+                Side::Diagonal => Comparison::Equal,
+            };
+            whole.add(Constraint::new(a, comparison, b));
+        }
     }
 }
 
@@ -97,9 +159,11 @@ fn n_positions(kind: LevelKind) -> Expression {
 /// Where a level stands in a format: what the names of its kind mean there.
 struct Place {
     level: usize,
-    mode: usize,
+    kind: LevelKind,
     /// In place of `p`, `i` and `q`.
     tuple: [Expression; 3],
+    /// In place of `N`.
+    extent: Expression,
     /// In place of `M`.
     n_parents: Expression,
 }
@@ -111,9 +175,13 @@ impl Rewrite for Place {
 
     fn constant(&self, name: &str) -> Expression {
         match name {
-            "N" => Expression::Constant(format!("N{}", self.mode)),
+            "N" => self.extent.clone(),
             "M" => self.n_parents.clone(),
-            _ => panic!("a level kind speaks of `M` and `N` only, not of `{name}`"),
+            "K" => match self.kind {
+                LevelKind::Structured { n, .. } => Expression::Integer(n.into()),
+                _ => panic!("only `structured` stores a number of coordinates"),
+            },
+            _ => panic!("a level kind speaks of `M`, `N` and `K` only, not of `{name}`"),
         }
     }
 

@@ -1,11 +1,15 @@
 //! The format tree: modes, levels, widths.
 
+use std::hash::{Hash, Hasher};
+
 use sparsec_base::{IndexWidth, Result, Source};
 
 use crate::check::check;
 use crate::coordinate::Coordinate;
 use crate::level::LevelKind;
+use crate::map::undetermined;
 use crate::print::print;
+use crate::region::{Mirror, Region};
 
 /// How the entries of a tensor are arranged in arrays.
 ///
@@ -21,6 +25,33 @@ pub struct Format {
     pub(crate) modes: Vec<String>,
     pub(crate) levels: Vec<Level>,
     pub(crate) widths: Widths,
+    /// The entries that are stored, where it is not all of them.
+    pub(crate) region: Option<Region>,
+    /// What stored entries stand for beside themselves; the region is a triangle then.
+    pub(crate) mirror: Option<Mirror>,
+    /// The curve along which entries are sorted.
+    pub(crate) order: Option<Coordinate>,
+    pub(crate) fill: Option<Fill>,
+    /// The further parts of a union, of the same modes and without such parts.
+    pub(crate) rest: Vec<Format>,
+}
+
+/// A fill that a format declares.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill(pub f64);
+
+impl PartialEq for Fill {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
+
+impl Eq for Fill {}
+
+impl Hash for Fill {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
 }
 
 /// One level of storage.
@@ -35,6 +66,8 @@ pub struct Level {
     /// Whether coordinates ascend below one parent position; for a singleton,
     /// below equal coordinates of the levels above it that share its position.
     pub ordered: bool,
+    /// The widths declared for this level's own arrays.
+    pub widths: Widths,
 }
 
 impl Level {
@@ -45,6 +78,7 @@ impl Level {
             kind,
             unique: true,
             ordered: true,
+            widths: Widths::default(),
         }
     }
 
@@ -81,8 +115,8 @@ impl Format {
     /// A format of these modes and levels.
     ///
     /// # Errors
-    /// `E0101` for a mode whose name is no name, and `E0116` to `E0123` for
-    /// what is no format; the caret points into the format's text as it would
+    /// `E0101` for a mode whose name is no name, and `E0116` to `E0123`, `E0125`
+    /// to `E0127` for what is no format; the caret points into the format's text as it would
     /// print.
     ///
     /// ```
@@ -100,12 +134,20 @@ impl Format {
         modes: impl IntoIterator<Item = S>,
         levels: Vec<Level>,
     ) -> Result<Self> {
-        let format = Self {
-            modes: modes.into_iter().map(Into::into).collect(),
+        Self::unchecked(modes.into_iter().map(Into::into).collect(), levels).checked()
+    }
+
+    pub(crate) fn unchecked(modes: Vec<String>, levels: Vec<Level>) -> Self {
+        Self {
+            modes,
             levels,
             widths: Widths::default(),
-        };
-        format.checked()
+            region: None,
+            mirror: None,
+            order: None,
+            fill: None,
+            rest: Vec::new(),
+        }
     }
 
     /// The same format with the levels storing these modes, outermost first.
@@ -139,13 +181,17 @@ impl Format {
     #[must_use]
     pub fn with_widths(mut self, widths: Widths) -> Self {
         self.widths = widths;
+        self.rest = self
+            .rest
+            .into_iter()
+            .map(|part| part.with_widths(widths))
+            .collect();
         self
     }
 
     fn checked(self) -> Result<Self> {
-        let (text, places) = print(&self.modes, &self.levels, self.widths);
-        let source = Source::new("format", text);
-        check(&source, &places, &self.modes, &self.levels)?;
+        let (text, places) = print(&self);
+        check(&Source::new("format", text), &places, &self)?;
         Ok(self)
     }
 
@@ -159,7 +205,7 @@ impl Format {
         &self.modes
     }
 
-    /// The levels, outermost first.
+    /// The levels, outermost first; of a union those of its first part.
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
@@ -169,38 +215,152 @@ impl Format {
         self.widths
     }
 
+    /// The entries that are stored, where it is not all of them.
+    pub fn region(&self) -> Option<Region> {
+        self.region
+    }
+
+    /// What stored entries stand for beside themselves.
+    pub fn mirror(&self) -> Option<Mirror> {
+        self.mirror
+    }
+
+    /// The curve along which entries are sorted, where it is not the order of
+    /// the levels.
+    pub fn order_key(&self) -> Option<&Coordinate> {
+        self.order.as_ref()
+    }
+
+    /// The fill of tensors of which nothing else is said.
+    pub fn fill(&self) -> Option<f64> {
+        self.fill.map(|fill| fill.0)
+    }
+
+    /// How many parts the format is a union of.
+    pub fn n_parts(&self) -> usize {
+        1 + self.rest.len()
+    }
+
+    /// The parts of a union, each as a format of its own; of other formats the
+    /// format itself.
+    ///
+    /// ```
+    /// use sparsec_format::FormatSpec;
+    /// let hybrid = "hyb(2)".parse::<FormatSpec>()?.resolve(2)?;
+    /// let parts: Vec<String> = hybrid.parts().iter().map(ToString::to_string).collect();
+    /// assert_eq!(parts[0], "(i, j) -> (#i < 2 : dense, i : dense, j : singleton)");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn parts(&self) -> Vec<Self> {
+        let first = Self {
+            rest: Vec::new(),
+            ..self.clone()
+        };
+        std::iter::once(first)
+            .chain(self.rest.iter().cloned())
+            .collect()
+    }
+
+    /// The format that a tensor has whose mode `m` is mode `modes[m]` of one in
+    /// this format, and whose arrays are the same. Names stay in their places.
+    ///
+    /// # Panics
+    /// If `modes` does not name every mode once.
+    #[must_use]
+    pub fn with_modes_moved(&self, modes: &[usize]) -> Self {
+        let place = |mode: usize| {
+            let place = modes.iter().position(|&from| from == mode);
+            place.expect("every mode is named")
+        };
+        let pair = |pair: [usize; 2]| pair.map(place);
+        Self {
+            levels: (self.levels.iter())
+                .map(|level| Level {
+                    coordinate: level.coordinate.with_modes(&place),
+                    ..level.clone()
+                })
+                .collect(),
+            region: self.region.map(|region| Region {
+                modes: pair(region.modes),
+                ..region
+            }),
+            mirror: self.mirror.map(|mirror| Mirror {
+                modes: pair(mirror.modes),
+                ..mirror
+            }),
+            order: self.order.as_ref().map(|key| key.with_modes(&place)),
+            rest: self
+                .rest
+                .iter()
+                .map(|part| part.with_modes_moved(modes))
+                .collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether the levels down to this many determine a coordinate of each of
+    /// these modes.
+    pub(crate) fn determines(&self, n_levels: usize, modes: &[usize]) -> bool {
+        let outer = Self {
+            levels: self.levels[..n_levels].to_vec(),
+            rest: Vec::new(),
+            ..self.clone()
+        };
+        let unknown = undetermined(&outer);
+        modes.iter().all(|mode| !unknown.contains(mode))
+    }
+
     /// The level that stores `mode`.
     ///
     /// # Panics
-    /// If the format has no such mode.
+    /// If no level stores it as it is.
     pub fn level_of_mode(&self, mode: usize) -> usize {
         self.levels
             .iter()
             .position(|level| level.coordinate.mode() == Some(mode))
-            .expect("every mode of a checked format has a level")
+            .expect("every mode of a plain format has a level")
     }
 
     /// The mode of each level, outermost first.
+    ///
+    /// # Panics
+    /// If the format is not [plain](Self::is_plain).
     pub fn level_order(&self) -> Vec<usize> {
         self.levels.iter().map(Level::mode).collect()
     }
 
-    /// Whether both arrange entries in the same arrays: equal but for the
-    /// names of modes.
-    pub fn stores_like(&self, other: &Self) -> bool {
-        self.levels == other.levels && self.widths == other.widths
-    }
-
-    /// Whether every level stores a mode itself, so that the coordinates of an
-    /// entry stand in its levels as they are.
+    /// Whether every entry is stored once, in one part, at the coordinates that
+    /// it has: each level stores a mode as it is.
     pub fn is_plain(&self) -> bool {
         let mut levels = self.levels.iter();
-        levels.all(|level| level.coordinate.mode().is_some())
+        self.rest.is_empty()
+            && self.region.is_none()
+            && levels.all(|level| level.coordinate.mode().is_some())
     }
 
-    /// Whether every entry is stored: all levels are full. So is a scalar.
+    /// Whether positions and entries are the same: the format is plain, and
+    /// every position has one parent and one coordinate.
+    pub fn is_regular(&self) -> bool {
+        self.is_plain() && self.levels.iter().all(|level| level.kind.is_regular())
+    }
+
+    /// Whether kernels walk tensors in the format as they are; others are read
+    /// through a conversion.
+    pub fn is_native(&self) -> bool {
+        self.is_plain() && self.levels.iter().all(|level| level.kind.is_native())
+    }
+
+    /// Whether kernels assemble results in the format; others are made by a
+    /// conversion. Entries along a curve can be read, but have to be sorted; levels
+    /// with widths of their own can be read, but are checked as one when written.
+    pub fn is_assembled(&self) -> bool {
+        let has_own = |level: &Level| level.widths != Widths::default();
+        self.is_native() && self.order.is_none() && !self.levels.iter().any(has_own)
+    }
+
+    /// Whether every entry is stored: all levels are dense. So is a scalar.
     pub fn is_all_dense(&self) -> bool {
-        self.levels.iter().all(Level::is_full)
+        self.is_regular() && self.levels.iter().all(Level::is_full)
     }
 
     /// Whether some level stores only some of the coordinates.
@@ -210,7 +370,8 @@ impl Format {
 
     /// Whether entries stand in lexicographic order of their levels.
     pub fn is_ordered(&self) -> bool {
-        self.levels.iter().all(|level| level.ordered)
+        let is_ordered = |level: &Level| level.ordered && level.kind != LevelKind::Hashed;
+        self.levels.iter().all(is_ordered)
     }
 
     /// Whether no coordinates are stored twice. A nonunique level above does
@@ -260,6 +421,12 @@ impl Level {
     pub fn mode(&self) -> usize {
         let mode = self.coordinate.mode();
         mode.expect("the levels of a plain format store modes")
+    }
+
+    /// Whether the level keeps its extent in an array: that of ranks follows from
+    /// the entries.
+    pub fn has_size(&self) -> bool {
+        matches!(self.coordinate, Coordinate::Rank { below: None, .. })
     }
 
     /// Whether the level holds every coordinate of its mode.

@@ -7,7 +7,14 @@
 //! csr:  (i, j) -> (i : dense, j : compressed)
 //! csc:  (i, j) -> (j : dense, i : compressed)
 //! coo:  (i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonordered))
+//! dia:  (i, j) -> (j - i : compressed, i : range)
+//! msr:  (i, j) -> (i : dense), diagonal(i, j) | (i, j) -> (i : dense, j : compressed)
 //! ```
+//!
+//! A level may store an expression over the modes ([`Coordinate`]); a
+//! [`LevelMap`] computes the coordinates of levels from those of modes, and back.
+//! A format may store a part of the entries ([`Region`], [`Mirror`]) and be a
+//! union of several. The coordinates of every entry must follow from its levels.
 //!
 //! A level has two faces that must agree. Its **level face** says what it can
 //! do (iterate, locate, append: [`Capabilities`]); its **relation face** says
@@ -31,24 +38,30 @@ pub mod statistics;
 mod arrays;
 mod check;
 mod coordinate;
+mod deal;
 mod face;
 mod format;
+mod map;
+mod nearest;
 mod order;
 mod parse;
 mod preset;
 mod print;
+mod region;
 #[cfg(feature = "serde")]
 mod serde;
 mod spec;
 
-pub use arrays::{ArraySpec, Role};
+pub use arrays::{ArraySpec, Holds, Role};
 pub use choice::{Candidate, Choice};
 pub use coordinate::Coordinate;
-pub use format::{Format, Level, Widths};
+pub use format::{Fill, Format, Level, Widths};
 pub use level::{Capabilities, LevelKind};
+pub use map::{Curve, LevelMap};
 pub use order::{MAX_ORDER, check_order};
 pub use parse::parse_spec;
-pub use preset::{Preset, presets};
+pub use preset::{Parameters, Preset, presets};
+pub use region::{Mirror, Mirrored, Region, Side};
 pub use spec::FormatSpec;
 pub use statistics::{
     BlockFill, Distribution, Footprint, Group, MatrixStatistics, Statistics, Symmetry,

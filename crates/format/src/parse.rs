@@ -1,69 +1,48 @@
 //! Reading formats.
 //!
 //! ```text
-//! spec    := form { "," clause }
-//! form    := NAME                                           a preset
+//! spec    := part { "|" part }
+//! part    := form { "," clause }
+//! form    := NAME [ "(" INTEGER { "," INTEGER } ")" ]       a preset
 //!          | "(" [modes] ")" "->" "(" [levels] ")"          a map
 //! modes   := NAME { "," NAME }
 //! levels  := level { "," level }
-//! level   := NAME ":" kind [ "(" property { "," property } ")" ]
-//! kind    := "dense" | "compressed" | "singleton"
-//! property:= "nonunique" | "nonordered"
-//! clause  := ("pos" | "crd") "=" ("8" | "16" | "32" | "64")
+//! level   := coordinate ":" kind [ "(" property { "," property } ")" ]
+//! kind    := NAME [ "[" INTEGER "," INTEGER "]" ]
+//! property:= "nonunique" | "nonordered" | "soa" | width
+//! width   := ("pos" | "crd") "=" ("8" | "16" | "32" | "64")
+//! clause  := width | "fill" number | "order" coordinate
+//!          | ("symmetric" | "skew" | "hermitian" | "lower" | "upper" | "diagonal")
+//!            "(" NAME "," NAME ")"
 //! ```
 //!
-//! The format language has more than this version stores. What belongs to it
-//! is refused by name (`E0114`); anything else is a slip, and the diagnostic
-//! says what is closest.
+//! Coordinates are read in `parse/coordinate.rs`, clauses in `parse/clause.rs`.
 
 use sparsec_base::lex::{Kind, Tokens};
 use sparsec_base::suggest::closest;
-use sparsec_base::{Diagnostic, IndexWidth, Result, Source, Span, code};
+use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
-use crate::check::{LevelPlace, Places, Property, check, unknown_mode};
-use crate::format::{Format, Level, Widths};
+use crate::check::{LevelPlace, Places, Property, check};
+use crate::format::{Format, Level};
 use crate::level::LevelKind;
-use crate::preset::{Preset, presets};
-use crate::spec::{Form, FormatSpec};
+use crate::preset::{Parameters, Preset, WHOLE_RELATIONS, presets};
+use crate::spec::{Form, FormatSpec, SpecPart};
 
-const LATER_KINDS: [&str; 7] = [
-    "loose_compressed",
-    "structured",
-    "batch",
-    "range",
-    "bitmap",
-    "hashed",
-    "run_length",
-];
-const LATER_PRESETS: [&str; 13] = [
-    "bsr", "dia", "ell", "sell", "jds", "hyb", "msr", "csb", "sky", "hash", "hicoo", "alto", "mcoo",
-];
-/// The clauses that declare the widths of index arrays.
-const WIDTHS: [&str; 2] = ["pos", "crd"];
-const LATER_PROPERTIES: [&str; 1] = ["soa"];
-const LATER_CLAUSES: [&str; 7] = [
-    "symmetric",
-    "skew",
-    "hermitian",
-    "lower",
-    "upper",
-    "order",
-    "fill",
-];
-const LATER_EXPRESSIONS: [&str; 6] = ["floordiv", "mod", "+", "-", "*", "/"];
+mod clause;
+mod coordinate;
+
+pub(crate) use clause::Clauses;
 
 impl FormatSpec {
     /// Reads a format from the whole of a source.
     ///
     /// # Errors
     /// `E0101` to `E0103` for text that is not of the language, `E0110` to
-    /// `E0124` for a format that is wrong or not supported.
+    /// `E0129` and `E0133` for a format that is wrong or not supported.
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser {
-            tokens: Tokens::new(source, &["->"])?,
-        };
-        let spec = parser.spec()?;
-        parser.tokens.expect_end()?;
+        let mut tokens = Tokens::new(source, &["->"])?;
+        let spec = parse_spec(&mut tokens)?;
+        tokens.expect_end()?;
         Ok(spec)
     }
 }
@@ -76,14 +55,22 @@ impl FormatSpec {
 pub fn parse_spec(tokens: &mut Tokens) -> Result<FormatSpec> {
     let mut parser = Parser {
         tokens: tokens.clone(),
+        names: Vec::new(),
     };
-    let spec = parser.spec()?;
+    let mut parts = vec![parser.part()?];
+    while parser.tokens.eat("|") {
+        parts.push(parser.part()?);
+    }
+    let spec = FormatSpec::new(parser.source().clone(), parts)?;
     *tokens = parser.tokens;
     Ok(spec)
 }
 
 struct Parser {
     tokens: Tokens,
+    /// The modes by name. Of a map those on its left; to them come names that
+    /// clauses use, with their places, which have to be modes of the preset.
+    names: Vec<(String, Span)>,
 }
 
 impl Parser {
@@ -91,63 +78,110 @@ impl Parser {
         self.tokens.source()
     }
 
-    fn spec(&mut self) -> Result<FormatSpec> {
-        let (form, place) = match self.tokens.peek().kind {
-            Kind::Name => self.preset()?,
-            _ if self.tokens.at("(") => self.map()?,
+    fn part(&mut self) -> Result<SpecPart> {
+        self.names.clear();
+        match self.tokens.peek().kind {
+            Kind::Name => self.preset(),
+            _ if self.tokens.at("(") => self.map(),
             _ if self.tokens.at("{") => {
                 let place = self.tokens.peek().span;
-                return Err(self.later(place, "a format given as a relation"));
+                Err(self.later(place, "a format given as a relation"))
             }
-            _ => return Err(self.tokens.unexpected("a format")),
-        };
-        let widths = self.clauses()?;
-        if self.tokens.at("|") {
-            let place = self.tokens.peek().span;
-            return Err(self.later(place, "a union of formats"));
+            _ => Err(self.tokens.unexpected("a format")),
         }
-        let form = match form {
-            Form::Preset { preset, .. } => Form::Preset { preset, widths },
-            Form::Map(format) => Form::Map(format.with_widths(widths)),
+    }
+
+    fn preset(&mut self) -> Result<SpecPart> {
+        let (name, place) = self.tokens.name("a format")?;
+        let Some(preset) = Preset::find(&name) else {
+            return Err(self.unknown_preset(&name, place));
         };
-        Ok(FormatSpec {
-            source: self.source().clone(),
+        let mut arguments = Vec::new();
+        let mut whole = place;
+        if self.tokens.eat("(") {
+            loop {
+                let (size, span) = self.tokens.integer("a size")?;
+                if !(1..=1 << 31).contains(&size) {
+                    return Err(self.bad_arguments(preset, span, "a size is from 1 to 2^31"));
+                }
+                arguments.push(size);
+                whole = place.to(self.tokens.peek().span);
+                if !self.more(")")? {
+                    break;
+                }
+            }
+        }
+        let takes = match preset.parameters {
+            Parameters::None => 0..=0,
+            Parameters::One => 1..=1,
+            Parameters::EachMode => 1..=crate::MAX_ORDER,
+        };
+        if !takes.contains(&arguments.len()) {
+            let why = match preset.parameters {
+                Parameters::None => "it takes no numbers",
+                Parameters::One => "it takes one number",
+                Parameters::EachMode => "it takes the size of its blocks in each mode",
+            };
+            return Err(self.bad_arguments(preset, whole, why));
+        }
+        let clauses = self.clauses()?;
+        Ok(SpecPart {
             place,
-            form,
+            form: Form::Preset {
+                preset,
+                arguments,
+                clauses,
+            },
         })
     }
 
-    fn preset(&mut self) -> Result<(Form, Span)> {
-        let (name, place) = self.tokens.name("a format")?;
-        if let Some(preset) = Preset::find(&name) {
-            let widths = Widths::default();
-            return Ok((Form::Preset { preset, widths }, place));
-        }
-        if LATER_PRESETS.contains(&name.as_str()) {
-            return Err(self.later(place, &format!("the format `{name}`")));
+    fn bad_arguments(&self, preset: &Preset, place: Span, why: &str) -> Diagnostic {
+        let message = format!("`{}` is not written so: {why}", preset.name);
+        Diagnostic::new(code::PRESET_ARGUMENTS, message)
+            .at(self.source(), place, "not these")
+            .help(format!(
+                "write `{}`",
+                preset.text(preset.order.unwrap_or(2))
+            ))
+    }
+
+    fn unknown_preset(&self, name: &str, place: Span) -> Diagnostic {
+        if let Some((_, why)) = WHOLE_RELATIONS.iter().find(|(known, _)| *known == name) {
+            return self.later(
+                place,
+                &format!("the format `{name}`: {why}, which no level says"),
+            );
         }
         let message = format!("no format is called `{name}`");
         let names: Vec<_> = presets().iter().map(|preset| preset.name).collect();
-        let known = names.iter().chain(&LATER_PRESETS).copied();
-        Err(Diagnostic::new(code::UNKNOWN_FORMAT, message)
+        let whole = WHOLE_RELATIONS.iter().map(|(name, _)| *name);
+        Diagnostic::new(code::UNKNOWN_FORMAT, message)
             .at(self.source(), place, "no format has this name")
-            .help(did_you_mean(&name, known).unwrap_or_else(|| {
-                format!(
-                    "use one of `{}`, or a map such as `(i, j) -> (i : dense, j : compressed)`",
-                    names.join("`, `")
-                )
-            })))
+            .help(
+                did_you_mean(name, names.iter().copied().chain(whole)).unwrap_or_else(|| {
+                    format!(
+                        "use one of `{}`, or a map such as `(i, j) -> (i : dense, j : compressed)`",
+                        names.join("`, `")
+                    )
+                }),
+            )
     }
 
-    fn map(&mut self) -> Result<(Form, Span)> {
+    fn map(&mut self) -> Result<SpecPart> {
         let mut places = Places::default();
         let (modes, head) = self.modes(&mut places)?;
+        places.head = head;
+        self.names = modes
+            .iter()
+            .cloned()
+            .zip(places.modes.iter().copied())
+            .collect();
         self.tokens.expect("->")?;
         self.tokens.expect("(")?;
         let mut levels = Vec::new();
         if !self.tokens.eat(")") {
             loop {
-                let (level, place) = self.level(&modes)?;
+                let (level, place) = self.level()?;
                 levels.push(level);
                 places.levels.push(place);
                 if !self.more(")")? {
@@ -155,14 +189,31 @@ impl Parser {
                 }
             }
         }
-        check(self.source(), &places, &modes, &levels)?;
-        let widths = Widths::default();
-        let format = Format {
-            modes,
-            levels,
-            widths,
-        };
-        Ok((Form::Map(format), head))
+        self.known_modes(&modes)?;
+        let clauses = self.clauses()?;
+        self.known_modes(&modes)?;
+        places.clauses = clauses.place;
+        let mut format = Format::unchecked(modes, levels);
+        let source = self.source().clone();
+        clauses.add_to(&mut format, &source)?;
+        check(&source, &places, &format)?;
+        Ok(SpecPart {
+            place: head,
+            form: Form::Map(Box::new(format)),
+        })
+    }
+
+    /// Refuses names that are no modes of the map.
+    fn known_modes(&self, modes: &[String]) -> Result<()> {
+        match self.names.get(modes.len()) {
+            None => Ok(()),
+            Some((name, place)) => Err(crate::check::unknown_mode(
+                self.source(),
+                *place,
+                name,
+                modes,
+            )),
+        }
     }
 
     fn modes(&mut self, places: &mut Places) -> Result<(Vec<String>, Span)> {
@@ -183,13 +234,13 @@ impl Parser {
         Ok((modes, open.to(close)))
     }
 
-    fn level(&mut self, modes: &[String]) -> Result<(Level, LevelPlace)> {
-        let (mode, mode_place) = self.level_expression(modes)?;
+    fn level(&mut self) -> Result<(Level, LevelPlace)> {
+        let (coordinate, coordinate_place) = self.coordinate()?;
         self.tokens.expect(":")?;
         let (kind, kind_place) = self.kind()?;
-        let mut level = Level::new(mode, kind);
+        let mut level = Level::new(coordinate, kind);
         let mut place = LevelPlace {
-            mode: mode_place,
+            coordinate: coordinate_place,
             kind: kind_place,
             properties: Vec::new(),
         };
@@ -205,47 +256,58 @@ impl Parser {
         Ok((level, place))
     }
 
-    /// What a level stores: a mode, in this version.
-    fn level_expression(&mut self, modes: &[String]) -> Result<(usize, Span)> {
-        let token = self.tokens.peek();
-        if self.tokens.at("#") {
-            return Err(self.later(token.span, "the rank of an entry"));
+    fn kind(&mut self) -> Result<(LevelKind, Span)> {
+        let (name, mut place) = self.tokens.name("a level kind")?;
+        let kinds = LevelKind::ALL.map(|kind| kind.spec().name);
+        let Some(number) = kinds.iter().position(|kind| *kind == name) else {
+            let message = format!("no level kind is called `{name}`");
+            return Err(Diagnostic::new(code::UNKNOWN_LEVEL_KIND, message)
+                .at(self.source(), place, "no kind has this name")
+                .help(
+                    did_you_mean(&name, kinds)
+                        .unwrap_or_else(|| format!("use one of `{}`", kinds.join("`, `"))),
+                ));
+        };
+        let mut kind = LevelKind::ALL[number];
+        if let LevelKind::Structured { n, m } = &mut kind {
+            self.tokens.expect("[")?;
+            *n = self.count()?;
+            self.tokens.expect(",")?;
+            *m = self.count()?;
+            place = place.to(self.tokens.expect("]")?);
         }
-        let call = self.tokens.at_nth(1, "(");
-        if call && (self.tokens.at("morton") || self.tokens.at("alto")) {
-            return Err(self.later(token.span, "a level of several modes"));
-        }
-        let (name, place) = self.tokens.name("a mode")?;
-        let next = self.tokens.peek();
-        if LATER_EXPRESSIONS.contains(&self.tokens.text(next)) {
-            return Err(self.later(place.to(next.span), "a level of a computed coordinate"));
-        }
-        match modes.iter().position(|mode| *mode == name) {
-            Some(mode) => Ok((mode, place)),
-            None => Err(unknown_mode(self.source(), place, &name, modes)),
-        }
+        Ok((kind, place))
     }
 
-    fn kind(&mut self) -> Result<(LevelKind, Span)> {
-        let (name, place) = self.tokens.name("a level kind")?;
-        let kinds = LevelKind::ALL.map(|kind| kind.spec().name);
-        if let Some(number) = kinds.iter().position(|kind| *kind == name) {
-            return Ok((LevelKind::ALL[number], place));
-        }
-        if LATER_KINDS.contains(&name.as_str()) {
-            return Err(self.later(place, &format!("the level kind `{name}`")));
-        }
-        let message = format!("no level kind is called `{name}`");
-        Err(Diagnostic::new(code::UNKNOWN_LEVEL_KIND, message)
-            .at(self.source(), place, "no kind has this name")
-            .help(
-                did_you_mean(&name, kinds.into_iter().chain(LATER_KINDS))
-                    .unwrap_or_else(|| format!("use one of `{}`", kinds.join("`, `"))),
-            ))
+    fn count(&mut self) -> Result<u32> {
+        let (count, place) = self.tokens.integer("a number of coordinates")?;
+        u32::try_from(count).map_err(|_| {
+            Diagnostic::new(code::BAD_NUMBER, format!("`{count}` is too large here"))
+                .at(self.source(), place, "too large")
+                .help("blocks have at most 2^31 coordinates")
+        })
     }
 
     fn property(&mut self, level: &mut Level, place: &mut LevelPlace) -> Result<()> {
         let (name, span) = self.tokens.name("a property")?;
+        if name == "pos" || name == "crd" {
+            let twice = match name.as_str() {
+                "pos" => level.widths.pos.is_some(),
+                _ => level.widths.crd.is_some(),
+            };
+            if twice {
+                return Err(self.width_twice(&name, span, None));
+            }
+            let width = Some(self.width()?);
+            match name.as_str() {
+                "pos" => level.widths.pos = width,
+                _ => level.widths.crd = width,
+            }
+            return Ok(());
+        }
+        if name == "soa" {
+            return self.soa(level, span);
+        }
         let names = Property::ALL.map(Property::name);
         let Some(number) = names.iter().position(|known| *known == name) else {
             return Err(self.unknown_property(&name, span, &names));
@@ -269,10 +331,19 @@ impl Parser {
         Ok(())
     }
 
-    fn unknown_property(&self, name: &str, span: Span, names: &[&'static str]) -> Diagnostic {
-        if LATER_PROPERTIES.contains(&name) {
-            return self.later(span, &format!("the property `{name}`"));
+    /// A level of its own array says nothing new: all our levels have arrays of
+    /// their own.
+    fn soa(&self, level: &Level, span: Span) -> Result<()> {
+        if level.kind == LevelKind::Singleton {
+            return Ok(());
         }
+        let message = format!("a `{}` level cannot be `soa`", level.kind.text());
+        Err(Diagnostic::new(code::PROPERTY_MISFIT, message)
+            .at(self.source(), span, "for `singleton` only")
+            .help("leave `soa` out: every level keeps arrays of its own"))
+    }
+
+    fn unknown_property(&self, name: &str, span: Span, names: &[&'static str]) -> Diagnostic {
         let error = Diagnostic::new(
             code::UNKNOWN_PROPERTY,
             format!("no property is called `{name}`"),
@@ -287,73 +358,10 @@ impl Parser {
                 "leave it out: a level is {name} where nothing says `{opposite}`"
             ));
         }
-        if WIDTHS.contains(&name) {
-            return error.help(format!(
-                "widths are those of all levels and stand after the map: `(…) -> (…), {name} = 32`"
-            ));
-        }
-        let known = names.iter().copied().chain(LATER_PROPERTIES);
+        let known = names.iter().copied().chain(["soa", "pos", "crd"]);
         error.help(
             did_you_mean(name, known)
                 .unwrap_or_else(|| format!("use one of `{}`", names.join("`, `"))),
-        )
-    }
-
-    fn clauses(&mut self) -> Result<Widths> {
-        let mut widths = Widths::default();
-        let mut seen: Vec<(String, Span)> = Vec::new();
-        // A comma that no clause follows belongs to the text around the format.
-        while self.tokens.at(",") && self.tokens.peek_at(1).kind == Kind::Name {
-            self.tokens.take();
-            let (name, place) = self.tokens.name("a clause")?;
-            if !WIDTHS.contains(&name.as_str()) {
-                return Err(self.unknown_clause(&name, place));
-            }
-            if let Some((_, first)) = seen.iter().find(|(other, _)| *other == name) {
-                return Err(Diagnostic::new(
-                    code::BAD_WIDTH,
-                    format!("`{name}` is declared twice"),
-                )
-                .at(self.source(), place, "the second")
-                .also(self.source(), *first, "the first")
-                .help("leave one out"));
-            }
-            let width = Some(self.width()?);
-            match name.as_str() {
-                "pos" => widths.pos = width,
-                _ => widths.crd = width,
-            }
-            seen.push((name, place));
-        }
-        Ok(widths)
-    }
-
-    fn width(&mut self) -> Result<IndexWidth> {
-        self.tokens.expect("=")?;
-        let (bits, place) = self.tokens.integer("a width in bits")?;
-        IndexWidth::parse(bits).ok_or_else(|| {
-            Diagnostic::new(
-                code::BAD_WIDTH,
-                format!("index arrays cannot have {bits} bits"),
-            )
-            .at(self.source(), place, "not a width")
-            .help("write 8, 16, 32 or 64")
-        })
-    }
-
-    fn unknown_clause(&self, name: &str, place: Span) -> Diagnostic {
-        if LATER_CLAUSES.contains(&name) {
-            return self.later(place, &format!("the clause `{name}`"));
-        }
-        let known = WIDTHS.into_iter().chain(LATER_CLAUSES);
-        Diagnostic::new(
-            code::UNKNOWN_CLAUSE,
-            format!("no clause of a format begins with `{name}`"),
-        )
-        .at(self.source(), place, "no clause begins like this")
-        .help(
-            did_you_mean(name, known)
-                .unwrap_or_else(|| "declare widths with `pos = 32` and `crd = 32`".to_owned()),
         )
     }
 
@@ -374,10 +382,7 @@ impl Parser {
             format!("this version does not support {what}"),
         )
         .at(self.source(), place, "not supported in this version")
-        .help(
-            "supported are `dense`, `compressed` and `singleton` levels of the modes themselves; \
-             see `sparsec formats`",
-        )
+        .help("write a map of levels, or use a preset; see `sparsec formats`")
     }
 }
 

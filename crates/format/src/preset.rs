@@ -10,14 +10,30 @@
 //! | csf    | all compressed                                             | any   |
 //! | coo    | a compressed and then singletons, in any order, unique     | any   |
 //! | scoo   | the same in lexicographic order                            | any   |
+//! | mcoo   | the same along a Morton curve                              | any   |
+//! | bsr    | dense blocks, compressed                                   | any   |
+//! | dia    | diagonals that have entries                                | 2     |
+//! | ell    | as many entries for each row as the longest has            | 2     |
+//! | hyb    | so many entries for each row, the others as `coo`          | 2     |
+//! | msr    | the diagonal, and the others as `csr`                      | 2     |
+//! | sky    | the lower triangle, each row from its first entry          | 2     |
+//! | csb    | a list of entries for each block                           | 2     |
+//! | hash   | hash tables below dense rows                               | any   |
+//! | bitmap | every entry, with bits that say which are stored           | any   |
+//! | hicoo  | lists of entries for each block, blocks along a curve      | any   |
+//! | alto   | one number for all coordinates of an entry                 | any   |
 //!
 //! Where two presets are the same format (`dcsr` and `csf` of order 2), the
-//! first in this list is its name.
+//! first in this list is its name. `bsr(4, 4)` and others take the size of their
+//! blocks. `jds`, `sell` and `fcoo` are no presets: they permute rows or keep
+//! bits, which levels do not say.
 
 use sparsec_base::Result;
 
+use crate::coordinate::Coordinate;
 use crate::format::{Format, Level, Widths};
 use crate::level::LevelKind;
+use crate::region::{Region, Side};
 
 /// A format with a name, for one order or for all.
 #[derive(Clone, Copy, Debug)]
@@ -28,58 +44,222 @@ pub struct Preset {
     pub summary: &'static str,
     /// The order that it is for; `None` where it fits every order.
     pub order: Option<usize>,
-    levels: fn(usize) -> Vec<Level>,
+    /// The numbers that it takes in parentheses.
+    pub parameters: Parameters,
+    build: fn(usize, &[u64]) -> Format,
 }
 
-const PRESETS: [Preset; 8] = [
+/// The numbers that a preset takes in parentheses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameters {
+    /// None.
+    None,
+    /// One.
+    One,
+    /// One for each mode, which say what the order is.
+    EachMode,
+}
+
+const fn plain(
+    name: &'static str,
+    summary: &'static str,
+    order: Option<usize>,
+    build: fn(usize, &[u64]) -> Format,
+) -> Preset {
     Preset {
-        name: "dense",
-        summary: "every entry, row by row",
-        order: None,
-        levels: |order| (0..order).map(dense).collect(),
-    },
+        name,
+        summary,
+        order,
+        parameters: Parameters::None,
+        build,
+    }
+}
+
+const PRESETS: [Preset; 20] = [
+    plain("dense", "every entry, row by row", None, |order, _| {
+        levels(order, (0..order).map(dense).collect())
+    }),
+    plain("csr", "compressed sparse rows", Some(2), |_, _| {
+        levels(2, vec![dense(0), compressed(1)])
+    }),
+    plain("csc", "compressed sparse columns", Some(2), |_, _| {
+        levels(2, vec![dense(1), compressed(0)])
+    }),
+    plain(
+        "dcsr",
+        "compressed sparse rows, only rows with entries",
+        Some(2),
+        |_, _| levels(2, vec![compressed(0), compressed(1)]),
+    ),
+    plain(
+        "dcsc",
+        "compressed sparse columns, only columns with entries",
+        Some(2),
+        |_, _| levels(2, vec![compressed(1), compressed(0)]),
+    ),
+    plain(
+        "csf",
+        "compressed sparse fibers: a tree of coordinates",
+        None,
+        |order, _| levels(order, (0..order).map(compressed).collect()),
+    ),
+    plain(
+        "coo",
+        "a list of coordinates in any order, each once",
+        None,
+        |order, _| levels(order, coordinate_list(order, false)),
+    ),
+    plain(
+        "scoo",
+        "a list of coordinates in order, each once",
+        None,
+        |order, _| levels(order, coordinate_list(order, true)),
+    ),
+    plain(
+        "mcoo",
+        "a list of coordinates along a Morton curve",
+        None,
+        |order, _| Format {
+            order: (order > 0)
+                .then(|| Coordinate::Morton((0..order).map(Coordinate::Mode).collect())),
+            ..levels(order, coordinate_list(order, false))
+        },
+    ),
     Preset {
-        name: "csr",
-        summary: "compressed sparse rows",
-        order: Some(2),
-        levels: |_| vec![dense(0), compressed(1)],
+        parameters: Parameters::EachMode,
+        ..plain("bsr", "dense blocks, compressed", None, |order, sizes| {
+            let block = |mode: usize| Coordinate::FloorDivide(Box::new(mode.into()), sizes[mode]);
+            let place = |mode: usize| Coordinate::Modulo(Box::new(mode.into()), sizes[mode]);
+            let outer = (0..order).map(|mode| match mode {
+                0 if order > 1 => Level::new(block(mode), LevelKind::Dense),
+                _ => Level::new(block(mode), LevelKind::Compressed),
+            });
+            let inner = (0..order).map(|mode| Level::new(place(mode), LevelKind::Dense));
+            levels(order, outer.chain(inner).collect())
+        })
     },
+    plain("dia", "diagonals that have entries", Some(2), |_, _| {
+        let diagonal = Coordinate::Difference(Box::new(1.into()), Box::new(0.into()));
+        levels(
+            2,
+            vec![
+                Level::new(diagonal, LevelKind::Compressed),
+                Level::new(0, LevelKind::Range),
+            ],
+        )
+    }),
+    plain(
+        "ell",
+        "as many entries for each row as the longest has",
+        Some(2),
+        |_, _| ranked(None),
+    ),
     Preset {
-        name: "csc",
-        summary: "compressed sparse columns",
-        order: Some(2),
-        levels: |_| vec![dense(1), compressed(0)],
+        parameters: Parameters::One,
+        ..plain(
+            "hyb",
+            "so many entries for each row, the others as `coo`",
+            Some(2),
+            |_, width| Format {
+                rest: vec![levels(2, coordinate_list(2, false))],
+                ..ranked(Some(width[0]))
+            },
+        )
     },
+    plain(
+        "msr",
+        "the diagonal, and the others as `csr`",
+        Some(2),
+        |_, _| Format {
+            region: Some(Region {
+                side: Side::Diagonal,
+                modes: [0, 1],
+            }),
+            rest: vec![levels(2, vec![dense(0), compressed(1)])],
+            ..levels(2, vec![dense(0)])
+        },
+    ),
+    plain(
+        "sky",
+        "the lower triangle, each row from its first entry",
+        Some(2),
+        |_, _| Format {
+            region: Some(Region {
+                side: Side::Lower,
+                modes: [0, 1],
+            }),
+            ..levels(2, vec![dense(0), Level::new(1, LevelKind::Range)])
+        },
+    ),
     Preset {
-        name: "dcsr",
-        summary: "compressed sparse rows, only rows with entries",
-        order: Some(2),
-        levels: |_| vec![compressed(0), compressed(1)],
+        parameters: Parameters::One,
+        ..plain(
+            "csb",
+            "a list of entries for each block",
+            Some(2),
+            |_, size| {
+                let blocks = (0..2).map(|mode: usize| {
+                    let block = Coordinate::FloorDivide(Box::new(mode.into()), size[0]);
+                    Level::new(block, LevelKind::Dense)
+                });
+                levels(2, blocks.chain(places(2, size[0])).collect())
+            },
+        )
     },
+    plain("hash", "hash tables below dense rows", None, |order, _| {
+        let level = |mode| match mode {
+            0 if order > 1 => dense(mode),
+            _ => Level::new(mode, LevelKind::Hashed),
+        };
+        levels(order, (0..order).map(level).collect())
+    }),
+    plain(
+        "bitmap",
+        "every entry, with bits that say which are stored",
+        None,
+        |order, _| {
+            let level = |mode| match mode + 1 == order {
+                true => Level::new(mode, LevelKind::Bitmap),
+                false => dense(mode),
+            };
+            levels(order, (0..order).map(level).collect())
+        },
+    ),
     Preset {
-        name: "dcsc",
-        summary: "compressed sparse columns, only columns with entries",
-        order: Some(2),
-        levels: |_| vec![compressed(1), compressed(0)],
+        parameters: Parameters::One,
+        ..plain(
+            "hicoo",
+            "lists of entries for each block, blocks along a curve",
+            None,
+            |order, size| {
+                let block = |mode: usize| Coordinate::FloorDivide(Box::new(mode.into()), size[0]);
+                let curve = Coordinate::Morton((0..order).map(block).collect());
+                let outer = (order > 0).then(|| Level::new(curve, LevelKind::Compressed));
+                levels(
+                    order,
+                    outer.into_iter().chain(places(order, size[0])).collect(),
+                )
+            },
+        )
     },
-    Preset {
-        name: "csf",
-        summary: "compressed sparse fibers: a tree of coordinates",
-        order: None,
-        levels: |order| (0..order).map(compressed).collect(),
-    },
-    Preset {
-        name: "coo",
-        summary: "a list of coordinates in any order, each once",
-        order: None,
-        levels: |order| coordinate_list(order, false),
-    },
-    Preset {
-        name: "scoo",
-        summary: "a list of coordinates in order, each once",
-        order: None,
-        levels: |order| coordinate_list(order, true),
-    },
+    plain(
+        "alto",
+        "one number for all coordinates of an entry",
+        None,
+        |order, _| {
+            let curve = Coordinate::Alto((0..order).collect());
+            let level = (order > 0).then(|| Level::new(curve, LevelKind::Compressed));
+            levels(order, level.into_iter().collect())
+        },
+    ),
+];
+
+/// Presets that need more than levels, and why.
+pub(crate) const WHOLE_RELATIONS: [(&str, &str); 4] = [
+    ("jds", "it stores rows in an order of its own"),
+    ("sell", "it stores rows in an order of its own"),
+    ("fcoo", "it keeps bits that say where slices begin"),
+    ("bcsf", "it splits long fibers into bins"),
 ];
 
 /// All presets.
@@ -93,24 +273,81 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// The preset for tensors of `order`, or `None` where there is none.
+    /// The preset for tensors of `order`, with blocks of 2 where it takes sizes,
+    /// or `None` where there is none.
     pub fn format(&self, order: usize) -> Option<Format> {
-        self.fits(order).then(|| self.build(order))
+        self.fits(order)
+            .then(|| self.build(order, &self.examples(order)))
+    }
+
+    /// How the preset is written for tensors of `order`, with blocks of 2 where
+    /// it takes sizes.
+    ///
+    /// ```
+    /// use sparsec_format::Preset;
+    /// let text = |name| Preset::find(name).map(|preset| preset.text(3));
+    /// assert_eq!(text("bsr").as_deref(), Some("bsr(2, 2, 2)"));
+    /// assert_eq!(text("csf").as_deref(), Some("csf"));
+    /// ```
+    pub fn text(&self, order: usize) -> String {
+        with_arguments(self.name, &self.examples(order))
+    }
+
+    pub(crate) fn examples(&self, order: usize) -> Vec<u64> {
+        match self.parameters {
+            Parameters::None => Vec::new(),
+            Parameters::One => vec![2],
+            Parameters::EachMode => vec![2; order],
+        }
     }
 
     /// Whether the preset stores tensors of `order`.
     pub fn fits(&self, order: usize) -> bool {
-        self.order.is_none_or(|only| only == order)
+        // Without a mode there is nothing to give a size for.
+        let has_sizes = self.parameters != Parameters::EachMode || order > 0;
+        self.order.is_none_or(|only| only == order) && has_sizes
     }
 
-    /// The format; the preset has to fit the order.
-    pub(crate) fn build(&self, order: usize) -> Format {
-        Format {
-            modes: mode_names(order),
-            levels: (self.levels)(order),
-            widths: Widths::default(),
-        }
+    /// The format; the preset has to fit the order, and the arguments too.
+    pub(crate) fn build(&self, order: usize, arguments: &[u64]) -> Format {
+        (self.build)(order, arguments)
     }
+}
+
+/// A name with numbers in parentheses, where there are any.
+pub(crate) fn with_arguments(name: &str, arguments: &[u64]) -> String {
+    let numbers: Vec<String> = arguments.iter().map(u64::to_string).collect();
+    match numbers[..] {
+        [] => name.to_owned(),
+        _ => format!("{name}({})", numbers.join(", ")),
+    }
+}
+
+fn levels(order: usize, levels: Vec<Level>) -> Format {
+    Format::unchecked(mode_names(order), levels)
+}
+
+/// ELLPACK: the entries of all rows by their rank, so many of them.
+fn ranked(below: Option<u64>) -> Format {
+    let rank = Coordinate::Rank { of: vec![0], below };
+    levels(
+        2,
+        vec![
+            Level::new(rank, LevelKind::Dense),
+            dense(0),
+            Level::new(1, LevelKind::Singleton),
+        ],
+    )
+}
+
+/// A list of the places in a block.
+fn places(order: usize, size: u64) -> impl Iterator<Item = Level> {
+    coordinate_list(order, true)
+        .into_iter()
+        .map(move |level| Level {
+            coordinate: Coordinate::Modulo(Box::new(level.coordinate), size),
+            ..level
+        })
 }
 
 impl Format {
@@ -164,13 +401,13 @@ impl Format {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn preset_name(&self) -> Option<&'static str> {
-        if self.widths != Widths::default() {
+        if self.widths != Widths::default() || self.fill.is_some() {
             return None;
         }
         PRESETS
             .iter()
-            .filter(|preset| preset.fits(self.order()))
-            .find(|preset| (preset.levels)(self.order()) == self.levels)
+            .filter(|preset| preset.parameters == Parameters::None && preset.fits(self.order()))
+            .find(|preset| (preset.build)(self.order(), &[]).stores_like(self))
             .map(|preset| preset.name)
     }
 
@@ -194,7 +431,7 @@ impl Format {
 
 fn preset(name: &str, order: usize) -> Format {
     let preset = Preset::find(name).expect("constructors name presets");
-    preset.build(order)
+    preset.build(order, &[])
 }
 
 fn dense(mode: usize) -> Level {
@@ -215,12 +452,13 @@ fn coordinate_list(order: usize, ordered: bool) -> Vec<Level> {
         },
         unique: mode + 1 == order,
         ordered,
+        widths: Widths::default(),
     };
     (0..order).map(level).collect()
 }
 
 /// `i, j, k, …` up to `p`; beyond eight modes `i0, i1, …`.
-fn mode_names(order: usize) -> Vec<String> {
+pub(crate) fn mode_names(order: usize) -> Vec<String> {
     let letters = 'i'..='p';
     if order <= letters.clone().count() {
         letters.take(order).map(String::from).collect()

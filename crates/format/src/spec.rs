@@ -5,10 +5,11 @@ use std::str::FromStr;
 
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
-use crate::format::{Format, Widths};
+use crate::check::{LevelPlace, Places, check};
+use crate::format::Format;
 use crate::order::check_order;
-use crate::preset::Preset;
-use crate::print::print_widths;
+use crate::parse::Clauses;
+use crate::preset::{Parameters, Preset, with_arguments};
 
 /// A format as a user writes it: a preset, whose order the tensor decides, or
 /// a map, which has an order of its own.
@@ -29,6 +30,13 @@ use crate::print::print_widths;
 #[derive(Clone, Debug)]
 pub struct FormatSpec {
     pub(crate) source: Source,
+    /// The parts of a union, or the one that there is.
+    pub(crate) parts: Vec<SpecPart>,
+}
+
+/// One part of a union.
+#[derive(Clone, Debug)]
+pub(crate) struct SpecPart {
     /// The preset's name, or the modes of the map.
     pub(crate) place: Span,
     pub(crate) form: Form,
@@ -38,18 +46,94 @@ pub struct FormatSpec {
 pub(crate) enum Form {
     Preset {
         preset: &'static Preset,
-        widths: Widths,
+        arguments: Vec<u64>,
+        clauses: Clauses,
     },
-    Map(Format),
+    Map(Box<Format>),
+}
+
+impl SpecPart {
+    fn order(&self) -> Option<usize> {
+        match &self.form {
+            Form::Preset {
+                preset, arguments, ..
+            } => match preset.parameters {
+                Parameters::EachMode => Some(arguments.len()),
+                _ => preset.order,
+            },
+            Form::Map(format) => Some(format.order()),
+        }
+    }
+
+    /// The format, for an order that fits.
+    fn build(&self, source: &Source, order: usize) -> Result<Format> {
+        match &self.form {
+            Form::Preset {
+                preset,
+                arguments,
+                clauses,
+            } => {
+                let mut format = preset.build(order, arguments);
+                clauses.add_to(&mut format, source)?;
+                for part in &mut format.rest {
+                    part.widths = format.widths;
+                }
+                // Only what clauses add can be wrong with a preset.
+                if !clauses.is_plain() {
+                    let places = Places {
+                        head: self.place,
+                        modes: vec![self.place; format.modes.len()],
+                        levels: vec![LevelPlace::at(self.place); format.levels.len()],
+                        clauses: clauses.place,
+                    };
+                    check(source, &places, &format)?;
+                }
+                Ok(format)
+            }
+            Form::Map(format) => Ok((**format).clone()),
+        }
+    }
 }
 
 impl FormatSpec {
+    /// A format of these parts, at least one.
+    ///
+    /// # Errors
+    /// `E0115` for parts of several orders, `E0133` for what cannot be a part.
+    pub(crate) fn new(source: Source, parts: Vec<SpecPart>) -> Result<Self> {
+        let spec = Self { source, parts };
+        let with_order = || {
+            spec.parts
+                .iter()
+                .filter_map(|part| Some((part, part.order()?)))
+        };
+        if let Some((first, own)) = with_order().next()
+            && let Some((part, other)) = with_order().find(|(_, other)| *other != own)
+        {
+            let message = format!("parts of a union for tensors of order {own} and of {other}");
+            return Err(Diagnostic::new(code::FORMAT_ORDER, message)
+                .at(&spec.source, part.place, format!("order {other}"))
+                .also(&spec.source, first.place, format!("order {own}"))
+                .help("give all parts as many modes"));
+        }
+        // Of a preset for every order, clauses may fit some and not others.
+        if let Some(order) = spec.order() {
+            spec.build(order)?;
+        }
+        Ok(spec)
+    }
+
     /// The order of the tensors that it stores; `None` where it fits any.
     pub fn order(&self) -> Option<usize> {
-        match &self.form {
-            Form::Preset { preset, .. } => preset.order,
-            Form::Map(format) => Some(format.order()),
-        }
+        self.parts.iter().find_map(SpecPart::order)
+    }
+
+    /// The fill that it declares.
+    pub fn fill(&self) -> Option<f64> {
+        self.parts.iter().find_map(|part| match &part.form {
+            Form::Preset { clauses, .. } => clauses.fill.map(|fill| fill.0),
+            Form::Map(format) => format.fill(),
+        })
     }
 
     /// The text it was read from.
@@ -61,26 +145,65 @@ impl FormatSpec {
     ///
     /// # Errors
     /// `E0115` where it is for another order, pointing at the part of the text
-    /// that says so; `E0434` for more than [`MAX_ORDER`](crate::MAX_ORDER).
+    /// that says so; `E0434` for more than [`MAX_ORDER`](crate::MAX_ORDER); `E0117` and `E0128` for clauses that do not fit a preset.
     pub fn resolve(&self, order: usize) -> Result<Format> {
         match self.order() {
             Some(own) if own != order => Err(self.wrong_order(own, order)),
-            _ => check_order(order)
-                .map(|()| self.build(order))
-                .map_err(|error| error.at(&self.source, self.place, format!("of order {order}"))),
+            _ => {
+                check_order(order).map_err(|error| {
+                    error.at(
+                        &self.source,
+                        self.parts[0].place,
+                        format!("of order {order}"),
+                    )
+                })?;
+                self.build(order)
+            }
         }
     }
 
     /// The format, for an order that fits.
-    fn build(&self, order: usize) -> Format {
-        match &self.form {
-            Form::Preset { preset, widths } => preset.build(order).with_widths(*widths),
-            Form::Map(format) => format.clone(),
+    fn build(&self, order: usize) -> Result<Format> {
+        let mut formats = Vec::new();
+        for part in &self.parts {
+            let format = part.build(&self.source, order)?;
+            for one in format.parts() {
+                formats.push((one, part.place));
+            }
         }
+        let n_parts = formats.len();
+        let refused = formats.iter().find_map(|(part, place)| {
+            let why = match part {
+                _ if n_parts == 1 => return None,
+                Format {
+                    mirror: Some(_), ..
+                } => "mirrors its entries",
+                Format { fill: Some(_), .. } => "declares a fill",
+                _ => return None,
+            };
+            Some((why, *place))
+        });
+        if let Some((why, place)) = refused {
+            let message = format!("a part of a union that {why}");
+            return Err(Diagnostic::new(code::UNION_PART, message)
+                .at(&self.source, place, "this part")
+                .help("parts hold entries of their own, and nothing else"));
+        }
+        let mut formats = formats.into_iter().map(|(format, _)| format);
+        let mut whole = formats.next().expect("a format has a part");
+        whole.rest = formats
+            .map(|part| Format {
+                modes: whole.modes.clone(),
+                ..part
+            })
+            .collect();
+        Ok(whole)
     }
 
     fn wrong_order(&self, own: usize, order: usize) -> Diagnostic {
-        let (message, help) = match &self.form {
+        let part = self.parts.iter().find(|part| part.order() == Some(own));
+        let part = part.expect("some part says what the order is");
+        let (message, help) = match &part.form {
             Form::Preset { preset, .. } => (
                 format!(
                     "`{}` stores tensors of order {own}, not of order {order}",
@@ -101,34 +224,46 @@ impl FormatSpec {
             ),
         };
         Diagnostic::new(code::FORMAT_ORDER, message)
-            .at(&self.source, self.place, format!("order {own}"))
+            .at(&self.source, part.place, format!("order {own}"))
             .help(help)
     }
 
     /// The format, where the text alone says what its order is.
     fn alone(&self) -> Result<Format> {
         if let Some(order) = self.order() {
-            return Ok(self.build(order));
+            return self.build(order);
         }
+        let place = self.parts[0].place;
         let message = format!(
             "`{}` fits tensors of every order, and nothing says which is meant",
-            self.source.slice(self.place)
+            self.source.slice(place)
         );
-        Err(Diagnostic::new(code::FORMAT_ORDER, message)
-            .at(&self.source, self.place, "of what order?")
-            .help(format!("for order 2 write `{}`", self.build(2))))
+        let error =
+            Diagnostic::new(code::FORMAT_ORDER, message).at(&self.source, place, "of what order?");
+        Err(error.help(format!("for order 2 write `{}`", self.build(2)?)))
     }
 }
 
-/// The preset's name and widths, or the map.
+/// Presets with their clauses, and maps.
 impl fmt::Display for FormatSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.form {
-            Form::Preset { preset, widths } => {
-                write!(f, "{}{}", preset.name, print_widths(*widths))
+        for (number, part) in self.parts.iter().enumerate() {
+            f.write_str(if number == 0 { "" } else { " | " })?;
+            match &part.form {
+                Form::Preset {
+                    preset,
+                    arguments,
+                    clauses,
+                } => write!(
+                    f,
+                    "{}{}",
+                    with_arguments(preset.name, arguments),
+                    clauses.text()
+                )?,
+                Form::Map(format) => write!(f, "{format}")?,
             }
-            Form::Map(format) => format.fmt(f),
         }
+        Ok(())
     }
 }
 
@@ -160,9 +295,11 @@ impl From<Format> for FormatSpec {
     fn from(format: Format) -> Self {
         let text = format.to_string();
         Self {
-            place: Span::new(0, text.len()),
+            parts: vec![SpecPart {
+                place: Span::new(0, text.len()),
+                form: Form::Map(Box::new(format)),
+            }],
             source: Source::new("format", text),
-            form: Form::Map(format),
         }
     }
 }

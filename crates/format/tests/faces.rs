@@ -54,6 +54,7 @@ impl Walk<'_> {
                 segment.map(|q| (q, crd[q as usize])).collect()
             }
             LevelKind::Singleton => vec![(parent, crd[parent as usize])],
+            other => unreachable!("{other:?} is not laid out here"),
         };
         for (position, coordinate) in children {
             positions.push(position);
@@ -226,6 +227,7 @@ fn lay_out(format: &Format, extents: &[i64], entries: &[Vec<i64>]) -> Arrays {
                     crd.push(group[0][level.mode()]);
                     children.push(group);
                 }
+                other => unreachable!("{other:?} is not laid out here"),
             }
         }
         if level.kind == LevelKind::Compressed {

@@ -16,9 +16,15 @@ define_id!(
 );
 
 /// The format of every tensor of a statement.
+///
+/// Kernels cannot walk every format, nor assemble every one that they can walk.
+/// For tensors of the others there is a format that kernels use instead: what
+/// stands between the two is a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct Formats {
     formats: BTreeMap<TensorVar, Format>,
+    /// What kernels use in place of formats that they cannot assemble.
+    native: BTreeMap<TensorVar, Format>,
 }
 
 impl Formats {
@@ -29,7 +35,32 @@ impl Formats {
 
     /// Says how `tensor` is stored.
     pub fn set(&mut self, tensor: TensorVar, format: Format) {
+        if format.is_assembled() {
+            self.native.remove(&tensor);
+        } else {
+            self.native.insert(tensor, format.nearest());
+        }
         self.formats.insert(tensor, format);
+    }
+
+    /// Says what kernels use in place of the format of `tensor`, in place of the
+    /// nearest that there is.
+    pub fn set_native(&mut self, tensor: TensorVar, format: Format) {
+        self.native.insert(tensor, format);
+    }
+
+    /// The format in which kernels read `tensor`, where its own was said.
+    pub fn walked(&self, tensor: TensorVar) -> Option<&Format> {
+        let own = self.get(tensor)?;
+        if own.is_native() {
+            return Some(own);
+        }
+        self.native.get(&tensor)
+    }
+
+    /// The format in which kernels write `tensor`, where its own was said.
+    pub fn assembled(&self, tensor: TensorVar) -> Option<&Format> {
+        self.native.get(&tensor).or_else(|| self.get(tensor))
     }
 
     /// How `tensor` is stored, where it was said.

@@ -178,6 +178,7 @@ fn write(tensor: &Tensor, options: &WriteOptions, output: &mut Output) -> io::Re
             &half
         }
     };
+    let tensor = &*tensor.regular().map_err(io::Error::other)?;
     output.write_all(format!("{rows} {columns} {}\n", tensor.n_stored()).as_bytes())?;
     write_entries(tensor, output)
 }

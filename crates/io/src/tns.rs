@@ -291,6 +291,7 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
 }
 
 fn write(tensor: &Tensor, options: &WriteOptions, output: &mut Output) -> io::Result<()> {
+    let tensor = &*tensor.regular().map_err(io::Error::other)?;
     if options.states_extents && tensor.order() > 0 {
         let extents: Vec<String> = tensor.extents().iter().map(u64::to_string).collect();
         let header = format!(

@@ -32,6 +32,6 @@ pub(crate) fn segment(kind: LevelKind, arrays: &Arrays, level: usize, parent: &P
     match kind {
         LevelKind::Compressed => compressed::segment(arrays, level, parent),
         LevelKind::Singleton => singleton::segment(arrays, level, parent),
-        LevelKind::Dense => unreachable!("a full level is located, not walked"),
+        other => unreachable!("a `{}` level is not walked", other.text()),
     }
 }

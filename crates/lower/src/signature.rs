@@ -78,15 +78,15 @@ fn argument(
     let mut buffers = Vec::new();
     for spec in format.arrays() {
         let (storage, compute) = match spec.role {
-            ArrayRole::Pos(_) => (pos_width(format).element(), ElementType::I64),
-            ArrayRole::Crd(_) => (crd_width(format).element(), ElementType::I64),
             ArrayRole::Vals => (element, element),
+            index => (width(format, index).element(), ElementType::I64),
         };
         let buffer = builder.buffer(&spec.name(name), storage, compute, access);
         match spec.role {
             ArrayRole::Pos(level) => _ = pos.insert(level, buffer),
             ArrayRole::Crd(level) => _ = crd.insert(level, buffer),
             ArrayRole::Vals => vals = Some(buffer),
+            other => unreachable!("kernels take no array {other:?}"),
         }
         buffers.push(buffer);
     }
@@ -105,12 +105,17 @@ fn argument(
     }
 }
 
-/// The width of `pos` arrays: the declared one, else 32 bits.
+/// The width of an index array: the declared one, else 32 bits.
+fn width(format: &Format, role: ArrayRole) -> IndexWidth {
+    format.declared_width(role).unwrap_or(IndexWidth::W32)
+}
+
+/// The width of the `pos` arrays of a result: the declared one, else 32 bits.
 pub(crate) fn pos_width(format: &Format) -> IndexWidth {
     format.widths().pos.unwrap_or(IndexWidth::W32)
 }
 
-/// The width of `crd` arrays: the declared one, else 32 bits.
+/// The width of the `crd` arrays of a result: the declared one, else 32 bits.
 pub(crate) fn crd_width(format: &Format) -> IndexWidth {
     format.widths().crd.unwrap_or(IndexWidth::W32)
 }

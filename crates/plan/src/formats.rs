@@ -8,7 +8,7 @@
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::operand::level_at;
 use sparsec_graph::{Formats, path};
-use sparsec_index::{IndexVar, Program, Statement};
+use sparsec_index::{Access, IndexVar, Program, Statement};
 
 /// The format of the result of `statement`, given those of its operands.
 ///
@@ -22,13 +22,13 @@ pub fn default_result_format(
     let is_dense = |var: IndexVar| {
         let mut levels = accesses
             .iter()
-            .filter_map(|access| level_at(access, var, formats.of(access.tensor)))
+            .filter_map(|access| level_at(access, var, walked(formats, access)))
             .peekable();
         levels.peek().is_none() || levels.any(|(_, level)| level.kind.capabilities().full)
     };
     let edges: Vec<(IndexVar, IndexVar)> = accesses
         .iter()
-        .flat_map(|access| path::edges(access, formats.of(access.tensor)))
+        .flat_map(|access| path::edges(access, walked(formats, access)))
         .map(|edge| (edge.before, edge.after))
         .collect();
     let lhs = statement.lhs.vars();
@@ -49,6 +49,12 @@ pub fn default_result_format(
         .map(|var| program.vars[*var].name.clone())
         .collect();
     Format::new(names, levels).expect("dense and compressed levels stand in any order")
+}
+
+/// The format in which kernels read an access.
+fn walked<'f>(formats: &'f Formats, access: &Access) -> &'f Format {
+    let format = formats.walked(access.tensor);
+    format.expect("every operand of a statement has a format")
 }
 
 /// The modes of the left side, each after those that operands store outside it.

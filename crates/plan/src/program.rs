@@ -58,7 +58,14 @@ pub fn plan_program(
             Some(format) => format.clone(),
             None => default_result_format(&program, statement, &formats),
         };
-        formats.set(result, widths(&program, statement, &format));
+        if format.is_assembled() {
+            formats.set(result, widths(&program, statement, &format));
+        } else {
+            // Widths of what the kernel assembles; the conversion chooses others.
+            let nearest = widths(&program, statement, &format.nearest());
+            formats.set(result, format);
+            formats.set_native(result, nearest);
+        }
         if let Some(schedule) = schedule {
             plans.push(apply(&program, number, &formats, schedule)?);
             continue;

@@ -7,7 +7,7 @@
 //! so on.
 
 use sparsec_base::{Result, Source, code};
-use sparsec_format::{Format, Level, LevelKind};
+use sparsec_format::{Format, Level, LevelKind, Widths};
 use sparsec_graph::lowerable::is_irregular;
 use sparsec_graph::{Formats, lowerable, path, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
@@ -35,6 +35,9 @@ pub struct Plan {
     pub formats: Formats,
     /// Operands to convert before the statement runs.
     pub conversions: Vec<Conversion>,
+    /// The format that the result is converted to after the statement has run,
+    /// where kernels cannot assemble it.
+    pub converts_result: Option<Format>,
 }
 
 /// An operand that is needed in another format.
@@ -98,6 +101,7 @@ pub fn apply(
     for command in &schedule.0 {
         draft.command(command.clone())?;
     }
+    draft.convert_foreign()?;
     draft.finish()
 }
 
@@ -152,7 +156,7 @@ impl Search<'_> {
             .iter()
             .enumerate()
             .filter(|(number, _)| !converted.contains(number));
-        kept.flat_map(|(_, access)| path::edges(access, self.formats.of(access.tensor)))
+        kept.flat_map(|(_, access)| path::edges(access, walked(self.formats, access)))
             .map(|edge| (edge.before, edge.after))
             .collect()
     }
@@ -162,9 +166,10 @@ impl Search<'_> {
         let mut draft = Draft::new(self.naive.clone(), self.formats, self.counts);
         for number in converted {
             let access = &self.operands[*number];
-            let format = reordered(self.formats.of(access.tensor), access, order)?;
-            draft.convert(access, format)?;
+            let format = walked(self.formats, access);
+            draft.convert(access, reordered(format, access, order)?)?;
         }
+        draft.convert_foreign()?;
         draft.reorder(order)?;
         draft.add_temporaries()?;
         Ok((draft.traffic as u64, draft.finish()?))
@@ -182,6 +187,7 @@ struct Draft<'a> {
     conversions: Vec<Conversion>,
     /// Bytes that conversions and workspaces of several modes move.
     traffic: f64,
+    converts_result: Option<Format>,
 }
 
 impl<'a> Draft<'a> {
@@ -194,6 +200,7 @@ impl<'a> Draft<'a> {
             concrete,
             added: Vec::new(),
             conversions: Vec::new(),
+            converts_result: None,
         }
     }
 
@@ -207,8 +214,11 @@ impl<'a> Draft<'a> {
 
     /// Applies a command and remembers it.
     fn command(&mut self, command: Command) -> Result<()> {
-        let before = self.concrete.tensors.len();
+        let (before, result) = (self.concrete.tensors.len(), self.concrete.result);
         self.concrete = command.apply(&self.concrete)?;
+        if self.concrete.result != result {
+            return self.remember_result(command, result);
+        }
         if let Command::Convert { tensor, format, .. } = &command {
             let from = self
                 .concrete
@@ -222,6 +232,65 @@ impl<'a> Draft<'a> {
         }
         self.schedule.0.push(command);
         Ok(())
+    }
+
+    /// Takes in a command that has the result computed in another tensor.
+    fn remember_result(&mut self, command: Command, result: TensorVar) -> Result<()> {
+        let computed = self.concrete.result;
+        if let Command::Convert { format, .. } = &command {
+            let format = format.resolve(self.concrete.tensors[computed].order())?;
+            // Widths are chosen with those of the result.
+            let known = self.given.assembled(result);
+            let known = known.filter(|known| known.arranges_like(&format));
+            self.converts_result = self.format(result).cloned();
+            self.added
+                .push((computed, known.cloned().unwrap_or(format)));
+        }
+        self.schedule.0.push(command);
+        Ok(())
+    }
+
+    /// Converts what kernels cannot read or write as it is, unless commands before
+    /// have done so.
+    fn convert_foreign(&mut self) -> Result<()> {
+        let mut reads: Vec<TensorVar> = Vec::new();
+        self.concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+            rhs.for_each_access(&mut |access| {
+                let format = self.format(access.tensor);
+                let is_foreign = format.is_some_and(|format| !format.is_native());
+                if is_foreign && !reads.contains(&access.tensor) {
+                    reads.push(access.tensor);
+                }
+            });
+        });
+        for tensor in reads {
+            let name = &self.concrete.tensors[tensor].name;
+            let nearest = self.nearest(tensor, Formats::walked);
+            self.say(format!("convert({name}, {nearest})"))?;
+        }
+        let result = self.concrete.result;
+        if self
+            .format(result)
+            .is_some_and(|format| !format.is_assembled())
+        {
+            let name = &self.concrete.tensors[result].name;
+            let nearest = self.nearest(result, Formats::assembled);
+            self.say(format!("convert({name}, {nearest})"))?;
+        }
+        Ok(())
+    }
+
+    /// What kernels use in place of the format of a tensor.
+    fn nearest(
+        &self,
+        tensor: TensorVar,
+        given: fn(&Formats, TensorVar) -> Option<&Format>,
+    ) -> Format {
+        match (given(self.given, tensor), self.format(tensor)) {
+            (Some(chosen), _) => chosen.clone(),
+            (None, Some(added)) => added.nearest(),
+            (None, None) => unreachable!("every tensor but workspaces has a format"),
+        }
     }
 
     fn convert(&mut self, access: &Access, format: Format) -> Result<()> {
@@ -272,7 +341,8 @@ impl<'a> Draft<'a> {
             .copied()
             .filter(|var| !is_reduced(var))
             .collect();
-        let takes_any_order = self.given.of(lhs.tensor).is_all_dense();
+        let format = self.format(lhs.tensor);
+        let takes_any_order = format.is_some_and(Format::is_all_dense);
         let is_streamed = rhs
             .accesses()
             .iter()
@@ -297,7 +367,7 @@ impl<'a> Draft<'a> {
         self.say(said)?;
         let added = self.concrete.tensor(&workspace);
         let is_listed = added.is_some_and(|added| {
-            workspace_kind(&self.concrete, self.given, added) == WorkspaceKind::Listed
+            workspace_kind(&self.concrete, &self.formats(), added) == WorkspaceKind::Listed
         });
         if is_listed && !inside.is_empty() && kind == WorkspaceKind::Hashed {
             (self.concrete, self.schedule) = before;
@@ -340,12 +410,18 @@ impl<'a> Draft<'a> {
             .or_else(|| self.given.get(tensor))
     }
 
+    /// The formats of all tensors but workspaces.
+    fn formats(&self) -> Formats {
+        let mut formats = self.given.clone();
+        for (tensor, format) in &self.added {
+            formats.set(*tensor, format.clone());
+        }
+        formats
+    }
+
     /// The plan, if it can be lowered.
     fn finish(self) -> Result<Plan> {
-        let mut formats = self.given.clone();
-        for (tensor, format) in self.added {
-            formats.set(tensor, format);
-        }
+        let mut formats = self.formats();
         for (tensor, data) in self.concrete.tensors.iter() {
             if data.role == TensorRole::Workspace {
                 let kind = workspace_kind(&self.concrete, &formats, tensor);
@@ -358,8 +434,15 @@ impl<'a> Draft<'a> {
             concrete: self.concrete,
             formats,
             conversions: self.conversions,
+            converts_result: self.converts_result,
         })
     }
+}
+
+/// The format in which kernels read an access.
+fn walked<'f>(formats: &'f Formats, access: &Access) -> &'f Format {
+    let format = formats.walked(access.tensor);
+    format.expect("every operand of a statement has a format")
 }
 
 /// Every group of loops directly inside one another.
@@ -382,7 +465,9 @@ fn sparse_operands(concrete: &Concrete, formats: &Formats) -> Vec<Access> {
     let mut found: Vec<Access> = Vec::new();
     concrete.stmt.for_each_assign(&mut |_, _, rhs| {
         for access in rhs.accesses() {
-            let is_sparse = formats.get(access.tensor).is_some_and(Format::has_sparse);
+            let is_sparse = formats
+                .walked(access.tensor)
+                .is_some_and(Format::has_sparse);
             if is_sparse && !found.contains(access) {
                 found.push(access.clone());
             }
@@ -410,6 +495,7 @@ fn reordered(format: &Format, access: &Access, order: &[IndexVar]) -> Result<For
             coordinate: mode.into(),
             kind,
             ordered: true,
+            widths: Widths::default(),
             unique: level.unique || number + 1 == n_levels,
         });
     }

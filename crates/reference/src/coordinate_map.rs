@@ -40,8 +40,8 @@ impl CoordinateMap {
     /// lexicographic order.
     pub fn of(tensor: &Tensor) -> Self {
         let mut rows = Rows::new(tensor.order());
-        tensor.for_each_stored(|coords, position| {
-            rows.push(coords, Entry::stored(tensor.vals().get(position)));
+        tensor.for_each_stored(|coords, value| {
+            rows.push(coords, Entry::stored(value));
         });
         rows.sort(|sum, entry| {
             *sum = apply(&Operator::Add, &[*sum, entry]);

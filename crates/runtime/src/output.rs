@@ -123,8 +123,8 @@ impl OutputTensor {
     fn fixed(&self, role: Role, storage: ElementType, name: &str) -> Result<Array> {
         let entries = match role {
             Role::Pos(level) => self.positions(level).map(|n| n.saturating_add(1)),
-            Role::Crd(level) => self.positions(level + 1),
             Role::Vals => self.positions(self.format.levels().len()),
+            other => self.positions(other.level().map_or(0, |level| level + 1)),
         };
         let Some(entries) = entries else {
             panic!(

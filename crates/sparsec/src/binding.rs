@@ -261,7 +261,7 @@ fn check_operand(kernel: &Kernel, name: &str, tensor: &Tensor) -> Result<()> {
         .at(&program.source, data.span, "read here")
         .help(help))
     };
-    if tensor.format().levels() != format.levels() {
+    if !tensor.format().arranges_like(format) {
         return refuse(
             "format",
             format.to_string(),

@@ -84,7 +84,7 @@ pub(crate) fn compile_for(
         None => {
             let known = Known {
                 extent: &|var| program.vars[var].extent,
-                n_stored: &|name| inputs.get(name).map(|tensor| tensor.n_stored() as u64),
+                n_stored: &|name| inputs.get(name).map(|tensor| tensor.most_entries()),
             };
             widths::of_result(program, statement, format, known)
         }
@@ -141,14 +141,23 @@ fn given_formats(
             (TensorRole::Input, None, None) => default_input_format(data.order()),
             (_, None, _) => continue,
         };
-        let chosen = chosen.and_then(|chosen| chosen.get(&data.name));
-        formats.set(
-            tensor,
-            match chosen {
-                Some(widths) => format.with_widths(*widths),
-                None => format,
-            },
-        );
+        let input = inputs.get(data.name.as_str());
+        let chosen = chosen.and_then(|chosen| chosen.get(&data.name).copied());
+        if format.is_native() {
+            formats.set(
+                tensor,
+                match chosen {
+                    Some(widths) => format.with_widths(widths),
+                    None => format,
+                },
+            );
+            continue;
+        }
+        // Kernels see another tensor, whose widths are its own.
+        let widths = chosen.or(input.map(|input| widths::of_entries(input)));
+        let nearest = format.nearest().with_widths(widths.unwrap_or_default());
+        formats.set(tensor, format);
+        formats.set_native(tensor, nearest);
     }
     Ok(formats)
 }

@@ -191,14 +191,15 @@ impl Planned {
         let program = &self.base.program;
         let known = Known {
             extent: &|var| extents[var],
-            n_stored: &|name| operands.get(name).map(|tensor| tensor.n_stored() as u64),
+            n_stored: &|name| operands.get(name).map(|tensor| tensor.most_entries()),
         };
         let widths = program.tensors.iter().map(|(id, data)| {
             let computed = program.statements.iter().find(|it| it.lhs.tensor == id);
             match (operands.get(data.name.as_str()), computed) {
                 (Some(tensor), _) => widths::of_arrays(tensor),
                 (None, Some(statement)) => {
-                    let format = self.base.formats.of(id);
+                    let format = self.base.formats.assembled(id);
+                    let format = format.expect("every tensor of a planned program has a format");
                     widths::of_result(program, statement, format, known).widths()
                 }
                 (None, None) => Widths::default(),

@@ -135,6 +135,12 @@ impl<'a> Run<'a> {
         let started = Instant::now();
         let tensor = output.finish()?;
         timings.assemble += started.elapsed();
+        let Some(format) = self.converts_result(number) else {
+            return Ok(tensor);
+        };
+        let started = Instant::now();
+        let tensor = repacked(&tensor, format)?;
+        timings.convert += started.elapsed();
         Ok(tensor)
     }
 
@@ -146,6 +152,9 @@ impl<'a> Run<'a> {
         parts: &Parts,
         results: &[Tensor],
     ) -> Result<Tensor> {
+        if self.converts_result(number).is_some() {
+            return self.evaluate(number, parts, results, 1, &mut Timings::default());
+        }
         let mut output = self.output(number, parts.first())?;
         let kernel = match parts {
             Parts::Whole(_) if output.format.is_all_dense() => return output.finish(),
@@ -175,10 +184,11 @@ impl<'a> Run<'a> {
         results: &[Tensor],
         result: &mut Tensor,
     ) -> Result<bool> {
+        let is_converted = self.converts_result(number).is_some();
         let kernel = match parts {
-            Parts::Apart { compute, .. } => compute,
-            Parts::Whole(kernel) if result.format().is_all_dense() => kernel,
-            Parts::Whole(_) => {
+            Parts::Apart { compute, .. } if !is_converted => compute,
+            Parts::Whole(kernel) if !is_converted && result.format().is_all_dense() => kernel,
+            _ => {
                 let again = self.assemble(number, parts, results)?;
                 let same = has_structure_of(&again, result);
                 *result = again;
@@ -188,6 +198,13 @@ impl<'a> Run<'a> {
         let converted = self.conversions(number, results)?;
         self.launch(kernel, results, &converted, KernelArgument::Values(result))?;
         Ok(true)
+    }
+
+    /// What the result of statement `number` is converted to, where its kernel
+    /// cannot assemble it.
+    fn converts_result(&self, number: usize) -> Option<&Format> {
+        let plan = &self.compiled.statements[number].plan;
+        plan.converts_result.as_ref()
     }
 
     /// The arrays that a kernel of statement `number` writes.
@@ -242,22 +259,35 @@ impl<'a> Run<'a> {
     fn conversions(&self, number: usize, results: &[Tensor]) -> Result<BTreeMap<String, Tensor>> {
         let statement: &CompiledStatement = &self.compiled.statements[number];
         let tensors = &statement.plan.concrete.tensors;
-        let mut converted = BTreeMap::new();
-        for conversion in &statement.plan.conversions {
-            let from = self
-                .find(&tensors[conversion.from].name, results)
-                .expect("every operand was looked up");
-            // What is stored stays stored, zeros too: an entry that is not stored
-            // annihilates, and a stored zero does not.
-            let options = PackOptions {
-                fill: Some(from.fill()),
-                ..PackOptions::default()
+        let mut all: BTreeMap<String, Tensor> = BTreeMap::new();
+        let conversions = &statement.plan.conversions;
+        for (number, conversion) in conversions.iter().enumerate() {
+            let same = conversions[..number].iter().find(|before| {
+                before.from == conversion.from && before.format == conversion.format
+            });
+            let to = match same.map(|before| &all[&tensors[before.to].name]) {
+                Some(done) => done.try_clone()?,
+                None => {
+                    let name = &tensors[conversion.from].name;
+                    let from = all.get(name).or_else(|| self.find(name, results));
+                    let from = from.expect("every operand was looked up");
+                    repacked(from, &conversion.format)?
+                }
             };
-            let to = Tensor::pack_entries(&conversion.format, from.entries(), options)?;
-            converted.insert(tensors[conversion.to].name.clone(), to);
+            all.insert(tensors[conversion.to].name.clone(), to);
         }
-        Ok(converted)
+        Ok(all)
     }
+}
+
+/// A tensor in another format. What is stored stays stored, zeros too: an entry
+/// that is not stored annihilates, and a stored zero does not.
+fn repacked(from: &Tensor, format: &Format) -> Result<Tensor> {
+    let options = PackOptions {
+        fill: Some(from.fill()),
+        ..PackOptions::default()
+    };
+    Tensor::pack_entries(format, from.try_entries()?, options)
 }
 
 impl Parts {
@@ -286,7 +316,7 @@ pub(crate) fn has_structure_of(a: &Tensor, b: &Tensor) -> bool {
     let is_same = |a: &Array, b: &Array| {
         (a.as_ptr(), a.len(), a.element()) == (b.as_ptr(), b.len(), b.element())
     };
-    a.format().levels() == b.format().levels()
+    a.format().arranges_like(b.format())
         && a.extents() == b.extents()
         && a.element() == b.element()
         && a.arrays()[..indices(a)]

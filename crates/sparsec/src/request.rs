@@ -93,7 +93,10 @@ impl Request {
                     extents: spec
                         .extents
                         .or(input.map(|tensor| tensor.extents().to_vec())),
-                    fill: spec.fill.or(input.map(Tensor::fill)),
+                    fill: spec.fill.or(input.map(Tensor::fill)).or_else(|| {
+                        let declared = spec.format.as_ref().and_then(FormatSpec::fill);
+                        declared.map(Scalar::F64)
+                    }),
                     order: spec.format.as_ref().and_then(FormatSpec::order),
                     origin: spec.origin,
                     places: spec.places,

@@ -17,13 +17,16 @@ pub(crate) struct Known<'a> {
 
 /// `format` with the widths that it declares, else those of `input`'s arrays.
 pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
+    if !format.is_native() {
+        return format.clone();
+    }
     let declared = format.widths();
     if !input.format().stores_like(format) {
         // The input is going to be packed again, as its data asks.
         return format.clone().with_widths(Widths {
             pos: declared
                 .pos
-                .or(Some(IndexWidth::holding(input.n_stored() as u64))),
+                .or(Some(IndexWidth::holding(input.most_entries()))),
             crd: declared.crd.or(Some(holding_extents(input.extents()))),
         });
     }
@@ -34,9 +37,21 @@ pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
     })
 }
 
+/// The widths that hold the entries of a tensor in any format.
+pub(crate) fn of_entries(tensor: &Tensor) -> Widths {
+    Widths {
+        pos: Some(IndexWidth::holding(tensor.most_entries())),
+        crd: Some(holding_extents(tensor.extents())),
+    }
+}
+
 /// The widths that the index arrays of a tensor have: the widest of each role,
-/// as arrays of several levels may differ and a format declares one width.
+/// as arrays of several levels may differ and a format declares one width. Of a
+/// tensor that kernels do not walk, those of what they read in its place.
 pub(crate) fn of_arrays(tensor: &Tensor) -> Widths {
+    if !tensor.format().is_native() {
+        return of_entries(tensor);
+    }
     let width = |wanted: fn(Role) -> bool| {
         let specs = tensor.format().arrays();
         let arrays = specs.iter().zip(tensor.arrays());
@@ -128,19 +143,16 @@ fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, known: Kn
 
 /// Whether a tensor's arrays are those of `format`, widths included.
 pub(crate) fn is_stored_as(tensor: &Tensor, format: &Format) -> bool {
-    let wanted = |role| match role {
-        Role::Pos(_) => format.widths().pos,
-        Role::Crd(_) => format.widths().crd,
-        Role::Vals => None,
-    };
     // Not `stores_like`: that compares declared widths, and a tensor that
     // declares none has arrays of some width all the same.
-    tensor.format().levels() == format.levels()
+    tensor.format().arranges_like(format)
         && format
             .arrays()
             .iter()
             .zip(tensor.arrays())
             .all(|(spec, array)| {
-                wanted(spec.role).is_none_or(|width| width.element() == array.element())
+                format
+                    .declared_width(spec.role)
+                    .is_none_or(|width| width.element() == array.element())
             })
 }

@@ -111,9 +111,10 @@ impl<T: Tuples> Builder<'_, T> {
     fn levels(&mut self) -> Result<()> {
         for (number, level) in self.format.levels().iter().enumerate() {
             match level.kind {
-                LevelKind::Dense => self.dense(number)?,
                 LevelKind::Compressed => self.compressed(number)?,
                 LevelKind::Singleton => self.singleton(number)?,
+                // Of a regular format, all others are full.
+                _ => self.dense(number)?,
             }
             self.positions.push(self.n_places);
         }
@@ -218,7 +219,7 @@ impl<T: Tuples> Builder<'_, T> {
     ) -> Result<()> {
         let (offsets, n) = parts_to_offsets(counts);
         let crd = self.crd(level, counts, n, &begins)?;
-        let width = self.width(Role::Pos(level), self.format.widths().pos, n as u64)?;
+        let width = self.width(Role::Pos(level), n as u64)?;
         let len = self.n_places.checked_add(1);
         let len = len.ok_or_else(|| too_large(self.format, self.extents))?;
         let mut pos = self.zeroed(width, len)?;
@@ -254,7 +255,7 @@ impl<T: Tuples> Builder<'_, T> {
         begins: impl Fn(usize) -> bool + Sync,
     ) -> Result<Array> {
         let largest = self.extent(level).saturating_sub(1);
-        let width = self.width(Role::Crd(level), self.format.widths().crd, largest)?;
+        let width = self.width(Role::Crd(level), largest)?;
         let coord = self.tuples.coord(level);
         let mut crd = self.zeroed(width, n)?;
         with_index!(crd, width, crd, narrow => {
@@ -319,13 +320,13 @@ impl<T: Tuples> Builder<'_, T> {
         tail.fill(narrow(n as u64));
     }
 
-    fn width(&self, role: Role, declared: Option<IndexWidth>, largest: u64) -> Result<IndexWidth> {
+    fn width(&self, role: Role, largest: u64) -> Result<IndexWidth> {
         let needed = IndexWidth::holding(largest);
         let part = match role {
             Role::Pos(_) => "pos",
             _ => "crd",
         };
-        match declared {
+        match self.format.declared_width(role) {
             Some(width) if width.max() < largest => Err(Diagnostic::new(
                 code::INDEX_WIDTH_OVERFLOW,
                 format!(

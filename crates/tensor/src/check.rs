@@ -27,12 +27,13 @@ mod coordinates;
 use std::ops::Range;
 
 use sparsec_base::{Bool8, Diagnostic, ElementType, IndexWidth, Result, Scalar, code};
-use sparsec_format::{ArraySpec, Format, LevelKind, Role, check_order};
+use sparsec_format::{ArraySpec, Format, Holds, LevelKind, Role, check_order};
 use sparsec_parallel::{map, ranges};
 
 use crate::array::Array;
 use crate::entries::plural;
 use crate::index::Index;
+use crate::irregular;
 
 /// Array entries that one thread checks at a time.
 const GRAIN: usize = 1 << 16;
@@ -73,6 +74,11 @@ pub(crate) fn check(
     }
     for (&spec, array) in specs.iter().zip(arrays) {
         check_type(format, spec, array, element)?;
+    }
+    if !format.is_regular() {
+        let positions = irregular::check::check(format, extents, fill, arrays)?;
+        check_truth_values(&arrays[arrays.len() - 1])?;
+        return Ok(positions);
     }
     let checker = Checker {
         format,
@@ -162,21 +168,14 @@ pub(crate) fn shape(extents: &[u64]) -> String {
 
 fn check_type(format: &Format, spec: ArraySpec, array: &Array, element: ElementType) -> Result<()> {
     let found = array.element();
-    let (fits, wanted) = match spec.role {
-        Role::Vals => (found == element, element.to_string()),
-        Role::Pos(_) | Role::Crd(_) => {
-            let declared = match spec.role {
-                Role::Pos(_) => format.widths().pos,
-                _ => format.widths().crd,
-            };
-            match declared {
-                Some(width) => (found == width.element(), width.element().to_string()),
-                None => (
-                    IndexWidth::of(found).is_some(),
-                    "u8, u16, i32 or i64".to_owned(),
-                ),
-            }
-        }
+    let (fits, wanted) = match (spec.role.holds(), format.declared_width(spec.role)) {
+        (Holds::Values, _) => (found == element, element.to_string()),
+        (Holds::Bits, _) => (found == ElementType::U8, ElementType::U8.to_string()),
+        (_, Some(width)) => (found == width.element(), width.element().to_string()),
+        (_, None) => (
+            IndexWidth::of(found).is_some(),
+            "u8, u16, i32 or i64".to_owned(),
+        ),
     };
     if fits {
         return Ok(());
@@ -222,7 +221,6 @@ impl<'a> Checker<'a> {
         let mut parents = 1;
         for (number, level) in self.format.levels().iter().enumerate() {
             parents = match level.kind {
-                LevelKind::Dense => dense_positions(self.format, self.extents, number, parents)?,
                 LevelKind::Compressed => {
                     self.length(Role::Pos(number), parents + 1)?;
                     let n = self.segments(number)?;
@@ -233,10 +231,12 @@ impl<'a> Checker<'a> {
                     self.length(Role::Crd(number), parents)?;
                     parents
                 }
+                _ => dense_positions(self.format, self.extents, number, parents)?,
             };
             positions.push(parents);
         }
         self.coordinates()?;
+        self.along_the_curve()?;
         Ok(positions)
     }
 
@@ -261,8 +261,8 @@ impl<'a> Checker<'a> {
             Role::Crd(l) if self.format.levels()[l].kind == LevelKind::Compressed => {
                 "the last entry of its `pos`"
             }
-            Role::Crd(_) => "as many as the level above has positions",
             Role::Vals => "as many as the last level has positions",
+            _ => "as many as the level above has positions",
         };
         Err(Diagnostic::new(
             code::ARRAY_MISMATCH,

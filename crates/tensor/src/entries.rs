@@ -2,7 +2,9 @@
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 
+use crate::alloc::with_room;
 use crate::array::Array;
+use crate::with_element;
 
 /// A tensor as a list of entries, in any order, maybe with duplicates.
 ///
@@ -60,6 +62,40 @@ impl Entries {
     /// The entries, as coordinates and value.
     pub fn iter(&self) -> impl Iterator<Item = (&[u64], Scalar)> {
         (0..self.len()).map(|e| (self.coords(e), self.values.get(e)))
+    }
+
+    /// The entries of which `keep` says so, given their number.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub(crate) fn chosen(&self, keep: impl Fn(usize) -> bool) -> Result<Self> {
+        self.numbered(&(0..self.len()).filter(|&e| keep(e)).collect::<Vec<usize>>())
+    }
+
+    /// The entries in another order: at each place the one that `number` says.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub(crate) fn in_order(&self, number: impl Fn(usize) -> usize) -> Result<Self> {
+        self.numbered(&(0..self.len()).map(number).collect::<Vec<usize>>())
+    }
+
+    fn numbered(&self, numbers: &[usize]) -> Result<Self> {
+        let mut coords = with_room(numbers.len().saturating_mul(self.order()))?;
+        numbers
+            .iter()
+            .for_each(|&e| coords.extend_from_slice(self.coords(e)));
+        let values = with_element!(self.element(), T => {
+            let from = self.values.slice::<T>();
+            let mut values: Vec<T> = with_room(numbers.len())?;
+            values.extend(numbers.iter().map(|&e| from[e]));
+            Array::from_vec(values)
+        });
+        Ok(Self {
+            extents: self.extents.clone(),
+            coords,
+            values,
+        })
     }
 
     /// Checks that the lists fit together.

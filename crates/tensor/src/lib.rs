@@ -63,6 +63,7 @@ mod check;
     feature = "sprs"
 ))]
 mod interop;
+mod irregular;
 mod print;
 mod random;
 mod sort;

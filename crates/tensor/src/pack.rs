@@ -6,22 +6,26 @@
 //! entries ──► sort: storage order, duplicates combined ──► build: the arrays of each level
 //!                          └── tuples: what both know of coordinates ──┘
 //! ```
+//!
+//! Formats whose positions are not their entries are packed in `irregular/build.rs`.
 
 use sparsec_base::{Diagnostic, Result, Scalar, code};
-use sparsec_format::Format;
+use sparsec_format::{Curve, Format};
 
 use crate::array::Array;
 use crate::build::build;
 use crate::check::check_extents;
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
-use crate::sort::sort;
+use crate::irregular;
+use crate::sort::{sort, sort_along};
 use crate::tensor::Tensor;
 
 /// How entries are packed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PackOptions {
-    /// The value of entries that are not stored; zero if not given.
+    /// The value of entries that are not stored; if not given, what the format
+    /// declares, else zero.
     pub fill: Option<Scalar>,
     /// What becomes of entries at equal coordinates.
     pub duplicates: Duplicates,
@@ -43,10 +47,11 @@ impl Tensor {
     /// * `E0402` where the three lists disagree with the order;
     /// * `E0401` for the first entry and mode outside its extent;
     /// * `E0406` for an index width that is too narrow for the data;
+    /// * `E0134` to `E0136` for entries that the format cannot store;
     /// * `E0407` where dense levels take more memory than there is.
     ///
     /// ```
-    /// # use sparsec_format::Format;
+    /// # use sparsec_format::{Curve, Format};
     /// # use sparsec_tensor::Tensor;
     /// let a = Tensor::pack(&Format::csr(), &[4, 5], &[2, 4, 0, 1, 2, 0], &[5.0, 2.0, 3.0])?;
     /// assert_eq!(a.level(1).pos(), [0, 1, 1, 3, 3]);
@@ -73,7 +78,15 @@ impl Tensor {
     pub fn pack_entries(format: &Format, entries: Entries, options: PackOptions) -> Result<Self> {
         check_extents(format, &entries.extents)?;
         let element = entries.element();
-        let fill = options.fill.unwrap_or_else(|| element.zero());
+        let declared = || {
+            format
+                .fill()
+                .and_then(|fill| Scalar::F64(fill).cast(element))
+        };
+        let fill = options
+            .fill
+            .or_else(declared)
+            .unwrap_or_else(|| element.zero());
         if fill.element() != element {
             return Err(Diagnostic::new(
                 code::ARRAY_MISMATCH,
@@ -85,6 +98,13 @@ impl Tensor {
         }
         options.duplicates.check(element)?;
         let extents = entries.extents.clone();
+        if !format.is_regular() {
+            return irregular::build::build(format, entries, options.duplicates, fill);
+        }
+        if let Some(curve) = Curve::new(format, &extents)? {
+            let sorted = sort_along(&curve, entries, options.duplicates)?;
+            return build(format, &extents, sorted, fill);
+        }
         let sorted = sort(entries, &format.level_order(), options.duplicates)?;
         build(format, &extents, sorted, fill)
     }

@@ -25,6 +25,7 @@
 use std::fmt;
 
 use crate::check::name_of;
+use crate::irregular::parts;
 use crate::tensor::Tensor;
 use crate::walk::Walk;
 
@@ -51,18 +52,44 @@ impl fmt::Display for Tensor {
         }
         writeln!(f)?;
         if self.order() > 0 {
-            let mut tree = Tree {
-                tensor: self,
-                walk: Walk::new(self),
-                lines: 0,
-            };
-            tree.children(f, 0, 0, &mut String::new())?;
+            self.write_trees(f)?;
         }
         self.write_arrays(f)
     }
 }
 
 impl Tensor {
+    /// The tree of each part.
+    fn write_trees(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ok(parts) = parts(self.format(), self.extents()) else {
+            unreachable!("a tensor's coordinates can be counted");
+        };
+        let mut n_values = 0;
+        for part in parts {
+            if part.format.levels().is_empty() {
+                writeln!(f, "└ {}", self.vals().get(n_values))?;
+                n_values += 1;
+                continue;
+            }
+            let extents = part.extents(|level| self.level(level));
+            let levels = part.format.levels().iter().enumerate();
+            let names = levels.map(|(number, level)| Name {
+                text: level.coordinate.text(self.format().modes()),
+                least: part.map.least(number),
+            });
+            let mut tree = Tree {
+                tensor: self,
+                names: names.collect(),
+                n_values,
+                lines: 0,
+                walk: Walk::of_part(self, &part.format, part.first_level, &extents),
+            };
+            tree.children(f, 0, 0, &mut String::new())?;
+            n_values += self.n_positions(part.first_level + part.format.levels().len() - 1);
+        }
+        Ok(())
+    }
+
     fn write_arrays(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let specs = self.format().arrays();
         let names: Vec<String> = specs.iter().map(|spec| name_of(spec.role)).collect();
@@ -78,8 +105,18 @@ impl Tensor {
     }
 }
 
+/// What a level stores, and the value that its coordinate 0 stands for.
+struct Name {
+    text: String,
+    least: i64,
+}
+
+/// One part of a tensor.
 struct Tree<'a> {
     tensor: &'a Tensor,
+    names: Vec<Name>,
+    /// How many values the parts before it have.
+    n_values: usize,
     walk: Walk<'a>,
     lines: usize,
 }
@@ -94,25 +131,29 @@ impl Tree<'_> {
         parent: usize,
         indent: &mut String,
     ) -> fmt::Result {
+        let mut children = Vec::new();
         let level = &self.walk.levels()[number];
-        let (positions, mode) = (level.positions(parent), level.mode);
+        level.for_each_child(parent, &mut |coord, position| {
+            children.push((coord, position))
+        });
         let last_level = number + 1 == self.walk.levels().len();
-        for (shown, position) in positions.clone().enumerate() {
+        for (shown, &(coord, position)) in children.iter().enumerate() {
             if shown == CHILDREN || self.lines == LINES {
-                let left = positions.len() - shown;
+                let left = children.len() - shown;
                 return writeln!(f, "{indent}└ … {left} more");
             }
             self.lines += 1;
-            let coord = self.walk.levels()[number].coord(parent, position);
-            let last = position + 1 == positions.end;
+            let last = shown + 1 == children.len();
+            let name = &self.names[number];
             write!(
                 f,
-                "{indent}{} {} = {coord}",
+                "{indent}{} {} = {}",
                 if last { '└' } else { '├' },
-                self.tensor.format().modes()[mode]
+                name.text,
+                coord as i64 + name.least
             )?;
             if last_level {
-                writeln!(f, ": {}", self.tensor.vals().get(position))?;
+                writeln!(f, ": {}", self.tensor.vals().get(self.n_values + position))?;
                 continue;
             }
             writeln!(f)?;

@@ -19,6 +19,7 @@
 use std::cmp::Ordering;
 
 use sparsec_base::{Diagnostic, Result, code};
+use sparsec_format::Curve;
 use sparsec_parallel::{Memory, map, ranges, sort_pairs};
 
 use crate::alloc::with_room;
@@ -146,6 +147,33 @@ pub(crate) fn sort(entries: Entries, modes: &[usize], duplicates: Duplicates) ->
         }
     };
     Ok(Sorted { list, values })
+}
+
+/// Sorts entries along a curve, and combines duplicates.
+///
+/// # Errors
+/// As [`sort`].
+pub(crate) fn sort_along(
+    curve: &Curve,
+    entries: Entries,
+    duplicates: Duplicates,
+) -> Result<Sorted> {
+    let extents = entries.extents.clone();
+    let modes: Vec<usize> = (0..extents.len()).collect();
+    let entries = sort(entries, &modes, duplicates)?.into_entries(&extents, &modes)?;
+    let mut order = with_room(entries.len())?;
+    order.extend((0..entries.len()).map(|e| (curve.key(entries.coords(e)), e)));
+    order.sort_unstable();
+    let entries = entries.in_order(|place| order[place].1)?;
+    let rows = Rows {
+        len: entries.len(),
+        coords: entries.coords,
+        modes,
+    };
+    Ok(Sorted {
+        list: List::Rows(rows),
+        values: entries.values,
+    })
 }
 
 /// What there is to know of entries before they are sorted.

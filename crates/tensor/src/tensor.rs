@@ -1,7 +1,7 @@
 //! A stored tensor and what can be asked of it.
 
 use sparsec_base::{ElementType, Result, Scalar};
-use sparsec_format::{Format, Role};
+use sparsec_format::{Format, LevelKind, Role};
 
 use crate::array::{Array, Element};
 use crate::check;
@@ -17,7 +17,8 @@ use crate::with_element;
 /// | `l.crd` | the coordinate at each position, below the extent of the level's mode |
 /// | `vals`  | one value for each position of the last level                       |
 ///
-/// The level above the first has one position. These and the order of
+/// Other kinds of levels keep other arrays, which the pages of
+/// [`sparsec_format::level`] show. The level above the first has one position. These and the order of
 /// coordinates that the format promises were checked when the tensor was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
@@ -37,6 +38,11 @@ pub struct Tensor {
 pub struct LevelView<'a> {
     pub(crate) pos: Index<'a>,
     pub(crate) crd: Index<'a>,
+    pub(crate) end: Index<'a>,
+    pub(crate) first: Index<'a>,
+    pub(crate) bits: Index<'a>,
+    pub(crate) bounds: Index<'a>,
+    pub(crate) size: Index<'a>,
 }
 
 impl<'a> LevelView<'a> {
@@ -49,6 +55,31 @@ impl<'a> LevelView<'a> {
     /// The coordinate at each position; empty where the level keeps no such array.
     pub fn crd(self) -> Index<'a> {
         self.crd
+    }
+
+    /// Where the segment of each parent position ends, in a `loose_compressed` level.
+    pub fn end(self) -> Index<'a> {
+        self.end
+    }
+
+    /// The first coordinate below each parent position, in a `range` level.
+    pub fn first(self) -> Index<'a> {
+        self.first
+    }
+
+    /// 1 at each position that is stored, in a `bitmap` level.
+    pub fn bits(self) -> Index<'a> {
+        self.bits
+    }
+
+    /// The extent of a level of ranks, one entry.
+    pub fn size(self) -> Index<'a> {
+        self.size
+    }
+
+    /// Where runs begin and end, in a `run_length` level.
+    pub fn bounds(self) -> Index<'a> {
+        self.bounds
     }
 }
 
@@ -101,6 +132,25 @@ impl Tensor {
             format,
             extents,
             element,
+            fill,
+            arrays,
+            positions,
+            kept: Kept::default(),
+        }
+    }
+
+    /// A tensor of arrays that are still to be checked, to look at them.
+    pub(crate) fn unchecked(
+        format: Format,
+        extents: Vec<u64>,
+        fill: Scalar,
+        arrays: Vec<Array>,
+        positions: Vec<usize>,
+    ) -> Self {
+        Self {
+            format,
+            extents,
+            element: fill.element(),
             fill,
             arrays,
             positions,
@@ -199,12 +249,18 @@ impl Tensor {
         Some(&self.arrays[place])
     }
 
-    /// The arrays of level `l`, counted from the outermost.
+    /// The arrays of level `l`, counted from the outermost, and on through the
+    /// parts of a union.
     pub fn level(&self, l: usize) -> LevelView<'_> {
         let index = |role| self.find(role).map_or(Index::EMPTY, Array::as_index);
         LevelView {
             pos: index(Role::Pos(l)),
             crd: index(Role::Crd(l)),
+            end: index(Role::End(l)),
+            first: index(Role::First(l)),
+            bits: index(Role::Bits(l)),
+            bounds: index(Role::Bounds(l)),
+            size: index(Role::Size(l)),
         }
     }
 
@@ -233,9 +289,30 @@ impl Tensor {
         self.arrays[last].as_mut_ptr()
     }
 
-    /// How many values are stored, zeros and the padding of dense levels included.
+    /// How many values are stored, zeros and padding included.
     pub fn n_stored(&self) -> usize {
         self.vals().len()
+    }
+
+    /// How many entries there are at most: more than are stored where one value
+    /// stands for several.
+    pub fn most_entries(&self) -> u64 {
+        let n_stored = self.n_stored() as u64;
+        let parts = self.format.parts();
+        let has_runs = parts.iter().flat_map(Format::levels);
+        if has_runs
+            .into_iter()
+            .any(|level| level.kind == LevelKind::RunLength)
+        {
+            return self
+                .extents
+                .iter()
+                .fold(1, |n: u64, extent| n.saturating_mul(*extent));
+        }
+        match self.format.mirror() {
+            Some(_) => n_stored.saturating_mul(2),
+            None => n_stored,
+        }
     }
 
     /// How many positions level `l` has.

@@ -107,6 +107,10 @@ impl Tensor {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn prune(&self, tolerance: f64) -> Result<Self> {
+        if !self.format().is_regular() {
+            let entries = self.as_regular()?.prune(tolerance)?.try_entries()?;
+            return self.repack(self.format(), entries);
+        }
         let fill = self.fill();
         let entries = with_element!(self.element(), T => {
             let values = self.vals().slice::<T>();
@@ -141,6 +145,12 @@ impl Tensor {
             .zip(self.extents())
             .map(|(window, &extent)| window.n_coords(extent))
             .collect();
+        if !self.format().is_regular() {
+            let padded = self.has_padding();
+            let listed = self.as_regular()?;
+            let listed = if padded { listed.prune(0.0)? } else { listed };
+            return self.repack(self.format(), listed.slice(windows)?.try_entries()?);
+        }
         let padded = self.has_padding();
         let fill = self.fill();
         let mut entries = self.chosen(&|coords, position| {
@@ -199,16 +209,9 @@ impl Tensor {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn permute(&self, modes: &[usize]) -> Result<Self> {
-        let mut new_mode = vec![None; self.order()];
-        for (to, &from) in modes.iter().enumerate() {
-            if let Some(slot) = new_mode.get_mut(from) {
-                *slot = Some(to);
-            }
-        }
-        let levels = self.format().level_order().into_iter();
-        let order: Option<Vec<usize>> = levels.map(|mode| new_mode[mode]).collect();
-        let order = order.filter(|_| modes.len() == self.order());
-        let Some(order) = order else {
+        let mut named = modes.to_vec();
+        named.sort_unstable();
+        if !named.into_iter().eq(0..self.order()) {
             return Err(Diagnostic::new(
                 code::BAD_SELECTION,
                 format!(
@@ -217,8 +220,8 @@ impl Tensor {
                 ),
             )
             .note(format!("its extents are {}", shape(self.extents()))));
-        };
-        let format = self.format().with_mode_order(&order)?;
+        }
+        let format = self.format().with_modes_moved(modes);
         let extents = modes.iter().map(|&mode| self.extents()[mode]).collect();
         Ok(self.try_clone()?.seen_as(format, extents))
     }

@@ -14,6 +14,7 @@ use crate::alloc::{filled, with_room};
 use crate::array::{Array, Element};
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
+use crate::irregular;
 use crate::pack::PackOptions;
 use crate::sort::sort;
 use crate::tensor::Tensor;
@@ -22,7 +23,8 @@ use crate::walk::{Cursor, Walk};
 use crate::with_element;
 
 impl Tensor {
-    /// Every stored entry, padding of dense levels included, in storage order.
+    /// Every stored entry, in storage order: padding of dense levels inside the
+    /// extents included, mirror images too.
     ///
     /// # Panics
     /// If memory is out; [`Tensor::try_entries`] does not.
@@ -43,6 +45,9 @@ impl Tensor {
     /// # Errors
     /// `E0407` when memory is out.
     pub fn try_entries(&self) -> Result<Entries> {
+        if !self.format().is_regular() {
+            return self.irregular_entries();
+        }
         let (n, order) = (self.n_stored(), self.order());
         let mut coords = filled(n.saturating_mul(order), || 0)?;
         let cuts = ranges(n, GRAIN);
@@ -77,6 +82,10 @@ impl Tensor {
     /// `E0407` when memory is out.
     pub fn try_nonfill(&self) -> Result<Entries> {
         let fill = self.fill();
+        if !self.format().is_regular() {
+            let entries = self.irregular_entries()?;
+            return entries.chosen(|e| entries.values.get(e) != fill);
+        }
         with_element!(self.element(), T => {
             let values = self.vals().slice::<T>();
             self.chosen(&|_, position| values[position].scalar() != fill)
@@ -93,7 +102,7 @@ impl Tensor {
     }
 
     /// The stored entries for which `keep`, given coordinates and position, says
-    /// so, in storage order. It may change the coordinates.
+    /// so, in storage order. It may change the coordinates. For regular formats.
     pub(crate) fn chosen(
         &self,
         keep: &(dyn Fn(&mut [u64], usize) -> bool + Sync),
@@ -134,22 +143,40 @@ impl Tensor {
         })
     }
 
-    /// Calls `visit` with the coordinates, in mode order, and the position of
-    /// every stored value, in storage order.
-    pub fn for_each_stored(&self, visit: impl FnMut(&[u64], usize)) {
-        self.for_each_stored_in(0..self.n_stored(), visit);
-    }
-
-    /// As [`Tensor::for_each_stored`], for some of the positions: threads may
-    /// share the work.
+    /// Calls `visit` with the coordinates, in mode order, and the value of every
+    /// stored entry, in storage order.
     ///
     /// # Panics
-    /// If there are no such positions.
+    /// If memory is out, which formats need whose positions are not their entries.
+    pub fn for_each_stored(&self, mut visit: impl FnMut(&[u64], Scalar)) {
+        if !self.format().is_regular() {
+            let entries = unwrapped(self.irregular_entries());
+            return entries
+                .iter()
+                .for_each(|(coords, value)| visit(coords, value));
+        }
+        let mut cursor = Cursor::new(self, 0..self.n_stored());
+        while let Some((tuple, position)) = cursor.next() {
+            visit(tuple, self.vals().get(position));
+        }
+    }
+
+    /// Calls `visit` with the coordinates, in mode order, and the position of the
+    /// values at some positions: threads may share the work.
+    ///
+    /// # Panics
+    /// If there are no such positions, and for formats whose positions are not
+    /// their entries; see [`Tensor::regular`].
     pub fn for_each_stored_in(
         &self,
         positions: Range<usize>,
         mut visit: impl FnMut(&[u64], usize),
     ) {
+        assert!(
+            self.format().is_regular(),
+            "`{}` has other positions",
+            self.format()
+        );
         let mut cursor = Cursor::new(self, positions);
         while let Some((tuple, position)) = cursor.next() {
             visit(tuple, position);
@@ -172,8 +199,7 @@ impl Tensor {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (Vec<u64>, Scalar)> {
-        let cursor = Cursor::new(self, 0..self.n_stored());
-        Stored(cursor).map(|(tuple, position): (Vec<u64>, _)| (tuple, self.vals().get(position)))
+        Stored::of(self).map(|tuple: Vec<u64>, values, at| (tuple, values.get(at)))
     }
 
     /// As [`Tensor::iter`], for a known order and type; `None` where the tensor
@@ -190,16 +216,17 @@ impl Tensor {
     pub fn iter_as<const N: usize, T: Element>(
         &self,
     ) -> Option<impl ExactSizeIterator<Item = ([u64; N], T)>> {
-        let values = self.values::<T>().filter(|_| self.order() == N)?;
-        let cursor = Cursor::new(self, 0..self.n_stored());
-        Some(Stored(cursor).map(|(tuple, position): ([u64; N], _)| (tuple, values[position])))
+        let fits = self.order() == N && self.values::<T>().is_some();
+        let stored = fits.then(|| Stored::of(self))?;
+        Some(stored.map(|tuple: [u64; N], values, at| (tuple, values.slice::<T>()[at])))
     }
 
     /// Whether stored positions may hold fill that nobody put there: where the
-    /// last level is dense, and in a tensor of order 0.
+    /// last level of a part is dense or a range, and in a tensor of order 0.
     pub fn has_padding(&self) -> bool {
-        let last = self.format().levels().last();
-        last.is_none_or(|level| level.is_full())
+        let parts = self.format().parts();
+        let mut last = parts.iter().map(|part| part.levels().last());
+        last.any(|last| last.is_none_or(irregular::pads))
     }
 
     /// The same tensor in another format of its order. Padding is left behind;
@@ -242,13 +269,19 @@ impl Tensor {
     }
 
     /// The value at these coordinates, or the fill where none is stored. Takes
-    /// time linear in the positions of compressed segments; for looking at
-    /// single entries.
+    /// time linear in the positions of compressed segments, and in all entries of
+    /// formats whose positions are not their entries; for looking at single ones.
     ///
     /// # Panics
     /// If there is not one coordinate a mode.
     pub fn get(&self, coords: &[u64]) -> Scalar {
         assert_eq!(coords.len(), self.order(), "one coordinate a mode");
+        if !self.format().is_regular() {
+            let entries = unwrapped(self.irregular_entries());
+            let found = entries.iter().filter(|(at, _)| *at == coords);
+            let sum = found.map(|(_, value)| value).reduce(plus);
+            return sum.unwrap_or_else(|| self.fill());
+        }
         let walk = Walk::new(self);
         let mut found: Option<Scalar> = None;
         find(&walk, 0, 0, coords, &mut |position| {
@@ -263,19 +296,37 @@ impl Tensor {
     }
 }
 
-/// The positions of a tensor with their coordinates.
-struct Stored<'a>(Cursor<'a>);
+/// The stored entries of a tensor.
+enum Stored<'a> {
+    /// Those of a regular format, as a walk over its positions.
+    Walked(Cursor<'a>, &'a Array),
+    Listed(Entries),
+}
 
-impl Stored<'_> {
+impl<'a> Stored<'a> {
+    fn of(tensor: &'a Tensor) -> Self {
+        match tensor.format().is_regular() {
+            true => Self::Walked(Cursor::new(tensor, 0..tensor.n_stored()), tensor.vals()),
+            false => Self::Listed(unwrapped(tensor.irregular_entries())),
+        }
+    }
+
+    /// What `entry` makes of the coordinates of each, an array of values, and the
+    /// place of its own there.
     fn map<C: Coords, R>(
-        self,
-        entry: impl Fn((C, usize)) -> R,
+        mut self,
+        entry: impl Fn(C, &Array, usize) -> R,
     ) -> impl ExactSizeIterator<Item = R> {
-        let mut cursor = self.0;
-        let n = cursor.remaining();
-        (0..n).map(move |_| match cursor.next() {
-            Some((tuple, position)) => entry((C::of(tuple), position)),
-            None => unreachable!("a cursor has as many positions as it says"),
+        let n = match &self {
+            Self::Walked(cursor, _) => cursor.remaining(),
+            Self::Listed(entries) => entries.len(),
+        };
+        (0..n).map(move |e| match &mut self {
+            Self::Walked(cursor, values) => match cursor.next() {
+                Some((tuple, position)) => entry(C::of(tuple), values, position),
+                None => unreachable!("a cursor has as many positions as it says"),
+            },
+            Self::Listed(entries) => entry(C::of(entries.coords(e)), &entries.values, e),
         })
     }
 }
@@ -322,7 +373,7 @@ fn find(
         return found(parent);
     };
     let wanted = coords[level.mode];
-    if level.kind == LevelKind::Dense {
+    if matches!(level.kind, LevelKind::Dense | LevelKind::Batch) {
         if wanted < level.extent {
             let position = parent * level.extent as usize + wanted as usize;
             find(walk, number + 1, position, coords, found);

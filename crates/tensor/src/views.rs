@@ -99,7 +99,7 @@ macro_rules! compressed {
             #[doc = concat!("The arrays, if the format is that of `", stringify!($format), "`, values")]
             /// are of type `T` and index arrays as wide as `I`.
             pub fn $as_this<T: Element, I: IndexInteger>(&self) -> Option<$name<'_, T, I>> {
-                if self.format().levels() != Format::$format().levels() {
+                if !self.format().arranges_like(&Format::$format()) {
                     return None;
                 }
                 Some($name {
@@ -197,7 +197,7 @@ impl Tensor {
     /// All values, the last mode running fastest, if the format is dense in the
     /// order of modes and values are of type `T`.
     pub fn as_dense<T: Element>(&self) -> Option<&[T]> {
-        let is_dense = self.format().levels() == Format::dense(self.order()).levels();
+        let is_dense = self.format().arranges_like(&Format::dense(self.order()));
         self.values().filter(|_| is_dense)
     }
 }

@@ -12,71 +12,130 @@
 //!   level 1 0 1 2               3   4    the cursor's own positions
 //! ```
 //!
-//! So a walk can begin anywhere, and threads walk ranges of their own.
+//! So a walk can begin anywhere, and threads walk ranges of their own. Tensors
+//! whose positions are not their entries are walked from the top instead; see
+//! `irregular.rs`.
 
 use std::ops::Range;
 
-use sparsec_format::LevelKind;
+use sparsec_format::{Format, LevelKind};
 
-use crate::index::Index;
-use crate::tensor::Tensor;
+use crate::tensor::{LevelView, Tensor};
 
-/// The levels of a tensor with their arrays at hand.
+/// The levels of one part of a tensor with their arrays at hand.
 pub(crate) struct Walk<'a> {
     levels: Vec<WalkLevel<'a>>,
 }
 
 pub(crate) struct WalkLevel<'a> {
     pub(crate) kind: LevelKind,
+    /// The mode that the level stores; of a level that stores another
+    /// coordinate, which no [`Cursor`] meets, the number of the level.
     pub(crate) mode: usize,
     pub(crate) extent: u64,
-    pub(crate) pos: Index<'a>,
-    pub(crate) crd: Index<'a>,
+    pub(crate) arrays: LevelView<'a>,
 }
 
 impl WalkLevel<'_> {
-    /// The positions below `parent`.
+    /// The positions below `parent`, those that nothing is stored at included.
     pub(crate) fn positions(&self, parent: usize) -> Range<usize> {
+        let segment = |arrays: LevelView<'_>| arrays.pos.at(parent)..arrays.pos.at(parent + 1);
         match self.kind {
-            LevelKind::Dense => {
+            LevelKind::Dense | LevelKind::Batch | LevelKind::Bitmap => {
                 let extent = self.extent as usize;
                 parent * extent..(parent + 1) * extent
             }
-            LevelKind::Compressed => self.pos.at(parent)..self.pos.at(parent + 1),
+            LevelKind::Structured { n, .. } => parent * n as usize..(parent + 1) * n as usize,
+            LevelKind::LooseCompressed => self.arrays.pos.at(parent)..self.arrays.end.at(parent),
+            LevelKind::Compressed | LevelKind::Hashed | LevelKind::Range | LevelKind::RunLength => {
+                segment(self.arrays)
+            }
             LevelKind::Singleton => parent..parent + 1,
         }
     }
 
-    /// The position above `position`.
+    /// The position above `position`, in a level of a regular format.
     fn parent(&self, position: usize) -> usize {
         match self.kind {
-            LevelKind::Dense => position / self.extent as usize,
-            LevelKind::Compressed => self.pos.segment_of(position),
+            LevelKind::Compressed => self.arrays.pos.segment_of(position),
             LevelKind::Singleton => position,
+            _ => position / self.extent as usize,
         }
     }
 
-    /// The coordinate at `position`, which is below `parent`.
+    /// The coordinate at `position`, which is below `parent`, in a level of a
+    /// regular format.
     pub(crate) fn coord(&self, parent: usize, position: usize) -> u64 {
         match self.kind {
-            LevelKind::Dense => (position - parent * self.extent as usize) as u64,
-            LevelKind::Compressed | LevelKind::Singleton => self.crd.at(position) as u64,
+            LevelKind::Compressed | LevelKind::Singleton => self.arrays.crd.at(position) as u64,
+            _ => (position - parent * self.extent as usize) as u64,
+        }
+    }
+
+    /// Calls `visit` with each coordinate that is stored below `parent`, and its
+    /// position, in the order of positions.
+    pub(crate) fn for_each_child(&self, parent: usize, visit: &mut dyn FnMut(u64, usize)) {
+        let positions = self.positions(parent);
+        match self.kind {
+            LevelKind::Dense | LevelKind::Batch => {
+                (0..self.extent)
+                    .zip(positions)
+                    .for_each(|(i, q)| visit(i, q));
+            }
+            LevelKind::Bitmap => {
+                let stored = (0..self.extent).zip(positions);
+                let stored = stored.filter(|&(_, q)| self.arrays.bits.at(q) == 1);
+                stored.for_each(|(i, q)| visit(i, q));
+            }
+            LevelKind::Range => {
+                if !positions.is_empty() {
+                    let first = self.arrays.first.at(parent) as u64;
+                    (first..).zip(positions).for_each(|(i, q)| visit(i, q));
+                }
+            }
+            LevelKind::RunLength => {
+                for q in positions {
+                    let bound = |at| self.arrays.bounds.at(at) as u64;
+                    (bound(q + parent)..bound(q + parent + 1)).for_each(|i| visit(i, q));
+                }
+            }
+            // The extent itself marks a place where nothing is.
+            _ => {
+                let stored = positions.map(|q| (self.arrays.crd.at(q) as u64, q));
+                let stored = stored.filter(|&(i, _)| i < self.extent);
+                stored.for_each(|(i, q)| visit(i, q));
+            }
         }
     }
 }
 
 impl<'a> Walk<'a> {
+    /// The levels of the first part.
     pub(crate) fn new(tensor: &'a Tensor) -> Self {
+        let extents = tensor.extents();
         let levels = tensor.format().levels().iter().enumerate();
         let levels = levels.map(|(number, level)| {
-            let arrays = tensor.level(number);
+            let mode = level.mode();
             WalkLevel {
                 kind: level.kind,
-                mode: level.mode(),
-                extent: tensor.extents()[level.mode()],
-                pos: arrays.pos(),
-                crd: arrays.crd(),
+                mode,
+                extent: extents[mode],
+                arrays: tensor.level(number),
             }
+        });
+        Self {
+            levels: levels.collect(),
+        }
+    }
+
+    /// Levels of these extents, the first of which is level `from` of the tensor.
+    pub(crate) fn of_part(tensor: &'a Tensor, part: &Format, from: usize, extents: &[u64]) -> Self {
+        let levels = part.levels().iter().zip(extents).enumerate();
+        let levels = levels.map(|(number, (level, &extent))| WalkLevel {
+            kind: level.kind,
+            mode: number,
+            extent,
+            arrays: tensor.level(from + number),
         });
         Self {
             levels: levels.collect(),

@@ -135,7 +135,7 @@ fn check_format(file: &Filetest, name: &str, found: &Tensor) -> Check {
     let declared = format
         .resolve(found.order())
         .map_err(|error| error.render(false))?;
-    match declared.levels() == found.format().levels() {
+    match declared.arranges_like(found.format()) {
         true => Ok(()),
         false => Err(format!(
             "`{name}` is stored as {}, not {declared}",

@@ -50,15 +50,14 @@ A level without properties is unique and ordered.";
 `pos = 32` and `crd = 64` declare how wide the entries of the `pos` and `crd` arrays are. Without
 them it is the narrower of 32 and 64 bits that holds the data.";
     FORMAT_UNSUPPORTED = "E0114", "a part of the format language that this version does not support",
-    "The format is written as the format language says, but this version of sparsec cannot store
-tensors in it:
+    "The format is one of the literature, but this version of sparsec cannot store tensors in it:
 
-    (i, j) -> (i : dense, j : bitmap)
-                              ^^^^^^ not supported in this version
+    -f A=jds
+         ^^^ stores rows in an order of its own
 
-Supported are the kinds `dense`, `compressed` and `singleton` with `nonunique` and `nonordered`, in
-any order of the modes, widths of 8 to 64 bits, and the presets that `sparsec formats` lists.
-Choose one of those, such as `csr` for a matrix or `csf` for a tensor of any order.";
+What permutes rows (`jds`, `sell`), keeps bits (`fcoo`) or splits fibers (`bcsf`) is no map from
+coordinates to levels; such formats are relations. `ell` and `hyb(8)` are near to the first two,
+`csf` to the others; `sparsec formats` lists all.";
     FORMAT_ORDER = "E0115", "a format for tensors of another order",
     "A format stores tensors of one order: as many modes as its map has on the left. `csr`, `csc`,
 `dcsr` and `dcsc` are for matrices.
@@ -140,6 +139,50 @@ Write `singleton(nonordered)`, or leave `nonordered` out above, as the presets `
                                    ^^ not a width
 
 Write one of those, or leave it out: then it is the narrower of 32 and 64 bits that holds the data.";
+    NOT_DETERMINED = "E0125", "levels that do not tell the coordinates of an entry",
+    "The coordinates of an entry have to follow from those of its levels. Where they do not,
+entries with different coordinates would take the same place:
+
+    (i, j) -> (i floordiv 4 : dense, j : compressed)
+               ^^^^^^^^^^^^ several `i` have the same coordinate here
+
+Add what is missing. A block and a place tell a coordinate, `i floordiv 4` and `i mod 4`; a diagonal
+and one of its modes tell the other, `j - i` and `i`; a curve tells all its modes, `morton(i, j)`.";
+    BAD_LEVEL_EXPRESSION = "E0126", "an expression that is no coordinate of a level",
+    "A level stores a mode, or an integer that is computed from modes: sums and differences of modes
+and numbers, `floordiv` and `mod` by a number from 1 to 2^31, or, standing alone, a curve
+`morton(…)` or `alto(…)` and the rank `#i`.
+
+    (i, j) -> (i floordiv 0 : dense, j : compressed)
+               ^^^^^^^^^^^^ divides by what is no size
+
+Bits of a curve are dealt of coordinates that are never negative, so `morton(j - i, i)` is none.";
+    KIND_MISPLACED = "E0127", "a level kind that cannot stand here",
+    "Some kinds stand only in certain places: `run_length` last, since a run shares one value; `batch`
+outside all others; `structured[n, m]` with a coordinate `… mod m` and `n` from 1 to `m`; ranks
+such as `#i` are `dense`.
+
+    (i, j) -> (i : run_length, j : dense)
+                   ^^^^^^^^^^ with levels below it
+
+Put the level elsewhere, or choose another kind: `compressed` stands anywhere.";
+    BAD_CLAUSE = "E0128", "clauses of a format that do not go together",
+    "`symmetric(i, j)`, `skew(i, j)` and `hermitian(i, j)` store one triangle, the lower one unless
+`upper(i, j)` is said of the same two modes. `lower`, `upper` and `diagonal` alone say which entries
+there are. `order` sorts a list of unordered coordinates along a curve: `coo, order morton(i, j)`.
+
+    csr, symmetric(i, j), diagonal(i, j)
+         ^^^^^^^^^^^^^^^ stores a triangle, not the diagonal
+
+Each clause is written once.";
+    PRESET_ARGUMENTS = "E0129", "a preset with other numbers than it takes",
+    "Presets of blocks take their size: `bsr(4, 4)` one number for each mode, `csb(64)`, `hicoo(128)`
+and `hyb(8)` one number. Other presets take none.
+
+    -f A=bsr
+         ^^^ takes the size of its blocks in each mode
+
+Sizes are from 1 to 2^31.";
     RELATION_ARITY = "E0130", "parts of a relation that do not fit together",
     "All parts of a union relate tuples of the same lengths, an uninterpreted function is
 called with the same number of arguments everywhere, and the tuples of two relations that are
@@ -163,4 +206,33 @@ Rename one of them.";
 value, and each uninterpreted function values where it is called. The message says what is missing.
 For `{[p] -> [q] : pos(p) <= q < pos(p + 1) && 0 <= p < M}` these are the function `pos` and the
 constant `M`.";
+    UNION_PART = "E0133", "a part of a union that cannot be one",
+    "The parts of a union `A | B` hold entries of one tensor, and an entry is in one of them. So no
+part can stand for mirrored entries, or have a fill of its own:
+
+    csr, symmetric(i, j) | coo
+    ^^^ mirrors its entries
+
+Store the triangle in one part, or all entries in several.";
+    NOT_MIRRORED = "E0134", "entries that are not symmetric as their format says",
+    "The format stores one triangle, and the tensor has entries that its mirror image does not agree
+with: `symmetric` wants A(j,i) = A(i,j), `skew` A(j,i) = -A(i,j) and so a zero diagonal, and
+`hermitian` the conjugate and so a real diagonal. Extents have to be equal too.
+
+    csr, symmetric(i, j)    with A(0,1) = 2 and A(1,0) = 3
+
+Store the tensor without the clause, or make it symmetric first.";
+    OUTSIDE_REGION = "E0135", "an entry that the format does not store",
+    "The format stores only some entries: one triangle (`lower`, `upper`), the diagonal, or ranks
+below a limit (`#i < 4`). An entry lies elsewhere, and no other part of the format takes it:
+
+    csr, lower(i, j)    with an entry at (0, 1)
+
+Use a format for all entries, add a part for the others (`… | coo`), or select the entries first.";
+    BLOCK_TOO_FULL = "E0136", "a block with more entries than its level stores",
+    "`structured[n, m]` stores `n` entries of each block of `m` coordinates, and a block has more:
+
+    j mod 4 : structured[2, 4]    with entries at j = 0, 1 and 3
+
+Prune the tensor to this structure, or make the level `compressed` or `dense`.";
 }

@@ -43,7 +43,8 @@ impl Footprint {
 
 impl Statistics {
     /// How many positions each level of `format` would have; `None` where there
-    /// are more than 64 bits count.
+    /// are more than 64 bits count, and for formats that are not
+    /// [native](Format::is_native), whose positions depend on more than counts.
     ///
     /// # Panics
     /// If the format is of another order.
@@ -53,6 +54,9 @@ impl Statistics {
             self.extents.len(),
             "`{format}` for statistics of another order"
         );
+        if !format.is_native() {
+            return None;
+        }
         let modes = format.level_order();
         let mut parents = 1u64;
         let mut positions = Vec::new();
@@ -60,7 +64,7 @@ impl Statistics {
             parents = match level.kind {
                 LevelKind::Dense => parents.checked_mul(self.extents[level.mode()])?,
                 LevelKind::Compressed => self.n_distinct(&modes[..=format.chain_end(number)]),
-                LevelKind::Singleton => parents,
+                _ => parents,
             };
             positions.push(parents);
         }
@@ -68,7 +72,7 @@ impl Statistics {
     }
 
     /// How many bytes the arrays would take in `format` with values of
-    /// `element`; `None` where 64 bits cannot count them.
+    /// `element`; `None` where [`Statistics::positions_in`] is.
     ///
     /// # Panics
     /// If the format is of another order.
@@ -87,24 +91,24 @@ impl Statistics {
             0 => 1,
             _ => positions[level - 1],
         };
-        let widths = format.widths();
         let bytes = |width: IndexWidth| u64::from(width.bits() / 8);
         let mut arrays = Vec::new();
         for spec in format.arrays() {
-            let (n, size) = match spec.role {
-                Role::Pos(level) => {
+            let declared = format.declared_width(spec.role);
+            let (n, size) = match (spec.role, spec.role.level()) {
+                (Role::Pos(level), _) => {
                     let width = IndexWidth::holding(positions[level]);
                     (
                         above(level).checked_add(1)?,
-                        bytes(widths.pos.unwrap_or(width)),
+                        bytes(declared.unwrap_or(width)),
                     )
                 }
-                Role::Crd(level) => {
+                (_, Some(level)) => {
                     let extent = self.extents[format.levels()[level].mode()];
                     let width = IndexWidth::holding(extent.saturating_sub(1));
-                    (positions[level], bytes(widths.crd.unwrap_or(width)))
+                    (positions[level], bytes(declared.unwrap_or(width)))
                 }
-                Role::Vals => {
+                (_, None) => {
                     let n = positions.last().copied().unwrap_or(1);
                     (n, element.size() as u64)
                 }

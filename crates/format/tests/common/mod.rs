@@ -35,6 +35,7 @@ fn levels(modes: &[usize], choices: &[(u8, bool, bool)]) -> Vec<Level> {
                 },
                 unique,
                 ordered: ordered && !below_nonordered,
+                widths: Widths::default(),
             },
         });
     }

@@ -1,4 +1,5 @@
-//! `convert`: accesses of an operand read a copy of it in another format.
+//! `convert`: accesses of an operand read a copy of it in another format, or the
+//! result is computed in another one.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,7 @@ use sparsec_format::FormatSpec;
 
 use super::Name;
 use super::apply::{illegal, unknown, var};
-use crate::concrete::Concrete;
+use crate::concrete::{Concrete, Stmt};
 use crate::expr::{Access, Expr};
 use crate::program::{IndexVar, TensorData, TensorRole, TensorVar};
 
@@ -17,6 +18,10 @@ pub(super) fn apply(
     indices: Option<&[Name]>,
     format: &FormatSpec,
 ) -> Result<Concrete> {
+    let result = &concrete.tensors[concrete.result];
+    if result.name == name.word.text && indices.is_none() {
+        return convert_result(concrete, format);
+    }
     let read = reads(concrete);
     let tensor = read
         .iter()
@@ -72,6 +77,31 @@ pub(super) fn apply(
                 })
             })
         })
+    });
+    Ok(converted)
+}
+
+/// The result is computed in another tensor, and converted from that.
+fn convert_result(concrete: &Concrete, format: &FormatSpec) -> Result<Concrete> {
+    let data = concrete.tensors[concrete.result].clone();
+    let format = format.resolve(data.order())?;
+    let suffix = format.preset_name().unwrap_or("converted");
+    let mut converted = concrete.clone();
+    let computed = converted.tensors.push(TensorData {
+        name: concrete.fresh_name(&format!("{}_{suffix}", data.name)),
+        ..data
+    });
+    converted.result = computed;
+    converted.stmt = concrete.stmt.rewrite(&mut |stmt| match stmt {
+        Stmt::Assign { lhs, reduce, rhs } if lhs.tensor == concrete.result => Some(Stmt::Assign {
+            lhs: Access {
+                tensor: computed,
+                ..lhs.clone()
+            },
+            reduce: reduce.clone(),
+            rhs: rhs.clone(),
+        }),
+        _ => None,
     });
     Ok(converted)
 }

@@ -172,6 +172,15 @@ impl Tree {
     /// # Errors
     /// `E0465` for a format that has none.
     pub(super) fn of(format: &Format) -> Result<Self> {
+        if !format.is_regular() {
+            let message = format!(
+                "Binsparse has no form for the format `{}`",
+                format.short_name()
+            );
+            return Err(Diagnostic::new(code::NOT_EXPRESSIBLE_IN_BINSPARSE, message)
+                .note("its levels store modes, and every entry at a position of its own")
+                .help("convert to a format such as `scoo` or `csr`, or write a plain `.npz`"));
+        }
         let mut levels = Vec::new();
         let mut at = 0;
         while let Some(level) = format.levels().get(at) {
@@ -227,5 +236,6 @@ pub(super) fn array_name(role: Role) -> Option<String> {
         Role::Pos(level) => Some(format!("pointers_to_{level}")),
         Role::Crd(level) => Some(format!("indices_{level}")),
         Role::Vals => Some("values".to_owned()),
+        other => unreachable!("no level of a Binsparse tensor has an array {other:?}"),
     }
 }

@@ -119,14 +119,6 @@ impl Reader<'_> {
         for (number, level) in format.levels().iter().enumerate() {
             let parents = n_positions;
             match level.kind {
-                LevelKind::Dense => {
-                    let extent = self.descriptor.shape[level.mode()];
-                    n_positions = parents.checked_mul(extent).ok_or_else(|| {
-                        let message = "the dense levels have too many positions to count";
-                        Diagnostic::new(code::TENSOR_TOO_LARGE, message)
-                            .help("use sparse levels where most entries are zero")
-                    })?;
-                }
                 LevelKind::Compressed => {
                     let crd = self.index(Role::Crd(number))?;
                     n_positions = crd.len() as u64;
@@ -143,6 +135,15 @@ impl Reader<'_> {
                     let why = format!("as many as `indices_{}`", number - 1);
                     self.length(Role::Crd(number), &crd, n_positions, &why)?;
                     indices.push((Role::Crd(number), crd));
+                }
+                // The tree of a file has three kinds of levels.
+                _ => {
+                    let extent = self.descriptor.shape[level.mode()];
+                    n_positions = parents.checked_mul(extent).ok_or_else(|| {
+                        let message = "the dense levels have too many positions to count";
+                        Diagnostic::new(code::TENSOR_TOO_LARGE, message)
+                            .help("use sparse levels where most entries are zero")
+                    })?;
                 }
             }
         }

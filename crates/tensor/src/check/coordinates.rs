@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::{LevelKind, Role};
+use sparsec_format::{Curve, LevelKind, Role};
 use sparsec_parallel::{map, ranges, sort_pairs};
 
 use super::{Checker, GRAIN, first};
@@ -73,7 +73,7 @@ impl<'a> Checker<'a> {
             return Ok(());
         }
         for (number, level) in self.format.levels().iter().enumerate() {
-            if level.kind != LevelKind::Dense {
+            if !level.is_full() {
                 self.bounds(number)?;
             }
         }
@@ -94,6 +94,33 @@ impl<'a> Checker<'a> {
             in_bounds && chain.is_ascending(pos, block)
         });
         !blocks.contains(&false)
+    }
+
+    /// Whether entries ascend along the curve that the format names.
+    pub(super) fn along_the_curve(&self) -> Result<()> {
+        let Some(curve) = Curve::new(self.format, self.extents)? else {
+            return Ok(());
+        };
+        let crds: Vec<Index<'_>> = (0..self.format.levels().len())
+            .map(|level| self.index(Role::Crd(level)).1)
+            .collect();
+        let mut row = vec![0; crds.len()];
+        let mut before = None;
+        for at in 0..crds.first().map_or(0, |crd| crd.len()) {
+            for (level, crd) in self.format.levels().iter().zip(&crds) {
+                row[level.mode()] = crd.at(at) as u64;
+            }
+            let key = curve.key(&row);
+            if before.is_some_and(|before| before > key) {
+                return Err(Diagnostic::new(
+                    code::BAD_COORDINATES,
+                    format!("entry {at} comes before entry {} along the curve", at - 1),
+                )
+                .help("pack the entries, or leave out `order`"));
+            }
+            before = Some(key);
+        }
+        Ok(())
     }
 
     fn extent(&self, level: usize) -> u64 {

@@ -141,7 +141,7 @@ impl<T: Element> TryFrom<&Tensor> for Mat<T> {
         let outward = Outward::new(tensor, "faer::Mat", &formats)?;
         let (rows, columns) = (outward.extent(0)?, outward.extent(1)?);
         let values = outward.values::<T>()?;
-        let by_rows = tensor.format().levels() == Format::dense(2).levels();
+        let by_rows = tensor.format().arranges_like(&Format::dense(2));
         Ok(Self::from_fn(rows, columns, |i, j| {
             values[if by_rows {
                 i * columns + j

@@ -131,7 +131,7 @@ impl<T: Element> TryFrom<&Tensor> for DMatrix<T> {
         let outward = Outward::new(tensor, "nalgebra::DMatrix", &formats)?;
         let (rows, columns) = (outward.extent(0)?, outward.extent(1)?);
         let values = outward.values::<T>()?;
-        let by_rows = tensor.format().levels() == Format::dense(2).levels();
+        let by_rows = tensor.format().arranges_like(&Format::dense(2));
         Ok(if by_rows {
             Self::from_row_slice(rows, columns, values)
         } else {

@@ -23,7 +23,7 @@ impl<'a> Outward<'a> {
         formats: &[Format],
     ) -> Result<Self> {
         let outward = Self { tensor, target };
-        let fits = |format: &Format| format.levels() == tensor.format().levels();
+        let fits = |format: &Format| format.arranges_like(tensor.format());
         if !formats.iter().any(fits) {
             let stored = tensor.format().short_name();
             let error = outward.refuse(format!("the tensor is stored as `{stored}`"));

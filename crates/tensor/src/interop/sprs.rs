@@ -59,7 +59,7 @@ where
         let positions = outward.indices(Role::Pos(1))?;
         let coordinates = outward.indices(Role::Crd(1))?;
         let values = outward.values::<T>()?.to_vec();
-        let is_csr = tensor.format().levels() == Format::csr().levels();
+        let is_csr = tensor.format().arranges_like(&Format::csr());
         let made = if is_csr {
             Self::try_new(shape, positions, coordinates, values)
         } else {
@@ -91,7 +91,7 @@ where
             })
         };
         let (positions, coordinates) = (index(Role::Pos(1))?, index(Role::Crd(1))?);
-        let is_csr = tensor.format().levels() == Format::csr().levels();
+        let is_csr = tensor.format().arranges_like(&Format::csr());
         let made = if is_csr {
             Self::try_new(shape, positions, coordinates, values)
         } else {

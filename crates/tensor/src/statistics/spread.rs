@@ -63,16 +63,31 @@ fn in_runs(entries: &Entries, mode: usize, extent: u64) -> Result<Distribution> 
 
 /// For each level, how many positions there are below each position above.
 pub(super) fn levels(tensor: &Tensor) -> Vec<Distribution> {
-    let mut parents = 1;
     let mut all = Vec::new();
-    for (number, level) in tensor.format().levels().iter().enumerate() {
+    let parts = tensor.format().parts();
+    let kinds = parts.iter().flat_map(|part| {
+        let levels = part.levels().iter().enumerate();
+        levels.map(|(number, level)| (number == 0, level.kind))
+    });
+    for (number, (is_first, kind)) in kinds.enumerate() {
+        let parents = match is_first {
+            true => 1,
+            false => tensor.n_positions(number - 1),
+        };
+        let (positions, arrays) = (tensor.n_positions(number) as u64, tensor.level(number));
         let mut level_has = Distribution::default();
-        match level.kind {
-            LevelKind::Dense => level_has.add(tensor.extents()[level.mode()], parents as u64),
-            LevelKind::Singleton => level_has.add(1, parents as u64),
-            LevelKind::Compressed => level_has = segments(tensor.level(number).pos()),
+        match kind {
+            LevelKind::Compressed | LevelKind::Hashed | LevelKind::Range | LevelKind::RunLength => {
+                level_has = segments(arrays.pos())
+            }
+            LevelKind::LooseCompressed => {
+                let (pos, end) = (arrays.pos(), arrays.end());
+                level_has = distribution(parents, |p| (end.at(p) - pos.at(p)) as u64);
+            }
+            // As many below every parent.
+            _ if parents > 0 => level_has.add(positions / parents as u64, parents as u64),
+            _ => {}
         }
-        parents = tensor.n_positions(number);
         all.push(level_has);
     }
     all
