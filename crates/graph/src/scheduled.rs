@@ -354,7 +354,7 @@ impl Check<'_> {
         Err(placed
             .error(
                 code::SCHEDULE_ASSEMBLY,
-                format!("`{name}` has no level to insert entries into"),
+                format!("entries are not inserted into `{name}`"),
             )
             .help(format!("write `assemble({name}, Append)`, or leave it out")))
     }

@@ -14,6 +14,8 @@
 //! | `assemble(A, Insert)`            | counts the entries of a result before inserting them     |
 //! | `precompute(EXPR, {j}, w)`       | collects a reduction of `EXPR` in a workspace `w(j)`     |
 //! | `precompute(EXPR, j, jw, w)`     | the same, the workspace being computed by loops over `jw` |
+//! | `fission(i)`                     | divides a loop around a `where` into one for each side   |
+//! | `loopfuse(i)`                    | makes one loop of those around the sides of a `where`    |
 //! | `convert(A(i,k), FORMAT)`        | reads these accesses from a copy of `A` in another format |
 //! | `convert(A, FORMAT)`             | reads every access of `A` from such a copy               |
 //!
@@ -45,6 +47,7 @@ mod apply;
 mod bound;
 mod convert;
 mod expression;
+mod fission;
 mod fuse;
 mod mark;
 mod parallelize;
@@ -98,6 +101,16 @@ pub enum Command {
         workspace: Option<Name>,
         /// How it is kept, where that is said.
         kind: Option<WorkspaceKind>,
+    },
+    /// `fission(i)`
+    Fission {
+        /// The loop around a `where`.
+        var: Name,
+    },
+    /// `loopfuse(i)`
+    LoopFuse {
+        /// The loops around both sides of a `where`.
+        var: Name,
     },
     /// A command that leaves a clause behind the statement.
     Clause {
@@ -161,6 +174,8 @@ impl fmt::Display for Command {
                 }
                 f.write_str(")")
             }
+            Self::Fission { var } => write!(f, "fission({var})"),
+            Self::LoopFuse { var } => write!(f, "loopfuse({var})"),
             Self::Clause { clause, .. } => clause.fmt(f),
             Self::Convert {
                 tensor,

@@ -35,6 +35,7 @@ mod bisect;
 mod cursor;
 mod derived;
 mod fill;
+mod gallop;
 mod level;
 mod merge;
 mod positions;

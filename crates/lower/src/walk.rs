@@ -14,7 +14,7 @@
 use sparsec_base::ElementType;
 use sparsec_graph::{Lattice, Operand, Point, space};
 use sparsec_index::IndexVar;
-use sparsec_index::concrete::Stmt;
+use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Mark, Stmt as Loop, Var};
 
 use crate::absent::without;
@@ -73,6 +73,8 @@ impl Lowerer<'_> {
             self.over_everything(var, body, bindings, &lattice, &walked);
         } else if let ([point], [operand]) = (&lattice.points[..], &walked[..]) {
             self.over_one(var, body, bindings, point, *operand);
+        } else if lattice.points.len() == 1 && self.gallops(bindings) {
+            self.over_gallop(var, body, bindings, &lattice, &walked);
         } else if !lattice.points.is_empty() {
             self.over_merge(var, body, bindings, &lattice, &walked);
         }
@@ -195,6 +197,15 @@ impl Lowerer<'_> {
     ) -> Walker {
         let level = self.level_walked_at(operand, var);
         self.begin_walk_at(operand, level, bindings)
+    }
+
+    /// Whether operands leap in the innermost of the loops around here.
+    fn gallops(&self, bindings: &Bindings) -> bool {
+        let strategy = bindings
+            .loops
+            .last()
+            .map(|var| self.concrete.merges_by(*var));
+        strategy == Some(MergeStrategy::Gallop)
     }
 
     /// How the innermost of the loops around here is marked.

@@ -199,9 +199,13 @@ impl Lowerer<'_> {
             stays &= lhs.tensor != temporary || self.where_absent(rhs) == Value::Literal(identity);
         });
         let known = |var: IndexVar| self.concrete.vars[var].extent.is_some();
+        let loops = producer.loops().into_iter();
         if stays {
             Some(identity)
-        } else if producer.loops().into_iter().all(known) {
+        } else if loops
+            .flat_map(|var| self.concrete.originals(var))
+            .all(known)
+        {
             Some(self.concrete.tensors[temporary].fill)
         } else {
             None

@@ -196,7 +196,7 @@ fn operand(order: usize) -> impl Strategy<Value = Operand> {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    prop::collection::vec((0..9usize, 0..8usize, 0..6usize), 1..6)
+    prop::collection::vec((0..11usize, 0..8usize, 0..6usize), 1..6)
 }
 
 fn case() -> impl Strategy<Value = Case> {

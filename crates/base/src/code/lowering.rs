@@ -130,12 +130,19 @@ has to be needed: the loop is an intersection of ordered levels.
 
 Use it where operands are multiplied, or leave it out: `mergeby(i, two_finger)` is the default.";
     SCHEDULE_ASSEMBLY = "E0342", "a result that cannot be assembled in this way",
-    "`assemble(A, Insert)` counts the entries of each segment first and then inserts them at their
-places. That needs a result of dense levels with one compressed level inside them.
+    "`assemble(A, Insert)` asks to count the entries of each segment first and then to insert them at
+their places. Kernels of this version append entries in order, and write dense results directly.
 
-    assemble(A, Insert)                       where A is dense, or `dcsr`
+    assemble(A, Insert)
 
-Use `assemble(A, Append)`, or store the result as `csr`.";
+Leave it out, or write `assemble(A, Append)`.";
+    SCHEDULE_DEPENDENCE = "E0343", "a loop that would read what is not computed yet",
+    "`loopfuse(i)` makes one loop of those around the two sides of a `where`. An iteration may then
+read the entries of the temporary that it computed itself, and no others.
+
+    where(forall i: y(i) = w(j), …)           an entry at another index than `i`
+
+Fuse a loop that every access of the temporary names alone.";
     SCHEDULE_ORDER = "E0344", "blocks in an order that nothing can follow",
     "The loops visit the coordinates of a variable with gaps: the loop within a block is outside that
 over blocks, or several variables are computed from one loop. Ordered levels of a sparse result,

@@ -5,7 +5,8 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use super::{
-    Command, Name, bound, convert, fuse, mark, parallelize, pos, precompute, reorder, split,
+    Command, Name, bound, convert, fission, fuse, mark, parallelize, pos, precompute, reorder,
+    split,
 };
 use crate::concrete::{Clause, Concrete, Placed, Stmt};
 use crate::program::{IndexVar, IndexVarData};
@@ -37,6 +38,8 @@ impl Command {
                 indices,
                 format,
             } => convert::apply(concrete, tensor, indices.as_deref(), format),
+            Self::Fission { var } => fission::fission(concrete, var),
+            Self::LoopFuse { var } => fission::loopfuse(concrete, var),
             Self::Clause { clause, span } => {
                 let (mut said, made) = match clause {
                     Clause::Split { .. } | Clause::Divide { .. } => split::apply(concrete, clause),

@@ -14,6 +14,7 @@
 //!           | "assemble" "(" NAME "," ( "Append" | "Insert" ) [ "," BOOL ] ")"
 //!           | "precompute" "(" expr "," names "," NAME [ ":" KIND ] ")"
 //!           | "precompute" "(" expr "," names "," names [ "," NAME [ ":" KIND ] ] ")"
+//!           | ( "fission" | "loopfuse" ) "(" NAME ")"
 //!           | "convert" "(" access "," format ")"
 //! names    := NAME | "{" [ NAME { "," NAME } ] "}"
 //! ```
@@ -28,7 +29,7 @@ use crate::concrete::{AssembleStrategy, BoundKind, Clause, MergeStrategy};
 use crate::notation::Parser;
 use crate::workspace::parse_kind;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "reorder",
     "split",
     "divide",
@@ -40,6 +41,8 @@ const COMMANDS: [&str; 12] = [
     "mergeby",
     "assemble",
     "precompute",
+    "fission",
+    "loopfuse",
     "convert",
 ];
 
@@ -47,7 +50,7 @@ const COMMANDS: [&str; 12] = [
 const MAX_UNROLL: u32 = 64;
 
 /// Commands of the language that this version does not have.
-const LATER: [&str; 3] = ["loopfuse", "fission", "store"];
+const LATER: [&str; 1] = ["store"];
 
 impl Schedule {
     /// Reads a schedule.
@@ -84,29 +87,35 @@ impl Schedule {
 
 /// Reads one command; [`Schedule::parse`] has its errors.
 pub(crate) fn parse_command(parser: &mut Parser) -> Result<Command> {
-    let (name, span) = parser.tokens.name("a command")?;
-    if !COMMANDS.contains(&name.as_str()) {
+    let (word, span) = parser.tokens.name("a command")?;
+    if !COMMANDS.contains(&word.as_str()) {
         let source = parser.tokens.source();
-        if LATER.contains(&name.as_str()) {
-            let message = format!("the command `{name}` is not in this version");
+        if LATER.contains(&word.as_str()) {
+            let message = format!("the command `{word}` is not in this version");
             return Err(Diagnostic::new(code::ILLEGAL_COMMAND, message)
                 .at(source, span, "not in this version")
                 .help(format!("these are: `{}`", COMMANDS.join("`, `"))));
         }
-        let message = format!("unknown command `{name}`");
+        let message = format!("unknown command `{word}`");
         let error = Diagnostic::new(code::ILLEGAL_COMMAND, message);
         let error = error.at(source, span, "no command has this name");
-        return Err(match closest(&name, COMMANDS) {
+        return Err(match closest(&word, COMMANDS) {
             Some(meant) => error.help(format!("did you mean `{meant}`?")),
             None => error.help(format!("these are: `{}`", COMMANDS.join("`, `"))),
         });
     }
     parser.tokens.expect("(")?;
-    let mut command = match name.as_str() {
+    let mut command = match word.as_str() {
         "reorder" => Command::Reorder {
             vars: names(parser, "a loop", ")")?,
         },
         "precompute" => precompute(parser)?,
+        "fission" => Command::Fission {
+            var: name(parser, "a loop")?,
+        },
+        "loopfuse" => Command::LoopFuse {
+            var: name(parser, "a loop")?,
+        },
         "convert" => convert(parser)?,
         other => Command::Clause {
             clause: clause(parser, other)?,

@@ -164,7 +164,7 @@ fn operands_are_converted() {
         &["E0310", "not read with these indices"],
     );
     refused("y(i) = x(i)", "convert(x, csr)", &["E0115"]);
-    refused(SPGEMM, "fission(i)", &["E0311", "not in this version"]);
+    refused(SPGEMM, "store(A)", &["E0311", "not in this version"]);
     refused(
         SPGEMM,
         "reordr(i, j)",
@@ -362,5 +362,40 @@ fn loops_of_a_workspace_get_names() {
         SPMV,
         "split(j, j0, j1, 4); precompute(A(i,j), j1, k, w)",
         &["E0311", "`j1` is derived"],
+    );
+}
+
+#[test]
+fn loops_around_a_where_are_divided_and_fused() {
+    let divided = "where(\n  forall i: y(i) = t(i),\n  \
+         forall i: forall j: t(i) += A(i,j) * x(j),\n  t : listed)";
+    let schedule = "precompute(A(i,j) * x(j), {}, t); fission(i)";
+    check(SPMV, schedule, divided);
+    check(
+        SPMV,
+        &format!("{schedule}; loopfuse(i)"),
+        "forall i: where(y(i) = t, forall j: t += A(i,j) * x(j))",
+    );
+    // The producer's loop has a name of its own.
+    check(
+        "a(i) = b(i) * c(i) + d(i)",
+        "precompute(b(i) * c(i), {i}, {iw}, w); loopfuse(i)",
+        "forall i: where(a(i) = w + d(i), w += b(i) * c(i))",
+    );
+    refused(SPMV, "fission(i)", &["E0311", "not directly around"]);
+    refused(SPMV, "loopfuse(i)", &["E0311", "no `where`"]);
+    refused(
+        "y(i) = A(i,j) * x(j) + sum{k}(B(k) * B(k))",
+        "fission(j)",
+        &["E0311", "not directly around"],
+    );
+}
+
+#[test]
+fn loops_of_other_variables_are_not_fused() {
+    refused(
+        SPGEMM,
+        "reorder(k, i, j); precompute(A(i,k) * B(k,j), {i, j}, w); loopfuse(i)",
+        &["E0311", "no `where` has loops over `i` outermost"],
     );
 }
