@@ -25,7 +25,7 @@ fn every_format_is_written_and_read() {
         write(&path, &tensor).unwrap();
         let back = read(&path, &Default::default())
             .unwrap()
-            .pack(&format)
+            .into_tensor(&format, PackOptions::default())
             .unwrap();
         assert_eq!(back.equal_within(&tensor, 0.0), None, "{text}");
         if !tensor.fill().is_zero() {
@@ -36,7 +36,7 @@ fn every_format_is_written_and_read() {
             write(&path, &tensor).unwrap();
             let back = read(&path, &Default::default())
                 .unwrap()
-                .pack(&format)
+                .into_tensor(&format, PackOptions::default())
                 .unwrap();
             let entries = (back.entries(), tensor.entries());
             assert_eq!(back.equal_within(&tensor, 0.0), None, "{name}: {text}");
