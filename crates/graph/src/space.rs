@@ -11,12 +11,16 @@
 //! | `A(i,…)`, its level at `i` sparse       | `A`                  | that of `A`  |
 //! | `A(i,…)`, its level at `i` full         | everything           | that of `A`  |
 //! | `A(k,…)` without `i`                    | everything           | unknown      |
-//! | `f(a, b)`, fill of `a` annihilates      | space of `a` ∩ that of `b`, if it annihilates, else ∩ (that of `b` ∪ everything) | the annihilator |
-//! | `f(a, b)` otherwise                     | union                | `f` of the fills |
+//! | `f(a, b, …)`                            | for each decision of `f`, the union of the spaces of its arguments; of those ∩ | the value decided |
+//! | the same, an argument `c` in no decision | … ∩ (space of `c` ∪ everything) |       |
 //! | a temporary computed below the loop     | that of its producer | of its producer |
 //!
-//! So `*` intersects because zero annihilates it, not because it is called
-//! `*`; `or` intersects over operands whose fill is `true`.
+//! What [decides](Operator::decisions) an operator follows from the fills: zeros
+//! decide `a * b` one by one, so it is computed in `a ∩ b`; they decide `a + b`
+//! together, so it is computed in `a ∪ b`; where `c` is `false` it decides
+//! `select(c, a, b)` together with `b`. So `*` intersects because zero annihilates
+//! it, not because it is called `*`; `or` intersects over operands whose fill is
+//! `true`.
 //!
 //! An unknown fill always comes with the space of everything, in union with
 //! what the operands store: the loop still asks which of them are present.
@@ -24,7 +28,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::Scalar;
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorRole, TensorVar};
 
@@ -131,12 +135,13 @@ impl<'a> Derivation<'a> {
                 }
             }
             Expr::Apply { op, args } => {
-                let element = args
-                    .last()
-                    .expect("every operator has an argument")
-                    .element(&self.scope.concrete.tensors);
-                let args = args.iter().map(|arg| self.of_expr(arg)).collect();
-                apply(op, element, args)
+                let supports: Vec<Support> = args.iter().map(|arg| self.of_expr(arg)).collect();
+                let Operator::Defined(function) = op else {
+                    return apply(op, &supports);
+                };
+                // What its body says, and what is declared beside that.
+                let body = function.expand(args, &self.scope.concrete.tensors);
+                self.of_expr(&body).annihilated_by(op, &supports)
             }
             Expr::Reduce { body, .. } => Support::unknown(self.of_expr(body).space),
         }
@@ -221,6 +226,19 @@ impl<'a> Derivation<'a> {
 }
 
 impl Support {
+    /// The same, where one of the arguments of a call annihilates it: only
+    /// coordinates at which each that does is stored.
+    fn annihilated_by(mut self, op: &Operator, args: &[Self]) -> Self {
+        for (at, arg) in args.iter().enumerate() {
+            let Some(fill) = arg.fill else { continue };
+            if op.annihilator(at, fill.element()) == Some(fill) {
+                self.space = self.space.intersection(arg.space.clone());
+                self.fill = Some(fill);
+            }
+        }
+        self
+    }
+
     /// Every coordinate matters, and which of `space` are stored still does.
     fn unknown(space: Space) -> Self {
         Self {
@@ -230,44 +248,33 @@ impl Support {
     }
 }
 
-fn apply(op: &Operator, element: ElementType, args: Vec<Support>) -> Support {
-    let annihilates = |at: usize, arg: &Support| {
-        let annihilator = op.annihilator(at, element);
-        annihilator.is_some() && arg.fill == annihilator
+/// An operator applied: outside of the arguments of a decision, the result is
+/// decided, so it has to be computed where every decision has an argument that
+/// is stored.
+fn apply(op: &Operator, args: &[Support]) -> Support {
+    let fills: Vec<Option<Scalar>> = args.iter().map(|arg| arg.fill).collect();
+    let decisions = op.decisions(&fills);
+    let union_of = |args: &mut dyn Iterator<Item = &Support>| {
+        args.map(|arg| arg.space.clone())
+            .reduce(Space::union)
+            .unwrap_or(Space::Nothing)
     };
-    let annihilator = args
+    let Some(first) = decisions.first() else {
+        return Support::unknown(union_of(&mut args.iter()));
+    };
+    let needed = decisions
         .iter()
-        .enumerate()
-        .find(|(at, arg)| annihilates(*at, arg))
-        .and_then(|(_, arg)| arg.fill);
-    if let Some(fill) = annihilator {
-        let space = args
-            .iter()
-            .enumerate()
-            .map(|(at, arg)| match annihilates(at, arg) {
-                true => arg.space.clone(),
-                // Any coordinate will do, but which are stored matters.
-                false => arg.space.clone().union(Space::Everything),
-            })
+        .map(|decision| union_of(&mut decision.args.iter().map(|at| &args[*at])));
+    let decides = |at: &usize| decisions.iter().any(|decision| decision.args.contains(at));
+    let others = (0..args.len()).filter(|at| !decides(at));
+    // Of the others any coordinate will do, but which are stored matters.
+    let asked = others.map(|at| args[at].space.clone().union(Space::Everything));
+    Support {
+        space: needed
+            .chain(asked)
             .reduce(Space::intersection)
-            .expect("every operator has an argument");
-        return Support {
-            space,
-            fill: Some(fill),
-        };
-    }
-    let fills: Option<Vec<Scalar>> = args.iter().map(|arg| arg.fill).collect();
-    let space = args
-        .into_iter()
-        .map(|arg| arg.space)
-        .reduce(Space::union)
-        .unwrap_or(Space::Nothing);
-    match fills.and_then(|fills| op.evaluate_unstored(&fills)) {
-        Some(fill) => Support {
-            space,
-            fill: Some(fill),
-        },
-        None => Support::unknown(space),
+            .expect("there is a decision"),
+        fill: Some(first.value),
     }
 }
 

@@ -127,8 +127,8 @@ impl Expr {
             Self::Literal(value) => value.element(),
             Self::Access(access) => tensors[access.tensor].element,
             Self::Apply { op, args } => {
-                let last = args.last().expect("every operator has an argument");
-                op.result_type(last.element(tensors))
+                let types: Vec<ElementType> = args.iter().map(|arg| arg.element(tensors)).collect();
+                op.result_type(&types)
             }
             Self::Cast(element, _) => *element,
             Self::Reduce { body, .. } => body.element(tensors),
@@ -209,10 +209,14 @@ impl Expr {
             Self::Apply { op, args } => {
                 let fills = args.iter().map(|arg| arg.fill(tensors, vars));
                 let fills: Vec<Option<Scalar>> = fills.collect();
-                annihilated(op, &fills).or_else(|| {
-                    let fills: Option<Vec<Scalar>> = fills.into_iter().collect();
-                    op.evaluate_unstored(&fills?)
-                })
+                let decided = op.decisions(&fills).into_iter().next();
+                match (decided, op) {
+                    (Some(decision), _) => Some(decision.value),
+                    (None, Operator::Defined(function)) => {
+                        function.expand(args, tensors).fill(tensors, vars)
+                    }
+                    (None, _) => None,
+                }
             }
             Self::Reduce {
                 op,
@@ -229,13 +233,4 @@ impl Expr {
             }
         }
     }
-}
-
-/// The annihilator, where one of these values of arguments that are not stored
-/// is it.
-pub(crate) fn annihilated(op: &Operator, values: &[Option<Scalar>]) -> Option<Scalar> {
-    values.iter().enumerate().find_map(|(at, value)| {
-        let value = (*value)?;
-        (op.annihilator(at, value.element()) == Some(value)).then_some(value)
-    })
 }

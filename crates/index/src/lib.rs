@@ -11,6 +11,7 @@
 //! | [`notation`]  | the syntax tree of index notation: parse and print             |
 //! | [`program`]   | tensors, index variables and typed statements of a program     |
 //! | [`expr`]      | typed expressions                                              |
+//! | [`function`]  | functions of the user with declared properties                 |
 //! | [`index_expr`] | what stands at a mode of an access                            |
 //! | [`operator`]  | every operator with its declared properties                    |
 //! | [`resolve`]   | notation to program: names, extents, types, implied sums       |
@@ -32,6 +33,7 @@ pub mod concrete;
 pub mod concretize;
 pub mod einsum;
 pub mod expr;
+pub mod function;
 pub mod index_expr;
 pub mod notation;
 pub mod operator;
@@ -47,6 +49,7 @@ pub use concrete::{Concrete, Stmt};
 pub use concretize::concretize;
 pub use einsum::Einsum;
 pub use expr::{Access, Expr};
+pub use function::UserFunction;
 pub use index_expr::IndexExpr;
 pub use notation::Notation;
 pub use operator::Operator;

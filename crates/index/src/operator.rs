@@ -28,11 +28,16 @@
 //! What operators compute on values ([`Operator::evaluate`]) is what the loop
 //! IR computes.
 
-use sparsec_base::{ElementType, Kind, Scalar, bf16, f16};
+use sparsec_base::{ElementType, Kind};
+
+use crate::function::UserFunction;
 
 mod evaluate;
+mod properties;
 #[cfg(test)]
 mod tests;
+
+pub use properties::Decision;
 
 /// An operator or function of index notation. Arguments have one type, except
 /// that the first of [`Select`](Self::Select) is `bool`.
@@ -144,6 +149,8 @@ pub enum Operator {
     Gt,
     /// `a >= b`
     Ge,
+    /// A function of the user.
+    Defined(UserFunction),
 }
 
 /// How an operator is written.
@@ -159,7 +166,7 @@ pub enum Style {
 }
 
 impl Operator {
-    /// Every operator.
+    /// Every operator of the language.
     pub const ALL: [Self; 53] = [
         Self::Add,
         Self::Sub,
@@ -220,8 +227,9 @@ impl Operator {
     pub(crate) const COMPARISON: u8 = 3;
 
     /// The symbol or name in every text form, and how it is written.
-    fn spelling(&self) -> (&'static str, Style) {
+    fn spelling(&self) -> (&str, Style) {
         match self {
+            Self::Defined(function) => (function.name(), Style::Call),
             Self::Or => ("or", Style::Infix(0)),
             Self::And => ("and", Style::Infix(1)),
             Self::Not => ("not", Style::Prefix(2)),
@@ -279,7 +287,7 @@ impl Operator {
     }
 
     /// The symbol or name in every text form, such as `+` or `sqrt`.
-    pub fn symbol(&self) -> &'static str {
+    pub fn symbol(&self) -> &str {
         self.spelling().0
     }
 
@@ -290,12 +298,16 @@ impl Operator {
 
     /// The function with this name.
     pub fn function(name: &str) -> Option<Self> {
-        Self::functions().find(|op| op.symbol() == name)
+        let called = |op: &Self| op.style() == Style::Call && op.symbol() == name;
+        Self::ALL.into_iter().find(called)
     }
 
-    /// Every operator that is written as a function.
-    pub fn functions() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|op| op.style() == Style::Call)
+    /// The names of all operators of the language that are written as functions.
+    pub fn functions<'a>() -> impl Iterator<Item = &'a str> {
+        const { &Self::ALL }
+            .iter()
+            .filter(|op| op.style() == Style::Call)
+            .map(Self::symbol)
     }
 
     /// The operator written between its arguments with this symbol.
@@ -316,16 +328,25 @@ impl Operator {
 
     /// The name of a reduction with this operator, as `sum` in `sum{k}(…)`;
     /// `None` for operators that do not reduce.
-    pub fn reduction_name(&self) -> Option<&'static str> {
+    pub fn reduction_name(&self) -> Option<&str> {
         match self {
             Self::Add => Some("sum"),
             Self::Mul => Some("prod"),
             Self::Min | Self::Max | Self::Or | Self::And => Some(self.symbol()),
+            Self::Defined(function) if function.reduces() => Some(function.name()),
             _ => None,
         }
     }
 
-    /// The operator that the reduction with this name reduces with.
+    /// The names of all reductions of the language.
+    pub fn reduction_names<'a>() -> impl Iterator<Item = &'a str> {
+        const { &Self::REDUCTIONS }
+            .iter()
+            .filter_map(Self::reduction_name)
+    }
+
+    /// The operator of the language that the reduction with this name reduces
+    /// with.
     pub fn reduction(name: &str) -> Option<Self> {
         let named = |op: &Self| op.reduction_name() == Some(name);
         Self::REDUCTIONS.into_iter().find(named)
@@ -334,6 +355,7 @@ impl Operator {
     /// How many arguments the operator takes.
     pub fn arity(&self) -> usize {
         match (self, self.style()) {
+            (Self::Defined(function), _) => function.arity(),
             (Self::Select, _) => 3,
             (Self::Pow | Self::Hypot | Self::Atan2 | Self::Min | Self::Max, _)
             | (_, Style::Infix(_)) => 2,
@@ -359,9 +381,14 @@ impl Operator {
         matches!(self, Self::Not | Self::And | Self::Or)
     }
 
-    /// The type of the result, given the type of the last argument.
-    pub fn result_type(&self, last: ElementType) -> ElementType {
+    /// The type of the result, given those of the arguments.
+    ///
+    /// # Panics
+    /// If a function of the user does not take such arguments.
+    pub fn result_type(&self, args: &[ElementType]) -> ElementType {
+        let last = *args.last().expect("every operator has an argument");
         match self {
+            Self::Defined(function) => function.body(args).expect("calls are typed").element(),
             _ if self.is_predicate() => ElementType::Bool,
             Self::Abs | Self::Real | Self::Imag => last.part(),
             _ => last,
@@ -369,9 +396,10 @@ impl Operator {
     }
 
     /// Whether arguments of this kind have a meaning. The first argument of
-    /// `select` is `bool` always.
+    /// `select` is `bool` always; a function of the user says by its body.
     pub fn takes_kind(&self, kind: Kind) -> bool {
         match self {
+            Self::Defined(_) => true,
             Self::Div | Self::Sqrt | Self::Exp | Self::Log | Self::Pow => {
                 matches!(kind, Kind::Float | Kind::Complex)
             }
@@ -397,110 +425,9 @@ impl Operator {
     pub fn takes(&self, element: ElementType) -> bool {
         element == element.computed() && self.takes_kind(element.kind())
     }
-
-    /// Whether the two arguments may change places.
-    pub fn is_commutative(&self) -> bool {
-        self.is_associative() || matches!(self, Self::Eq | Self::Ne)
-    }
-
-    /// Whether `(a op b) op c` is `a op (b op c)`, rounding of floats apart.
-    pub fn is_associative(&self) -> bool {
-        Self::REDUCTIONS.contains(self)
-    }
-
-    /// Whether `a op a` is `a`.
-    pub fn is_idempotent(&self, element: ElementType) -> bool {
-        match self {
-            Self::Min | Self::Max | Self::Or | Self::And => true,
-            Self::Add | Self::Mul => element == ElementType::Bool,
-            _ => false,
-        }
-    }
-
-    /// The value that makes the result that value when it stands at argument
-    /// `at` as an entry that is not stored, whatever the other arguments are.
-    pub fn annihilator(&self, at: usize, element: ElementType) -> Option<Scalar> {
-        debug_assert!(
-            at < self.arity(),
-            "`{}` has no argument {at}",
-            self.symbol()
-        );
-        match self {
-            Self::Mul | Self::And => Some(element.zero()),
-            Self::Or => Some(element.one()),
-            Self::Add if element == ElementType::Bool => Some(Scalar::Bool(true)),
-            Self::Min => least(element),
-            Self::Max => greatest(element),
-            _ => None,
-        }
-    }
-
-    /// The value that a reduction with this operator begins with, and that
-    /// changes nothing as either argument; `None` for operators that do not
-    /// reduce.
-    pub fn identity(&self, element: ElementType) -> Option<Scalar> {
-        match self {
-            Self::Add => Some(element.zero()),
-            Self::Mul => Some(element.one()),
-            Self::Or => Some(Scalar::Bool(false)),
-            Self::And => Some(Scalar::Bool(true)),
-            Self::Min => greatest(element),
-            Self::Max => least(element),
-            _ => None,
-        }
-    }
-
-    /// The value that changes nothing as the right argument: the identity, or
-    /// that of `a - 0` and `a / 1`.
-    pub fn right_identity(&self, element: ElementType) -> Option<Scalar> {
-        match self {
-            Self::Sub => Some(element.zero()),
-            Self::Div | Self::Pow => Some(element.one()),
-            _ => self.identity(element),
-        }
-    }
 }
 
 /// The operator that reduces, as it is assigned with: `+=`, `min=`.
 pub(crate) fn assignment_symbol(op: &Operator) -> String {
     format!("{}=", op.symbol())
-}
-
-/// The largest value of a type; complex numbers have no order.
-fn greatest(element: ElementType) -> Option<Scalar> {
-    Some(match element {
-        ElementType::Bool => Scalar::Bool(true),
-        ElementType::I8 => Scalar::I8(i8::MAX),
-        ElementType::I16 => Scalar::I16(i16::MAX),
-        ElementType::I32 => Scalar::I32(i32::MAX),
-        ElementType::I64 => Scalar::I64(i64::MAX),
-        ElementType::U8 => Scalar::U8(u8::MAX),
-        ElementType::U16 => Scalar::U16(u16::MAX),
-        ElementType::U32 => Scalar::U32(u32::MAX),
-        ElementType::U64 => Scalar::U64(u64::MAX),
-        ElementType::F16 => Scalar::F16(f16::INFINITY),
-        ElementType::Bf16 => Scalar::Bf16(bf16::INFINITY),
-        ElementType::F32 => Scalar::F32(f32::INFINITY),
-        ElementType::F64 => Scalar::F64(f64::INFINITY),
-        ElementType::C64 | ElementType::C128 => return None,
-    })
-}
-
-fn least(element: ElementType) -> Option<Scalar> {
-    Some(match element {
-        ElementType::Bool => Scalar::Bool(false),
-        ElementType::I8 => Scalar::I8(i8::MIN),
-        ElementType::I16 => Scalar::I16(i16::MIN),
-        ElementType::I32 => Scalar::I32(i32::MIN),
-        ElementType::I64 => Scalar::I64(i64::MIN),
-        ElementType::U8 => Scalar::U8(u8::MIN),
-        ElementType::U16 => Scalar::U16(u16::MIN),
-        ElementType::U32 => Scalar::U32(u32::MIN),
-        ElementType::U64 => Scalar::U64(u64::MIN),
-        ElementType::F16 => Scalar::F16(f16::NEG_INFINITY),
-        ElementType::Bf16 => Scalar::Bf16(bf16::NEG_INFINITY),
-        ElementType::F32 => Scalar::F32(f32::NEG_INFINITY),
-        ElementType::F64 => Scalar::F64(f64::NEG_INFINITY),
-        ElementType::C64 | ElementType::C128 => return None,
-    })
 }

@@ -31,6 +31,7 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 
+mod call;
 mod extents;
 mod fills;
 mod promote;
@@ -48,7 +49,7 @@ use sparsec_base::{ElementType, Result, Scalar, Source, Span};
 use crate::notation::Notation;
 use crate::program::Program;
 
-pub(crate) use typing::Typer;
+pub(crate) use typing::{Typed, Typer};
 
 /// What is known of a tensor before its program is read.
 #[derive(Clone, Debug, Default)]

@@ -67,6 +67,7 @@ use sparsec_format::FormatSpec;
 pub(crate) use parse::parse_command;
 
 use crate::concrete::{Clause, Concrete};
+use crate::function::UserFunction;
 use crate::notation::{Node, Word};
 use crate::workspace::WorkspaceKind;
 
@@ -197,9 +198,16 @@ fn list(names: &[Name], separator: &str) -> String {
     names.join(separator)
 }
 
-/// One command a line.
+/// One command a line, behind the functions of the user that they call.
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut functions = Vec::new();
+        for command in &self.0 {
+            if let Command::Precompute { expr, .. } = command {
+                expr.for_each_function(&mut |function| functions.push(function.clone()));
+            }
+        }
+        f.write_str(&UserFunction::definitions(&functions))?;
         for (number, command) in self.0.iter().enumerate() {
             if number > 0 {
                 f.write_str("\n")?;

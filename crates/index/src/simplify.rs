@@ -5,7 +5,7 @@
 //! | `f(2, 3)`                         | value   | all arguments are literals         |
 //! | `0 * x`, `true or x`              | literal | it annihilates and is not stored   |
 //! | `x + 0`, `1 * x`, `x - 0`, `x / 1` | `x`    | it is the identity                 |
-//! | `select(true, x, 2)`              | `x`     | the other branch is a literal: an operand there still makes the entry stored |
+//! | `select(true, x, y)`              | `x`     | the condition is not stored, so `x` decides |
 //! | `-(-x)`, `not not x`              | `x`     |                                    |
 //! | `sum{k}(0)`                       | 0       | the identity reduced is itself     |
 //!
@@ -14,7 +14,7 @@
 
 use sparsec_base::Scalar;
 
-use crate::expr::{Expr, annihilated};
+use crate::expr::Expr;
 use crate::operator::Operator;
 
 impl Expr {
@@ -58,20 +58,19 @@ impl Expr {
 /// `op` of arguments that are simplified already.
 fn apply(op: &Operator, mut args: Vec<Expr>) -> Expr {
     let literals: Vec<Option<Scalar>> = args.iter().map(Expr::literal).collect();
-    if let Some(value) = annihilated(op, &literals) {
-        return Expr::Literal(value);
-    }
-    let all: Option<Vec<Scalar>> = literals.iter().copied().collect();
-    if let Some(value) = all.and_then(|values| op.evaluate_unstored(&values)) {
-        return Expr::Literal(value);
+    // Each decision is made by literals, which are never stored.
+    if let Some(decision) = op.decisions(&literals).first() {
+        return Expr::Literal(decision.value);
     }
     match (op, literals.as_slice()) {
-        (_, [Some(left), None]) if op.identity(left.element()) == Some(*left) => args.remove(1),
+        (_, [Some(left), None]) if op.left_identity(left.element()) == Some(*left) => {
+            args.remove(1)
+        }
         (_, [None, Some(right)]) if op.right_identity(right.element()) == Some(*right) => {
             args.remove(0)
         }
-        (Operator::Select, [Some(Scalar::Bool(true)), _, Some(_)]) => args.remove(1),
-        (Operator::Select, [Some(Scalar::Bool(false)), Some(_), _]) => args.remove(2),
+        (Operator::Select, [Some(Scalar::Bool(true)), ..]) => args.remove(1),
+        (Operator::Select, [Some(Scalar::Bool(false)), ..]) => args.remove(2),
         (Operator::Neg | Operator::Not, _) => match &mut args[0] {
             Expr::Apply {
                 op: inner,
@@ -149,7 +148,10 @@ mod tests {
         check("-(-x(i))", "x(i)");
         check("not not b(i)", "b(i)");
         check("select(true, x(i), 2)", "x(i)");
-        check("select(true, x(i), z(i))", "select(true, x(i), z(i))");
+        check("select(true, x(i), z(i))", "x(i)");
+        check("select(x(i) > 0, 1.0, 1.0)", "1.0");
+        check("pow(x(i), 0)", "1.0");
+        check("select(x(i) < -inf, 1, z(i))", "z(i)");
         check("select(false or 0 * x(i) != 0, 2, z(i))", "z(i)");
         check("sqrt(x(i) * 0 + 4)", "2.0");
         check("x(i) + sum{j}(0 * z(j))", "x(i)");

@@ -5,6 +5,7 @@ use std::fmt;
 use sparsec_base::{Arena, Scalar, Span};
 
 use crate::expr::{Access, Expr};
+use crate::function::UserFunction;
 use crate::notation::{Index, Node, NodeKind, Number, Place, TensorUse, Word};
 use crate::operator::Operator;
 use crate::program::{IndexVar, IndexVarData, Program, TensorData, TensorVar};
@@ -94,6 +95,18 @@ fn number(value: Scalar) -> NodeKind {
     }
 }
 
+impl Program {
+    /// The functions of the user that the program calls, callees first.
+    pub fn functions(&self) -> Vec<UserFunction> {
+        let mut found = Vec::new();
+        for statement in &self.statements {
+            let mut visit = |function: &UserFunction| found.push(function.clone());
+            statement.rhs.for_each_function(&mut visit);
+        }
+        UserFunction::with_callees(&found)
+    }
+}
+
 /// The statements with every sum and conversion written out.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,6 +114,7 @@ impl fmt::Display for Program {
             tensors: &self.tensors,
             vars: &self.vars,
         };
+        f.write_str(&UserFunction::definitions(&self.functions()))?;
         for (number, statement) in self.statements.iter().enumerate() {
             if number > 0 {
                 f.write_str("\n")?;

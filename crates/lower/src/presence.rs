@@ -6,7 +6,7 @@
 //! only when it has run, so such temporaries carry a flag.
 
 use sparsec_base::{Kind, Scalar};
-use sparsec_index::{Access, Expr as Value, TensorVar};
+use sparsec_index::{Access, Expr as Value, Operator, TensorVar};
 use sparsec_loop::{BinaryOp, Expr, Var};
 
 use crate::statement::Lowerer;
@@ -88,29 +88,30 @@ impl Lowerer<'_> {
             },
             Value::Cast(_, body) => self.presence(body),
             Value::Apply { op, args } => {
-                let element = args
-                    .last()
-                    .expect("every operator has an argument")
-                    .element(&self.concrete.tensors);
-                let annihilates = |at: usize, arg: &Value| {
-                    op.annihilator(at, element)
-                        .is_some_and(|value| self.where_absent(arg) == Value::Literal(value))
+                let fills = args.iter().map(|arg| self.where_absent(arg).literal());
+                let fills: Vec<Option<Scalar>> = fills.collect();
+                let any_of = |args: &mut dyn Iterator<Item = &Value>| {
+                    args.map(|arg| self.presence(arg))
+                        .fold(Presence::Never, Presence::or)
                 };
-                let needed: Vec<&Value> = args
-                    .iter()
-                    .enumerate()
-                    .filter(|(at, arg)| annihilates(*at, arg))
-                    .map(|(_, arg)| arg)
-                    .collect();
-                if needed.is_empty() {
-                    return args
-                        .iter()
-                        .map(|arg| self.presence(arg))
-                        .fold(Presence::Never, Presence::or);
+                if let Operator::Defined(function) = op {
+                    let annihilates = |(at, _): &(usize, &Value)| {
+                        fills[*at]
+                            .is_some_and(|fill| op.annihilator(*at, fill.element()) == Some(fill))
+                    };
+                    let needed = args.iter().enumerate().filter(annihilates);
+                    let body = function.expand(args, &self.concrete.tensors);
+                    return needed
+                        .map(|(_, arg)| self.presence(arg))
+                        .fold(self.presence(&body), Presence::and);
                 }
-                needed
-                    .into_iter()
-                    .map(|arg| self.presence(arg))
+                let decisions = op.decisions(&fills);
+                if decisions.is_empty() {
+                    return any_of(&mut args.iter());
+                }
+                decisions
+                    .iter()
+                    .map(|decision| any_of(&mut decision.args.iter().map(|at| &args[*at])))
                     .fold(Presence::Always, Presence::and)
             }
             Value::Reduce { .. } => unreachable!("concrete notation has loops for reductions"),
@@ -158,6 +159,10 @@ impl Lowerer<'_> {
                     } else {
                         self.for_each_factor(arg, visit);
                     }
+                }
+                if let Operator::Defined(function) = op {
+                    let body = function.expand(args, &self.concrete.tensors);
+                    self.for_each_factor(&body, visit);
                 }
             }
         }

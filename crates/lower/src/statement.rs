@@ -316,6 +316,10 @@ impl<'a> Lowerer<'a> {
                 self.value(body, bindings),
                 body.element(&self.concrete.tensors),
             ),
+            Value::Apply {
+                op: Operator::Defined(function),
+                args,
+            } => self.value(&function.expand(args, &self.concrete.tensors), bindings),
             Value::Apply { op, args } => {
                 let element = args
                     .last()

@@ -1,7 +1,9 @@
 //! Operators of index notation as expressions of the loop IR.
 
+use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Scalar};
-use sparsec_index::Operator;
+use sparsec_index::function::Body;
+use sparsec_index::{Expr as Value, Operator};
 use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Intrinsic, UnaryOp};
 
 /// `op` applied to arguments of type `element` (that of the last argument).
@@ -129,6 +131,44 @@ fn sign(element: ElementType, value: Expr) -> Expr {
     }
 }
 
+/// What `old` becomes when `new` is reduced into it with `op`; both are computed
+/// with, and evaluated once.
+pub(crate) fn combine(
+    builder: &mut Builder,
+    op: &Operator,
+    element: ElementType,
+    old: Expr,
+    new: Expr,
+) -> Expr {
+    let Operator::Defined(function) = op else {
+        let op = binary(op, element).expect("reductions of the language are binary");
+        return old.binary(op, new);
+    };
+    let body = function.body(&[element; 2]).expect("calls are typed");
+    let values = [("so_far", old), ("added", new)];
+    let values = values.map(|(name, value)| match value {
+        Expr::Var(_) | Expr::Const(_) => value,
+        value => Expr::Var(builder.let_(name, value)),
+    });
+    inline(&body, &body.expr, &values)
+}
+
+/// A part of a body whose parameters have these values.
+fn inline(body: &Body, part: &Value, values: &[Expr]) -> Expr {
+    let type_of = |part: &Value| part.element(&body.parameters);
+    match part {
+        Value::Literal(value) => (*value).into(),
+        Value::Access(access) => values[access.tensor.index()].clone(),
+        Value::Cast(to, inner) => cast(*to, inline(body, inner, values), type_of(inner)),
+        Value::Apply { op, args } => {
+            let last = args.last().expect("every operator has an argument");
+            let inlined = args.iter().map(|arg| inline(body, arg, values));
+            apply(op, type_of(last), inlined.collect())
+        }
+        Value::Reduce { .. } => unreachable!("a body has no index variables"),
+    }
+}
+
 /// Stores `value` at an entry, combined with what is there if `op` says how.
 /// Values that are stored as halves meet as what they are computed with.
 pub(crate) fn store_combined(
@@ -140,14 +180,16 @@ pub(crate) fn store_combined(
 ) {
     let element = builder.function().buffers[buffer].compute;
     let computed = element.computed();
-    let combine = op.map(|op| binary(op, computed).expect("reductions are binary"));
-    match combine {
-        Some(op) if element != computed => {
+    match op {
+        Some(op) if element != computed || matches!(op, Operator::Defined(_)) => {
             let old = cast(computed, Expr::load(buffer, at.clone()), element);
-            let new = old.binary(op, cast(computed, value, element));
+            let new = combine(builder, op, computed, old, cast(computed, value, element));
             builder.store(buffer, at, cast(element, new, computed));
         }
-        _ => builder.store_reduce(buffer, at, value, combine),
+        _ => {
+            let combine = op.map(|op| binary(op, computed).expect("reductions are binary"));
+            builder.store_reduce(buffer, at, value, combine);
+        }
     }
 }
 

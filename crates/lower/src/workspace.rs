@@ -25,7 +25,7 @@ use self::stored::Stored;
 use crate::cursor::Bindings;
 use crate::presence::Presence;
 use crate::statement::Lowerer;
-use crate::value::{binary, store_combined};
+use crate::value::{combine, store_combined};
 
 /// Where a temporary is kept.
 #[derive(Clone, Debug)]
@@ -230,15 +230,14 @@ impl Lowerer<'_> {
         bindings: &Bindings,
     ) {
         let element = self.concrete.tensors[lhs.tensor].element;
-        let combine = reduce.map(|op| binary(op, element).expect("reductions are binary"));
         match self.workspaces[&lhs.tensor].clone() {
             Workspace::Scalar {
                 value: var,
                 written,
                 ..
             } => {
-                let new = match combine {
-                    Some(op) => Expr::Var(var).binary(op, value),
+                let new = match reduce {
+                    Some(op) => combine(&mut self.builder, op, element, Expr::Var(var), value),
                     None => value,
                 };
                 self.builder.assign(var, new);

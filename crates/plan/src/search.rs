@@ -205,7 +205,8 @@ impl<'a> Draft<'a> {
     }
 
     fn say(&mut self, text: String) -> Result<()> {
-        let schedule = Schedule::parse(&Source::new("schedule", text))?;
+        let schedule =
+            Schedule::parse_with(&Source::new("schedule", text), &self.concrete.functions())?;
         schedule
             .0
             .into_iter()

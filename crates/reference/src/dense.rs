@@ -13,7 +13,7 @@ use sparsec_tensor::Tensor;
 
 use crate::coordinate_map::CoordinateMap;
 use crate::point::{Entry, Failure, Fold, apply, repeated};
-use crate::program::{Context, for_each_point, run, run_statement};
+use crate::program::{Context, body_of, for_each_point, run, run_statement};
 use crate::rows::Rows;
 
 /// One coordinate for each index variable in scope.
@@ -88,8 +88,9 @@ fn entry_at(context: &Context<'_>, expr: &Expr, point: &Point) -> Entry {
         }
         Expr::Cast(element, body) => entry_at(context, body, point).cast(*element),
         Expr::Apply { op, args } => {
+            let body = body_of(op, args, context);
             let args = args.iter().map(|arg| entry_at(context, arg, point));
-            apply(op, &args.collect::<Vec<_>>())
+            apply(op, body.as_ref(), &args.collect::<Vec<_>>())
         }
         Expr::Reduce { op, vars, body } => {
             let mut fold = Fold::new(op, body.element(&context.program.tensors));

@@ -15,7 +15,8 @@
 //! | literal      | no                                    | itself                         |
 //! | `A(i,j)`     | if `A` stores an entry there          | that entry, else the fill      |
 //! | `f(a, b)`    | if an argument is                     | `f` of the values              |
-//! | the same     | no, if an argument is not stored and annihilates | the annihilator     |
+//! | the same     | no, if arguments that are not stored decide it, as zeros do `*` | what they decide |
+//! | a call       | if its body is, and each argument that annihilates it | its body's |
 //! | `sum{k}(…)`  | if the body is for some `k`           | all values in ascending order  |
 //!
 //! So what is *not* stored has one value everywhere, the fill of the part. An
@@ -30,6 +31,7 @@
 //! | `sparse`          | the evaluator that visits the points where something is stored |
 //! | `support`         | which points those are: a union of joins                    |
 //! | `scan`            | the points of one join, one after the other                 |
+//! | `decided`         | what an operator is whatever its stored arguments are       |
 //! | `collect`         | values of points to entries of a result                     |
 //! | `rows`            | sorted lists of coordinates with values                     |
 //! | `point`           | what operators do to values that are stored or not          |
@@ -60,6 +62,7 @@ pub mod coordinate_map;
 pub mod dense;
 
 mod collect;
+mod decided;
 mod point;
 mod program;
 mod rounding;

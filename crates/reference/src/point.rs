@@ -1,8 +1,11 @@
 //! What operators do to values that are stored or not.
 
+use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Kind, Scalar};
-use sparsec_index::Operator;
+use sparsec_index::function::Body;
+use sparsec_index::{Expr, Operator};
 
+use crate::decided::decided;
 use crate::rounding::{magnitude, slack, slack_of_cast, unit};
 
 /// Why an entry has no value.
@@ -55,14 +58,14 @@ impl Entry {
     }
 }
 
-/// `op` applied to as many arguments as it takes.
-pub(crate) fn apply(op: &Operator, args: &[Entry]) -> Entry {
-    for (at, arg) in args.iter().enumerate() {
-        if let (false, Ok(value)) = (arg.stored, arg.value)
-            && op.annihilator(at, value.element()) == Some(value)
-        {
-            return Entry::unstored(Ok(value));
-        }
+/// `op` applied to as many arguments as it takes; a function of the user has a
+/// `body` for arguments of their types.
+pub(crate) fn apply(op: &Operator, body: Option<&Body>, args: &[Entry]) -> Entry {
+    if let Some(value) = decided(op, args) {
+        return Entry::unstored(Ok(value));
+    }
+    if let Some(body) = body {
+        return call(&body.expr, args);
     }
     let stored = args.iter().any(|arg| arg.stored);
     let value = match args {
@@ -79,6 +82,20 @@ pub(crate) fn apply(op: &Operator, args: &[Entry]) -> Entry {
         value,
         stored,
         slack: slack(op, args, value),
+    }
+}
+
+/// What a part of the body of a function says of its arguments.
+fn call(part: &Expr, args: &[Entry]) -> Entry {
+    match part {
+        Expr::Literal(value) => Entry::unstored(Ok(*value)),
+        Expr::Access(access) => args[access.tensor.index()],
+        Expr::Cast(element, body) => call(body, args).cast(*element),
+        Expr::Apply { op, args: parts } => {
+            let parts = parts.iter().map(|part| call(part, args));
+            apply(op, None, &parts.collect::<Vec<_>>())
+        }
+        _ => unreachable!("a body has no index variables"),
     }
 }
 
@@ -125,6 +142,23 @@ impl Fold {
     }
 
     pub(crate) fn add(&mut self, op: &Operator, entry: Entry) {
+        if let Operator::Defined(function) = op {
+            self.n_stored += u64::from(entry.stored);
+            let (value, added) = (self.value, entry.value);
+            match value.and(added).map(|added| [added.element(); 2]) {
+                Ok(types) => {
+                    let body = function.body(&types).expect("calls are typed");
+                    let stored = |entry: Entry| Entry {
+                        stored: true,
+                        ..entry
+                    };
+                    let reduced = call(&body.expr, &[stored(self.entry()), stored(entry)]);
+                    (self.value, self.slack) = (reduced.value, reduced.slack);
+                }
+                Err(failure) => self.value = Err(failure),
+            }
+            return;
+        }
         let value = binary(op, self.value, entry.value, true);
         self.slack = match (op, entry.value) {
             // A sum in any order is as far off as its terms are large.

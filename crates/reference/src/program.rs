@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, Result, Scalar, code};
-use sparsec_index::{Access, IndexVar, Program, Statement, TensorData, TensorVar};
+use sparsec_index::function::Body;
+use sparsec_index::{Access, Expr, IndexVar, Operator, Program, Statement, TensorData, TensorVar};
 use sparsec_tensor::Tensor;
 
 use crate::coordinate_map::CoordinateMap;
@@ -224,6 +225,16 @@ impl<'p> Context<'p> {
             .at(&self.program.source, self.statement.span, "computed here")
             .help("entries that a sparse tensor does not store have its fill")
     }
+}
+
+/// The body of a function of the user for arguments of these types.
+pub(crate) fn body_of(op: &Operator, args: &[Expr], context: &Context<'_>) -> Option<Body> {
+    let Operator::Defined(function) = op else {
+        return None;
+    };
+    let types = args.iter().map(|arg| arg.element(&context.program.tensors));
+    let body = function.body(&types.collect::<Vec<_>>());
+    Some(body.expect("calls are typed"))
 }
 
 /// The rows with every coordinate stored.

@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
+use sparsec_index::function::Body;
 use sparsec_index::{Access, Expr, IndexVar, Operator, Program};
 use sparsec_tensor::Tensor;
 
 use crate::collect::Collector;
 use crate::coordinate_map::CoordinateMap;
 use crate::point::{Entry, Fold, Value, apply, repeated};
-use crate::program::{Context, Operand, run, run_statement};
+use crate::program::{Context, Operand, body_of, run, run_statement};
 use crate::rows::Rows;
 use crate::scan::{Computed, Formula, Node, Source, State, Values, Vars};
 use crate::support::Support;
@@ -245,8 +246,9 @@ impl<'a, 'c> Builder<'a, 'c> {
                 }
             }
             Expr::Apply { op, args } => {
+                let body = body_of(op, args, self.context).map(Box::new);
                 let args = args.iter().map(|arg| self.piece(arg)).collect();
-                applied(op.clone(), args)
+                applied(op.clone(), body, args)
             }
             Expr::Reduce { op, .. } => {
                 let free = free_vars(expr);
@@ -298,7 +300,7 @@ impl<'a, 'c> Builder<'a, 'c> {
     }
 }
 
-fn applied(op: Operator, args: Vec<Piece>) -> Piece {
+fn applied(op: Operator, body: Option<Box<Body>>, args: Vec<Piece>) -> Piece {
     let annihilates = |(at, arg): &(usize, &Piece)| {
         let value = arg.unstored.ok();
         value.is_some_and(|value| op.annihilator(*at, value.element()) == Some(value))
@@ -316,8 +318,8 @@ fn applied(op: Operator, args: Vec<Piece>) -> Piece {
         .collect();
     Piece {
         support,
-        unstored: apply(&op, &unstored).value,
-        node: Node::Apply(op, args.into_iter().map(|arg| arg.node).collect()),
+        unstored: apply(&op, body.as_deref(), &unstored).value,
+        node: Node::Apply(op, body, args.into_iter().map(|arg| arg.node).collect()),
     }
 }
 

@@ -70,8 +70,11 @@ pub(crate) fn compile_for(
     inputs: &Operands<'_>,
     chosen: Option<&BTreeMap<String, Widths>>,
 ) -> Result<Compiled> {
-    let notation = Notation::parse(&request.expression)?;
-    let schedule = request.schedule.as_ref().map(Schedule::parse).transpose()?;
+    let notation = request.notation()?;
+    let schedule = request.schedule.as_ref();
+    let functions = notation.functions();
+    let schedule = schedule.map(|text| Schedule::parse_with(text, &functions));
+    let schedule = schedule.transpose()?;
     let program = notation.resolve(&request.declarations(&notation, inputs))?;
     let formats = given_formats(&program, request, inputs, chosen)?;
     let widths = |program: &Program, statement: &Statement, format: &Format| match chosen {

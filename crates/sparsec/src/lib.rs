@@ -199,7 +199,7 @@ pub use sparsec_format::{Format, FormatSpec, LevelKind, Preset, Role, Widths, pr
 pub use sparsec_format::{choice, level, statistics};
 pub use sparsec_index as index;
 pub use sparsec_index::notation::TensorName;
-pub use sparsec_index::{Notation, notation};
+pub use sparsec_index::{Notation, UserFunction, notation};
 pub use sparsec_io as io;
 pub use sparsec_loop::Function;
 pub use sparsec_loop::passes::PIPELINE as PASSES;

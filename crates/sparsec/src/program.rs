@@ -6,7 +6,7 @@ use std::str::FromStr;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source};
 use sparsec_format::FormatSpec;
 use sparsec_index::notation::TensorName;
-use sparsec_index::{Notation, Schedule};
+use sparsec_index::{Notation, Schedule, UserFunction};
 use sparsec_tensor::Tensor;
 
 use crate::kernel::Kernel;
@@ -51,9 +51,33 @@ impl Program {
     /// # Errors
     /// As [`Program::parse`].
     pub fn from_source(source: Source) -> Result<Self> {
+        Self::of_request(Request::new(source))
+    }
+
+    /// As [`Program::parse`]; the program may call `functions` beside those that it
+    /// defines itself, as `def half(x) = x / 2`.
+    ///
+    /// ```
+    /// use sparsec::{Program, UserFunction};
+    /// let clamp = UserFunction::parse("clamp01(x) = min(max(x, 0), 1)")?;
+    /// let kernel = Program::parse_with("B(i,j) = clamp01(A(i,j))", &[clamp])?.plan()?;
+    /// // It keeps zero, so only what is stored is visited.
+    /// assert_eq!(kernel.format("B").unwrap().to_string(), kernel.format("A").unwrap().to_string());
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Program::parse`].
+    pub fn parse_with(text: &str, functions: &[UserFunction]) -> Result<Self> {
+        let mut request = Request::new(Source::new("expression", text));
+        request.functions = functions.to_vec();
+        Self::of_request(request)
+    }
+
+    fn of_request(request: Request) -> Result<Self> {
         Ok(Self {
-            notation: Notation::parse(&source)?,
-            request: Request::new(source),
+            notation: request.notation()?,
+            request,
         })
     }
 
@@ -115,7 +139,7 @@ impl Program {
     /// reported by [`Program::plan`].
     pub fn schedule(mut self, text: &str) -> Result<Self> {
         let source = Source::new("schedule", text);
-        Schedule::parse(&source)?;
+        Schedule::parse_with(&source, &self.notation.functions())?;
         self.request.schedule = Some(source);
         Ok(self)
     }

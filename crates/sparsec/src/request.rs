@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code, suggest};
 use sparsec_format::FormatSpec;
 use sparsec_index::notation::TensorName;
-use sparsec_index::{Declaration, Declarations, Notation};
+use sparsec_index::{Declaration, Declarations, Notation, UserFunction};
 use sparsec_tensor::Tensor;
 
 /// Tensors by name.
@@ -19,6 +19,8 @@ pub(crate) type Operands<'a> = BTreeMap<&'a str, &'a Tensor>;
 pub struct Request {
     /// One or more statements of index notation.
     pub expression: Source,
+    /// Functions that the expression may call, beside those that it defines.
+    pub functions: Vec<UserFunction>,
     /// What is known of tensors, by name.
     pub tensors: BTreeMap<String, TensorSpec>,
     /// Extents of index variables, by name.
@@ -50,6 +52,7 @@ impl Request {
     pub fn new(expression: Source) -> Self {
         Self {
             expression,
+            functions: Vec::new(),
             tensors: BTreeMap::new(),
             extents: BTreeMap::new(),
             schedule: None,
@@ -71,12 +74,20 @@ impl Request {
         Ok(())
     }
 
+    /// The expression as a tree.
+    ///
+    /// # Errors
+    /// The `E01` or `E02` code of what is wrong with its text.
+    pub fn notation(&self) -> Result<Notation> {
+        Notation::parse_with(&self.expression, &self.functions)
+    }
+
     /// Every tensor that the expression names, in order of appearance.
     ///
     /// # Errors
     /// The `E01` or `E02` code of what is wrong with the expression's text.
     pub fn names(&self) -> Result<Vec<TensorName>> {
-        Ok(Notation::parse(&self.expression)?.tensor_names())
+        Ok(self.notation()?.tensor_names())
     }
 
     /// What the request and the inputs say of tensors and index variables.

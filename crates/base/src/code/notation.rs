@@ -195,4 +195,45 @@ drops the imaginary part. That holds for casts and for results that are declared
                ^^^^ this is c128
 
 Take a part of it: `real(z(i))`, `imag(z(i))` or `abs(z(i))`.";
+    FUNCTION_BODY = "E0240", "a function of more than its parameters",
+    "The body of a function of your own is an expression over its parameters: values without indices.
+It sees no tensors and no index variables, and does not reduce.
+
+    def scaled(x) = x * s
+                        ^ a function sees only its parameters
+
+Make what it needs a parameter, `def scaled(x, s) = x * s`, and reduce where it is called.";
+    FUNCTION_NAME = "E0241", "a function with a name that is taken",
+    "A function of your own needs a name that no function, reduction or type has, and no function
+defined before.
+
+    def abs(x) = max(x, -x)
+        ^^^ taken
+
+Choose another name.";
+    FUNCTION_PROPERTY = "E0242", "a property that a function cannot have",
+    "Behind the `:` of a definition stand its properties:
+
+    commutative, associative, idempotent      of functions of two arguments
+    identity V                                of functions of two arguments
+    annihilator V, annihilator V at NAME      V is a number, NAME a parameter
+
+For example: `def plus_mod7(a, b) = (a + b) % 7 : associative, commutative, identity 0`.";
+    PROPERTY_FAILS = "E0243", "a declared property that does not hold",
+    "Loops are derived from what is declared of a function, so a wrong property would give wrong
+results. Each is tried on a sample of numbers, and one of them shows that it does not hold:
+
+    def mean(a, b) = (a + b) / 2 : associative, commutative
+        ^^^^ mean(mean(0, 0), 1) is 0.5, mean(0, mean(0, 1)) is 0.25
+
+Leave the property out, or correct the function. Passing the trial is no proof: what is declared is
+believed.";
+    NO_REDUCTION = "E0244", "a function that does not reduce",
+    "A function of your own reduces, as `f{k}(…)` or `f=`, if it takes two arguments of a type and
+gives that type, and is declared associative, commutative and to have an identity of that type:
+
+    def plus_mod7(a, b) = (a + b) % 7 : associative, commutative, identity 0
+    s = plus_mod7{i}(x(i))
+
+The identity is what a reduction over nothing gives.";
 }

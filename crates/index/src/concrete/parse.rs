@@ -1,7 +1,7 @@
 //! Reading concrete notation.
 //!
 //! ```text
-//! text := stmt [ "suchthat" "(" clause { "," clause } ")" ]
+//! text := { "def" definition } stmt [ "suchthat" "(" clause { "," clause } ")" ]
 //! stmt := "forall" NAME ":" stmt
 //!       | "where" "(" stmt "," stmt { "," NAME ":" KIND } ")"
 //!       | "sequence" "(" stmt { "," stmt } ")"
@@ -54,6 +54,7 @@ impl Concrete {
     /// ```
     pub fn parse(source: &Source, tensors: &Arena<TensorVar, TensorData>) -> Result<Self> {
         let mut parser = Parser::inside(source)?;
+        parser.definitions()?;
         let tree = tree(&mut parser)?;
         let clauses = clauses(&mut parser)?;
         parser.tokens.expect_end()?;

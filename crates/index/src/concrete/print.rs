@@ -6,7 +6,8 @@ use std::fmt::{self, Write};
 
 use super::{Clause, Concrete, Stmt};
 use crate::expr::Expr;
-use crate::operator::assignment_symbol;
+use crate::function::UserFunction;
+use crate::operator::{Operator, assignment_symbol};
 use crate::text::Names;
 
 /// The longest line that is not broken.
@@ -23,6 +24,18 @@ impl Concrete {
     /// An expression of this statement as text.
     pub fn expr_text(&self, expr: &Expr) -> String {
         self.names().node(expr).to_string()
+    }
+
+    /// The functions of the user that the statement calls, callees first.
+    pub fn functions(&self) -> Vec<UserFunction> {
+        let mut found = Vec::new();
+        self.stmt.for_each_assign(&mut |_, reduce, rhs| {
+            if let Some(Operator::Defined(function)) = reduce {
+                found.push(function.clone());
+            }
+            rhs.for_each_function(&mut |function| found.push(function.clone()));
+        });
+        UserFunction::with_callees(&found)
     }
 
     /// The statement, or a part of it, as text.
@@ -128,6 +141,7 @@ impl Concrete {
 
 impl fmt::Display for Concrete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&UserFunction::definitions(&self.functions()))?;
         let stmt = self.stmt_text(&self.stmt);
         f.write_str(&stmt)?;
         if self.clauses.is_empty() {

@@ -7,7 +7,8 @@ use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 mod expr;
 
 use super::{Assignment, Notation, TensorUse, Word};
-use crate::operator::Operator;
+use crate::function::UserFunction;
+use crate::operator::{Operator, assignment_symbol};
 
 /// Symbols of more than one character, those of formats in schedules included.
 /// `;` is here because it separates statements, rather than beginning a comment.
@@ -29,6 +30,8 @@ pub(crate) struct Parser {
     parts: usize,
     /// How many expressions the one at hand is inside of.
     nested: usize,
+    /// The functions of the user that are defined so far.
+    pub(crate) functions: Vec<UserFunction>,
 }
 
 impl Notation {
@@ -40,10 +43,20 @@ impl Notation {
     ///   not in this version;
     /// * `E0213`, `E0217`, `E0220`, `E0221` as [`code`](mod@code) explains.
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(source, SYMBOLS)?;
+        Self::parse_with(source, &[])
+    }
+
+    /// As [`parse`](Self::parse); the program may call `functions` beside those
+    /// that it defines.
+    ///
+    /// # Errors
+    /// As of [`parse`](Self::parse).
+    pub fn parse_with(source: &Source, functions: &[UserFunction]) -> Result<Self> {
+        let mut parser = Parser::new(source, SYMBOLS)?.knowing(functions);
         let mut statements = Vec::new();
         loop {
             while parser.tokens.eat(";") {}
+            parser.definitions()?;
             if parser.tokens.at_end() && !statements.is_empty() {
                 break;
             }
@@ -74,6 +87,7 @@ impl Parser {
             open: 0,
             parts: 0,
             nested: 0,
+            functions: Vec::new(),
         })
     }
 
@@ -82,6 +96,12 @@ impl Parser {
         let mut parser = Self::new(source, SYMBOLS)?;
         parser.open = 1;
         Ok(parser)
+    }
+
+    /// The same, which knows these functions of the user.
+    pub(crate) fn knowing(mut self, functions: &[UserFunction]) -> Self {
+        self.functions = functions.to_vec();
+        self
     }
 
     /// Counts parts anew.
@@ -139,14 +159,15 @@ impl Parser {
         if self.tokens.eat("=") {
             return Ok(None);
         }
-        for op in Operator::REDUCTIONS {
-            let symbol = op.symbol();
-            if self.tokens.eat(&format!("{symbol}=")) {
+        let defined = self.functions.iter().cloned().map(Operator::Defined);
+        for op in Operator::REDUCTIONS.into_iter().chain(defined) {
+            if self.tokens.eat(&assignment_symbol(&op)) {
                 return Ok(Some(op));
             }
-            if self.tokens.at(symbol) && self.tokens.at_nth(1, "=") {
+            if self.tokens.at(op.symbol()) && self.tokens.at_nth(1, "=") {
+                let word = self.tokens.take();
                 self.tokens.take();
-                self.tokens.take();
+                self.check_reduces(&op, word.span)?;
                 return Ok(Some(op));
             }
         }
@@ -243,8 +264,7 @@ impl Parser {
                 )
                 .help("cut the tensor before it is given");
         }
-        let named = Operator::functions().map(|op| op.symbol());
-        let is_like_function = closest(&tensor.text, named).is_some();
+        let is_like_function = closest(&tensor.text, self.function_names()).is_some();
         let starts_plain = self.tokens.peek().kind == Kind::Name && !self.tokens.at_nth(1, "(");
         if is_like_function || !(seen.affine || starts_plain) {
             return self.unknown_function(tensor);
@@ -301,13 +321,8 @@ impl Parser {
             "no function has this name",
         );
         let types = ElementType::ALL.map(ElementType::name);
-        let reductions = Operator::REDUCTIONS
-            .iter()
-            .filter_map(|op| op.reduction_name());
-        let known = Operator::functions()
-            .map(|op| op.symbol())
-            .chain(types)
-            .chain(reductions);
+        let reductions = self.reduction_names();
+        let known = self.function_names().chain(types).chain(reductions);
         match closest(text, known) {
             Some(meant) => error.help(format!("did you mean `{meant}`?")),
             None => error.help("`sparsec explain E0212` lists the functions"),

@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use sparsec_base::Scalar;
 
 use super::{Assignment, Index, Node, NodeKind, Notation, Number, TensorUse};
+use crate::function::UserFunction;
 use crate::operator::{Operator, Style, assignment_symbol};
 
 /// Writes expressions; shared by everything that prints them.
@@ -135,6 +136,7 @@ impl fmt::Display for Assignment {
 
 impl fmt::Display for Notation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&UserFunction::definitions(&self.functions()))?;
         for (number, statement) in self.statements.iter().enumerate() {
             if number > 0 {
                 f.write_char('\n')?;

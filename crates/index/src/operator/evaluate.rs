@@ -25,6 +25,9 @@ impl Operator {
     /// If the number or the types of the arguments are not what the operator
     /// takes.
     pub fn evaluate(&self, args: &[Scalar]) -> Option<Scalar> {
+        if let Self::Defined(function) = self {
+            return function.evaluate(args, true);
+        }
         match *args {
             [value] => Some(self.unary(value)),
             [left, right] => self.binary(left, right),
@@ -39,13 +42,18 @@ impl Operator {
     /// that of [`evaluate`](Self::evaluate), but an unstored zero has no sign
     /// and an unstored `NaN` no payload, so that `-A(i)` has fill 0.
     pub fn evaluate_unstored(&self, args: &[Scalar]) -> Option<Scalar> {
-        let annihilated = (0..args.len()).find_map(|at| {
-            let annihilator = self.annihilator(at, args[at].element())?;
-            (args[at] == annihilator).then_some(annihilator)
-        });
-        match annihilated {
-            Some(value) => Some(value),
-            None => self.evaluate(args).map(plain),
+        let fills: Vec<Option<Scalar>> = args.iter().copied().map(Some).collect();
+        self.decisions(&fills)
+            .first()
+            .map(|decision| decision.value)
+    }
+
+    /// As [`evaluate_unstored`](Self::evaluate_unstored), where no argument alone
+    /// decides.
+    pub(super) fn evaluate_undecided(&self, args: &[Scalar]) -> Option<Scalar> {
+        match self {
+            Self::Defined(function) => function.evaluate(args, false),
+            _ => self.evaluate(args).map(plain),
         }
     }
 
@@ -56,6 +64,14 @@ impl Operator {
         let identity = self.identity(element)?;
         if n == 0 || value == identity {
             return Some(identity);
+        }
+        if let Self::Defined(_) = self {
+            // Its identity need not be one beside values that it does not give.
+            let once = self.evaluate(&[identity, value])?;
+            return match self.is_idempotent(element) {
+                true => Some(once),
+                false => power(self, once, n),
+            };
         }
         if n == 1 || self.is_idempotent(element) {
             return Some(value);
@@ -75,7 +91,7 @@ impl Operator {
                 let count = Scalar::from_i64(element, n as i64);
                 Self::Mul.evaluate(&[value, count])?
             }
-            _ => power(self, value, n),
+            _ => power(self, value, n)?,
         })
     }
 
@@ -311,19 +327,23 @@ macro_rules! divmod {
 divmod!(divmod_f32, f32);
 divmod!(divmod_f64, f64);
 
-/// Repeated squaring, for integer products.
-fn power(op: &Operator, value: Scalar, mut n: u64) -> Scalar {
-    let combine = |a, b| op.evaluate(&[a, b]).expect("reductions do not fail");
-    let mut result = value.element().one();
+/// Repeated squaring; `n` is not 0.
+fn power(op: &Operator, value: Scalar, mut n: u64) -> Option<Scalar> {
+    let mut result: Option<Scalar> = None;
     let mut square = value;
-    while n > 0 {
+    loop {
         if n % 2 == 1 {
-            result = combine(result, square);
+            result = Some(match result {
+                Some(result) => op.evaluate(&[result, square])?,
+                None => square,
+            });
         }
-        square = combine(square, square);
         n /= 2;
+        if n == 0 {
+            return result;
+        }
+        square = op.evaluate(&[square, square])?;
     }
-    result
 }
 
 /// Zero without a sign, `NaN` without a payload.

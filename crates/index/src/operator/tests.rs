@@ -1,5 +1,6 @@
-use sparsec_base::Complex;
+use sparsec_base::{Complex, Scalar};
 
+use super::properties::{greatest, least};
 use super::*;
 
 /// A few values of each type, special ones of floats among them.

@@ -142,7 +142,7 @@ impl<'a> Collector<'a> {
         let error = error.at(self.source, tensor.name.span, "no tensor has this name");
         let declared = self.declarations.tensors.keys().map(String::as_str);
         let written = self.written.keys().copied();
-        let functions = Operator::functions().map(|op| op.symbol());
+        let functions = Operator::functions();
         let near = closest(name, declared.chain(written))
             .or_else(|| closest(name, functions).filter(|_| tensor.indices.len() == 1));
         match near {

@@ -114,6 +114,9 @@ impl Typer<'_> {
         mut args: Vec<Typed>,
         span: Span,
     ) -> Result<Typed> {
+        if let Operator::Defined(function) = op {
+            return self.call(function, op_span, args, span);
+        }
         let mut condition = None;
         if *op == Operator::Select {
             let first = args.remove(0);
@@ -147,7 +150,7 @@ impl Typer<'_> {
                 let error = Diagnostic::new(code::CONSTANT_ERROR, "an integer is divided by zero");
                 return Err(error.at(self.source, span, "the same for all data"));
             };
-            let element = op.result_type(common);
+            let element = op.result_type(&[common]);
             return Ok(Typed {
                 element,
                 ..literal(value, weak, span)
@@ -158,7 +161,7 @@ impl Typer<'_> {
                 op: op.clone(),
                 args: converted,
             },
-            element: op.result_type(common),
+            element: op.result_type(&[common]),
             weak: false,
             span,
         })
@@ -181,6 +184,9 @@ impl Typer<'_> {
         }
         if !op.takes_kind(body.element.kind()) {
             return Err(self.not_taken(op, op_span, std::slice::from_ref(&body), body.element));
+        }
+        if let Operator::Defined(function) = op {
+            self.check_reduction(function, op_span, body.element)?;
         }
         if vars.is_empty() {
             return Ok(body);
@@ -339,7 +345,7 @@ fn integer(value: i128) -> Scalar {
     }
 }
 
-fn literal(value: Scalar, weak: bool, span: Span) -> Typed {
+pub(super) fn literal(value: Scalar, weak: bool, span: Span) -> Typed {
     Typed {
         expr: Expr::Literal(value),
         element: value.element(),
@@ -349,7 +355,7 @@ fn literal(value: Scalar, weak: bool, span: Span) -> Typed {
 }
 
 /// The type in which arguments meet.
-fn common_type(args: &[Typed]) -> ElementType {
+pub(super) fn common_type(args: &[Typed]) -> ElementType {
     let strong = args.iter().filter(|arg| !arg.weak).map(|arg| arg.element);
     let weak = args.iter().filter(|arg| arg.weak).map(|arg| arg.element);
     // Of numbers alone: the widest of i64, u64, f64 and c128.

@@ -1,7 +1,7 @@
 //! Reading schedules.
 //!
 //! ```text
-//! schedule := { command [";"] }
+//! schedule := { "def" definition } { command [";"] }
 //! command  := "reorder" "(" NAME { "," NAME } ")"
 //!           | "split" "(" NAME "," NAME "," NAME "," NUMBER ")"
 //!           | "divide" "(" NAME "," NAME "," NAME "," NUMBER ")"
@@ -26,6 +26,7 @@ use sparsec_format::parse_spec;
 
 use super::{Command, Name, Schedule};
 use crate::concrete::{AssembleStrategy, BoundKind, Clause, MergeStrategy};
+use crate::function::UserFunction;
 use crate::notation::Parser;
 use crate::workspace::parse_kind;
 
@@ -72,7 +73,17 @@ impl Schedule {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::inside(source)?;
+        Self::parse_with(source, &[])
+    }
+
+    /// As [`parse`](Self::parse); expressions may call `functions` beside those
+    /// that the text defines before its commands.
+    ///
+    /// # Errors
+    /// As of [`parse`](Self::parse).
+    pub fn parse_with(source: &Source, functions: &[UserFunction]) -> Result<Self> {
+        let mut parser = Parser::inside(source)?.knowing(functions);
+        parser.definitions()?;
         let mut commands = Vec::new();
         loop {
             while parser.tokens.eat(";") {}

@@ -6,6 +6,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
 use super::super::{Node, NodeKind, Number, Place};
 use super::{POWER, Parser};
+use crate::function::UserFunction;
 use crate::operator::{Operator, Style};
 
 /// How many operators, calls and parentheses a statement may have: later
@@ -126,7 +127,7 @@ impl Parser {
     }
 
     /// A number, negative if it stands behind a minus.
-    fn number(&mut self, negative: bool) -> Result<Option<Node>> {
+    pub(crate) fn number(&mut self, negative: bool) -> Result<Option<Node>> {
         let token = self.tokens.peek();
         let text = self.tokens.text(token).to_owned();
         let alone = !(self.tokens.at_nth(1, "(") || self.tokens.at_nth(1, "["));
@@ -220,7 +221,7 @@ impl Parser {
             if let Some(element) = ElementType::parse(&text) {
                 return self.cast(element);
             }
-            if let Some(op) = Operator::function(&text) {
+            if let Some(op) = self.function(&text) {
                 return self.call(op);
             }
             if Operator::reduction(&text).is_some() {
@@ -276,6 +277,35 @@ impl Parser {
         })
     }
 
+    /// The function with this name, of the language or of the user.
+    fn function(&self, name: &str) -> Option<Operator> {
+        let defined = self.functions.iter().find(|known| known.name() == name);
+        Operator::function(name).or_else(|| defined.cloned().map(Operator::Defined))
+    }
+
+    /// The names of all functions.
+    pub(super) fn function_names(&self) -> impl Iterator<Item = &str> {
+        let defined = self.functions.iter().map(UserFunction::name);
+        Operator::functions().chain(defined)
+    }
+
+    /// The names of all reductions.
+    pub(super) fn reduction_names(&self) -> impl Iterator<Item = &str> {
+        let defined = self.functions.iter().filter(|function| function.reduces());
+        Operator::reduction_names().chain(defined.map(UserFunction::name))
+    }
+
+    /// Refuses a function of the user that does not reduce.
+    pub(super) fn check_reduces(&self, op: &Operator, span: Span) -> Result<()> {
+        if op.reduction_name().is_some() {
+            return Ok(());
+        }
+        let message = format!("`{}` does not reduce", op.symbol());
+        Err(self
+            .error(code::NO_REDUCTION, message, span, "used as a reduction")
+            .help("a function of two arguments reduces that is declared `associative, commutative, identity V`"))
+    }
+
     fn argument_count(&self, name: &str, takes: usize, has: usize, span: Span) -> Diagnostic {
         let plural = if takes == 1 { "" } else { "s" };
         self.error(
@@ -305,8 +335,10 @@ impl Parser {
 
     fn reduce(&mut self, name: &str) -> Result<Node> {
         let start = self.tokens.peek().span;
-        let Some(op) = Operator::reduction(name) else {
-            let names: Vec<&str> = reduction_names().collect();
+        let defined = self.functions.iter().find(|known| known.name() == name);
+        let defined = defined.cloned().map(Operator::Defined);
+        let Some(op) = Operator::reduction(name).or(defined) else {
+            let names: Vec<&str> = self.reduction_names().collect();
             let error = self.error(
                 code::UNKNOWN_FUNCTION,
                 format!("unknown reduction `{name}`"),
@@ -318,6 +350,7 @@ impl Parser {
                 None => error.help(format!("these reduce: `{}`", names.join(" "))),
             });
         };
+        self.check_reduces(&op, start)?;
         self.tokens.take();
         self.count(start)?;
         self.tokens.expect("{")?;
@@ -340,12 +373,6 @@ impl Parser {
             span: start.to(end),
         })
     }
-}
-
-fn reduction_names() -> impl Iterator<Item = &'static str> {
-    Operator::REDUCTIONS
-        .into_iter()
-        .filter_map(|op| op.reduction_name())
 }
 
 fn apply(op: Operator, op_span: Span, args: Vec<Node>) -> Node {

@@ -1,0 +1,269 @@
+//! Reading definitions of functions.
+//!
+//! ```text
+//! definition := NAME "(" parameter { "," parameter } ")" "=" expr [ ":" property { "," property } ]
+//! parameter  := NAME [ ":" TYPE ]
+//! property   := "commutative" | "associative" | "idempotent" | "identity" NUMBER
+//!             | "annihilator" NUMBER [ "at" NAME ]
+//! ```
+//!
+//! The body is an expression over the parameters, which stand in it without
+//! indices; it may call functions defined before.
+
+use sparsec_base::lex::Kind;
+use sparsec_base::suggest::closest;
+use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
+
+use super::{Definition, Parameter, Properties, UserFunction};
+use crate::notation::{Node, NodeKind, Parser, TensorUse, Word};
+use crate::operator::Operator;
+
+const PROPERTIES: [&str; 5] = [
+    "commutative",
+    "associative",
+    "idempotent",
+    "identity",
+    "annihilator",
+];
+
+impl UserFunction {
+    /// Reads `NAME(PARAMETER, …) = BODY` with, behind a `:`, properties.
+    ///
+    /// # Errors
+    /// `E0101` to `E0103` where the text does not follow the grammar, `E0240` to
+    /// `E0243` as [`code`](mod@code) explains.
+    pub fn parse(text: &str) -> Result<Self> {
+        Self::parse_with(&Source::new("definition", text), &[])
+    }
+
+    /// As [`parse`](Self::parse), from a text that has a name for diagnostics;
+    /// the body may call `functions`.
+    ///
+    /// # Errors
+    /// As of [`parse`](Self::parse).
+    pub fn parse_with(source: &Source, functions: &[Self]) -> Result<Self> {
+        let mut parser = Parser::inside(source)?.knowing(functions);
+        let function = parser.definition()?;
+        parser.tokens.expect_end()?;
+        Ok(function)
+    }
+}
+
+impl Parser {
+    /// Reads `def` and a definition wherever they stand, and knows the function
+    /// from there on.
+    pub(crate) fn definitions(&mut self) -> Result<()> {
+        while self.tokens.at("def") && self.tokens.peek_at(1).kind == Kind::Name {
+            self.tokens.take();
+            self.start_statement();
+            let function = self.definition()?;
+            self.functions.push(function);
+            while self.tokens.eat(";") {}
+        }
+        Ok(())
+    }
+
+    /// A definition, without `def`.
+    pub(crate) fn definition(&mut self) -> Result<UserFunction> {
+        let name = self.word("a function")?;
+        self.check_name(&name)?;
+        let parameters = self.parameters()?;
+        self.tokens.expect("=")?;
+        let body = self.expr()?;
+        check_body(self.tokens.source(), &body, &parameters)?;
+        let properties = match self.tokens.eat(":") {
+            true => self.properties(&parameters)?,
+            false => Properties::default(),
+        };
+        let function = UserFunction::of(Definition {
+            name: name.text,
+            parameters,
+            body,
+            properties,
+            source: self.tokens.source().clone(),
+            span: name.span,
+        });
+        function.check()?;
+        Ok(function)
+    }
+
+    fn check_name(&self, name: &Word) -> Result<()> {
+        let text = name.text.as_str();
+        let defined = self.functions.iter().any(|known| known.name() == text);
+        let what = if Operator::function(text).is_some() {
+            "a function"
+        } else if Operator::reduction(text).is_some() {
+            "a reduction"
+        } else if ElementType::parse(text).is_some() {
+            "a type"
+        } else if defined {
+            "a function that is defined already"
+        } else {
+            return Ok(());
+        };
+        Err(Diagnostic::new(
+            code::FUNCTION_NAME,
+            format!("`{text}` is the name of {what}"),
+        )
+        .at(self.tokens.source(), name.span, "taken")
+        .help("choose another name"))
+    }
+
+    fn parameters(&mut self) -> Result<Vec<Parameter>> {
+        self.tokens.expect("(")?;
+        let mut parameters: Vec<Parameter> = Vec::new();
+        loop {
+            let Word { text: name, span } = self.word("a parameter")?;
+            if parameters.iter().any(|known| known.name == name) {
+                let message = format!("two parameters have the name `{name}`");
+                return Err(Diagnostic::new(code::FUNCTION_BODY, message)
+                    .at(self.tokens.source(), span, "the second")
+                    .help("choose another name"));
+            }
+            let element = match self.tokens.eat(":") {
+                true => Some(self.element()?),
+                false => None,
+            };
+            parameters.push(Parameter { name, element });
+            if !self.tokens.eat(",") {
+                break;
+            }
+        }
+        self.tokens.expect(")")?;
+        Ok(parameters)
+    }
+
+    fn element(&mut self) -> Result<ElementType> {
+        let token = self.tokens.peek();
+        let found = ElementType::parse(self.tokens.text(token));
+        let element = found.ok_or_else(|| self.tokens.unexpected("a type, such as `f64`"))?;
+        self.tokens.take();
+        Ok(element)
+    }
+
+    fn properties(&mut self, parameters: &[Parameter]) -> Result<Properties> {
+        let mut properties = Properties::default();
+        loop {
+            let (name, span) = self.tokens.name("a property")?;
+            let binary = |holds: &mut bool| {
+                *holds = true;
+                parameters.len() == 2
+            };
+            let fits = match name.as_str() {
+                "commutative" => binary(&mut properties.commutative),
+                "associative" => binary(&mut properties.associative),
+                "idempotent" => binary(&mut properties.idempotent),
+                "identity" => {
+                    properties.identity = Some(self.constant()?);
+                    parameters.len() == 2
+                }
+                "annihilator" => {
+                    let value = self.constant()?;
+                    let at = match self.tokens.eat("at") {
+                        true => Some(self.parameter(parameters)?),
+                        false => None,
+                    };
+                    properties.annihilators.push((value, at));
+                    true
+                }
+                _ => return Err(self.unknown_property(&name, span)),
+            };
+            if !fits {
+                let message = format!("`{name}` is a property of functions of two arguments");
+                return Err(Diagnostic::new(code::FUNCTION_PROPERTY, message)
+                    .at(
+                        self.tokens.source(),
+                        span,
+                        format!("this one has {}", parameters.len()),
+                    )
+                    .help("leave the property out"));
+            }
+            if !self.tokens.eat(",") {
+                return Ok(properties);
+            }
+        }
+    }
+
+    fn constant(&mut self) -> Result<crate::notation::Number> {
+        let negative = self.tokens.eat("-");
+        match self.number(negative)?.map(|node| node.kind) {
+            Some(NodeKind::Number(number)) => Ok(number),
+            _ => Err(self.tokens.unexpected("a number")),
+        }
+    }
+
+    fn parameter(&mut self, parameters: &[Parameter]) -> Result<usize> {
+        let name = self.word("a parameter")?;
+        let found = parameters.iter().position(|known| known.name == name.text);
+        found.ok_or_else(|| {
+            unknown_parameter(self.tokens.source(), &name.text, name.span, parameters)
+        })
+    }
+
+    fn unknown_property(&self, name: &str, span: Span) -> Diagnostic {
+        let error = Diagnostic::new(
+            code::FUNCTION_PROPERTY,
+            format!("unknown property `{name}`"),
+        )
+        .at(self.tokens.source(), span, "no property has this name");
+        match closest(name, PROPERTIES) {
+            Some(meant) => error.help(format!("did you mean `{meant}`?")),
+            None => error.help(format!("these are: `{}`", PROPERTIES.join("`, `"))),
+        }
+    }
+}
+
+/// A body is made of parameters without indices, numbers, operators and calls.
+fn check_body(source: &Source, body: &Node, parameters: &[Parameter]) -> Result<()> {
+    match &body.kind {
+        NodeKind::Number(_) => Ok(()),
+        NodeKind::Access(tensor) => check_parameter(source, tensor, parameters),
+        NodeKind::Apply { args, .. } => args
+            .iter()
+            .try_for_each(|arg| check_body(source, arg, parameters)),
+        NodeKind::Cast(_, inner) => check_body(source, inner, parameters),
+        _ => {
+            let message = "the body of a function has no index variables";
+            Err(Diagnostic::new(code::FUNCTION_BODY, message)
+                .at(source, body.span, "runs over an index variable")
+                .help("reduce where the function is called"))
+        }
+    }
+}
+
+fn check_parameter(source: &Source, tensor: &TensorUse, parameters: &[Parameter]) -> Result<()> {
+    let name = &tensor.name.text;
+    if !parameters.iter().any(|known| known.name == *name) {
+        return Err(unknown_parameter(
+            source,
+            name,
+            tensor.name.span,
+            parameters,
+        ));
+    }
+    if tensor.indices.is_empty() {
+        return Ok(());
+    }
+    let message = format!("the parameter `{name}` is one value and has no indices");
+    Err(Diagnostic::new(code::FUNCTION_BODY, message)
+        .at(source, tensor.span, "has indices")
+        .help(format!("write `{name}`")))
+}
+
+fn unknown_parameter(
+    source: &Source,
+    name: &str,
+    span: Span,
+    parameters: &[Parameter],
+) -> Diagnostic {
+    let names = parameters.iter().map(|parameter| parameter.name.as_str());
+    let error = Diagnostic::new(
+        code::FUNCTION_BODY,
+        format!("the function has no parameter `{name}`"),
+    )
+    .at(source, span, "a function sees only its parameters");
+    match closest(name, names) {
+        Some(meant) => error.help(format!("did you mean `{meant}`?")),
+        None => error.help(format!("pass it: make `{name}` a parameter")),
+    }
+}

@@ -1,0 +1,182 @@
+//! Calls of functions of the user, and reductions with them, typed.
+
+use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
+
+use super::typing::{Typed, Typer, common_type, literal};
+use crate::expr::Expr;
+use crate::function::{Body, UserFunction};
+use crate::operator::Operator;
+
+/// How many operators a call may be made of once the bodies of all functions
+/// that it calls stand in it: the arguments stand wherever a parameter does.
+const MOST_EXPANDED: usize = 2000;
+
+impl Typer<'_> {
+    /// A function of the user applied to its arguments. Parameters that state
+    /// their types take them as those; the others meet in one type.
+    ///
+    /// # Errors
+    /// `E0219` for numbers, the codes of the operators of the body where they do
+    /// not take what they are given.
+    pub(crate) fn call(
+        &self,
+        function: &UserFunction,
+        op_span: Span,
+        args: Vec<Typed>,
+        span: Span,
+    ) -> Result<Typed> {
+        let stated: Vec<Option<ElementType>> = function.parameter_types().collect();
+        let open = std::iter::zip(&args, &stated).filter(|(_, stated)| stated.is_none());
+        let open: Vec<Typed> = open.map(|(arg, _)| arg.clone()).collect();
+        let common = if open.is_empty() {
+            None
+        } else {
+            Some(common_type(&open))
+        };
+        let weak = args.iter().all(|arg| arg.weak);
+        let mut converted = Vec::with_capacity(args.len());
+        for (arg, stated) in std::iter::zip(args, stated) {
+            let element = stated
+                .or(common)
+                .expect("it is stated, or an argument is open");
+            converted.push(self.convert(arg, element.computed())?.expr);
+        }
+        let types: Vec<ElementType> = converted
+            .iter()
+            .map(|arg| arg.element(self.tensors))
+            .collect();
+        let body = function.body(&types).map_err(|error| {
+            error.also(
+                self.source,
+                op_span,
+                format!("called with {}", listed(&types)),
+            )
+        })?;
+        let result = body.element();
+        // Halves in, a half out, though it is computed as `f32`.
+        let element = match common {
+            Some(common) if result == common.computed() => common,
+            _ => result,
+        };
+        self.check_annihilators(function, op_span, &types, result)?;
+        self.check_size(&body, &converted, op_span)?;
+        let values: Option<Vec<_>> = converted.iter().map(Expr::literal).collect();
+        let op = Operator::Defined(function.clone());
+        if let Some(value) = values.and_then(|values| op.evaluate_unstored(&values)) {
+            return Ok(Typed {
+                element,
+                ..literal(value, weak && element != ElementType::Bool, span)
+            });
+        }
+        Ok(Typed {
+            expr: Expr::Apply {
+                op,
+                args: converted,
+            },
+            element,
+            weak: false,
+            span,
+        })
+    }
+
+    /// An annihilator is the result as well as an argument.
+    fn check_annihilators(
+        &self,
+        function: &UserFunction,
+        op_span: Span,
+        types: &[ElementType],
+        result: ElementType,
+    ) -> Result<()> {
+        for (at, element) in types.iter().enumerate() {
+            let Some(value) = function.annihilator(at, *element) else {
+                continue;
+            };
+            if *element != result {
+                let name = function.name();
+                let message =
+                    format!("`{name}` gives {result}, so {value} of {element} is no annihilator");
+                return Err(Diagnostic::new(code::FUNCTION_PROPERTY, message)
+                    .at(
+                        self.source,
+                        op_span,
+                        format!("called with {}", listed(types)),
+                    )
+                    .help(format!("convert the arguments: `{result}(…)`")));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_size(&self, body: &Body, args: &[Expr], span: Span) -> Result<()> {
+        if expanded_size(&body.with(args)) <= MOST_EXPANDED {
+            return Ok(());
+        }
+        let message = format!("a call that makes more than {MOST_EXPANDED} operators");
+        Err(Diagnostic::new(code::STATEMENT_TOO_LARGE, message)
+            .at(
+                self.source,
+                span,
+                "its arguments stand wherever its body has them",
+            )
+            .help("give the arguments names, in statements of their own"))
+    }
+
+    /// Checks that a function of the user reduces values of this type to one.
+    ///
+    /// # Errors
+    /// `E0244`; those of [`call`](Self::call).
+    pub(crate) fn check_reduction(
+        &self,
+        function: &UserFunction,
+        op_span: Span,
+        element: ElementType,
+    ) -> Result<()> {
+        let computed = element.computed();
+        let refuse = |what: String| {
+            let message = format!("`{}` does not reduce {element}", function.name());
+            Err(Diagnostic::new(code::NO_REDUCTION, message)
+                .at(self.source, op_span, what)
+                .help("convert what is reduced, such as `f64(…)`"))
+        };
+        for stated in function.parameter_types().flatten() {
+            if stated.computed() != computed {
+                return refuse(format!("takes {stated}"));
+            }
+        }
+        let body = function
+            .body(&[computed; 2])
+            .map_err(|error| error.also(self.source, op_span, format!("reduces {element}")))?;
+        let result = body.element();
+        if result != computed {
+            return refuse(format!("gives {result}"));
+        }
+        match function.identity(computed) {
+            Some(_) => Ok(()),
+            None => refuse(format!("its identity is no {element}")),
+        }
+    }
+}
+
+/// How many operators an expression has, bodies of functions counted; as many
+/// as are too many, where it has more.
+fn expanded_size(expr: &Expr) -> usize {
+    fn add(expr: &Expr, n: &mut usize) {
+        *n += 1;
+        if *n > MOST_EXPANDED {
+            return;
+        }
+        match expr {
+            Expr::Apply { args, .. } => args.iter().for_each(|arg| add(arg, n)),
+            Expr::Cast(_, body) | Expr::Reduce { body, .. } => add(body, n),
+            _ => {}
+        }
+    }
+    let mut n = 0;
+    add(expr, &mut n);
+    n
+}
+
+fn listed(types: &[ElementType]) -> String {
+    let names: Vec<&str> = types.iter().map(|element| element.name()).collect();
+    names.join(", ")
+}

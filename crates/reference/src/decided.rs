@@ -1,0 +1,68 @@
+//! What an operator is whatever its stored arguments are.
+//!
+//! An application is not stored where the arguments that are not stored leave
+//! only one value: `0 * x`, `select(false, x, 2)`, `x < -inf`. What is asked here
+//! is asked of values, at one point.
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_index::Operator;
+
+use crate::point::{Entry, same};
+
+/// The value of `op`, if the arguments that are not stored decide it.
+pub(crate) fn decided(op: &Operator, args: &[Entry]) -> Option<Scalar> {
+    let unstored = |at: usize| args.get(at).filter(|arg| !arg.stored)?.value.ok();
+    for at in 0..args.len() {
+        if let Some(value) = unstored(at)
+            && op.annihilator(at, value.element()) == Some(value)
+        {
+            return Some(value);
+        }
+    }
+    match op {
+        Operator::Select => {
+            let chosen = match unstored(0) {
+                Some(Scalar::Bool(true)) => unstored(1),
+                Some(_) => unstored(2),
+                None => None,
+            };
+            chosen.or_else(|| unstored(1).filter(|then| unstored(2) == Some(*then)))
+        }
+        Operator::Lt | Operator::Le | Operator::Gt | Operator::Ge => {
+            let against = |left: Option<Scalar>, right: Option<Scalar>| {
+                let known = left.or(right)?;
+                let mut found = None;
+                for other in extremes(known.element()) {
+                    let value = op.evaluate(&[left.unwrap_or(other), right.unwrap_or(other)])?;
+                    if *found.get_or_insert(value) != value {
+                        return None;
+                    }
+                }
+                found
+            };
+            match (unstored(0), unstored(1)) {
+                (Some(_), Some(_)) | (None, None) => None,
+                (left, right) => against(left, right),
+            }
+        }
+        Operator::Pow => {
+            let one = |value: Scalar| same(value, value.element().one());
+            let float = |value: &Scalar| value.element().is_float();
+            let base = unstored(0).filter(float).filter(|base| one(*base));
+            let exponent = unstored(1)
+                .filter(float)
+                .filter(|exponent| exponent.is_zero());
+            base.or(exponent).map(|value| value.element().one())
+        }
+        _ => None,
+    }
+}
+
+/// The ends of the order of a type, and what has no place in it.
+fn extremes(element: ElementType) -> Vec<Scalar> {
+    let ends = [Operator::Max, Operator::Min].map(|op| op.identity(element));
+    let nan = Scalar::F64(f64::NAN)
+        .cast(element)
+        .filter(|_| element.is_float());
+    ends.into_iter().flatten().chain(nan).collect()
+}
