@@ -91,6 +91,13 @@ pub(crate) struct ProblemArguments {
     #[arg(short = 't', long = "type", value_name = "NAME=TYPE", action = ArgAction::Append)]
     pub(crate) types: Vec<String>,
 
+    /// Define a function: 'gauss(x) = exp(-x*x)', with properties behind a colon
+    ///
+    /// 'plus_mod7(a, b) = (a + b) % 7 : associative, commutative, identity 0' also
+    /// reduces: plus_mod7{k}(…). Other properties: idempotent, annihilator V.
+    #[arg(long = "define", value_name = "DEFINITION", action = ArgAction::Append)]
+    pub(crate) definitions: Vec<String>,
+
     /// Commands to use in place of those that planning would choose
     #[arg(short = 's', long, value_name = "COMMANDS")]
     pub(crate) schedule: Option<String>,

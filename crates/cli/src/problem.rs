@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use sparsec::notation::{Index, Node, NodeKind, TensorUse};
 use sparsec::suggest::closest;
 use sparsec::{
-    Diagnostic, ElementType, FormatSpec, Notation, Request, Result, Source, TensorName, code,
+    Diagnostic, ElementType, FormatSpec, Notation, Request, Result, Source, TensorName,
+    UserFunction, code,
 };
 
 use crate::arguments::ProblemArguments;
@@ -34,9 +35,15 @@ impl Problem {
     /// the formats, `E0207` for names that the expression does not have.
     pub(crate) fn new(call: &Call, arguments: &ProblemArguments) -> Result<Self> {
         let source = Source::new("expression", arguments.expression.as_str());
-        let notation = Notation::parse(&source)?;
+        let mut request = Request::new(source);
+        for text in &arguments.definitions {
+            let source = call.option_text("--define", text.as_str());
+            let function = UserFunction::parse_with(&source, &request.functions)?;
+            request.functions.push(function);
+        }
+        let notation = request.notation()?;
         let mut problem = Self {
-            request: Request::new(source),
+            request,
             names: notation.tensor_names(),
             notation,
         };

@@ -137,7 +137,9 @@ impl<'a> Derivation<'a> {
             Expr::Apply { op, args } => {
                 let supports: Vec<Support> = args.iter().map(|arg| self.of_expr(arg)).collect();
                 let Operator::Defined(function) = op else {
-                    return apply(op, &supports);
+                    let Concrete { tensors, vars, .. } = self.scope.concrete;
+                    let fills = args.iter().map(|arg| arg.fill(tensors, vars));
+                    return apply(op, &fills.collect::<Vec<_>>(), &supports);
                 };
                 // What its body says, and what is declared beside that.
                 let body = function.expand(args, &self.scope.concrete.tensors);
@@ -248,12 +250,11 @@ impl Support {
     }
 }
 
-/// An operator applied: outside of the arguments of a decision, the result is
+/// An operator applied to arguments that have these fills: outside of the arguments of a decision, the result is
 /// decided, so it has to be computed where every decision has an argument that
 /// is stored.
-fn apply(op: &Operator, args: &[Support]) -> Support {
-    let fills: Vec<Option<Scalar>> = args.iter().map(|arg| arg.fill).collect();
-    let decisions = op.decisions(&fills);
+fn apply(op: &Operator, fills: &[Option<Scalar>], args: &[Support]) -> Support {
+    let decisions = op.decisions(fills);
     let union_of = |args: &mut dyn Iterator<Item = &Support>| {
         args.map(|arg| arg.space.clone())
             .reduce(Space::union)
@@ -296,8 +297,34 @@ impl Space {
         match (self, other) {
             (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,
             (Self::Everything, space) | (space, Self::Everything) => space,
-            (left, right) if left == right => left,
+            (left, right) if left.implies(&right) => left,
+            (left, right) if right.implies(&left) => right,
             (left, right) => Self::Intersection(Box::new(left), Box::new(right)),
+        }
+    }
+
+    /// Whether every operand of `other` stores each coordinate in here, so that
+    /// `other` neither leaves out a coordinate nor asks for an operand.
+    fn implies(&self, other: &Self) -> bool {
+        self == other
+            || match other {
+                Self::Nothing => false,
+                Self::Everything => true,
+                Self::Stored(operand) => self.has_all_of(*operand),
+                Self::Union(left, right) | Self::Intersection(left, right) => {
+                    self.implies(left) && self.implies(right)
+                }
+            }
+    }
+
+    /// Whether an operand stores every coordinate in here.
+    fn has_all_of(&self, operand: Operand) -> bool {
+        match self {
+            Self::Stored(known) => *known == operand,
+            Self::Intersection(left, right) => {
+                left.has_all_of(operand) || right.has_all_of(operand)
+            }
+            _ => false,
         }
     }
 

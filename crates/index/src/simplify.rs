@@ -22,17 +22,24 @@ impl Expr {
     /// [module](crate::simplify) for the rules.
     #[must_use]
     pub fn simplify(&self) -> Self {
+        self.simplify_with(&|_| None)
+    }
+
+    /// As [`simplify`](Self::simplify), where `fill` says what parts are where
+    /// nothing is stored: some literals decide only beside certain fills.
+    #[must_use]
+    pub fn simplify_with(&self, fill: &dyn Fn(&Expr) -> Option<Scalar>) -> Self {
         match self {
             Self::Literal(_) | Self::Access(_) => self.clone(),
             Self::Cast(element, body) => {
-                let body = body.simplify();
+                let body = body.simplify_with(fill);
                 match body.literal().and_then(|value| value.cast(*element)) {
                     Some(value) => Self::Literal(value),
                     None => Self::Cast(*element, Box::new(body)),
                 }
             }
             Self::Reduce { op, vars, body } => {
-                let body = body.simplify();
+                let body = body.simplify_with(fill);
                 match body.literal() {
                     Some(value) if op.identity(value.element()) == Some(value) => body,
                     _ => Self::Reduce {
@@ -42,7 +49,10 @@ impl Expr {
                     },
                 }
             }
-            Self::Apply { op, args } => apply(op, args.iter().map(Self::simplify).collect()),
+            Self::Apply { op, args } => {
+                let args = args.iter().map(|arg| arg.simplify_with(fill));
+                apply(op, args.collect(), fill)
+            }
         }
     }
 
@@ -56,10 +66,18 @@ impl Expr {
 }
 
 /// `op` of arguments that are simplified already.
-fn apply(op: &Operator, mut args: Vec<Expr>) -> Expr {
+fn apply(op: &Operator, mut args: Vec<Expr>, fill: &dyn Fn(&Expr) -> Option<Scalar>) -> Expr {
     let literals: Vec<Option<Scalar>> = args.iter().map(Expr::literal).collect();
-    // Each decision is made by literals, which are never stored.
-    if let Some(decision) = op.decisions(&literals).first() {
+    // Literals are never stored.
+    let fills: Vec<Option<Scalar>> = args
+        .iter()
+        .map(|arg| arg.literal().or_else(|| fill(arg)))
+        .collect();
+    let decided = op.decisions(&fills).into_iter().find(|decision| {
+        let mut args = decision.args.iter();
+        args.all(|at| literals[*at].is_some())
+    });
+    if let Some(decision) = decided {
         return Expr::Literal(decision.value);
     }
     match (op, literals.as_slice()) {

@@ -20,30 +20,39 @@ pub(crate) fn without(
     is_absent: &dyn Fn(&Access) -> bool,
     unfilled: Option<TensorVar>,
 ) -> Option<Stmt> {
-    let replaced = replace(stmt, &mut |access| {
+    let replaced = replace(concrete, stmt, &mut |access| {
         is_absent(access).then(|| Expr::Literal(concrete.tensors[access.tensor].fill))
     });
     simplify(concrete, replaced, unfilled)
 }
 
-fn replace(stmt: &Stmt, with: &mut dyn FnMut(&Access) -> Option<Expr>) -> Stmt {
+fn replace(
+    concrete: &Concrete,
+    stmt: &Stmt,
+    with: &mut dyn FnMut(&Access) -> Option<Expr>,
+) -> Stmt {
     match stmt {
         Stmt::Assign { lhs, reduce, rhs } => Stmt::Assign {
             lhs: lhs.clone(),
             reduce: reduce.clone(),
-            rhs: rhs.map_accesses(with).simplify(),
+            rhs: rhs
+                .map_accesses(with)
+                .simplify_with(&|part| part.fill(&concrete.tensors, &concrete.vars)),
         },
         Stmt::Forall { var, body } => Stmt::Forall {
             var: *var,
-            body: Box::new(replace(body, with)),
+            body: Box::new(replace(concrete, body, with)),
         },
         Stmt::Where { consumer, producer } => Stmt::Where {
-            consumer: Box::new(replace(consumer, with)),
-            producer: Box::new(replace(producer, with)),
+            consumer: Box::new(replace(concrete, consumer, with)),
+            producer: Box::new(replace(concrete, producer, with)),
         },
-        Stmt::Sequence(stmts) => {
-            Stmt::Sequence(stmts.iter().map(|stmt| replace(stmt, with)).collect())
-        }
+        Stmt::Sequence(stmts) => Stmt::Sequence(
+            stmts
+                .iter()
+                .map(|stmt| replace(concrete, stmt, with))
+                .collect(),
+        ),
     }
 }
 
@@ -74,7 +83,7 @@ fn simplify(concrete: &Concrete, stmt: Stmt, unfilled: Option<TensorVar>) -> Opt
                     producer: Box::new(producer),
                 });
             }
-            let consumer = replace(&consumer, &mut |access| {
+            let consumer = replace(concrete, &consumer, &mut |access| {
                 idle.get(&access.tensor).map(|value| Expr::Literal(*value))
             });
             simplify(concrete, consumer, unfilled)

@@ -25,7 +25,7 @@ mod room;
 
 use crate::cursor::{Bindings, Cursor, Place};
 use crate::statement::Lowerer;
-use crate::value::store_combined;
+use crate::value::{first, store_combined};
 
 /// The chains of a sparse result.
 #[derive(Clone, Debug)]
@@ -383,6 +383,7 @@ impl Lowerer<'_> {
         };
         let number = assembly.chains.len() - 1;
         let chain = assembly.chains[number].clone();
+        let value = first(&mut self.builder, vals, value, reduce);
         if let Some(stored) = chain.stored {
             self.builder.store(vals, position, value);
             self.builder.assign(stored, Expr::Const(Scalar::Bool(true)));

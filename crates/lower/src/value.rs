@@ -193,6 +193,30 @@ pub(crate) fn store_combined(
     }
 }
 
+/// What an entry of `buffer` holds once `value` is the first to be reduced into it
+/// with `op`: the value itself, unless `op` gives no such value.
+pub(crate) fn first(
+    builder: &mut Builder,
+    buffer: Buffer,
+    value: Expr,
+    op: Option<&Operator>,
+) -> Expr {
+    let element = builder.function().buffers[buffer].compute;
+    let computed = element.computed();
+    let Some(op @ Operator::Defined(_)) = op else {
+        return value;
+    };
+    let identity = op.identity(computed).expect("it reduces this type");
+    let value = combine(
+        builder,
+        op,
+        computed,
+        identity.into(),
+        cast(computed, value, element),
+    );
+    cast(element, value, computed)
+}
+
 /// `value`, of type `from`, as type `to`.
 pub(crate) fn cast(to: ElementType, value: Expr, from: ElementType) -> Expr {
     if to == from {

@@ -44,7 +44,7 @@ impl CoordinateMap {
             rows.push(coords, Entry::stored(value));
         });
         rows.sort(|sum, entry| {
-            *sum = apply(&Operator::Add, None, &[*sum, entry]);
+            *sum = apply(&Operator::Add, &[*sum, entry]);
         });
         Self {
             extents: tensor.extents().to_vec(),

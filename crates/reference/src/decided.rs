@@ -2,15 +2,17 @@
 //!
 //! An application is not stored where the arguments that are not stored leave
 //! only one value: `0 * x`, `select(false, x, 2)`, `x < -inf`. What is asked here
-//! is asked of values, at one point.
+//! is asked of values, at one point, and of what they are elsewhere: `0 / x` is 0
+//! unless `x` may be an unstored zero too.
 
 use sparsec_base::{ElementType, Scalar};
 use sparsec_index::Operator;
 
-use crate::point::{Entry, same};
+use crate::point::{Entry, Value, same};
 
-/// The value of `op`, if the arguments that are not stored decide it.
-pub(crate) fn decided(op: &Operator, args: &[Entry]) -> Option<Scalar> {
+/// The value of `op`, if the arguments that are not stored decide it; `fills` has
+/// what each argument is where it is not stored.
+pub(crate) fn decided(op: &Operator, fills: &[Value], args: &[Entry]) -> Option<Scalar> {
     let unstored = |at: usize| args.get(at).filter(|arg| !arg.stored)?.value.ok();
     for at in 0..args.len() {
         if let Some(value) = unstored(at)
@@ -53,6 +55,19 @@ pub(crate) fn decided(op: &Operator, args: &[Entry]) -> Option<Scalar> {
                 .filter(float)
                 .filter(|exponent| exponent.is_zero());
             base.or(exponent).map(|value| value.element().one())
+        }
+        Operator::Add | Operator::Sub | Operator::Div => {
+            // What is so where nothing is stored stays so: an infinity in a sum, a
+            // zero over something.
+            let everywhere = op.evaluate_unstored(&[fills[0].ok()?, fills[1].ok()?])?;
+            let settled = |at: usize| match op {
+                Operator::Div => at == 0 && unstored(at).is_some_and(|value| value.is_zero()),
+                _ => unstored(at).is_some_and(|value| value.to_f64().is_infinite()),
+            };
+            let element = everywhere.element();
+            let rounds = element.is_float() || (element.is_complex() && *op == Operator::Div);
+            let number = !everywhere.to_c128().is_nan();
+            (rounds && number && (settled(0) || settled(1))).then_some(everywhere)
         }
         _ => None,
     }

@@ -5,14 +5,14 @@
 //! product of all extents of a statement; for tests, on small tensors.
 
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use sparsec_base::Result;
 use sparsec_index::{Expr, IndexVar, Program};
 use sparsec_tensor::Tensor;
 
 use crate::coordinate_map::CoordinateMap;
-use crate::point::{Entry, Failure, Fold, apply, repeated};
+use crate::point::{Applied, Entry, Failure, Fold, Value, repeated};
 use crate::program::{Context, body_of, for_each_point, run, run_statement};
 use crate::rows::Rows;
 
@@ -50,10 +50,12 @@ pub fn evaluate_statement<T: Borrow<Tensor>>(
 fn statement(context: &Context<'_>) -> Result<CoordinateMap> {
     let vars = &context.statement.lhs.vars();
     let mut rows = Rows::new(vars.len());
+    let mut known = Known::new();
+    let _ = unstored(context, &context.statement.rhs, &mut known);
     let mut unstored = Err(Failure::DivisionByZero);
     for_each_point(&context.extents_of(vars), &mut |coords| {
         let point = bind(&Point::new(), vars, coords);
-        let entry = entry_at(context, &context.statement.rhs, &point);
+        let entry = entry_at(context, &known, &context.statement.rhs, &point);
         match entry.stored {
             true => rows.push(coords, entry),
             false => unstored = entry.value,
@@ -68,7 +70,7 @@ fn bind(point: &Point, vars: &[IndexVar], coords: &[u64]) -> Point {
     point
 }
 
-fn entry_at(context: &Context<'_>, expr: &Expr, point: &Point) -> Entry {
+fn entry_at(context: &Context<'_>, known: &Known, expr: &Expr, point: &Point) -> Entry {
     match expr {
         Expr::Literal(value) => Entry::unstored(Ok(*value)),
         Expr::Access(access) => {
@@ -86,17 +88,17 @@ fn entry_at(context: &Context<'_>, expr: &Expr, point: &Point) -> Entry {
                 None => Entry::unstored(Ok(operand.fill())),
             }
         }
-        Expr::Cast(element, body) => entry_at(context, body, point).cast(*element),
-        Expr::Apply { op, args } => {
-            let body = body_of(op, args, context);
-            let args = args.iter().map(|arg| entry_at(context, arg, point));
-            apply(op, body.as_ref(), &args.collect::<Vec<_>>())
+        Expr::Cast(element, body) => entry_at(context, known, body, point).cast(*element),
+        Expr::Apply { args, .. } => {
+            let applied = &known[&std::ptr::from_ref(expr)];
+            let args = args.iter().map(|arg| entry_at(context, known, arg, point));
+            applied.to(&args.collect::<Vec<_>>())
         }
         Expr::Reduce { op, vars, body } => {
             let mut fold = Fold::new(op, body.element(&context.program.tensors));
             let (mut n, mut last) = (0, None);
             for_each_point(&context.extents_of(vars), &mut |coords| {
-                let entry = entry_at(context, body, &bind(point, vars, coords));
+                let entry = entry_at(context, known, body, &bind(point, vars, coords));
                 fold.add(op, entry);
                 (n, last) = (n + 1, Some(entry.value));
             });
@@ -104,6 +106,44 @@ fn entry_at(context: &Context<'_>, expr: &Expr, point: &Point) -> Entry {
                 // Nothing is stored, so all values are one: rounded once.
                 (Some(value), false) => repeated(op, value, n),
                 _ => fold.entry(),
+            }
+        }
+    }
+}
+
+/// Every operator in an expression with what is known of its arguments, by the
+/// address of its part, which does not move.
+type Known = HashMap<*const Expr, Applied>;
+
+/// What an expression is where nothing of it is stored; adds what its operators
+/// are applied to.
+fn unstored(context: &Context<'_>, expr: &Expr, known: &mut Known) -> Value {
+    match expr {
+        Expr::Literal(value) => Ok(*value),
+        Expr::Access(access) => Ok(context.operands[&access.tensor].fill()),
+        Expr::Cast(element, body) => {
+            let body = Entry::unstored(unstored(context, body, known));
+            body.cast(*element).value
+        }
+        Expr::Apply { op, args } => {
+            let fills = args.iter().map(|arg| unstored(context, arg, known));
+            let applied = Applied {
+                op: op.clone(),
+                fills: fills.collect(),
+                body: body_of(op, args, context),
+            };
+            let value = applied.unstored();
+            known.insert(std::ptr::from_ref(expr), applied);
+            value
+        }
+        Expr::Reduce { op, vars, body } => {
+            let value = unstored(context, body, known);
+            match context.extents_of(vars).into_iter().product() {
+                0 => {
+                    let element = body.element(&context.program.tensors);
+                    Fold::new(op, element).entry().value
+                }
+                n => repeated(op, value, n).value,
             }
         }
     }

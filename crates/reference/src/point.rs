@@ -58,15 +58,46 @@ impl Entry {
     }
 }
 
-/// `op` applied to as many arguments as it takes; a function of the user has a
-/// `body` for arguments of their types.
-pub(crate) fn apply(op: &Operator, body: Option<&Body>, args: &[Entry]) -> Entry {
-    if let Some(value) = decided(op, args) {
-        return Entry::unstored(Ok(value));
+/// An operator with what is known of its arguments wherever they are read.
+#[derive(Clone, Debug)]
+pub(crate) struct Applied {
+    pub(crate) op: Operator,
+    /// The body, for arguments of their types, if it is a function of the user.
+    pub(crate) body: Option<Body>,
+    /// What each argument is where it is not stored.
+    pub(crate) fills: Vec<Value>,
+}
+
+impl Applied {
+    /// The operator applied to as many arguments as it takes.
+    pub(crate) fn to(&self, args: &[Entry]) -> Entry {
+        if let Some(value) = decided(&self.op, &self.fills, args) {
+            return Entry::unstored(Ok(value));
+        }
+        match &self.body {
+            Some(body) => call(&body.expr, &self.fills, args),
+            None => apply(&self.op, args),
+        }
     }
-    if let Some(body) = body {
-        return call(&body.expr, args);
+
+    /// Whether argument `at` alone decides the result where it is not stored.
+    pub(crate) fn is_decided_by(&self, at: usize) -> bool {
+        let args = self.fills.iter().enumerate().map(|(n, fill)| Entry {
+            stored: n != at,
+            ..Entry::unstored(*fill)
+        });
+        decided(&self.op, &self.fills, &args.collect::<Vec<_>>()).is_some()
     }
+
+    /// The value where no argument is stored.
+    pub(crate) fn unstored(&self) -> Value {
+        let args = self.fills.iter().map(|fill| Entry::unstored(*fill));
+        self.to(&args.collect::<Vec<_>>()).value
+    }
+}
+
+/// An operator of the language, which no argument decides.
+pub(crate) fn apply(op: &Operator, args: &[Entry]) -> Entry {
     let stored = args.iter().any(|arg| arg.stored);
     let value = match args {
         [arg] => arg.value.and_then(|arg| evaluate(op, &[arg], stored)),
@@ -86,14 +117,23 @@ pub(crate) fn apply(op: &Operator, body: Option<&Body>, args: &[Entry]) -> Entry
 }
 
 /// What a part of the body of a function says of its arguments.
-fn call(part: &Expr, args: &[Entry]) -> Entry {
+fn call(part: &Expr, fills: &[Value], args: &[Entry]) -> Entry {
     match part {
         Expr::Literal(value) => Entry::unstored(Ok(*value)),
         Expr::Access(access) => args[access.tensor.index()],
-        Expr::Cast(element, body) => call(body, args).cast(*element),
+        Expr::Cast(element, body) => call(body, fills, args).cast(*element),
         Expr::Apply { op, args: parts } => {
-            let parts = parts.iter().map(|part| call(part, args));
-            apply(op, None, &parts.collect::<Vec<_>>())
+            let unstored: Vec<Entry> = fills.iter().map(|fill| Entry::unstored(*fill)).collect();
+            let of = |args: &[Entry]| {
+                let parts = parts.iter().map(|part| call(part, fills, args));
+                parts.collect::<Vec<Entry>>()
+            };
+            let applied = Applied {
+                op: op.clone(),
+                body: None,
+                fills: of(&unstored).iter().map(|entry| entry.value).collect(),
+            };
+            applied.to(&of(args))
         }
         _ => unreachable!("a body has no index variables"),
     }
@@ -152,7 +192,8 @@ impl Fold {
                         stored: true,
                         ..entry
                     };
-                    let reduced = call(&body.expr, &[stored(self.entry()), stored(entry)]);
+                    let args = [stored(self.entry()), stored(entry)];
+                    let reduced = call(&body.expr, &args.map(|arg| arg.value), &args);
                     (self.value, self.slack) = (reduced.value, reduced.slack);
                 }
                 Err(failure) => self.value = Err(failure),

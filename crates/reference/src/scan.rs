@@ -20,11 +20,9 @@
 use std::sync::Arc;
 
 use sparsec_base::{Bool8, Complex, ElementType, Scalar, bf16, f16};
-use sparsec_index::Operator;
-use sparsec_index::function::Body;
 use sparsec_tensor::Array;
 
-use crate::point::{Entry, Value, apply};
+use crate::point::{Applied, Entry, Value};
 use crate::rows::{Rows, Table};
 use crate::support::Support;
 
@@ -194,8 +192,7 @@ pub(crate) enum Node {
     Literal(Scalar),
     Source(usize),
     Cast(ElementType, Box<Node>),
-    /// An operator, with its body if it is a function of the user.
-    Apply(Operator, Option<Box<Body>>, Vec<Node>),
+    Apply(Box<Applied>, Vec<Node>),
 }
 
 impl Node {
@@ -204,12 +201,12 @@ impl Node {
             Self::Literal(value) => Entry::unstored(Ok(*value)),
             Self::Source(number) => found[*number],
             Self::Cast(element, body) => body.entry(found).cast(*element),
-            Self::Apply(op, body, args) => match args.as_slice() {
-                [a] => apply(op, body.as_deref(), &[a.entry(found)]),
-                [a, b] => apply(op, body.as_deref(), &[a.entry(found), b.entry(found)]),
+            Self::Apply(applied, args) => match args.as_slice() {
+                [a] => applied.to(&[a.entry(found)]),
+                [a, b] => applied.to(&[a.entry(found), b.entry(found)]),
                 args => {
                     let args: Vec<Entry> = args.iter().map(|arg| arg.entry(found)).collect();
-                    apply(op, body.as_deref(), &args)
+                    applied.to(&args)
                 }
             },
         }

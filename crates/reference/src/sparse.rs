@@ -18,7 +18,7 @@ use sparsec_tensor::Tensor;
 
 use crate::collect::Collector;
 use crate::coordinate_map::CoordinateMap;
-use crate::point::{Entry, Fold, Value, apply, repeated};
+use crate::point::{Applied, Entry, Fold, Value, repeated};
 use crate::program::{Context, Operand, body_of, run, run_statement};
 use crate::rows::Rows;
 use crate::scan::{Computed, Formula, Node, Source, State, Values, Vars};
@@ -246,7 +246,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                 }
             }
             Expr::Apply { op, args } => {
-                let body = body_of(op, args, self.context).map(Box::new);
+                let body = body_of(op, args, self.context);
                 let args = args.iter().map(|arg| self.piece(arg)).collect();
                 applied(op.clone(), body, args)
             }
@@ -300,26 +300,27 @@ impl<'a, 'c> Builder<'a, 'c> {
     }
 }
 
-fn applied(op: Operator, body: Option<Box<Body>>, args: Vec<Piece>) -> Piece {
-    let annihilates = |(at, arg): &(usize, &Piece)| {
-        let value = arg.unstored.ok();
-        value.is_some_and(|value| op.annihilator(*at, value.element()) == Some(value))
+fn applied(op: Operator, body: Option<Body>, args: Vec<Piece>) -> Piece {
+    let applied = Applied {
+        op,
+        body,
+        fills: args.iter().map(|arg| arg.unstored).collect(),
     };
-    let needed = args.iter().enumerate().filter(annihilates);
+    let decides = |(at, _): &(usize, &Piece)| applied.is_decided_by(*at);
+    let needed = args.iter().enumerate().filter(decides);
     let needed = needed.map(|(_, arg)| arg.support.clone());
     let all = args.iter().map(|arg| arg.support.clone());
     let support = needed
         .reduce(Support::intersection)
         .or_else(|| all.reduce(Support::union))
         .unwrap_or_else(Support::nowhere);
-    let unstored: Vec<Entry> = args
-        .iter()
-        .map(|arg| Entry::unstored(arg.unstored))
-        .collect();
     Piece {
         support,
-        unstored: apply(&op, body.as_deref(), &unstored).value,
-        node: Node::Apply(op, body, args.into_iter().map(|arg| arg.node).collect()),
+        unstored: applied.unstored(),
+        node: Node::Apply(
+            Box::new(applied),
+            args.into_iter().map(|arg| arg.node).collect(),
+        ),
     }
 }
 

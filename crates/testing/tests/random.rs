@@ -21,7 +21,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRu
 use sparsec::index::{Command, Program, WorkspaceKind, concretize};
 use sparsec::{
     Array, Backend, Compiled, Complex, ElementType, Format, FormatSpec, Inputs, Options, Outcome,
-    PackOptions, Request, Scalar, Session, Source, compile, generate, reference,
+    PackOptions, Request, Scalar, Session, Source, UserFunction, compile, generate, reference,
 };
 use sparsec_base::Kind;
 use sparsec_testing::reschedule::{Step, reschedule};
@@ -79,6 +79,13 @@ const OTHERS: [(usize, &str); 14] = [
     (3, "(i, j, k) -> (morton(i, k) : compressed, j : range)"),
 ];
 
+/// Functions of the user that every program may call.
+const FUNCTIONS: [&str; 3] = [
+    "gate(a, b) = select(b > 0, a, 0)",
+    "gain(a, b) = a * b + a * a : annihilator 0 at a",
+    "modsum(a, b) = (a + b) % 7 : associative, commutative, identity 0",
+];
+
 #[derive(Clone, Debug)]
 enum Node {
     Access(usize, Vec<usize>),
@@ -94,6 +101,8 @@ struct Operand {
     element: ElementType,
     density: f64,
     seed: u64,
+    /// What is not stored; an infinity of floats only.
+    fill: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -128,7 +137,7 @@ fn node() -> impl Strategy<Value = Node> {
             6 => pair("*", inner.clone()),
             4 => pair("+", inner.clone()),
             2 => pair("-", inner.clone()),
-            1 => (prop::sample::select(vec!["max", "min"]), inner.clone(), inner.clone())
+            1 => (prop::sample::select(vec!["max", "min", "gate", "gain"]), inner.clone(), inner.clone())
                 .prop_map(|(name, left, right)| Node::Call(name, vec![left, right])),
             1 => (prop::sample::select(vec!["abs", "-", "relu", "sign", "conj", "real", "imag", "floor", "round", "trunc"]), inner.clone())
                 .prop_map(|(name, arg)| Node::Call(name, vec![arg])),
@@ -137,7 +146,7 @@ fn node() -> impl Strategy<Value = Node> {
                 Node::Call("select", vec![condition, a, c])
             }),
             3 => (
-                prop::sample::select(vec!["sum", "sum", "sum", "max", "min", "prod"]),
+                prop::sample::select(vec!["sum", "sum", "sum", "max", "min", "prod", "modsum"]),
                 0..VARS.len(),
                 inner,
             )
@@ -185,13 +194,14 @@ fn operand(order: usize) -> impl Strategy<Value = Operand> {
         1 => prop::sample::select(vec![ElementType::C64, ElementType::C128]),
     ];
     let density = prop::sample::select(vec![0.0, 0.1, 0.4, 0.8, 1.0]);
-    (format(order), element, density, 0..1000u64).prop_map(|(format, element, density, seed)| {
-        Operand {
-            format,
-            element,
-            density,
-            seed,
-        }
+    let fill = prop::sample::select(vec![0.0, 0.0, 0.0, 0.0, 0.0, 1.0, f64::INFINITY]);
+    let all = (format(order), element, density, 0..1000u64, fill);
+    all.prop_map(|(format, element, density, seed, fill)| Operand {
+        format,
+        element,
+        density,
+        seed,
+        fill,
     })
 }
 
@@ -253,6 +263,10 @@ fn text(node: &Node) -> String {
             let args: Vec<String> = args.iter().map(text).collect();
             format!("{name}({})", args.join(", "))
         }
+        // Remainders of sums that wrap would depend on the order.
+        Node::Reduce("modsum", var, body) => {
+            format!("modsum{{{}}}(i64({}))", VARS[*var], text(body))
+        }
         Node::Reduce(name, var, body) => format!("{name}{{{}}}({})", VARS[*var], text(body)),
     }
 }
@@ -292,6 +306,7 @@ struct Tally {
 }
 
 struct Engines {
+    functions: Vec<UserFunction>,
     interpreter: Session,
     c: Session,
     _cache: tempfile::TempDir,
@@ -301,7 +316,9 @@ fn engines() -> Engines {
     let cache = tempfile::tempdir().expect("a scratch directory");
     let mut environment = sparsec::runtime::Environment::of_process();
     environment.cache_dir = Some(cache.path().into());
+    let functions = FUNCTIONS.map(|text| UserFunction::parse(text).expect(text));
     Engines {
+        functions: functions.to_vec(),
         interpreter: Session::interpreter(),
         c: Session::new(Options {
             backend: Backend::C,
@@ -312,7 +329,7 @@ fn engines() -> Engines {
     }
 }
 
-fn request(case: &Case) -> (Request, Inputs) {
+fn request(case: &Case, functions: &[UserFunction]) -> (Request, Inputs) {
     let mut program = format!("Z{} = {}", indices(&case.lhs), text(&case.rhs));
     let mut used = BTreeMap::new();
     shapes(&case.rhs, &case.extents, &mut used);
@@ -327,6 +344,7 @@ fn request(case: &Case) -> (Request, Inputs) {
         shapes(second, &case.extents, &mut used);
     }
     let mut request = Request::new(Source::new("program", program));
+    request.functions = functions.to_vec();
     for (var, extent) in case.lhs.iter().map(|var| (VARS[*var], case.extents[*var])) {
         request.extents.insert(var.to_owned(), extent);
     }
@@ -335,6 +353,9 @@ fn request(case: &Case) -> (Request, Inputs) {
             .set_format("Z", format)
             .expect("the strategy writes formats");
     }
+    // A complex product of an infinity is no number in more than one way.
+    let mut elements = used.keys().map(|slot| case.operands[*slot].element);
+    let real = elements.all(|element| !element.is_complex());
     let mut inputs = Inputs::new();
     for (slot, shape) in used {
         let operand = &case.operands[slot];
@@ -342,7 +363,12 @@ fn request(case: &Case) -> (Request, Inputs) {
             .and_then(|spec| spec.resolve(ORDERS[slot]))
             .expect("the strategy writes formats");
         let name = NAMES[slot].to_owned();
-        let tensor = generated(operand, &shape, &format);
+        let fill = if real || operand.fill.is_finite() {
+            operand.fill
+        } else {
+            0.0
+        };
+        let tensor = generated(operand, fill, &shape, &format);
         request.tensor(&name).element = Some(operand.element);
         inputs.insert(name, tensor);
     }
@@ -351,7 +377,7 @@ fn request(case: &Case) -> (Request, Inputs) {
 
 /// Small integers; of unsigned types without a sign, of complex ones with an
 /// imaginary part.
-fn generated(operand: &Operand, shape: &[u64], format: &Format) -> sparsec::Tensor {
+fn generated(operand: &Operand, fill: f64, shape: &[u64], format: &Format) -> sparsec::Tensor {
     let spec = format!(
         "random(density={:?}, seed={}, values=int)",
         operand.density, operand.seed
@@ -370,8 +396,9 @@ fn generated(operand: &Operand, shape: &[u64], format: &Format) -> sparsec::Tens
         values.set(at, value.cast(operand.element).expect("small numbers"));
     }
     entries.values = values;
+    let fill = Scalar::F64(fill).cast(operand.element);
     let options = PackOptions {
-        fill: Some(operand.element.zero()),
+        fill: Some(fill.unwrap_or(operand.element.zero())),
         ..PackOptions::default()
     };
     sparsec::Tensor::pack_entries(format, entries, options).expect("small tensors")
@@ -379,7 +406,7 @@ fn generated(operand: &Operand, shape: &[u64], format: &Format) -> sparsec::Tens
 
 /// Runs one program everywhere.
 fn check(case: &Case, engines: &Engines, tally: &mut Tally) -> Result<(), TestCaseError> {
-    let (request, inputs) = request(case);
+    let (request, inputs) = request(case, &engines.functions);
     let compiled = match compile(&request, &inputs) {
         Ok(compiled) => compiled,
         Err(error) if error.code().as_str().starts_with("E03") => {

@@ -8,7 +8,7 @@
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 
-use super::{Definition, UserFunction, value_of};
+use super::{Body, Definition, UserFunction, value_of};
 
 /// The types that functions of no declared types are tried in.
 const TRIED: [ElementType; 3] = [ElementType::F64, ElementType::I64, ElementType::Bool];
@@ -42,14 +42,15 @@ impl UserFunction {
                 .iter()
                 .map(|parameter| parameter.element.unwrap_or(element));
             let types: Vec<ElementType> = types.map(ElementType::computed).collect();
-            match self.body(&types) {
+            let body = match self.body(&types) {
+                Ok(body) => body,
                 Err(error) => {
                     first_error.get_or_insert(error);
                     continue;
                 }
-                Ok(_) => tried = true,
-            }
-            if let Some(Counterexample { property, found }) = self.counterexample(&types) {
+            };
+            tried = true;
+            if let Some(Counterexample { property, found }) = self.counterexample(&body, &types) {
                 let message = format!("`{}` is declared {property}, but is not", self.name());
                 return Err(Diagnostic::new(code::PROPERTY_FAILS, message)
                     .at(source, *span, found)
@@ -62,19 +63,18 @@ impl UserFunction {
         }
     }
 
-    fn counterexample(&self, types: &[ElementType]) -> Option<Counterexample> {
+    fn counterexample(&self, body: &Body, types: &[ElementType]) -> Option<Counterexample> {
         let samples: Vec<Vec<Scalar>> = types.iter().map(|element| self.sample(*element)).collect();
-        if let Some(found) = self.annihilates(types, &samples) {
+        if let Some(found) = self.annihilates(body, types, &samples) {
             return Some(found);
         }
         // The rest is of functions from two values of a type to a third.
         let [left, right] = types else { return None };
-        let result = self.body(types).ok()?.element();
-        if left != right || result != *left {
+        if left != right || body.element() != *left {
             return None;
         }
         let values = &samples[0];
-        let f = |a: Scalar, b: Scalar| self.evaluate(&[a, b], true);
+        let f = |a: Scalar, b: Scalar| body.evaluate(&[a, b], true);
         let declared = &self.definition().properties;
         let name = self.name();
         for &a in values {
@@ -129,6 +129,7 @@ impl UserFunction {
     /// An annihilator has to annihilate whatever the other arguments are.
     fn annihilates(
         &self,
+        body: &Body,
         types: &[ElementType],
         samples: &[Vec<Scalar>],
     ) -> Option<Counterexample> {
@@ -143,7 +144,7 @@ impl UserFunction {
                     false => sample[round % sample.len()],
                 };
                 let args: Vec<Scalar> = samples.iter().enumerate().map(pick).collect();
-                let Some(found) = self.evaluate(&args, false) else {
+                let Some(found) = body.evaluate(&args, false) else {
                     continue;
                 };
                 if differ(Some(found), value.cast(found.element())) {

@@ -29,6 +29,12 @@ impl Body {
         self.expr.element(&self.parameters)
     }
 
+    /// The value for these arguments, of which only what decides is evaluated;
+    /// `None` where a kernel leaves with an error.
+    pub(crate) fn evaluate(&self, args: &[Scalar], stored: bool) -> Option<Scalar> {
+        evaluate(&self.expr, args, stored)
+    }
+
     /// The value with expressions in place of the parameters.
     #[must_use]
     pub fn with(&self, args: &[Expr]) -> Expr {
@@ -111,7 +117,7 @@ impl UserFunction {
     pub(crate) fn evaluate(&self, args: &[Scalar], stored: bool) -> Option<Scalar> {
         let types: Vec<ElementType> = args.iter().map(|arg| arg.element()).collect();
         let body = self.body(&types).expect("calls are typed");
-        evaluate(&body.expr, args, stored)
+        body.evaluate(args, stored)
     }
 }
 

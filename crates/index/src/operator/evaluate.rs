@@ -347,7 +347,7 @@ fn power(op: &Operator, value: Scalar, mut n: u64) -> Option<Scalar> {
 }
 
 /// Zero without a sign, `NaN` without a payload.
-fn plain(value: Scalar) -> Scalar {
+pub(super) fn plain(value: Scalar) -> Scalar {
     // Adding zero changes only -0.
     let single = |v: f32| if v.is_nan() { f32::NAN } else { v + 0.0 };
     let double = |v: f64| if v.is_nan() { f64::NAN } else { v + 0.0 };

@@ -1,8 +1,9 @@
 //! What is declared of operators: loops are derived from it.
 
-use sparsec_base::{ElementType, Scalar, bf16, f16};
+use sparsec_base::{ElementType, Kind, Scalar, bf16, f16};
 
 use super::Operator;
+use super::evaluate::plain;
 
 /// Arguments of an operator that, where none of them is stored, decide its result.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,11 +56,16 @@ impl Operator {
     /// | `x < least`, `greatest < x` | the bound: `false`                              |
     /// | `least <= x`, `x <= greatest` | the bound, but for `NaN`: `true` of integers  |
     /// | `pow(x, 0)`, `pow(1, y)` | that argument: 1, of floats                        |
+    /// | `inf + x`, `x - inf`, `0 / x` | that argument, unless the fill of `x` makes it `NaN` |
     /// | any                   | all arguments                                         |
     pub fn decisions(&self, fills: &[Option<Scalar>]) -> Vec<Decision> {
         let mut decisions = Vec::new();
         for (at, fill) in fills.iter().enumerate() {
-            if let Some(value) = fill.and_then(|fill| self.decided(at, fill)) {
+            let decided = fill.and_then(|fill| {
+                self.decided(at, fill)
+                    .or_else(|| self.decided_beside(at, fill, fills))
+            });
+            if let Some(value) = decided {
                 let args = vec![at];
                 decisions.push(Decision { args, value });
             }
@@ -112,6 +118,24 @@ impl Operator {
             _ => return None,
         };
         Some(Scalar::Bool(truth))
+    }
+
+    /// As [`decided`](Self::decided), where the other argument has a say: not if
+    /// what it is where it is not stored would make the result `NaN`.
+    fn decided_beside(&self, at: usize, fill: Scalar, fills: &[Option<Scalar>]) -> Option<Scalar> {
+        let element = fill.element();
+        let infinite = element.is_float() && fill.to_f64().is_infinite();
+        let zero = matches!(element.kind(), Kind::Float | Kind::Complex) && fill.is_zero();
+        let decides = match (self, at) {
+            (Self::Add | Self::Sub, _) => infinite,
+            (Self::Div, 0) => zero,
+            _ => false,
+        };
+        let &[Some(left), Some(right)] = fills else {
+            return None;
+        };
+        let value = decides.then(|| self.evaluate(&[left, right]))??;
+        (!value.to_c128().is_nan()).then(|| plain(value))
     }
 
     /// The value that makes the result that value when it stands at argument

@@ -31,7 +31,7 @@ use super::stored::{FIRST_ROOM, Stored};
 use crate::cursor::Bindings;
 use crate::level::dense::locate;
 use crate::statement::Lowerer;
-use crate::value::store_combined;
+use crate::value::{first, store_combined};
 
 /// How many positions the modes of one word may have together.
 const WORD: u64 = 1 << 62;
@@ -179,7 +179,10 @@ impl Lowerer<'_> {
             let at = before(entry);
             store_combined(&mut it.builder, stored.vals, at, value.clone(), reduce);
         });
-        let otherwise = self.block(|it| it.append_hashed(stored, table, slot, &keys, value));
+        let otherwise = self.block(|it| {
+            let value = first(&mut it.builder, stored.vals, value, reduce);
+            it.append_hashed(stored, table, slot, &keys, value);
+        });
         self.builder.push(Loop::If {
             condition: Expr::int(0).less(entry),
             then,

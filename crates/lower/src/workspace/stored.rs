@@ -32,7 +32,7 @@ use crate::cursor::{Bindings, Place};
 use crate::level::Segment;
 use crate::signature::crd_width;
 use crate::statement::Lowerer;
-use crate::value::store_combined;
+use crate::value::{first, store_combined};
 
 /// How many entries arrays that grow begin with.
 pub(super) const FIRST_ROOM: i64 = 32;
@@ -191,6 +191,7 @@ impl Lowerer<'_> {
                     it.builder.store(set, at.clone(), Scalar::Bool(true));
                     it.builder.store(stored.at, n, at.clone());
                     it.builder.assign(n, Expr::Var(n).add(1));
+                    let value = first(&mut it.builder, stored.vals, value, reduce);
                     it.builder.store(stored.vals, at.clone(), value);
                 });
                 self.builder.push(Loop::If {
