@@ -458,7 +458,7 @@ fn check_rescheduled(
     let Some(schedule) = reschedule(&plan.schedule, &start, &case.steps) else {
         return Ok(());
     };
-    let (mut request, inputs) = request(case);
+    let (mut request, inputs) = request(case, &engines.functions);
     request.schedule = Some(Source::new("schedule", schedule.as_str()));
     let fail = |why: String| {
         let text = request.expression.text();
