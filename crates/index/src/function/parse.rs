@@ -57,7 +57,9 @@ impl Parser {
             self.tokens.take();
             self.start_statement();
             let function = self.definition()?;
-            self.functions.push(function);
+            if !self.functions.contains(&function) {
+                self.functions.push(function);
+            }
             while self.tokens.eat(";") {}
         }
         Ok(())
@@ -76,37 +78,46 @@ impl Parser {
             false => Properties::default(),
         };
         let function = UserFunction::of(Definition {
-            name: name.text,
+            name: name.text.clone(),
             parameters,
             body,
             properties,
             source: self.tokens.source().clone(),
             span: name.span,
         });
-        function.check()?;
-        Ok(function)
+        let known = self
+            .functions
+            .iter()
+            .find(|known| known.name() == name.text);
+        match known {
+            Some(known) if *known != function => {
+                Err(self.taken(&name, "a function that is defined already"))
+            }
+            // Said twice is said once.
+            Some(_) => Ok(function),
+            None => function.check().map(|()| function),
+        }
     }
 
     fn check_name(&self, name: &Word) -> Result<()> {
         let text = name.text.as_str();
-        let defined = self.functions.iter().any(|known| known.name() == text);
         let what = if Operator::function(text).is_some() {
             "a function"
         } else if Operator::reduction(text).is_some() {
             "a reduction"
         } else if ElementType::parse(text).is_some() {
             "a type"
-        } else if defined {
-            "a function that is defined already"
         } else {
             return Ok(());
         };
-        Err(Diagnostic::new(
-            code::FUNCTION_NAME,
-            format!("`{text}` is the name of {what}"),
-        )
-        .at(self.tokens.source(), name.span, "taken")
-        .help("choose another name"))
+        Err(self.taken(name, what))
+    }
+
+    fn taken(&self, name: &Word, what: &str) -> Diagnostic {
+        let message = format!("`{}` is the name of {what}", name.text);
+        Diagnostic::new(code::FUNCTION_NAME, message)
+            .at(self.tokens.source(), name.span, "taken")
+            .help("choose another name")
     }
 
     fn parameters(&mut self) -> Result<Vec<Parameter>> {
