@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_index::concrete::{Steps, Stmt};
-use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole};
+use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, TensorRole};
 
 use crate::lattice::Lattice;
 use crate::operand::{Formats, Nested, Operand, Operands, for_each_nested};
@@ -33,6 +33,9 @@ const MAX_CASES: usize = 512;
 /// The most cases that one loop may have: those of three operands any of which
 /// may be missing are 19, those of four 65.
 const MAX_LOOP_CASES: usize = 64;
+
+/// The most operands that may be looked for at coordinates of their own.
+const MAX_SEARCHED: usize = 6;
 
 /// Whether `concrete` can be lowered as it stands with these formats.
 ///
@@ -54,7 +57,9 @@ pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
         }
     });
     result?;
-    check.cases(&concrete.stmt, &[], 1, &BTreeSet::new())
+    check.extents()?;
+    let n_cases = check.cases_of_searches();
+    check.cases(&concrete.stmt, &[], n_cases, &BTreeSet::new())
 }
 
 /// Whether the entries of a tensor in this format stand in any order, or
@@ -131,7 +136,7 @@ impl Check<'_> {
                 )))
         };
         let repeats = |(mode, index)| access.indices[..mode].contains(index);
-        if access.indices.iter().enumerate().any(repeats) {
+        if access.indices.iter().enumerate().any(repeats) || access.plain_vars().is_none() {
             return refuse("and this access would have to search them");
         }
         if !is_perfect_nest(&self.concrete.stmt) {
@@ -251,6 +256,47 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A kernel takes extents from the arguments where a variable stands alone;
+    /// others have to be known.
+    fn extents(&self) -> Result<()> {
+        let (mut used, mut alone) = (BTreeSet::new(), BTreeSet::new());
+        self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+            for access in rhs.accesses().into_iter().chain([lhs]) {
+                used.extend(access.vars());
+                alone.extend(access.indices.iter().filter_map(IndexExpr::as_var));
+            }
+        });
+        let is_unknown = |var: &&IndexVar| self.concrete.vars[**var].extent.is_none();
+        let Some(&var) = used.difference(&alone).find(is_unknown) else {
+            return Ok(());
+        };
+        let name = self.var(var);
+        let result = &self.concrete.tensors[self.concrete.result];
+        Err(Diagnostic::new(
+            code::MISSING_EXTENT,
+            format!("the extent of `{name}` is not known"),
+        )
+        .at(&self.concrete.source, result.span, "needed to compute this")
+        .help(format!("say it (`-d {name}=…`), or give the operands")))
+    }
+
+    /// Each operand that is looked for is there or not, and what is below is
+    /// written for both; there it has few cases itself.
+    fn cases_of_searches(&self) -> usize {
+        let searched = |operand: &Operand| {
+            let access = self.operands.access(*operand);
+            let is_searched = self
+                .operands
+                .is_searched(access, self.concrete, self.formats);
+            access.plain_vars().is_none() && is_searched
+        };
+        let n = self.operands.ids().filter(searched).count();
+        match n {
+            0 => 1,
+            _ => MAX_CASES.saturating_mul(1 << n.min(16)) >> MAX_SEARCHED,
+        }
     }
 
     /// Counts the cases of nested loops. A loop that merges what the loops

@@ -3,7 +3,7 @@
 //! `A(i,k)` used twice is one operand, walked once; `A(i,j)` and `A(j,i)` are
 //! two. The level of an operand that stores an index variable is found here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{Arena, define_id};
 use sparsec_format::{Format, Level};
@@ -81,6 +81,9 @@ impl Formats {
 #[derive(Clone, Debug)]
 pub struct Operands {
     accesses: Arena<Operand, Access>,
+    /// The loops around each operand with other indices than plain variables,
+    /// once for each place where it is read.
+    nests: BTreeMap<Operand, Vec<Vec<IndexVar>>>,
 }
 
 impl Operands {
@@ -89,15 +92,69 @@ impl Operands {
     pub fn of(concrete: &Concrete) -> Self {
         let mut operands = Self {
             accesses: Arena::new(),
+            nests: BTreeMap::new(),
         };
-        concrete.stmt.for_each_assign(&mut |_, _, rhs: &Expr| {
-            rhs.for_each_access(&mut |access| {
-                if operands.find(access).is_none() {
-                    operands.accesses.push(access.clone());
+        for_each_nested(&concrete.stmt, &mut |nested| {
+            nested.rhs.for_each_access(&mut |access| {
+                let known = operands.find(access);
+                let operand = known.unwrap_or_else(|| operands.accesses.push(access.clone()));
+                if access.plain_vars().is_some() {
+                    return;
                 }
+                let nests = operands.nests.entry(operand).or_default();
+                nests.push(nested.loops.to_vec());
             });
         });
         operands
+    }
+
+    /// The level of an operand that a loop over `var` walks, where that one is
+    /// inside the loops over the variables outside the level.
+    pub fn walked_level(
+        &self,
+        operand: Operand,
+        var: IndexVar,
+        formats: &Formats,
+    ) -> Option<usize> {
+        let access = self.access(operand);
+        if let Some(walks) = self.walks(operand, formats) {
+            return walks.get(&var).copied();
+        }
+        let (number, level) = level_at(access, var, formats.of(access.tensor))?;
+        (!level.is_full()).then_some(number)
+    }
+
+    /// The levels that loops walk of an operand with other indices than plain
+    /// variables, by the variable of the loop: those that are walked wherever it
+    /// is read.
+    fn walks(&self, operand: Operand, formats: &Formats) -> Option<BTreeMap<IndexVar, usize>> {
+        let access = self.access(operand);
+        let format = formats.of(access.tensor);
+        let nests = self.nests.get(&operand)?.iter();
+        nests
+            .map(|loops| walks(access, format, loops))
+            .reduce(|mut all, walks| {
+                all.retain(|var, level| walks.get(var) == Some(level));
+                all
+            })
+    }
+
+    /// Whether entries of an operand are looked for where a loop is, rather than
+    /// walked, so that there may be none.
+    pub fn is_searched(&self, access: &Access, concrete: &Concrete, formats: &Formats) -> bool {
+        let levels = formats.of(access.tensor).levels();
+        let operand = self.find(access);
+        let walks = operand.and_then(|operand| self.walks(operand, formats));
+        levels.iter().enumerate().any(|(number, level)| {
+            let index = &access.indices[level.mode()];
+            match (level.is_full(), &walks) {
+                (true, _) => !is_inside(access, level.mode(), concrete),
+                (false, Some(walks)) => !walks.values().any(|walked| *walked == number),
+                (false, None) => levels[..number]
+                    .iter()
+                    .any(|outer| access.indices[outer.mode()] == *index),
+            }
+        })
     }
 
     /// The operand that an access is.
@@ -118,6 +175,10 @@ impl Operands {
     /// Whether the level of `access` at `var` holds only stored coordinates,
     /// so that a loop over `var` walks it; `None` where no level is at `var`.
     pub fn is_sparse_at(&self, access: &Access, var: IndexVar, formats: &Formats) -> Option<bool> {
+        let operand = self.find(access);
+        if let Some(walks) = operand.and_then(|operand| self.walks(operand, formats)) {
+            return access.uses(var).then_some(walks.contains_key(&var));
+        }
         let (_, level) = level_at(access, var, formats.of(access.tensor))?;
         Some(!level.kind.capabilities().full)
     }
@@ -132,7 +193,7 @@ impl Operands {
     ) -> String {
         let access = self.access(operand);
         let name = &concrete.tensors[access.tensor].name;
-        match level_at(access, var, formats.of(access.tensor)) {
+        match level_using(access, var, formats.of(access.tensor)) {
             Some((level, _)) => format!("{name}{level}"),
             None => name.clone(),
         }
@@ -150,6 +211,50 @@ pub fn level_at<'f>(
         .iter()
         .enumerate()
         .find(|(_, level)| access.var(level.mode()) == Some(var))
+}
+
+/// The first level of `format` that stores a mode whose index in `access`
+/// depends on `var`.
+pub fn level_using<'f>(
+    access: &Access,
+    var: IndexVar,
+    format: &'f Format,
+) -> Option<(usize, &'f Level)> {
+    let mut levels = format.levels().iter().enumerate();
+    levels.find(|(_, level)| access.indices[level.mode()].uses(var))
+}
+
+/// Whether no coordinate of an access along `mode` is outside of its tensor.
+pub fn is_inside(access: &Access, mode: usize, concrete: &Concrete) -> bool {
+    let index = &access.indices[mode];
+    let bound = concrete.tensors[access.tensor].extents[mode];
+    let extent = |var: IndexVar| concrete.vars[var].extent;
+    index.as_var().is_some() || index.is_within(bound, &extent)
+}
+
+/// The levels that loops walk of an access with other indices than variables,
+/// by the variable of the loop. A level whose coordinate is `a * v + b` with
+/// positive `a` is walked by the loop over `v` if that is inside those over all
+/// variables of `b` and of the levels outside: the coordinates come in order.
+/// Any other level of stored coordinates is searched.
+fn walks(access: &Access, format: &Format, loops: &[IndexVar]) -> BTreeMap<IndexVar, usize> {
+    let place = |var: &IndexVar| loops.iter().position(|known| known == var);
+    let mut outer: BTreeSet<IndexVar> = BTreeSet::new();
+    let mut found = BTreeMap::new();
+    for (number, level) in format.levels().iter().enumerate() {
+        let index = &access.indices[level.mode()];
+        let innermost = index.vars().into_iter().max_by_key(place);
+        if let (false, Some(var)) = (level.is_full(), innermost)
+            && index.linear_in(var).is_some_and(|(factor, _)| factor > 0)
+            // Loops that are derived from others are not over variables.
+            && index.vars().iter().all(|var| place(var).is_some())
+            && outer.iter().all(|outer| place(outer).is_some() && place(outer) < place(&var))
+        {
+            found.insert(var, number);
+        }
+        outer.extend(index.vars());
+    }
+    found
 }
 
 /// One assignment with the loops around it.

@@ -44,6 +44,10 @@ pub struct IterationGraph {
 
 /// The requirements of one access.
 pub fn edges(access: &Access, format: &Format) -> Vec<Edge> {
+    // Where a level of another access cannot be walked, it is searched.
+    if access.plain_vars().is_none() {
+        return Vec::new();
+    }
     let levels = format.levels();
     let mut edges = Vec::new();
     for (number, level) in levels.iter().enumerate() {

@@ -152,6 +152,20 @@ impl Expr {
         found
     }
 
+    /// Every variable that a reduction in the expression binds.
+    pub fn bound_vars(&self) -> Vec<IndexVar> {
+        match self {
+            Self::Literal(_) | Self::Access(_) => Vec::new(),
+            Self::Apply { args, .. } => args.iter().flat_map(Self::bound_vars).collect(),
+            Self::Cast(_, body) => body.bound_vars(),
+            Self::Reduce { vars, body, .. } => {
+                let mut found = vars.clone();
+                found.extend(body.bound_vars());
+                found
+            }
+        }
+    }
+
     /// The expression with each access replaced where `replace` gives something.
     #[must_use]
     pub fn map_accesses(&self, replace: &mut dyn FnMut(&Access) -> Option<Expr>) -> Self {

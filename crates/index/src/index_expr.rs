@@ -272,6 +272,53 @@ impl IndexExpr {
         Some((least, most))
     }
 
+    /// How far `var` runs if every coordinate is to lie below `bound`: the
+    /// largest extent with which none is outside, for the other variables as
+    /// they are. `None` where the first coordinates lie outside already, or
+    /// where that cannot be told.
+    pub fn valid_extent(&self, var: IndexVar, bound: u64, extent: ExtentOf<'_>) -> Option<u64> {
+        let (factor, rest) = self.linear_in(var)?;
+        let (least, most) = rest.range(extent)?;
+        let room = match factor {
+            0 => return None,
+            1.. => (least >= 0).then(|| i128::from(bound) - 1 - most)?,
+            _ => (most < i128::from(bound)).then_some(least)?,
+        };
+        let last = room.div_euclid(i128::from(factor).abs());
+        u64::try_from((last + 1).max(0)).ok()
+    }
+
+    /// The least extent of a mode that holds every coordinate; `None` where
+    /// that is not known.
+    pub fn extent_needed(&self, extent: ExtentOf<'_>) -> Option<u64> {
+        if self.vars().iter().any(|var| extent(*var) == Some(0)) {
+            return Some(0);
+        }
+        let (_, most) = self.range(extent)?;
+        u64::try_from((most + 1).max(0)).ok()
+    }
+
+    /// Whether every coordinate lies below `bound`, and none below 0.
+    pub fn is_within(&self, bound: Option<u64>, extent: ExtentOf<'_>) -> bool {
+        self.range(extent).is_some_and(|(least, most)| {
+            least >= 0 && bound.is_some_and(|bound| most < i128::from(bound))
+        })
+    }
+
+    /// Calls `visit` on every index set, with what stands for the place in it.
+    pub fn for_each_set<'a>(&'a self, visit: &mut dyn FnMut(&'a [u64], &'a Self)) {
+        for (term, _) in &self.terms {
+            match term {
+                Term::Var(_) => {}
+                Term::FloorDiv(inner, _) | Term::Mod(inner, _) => inner.for_each_set(visit),
+                Term::Element(list, at) => {
+                    visit(list, at);
+                    at.for_each_set(visit);
+                }
+            }
+        }
+    }
+
     /// The expression with variables replaced; those without a replacement
     /// stay. `None` where a number leaves 64 bits.
     #[must_use]

@@ -3,7 +3,11 @@
 //! ```text
 //! program    := statement { (newline | ";") statement }
 //! statement  := access ("=" | "+=" | "*=" | "min=" | "max=" | "or=" | "and=") expr
-//! access     := NAME [ "(" [ NAME { "," NAME } ] ")" ]            or with [ ]
+//! access     := NAME [ "(" [ index { "," index } ] ")" ]          or with [ ]
+//! index      := index ("+" | "-") index | index ("*" | "//" | "%") index | "-" index
+//!             | NAME | INTEGER | "(" index ")"
+//!             | NAME "(" INTEGER ":" INTEGER [ ":" INTEGER ] ")"   a window, its step
+//!             | index "(" "{" INTEGER { "," INTEGER } "}" ")"      a set
 //! expr       := expr ("or" | "and") expr | "not" expr             loosest first
 //!             | expr ("==" | "!=" | "<" | "<=" | ">" | ">=") expr   not chained
 //!             | expr ("+" | "-") expr

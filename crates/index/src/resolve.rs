@@ -34,6 +34,7 @@
 mod call;
 mod extents;
 mod fills;
+mod parts;
 mod promote;
 mod scope;
 mod statement;

@@ -68,7 +68,7 @@ pub(crate) use parse::parse_command;
 
 use crate::concrete::{Clause, Concrete};
 use crate::function::UserFunction;
-use crate::notation::{Node, Word};
+use crate::notation::{Index, Node, Word};
 use crate::workspace::WorkspaceKind;
 
 /// A name in a schedule and its place.
@@ -125,7 +125,7 @@ pub enum Command {
         /// The tensor.
         tensor: Name,
         /// Which of its accesses; all of them where not given.
-        indices: Option<Vec<Name>>,
+        indices: Option<Vec<Index>>,
         /// The format of the copy.
         format: FormatSpec,
     },
@@ -193,8 +193,8 @@ impl fmt::Display for Command {
     }
 }
 
-fn list(names: &[Name], separator: &str) -> String {
-    let names: Vec<&str> = names.iter().map(|name| name.word.text.as_str()).collect();
+fn list(names: &[impl fmt::Display], separator: &str) -> String {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     names.join(separator)
 }
 

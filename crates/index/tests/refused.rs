@@ -348,37 +348,37 @@ const REFUSALS: &[Refusal] = &[
   |        ^^^ takes 2 arguments"#,
     },
     Refusal {
-        text: "y(i) = x(i+1)",
+        text: "y(i) = A(i*j, j)",
+        declare: matrices,
+        expect: r#"error[E0214]: `i*j` is no index
+ --> expression:1:10
+  |
+1 | y(i) = A(i*j, j)
+  |          ^^^ a product of variables
+  |
+  = help: multiply variables by numbers only"#,
+    },
+    Refusal {
+        text: "y(i) = x(i(9:2))",
         declare: vector,
-        expect: r#"error[E0214]: an index of `x` that is no variable
- --> expression:1:10
+        expect: r#"error[E0215]: a window that ends before it begins
+ --> expression:1:12
   |
-1 | y(i) = x(i+1)
-  |          ^^^ indices are plain variables in this version
+1 | y(i) = x(i(9:2))
+  |            ^^^ this window
   |
-  = help: store a shifted copy of the tensor under another name"#,
+  = help: write the smaller bound first"#,
     },
     Refusal {
-        text: "y(i) = A(i(2:9), j)",
-        declare: matrices,
-        expect: r#"error[E0215]: a window of `A`
- --> expression:1:10
+        text: "y(i) = x(i({}))",
+        declare: vector,
+        expect: r#"error[E0216]: a set of no coordinates
+ --> expression:1:12
   |
-1 | y(i) = A(i(2:9), j)
-  |          ^^^^^^ windows are not in this version
+1 | y(i) = x(i({}))
+  |            ^^ lists nothing
   |
-  = help: cut the tensor before it is given"#,
-    },
-    Refusal {
-        text: "y(i) = A(i({1,3}), j)",
-        declare: matrices,
-        expect: r#"error[E0216]: a set of coordinates of `A`
- --> expression:1:10
-  |
-1 | y(i) = A(i({1,3}), j)
-  |          ^^^^^^^^ index sets are not in this version
-  |
-  = help: cut the tensor before it is given"#,
+  = help: list at least one coordinate"#,
     },
     Refusal {
         text: "y(i) = 0 < x(i) < 1",

@@ -359,7 +359,8 @@ impl Lowerer<'_> {
             .skip(chain.first);
         for (number, level) in appended {
             let crd = self.tensors[&access.tensor].crd(number);
-            let coordinate = bindings.coordinate(&access.indices[level.mode()]);
+            let index = &access.indices[level.mode()];
+            let coordinate = self.bound_coordinate(bindings, index);
             self.builder.store(crd, chain.counter, coordinate);
         }
         self.builder.assign(chain.counter, next);

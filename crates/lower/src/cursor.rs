@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use sparsec_graph::Operand;
-use sparsec_index::{IndexExpr, IndexVar};
+use sparsec_index::IndexVar;
 use sparsec_loop::{BinaryOp, Expr};
 
 /// Where a cursor is within the level it has reached.
@@ -103,12 +103,6 @@ impl Bindings {
             Some(range) => range.bind(&value, self),
             None => _ = self.coordinates.insert(var, value),
         }
-    }
-
-    /// The coordinate that an index is, whose variables are all bound.
-    pub(crate) fn coordinate(&self, index: &IndexExpr) -> Expr {
-        let var = index.as_var().expect("indices are plain variables");
-        self.coordinates[&var].clone()
     }
 
     /// The position that the result has been followed to.

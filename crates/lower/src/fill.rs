@@ -73,6 +73,10 @@ impl Lowerer<'_> {
     fn level_filled_at(&self, access: &Access) -> Option<usize> {
         let levels = self.formats.of(access.tensor).levels();
         let mut stmt = &self.concrete.stmt;
+        // What is looked for before all loops may leave nothing of them.
+        if self.searches_before_loops() {
+            return None;
+        }
         let mut found = None;
         for (number, level) in levels.iter().enumerate() {
             let Stmt::Forall { var, body } = stmt else {

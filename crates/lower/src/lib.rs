@@ -30,12 +30,14 @@
 //! derived here rather than transcribed.
 
 mod absent;
+mod affine;
 mod assemble;
 mod bisect;
 mod cursor;
 mod derived;
 mod fill;
 mod gallop;
+mod index;
 mod level;
 mod merge;
 mod positions;

@@ -165,8 +165,7 @@ impl Lowerer<'_> {
     fn least_coordinate(&mut self, var: IndexVar, walkers: &mut [Walker]) -> (Var, Vec<Var>) {
         if let [walker] = walkers {
             let i = self.coordinate(var);
-            self.builder
-                .declare(i, Expr::load(walker.crd, walker.position));
+            self.builder.declare(i, walker.coordinate(walker.position));
             return (i, vec![i]);
         }
         let name = self.concrete.vars[var].name.clone();
@@ -176,7 +175,7 @@ impl Lowerer<'_> {
             let label = format!("{name}{}", self.concrete.tensors[tensor].name);
             read.push(
                 self.builder
-                    .let_(&label, Expr::load(walker.crd, walker.position)),
+                    .let_(&label, walker.coordinate(walker.position)),
             );
         }
         let least = read

@@ -1,52 +1,54 @@
-//! Searching an operand for a coordinate that is bound already.
+//! Looking for an operand at a coordinate that is bound already.
 //!
 //! `A(i,i)` in CSR: the loop over `i` moves below the dense level, and the
-//! compressed level inside stores `i` again. It is searched where the loop is:
+//! compressed level inside stores `i` again. It is searched where the loop is,
+//! by bisection if it is ordered; else from its beginning:
 //!
 //! ```text
-//! var p = pos[i]
-//! while p < pos[i + 1] and crd[p] < i { p += 1 }       != where unordered
+//! p = first of pos[i]..pos[i + 1] with crd[p] >= i
 //! if p < pos[i + 1] and crd[p] == i { … } else { … as not stored }
+//! ```
+//!
+//! `A(i+r)` in a dense format: the position is computed, where there is one:
+//!
+//! ```text
+//! if i + r >= 0 and i + r < N { … } else { … as not stored }
 //! ```
 
 use sparsec_graph::Operand;
-use sparsec_index::IndexVar;
+use sparsec_graph::operand::is_inside;
+use sparsec_index::Access;
 use sparsec_index::concrete::Stmt;
-use sparsec_loop::{BinaryOp, Expr, Stmt as Loop};
+use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop, Var};
 
 use crate::absent::without;
-use crate::cursor::Bindings;
+use crate::cursor::{Bindings, Cursor, Place};
+use crate::level::dense::locate;
 use crate::statement::Lowerer;
 
+/// An operand whose next level is at a coordinate that is bound.
+struct Next {
+    operand: Operand,
+    coordinate: Expr,
+}
+
 impl Lowerer<'_> {
-    /// The body of a loop, with every operand searched whose next level is
-    /// walked and stores a variable that is bound.
+    /// The body of a loop, with every operand looked for whose next level
+    /// stores a coordinate that is bound.
     pub(crate) fn found(&mut self, body: &Stmt, bindings: &Bindings) {
-        let Some((operand, var)) = self.next_search(body, bindings) else {
+        let Some(next) = self.next_search(body, bindings) else {
             return self.stmt(body, bindings);
         };
-        let i = &bindings.coordinates[&var];
-        let access = self.operands.access(operand).clone();
-        let level = bindings.cursors[&operand].levels;
-        let is_ordered = self.formats.of(access.tensor).levels()[level].ordered;
-        let mut walker = self.begin_walk_at(operand, level, bindings);
-        let p = Expr::Var(walker.position);
-        let left = p.clone().less(walker.end.clone());
-        let here = Expr::load(walker.crd, p.clone());
-        let beyond = if is_ordered {
-            BinaryOp::Lt
-        } else {
-            BinaryOp::Ne
+        let access = self.operands.access(next.operand).clone();
+        let level = bindings.cursors[&next.operand].levels;
+        let is_full = self.formats.of(access.tensor).levels()[level].is_full();
+        let (condition, cursor) = match is_full {
+            true => self.inside_mode(&access, level, &next, bindings),
+            false => self.search(&access, level, &next, bindings),
         };
-        let next = self.block(|it| it.builder.assign(walker.position, p.add(1)));
-        self.builder.push(Loop::While {
-            condition: left.clone().and(here.clone().binary(beyond, i.clone())),
-            body: next,
-        });
-        self.take_run(&mut walker, i.clone());
         let then = self.block(|it| {
             let mut inner = bindings.clone();
-            inner.cursors.insert(operand, walker.cursor());
+            inner.cursors.insert(next.operand, cursor);
             it.advance(&mut inner);
             it.found(body, &inner);
         });
@@ -57,40 +59,143 @@ impl Lowerer<'_> {
             }
         });
         self.builder.push(Loop::If {
-            condition: left.and(here.equals(i.clone())),
+            condition,
             then,
             otherwise,
         });
     }
 
-    /// Whether `stmt` reads an operand that has to be searched, so that what
-    /// is below may be skipped at any coordinate.
+    /// Where a full level has the coordinate, and the cursor there.
+    fn inside_mode(
+        &mut self,
+        access: &Access,
+        level: usize,
+        next: &Next,
+        bindings: &Bindings,
+    ) -> (Expr, Cursor) {
+        let mode = self.formats.of(access.tensor).levels()[level].mode();
+        let extent = self.mode_extent(access, mode);
+        let name = &self.concrete.tensors[access.tensor].name;
+        let at = self
+            .builder
+            .let_(&format!("i{name}{level}"), next.coordinate.clone());
+        let condition = Expr::int(-1).less(Expr::Var(at));
+        let condition = condition.and(Expr::Var(at).less(extent.clone()));
+        let position = bindings.cursors[&next.operand].position();
+        let cursor = Cursor {
+            levels: level + 1,
+            place: Place::At(locate(position, extent, Expr::Var(at))),
+        };
+        (condition, cursor)
+    }
+
+    /// Searches a level; where it has the coordinate, and the cursor there.
+    fn search(
+        &mut self,
+        access: &Access,
+        level: usize,
+        next: &Next,
+        bindings: &Bindings,
+    ) -> (Expr, Cursor) {
+        let Next {
+            operand,
+            coordinate,
+        } = next;
+        let is_ordered = self.formats.of(access.tensor).levels()[level].ordered;
+        let mut walker = self.begin_walk_at(*operand, level, bindings, None);
+        let p = Expr::Var(walker.position);
+        let left = p.clone().less(walker.end.clone());
+        let here = Expr::load(walker.crd, p.clone());
+        if is_ordered {
+            let found = self.lower_bound(
+                &format!("{}_found", self.position_name(*operand, level)),
+                walker.crd,
+                p.clone(),
+                walker.end.clone(),
+                coordinate.clone(),
+            );
+            self.builder.assign(walker.position, found);
+        } else {
+            let next = self.block(|it| it.builder.assign(walker.position, p.add(1)));
+            let beyond = here.clone().binary(BinaryOp::Ne, coordinate.clone());
+            self.builder.push(Loop::While {
+                condition: left.clone().and(beyond),
+                body: next,
+            });
+        }
+        self.take_run(&mut walker, coordinate.clone());
+        let condition = left.and(here.equals(coordinate.clone()));
+        (condition, walker.cursor())
+    }
+
+    /// The first position of `lo..hi`, whose coordinates ascend, at or beyond
+    /// `coordinate`.
+    pub(crate) fn lower_bound(
+        &mut self,
+        name: &str,
+        crd: Buffer,
+        lo: Expr,
+        hi: Expr,
+        coordinate: Expr,
+    ) -> Var {
+        let first = self.builder.var_(name, lo.clone());
+        let left = hi.binary(BinaryOp::Sub, lo);
+        let left = self.builder.var_(&format!("{name}_left"), left);
+        let body = self.block(|it| {
+            let half = Expr::Var(left).binary(BinaryOp::FloorDiv, 2);
+            let half = it.builder.let_("half", half);
+            let middle = Expr::Var(first).add(half);
+            let then = it.block(|it| {
+                it.builder.assign(first, middle.clone().add(1));
+                let rest = Expr::Var(left).binary(BinaryOp::Sub, half);
+                it.builder.assign(left, rest.binary(BinaryOp::Sub, 1));
+            });
+            let otherwise = it.block(|it| it.builder.assign(left, half));
+            it.builder.push(Loop::If {
+                condition: Expr::load(crd, middle).less(coordinate),
+                then,
+                otherwise,
+            });
+        });
+        self.builder.push(Loop::While {
+            condition: Expr::int(0).less(Expr::Var(left)),
+            body,
+        });
+        first
+    }
+
+    /// Whether `stmt` reads an operand that is looked for, so that what is
+    /// below may be skipped at any coordinate.
     pub(crate) fn searches(&self, stmt: &Stmt) -> bool {
         let mut found = self.looks_up(stmt);
         stmt.for_each_assign(&mut |_, _, rhs| {
             rhs.for_each_access(&mut |access| {
-                let levels = self.formats.of(access.tensor).levels();
-                let vars: Vec<Option<IndexVar>> = levels
-                    .iter()
-                    .map(|level| access.var(level.mode()))
-                    .collect();
-                found |= levels.iter().enumerate().any(|(number, level)| {
-                    !level.is_full() && vars[..number].contains(&vars[number])
-                });
+                let operands = &self.operands;
+                found |= operands.is_searched(access, self.concrete, self.formats);
             });
         });
         found
     }
 
-    /// An operand of `body` to be searched, with the variable to search for.
-    fn next_search(&self, body: &Stmt, bindings: &Bindings) -> Option<(Operand, IndexVar)> {
+    /// Whether an operand is looked for at constant coordinates.
+    pub(crate) fn searches_before_loops(&self) -> bool {
+        self.operands.ids().any(|operand| {
+            let access = self.operands.access(operand);
+            let is_constant = access.indices.iter().any(|index| index.vars().is_empty());
+            is_constant
+                && self
+                    .operands
+                    .is_searched(access, self.concrete, self.formats)
+        })
+    }
+
+    /// An operand of `body` to look for.
+    fn next_search(&self, body: &Stmt, bindings: &Bindings) -> Option<Next> {
         let mut found = None;
         body.for_each_assign(&mut |_, _, rhs| {
             rhs.for_each_access(&mut |access| {
-                let operand = self
-                    .operands
-                    .find(access)
-                    .expect("operands hold every access");
+                let operand = self.operands.find(access);
+                let operand = operand.expect("operands hold every access");
                 if found.is_some() {
                     return;
                 }
@@ -98,12 +203,15 @@ impl Lowerer<'_> {
                 let Some(level) = levels.get(bindings.cursors[&operand].levels) else {
                     return;
                 };
-                let Some(var) = access.var(level.mode()) else {
+                if level.is_full() && is_inside(access, level.mode(), self.concrete) {
                     return;
-                };
-                if !level.is_full() && bindings.coordinates.contains_key(&var) {
-                    found = Some((operand, var));
                 }
+                let index = &access.indices[level.mode()];
+                let coordinate = self.coordinate_of(index, &bindings.coordinates);
+                found = coordinate.map(|coordinate| Next {
+                    operand,
+                    coordinate,
+                });
             });
         });
         found

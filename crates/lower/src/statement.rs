@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{ElementType, Scalar};
-use sparsec_graph::operand::level_at;
+use sparsec_graph::operand::is_inside;
 use sparsec_graph::{Formats, Operand, Operands, Scope};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr as Value, IndexVar, Operator, TensorRole, TensorVar};
-use sparsec_loop::{Block, Builder, Expr, Function, Mark, Stmt as Loop, Var};
+use sparsec_loop::{Block, Buffer, Builder, Expr, Function, Mark, Stmt as Loop, Var};
 
 use crate::assemble::Assembly;
 use crate::cursor::{Bindings, Cursor, Place};
@@ -33,6 +33,8 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) positions: BTreeMap<IndexVar, Positions>,
     /// Temporaries known to hold something where the code being written runs.
     pub(crate) certain: BTreeSet<TensorVar>,
+    /// The arrays of index sets.
+    pub(crate) lists: BTreeMap<Vec<u64>, Buffer>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -50,6 +52,7 @@ impl<'a> Lowerer<'a> {
             fill: None,
             positions: BTreeMap::new(),
             certain: BTreeSet::new(),
+            lists: BTreeMap::new(),
         }
     }
 
@@ -60,9 +63,10 @@ impl<'a> Lowerer<'a> {
         }
         bindings.result = Some(Cursor::root());
         self.allocate_workspaces();
+        self.write_lists();
         self.begin_result();
         self.advance(&mut bindings);
-        self.stmt(&self.concrete.stmt, &bindings);
+        self.found(&self.concrete.stmt, &bindings);
         self.end_result();
         self.builder.finish()
     }
@@ -149,7 +153,10 @@ impl<'a> Lowerer<'a> {
             }
             at += 1;
         }
-        panic!("every index variable has the extent of a mode of an argument")
+        match self.concrete.vars[var].extent {
+            Some(extent) => Expr::Const(Scalar::I64(extent as i64)),
+            None => panic!("a lowerable statement has extents for its loops"),
+        }
     }
 
     fn argument_extent(&self, var: IndexVar) -> Option<Var> {
@@ -216,13 +223,17 @@ impl<'a> Lowerer<'a> {
     ) {
         let levels = self.formats.of(access.tensor).levels();
         while let Some(level) = levels.get(cursor.levels) {
-            let var = access.var(level.mode());
-            let coordinate = var.and_then(|var| coordinates.get(&var));
-            let (true, Some(coordinate)) = (level.kind.capabilities().full, coordinate) else {
+            let mode = level.mode();
+            let coordinate = self.coordinate_of(&access.indices[mode], coordinates);
+            let (true, Some(coordinate)) = (level.is_full(), coordinate) else {
                 return;
             };
-            let extent = self.mode_extent(access, level.mode());
-            let position = locate(cursor.position(), extent, coordinate.clone());
+            // Elsewhere it is looked at where the coordinate is.
+            if !is_inside(access, mode, self.concrete) {
+                return;
+            }
+            let extent = self.mode_extent(access, mode);
+            let position = locate(cursor.position(), extent, coordinate);
             cursor.place = Place::At(position);
             cursor.levels += 1;
         }
@@ -345,18 +356,16 @@ impl<'a> Lowerer<'a> {
         let position = cursor.position().clone();
         match self.workspaces.get(&access.tensor) {
             Some(Workspace::Dense { vals, .. }) => Expr::load(*vals, position),
-            Some(Workspace::Stored(stored)) => {
-                stored.value(position, || bindings.coordinate(&access.indices[0]))
-            }
+            Some(Workspace::Stored(stored)) => stored.value(position, || {
+                self.bound_coordinate(bindings, &access.indices[0])
+            }),
             _ => Expr::load(self.tensors[&access.tensor].vals, position),
         }
     }
 
     /// The level of `operand` at `var`, if a loop over `var` walks it.
     pub(crate) fn walked_level(&self, operand: Operand, var: IndexVar) -> Option<usize> {
-        let access = self.operands.access(operand);
-        let (number, level) = level_at(access, var, self.formats.of(access.tensor))?;
-        (!level.kind.capabilities().full).then_some(number)
+        self.operands.walked_level(operand, var, self.formats)
     }
 
     /// The value that a reduction into `tensor` begins with.

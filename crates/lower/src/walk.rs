@@ -8,6 +8,8 @@
 //! merge                see [`crate::merge`]
 //! ```
 //!
+//! A level that stores `a * i + b` is walked as [`crate::affine`] says.
+//!
 //! In each case of a loop, operands outside the case's point count as not
 //! stored. What is bound but not walked yet is searched ([`crate::search`]).
 
@@ -18,6 +20,7 @@ use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Mark, Stmt as Loop, Var};
 
 use crate::absent::without;
+use crate::affine::Affine;
 use crate::cursor::{Bindings, Cursor, Place, Range};
 use crate::level::{Segment, segment};
 use crate::statement::Lowerer;
@@ -30,6 +33,8 @@ pub(crate) struct Walker {
     level: usize,
     /// The coordinates.
     pub(crate) crd: Buffer,
+    /// What is stored for a coordinate of the loop, where that is another.
+    pub(crate) affine: Option<Affine>,
     /// Whether equal coordinates may follow one another, to be taken together.
     repeats: bool,
     /// The position reached, and the bound.
@@ -58,6 +63,23 @@ impl Walker {
         }
     }
 
+    /// The coordinate of the loop for the entry at a position, which is one.
+    pub(crate) fn coordinate(&self, position: impl Into<Expr>) -> Expr {
+        let stored = Expr::load(self.crd, position);
+        match &self.affine {
+            Some(affine) => affine.coordinate(stored),
+            None => stored,
+        }
+    }
+
+    /// What is stored for coordinate `i` of the loop.
+    pub(crate) fn stored(&self, i: Expr) -> Expr {
+        match &self.affine {
+            Some(affine) => affine.stored(i),
+            None => i,
+        }
+    }
+
     /// How many positions are left.
     pub(crate) fn left(&self) -> Expr {
         self.end.clone().binary(BinaryOp::Sub, self.position)
@@ -73,7 +95,12 @@ impl Lowerer<'_> {
             self.over_everything(var, body, bindings, &lattice, &walked);
         } else if let ([point], [operand]) = (&lattice.points[..], &walked[..]) {
             self.over_one(var, body, bindings, point, *operand);
-        } else if lattice.points.len() == 1 && self.gallops(bindings) {
+        } else if lattice.points.len() == 1
+            && self.gallops(bindings)
+            && walked
+                .iter()
+                .all(|it| self.operands.access(*it).plain_vars().is_some())
+        {
             self.over_gallop(var, body, bindings, &lattice, &walked);
         } else if !lattice.points.is_empty() {
             self.over_merge(var, body, bindings, &lattice, &walked);
@@ -107,7 +134,8 @@ impl Lowerer<'_> {
             inner.bind(var, Expr::Var(i));
             it.advance(&mut inner);
             for walker in &mut walkers {
-                let here = Expr::load(walker.crd, walker.position).equals(i);
+                let stored = walker.stored(Expr::Var(i));
+                let here = Expr::load(walker.crd, walker.position).equals(stored);
                 let hit = Expr::Var(walker.position)
                     .less(walker.end.clone())
                     .and(here);
@@ -132,7 +160,8 @@ impl Lowerer<'_> {
         operand: Operand,
     ) {
         let level = self.level_walked_at(operand, var);
-        let (Segment { lo, hi, crd }, repeats) = self.segment_of(operand, level, bindings);
+        let (segment, repeats) = self.segment_of(operand, level, bindings);
+        let affine = self.affine(operand, level, var, &bindings.coordinates);
         let name = self.position_name(operand, level);
         let i = self.coordinate(var);
         if repeats {
@@ -140,7 +169,7 @@ impl Lowerer<'_> {
             let more = Expr::Var(walker.position).less(walker.end.clone());
             self.reserve(var, body, walker.left());
             let body = self.block(|it| {
-                it.builder.declare(i, Expr::load(crd, walker.position));
+                it.builder.declare(i, walker.coordinate(walker.position));
                 it.take_run(&mut walker, i);
                 let walkers = [walker.clone()];
                 it.inside(var, body, bindings, i, point, &walkers);
@@ -152,22 +181,39 @@ impl Lowerer<'_> {
             });
             return;
         }
+        let Segment { lo, hi, crd } = match &affine {
+            Some(affine) => self.affine_part(&name, segment, affine),
+            None => segment,
+        };
         let p = self.builder.fixed(&name, ElementType::I64);
         self.reserve(var, body, hi.clone().binary(BinaryOp::Sub, lo.clone()));
         let mark = self.mark(bindings);
         self.marked_loop(p, lo, hi, mark, |it| {
-            it.builder.declare(i, Expr::load(crd, p));
             let walker = Walker {
                 operand,
                 level,
                 crd,
+                affine,
                 repeats,
                 position: p,
                 end: Expr::int(0),
                 hit: None,
                 run_end: None,
             };
-            it.inside(var, body, bindings, i, point, &[walker]);
+            let stored = Expr::load(crd, p);
+            let divides = walker.affine.as_ref().and_then(|it| it.divides(stored));
+            let then = it.block(|it| {
+                it.builder.declare(i, walker.coordinate(p));
+                it.inside(var, body, bindings, i, point, &[walker]);
+            });
+            match divides {
+                Some(condition) => it.builder.push(Loop::If {
+                    condition,
+                    then,
+                    otherwise: Block::new(),
+                }),
+                None => then.into_iter().for_each(|stmt| it.builder.push(stmt)),
+            }
         });
     }
 
@@ -196,7 +242,11 @@ impl Lowerer<'_> {
         bindings: &Bindings,
     ) -> Walker {
         let level = self.level_walked_at(operand, var);
-        self.begin_walk_at(operand, level, bindings)
+        let affine = self.affine(operand, level, var, &bindings.coordinates);
+        let mut walker = self.begin_walk_at(operand, level, bindings, affine.as_ref());
+        walker.affine = affine;
+        self.skip(&walker);
+        walker
     }
 
     /// Whether operands leap in the innermost of the loops around here.
@@ -226,9 +276,14 @@ impl Lowerer<'_> {
         operand: Operand,
         level: usize,
         bindings: &Bindings,
+        affine: Option<&Affine>,
     ) -> Walker {
-        let (Segment { lo, hi, crd }, repeats) = self.segment_of(operand, level, bindings);
+        let (segment, repeats) = self.segment_of(operand, level, bindings);
         let name = self.position_name(operand, level);
+        let Segment { lo, hi, crd } = match affine {
+            Some(affine) => self.affine_part(&name, segment, affine),
+            None => segment,
+        };
         let position = self.builder.var_(&name, lo);
         let end = match hi {
             Expr::Var(_) | Expr::Const(_) => hi,
@@ -238,6 +293,7 @@ impl Lowerer<'_> {
             operand,
             level,
             crd,
+            affine: None,
             repeats,
             position,
             end,
@@ -298,7 +354,7 @@ impl Lowerer<'_> {
         let end = self.builder.var_(&format!("{name}_run"), walker.position);
         let more = Expr::Var(end)
             .less(walker.end.clone())
-            .and(Expr::load(walker.crd, end).equals(i.into()));
+            .and(Expr::load(walker.crd, end).equals(walker.stored(i.into())));
         let body = self.block(|it| it.builder.assign(end, Expr::Var(end).add(1)));
         self.builder.push(Loop::While {
             condition: more,
@@ -317,6 +373,7 @@ impl Lowerer<'_> {
                 (None, Some(hit)) => p.add(Expr::Cast(ElementType::I64, Box::new(hit.clone()))),
             };
             self.builder.assign(walker.position, next);
+            self.skip(walker);
         }
     }
 

@@ -6,7 +6,7 @@
 //! the order of the left side. The rule looks at formats only, never at data.
 
 use sparsec_format::{Format, Level, LevelKind};
-use sparsec_graph::operand::level_at;
+use sparsec_graph::operand::level_using;
 use sparsec_graph::{Formats, path};
 use sparsec_index::{Access, IndexVar, Program, Statement};
 
@@ -22,7 +22,7 @@ pub fn default_result_format(
     let is_dense = |var: IndexVar| {
         let mut levels = accesses
             .iter()
-            .filter_map(|access| level_at(access, var, walked(formats, access)))
+            .filter_map(|access| level_using(access, var, walked(formats, access)))
             .peekable();
         levels.peek().is_none() || levels.any(|(_, level)| level.kind.capabilities().full)
     };

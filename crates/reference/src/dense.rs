@@ -12,6 +12,7 @@ use sparsec_index::{Expr, IndexVar, Program};
 use sparsec_tensor::Tensor;
 
 use crate::coordinate_map::CoordinateMap;
+use crate::placed;
 use crate::point::{Applied, Entry, Failure, Fold, Value, repeated};
 use crate::program::{Context, body_of, for_each_point, run, run_statement};
 use crate::rows::Rows;
@@ -75,18 +76,7 @@ fn entry_at(context: &Context<'_>, known: &Known, expr: &Expr, point: &Point) ->
         Expr::Literal(value) => Entry::unstored(Ok(*value)),
         Expr::Access(access) => {
             let operand = &context.operands[&access.tensor];
-            let coords = access.indices.iter().zip(operand.extents());
-            let coords: Option<Vec<u64>> = coords
-                .map(|(index, extent)| {
-                    let coord = u64::try_from(index.evaluate(&|var| point[&var])?).ok()?;
-                    (coord < *extent).then_some(coord)
-                })
-                .collect();
-            match coords {
-                Some(coords) => operand.entry(&coords),
-                // Nothing is stored outside of a tensor.
-                None => Entry::unstored(Ok(operand.fill())),
-            }
+            placed::entry_at(operand, access, &|var| point[&var])
         }
         Expr::Cast(element, body) => entry_at(context, known, body, point).cast(*element),
         Expr::Apply { args, .. } => {

@@ -63,6 +63,7 @@ pub mod dense;
 
 mod collect;
 mod decided;
+mod placed;
 mod point;
 mod program;
 mod rounding;

@@ -18,6 +18,7 @@ use sparsec_tensor::Tensor;
 
 use crate::collect::Collector;
 use crate::coordinate_map::CoordinateMap;
+use crate::placed;
 use crate::point::{Applied, Entry, Fold, Value, repeated};
 use crate::program::{Context, Operand, body_of, run, run_statement};
 use crate::rows::Rows;
@@ -281,8 +282,13 @@ impl<'a, 'c> Builder<'a, 'c> {
     }
 
     fn source(&self, access: &Access) -> Source<'a> {
-        let vars = places(&access.plain_vars().expect("indices are plain variables"));
-        match &self.context.operands[&access.tensor] {
+        let operand = &self.context.operands[&access.tensor];
+        let Some(vars) = access.plain_vars() else {
+            let extents = |var: IndexVar| self.context.extents.get(&var).copied().unwrap_or(0);
+            return placed::source(operand, access, &extents);
+        };
+        let vars = places(&vars);
+        match operand {
             Operand::Dense(tensor) => {
                 let mut strides = Vec::new();
                 let mut stride = 1;

@@ -11,6 +11,8 @@
 //! Two extents that meet and differ are a [`Clash`]. It says no more: the words
 //! for it are those of resolving the program for these operands.
 
+use std::collections::BTreeSet;
+
 use sparsec_base::Arena;
 use sparsec_base::arena::Id;
 use sparsec_index::{Access, IndexVar, Program, TensorVar};
@@ -45,7 +47,7 @@ pub(crate) fn of_operands<'t>(
                 }),
         ),
     };
-    while spread.pass(program)? {}
+    while spread.pass(program)? || spread.deduce(program) {}
     Ok(spread.vars)
 }
 
@@ -73,6 +75,38 @@ impl Spread {
             learnt |= self.access(&statement.lhs)?;
         }
         Ok(learnt)
+    }
+
+    /// Finds the extent of a variable that only stands in affine forms, as
+    /// resolving does; whether there was one.
+    fn deduce(&mut self, program: &Program) -> bool {
+        for statement in &program.statements {
+            let accesses = statement.rhs.accesses();
+            let vars: BTreeSet<IndexVar> = accesses.iter().flat_map(|it| it.vars()).collect();
+            for var in vars {
+                if self.vars[var].is_none()
+                    && let Some(extent) = self.deduced(&accesses, var)
+                {
+                    self.vars[var] = Some(extent);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    fn deduced(&self, accesses: &[&Access], var: IndexVar) -> Option<u64> {
+        let mut least = None;
+        for access in accesses {
+            let extents = &self.tensors[access.tensor];
+            for (index, bound) in access.indices.iter().zip(extents) {
+                if index.uses(var) && index.as_var().is_none() {
+                    let valid = index.valid_extent(var, (*bound)?, &|var| self.vars[var])?;
+                    least = Some(least.map_or(valid, |known: u64| known.min(valid)));
+                }
+            }
+        }
+        least
     }
 
     fn access(&mut self, access: &Access) -> Result<bool, Clash> {

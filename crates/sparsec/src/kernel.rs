@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sparsec_base::{ElementType, Recent, Result};
 use sparsec_format::{Format, Widths};
-use sparsec_index::{Program as Resolved, TensorRole};
+use sparsec_index::{Access, Program as Resolved, TensorRole};
 use sparsec_tensor::Tensor;
 
 use crate::binding::Binding;
@@ -143,11 +143,17 @@ impl Planned {
     fn new(request: Request) -> Result<Self> {
         let base = compile_for(&request, &Operands::new(), None)?;
         let program = &base.program;
+        let is_affine = |access: &&Access| access.plain_vars().is_none();
         let needs_extents = program.statements.iter().any(|statement| {
-            statement
-                .rhs
-                .fill(&program.tensors, &program.vars)
-                .is_none()
+            // Whether coordinates may be outside of a tensor is decided when it
+            // is compiled.
+            let has_affine = statement.rhs.accesses().iter().any(is_affine);
+            has_affine
+                || is_affine(&&statement.lhs)
+                || statement
+                    .rhs
+                    .fill(&program.tensors, &program.vars)
+                    .is_none()
         });
         Ok(Self {
             request,

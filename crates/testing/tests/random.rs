@@ -26,6 +26,11 @@ use sparsec::{
 use sparsec_base::Kind;
 use sparsec_testing::reschedule::{Step, reschedule};
 
+#[path = "random/index.rs"]
+mod index;
+
+use index::Index;
+
 /// Programs run without `SPARSEC_CASES`.
 const CASES: u32 = 1500;
 /// One program in so many runs as C too: a compile takes tens of milliseconds.
@@ -88,7 +93,7 @@ const FUNCTIONS: [&str; 3] = [
 
 #[derive(Clone, Debug)]
 enum Node {
-    Access(usize, Vec<usize>),
+    Access(usize, Vec<Index>),
     Literal(i64),
     Infix(&'static str, Box<Node>, Box<Node>),
     Call(&'static str, Vec<Node>),
@@ -120,8 +125,8 @@ struct Case {
 
 fn access() -> impl Strategy<Value = Node> {
     (0..ORDERS.len()).prop_flat_map(|slot| {
-        prop::collection::vec(0..VARS.len(), ORDERS[slot])
-            .prop_map(move |vars| Node::Access(slot, vars))
+        prop::collection::vec(index::any(), ORDERS[slot])
+            .prop_map(move |indices| Node::Access(slot, indices))
     })
 }
 
@@ -244,7 +249,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-fn indices(vars: &[usize]) -> String {
+fn left(vars: &[usize]) -> String {
     let names: Vec<&str> = vars.iter().map(|var| VARS[*var]).collect();
     if names.is_empty() {
         String::new()
@@ -253,9 +258,16 @@ fn indices(vars: &[usize]) -> String {
     }
 }
 
-fn text(node: &Node) -> String {
+fn text(node: &Node, extents: &[u64]) -> String {
+    let text = |node: &Node| text(node, extents);
     match node {
-        Node::Access(slot, vars) => format!("{}{}", NAMES[*slot], indices(vars)),
+        Node::Access(slot, indices) => {
+            let indices: Vec<String> = indices.iter().map(|it| it.text(extents)).collect();
+            match indices.is_empty() {
+                true => NAMES[*slot].to_owned(),
+                false => format!("{}({})", NAMES[*slot], indices.join(", ")),
+            }
+        }
         Node::Literal(value) => value.to_string(),
         Node::Infix(symbol, left, right) => format!("({} {symbol} {})", text(left), text(right)),
         Node::Call("-", args) => format!("(-({}))", text(&args[0])),
@@ -275,10 +287,9 @@ fn text(node: &Node) -> String {
 fn shapes(node: &Node, extents: &[u64], shapes: &mut BTreeMap<usize, Vec<u64>>) {
     match node {
         Node::Literal(_) => {}
-        Node::Access(slot, vars) => {
-            shapes
-                .entry(*slot)
-                .or_insert_with(|| vars.iter().map(|var| extents[*var]).collect());
+        Node::Access(slot, indices) => {
+            let extents = || indices.iter().map(|index| index.extent(extents));
+            shapes.entry(*slot).or_insert_with(|| extents().collect());
         }
         Node::Infix(_, left, right) => {
             self::shapes(left, extents, shapes);
@@ -330,16 +341,16 @@ fn engines() -> Engines {
 }
 
 fn request(case: &Case, functions: &[UserFunction]) -> (Request, Inputs) {
-    let mut program = format!("Z{} = {}", indices(&case.lhs), text(&case.rhs));
+    let mut program = format!("Z{} = {}", left(&case.lhs), text(&case.rhs, &case.extents));
     let mut used = BTreeMap::new();
     shapes(&case.rhs, &case.extents, &mut used);
     if let Some(second) = &case.second {
-        let read = format!("Z{}", indices(&case.lhs));
+        let read = format!("Z{}", left(&case.lhs));
         let _ = write!(
             program,
             "\nY{} = {read} + {}",
-            indices(&case.lhs),
-            text(second)
+            left(&case.lhs),
+            text(second, &case.extents)
         );
         shapes(second, &case.extents, &mut used);
     }
@@ -568,7 +579,7 @@ fn random_programs_agree_with_the_oracle() {
     }
     let meant = tally.agreed + tally.refused.len();
     assert!(
-        meant * 2 > cases as usize,
+        meant * 5 > cases as usize * 2,
         "most programs mean something: {} agreed",
         tally.agreed
     );

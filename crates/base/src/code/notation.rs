@@ -111,30 +111,33 @@ holds, the value where not), and every other function takes one.
            ^^^ takes 2 arguments
 
 Call it twice: `max(max(a(i), b(i)), c(i))`.";
-    AFFINE_INDEX = "E0214", "arithmetic on index variables",
-    "In this version the indices of a tensor are plain index variables. Shifted or scaled ones are
-understood, but not in this version:
+    AFFINE_INDEX = "E0214", "an index that is no coordinate",
+    "An index is a sum of variables times numbers, with quotients and remainders by numbers. What
+lies outside of a tensor is not stored: it has the tensor's fill.
 
-    y(i) = x(i+1) - x(i)
-             ^^^ not in this version
+    y(i) = x(2*i + r - 1) * k(r)          C(i,j) = B(i // 4, j // 4, i % 4, j % 4)
 
-Store a shifted copy of the tensor under another name.";
-    WINDOW = "E0215", "a window of a tensor",
-    "A range after an index variable selects part of a mode. It is understood, but not in this
-version:
+    y(i) = x(i*r)
+             ^^^ a product of variables
 
-    y(i) = A(i(2:9), j) * x(j)
-              ^^^^^ not in this version
+Read other coordinates through a tensor: `y(i) = sum{j}(S(i,j) * x(j))` with `S` storing true where
+`j` is the coordinate for `i`.";
+    WINDOW = "E0215", "a window that is not inside its mode",
+    "`i(from:to:step)` selects the coordinates `from`, `from + step` and so on below `to`; the
+variable counts them from 0. They have to be coordinates of the mode.
 
-Cut the tensor before it is given.";
-    INDEX_SET = "E0216", "a set of coordinates as an index",
-    "A list of coordinates in braces after an index variable selects part of a mode. It is
-understood, but not in this version:
+    y(i) = A(i(2:9), j) * x(j)            7 rows of a matrix of 9 or more
+              ^^^^^ mode 0 of `A` has extent 8, not 9
 
-    y(i) = A(i({1,3,5}), j) * x(j)
-              ^^^^^^^^^ not in this version
+End the window at the extent. To read beyond it, where nothing is stored, write `A(i + 2, j)`.";
+    INDEX_SET = "E0216", "a set that does not list coordinates of its mode",
+    "`i({4,1,7})` selects the coordinates of a list, in its order; the variable counts them from 0. A
+coordinate may be listed twice. Each has to be one of the mode.
 
-Cut the tensor before it is given.";
+    y(i) = A(i({4,1,7}), j) * x(j)        row 4 first, then row 1, then row 7
+              ^^^^^^^^^ mode 0 of `A` has extent 7
+
+List coordinates below the extent, and at least one.";
     CHAINED_COMPARISON = "E0217", "comparisons in a chain",
     "A comparison gives a truth value, and comparing that again is seldom what is meant.
 

@@ -1,10 +1,11 @@
 //! Reading index notation; the grammar stands in [`super`].
 
-use sparsec_base::lex::{Kind, Tokens};
+use sparsec_base::lex::Tokens;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 
 mod expr;
+mod index;
 
 use super::{Assignment, Notation, TensorUse, Word};
 use crate::function::UserFunction;
@@ -39,8 +40,8 @@ impl Notation {
     ///
     /// # Errors
     /// * `E0101` to `E0103` where the text does not follow the grammar;
-    /// * `E0212` to `E0216` for functions and indices that there are not, or
-    ///   not in this version;
+    /// * `E0212` for functions that there are not, `E0214` to `E0216` for
+    ///   indices;
     /// * `E0213`, `E0217`, `E0220`, `E0221` as [`code`](mod@code) explains.
     pub fn parse(source: &Source) -> Result<Self> {
         Self::parse_with(source, &[])
@@ -188,7 +189,7 @@ impl Parser {
         let mut span = name.span;
         if let Some(close) = self.open_list() {
             while !self.tokens.at(close) {
-                indices.push(self.index(&name)?.into());
+                indices.push(self.index(&name)?);
                 if !self.tokens.eat(",") {
                     break;
                 }
@@ -225,93 +226,6 @@ impl Parser {
         self.tokens.expect(close)
     }
 
-    /// One index variable; what else an index could be is refused by name.
-    fn index(&mut self, tensor: &Word) -> Result<Word> {
-        let token = self.tokens.peek();
-        let ends = [",", ")", "]"]
-            .iter()
-            .any(|next| self.tokens.at_nth(1, next));
-        let plain = ends || self.tokens.peek_at(1).kind == Kind::End;
-        if token.kind == Kind::Name && plain {
-            return self.word("an index variable");
-        }
-        if self.tokens.at_end() || self.tokens.at(",") {
-            return Err(self.tokens.unexpected("an index variable"));
-        }
-        Err(self.no_plain_index(tensor))
-    }
-
-    /// What is wrong with an index that is no variable.
-    fn no_plain_index(&self, tensor: &Word) -> Diagnostic {
-        let (span, seen) = self.scan_index();
-        if seen.colon {
-            return self
-                .error(
-                    code::WINDOW,
-                    format!("a window of `{}`", tensor.text),
-                    span,
-                    "windows are not in this version",
-                )
-                .help("cut the tensor before it is given");
-        }
-        if seen.brace {
-            return self
-                .error(
-                    code::INDEX_SET,
-                    format!("a set of coordinates of `{}`", tensor.text),
-                    span,
-                    "index sets are not in this version",
-                )
-                .help("cut the tensor before it is given");
-        }
-        let is_like_function = closest(&tensor.text, self.function_names()).is_some();
-        let starts_plain = self.tokens.peek().kind == Kind::Name && !self.tokens.at_nth(1, "(");
-        if is_like_function || !(seen.affine || starts_plain) {
-            return self.unknown_function(tensor);
-        }
-        if !seen.affine {
-            // A variable and then an operator: the list was not closed.
-            let mut behind = self.tokens.clone();
-            behind.take();
-            return behind.unexpected("`,` or `)`");
-        }
-        self.error(
-            code::AFFINE_INDEX,
-            format!("an index of `{}` that is no variable", tensor.text),
-            span,
-            "indices are plain variables in this version",
-        )
-        .help("store a shifted copy of the tensor under another name")
-    }
-
-    /// How far the index at hand goes, and what it is made of.
-    fn scan_index(&self) -> (Span, Seen) {
-        let mut seen = Seen {
-            colon: false,
-            brace: false,
-            affine: true,
-        };
-        let mut span = self.tokens.peek().span;
-        let mut depth = 0_usize;
-        for at in 0.. {
-            let token = self.tokens.peek_at(at);
-            let text = self.tokens.text(token);
-            match text {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" | "," if depth == 0 => break,
-                ")" | "]" | "}" => depth -= 1,
-                _ if token.kind == Kind::End => break,
-                _ => {}
-            }
-            seen.colon |= text == ":";
-            seen.brace |= text == "{" && at > 0 && self.tokens.at_nth(at - 1, "(");
-            seen.affine &=
-                matches!(text, "+" | "-" | "*") || matches!(token.kind, Kind::Name | Kind::Integer);
-            span = span.to(token.span);
-        }
-        (span, seen)
-    }
-
     fn unknown_function(&self, name: &Word) -> Diagnostic {
         let text = &name.text;
         let error = self.error(
@@ -342,12 +256,4 @@ impl Parser {
         let message = format!("`{text}` cannot be the name of {what}");
         Err(self.error(code::INVALID_NAME, message, span, why))
     }
-}
-
-/// What an index that is no variable is made of.
-struct Seen {
-    colon: bool,
-    brace: bool,
-    /// Only names, integers and `+ - *`.
-    affine: bool,
 }

@@ -6,8 +6,8 @@
 
 use sparsec_base::{Diagnostic, Result, Span, code};
 
-use super::Declarations;
 use super::tensors::with_origin;
+use super::{Declarations, parts};
 use crate::index_expr::IndexExpr;
 use crate::notation::TensorUse;
 use crate::program::{IndexVar, Program, TensorVar};
@@ -29,11 +29,13 @@ struct VarUse {
 }
 
 #[derive(Debug)]
-struct AccessUse {
-    tensor: TensorVar,
-    indices: Vec<IndexExpr>,
+pub(crate) struct AccessUse {
+    pub(crate) tensor: TensorVar,
+    pub(crate) indices: Vec<IndexExpr>,
     /// The access as it is written.
-    written: TensorUse,
+    pub(crate) written: TensorUse,
+    /// Whether it is assigned.
+    pub(crate) is_left: bool,
 }
 
 impl Uses {
@@ -50,12 +52,18 @@ impl Uses {
         tensor: TensorVar,
         indices: &[IndexExpr],
         written: &TensorUse,
+        is_left: bool,
     ) {
         self.accesses.push(AccessUse {
             tensor,
             indices: indices.to_vec(),
             written: written.clone(),
+            is_left,
         });
+    }
+
+    pub(crate) fn accesses(&self) -> &[AccessUse] {
+        &self.accesses
     }
 
     fn of(&self, var: IndexVar) -> &VarUse {
@@ -76,8 +84,10 @@ pub(crate) fn unify(program: &mut Program, declarations: &Declarations, uses: &U
         declarations,
         uses,
     };
-    while unifier.spread()? {}
-    unifier.check_bound()
+    unifier.count_parts()?;
+    while unifier.spread()? || unifier.deduce() {}
+    unifier.check_bound()?;
+    parts::check(unifier.program, uses)
 }
 
 struct Unifier<'a> {
@@ -100,7 +110,7 @@ impl Unifier<'_> {
                 let of_mode = self.program.tensors[access.tensor].extents[mode];
                 let of_var = self.program.vars[var].extent;
                 match (of_mode, of_var) {
-                    (Some(a), Some(b)) if a != b => return Err(self.clash(number, mode, a, b)),
+                    (Some(a), Some(b)) if a != b => return Err(self.clash(number, mode, var, a, b)),
                     (Some(extent), None) => {
                         self.program.vars[var].extent = Some(extent);
                         let place = self.place(var);
@@ -118,16 +128,61 @@ impl Unifier<'_> {
         Ok(changed)
     }
 
+    /// Gives the variables of windows and sets their extents.
+    fn count_parts(&mut self) -> Result<()> {
+        for (number, access) in self.uses.accesses.iter().enumerate() {
+            for (mode, written) in access.written.indices.iter().enumerate() {
+                let Some((_, count)) = parts::counted(written) else {
+                    continue;
+                };
+                let vars = access.indices[mode].vars();
+                let var = *vars.first().expect("windows and sets have a variable");
+                match self.program.vars[var].extent {
+                    Some(known) if known != count => {
+                        return Err(self.clash(number, mode, var, count, known));
+                    }
+                    _ => self.program.vars[var].extent = Some(count),
+                }
+                let place = self.place(var);
+                self.learnt[place] = Some((number, mode));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds an extent that only affine forms tell; whether there was one.
+    fn deduce(&mut self) -> bool {
+        for known in &self.uses.vars {
+            if self.program.vars[known.var].extent.is_none()
+                && let Some(extent) = parts::deduced(self.program, self.uses, known.var)
+            {
+                self.program.vars[known.var].extent = Some(extent);
+                return true;
+            }
+        }
+        let Some((number, mode, extent)) = parts::needed(self.program, self.uses) else {
+            return false;
+        };
+        let tensor = self.uses.accesses[number].tensor;
+        self.program.tensors[tensor].extents[mode] = Some(extent);
+        true
+    }
+
     fn place(&self, var: IndexVar) -> usize {
         let mut vars = self.uses.vars.iter();
         vars.position(|known| known.var == var)
             .expect("every variable was noted")
     }
 
-    fn clash(&self, number: usize, mode: usize, of_mode: u64, of_var: u64) -> Diagnostic {
+    fn clash(
+        &self,
+        number: usize,
+        mode: usize,
+        var: IndexVar,
+        of_mode: u64,
+        of_var: u64,
+    ) -> Diagnostic {
         let access = &self.uses.accesses[number];
-        let var = access.indices[mode].as_var();
-        let var = var.expect("only plain variables clash");
         let known = self.uses.of(var);
         let written = &known.written;
         let error = Diagnostic::new(
@@ -169,16 +224,19 @@ impl Unifier<'_> {
     ) -> Diagnostic {
         let access = &self.uses.accesses[number];
         let name = &self.program.tensors[access.tensor].name;
-        let text = format!("mode {mode} of `{name}` has extent {extent}");
-        let here: Span = access.written.indices[mode].span;
+        let index = &access.written.indices[mode];
+        let text = match index.as_var() {
+            Some(_) => format!("mode {mode} of `{name}` has extent {extent}"),
+            None => format!("`{index}` has {extent} coordinates"),
+        };
+        let here: Span = index.span;
         let source = &self.program.source;
         if primary {
             return error.at(source, here, text);
         }
-        let declared = self
-            .declarations
-            .get(name)
-            .and_then(|known| known.places.get(mode));
+        let declared = self.declarations.get(name);
+        let declared = declared.filter(|_| index.as_var().is_some());
+        let declared = declared.and_then(|known| known.places.get(mode));
         match declared {
             Some((source, span)) => error.also(source, *span, text),
             None => error.also(source, here, text),
@@ -212,34 +270,58 @@ impl Unifier<'_> {
         ))
     }
 
-    /// A variable of the left side that the right side does not have needs an
-    /// extent from elsewhere.
+    /// A variable that stands alone nowhere on the right needs an extent from
+    /// elsewhere.
     fn check_bound(&self) -> Result<()> {
         for statement in &self.program.statements {
-            let mut read = Vec::new();
-            statement
-                .rhs
-                .for_each_access(&mut |access| read.extend(access.vars()));
-            for var in statement.lhs.vars() {
-                let data = &self.program.vars[var];
-                if data.extent.is_some() || read.contains(&var) {
-                    continue;
+            let mut alone = Vec::new();
+            let mut all = statement.lhs.vars();
+            // `i - i` is no variable, but a sum over `i` runs all the same.
+            all.extend(statement.rhs.bound_vars());
+            statement.rhs.for_each_access(&mut |access| {
+                alone.extend(access.indices.iter().filter_map(IndexExpr::as_var));
+                all.extend(access.vars());
+            });
+            for var in all {
+                let is_known = self.program.vars[var].extent.is_some() || alone.contains(&var);
+                // It may follow when the extents of operands are known; until
+                // then the result has it.
+                let may_follow = statement.lhs.mode_of(var).is_some() && self.may_follow(var);
+                if !is_known && !may_follow {
+                    return Err(self.unbound(statement.span, var));
                 }
-                let accesses = &self.uses.accesses;
-                let here = accesses.iter().find_map(|access| {
-                    let mode = access.indices.iter().position(|index| index.uses(var))?;
-                    Some(access.written.indices[mode].span)
-                });
-                let span = here.unwrap_or(statement.span);
-                let name = &data.name;
-                return Err(Diagnostic::new(
-                    code::UNBOUND_INDEX,
-                    format!("nothing says how far `{name}` runs"),
-                )
-                .at(&self.program.source, span, "not on the right")
-                .help(format!("give its extent (`-d {name}=…`), or leave it out")));
             }
         }
         Ok(())
+    }
+
+    /// Whether a mode that an affine form with `var` reaches has an extent that
+    /// is not known yet.
+    fn may_follow(&self, var: IndexVar) -> bool {
+        self.uses.accesses.iter().any(|access| {
+            let extents = &self.program.tensors[access.tensor].extents;
+            let mut modes = std::iter::zip(&access.indices, extents);
+            !access.is_left && modes.any(|(index, extent)| index.uses(var) && extent.is_none())
+        })
+    }
+
+    fn unbound(&self, statement: Span, var: IndexVar) -> Diagnostic {
+        let place = |is_left: bool| {
+            self.uses.accesses.iter().find_map(|access| {
+                let mode = access.indices.iter().position(|index| index.uses(var))?;
+                (access.is_left == is_left).then(|| access.written.indices[mode].span)
+            })
+        };
+        let (span, label) = match (place(false), place(true)) {
+            (Some(span), _) => (span, "does not say it"),
+            (None, span) => (span.unwrap_or(statement), "not on the right"),
+        };
+        let name = &self.program.vars[var].name;
+        Diagnostic::new(
+            code::UNBOUND_INDEX,
+            format!("nothing says how far `{name}` runs"),
+        )
+        .at(&self.program.source, span, label)
+        .help(format!("give its extent (`-d {name}=…`), or leave it out"))
     }
 }

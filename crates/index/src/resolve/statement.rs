@@ -72,7 +72,7 @@ impl Resolver<'_> {
             let var = self.new_var(index);
             self.bound.push((index.clone(), var));
         }
-        self.access(tensor)
+        self.access(tensor, true)
     }
 
     /// A variable for `word`, whose name no other one of this statement has.
@@ -95,7 +95,7 @@ impl Resolver<'_> {
     }
 
     /// The access; every index is bound by now.
-    fn access(&mut self, tensor: &TensorUse) -> Result<Access> {
+    fn access(&mut self, tensor: &TensorUse, is_left: bool) -> Result<Access> {
         let found = self
             .program
             .tensors
@@ -111,7 +111,7 @@ impl Resolver<'_> {
             .map(|index| index.expr(&self.program.source, &var))
             .collect();
         let indices = indices?;
-        self.uses.note_access(id, &indices, tensor);
+        self.uses.note_access(id, &indices, tensor, is_left);
         Ok(Access {
             tensor: id,
             indices,
@@ -141,7 +141,7 @@ impl Resolver<'_> {
         match &node.kind {
             NodeKind::Number(number) => Ok(self.typer().number(*number, node.span)),
             NodeKind::Access(tensor) => {
-                let access = self.access(tensor)?;
+                let access = self.access(tensor, false)?;
                 Ok(self.typer().expr(Expr::Access(access), node.span))
             }
             NodeKind::Apply { op, op_span, args } => {

@@ -10,16 +10,18 @@ use super::Name;
 use super::apply::{illegal, unknown, var};
 use crate::concrete::{Concrete, Stmt};
 use crate::expr::{Access, Expr};
-use crate::program::{IndexVar, TensorData, TensorRole, TensorVar};
+use crate::index_expr::IndexExpr;
+use crate::notation::{Index, Word};
+use crate::program::{TensorData, TensorRole, TensorVar};
 
 pub(super) fn apply(
     concrete: &Concrete,
     name: &Name,
-    indices: Option<&[Name]>,
+    written: Option<&[Index]>,
     format: &FormatSpec,
 ) -> Result<Concrete> {
     let result = &concrete.tensors[concrete.result];
-    if result.name == name.word.text && indices.is_none() {
+    if result.name == name.word.text && written.is_none() {
         return convert_result(concrete, format);
     }
     let read = reads(concrete);
@@ -35,27 +37,30 @@ pub(super) fn apply(
         let message = format!("`{name}` is a workspace, which has no format to convert from");
         return Err(illegal(name, name.word.span, message, "a workspace"));
     }
-    let vars = match indices {
-        Some(indices) => {
-            let vars: Result<Vec<IndexVar>> =
-                indices.iter().map(|name| var(concrete, name)).collect();
-            Some(vars?)
-        }
-        None => None,
+    let var_of = |word: &Word| {
+        let name = Name {
+            word: word.clone(),
+            source: name.source.clone(),
+        };
+        var(concrete, &name)
     };
+    let expr = |index: &Index| index.expr(&name.source, &var_of);
+    let indices: Option<Vec<IndexExpr>> = written
+        .map(|written| written.iter().map(expr).collect())
+        .transpose()?;
     let chosen = |access: &Access| {
         access.tensor == tensor
-            && vars
+            && indices
                 .as_ref()
-                .is_none_or(|vars| access.plain_vars().as_ref() == Some(vars))
+                .is_none_or(|indices| access.indices == *indices)
     };
     if !concrete_accesses(concrete)
         .iter()
         .any(|access| chosen(access))
     {
-        let span = indices
-            .and_then(<[Name]>::last)
-            .map_or(name.word.span, |last| name.word.span.to(last.word.span));
+        let span = written
+            .and_then(<[Index]>::last)
+            .map_or(name.word.span, |last| name.word.span.to(last.span));
         let message = format!("`{name}` is not read with these indices");
         let error = Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, message);
         return Err(error.at(&name.source, span, "no such access"));

@@ -333,12 +333,12 @@ fn name_or_names(parser: &mut Parser, what: &str) -> Result<Vec<Name>> {
 }
 
 fn convert(parser: &mut Parser) -> Result<Command> {
-    let tensor = name(parser, "a tensor")?;
-    let mut indices = None;
-    if parser.tokens.eat("(") {
-        indices = Some(names(parser, "an index variable", ")")?);
-        parser.tokens.expect(")")?;
-    }
+    let read = parser.tensor("a tensor")?;
+    let tensor = Name {
+        word: read.name,
+        source: parser.tokens.source().clone(),
+    };
+    let indices = (!read.indices.is_empty()).then_some(read.indices);
     parser.tokens.expect(",")?;
     Ok(Command::Convert {
         tensor,

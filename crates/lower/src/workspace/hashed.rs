@@ -195,7 +195,11 @@ impl Lowerer<'_> {
         let mut key = Expr::int(0);
         for mode in word.modes.clone() {
             let extent = self.mode_extent(lhs, mode);
-            key = locate(&key, extent, bindings.coordinate(&lhs.indices[mode]));
+            key = locate(
+                &key,
+                extent,
+                self.bound_coordinate(bindings, &lhs.indices[mode]),
+            );
         }
         match key {
             key @ (Expr::Var(_) | Expr::Const(_)) => key,

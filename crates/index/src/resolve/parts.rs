@@ -1,0 +1,158 @@
+//! What windows, sets and affine forms say of extents.
+//!
+//! ```text
+//! A(i(2:9:3))     i = 3: the coordinates 2, 5, 8          the mode has to reach 9
+//! A(i({4,1,7}))   i = 3: the coordinates 4, 1, 7          the mode has to reach 8
+//! x(i+r) * k(r)   i = extent of x - extent of k + 1, unless something else says
+//! y(2*i) = x(i)   y = 2 * extent of x - 1, unless something else says
+//! ```
+//!
+//! A variable that stands alone somewhere runs over that mode. One that only
+//! stands in affine forms runs as far as every coordinate is inside its mode;
+//! where that says nothing, the caller has to.
+
+use sparsec_base::{Code, Diagnostic, Result, Span, code};
+
+use super::extents::Uses;
+use crate::index_expr::IndexExpr;
+use crate::notation::{Index, IndexKind};
+use crate::program::{IndexVar, Program, TensorRole};
+
+/// The extents that windows and sets give their variables.
+pub(crate) fn counted(index: &Index) -> Option<(&Index, u64)> {
+    match &index.kind {
+        IndexKind::Window { from, to, step, .. } => Some((index, (to - from).div_ceil(*step))),
+        IndexKind::Set { at, list } if at.as_var().is_some() => Some((at, list.len() as u64)),
+        _ => None,
+    }
+}
+
+/// The extent of a variable that only stands in affine forms: the largest with
+/// which every coordinate is inside.
+pub(crate) fn deduced(program: &Program, uses: &Uses, var: IndexVar) -> Option<u64> {
+    let extent = |var: IndexVar| program.vars[var].extent;
+    let mut least = None;
+    for access in uses.accesses() {
+        let data = &program.tensors[access.tensor];
+        for (mode, index) in access.indices.iter().enumerate() {
+            if !index.uses(var) || index.as_var().is_some() || access.is_left {
+                continue;
+            }
+            let valid = index.valid_extent(var, data.extents[mode]?, &extent)?;
+            least = Some(least.map_or(valid, |known: u64| known.min(valid)));
+        }
+    }
+    least
+}
+
+/// The extents of modes of results that only affine forms reach.
+pub(crate) fn needed(program: &Program, uses: &Uses) -> Option<(usize, usize, u64)> {
+    let extent = |var: IndexVar| program.vars[var].extent;
+    for (number, access) in uses.accesses().iter().enumerate() {
+        let data = &program.tensors[access.tensor];
+        if data.role != TensorRole::Result || !access.is_left {
+            continue;
+        }
+        for (mode, index) in access.indices.iter().enumerate() {
+            if data.extents[mode].is_none()
+                && let Some(needed) = index.extent_needed(&extent)
+            {
+                return Some((number, mode, needed));
+            }
+        }
+    }
+    None
+}
+
+/// What has to hold when all extents are known that follow.
+///
+/// # Errors
+/// `E0214` for numbers that leave 64 bits, `E0215` for a window and `E0216` for
+/// a set outside of its mode.
+pub(crate) fn check(program: &Program, uses: &Uses) -> Result<()> {
+    let extent = |var: IndexVar| program.vars[var].extent;
+    for access in uses.accesses() {
+        let data = &program.tensors[access.tensor];
+        for (mode, index) in access.indices.iter().enumerate() {
+            let written = &access.written.indices[mode];
+            if index.as_var().is_some() {
+                continue;
+            }
+            let refuse = |code: Code, message: String, span: Span, label: String, help: &str| {
+                Err(Diagnostic::new(code, message)
+                    .at(&program.source, span, label)
+                    .help(help))
+            };
+            let name = &data.name;
+            check_sets(program, index, written)?;
+            if let Some((least, most)) = index.range(&extent)
+                && (i64::try_from(least).is_err() || i64::try_from(most).is_err())
+            {
+                return refuse(
+                    code::AFFINE_INDEX,
+                    format!("the coordinates `{written}` leave 64 bits"),
+                    written.span,
+                    format!("from {least} to {most}"),
+                    "write smaller factors and offsets",
+                );
+            }
+            let Some(bound) = data.extents[mode] else {
+                continue;
+            };
+            match &written.kind {
+                IndexKind::Window { from, to, step, .. } if *to > bound => {
+                    let last = to.saturating_sub(1);
+                    let (window, reached) = (format!("{from}:{to}:{step}"), last.max(*from));
+                    return refuse(
+                        code::WINDOW,
+                        format!("the window {window} is outside of its mode"),
+                        written.span,
+                        format!(
+                            "mode {mode} of `{name}` has extent {bound}, not {}",
+                            reached + 1
+                        ),
+                        &format!("end the window at {bound}"),
+                    );
+                }
+                IndexKind::Set { list, .. } => {
+                    if let Some(outside) = list.iter().find(|coord| **coord >= bound) {
+                        return refuse(
+                            code::INDEX_SET,
+                            format!("the set has coordinate {outside}, outside of its mode"),
+                            written.span,
+                            format!("mode {mode} of `{name}` has extent {bound}"),
+                            "list coordinates below the extent; they count from 0",
+                        );
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The place in a set has to be one: `(i+j)({4,1,7})` only with `i + j < 3`.
+fn check_sets(program: &Program, index: &IndexExpr, written: &Index) -> Result<()> {
+    let extent = |var: IndexVar| program.vars[var].extent;
+    let mut outside = None;
+    index.for_each_set(&mut |list, at| {
+        let is_empty = at.vars().iter().any(|var| extent(*var) == Some(0));
+        if !is_empty && !at.is_within(Some(list.len() as u64), &extent) {
+            outside = Some(list.len());
+        }
+    });
+    let Some(len) = outside else {
+        return Ok(());
+    };
+    Err(Diagnostic::new(
+        code::INDEX_SET,
+        "the place in a set is not sure to be one of its places",
+    )
+    .at(
+        &program.source,
+        written.span,
+        format!("the set has {len} coordinates"),
+    )
+    .help("let a variable alone count its coordinates: `A(i({4,1,7}))`"))
+}
