@@ -68,7 +68,7 @@ fn levels_of_expressions() {
         "(a, b) -> (a : dense), diagonal(a, b) | (a, b) -> (b : dense, a : compressed)",
     );
     check(
-        "(i) -> (i : compressed(nonunique, soa), i floordiv 2 : singleton(soa))",
+        "(i) -> (i : compressed(nonunique), i floordiv 2 : singleton(soa))",
         1,
         "(i) -> (i : compressed(nonunique), i floordiv 2 : singleton)",
     );

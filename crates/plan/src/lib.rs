@@ -23,7 +23,8 @@
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
 
 pub mod cost;
-pub mod estimate;
+pub mod draft;
+mod estimate;
 pub mod formats;
 pub mod order;
 pub mod program;

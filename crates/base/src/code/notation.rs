@@ -198,6 +198,14 @@ drops the imaginary part. That holds for casts and for results that are declared
                ^^^^ this is c128
 
 Take a part of it: `real(z(i))`, `imag(z(i))` or `abs(z(i))`.";
+    PARTIAL_RESULT = "E0225", "a result that is assigned in part",
+    "On the left stand index variables, one for each mode: a statement computes a whole result.
+
+    y(i + 1) = x(i)
+      ^^^^^ not a variable
+
+Compute the coordinates on the right, where what lies outside of a tensor is not stored:
+`y(i) = x(i - 1)`.";
     FUNCTION_BODY = "E0240", "a function of more than its parameters",
     "The body of a function of your own is an expression over its parameters: values without indices.
 It sees no tensors and no index variables, and does not reduce.
@@ -207,8 +215,8 @@ It sees no tensors and no index variables, and does not reduce.
 
 Make what it needs a parameter, `def scaled(x, s) = x * s`, and reduce where it is called.";
     FUNCTION_NAME = "E0241", "a function with a name that is taken",
-    "A function of your own needs a name that no function, reduction or type has, and no function
-defined before.
+    "A function of your own needs a name that no function, reduction or type has. It may be defined
+twice if both definitions say the same.
 
     def abs(x) = max(x, -x)
         ^^^ taken

@@ -61,6 +61,14 @@ impl Resolver<'_> {
     }
 
     fn left_side(&mut self, tensor: &TensorUse) -> Result<Access> {
+        if let Some(index) = tensor.indices.iter().find(|index| index.as_var().is_none()) {
+            let message = format!("`{tensor}` is assigned in part");
+            return Err(Diagnostic::new(code::PARTIAL_RESULT, message)
+                .at(&self.program.source, index.span, "not a variable")
+                .help(
+                    "give each mode of the result a variable; compute coordinates on the right",
+                ));
+        }
         for index in tensor.indices.iter().flat_map(Index::vars) {
             if let Some((first, _)) = self.bound.iter().find(|(word, _)| word == index) {
                 let message = format!("`{}` stands twice on the left", index.text);

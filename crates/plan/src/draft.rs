@@ -1,0 +1,328 @@
+//! A statement on its way to a plan: commands applied one after the other.
+//!
+//! Every choice is stated as the text of a command, parsed and applied, so a
+//! plan that was found is one that replays. What the commands add (copies in
+//! other formats, workspaces) gets its format here.
+
+use sparsec_base::{Result, Source};
+use sparsec_format::{Format, Level, LevelKind, Widths};
+use sparsec_graph::lowerable::is_irregular;
+use sparsec_graph::{Formats, lowerable, workspace_format, workspace_kind};
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{
+    Access, Command, Concrete, Expr, IndexVar, Schedule, TensorRole, TensorVar, WorkspaceKind,
+};
+
+use crate::estimate::{self, Counts, Estimate, Use};
+use crate::search::{Conversion, Plan};
+
+/// A statement being planned.
+pub(crate) struct Draft<'a> {
+    given: &'a Formats,
+    counts: Counts<'a>,
+    schedule: Schedule,
+    concrete: Concrete,
+    /// Formats of the tensors that commands added.
+    added: Vec<(TensorVar, Format)>,
+    conversions: Vec<Conversion>,
+    /// Bytes that conversions and workspaces of several modes move.
+    pub(crate) traffic: f64,
+    converts_result: Option<Format>,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(concrete: Concrete, given: &'a Formats, counts: Counts<'a>) -> Self {
+        Self {
+            given,
+            counts,
+            traffic: 0.0,
+            schedule: Schedule::default(),
+            concrete,
+            added: Vec::new(),
+            conversions: Vec::new(),
+            converts_result: None,
+        }
+    }
+
+    fn say(&mut self, text: String) -> Result<()> {
+        let schedule =
+            Schedule::parse_with(&Source::new("schedule", text), &self.concrete.functions())?;
+        schedule
+            .0
+            .into_iter()
+            .try_for_each(|command| self.command(command))
+    }
+
+    /// Applies a command and remembers it.
+    pub(crate) fn command(&mut self, command: Command) -> Result<()> {
+        let (before, result) = (self.concrete.tensors.len(), self.concrete.result);
+        self.concrete = command.apply(&self.concrete)?;
+        if self.concrete.result != result {
+            return self.remember_result(command, result);
+        }
+        if let Command::Convert { tensor, format, .. } = &command {
+            let from = self
+                .concrete
+                .tensor(&tensor.word.text)
+                .expect("applied to a tensor");
+            for to in self.concrete.tensors.ids().skip(before) {
+                let format = format.resolve(self.concrete.tensors[to].order())?;
+                self.added.push((to, format.clone()));
+                self.conversions.push(Conversion { from, to, format });
+            }
+        }
+        self.schedule.0.push(command);
+        Ok(())
+    }
+
+    /// Takes in a command that has the result computed in another tensor.
+    fn remember_result(&mut self, command: Command, result: TensorVar) -> Result<()> {
+        let computed = self.concrete.result;
+        if let Command::Convert { format, .. } = &command {
+            let format = format.resolve(self.concrete.tensors[computed].order())?;
+            // Widths are chosen with those of the result.
+            let known = self.given.assembled(result);
+            let known = known.filter(|known| known.arranges_like(&format));
+            self.converts_result = self.format(result).cloned();
+            self.added
+                .push((computed, known.cloned().unwrap_or(format)));
+        }
+        self.schedule.0.push(command);
+        Ok(())
+    }
+
+    /// Converts what kernels cannot read or write as it is, unless commands before
+    /// have done so.
+    pub(crate) fn convert_foreign(&mut self) -> Result<()> {
+        let mut reads: Vec<TensorVar> = Vec::new();
+        self.concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+            rhs.for_each_access(&mut |access| {
+                let format = self.format(access.tensor);
+                let is_foreign = format.is_some_and(|format| !format.is_native());
+                if is_foreign && !reads.contains(&access.tensor) {
+                    reads.push(access.tensor);
+                }
+            });
+        });
+        for tensor in reads {
+            let name = &self.concrete.tensors[tensor].name;
+            let nearest = self.nearest(tensor, Formats::walked);
+            self.say(format!("convert({name}, {nearest})"))?;
+        }
+        let result = self.concrete.result;
+        if self
+            .format(result)
+            .is_some_and(|format| !format.is_assembled())
+        {
+            let name = &self.concrete.tensors[result].name;
+            let nearest = self.nearest(result, Formats::assembled);
+            self.say(format!("convert({name}, {nearest})"))?;
+        }
+        Ok(())
+    }
+
+    /// What kernels use in place of the format of a tensor.
+    fn nearest(
+        &self,
+        tensor: TensorVar,
+        given: fn(&Formats, TensorVar) -> Option<&Format>,
+    ) -> Format {
+        match (given(self.given, tensor), self.format(tensor)) {
+            (Some(chosen), _) => chosen.clone(),
+            (None, Some(added)) => added.nearest(),
+            (None, None) => unreachable!("every tensor but workspaces has a format"),
+        }
+    }
+
+    pub(crate) fn convert(&mut self, access: &Access, format: Format) -> Result<()> {
+        self.traffic += estimate::conversion(self.estimate().n_stored(access));
+        let access = self.concrete.expr_text(&Expr::Access(access.clone()));
+        self.say(format!("convert({access}, {format})"))
+    }
+
+    /// Puts the loops of every nest in the order in which `order` has them.
+    pub(crate) fn reorder(&mut self, order: &[IndexVar]) -> Result<()> {
+        for nest in nests(&self.concrete.stmt) {
+            let mut wanted = nest.clone();
+            wanted.sort_by_key(|var| order.iter().position(|known| known == var));
+            if wanted != nest {
+                let names: Vec<&str> = wanted.iter().map(|var| self.name(*var)).collect();
+                let text = format!("reorder({})", names.join(", "));
+                self.say(text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a reduction comes back to entries of its result: a workspace that
+    /// collects them, unless the result takes them in any order. A reduction
+    /// inside all loops of the result is collected in a scalar.
+    pub(crate) fn add_temporaries(&mut self) -> Result<()> {
+        let (mut loops, mut inner) = self.concrete.stmt.nest();
+        // What a `where` computes first does not come back to the result.
+        while let Stmt::Where { consumer, .. } = inner {
+            let (more, next) = consumer.nest();
+            loops.extend(more);
+            inner = next;
+        }
+        let Stmt::Assign {
+            lhs,
+            reduce: Some(_),
+            rhs,
+        } = inner
+        else {
+            return Ok(());
+        };
+        let is_reduced = |var: &IndexVar| !lhs.uses(*var);
+        let Some(first) = loops.iter().position(is_reduced) else {
+            return Ok(());
+        };
+        let inside: Vec<IndexVar> = loops[first..]
+            .iter()
+            .copied()
+            .filter(|var| !is_reduced(var))
+            .collect();
+        let format = self.format(lhs.tensor);
+        let takes_any_order = format.is_some_and(Format::is_all_dense);
+        let is_streamed = rhs
+            .accesses()
+            .iter()
+            .any(|access| self.format(access.tensor).is_some_and(is_irregular));
+        if takes_any_order && (!inside.is_empty() || is_streamed) {
+            return Ok(());
+        }
+        let names: Vec<&str> = inside.iter().map(|var| self.name(*var)).collect();
+        let workspace = self
+            .concrete
+            .fresh_name(if inside.is_empty() { "t" } else { "w" });
+        let text = |kind: &str| {
+            let (expr, names) = (self.concrete.expr_text(rhs), names.join(", "));
+            format!("precompute({expr}, {{{names}}}, {workspace}{kind})")
+        };
+        let (said, hashed) = (text(""), text(" : hashed"));
+        let (kind, traffic) = estimate::best_with_list(self.use_of(lhs, rhs, &loops, &inside));
+        if inside.len() > 1 {
+            self.traffic += traffic;
+        }
+        let before = (self.concrete.clone(), self.schedule.clone());
+        self.say(said)?;
+        let added = self.concrete.tensor(&workspace);
+        let is_listed = added.is_some_and(|added| {
+            workspace_kind(&self.concrete, &self.formats(), added) == WorkspaceKind::Listed
+        });
+        if is_listed && !inside.is_empty() && kind == WorkspaceKind::Hashed {
+            (self.concrete, self.schedule) = before;
+            self.say(hashed)?;
+        }
+        Ok(())
+    }
+
+    /// What is asked of a workspace over `modes` that collects `rhs` in `loops`.
+    fn use_of(&self, lhs: &Access, rhs: &Expr, loops: &[IndexVar], modes: &[IndexVar]) -> Use {
+        let estimate = self.estimate();
+        let is_outside = |var: &&IndexVar| lhs.uses(**var) && !modes.contains(var);
+        let outside: Vec<IndexVar> = loops.iter().filter(is_outside).copied().collect();
+        let writes = estimate.computed(rhs, loops);
+        let element = self.concrete.tensors[lhs.tensor].element;
+        Use {
+            positions: estimate.points(modes),
+            value_bytes: element.size() as f64,
+            writes,
+            runs: estimate.points(&outside).min(writes),
+        }
+    }
+
+    fn estimate(&self) -> Estimate<'_> {
+        Estimate {
+            concrete: &self.concrete,
+            formats: self.given,
+            counts: self.counts,
+        }
+    }
+
+    fn name(&self, var: IndexVar) -> &str {
+        &self.concrete.vars[var].name
+    }
+
+    fn format(&self, tensor: TensorVar) -> Option<&Format> {
+        let added = self.added.iter().find(|(known, _)| *known == tensor);
+        added
+            .map(|(_, format)| format)
+            .or_else(|| self.given.get(tensor))
+    }
+
+    /// The formats of all tensors but workspaces.
+    fn formats(&self) -> Formats {
+        let mut formats = self.given.clone();
+        for (tensor, format) in &self.added {
+            formats.set(*tensor, format.clone());
+        }
+        formats
+    }
+
+    /// The plan, if it can be lowered.
+    pub(crate) fn finish(self) -> Result<Plan> {
+        let mut formats = self.formats();
+        for (tensor, data) in self.concrete.tensors.iter() {
+            if data.role == TensorRole::Workspace {
+                let kind = workspace_kind(&self.concrete, &formats, tensor);
+                formats.set(tensor, workspace_format(kind, data.order()));
+            }
+        }
+        lowerable(&self.concrete, &formats)?;
+        Ok(Plan {
+            schedule: self.schedule,
+            concrete: self.concrete,
+            formats,
+            conversions: self.conversions,
+            converts_result: self.converts_result,
+        })
+    }
+}
+
+/// The format in which kernels read an access.
+pub(crate) fn walked<'f>(formats: &'f Formats, access: &Access) -> &'f Format {
+    let format = formats.walked(access.tensor);
+    format.expect("every operand of a statement has a format")
+}
+
+/// Every group of loops directly inside one another.
+fn nests(stmt: &Stmt) -> Vec<Vec<IndexVar>> {
+    let (loops, inner) = stmt.nest();
+    let mut found = vec![loops];
+    match inner {
+        Stmt::Where { consumer, producer } => {
+            found.extend(nests(consumer));
+            found.extend(nests(producer));
+        }
+        Stmt::Sequence(stmts) => found.extend(stmts.iter().flat_map(nests)),
+        Stmt::Assign { .. } | Stmt::Forall { .. } => {}
+    }
+    found
+}
+
+/// The format with its levels in the order of the loops, and its entries in
+/// order and once. Full levels inside others become compressed: there they
+/// would store entries that the operand does not.
+pub(crate) fn reordered(format: &Format, access: &Access, order: &[IndexVar]) -> Result<Format> {
+    let mut modes: Vec<usize> = (0..format.order()).collect();
+    modes.sort_by_key(|mode| order.iter().position(|var| access.var(*mode) == Some(*var)));
+    let n_levels = format.levels().len();
+    let mut is_outermost = true;
+    let mut levels = Vec::new();
+    for (number, (level, mode)) in format.levels().iter().zip(modes).enumerate() {
+        is_outermost &= level.is_full() && number + 1 < n_levels;
+        let kind = match level.is_full() && !is_outermost {
+            true => LevelKind::Compressed,
+            false => level.kind,
+        };
+        levels.push(Level {
+            coordinate: mode.into(),
+            kind,
+            ordered: true,
+            widths: Widths::default(),
+            unique: level.unique || number + 1 == n_levels,
+        });
+    }
+    Ok(Format::from_levels(levels)?.with_widths(format.widths()))
+}
