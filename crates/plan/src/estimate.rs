@@ -50,11 +50,11 @@ const CACHE_BYTES: f64 = (16u64 << 20) as f64;
 const MOST_BYTES: f64 = (16u64 << 30) as f64;
 
 /// How many entries the tensor of a name stores, where that is known.
-pub type Counts<'a> = &'a dyn Fn(&str) -> Option<u64>;
+pub(crate) type Counts<'a> = &'a dyn Fn(&str) -> Option<u64>;
 
 /// A statement with what is known of its operands.
 #[derive(Clone, Copy)]
-pub struct Estimate<'a> {
+pub(crate) struct Estimate<'a> {
     /// The statement.
     pub concrete: &'a Concrete,
     /// How its tensors are stored.
@@ -65,7 +65,7 @@ pub struct Estimate<'a> {
 
 /// What is asked of a workspace.
 #[derive(Clone, Copy, Debug)]
-pub struct Use {
+pub(crate) struct Use {
     /// How many coordinates its modes have together.
     pub positions: f64,
     /// Bytes of one value.
@@ -78,17 +78,17 @@ pub struct Use {
 
 impl Estimate<'_> {
     /// How many points some loops have together.
-    pub fn points(&self, vars: &[IndexVar]) -> f64 {
+    pub(crate) fn points(&self, vars: &[IndexVar]) -> f64 {
         product(vars.iter().map(|var| self.concrete.vars[*var].extent))
     }
 
     /// At how many points of these loops an expression is computed.
-    pub fn computed(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
+    pub(crate) fn computed(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
         self.fraction(expr) * self.points(vars)
     }
 
     /// How many entries an operand stores.
-    pub fn n_stored(&self, access: &Access) -> f64 {
+    pub(crate) fn n_stored(&self, access: &Access) -> f64 {
         let data = &self.concrete.tensors[access.tensor];
         let all = product(data.extents.iter().copied());
         let is_full = self
@@ -136,13 +136,13 @@ fn product(extents: impl Iterator<Item = Option<u64>>) -> f64 {
 }
 
 /// What converting an operand moves.
-pub fn conversion(n_stored: f64) -> f64 {
+pub(crate) fn conversion(n_stored: f64) -> f64 {
     n_stored * CONVERT_BYTES
 }
 
 /// The kind that serves best where a list of what was written is needed, with
 /// what it moves.
-pub fn best_with_list(used: Use) -> (WorkspaceKind, f64) {
+pub(crate) fn best_with_list(used: Use) -> (WorkspaceKind, f64) {
     let (listed, hashed) = (listed(used), hashed(used));
     match listed <= hashed {
         true => (WorkspaceKind::Listed, listed),
