@@ -163,6 +163,15 @@ impl Check<'_> {
                 "fuse loops in the order of the levels, or store the tensor in another".to_owned(),
             );
         };
+        let repeats =
+            |last: usize| !format.levels()[last].unique && levels.end < format.levels().len();
+        if levels.end.checked_sub(1).is_some_and(repeats) {
+            return refuse(
+                format!("several positions of `{name}` may have one coordinate"),
+                "fuse the loops over the levels below it too, or store the tensor in another"
+                    .to_owned(),
+            );
+        }
         let bound = self.concrete.bound_in(loops);
         let outer = format.levels()[..levels.start].iter();
         for var in outer.filter_map(|level| access.var(level.mode())) {

@@ -200,7 +200,7 @@ impl Concrete {
         match self.made_by(last) {
             None => Steps::Stretch(last),
             // What the clause derives from waits for another loop.
-            Some(_) if new.iter().all(|var| self.made_by(*var).is_some()) => Steps::Blocks,
+            Some(_) if new.last() == Some(&last) => Steps::Blocks,
             Some(_) => Steps::Computed,
         }
     }

@@ -8,7 +8,8 @@
 //! forall f: y(i) += A(i,j) * x(j) suchthat(fuse(i, j, f))
 //! ```
 //!
-//! The fused loop can be split, or go over the positions of an operand.
+//! The fused loop can be split, or go over the positions of an operand; loops over
+//! positions are not fused with others.
 
 use sparsec_base::Result;
 
@@ -37,6 +38,16 @@ pub(super) fn apply(
             .note(format!("the statement is\n{concrete}"))
             .help("reorder the loops first, so that one is directly inside the other"))
     };
+    for (var, name) in [(outer, outer_name), (inner, inner_name)] {
+        if concrete.positions_above(var).is_some() {
+            let message = format!("`{name}` counts positions, not coordinates");
+            return Err(
+                illegal(name, name.word.span, message, "cannot be fused").help(
+                    "fuse the loops over coordinates first, then take positions of the fused loop",
+                ),
+            );
+        }
+    }
     let mut fused = concrete.clone();
     let made = new_vars(&mut fused, &[made])?[0];
     let mut n_fused = 0;

@@ -107,9 +107,10 @@ fn first_race(concrete: &Concrete, var: IndexVar, body: &Stmt, races: Races) -> 
     found
 }
 
-/// Whether an operator gives the same whatever the order, up to rounding.
+/// Whether threads may combine with an operator in whatever order they come: it
+/// gives the same, up to rounding, and is one operation of the machine.
 fn combines_in_any_order(op: &Operator) -> bool {
-    op.is_associative() && op.is_commutative()
+    op.is_associative() && op.is_commutative() && !matches!(op, Operator::Defined(_))
 }
 
 /// The temporaries that `stmt` makes and reads itself: each iteration has its own.
