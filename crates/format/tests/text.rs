@@ -2,36 +2,10 @@
 
 mod common;
 
+use common::{check, refuse, refused};
 use proptest::prelude::*;
-use sparsec_base::{Code, Source, code, lex::Tokens};
+use sparsec_base::{Source, code, lex::Tokens};
 use sparsec_format::{Format, FormatSpec, Level, LevelKind, Parameters, parse_spec, presets};
-
-/// Reads `text` for tensors of `order` and prints it again.
-#[track_caller]
-fn check(text: &str, order: usize, expect: &str) {
-    let spec: FormatSpec = text.parse().unwrap_or_else(|error| panic!("{error}"));
-    let format = spec
-        .resolve(order)
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(format.to_string(), expect);
-    assert_eq!(format.to_string().parse(), Ok(format));
-}
-
-/// Reads `text` and says what is wrong: the code, what the caret is under, and
-/// a part of the help.
-#[track_caller]
-fn refuse(text: &str, expected: Code, under: &str, help: &str) {
-    let error = text.parse::<FormatSpec>().expect_err("refused");
-    refused(&error, expected, under, help);
-}
-
-#[track_caller]
-fn refused(error: &sparsec_base::Diagnostic, expected: Code, under: &str, help: &str) {
-    assert_eq!(error.code(), expected, "{error}");
-    let label = &error.labels()[0];
-    assert_eq!(label.source.slice(label.span), under, "{error}");
-    assert!(error.help_text().unwrap_or("").contains(help), "{error}");
-}
 
 #[test]
 fn maps() {

@@ -17,6 +17,7 @@ use sparsec_graph::Operand;
 use sparsec_index::IndexVar;
 use sparsec_loop::{BinaryOp, Expr, Stmt as Loop, UnaryOp};
 
+use crate::bisect::Wanted;
 use crate::level::Segment;
 use crate::statement::Lowerer;
 use crate::walk::Walker;
@@ -111,13 +112,13 @@ impl Lowerer<'_> {
             crd,
         } = segment;
         if !affine.begins_inside {
-            let first = affine.offset.clone();
-            lo = Expr::Var(self.lower_bound(name, crd, lo, hi.clone(), first));
+            let first = Wanted::AtLeast(affine.offset.clone());
+            lo = Expr::Var(self.bisect(name, crd, lo, hi.clone(), &first));
         }
         if !affine.ends_inside {
-            let beyond = affine.stored(affine.n.clone());
+            let beyond = Wanted::AtLeast(affine.stored(affine.n.clone()));
             let name = format!("{name}_end");
-            hi = Expr::Var(self.lower_bound(&name, crd, lo.clone(), hi, beyond));
+            hi = Expr::Var(self.bisect(&name, crd, lo.clone(), hi, &beyond));
         }
         Segment { lo, hi, crd }
     }

@@ -19,9 +19,10 @@ use sparsec_graph::Operand;
 use sparsec_graph::operand::is_inside;
 use sparsec_index::Access;
 use sparsec_index::concrete::Stmt;
-use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop, Var};
+use sparsec_loop::{BinaryOp, Expr, Stmt as Loop};
 
 use crate::absent::without;
+use crate::bisect::Wanted;
 use crate::cursor::{Bindings, Cursor, Place};
 use crate::level::dense::locate;
 use crate::statement::Lowerer;
@@ -107,12 +108,12 @@ impl Lowerer<'_> {
         let left = p.clone().less(walker.end.clone());
         let here = Expr::load(walker.crd, p.clone());
         if is_ordered {
-            let found = self.lower_bound(
+            let found = self.bisect(
                 &format!("{}_found", self.position_name(*operand, level)),
                 walker.crd,
                 p.clone(),
                 walker.end.clone(),
-                coordinate.clone(),
+                &Wanted::AtLeast(coordinate.clone()),
             );
             self.builder.assign(walker.position, found);
         } else {
@@ -126,42 +127,6 @@ impl Lowerer<'_> {
         self.take_run(&mut walker, coordinate.clone());
         let condition = left.and(here.equals(coordinate.clone()));
         (condition, walker.cursor())
-    }
-
-    /// The first position of `lo..hi`, whose coordinates ascend, at or beyond
-    /// `coordinate`.
-    pub(crate) fn lower_bound(
-        &mut self,
-        name: &str,
-        crd: Buffer,
-        lo: Expr,
-        hi: Expr,
-        coordinate: Expr,
-    ) -> Var {
-        let first = self.builder.var_(name, lo.clone());
-        let left = hi.binary(BinaryOp::Sub, lo);
-        let left = self.builder.var_(&format!("{name}_left"), left);
-        let body = self.block(|it| {
-            let half = Expr::Var(left).binary(BinaryOp::FloorDiv, 2);
-            let half = it.builder.let_("half", half);
-            let middle = Expr::Var(first).add(half);
-            let then = it.block(|it| {
-                it.builder.assign(first, middle.clone().add(1));
-                let rest = Expr::Var(left).binary(BinaryOp::Sub, half);
-                it.builder.assign(left, rest.binary(BinaryOp::Sub, 1));
-            });
-            let otherwise = it.block(|it| it.builder.assign(left, half));
-            it.builder.push(Loop::If {
-                condition: Expr::load(crd, middle).less(coordinate),
-                then,
-                otherwise,
-            });
-        });
-        self.builder.push(Loop::While {
-            condition: Expr::int(0).less(Expr::Var(left)),
-            body,
-        });
-        first
     }
 
     /// Whether `stmt` reads an operand that is looked for, so that what is

@@ -579,7 +579,7 @@ fn random_programs_agree_with_the_oracle() {
     }
     let meant = tally.agreed + tally.refused.len();
     assert!(
-        meant * 5 > cases as usize * 2,
+        meant * 2 > cases as usize,
         "most programs mean something: {} agreed",
         tally.agreed
     );

@@ -1,8 +1,11 @@
-//! Random formats.
+//! Random formats, and how the text of formats is read or refused.
+
+// Each test takes what it needs of this.
+#![allow(dead_code)]
 
 use proptest::prelude::*;
-use sparsec_base::IndexWidth;
-use sparsec_format::{Format, Level, LevelKind, Widths};
+use sparsec_base::{Code, IndexWidth};
+use sparsec_format::{Format, FormatSpec, Level, LevelKind, Widths};
 
 /// Any format of an order in `orders`.
 pub(crate) fn formats(orders: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = Format> {
@@ -45,4 +48,31 @@ fn levels(modes: &[usize], choices: &[(u8, bool, bool)]) -> Vec<Level> {
 fn widths() -> impl Strategy<Value = Widths> {
     let width = || prop::option::of(prop::sample::select(IndexWidth::ALL.to_vec()));
     (width(), width()).prop_map(|(pos, crd)| Widths { pos, crd })
+}
+
+/// Reads `text` for tensors of `order` and prints it again.
+#[track_caller]
+pub(crate) fn check(text: &str, order: usize, expect: &str) {
+    let spec: FormatSpec = text.parse().unwrap_or_else(|error| panic!("{error}"));
+    let format = spec
+        .resolve(order)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(format.to_string(), expect);
+    assert_eq!(format.to_string().parse(), Ok(format));
+}
+
+/// Reads `text` and says what is wrong: the code, what the caret is under, and
+/// a part of the help.
+#[track_caller]
+pub(crate) fn refuse(text: &str, expected: Code, under: &str, help: &str) {
+    let error = text.parse::<FormatSpec>().expect_err("refused");
+    refused(&error, expected, under, help);
+}
+
+#[track_caller]
+pub(crate) fn refused(error: &sparsec_base::Diagnostic, expected: Code, under: &str, help: &str) {
+    assert_eq!(error.code(), expected, "{error}");
+    let label = &error.labels()[0];
+    assert_eq!(label.source.slice(label.span), under, "{error}");
+    assert!(error.help_text().unwrap_or("").contains(help), "{error}");
 }
