@@ -66,6 +66,7 @@ impl OutputTensor {
             extents,
             fill,
         };
+        output.check_countable(&argument.name)?;
         let specs = output.format.arrays();
         assert_eq!(
             specs.len(),
@@ -85,6 +86,25 @@ impl OutputTensor {
             output.arrays.push(array);
         }
         Ok(output)
+    }
+
+    /// Refuses full levels of more positions than kernels count: they count one
+    /// past the last to end the segments below.
+    fn check_countable(&self, name: &str) -> Result<()> {
+        let full = self
+            .format
+            .levels()
+            .iter()
+            .take_while(|level| level.is_full());
+        let positions = full.map(|level| i64::try_from(self.extents[level.mode()]).ok());
+        let n = positions.reduce(|n, extent| n?.checked_mul(extent?));
+        if n.is_none_or(|n| n.is_some_and(|n| n < i64::MAX)) {
+            return Ok(());
+        }
+        let message = format!("`{name}` has more positions than can be counted");
+        Err(Diagnostic::new(code::KERNEL_OUT_OF_MEMORY, message)
+            .note(format!("its format is {}", self.format))
+            .help("give the result a format with compressed levels, or split the work"))
     }
 
     /// Gives the values the length that the index arrays call for: between the

@@ -1,7 +1,7 @@
 //! The structures of the runtime have the layout of the C declarations, and
 //! kernels see what the page `abi` of `sparsec-codegen-c` promises.
 
-use sparsec_base::{Scalar, Source};
+use sparsec_base::{Scalar, Source, code};
 use sparsec_loop::Function;
 use sparsec_runtime::{Cache, Compiler, Environment, Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Array, Format, Tensor};
@@ -83,6 +83,16 @@ fn a_kernel_sees_what_the_page_says() {
     )
     .unwrap();
     let argument = &function.arguments[0];
+    // One past the last row is no number of 64 bits.
+    let beyond = OutputTensor::new(
+        &function,
+        argument,
+        Format::csr(),
+        vec![i64::MAX as u64, 3],
+        fill,
+    );
+    let refused = beyond.err().map(|error| error.code());
+    assert_eq!(refused, Some(code::KERNEL_OUT_OF_MEMORY));
     let mut y =
         OutputTensor::new(&function, argument, Format::csf(1), vec![1_000_000], fill).unwrap();
     let mut arguments = [KernelArgument::Out(&mut y), KernelArgument::In(&x)];
