@@ -2,21 +2,24 @@
 //!
 //! | chore  | does                                                            |
 //! |--------|-----------------------------------------------------------------|
+//! | `soak` | runs random programs against the oracle until the time is up    |
 //! | `tidy` | checks the conventions that the compiler cannot; see [`tidy`]    |
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 mod rust;
 mod tidy;
 
-const USAGE: &str = "usage: cargo xtask tidy";
+const USAGE: &str = "usage: cargo xtask tidy
+       cargo xtask soak [--minutes N] [--programs N] [--seed S]";
 
 fn main() -> ExitCode {
     let chores: Vec<String> = std::env::args().skip(1).collect();
     match chores.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["soak", ..] => soak(&chores[1..]),
         ["tidy"] => report(tidy::check(root())),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
@@ -33,6 +36,26 @@ fn main() -> ExitCode {
 fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
+}
+
+/// Runs the programs of `sparsec-testing`, which this crate does not depend on:
+/// chores are to build fast.
+fn soak(arguments: &[String]) -> ExitCode {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let run = "run --quiet --package sparsec-testing --example soak --";
+    let status = Command::new(cargo)
+        .args(run.split(' '))
+        .args(arguments)
+        .current_dir(root())
+        .status();
+    match status.map(|status| status.code()) {
+        Ok(Some(code)) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+        Ok(None) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("soak: cargo does not start: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn report(faults: Result<Vec<tidy::Fault>, String>) -> ExitCode {

@@ -21,6 +21,7 @@
 //! | [`file`]   | the parts of a file                                      |
 //! | [`stages`] | stages compared with sections, and read back             |
 //! | [`data`]   | tensors as a `run` line writes them                      |
+//! | [`random`]   | random programs on every engine, against the oracle      |
 //! | [`reschedule`](mod@reschedule) | random commands on top of a plan             |
 //! | [`run`]    | `run` lines on every engine, against the dense oracle    |
 //! | [`refuse`] | programs that are to be refused                          |
@@ -31,6 +32,7 @@
 
 pub mod data;
 pub mod file;
+pub mod random;
 pub mod refuse;
 pub mod reschedule;
 pub mod run;

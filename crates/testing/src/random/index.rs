@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::VARS;
+use super::expression::VARS;
 
 /// What stands at a mode.
 #[derive(Clone, Debug)]

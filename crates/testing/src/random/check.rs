@@ -1,0 +1,208 @@
+//! One program on every engine, against the oracle.
+
+use sparsec::index::{Command, Program, WorkspaceKind, concretize};
+use sparsec::{
+    Backend, Compiled, Inputs, Options, Outcome, Request, Session, Source, UserFunction, compile,
+    reference,
+};
+use sparsec_base::Kind;
+
+use super::program::{Case, FUNCTIONS};
+use super::tally::Tally;
+use crate::reschedule::reschedule;
+
+/// What runs programs.
+pub(crate) struct Engines {
+    functions: Vec<UserFunction>,
+    interpreter: Session,
+    c: Session,
+    _cache: tempfile::TempDir,
+}
+
+impl Engines {
+    pub(crate) fn new() -> Self {
+        let cache = tempfile::tempdir().expect("a scratch directory");
+        let mut environment = sparsec::runtime::Environment::of_process();
+        environment.cache_dir = Some(cache.path().into());
+        let functions = FUNCTIONS.map(|text| UserFunction::parse(text).expect(text));
+        Self {
+            functions: functions.to_vec(),
+            interpreter: Session::interpreter(),
+            c: Session::new(Options {
+                backend: Backend::C,
+                environment,
+                ..Options::default()
+            }),
+            _cache: cache,
+        }
+    }
+
+    /// Runs a compiled program on the interpreter, and as C if asked for.
+    fn run(
+        &self,
+        compiled: &Compiled,
+        inputs: &Inputs,
+        as_c: bool,
+        tally: &mut Tally,
+    ) -> Result<(), String> {
+        agrees(
+            compiled,
+            inputs,
+            self.interpreter.run(compiled, inputs),
+            tally,
+        )?;
+        if as_c {
+            let ran = self.c.run(compiled, inputs);
+            agrees(compiled, inputs, ran, tally).map_err(|why| format!("as C: {why}"))?;
+            tally.as_c += compiled.statements().len();
+        }
+        Ok(())
+    }
+}
+
+/// Runs one program everywhere.
+///
+/// # Errors
+/// What went wrong, in words.
+pub(crate) fn check(
+    case: &Case,
+    engines: &Engines,
+    as_c: bool,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let (request, inputs) = case.request(&engines.functions);
+    let compiled = match compile(&request, &inputs) {
+        Ok(compiled) => compiled,
+        Err(error) if error.code().as_str().starts_with("E03") => {
+            tally.count(&error);
+            let program = request.expression.text();
+            tally.refused.push(format!("{program}\n{error}"));
+            return Ok(());
+        }
+        Err(error) if error.code().as_str().starts_with("E02") => {
+            tally.count(&error);
+            tally.meaningless += 1;
+            return Ok(());
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let hashed = with_hashed_workspaces(&request, &inputs, &compiled);
+    tally.hashed += usize::from(hashed.is_some());
+    for compiled in [Some(&compiled), hashed.as_ref()].into_iter().flatten() {
+        engines.run(compiled, &inputs, as_c, tally).map_err(|why| {
+            let schedules = compiled.statements().iter();
+            let schedules: Vec<String> = schedules.map(|it| it.plan.schedule.to_string()).collect();
+            format!("planned as\n{}\n{why}", schedules.join("\n"))
+        })?;
+    }
+    tally.agreed += 1;
+    check_rescheduled(case, &compiled, engines, as_c, tally)
+}
+
+/// Runs a program of one statement once more, by a plan that is changed.
+fn check_rescheduled(
+    case: &Case,
+    planned: &Compiled,
+    engines: &Engines,
+    as_c: bool,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let ([statement], 1) = (planned.statements(), planned.resolved().statements.len()) else {
+        return Ok(());
+    };
+    let plan = &statement.plan;
+    let naive = concretize(planned.program(), 0);
+    let Some(start) = plan.schedule.apply(&naive).ok() else {
+        return Err("the plan does not replay".to_owned());
+    };
+    let Some(schedule) = reschedule(&plan.schedule, &start, &case.steps) else {
+        return Ok(());
+    };
+    let (mut request, inputs) = case.request(&engines.functions);
+    request.schedule = Some(Source::new("schedule", schedule.as_str()));
+    let fail = |why: String| format!("scheduled by\n{schedule}\n{why}");
+    let compiled = match compile(&request, &inputs) {
+        Ok(compiled) => compiled,
+        Err(error) if error.code().as_str().starts_with("E03") => {
+            tally.count(&error);
+            tally.unscheduled += 1;
+            return Ok(());
+        }
+        Err(error) => return Err(fail(error.to_string())),
+    };
+    engines.run(&compiled, &inputs, as_c, tally).map_err(fail)?;
+    tally.rescheduled += 1;
+    Ok(())
+}
+
+/// The same program with the plan that it got, but for workspaces, which are
+/// hashed wherever they can be.
+fn with_hashed_workspaces(
+    request: &Request,
+    inputs: &Inputs,
+    compiled: &Compiled,
+) -> Option<Compiled> {
+    let [statement] = compiled.statements() else {
+        return None;
+    };
+    let mut schedule = statement.plan.schedule.clone();
+    let mut any = false;
+    for command in &mut schedule.0 {
+        if let Command::Precompute { vars, kind, .. } = command
+            && !vars.is_empty()
+        {
+            *kind = Some(WorkspaceKind::Hashed);
+            any = true;
+        }
+    }
+    let mut request = request.clone();
+    request.schedule = Some(Source::new("schedule", schedule.to_string()));
+    any.then(|| compile(&request, inputs).ok()).flatten()
+}
+
+/// Compares a run with the oracle, statement by statement: a temporary is read
+/// as it was stored, padding included.
+fn agrees(
+    compiled: &Compiled,
+    inputs: &Inputs,
+    ran: sparsec::Result<Outcome>,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let program = compiled.resolved();
+    let mut known = inputs.clone();
+    for (number, statement) in program.statements.iter().enumerate() {
+        let name = &program.tensors[statement.lhs.tensor].name;
+        let expected = reference::dense::evaluate_statement(program, number, &known);
+        let tensor = match (&ran, expected) {
+            (Ok(outcome), Ok(expected)) => {
+                let tensor = &outcome.tensors[name];
+                let difference = match is_exact(program) {
+                    true => reference::compare_exact(&expected, tensor),
+                    false => reference::compare(&expected, tensor),
+                };
+                if let Some(difference) = difference {
+                    return Err(format!("{name}: {difference}"));
+                }
+                tensor
+            }
+            (Err(found), Err(wanted)) if found.code() == wanted.code() => {
+                tally.count(found);
+                tally.stopped += 1;
+                return Ok(());
+            }
+            (Ok(_), Err(wanted)) => return Err(format!("ran, but the oracle says\n{wanted}")),
+            // A later statement may be what failed.
+            (Err(_), Ok(_)) if number + 1 < program.statements.len() => return Ok(()),
+            (Err(found), _) => return Err(found.to_string()),
+        };
+        known.insert(name.clone(), tensor.clone());
+    }
+    Ok(())
+}
+
+/// Whether no engine rounds, so that all have the same bits: not where integers
+/// that wrapped below zero become large floats.
+fn is_exact(program: &Program) -> bool {
+    let elements = || program.tensors.iter().map(|(_, data)| data.element.kind());
+    elements().all(|kind| kind != Kind::Unsigned) || elements().all(|kind| kind == Kind::Unsigned)
+}

@@ -1,0 +1,144 @@
+//! Random expressions: accesses, operators, calls, reductions.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::index::{self, Index};
+
+/// The orders of the operands `A`, `B`, …: a program uses some of them.
+pub(crate) const ORDERS: [usize; 6] = [2, 2, 1, 1, 3, 0];
+pub(crate) const NAMES: [&str; 6] = ["A", "B", "c", "d", "T", "s"];
+/// What statements compute, in order.
+pub(crate) const RESULTS: [&str; 3] = ["Z", "Y", "X"];
+/// The index variables.
+pub(crate) const VARS: [&str; 4] = ["i", "j", "k", "l"];
+
+/// What the right side of a statement, or a part of it, is.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Access(usize, Vec<Index>),
+    /// The result of an earlier statement at as many of these variables as it has
+    /// modes.
+    Result(usize, Vec<usize>),
+    Literal(i64),
+    Infix(&'static str, Box<Node>, Box<Node>),
+    Call(&'static str, Vec<Node>),
+    Reduce(&'static str, usize, Box<Node>),
+}
+
+fn operand() -> impl Strategy<Value = Node> {
+    (0..ORDERS.len()).prop_flat_map(|slot| {
+        prop::collection::vec(index::any(), ORDERS[slot])
+            .prop_map(move |indices| Node::Access(slot, indices))
+    })
+}
+
+/// An access to the result of one of `earlier` statements.
+fn result(earlier: usize) -> impl Strategy<Value = Node> {
+    (0..earlier, prop::collection::vec(0..VARS.len(), VARS.len()))
+        .prop_map(|(number, vars)| Node::Result(number, vars))
+}
+
+/// Any expression of a statement that has so many `earlier` ones.
+pub(crate) fn any(earlier: usize) -> BoxedStrategy<Node> {
+    let operand = prop_oneof![12 => operand(), 1 => (-1i64..4).prop_map(Node::Literal)];
+    let leaf = match earlier {
+        0 => operand.boxed(),
+        _ => prop_oneof![1 => result(earlier), 1 => operand].boxed(),
+    };
+    leaf.prop_recursive(4, 12, 3, |inner| {
+        let pair = |symbol: &'static str, inner: BoxedStrategy<Node>| {
+            (inner.clone(), inner)
+                .prop_map(move |(left, right)| Node::Infix(symbol, Box::new(left), Box::new(right)))
+        };
+        let inner = inner.boxed();
+        prop_oneof![
+            6 => pair("*", inner.clone()),
+            4 => pair("+", inner.clone()),
+            2 => pair("-", inner.clone()),
+            1 => (prop::sample::select(vec!["max", "min", "gate", "gain"]), inner.clone(), inner.clone())
+                .prop_map(|(name, left, right)| Node::Call(name, vec![left, right])),
+            1 => (prop::sample::select(vec!["abs", "-", "relu", "sign", "conj", "real", "imag", "floor", "round", "trunc"]), inner.clone())
+                .prop_map(|(name, arg)| Node::Call(name, vec![arg])),
+            1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| {
+                let condition = Node::Infix(">", Box::new(a.clone()), Box::new(b));
+                Node::Call("select", vec![condition, a, c])
+            }),
+            3 => (
+                prop::sample::select(vec!["sum", "sum", "sum", "max", "min", "prod", "modsum"]),
+                0..VARS.len(),
+                inner,
+            )
+                .prop_map(|(name, var, body)| Node::Reduce(name, var, Box::new(body))),
+        ]
+    })
+    .boxed()
+}
+
+/// What an expression is printed for.
+pub(crate) struct Scope<'a> {
+    /// The extents of the variables.
+    pub(crate) extents: &'a [u64],
+    /// The left sides of the statements before.
+    pub(crate) earlier: &'a [&'a [usize]],
+}
+
+impl Scope<'_> {
+    /// An expression as it is written.
+    pub(crate) fn text(&self, node: &Node) -> String {
+        let text = |node: &Node| self.text(node);
+        match node {
+            Node::Access(slot, indices) => {
+                let indices = indices.iter().map(|it| it.text(self.extents));
+                access(NAMES[*slot], indices)
+            }
+            Node::Result(number, vars) => {
+                let vars = &vars[..self.earlier[*number].len()];
+                access(RESULTS[*number], vars.iter().map(|var| VARS[*var]))
+            }
+            Node::Literal(value) => value.to_string(),
+            Node::Infix(symbol, left, right) => {
+                format!("({} {symbol} {})", text(left), text(right))
+            }
+            Node::Call("-", args) => format!("(-({}))", text(&args[0])),
+            Node::Call(name, args) => {
+                let args: Vec<String> = args.iter().map(text).collect();
+                format!("{name}({})", args.join(", "))
+            }
+            // Remainders of sums that wrap would depend on the order.
+            Node::Reduce("modsum", var, body) => {
+                format!("modsum{{{}}}(i64({}))", VARS[*var], text(body))
+            }
+            Node::Reduce(name, var, body) => format!("{name}{{{}}}({})", VARS[*var], text(body)),
+        }
+    }
+}
+
+/// `name(i, j)`, or `name` if there are no indices.
+pub(crate) fn access<T: ToString>(name: &str, indices: impl Iterator<Item = T>) -> String {
+    let indices: Vec<String> = indices.map(|index| index.to_string()).collect();
+    match indices.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name}({})", indices.join(", ")),
+    }
+}
+
+/// The extents of every operand, from where it is first used.
+pub(crate) fn shapes(node: &Node, extents: &[u64], shapes: &mut BTreeMap<usize, Vec<u64>>) {
+    match node {
+        Node::Literal(_) | Node::Result(..) => {}
+        Node::Access(slot, indices) => {
+            let extents = || indices.iter().map(|index| index.extent(extents));
+            shapes.entry(*slot).or_insert_with(|| extents().collect());
+        }
+        Node::Infix(_, left, right) => {
+            self::shapes(left, extents, shapes);
+            self::shapes(right, extents, shapes);
+        }
+        Node::Call(_, args) => args
+            .iter()
+            .for_each(|arg| self::shapes(arg, extents, shapes)),
+        Node::Reduce(_, _, body) => self::shapes(body, extents, shapes),
+    }
+}

@@ -1,0 +1,61 @@
+//! Random formats: presets, maps of plain levels, and one of each other kind.
+
+use proptest::prelude::*;
+
+use super::expression::VARS;
+
+/// Formats beside presets and maps of plain levels, with their order.
+pub(crate) const OTHERS: [(usize, &str); 14] = [
+    (1, "(i) -> (i : run_length)"),
+    (1, "(i) -> (i : loose_compressed)"),
+    (1, "(i) -> (i : range)"),
+    (1, "(i) -> (i floordiv 3 : hashed, i mod 3 : bitmap)"),
+    (1, "(i) -> (i : batch)"),
+    (2, "bsr(3, 1), crd = 8"),
+    (2, "(i, j) -> (j : hashed, i : compressed)"),
+    (2, "(i, j) -> (i : dense, j : loose_compressed(nonordered))"),
+    (2, "(i, j) -> (i + j : compressed, j : dense)"),
+    (
+        2,
+        "(i, j) -> (i : compressed, j floordiv 4 : dense, j mod 4 : structured[4, 4])",
+    ),
+    (
+        2,
+        "(i, j) -> (j : compressed(pos = 16), i : run_length), crd = 32",
+    ),
+    (2, "csr, lower(i, j) | csc, crd = 16"),
+    (
+        3,
+        "(i, j, k) -> (k : batch, #(i, k) : dense, i : dense, j : singleton)",
+    ),
+    (3, "(i, j, k) -> (morton(i, k) : compressed, j : range)"),
+];
+
+pub(crate) fn format(order: usize) -> BoxedStrategy<String> {
+    // Formats that hold no upper triangle hold few of the tensors here.
+    let presets: Vec<String> = sparsec::presets()
+        .iter()
+        .filter(|preset| preset.fits(order) && preset.name != "sky")
+        .map(|preset| preset.text(order))
+        .collect();
+    let others: Vec<String> = OTHERS
+        .iter()
+        .filter(|(fits, _)| *fits == order)
+        .map(|(_, text)| (*text).to_owned())
+        .collect();
+    let named = [presets, others].concat();
+    let map = (
+        Just((0..order).collect::<Vec<usize>>()).prop_shuffle(),
+        prop::collection::vec(prop::sample::select(vec!["dense", "compressed"]), order),
+    )
+        .prop_map(|(modes, kinds)| {
+            let names: Vec<&str> = VARS[..modes.len()].to_vec();
+            let levels: Vec<String> = modes
+                .iter()
+                .zip(kinds)
+                .map(|(mode, kind)| format!("{} : {kind}", VARS[*mode]))
+                .collect();
+            format!("({}) -> ({})", names.join(", "), levels.join(", "))
+        });
+    prop_oneof![2 => prop::sample::select(named), 1 => map].boxed()
+}

@@ -1,0 +1,115 @@
+//! Random operands: a format, a type, and small integers at random places.
+
+use std::fmt;
+
+use proptest::prelude::*;
+use sparsec::{
+    Array, Complex, ElementType, Format, FormatSpec, PackOptions, Scalar, Source, Tensor, generate,
+};
+use sparsec_base::Kind;
+
+use super::format::format;
+
+/// Types that every operation takes.
+const REAL: [ElementType; 12] = [
+    ElementType::I8,
+    ElementType::I16,
+    ElementType::I32,
+    ElementType::I64,
+    ElementType::U8,
+    ElementType::U16,
+    ElementType::U32,
+    ElementType::U64,
+    ElementType::F16,
+    ElementType::Bf16,
+    ElementType::F32,
+    ElementType::F64,
+];
+
+/// How an operand is stored, and what makes its entries.
+#[derive(Clone, Debug)]
+pub(crate) struct Operand {
+    pub(crate) format: String,
+    pub(crate) element: ElementType,
+    pub(crate) density: f64,
+    pub(crate) seed: u64,
+    /// What is not stored.
+    pub(crate) fill: f64,
+}
+
+pub(crate) fn any(order: usize) -> impl Strategy<Value = Operand> {
+    // Most programs have one or two types, so that few are refused for mixing an
+    // order with complex numbers.
+    let element = prop_oneof![
+        8 => Just(ElementType::F64),
+        2 => Just(ElementType::I64),
+        5 => prop::sample::select(REAL.to_vec()),
+        1 => prop::sample::select(vec![ElementType::C64, ElementType::C128]),
+    ];
+    let density = prop::sample::select(vec![0.0, 0.1, 0.4, 0.8, 1.0]);
+    let fill = prop::sample::select(vec![0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    let all = (format(order), element, density, 0..1000u64, fill);
+    all.prop_map(|(format, element, density, seed, fill)| Operand {
+        format,
+        element,
+        density,
+        seed,
+        fill,
+    })
+}
+
+impl Operand {
+    /// The operand with these extents.
+    pub(crate) fn tensor(&self, extents: &[u64]) -> Tensor {
+        let format = FormatSpec::parse(&Source::new("format", self.format.as_str()))
+            .and_then(|spec| spec.resolve(extents.len()))
+            .expect("the strategy writes formats");
+        self.generated(extents, &format)
+    }
+
+    /// Small integers; of unsigned types without a sign, of complex ones with an
+    /// imaginary part.
+    fn generated(&self, extents: &[u64], format: &Format) -> Tensor {
+        let spec = format!(
+            "random(density={:?}, seed={}, values=int)",
+            self.density, self.seed
+        );
+        let source = Source::new("generator", spec);
+        let whole = generate(&source, extents, None, ElementType::I64).expect("small tensors");
+        let mut entries = whole.entries();
+        let mut values = Array::zeroed(self.element, entries.values.len()).expect("small tensors");
+        for at in 0..values.len() {
+            let value = entries.values.get(at).to_f64();
+            let value = match self.element.kind() {
+                Kind::Complex => Scalar::C128(Complex::new(value, (value * 7.0) % 5.0)),
+                Kind::Unsigned => Scalar::F64(value.abs()),
+                _ => Scalar::F64(value),
+            };
+            values.set(at, value.cast(self.element).expect("small numbers"));
+        }
+        entries.values = values;
+        let fill = Scalar::F64(self.fill).cast(self.element);
+        let options = PackOptions {
+            fill: Some(fill.unwrap_or(self.element.zero())),
+            ..PackOptions::default()
+        };
+        Tensor::pack_entries(format, entries, options).expect("small tensors")
+    }
+}
+
+/// As options of the program, but for the fill, signs and imaginary parts.
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            format,
+            element,
+            density,
+            seed,
+            fill,
+        } = self;
+        write!(
+            f,
+            "{element} in {format}, random(density={density:?}, seed={seed}, values=int), fill {fill}"
+        )
+    }
+}

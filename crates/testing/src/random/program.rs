@@ -1,0 +1,148 @@
+//! Random programs: statements, operands, and what is done to their plans.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use proptest::prelude::*;
+use sparsec::{Inputs, Request, Source, UserFunction};
+
+use super::expression::{self, NAMES, Node, ORDERS, RESULTS, Scope, VARS};
+use super::format::format;
+use super::operand::{self, Operand};
+use crate::reschedule::Step;
+
+/// Functions of the user that every program may call.
+pub(crate) const FUNCTIONS: [&str; 3] = [
+    "gate(a, b) = select(b > 0, a, 0)",
+    "gain(a, b) = a * b + a * a : annihilator 0 at a",
+    "modsum(a, b) = (a + b) % 7 : associative, commutative, identity 0",
+];
+
+/// One statement; its result is the next of [`RESULTS`].
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    /// The variables on the left.
+    lhs: Vec<usize>,
+    rhs: Node,
+    /// How the result is stored, if that is said.
+    format: Option<String>,
+}
+
+/// A program with its data.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    statements: Vec<Statement>,
+    /// The extents of the variables.
+    extents: Vec<u64>,
+    operands: Vec<Operand>,
+    /// Commands that the plan is changed by, in a second run.
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Any program.
+pub(crate) fn any() -> impl Strategy<Value = Case> {
+    let statements = |n: usize| (0..n).map(statement).collect::<Vec<_>>();
+    let statements = prop_oneof![16 => statements(1), 3 => statements(2), 1 => statements(3)];
+    let extents = prop_oneof![
+        3 => (1..5u64).prop_map(|extent| vec![extent; VARS.len()]),
+        1 => Just(vec![0; VARS.len()]),
+        4 => prop::collection::vec(1..6u64, VARS.len()),
+    ];
+    let operands: Vec<_> = ORDERS.iter().map(|order| operand::any(*order)).collect();
+    let steps = prop::collection::vec((0..11usize, 0..8usize, 0..6usize), 1..6);
+    (statements, extents, operands, steps).prop_map(|(statements, extents, operands, steps)| Case {
+        statements,
+        extents,
+        operands,
+        steps,
+    })
+}
+
+/// Any statement that comes after `earlier` others.
+fn statement(earlier: usize) -> impl Strategy<Value = Statement> {
+    let vars: Vec<usize> = (0..VARS.len()).collect();
+    (Just(vars).prop_shuffle(), 0..4usize).prop_flat_map(move |(mut lhs, order)| {
+        lhs.truncate(order);
+        let format = prop::option::weighted(0.6, format(order));
+        (Just(lhs), expression::any(earlier), format).prop_map(|(lhs, rhs, format)| Statement {
+            lhs,
+            rhs,
+            format,
+        })
+    })
+}
+
+impl Case {
+    /// The program with its operands.
+    pub(crate) fn request(&self, functions: &[UserFunction]) -> (Request, Inputs) {
+        let mut request = Request::new(Source::new("program", self.text()));
+        request.functions = functions.to_vec();
+        for (name, statement) in RESULTS.iter().zip(&self.statements) {
+            for var in &statement.lhs {
+                let extent = self.extents[*var];
+                request.extents.insert(VARS[*var].to_owned(), extent);
+            }
+            if let Some(format) = &statement.format {
+                request
+                    .set_format(name, format)
+                    .expect("the strategy writes formats");
+            }
+        }
+        let mut inputs = Inputs::new();
+        for (slot, extents) in self.shapes() {
+            let operand = &self.operands[slot];
+            let name = NAMES[slot].to_owned();
+            request.tensor(&name).element = Some(operand.element);
+            inputs.insert(name, operand.tensor(&extents));
+        }
+        (request, inputs)
+    }
+
+    /// The statements, one a line.
+    fn text(&self) -> String {
+        let lefts: Vec<&[usize]> = self.statements.iter().map(|it| it.lhs.as_slice()).collect();
+        let lines = self
+            .statements
+            .iter()
+            .enumerate()
+            .map(|(number, statement)| {
+                let scope = Scope {
+                    extents: &self.extents,
+                    earlier: &lefts[..number],
+                };
+                let vars = statement.lhs.iter().map(|var| VARS[*var]);
+                let left = expression::access(RESULTS[number], vars);
+                format!("{left} = {}", scope.text(&statement.rhs))
+            });
+        lines.collect::<Vec<String>>().join("\n")
+    }
+
+    /// The extents of every operand that is used, from where it is used first.
+    fn shapes(&self) -> BTreeMap<usize, Vec<u64>> {
+        let mut shapes = BTreeMap::new();
+        for statement in &self.statements {
+            expression::shapes(&statement.rhs, &self.extents, &mut shapes);
+        }
+        shapes
+    }
+}
+
+/// All that makes the program, for people.
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.text())?;
+        for (name, statement) in RESULTS.iter().zip(&self.statements) {
+            if let Some(format) = &statement.format {
+                writeln!(f, "{name}: {format}")?;
+            }
+        }
+        for (slot, extents) in self.shapes() {
+            writeln!(f, "{}: {extents:?} {}", NAMES[slot], self.operands[slot])?;
+        }
+        let vars = VARS.iter().zip(&self.extents);
+        let extents: Vec<String> = vars
+            .map(|(var, extent)| format!("{var}={extent}"))
+            .collect();
+        writeln!(f, "{}", extents.join(" "))
+    }
+}
