@@ -74,6 +74,23 @@ fn several_kernels_share_a_file() {
     compile("gcc", &emit_file(&functions, &options));
 }
 
+/// A program that takes several kernels in has one copy of nothing.
+#[test]
+fn files_link_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("gcc");
+    command.args(["-std=c11", "-O1", "-shared", "-fPIC", "-o"]);
+    command.arg(folder.path().join("all.so"));
+    for (number, (_, function)) in kernels().iter().enumerate() {
+        let file = folder.path().join(format!("{number}.c"));
+        fs::write(&file, emit_unit(function)).unwrap();
+        command.arg(file);
+    }
+    let output = command.output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}");
+}
+
 #[test]
 fn the_c_reads_as_expected() {
     for (path, function) in kernels() {
