@@ -16,7 +16,7 @@
 use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::Format;
+use sparsec_format::{Format, Level};
 use sparsec_index::concrete::{Steps, Stmt};
 use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, TensorRole};
 
@@ -232,14 +232,24 @@ impl Check<'_> {
                 )
                 .help("leave out `nonunique` on the last level"));
         }
+        let random = |level: &Level| level.kind.capabilities().random_insert;
+        // Of segments that have their places the parents come in any order.
+        let n_free = match self.concrete.inserts() {
+            true => levels.iter().take_while(|level| random(level)).count(),
+            false => 0,
+        };
         for (number, level) in levels.iter().enumerate() {
-            if level.kind.capabilities().random_insert {
+            if random(level) {
                 continue;
             }
             let wanted = levels[..=number].iter();
-            let wanted = wanted.map(|level| lhs.var(level.mode()));
-            let in_order = self.concrete.in_order(loops);
-            if !in_order.into_iter().take(number + 1).eq(wanted) {
+            let mut wanted: Vec<_> = wanted.map(|level| lhs.var(level.mode())).collect();
+            let mut in_order = self.concrete.in_order(loops);
+            in_order.truncate(number + 1);
+            let n_free = n_free.min(in_order.len());
+            wanted[..n_free].sort();
+            in_order[..n_free].sort();
+            if in_order != wanted {
                 let order: Vec<&str> = loops.iter().map(|var| self.var(*var)).collect();
                 return Err(self
                     .error(

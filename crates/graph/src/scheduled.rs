@@ -284,13 +284,7 @@ impl Check<'_> {
             }
         });
         if let Some(result) = appended {
-            let result = &self.concrete.tensors[result].name;
-            return refuse(
-                format!(
-                    "iterations over `{name}` append entries of `{result}` one after the other"
-                ),
-                format!("store `{result}` as `dense`"),
-            );
+            self.parallel_result(placed, var, result)?;
         }
         if let Some(workspace) = listed {
             let workspace = &self.concrete.tensors[workspace].name;
@@ -329,6 +323,42 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// Iterations put entries of a sparse result in place each for itself if they
+    /// have segments of their own, whose places are known.
+    fn parallel_result(&self, placed: &Placed, var: IndexVar, result: TensorVar) -> Result<()> {
+        let name = &self.concrete.vars[var].name;
+        let mut parents = Vec::new();
+        self.concrete.stmt.for_each_assign(&mut |lhs, _, _| {
+            if lhs.tensor == result {
+                let levels = self.formats.of(result).levels().iter();
+                let outer = levels.take_while(|level| level.is_full());
+                parents = outer.filter_map(|level| lhs.var(level.mode())).collect();
+            }
+        });
+        let has_segments = self
+            .concrete
+            .originals(var)
+            .iter()
+            .all(|var| parents.contains(var));
+        let result = &self.concrete.tensors[result].name;
+        if has_segments && self.concrete.inserts() {
+            return Ok(());
+        }
+        let message =
+            format!("iterations over `{name}` append entries of `{result}` one after the other");
+        let error = placed.error(code::SCHEDULE_RACE, message);
+        Err(error.help(match (has_segments, parents.first()) {
+            (true, _) => format!(
+                "write `assemble({result}, Insert)` before it, which gives each iteration a place of its own"
+            ),
+            (false, Some(outer)) => format!(
+                "parallelize the loop over `{}`, or store `{result}` as `dense`",
+                self.concrete.vars[*outer].name
+            ),
+            (false, None) => format!("store `{result}` with a dense level outside, or as `dense`"),
+        }))
+    }
+
     /// Leaping needs every operand, and order.
     fn gallop(&self, placed: &Placed, var: IndexVar, steps: &Steps, body: &Stmt) -> Result<()> {
         let name = &self.concrete.vars[var].name;
@@ -360,12 +390,24 @@ impl Check<'_> {
             return Ok(());
         };
         let name = &self.concrete.tensors[*tensor].name;
-        Err(placed
-            .error(
-                code::SCHEDULE_ASSEMBLY,
-                format!("entries are not inserted into `{name}`"),
-            )
-            .help(format!("write `assemble({name}, Append)`, or leave it out")))
+        let levels = self.formats.of(*tensor).levels();
+        let refuse = |message: String| {
+            Err(placed
+                .error(code::SCHEDULE_ASSEMBLY, message)
+                .help(format!("write `assemble({name}, Append)`, or leave it out")))
+        };
+        let Some(first) = levels.iter().position(|level| !level.is_full()) else {
+            return refuse(format!(
+                "`{name}` is dense: there are no entries to count and insert"
+            ));
+        };
+        let mut inner = levels[first..].iter().skip_while(|level| !level.is_full());
+        match inner.find(|level| !level.is_full()) {
+            None => Ok(()),
+            Some(_) => refuse(format!(
+                "`{name}` has a dense level between two that store coordinates, whose entries cannot be counted one after the other"
+            )),
+        }
     }
 
     /// A diagnostic at the clause that made `var`.

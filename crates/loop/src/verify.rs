@@ -38,8 +38,8 @@
 //! * A workspace is allocated by one statement that is in no loop, and used
 //!   only after that, within the block that holds it.
 //! * Only a `grow` buffer is resized: in no loop, and exactly once on every
-//!   path that returns without an error. Only it or a workspace is grown, in no
-//!   parallel loop.
+//!   path that returns without an error. Only it or a workspace is grown; in a
+//!   parallel loop only a workspace, of which each unit has its own.
 
 mod buffers;
 mod check;

@@ -15,14 +15,20 @@
 //! `pos[parent + 1]`. An entry with children is kept only if a child was.
 //! Where loops may skip parents, the ends they did not store are filled in
 //! afterwards with a running maximum.
+//!
+//! So entries are *appended*, one parent after the other. They may also be
+//! counted and then *inserted* at their places: see [`insert`].
 
 use sparsec_base::{ElementType, Scalar};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar, Operator};
 use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, Var};
 
+mod chain;
+mod insert;
 mod room;
 
+use self::chain::Chain;
 use crate::cursor::{Bindings, Cursor, Place};
 use crate::statement::Lowerer;
 use crate::value::{first, store_combined};
@@ -31,23 +37,9 @@ use crate::value::{first, store_combined};
 #[derive(Clone, Debug)]
 pub(crate) struct Assembly {
     chains: Vec<Chain>,
-}
-
-/// Levels that share their positions.
-#[derive(Clone, Debug)]
-struct Chain {
-    /// The level with the `pos` array.
-    first: usize,
-    /// The last level with a `crd` array.
-    last: usize,
-    /// The full levels below, up to the next chain.
-    below: std::ops::Range<usize>,
-    /// The position that the next entry gets.
-    counter: Var,
-    /// Whether loops may skip parents, so that their ends are filled in.
-    skips: bool,
-    /// Where the values of an entry are a block: whether any was stored.
-    stored: Option<Var>,
+    /// Where entries are inserted, how many chains have their segments by now;
+    /// where they are appended, none.
+    known: Option<usize>,
 }
 
 impl Assembly {
@@ -67,9 +59,16 @@ impl Lowerer<'_> {
         }
         self.check_coordinates(&access);
         let mut chains = self.chains_of(&access);
+        if self.concrete.inserts() {
+            let known = Some(0);
+            self.assembly = Some(Assembly { chains, known });
+            return;
+        }
         for number in 0..chains.len() {
+            let counter = self.counter(&access, chains[number].last, Expr::int(0));
+            chains[number].counter = Some(counter);
             let parents = self.parents(&access, &chains, number);
-            let chain = &mut chains[number];
+            let chain = &chains[number];
             let pos = self.tensors[&access.tensor].pos(chain.first);
             let zero = Expr::int(0);
             if number == 0 {
@@ -96,107 +95,14 @@ impl Lowerer<'_> {
                 self.builder.store(pos, zero.clone(), zero);
             }
         }
-        self.assembly = Some(Assembly { chains });
+        let known = None;
+        self.assembly = Some(Assembly { chains, known });
     }
 
-    fn chains_of(&mut self, access: &Access) -> Vec<Chain> {
-        let format = self.formats.of(access.tensor);
-        let levels = format.levels();
-        let name = self.concrete.tensors[access.tensor].name.clone();
-        let mut chains = Vec::new();
-        let mut at = 0;
-        while at < levels.len() {
-            if levels[at].kind.capabilities().full {
-                at += 1;
-                continue;
-            }
-            let last = format.chain_end(at);
-            let end = (last + 1..levels.len())
-                .find(|level| !levels[*level].kind.capabilities().full)
-                .unwrap_or(levels.len());
-            let counter = self.builder.var_(&format!("p{name}{last}"), 0);
-            chains.push(Chain {
-                first: at,
-                last,
-                below: last + 1..end,
-                counter,
-                skips: self.may_skip(access, at),
-                stored: None,
-            });
-            at = end;
-        }
-        chains
-    }
-
-    /// Whether some parent position of the chain that begins at `first` may
-    /// be passed over: a loop over a full level between it and the chain
-    /// before does not visit everything, or is inside a case that may not run.
-    fn may_skip(&self, access: &Access, first: usize) -> bool {
-        let levels = self.formats.of(access.tensor).levels();
-        let begin = levels[..first]
-            .iter()
-            .rposition(|level| !level.kind.capabilities().full)
-            .map_or(0, |walked| walked + 1);
-        if begin < first && self.searches(&self.concrete.stmt) {
-            return true;
-        }
-        // In some cases of a loop outside, fewer operands are left, and the
-        // loops inside may visit less.
-        let has_cases = |level: usize| {
-            let var = access.var(levels[level].mode());
-            let lattice = var.and_then(|var| self.result_lattice(var));
-            lattice.is_none_or(|lattice| lattice.points.len() > 1)
-        };
-        if begin < first && (0..begin).any(has_cases) {
-            return true;
-        }
-        (begin..first).any(|level| {
-            let var = access.var(levels[level].mode());
-            let Some(lattice) = var.and_then(|var| self.result_lattice(var)) else {
-                return true;
-            };
-            let innermost = level + 1 == first;
-            !lattice.everything || (!innermost && !lattice.operands().is_empty())
-        })
-    }
-
-    /// The lattice of the loop over `var` around the result's assignment.
-    pub(crate) fn result_lattice(&self, var: IndexVar) -> Option<sparsec_graph::Lattice> {
-        let body = self.result_loop(var)?;
-        Some(sparsec_graph::Lattice::of(&sparsec_graph::space(
-            self.scope(),
-            body,
-            var,
-        )))
-    }
-
-    /// How many parent positions a chain has, when all its entries are there.
-    fn parents(&self, access: &Access, chains: &[Chain], number: usize) -> Expr {
-        match number.checked_sub(1) {
-            None => self.product(access, 0..chains[0].first, Expr::int(1)),
-            Some(outer) => {
-                let outer = &chains[outer];
-                self.product(access, outer.below.clone(), Expr::Var(outer.counter))
-            }
-        }
-    }
-
-    /// `times` multiplied by the extents of some levels of the result.
-    pub(crate) fn product(
-        &self,
-        access: &Access,
-        levels: std::ops::Range<usize>,
-        times: Expr,
-    ) -> Expr {
-        let format = self.formats.of(access.tensor);
-        levels.fold(times, |product, level| {
-            let extent = self.mode_extent(access, format.levels()[level].mode());
-            if product == Expr::int(1) {
-                extent
-            } else {
-                product.mul(extent)
-            }
-        })
+    /// A variable for the position that the next entry of a chain gets.
+    fn counter(&mut self, access: &Access, last: usize, begin: Expr) -> Var {
+        let name = &self.concrete.tensors[access.tensor].name;
+        self.builder.var_(&format!("p{name}{last}"), begin)
     }
 
     /// Whether `stmt` assigns the result, rather than computing temporaries.
@@ -232,14 +138,16 @@ impl Lowerer<'_> {
             return write(self, bindings);
         };
         let Some(number) = self.chain_appended_at(var, body) else {
+            let Some(below) = self.chain_below(&access, level, bindings) else {
+                return write(self, bindings);
+            };
+            let position = bindings.result_position().clone();
+            self.begin_segment(&access, below, position.clone());
             write(self, bindings);
-            if !levels[level].kind.capabilities().full {
-                return;
-            }
-            self.close_segments(&access, level, bindings.result_position().clone());
+            self.close_segment(&access, below, position);
             return;
         };
-        let counter = self.assembly().chains[number].counter;
+        let counter = self.assembly().chains[number].counter();
         let mut inner = bindings.clone();
         inner.result = Some(Cursor {
             levels: level + 1,
@@ -254,15 +162,22 @@ impl Lowerer<'_> {
         self.assembly.as_ref().expect("the result is sparse")
     }
 
+    fn assembly_mut(&mut self) -> &mut Assembly {
+        self.assembly.as_mut().expect("the result is sparse")
+    }
+
     /// What an entry's children are counted from, before they are written.
     fn begin_entry(&mut self, access: &Access, number: usize) -> Option<Var> {
+        if self.assembly().known.is_some() {
+            return self.begin_inserted(access, number);
+        }
         let chain = self.assembly().chains[number].clone();
         let name = &self.concrete.tensors[access.tensor].name;
         if let Some(child) = self.assembly().chains.get(number + 1) {
             let (child, skips) = (child.clone(), child.skips);
             let start = format!("p{name}{}_start", child.last);
-            let start = self.builder.let_(&start, child.counter);
-            let next = Expr::Var(chain.counter).add(1);
+            let start = self.builder.let_(&start, child.counter());
+            let next = Expr::Var(chain.counter()).add(1);
             let pos = self.tensors[&access.tensor].pos(child.first);
             let len = self.product(access, chain.below.clone(), next).add(1);
             self.builder.push(Loop::Grow {
@@ -271,7 +186,7 @@ impl Lowerer<'_> {
             });
             if skips {
                 let lo = self
-                    .product(access, chain.below, Expr::Var(chain.counter))
+                    .product(access, chain.below.clone(), Expr::Var(chain.counter()))
                     .add(1);
                 self.builder.push(Loop::Fill {
                     buffer: pos,
@@ -288,8 +203,12 @@ impl Lowerer<'_> {
         let flag = format!("{name}{}_stored", chain.last);
         let stored = self.builder.var_(&flag, Expr::Const(Scalar::Bool(false)));
         let vals = self.tensors[&access.tensor].vals;
-        let lo = self.product(access, chain.below.clone(), Expr::Var(chain.counter));
-        let hi = self.product(access, chain.below, Expr::Var(chain.counter).add(1));
+        let lo = self.product(access, chain.below.clone(), Expr::Var(chain.counter()));
+        let hi = self.product(
+            access,
+            chain.below.clone(),
+            Expr::Var(chain.counter()).add(1),
+        );
         self.builder.push(Loop::Grow {
             buffer: vals,
             len: hi.clone(),
@@ -314,16 +233,14 @@ impl Lowerer<'_> {
             return;
         };
         let child = self.assembly().chains.get(number + 1).cloned();
-        let (kept, closes) = match &child {
-            Some(child) => (
-                Expr::Var(before).less(child.counter),
-                chain.below.is_empty(),
-            ),
-            None => (Expr::Var(before), false),
+        let kept = match (&child, chain.stored) {
+            (Some(child), None) => Expr::Var(before).less(child.counter()),
+            _ => Expr::Var(before),
         };
+        let closes = child.is_some() && chain.below.is_empty();
         let then = self.block(|it| {
             if closes {
-                it.close_segments(access, chain.last, Expr::Var(chain.counter));
+                it.close_segment(access, number + 1, Expr::Var(chain.counter()));
             }
             it.append(access, number, inner);
         });
@@ -334,16 +251,31 @@ impl Lowerer<'_> {
         });
     }
 
-    /// Stores the end of the segments below `position` of `level`.
-    fn close_segments(&mut self, access: &Access, level: usize, position: Expr) {
-        let chains = &self.assembly().chains;
-        let Some(child) = chains.iter().find(|chain| chain.first == level + 1) else {
+    /// The chain whose segments begin and end in a loop over a full level: the one
+    /// directly below, where the parent's position is known here.
+    fn chain_below(&self, access: &Access, level: usize, bindings: &Bindings) -> Option<usize> {
+        let levels = self.formats.of(access.tensor).levels();
+        let cursor = bindings.result.as_ref()?;
+        let mut chains = self.assembly().chains.iter();
+        chains.position(|chain| {
+            let mut between = level..chain.first.max(level);
+            cursor.levels == chain.first
+                && level < chain.first
+                && between.all(|level| levels[level].kind.capabilities().full)
+        })
+    }
+
+    /// Stores the end of the segment of a chain below `position`.
+    fn close_segment(&mut self, access: &Access, number: usize, position: Expr) {
+        let assembly = self.assembly();
+        // Of chains whose entries are inserted, only one is being counted.
+        if assembly.known.is_some_and(|known| known != number) {
             return;
-        };
-        let counter = child.counter;
-        let pos = self.tensors[&access.tensor].pos(child.first);
-        self.check_width(access, counter);
-        self.builder.store(pos, position.add(1), counter);
+        }
+        let chain = assembly.chains[number].clone();
+        let pos = self.tensors[&access.tensor].pos(chain.first);
+        self.check_width(access, chain.counter());
+        self.builder.store(pos, position.add(1), chain.counter());
     }
 
     /// Appends the coordinates of an entry to a chain and counts it; the loop
@@ -351,19 +283,22 @@ impl Lowerer<'_> {
     fn append(&mut self, access: &Access, number: usize, bindings: &Bindings) {
         let chain = self.assembly().chains[number].clone();
         let levels = self.formats.of(access.tensor).levels();
-        let next = Expr::Var(chain.counter).add(1);
+        let next = Expr::Var(chain.counter()).add(1);
+        let is_counted = self.assembly().is_counted(number);
         let appended = levels
             .iter()
             .enumerate()
             .take(chain.last + 1)
-            .skip(chain.first);
+            .skip(chain.first)
+            .filter(|_| !is_counted);
         for (number, level) in appended {
             let crd = self.tensors[&access.tensor].crd(number);
             let index = &access.indices[level.mode()];
             let coordinate = self.bound_coordinate(bindings, index);
-            self.builder.store(crd, chain.counter, coordinate);
+            self.builder.store(crd, chain.counter(), coordinate);
         }
-        self.builder.assign(chain.counter, next);
+        self.builder.assign(chain.counter(), next);
+        self.note_child(number);
     }
 
     /// Stores a value of the result, and appends its coordinate where the last
@@ -384,19 +319,28 @@ impl Lowerer<'_> {
         };
         let number = assembly.chains.len() - 1;
         let chain = assembly.chains[number].clone();
+        let is_computed = !self.counts();
         let value = first(&mut self.builder, vals, value, reduce);
         if let Some(stored) = chain.stored {
-            self.builder.store(vals, position, value);
+            if is_computed {
+                self.builder.store(vals, position, value);
+            }
             self.builder.assign(stored, Expr::Const(Scalar::Bool(true)));
             return;
         }
-        self.builder.store(vals, chain.counter, value);
+        if is_computed {
+            self.builder.store(vals, chain.counter(), value);
+        }
         self.append(lhs, number, bindings);
     }
 
     /// What comes after all loops: the bounds still missing, and the lengths.
     pub(crate) fn end_result(&mut self) {
-        let Some(Assembly { chains }) = self.assembly.clone() else {
+        let Some(Assembly {
+            chains,
+            known: None,
+        }) = self.assembly.clone()
+        else {
             return;
         };
         let access = self.result_access();
@@ -404,8 +348,8 @@ impl Lowerer<'_> {
             let pos = self.tensors[&access.tensor].pos(chain.first);
             let parents = self.parents(&access, &chains, number);
             if chain.first == 0 {
-                self.check_width(&access, chain.counter);
-                self.builder.store(pos, 1, chain.counter);
+                self.check_width(&access, chain.counter());
+                self.builder.store(pos, 1, chain.counter());
             }
             if number > 0 {
                 self.builder.push(Loop::Resize {
@@ -426,12 +370,12 @@ impl Lowerer<'_> {
                 let crd = self.tensors[&access.tensor].crd(level);
                 self.builder.push(Loop::Resize {
                     buffer: crd,
-                    len: Expr::Var(chain.counter),
+                    len: Expr::Var(chain.counter()),
                 });
             }
         }
         let last = chains.last().expect("a sparse result has a chain");
-        let len = self.product(&access, last.below.clone(), Expr::Var(last.counter));
+        let len = self.product(&access, last.below.clone(), Expr::Var(last.counter()));
         let buffer = self.tensors[&access.tensor].vals;
         self.builder.push(Loop::Resize { buffer, len });
     }

@@ -66,6 +66,7 @@ impl<'a> Lowerer<'a> {
         self.write_lists();
         self.begin_result();
         self.advance(&mut bindings);
+        self.count_entries(&bindings);
         self.found(&self.concrete.stmt, &bindings);
         self.end_result();
         self.builder.finish()

@@ -54,6 +54,17 @@ pub(crate) enum Workspace {
     Stored(Stored),
 }
 
+impl Workspace {
+    /// The array with its values, if it is kept in arrays.
+    pub(crate) fn values(&self) -> Option<Buffer> {
+        match self {
+            Self::Scalar { .. } => None,
+            Self::Dense { vals, .. } => Some(*vals),
+            Self::Stored(stored) => Some(stored.vals),
+        }
+    }
+}
+
 /// How it is known whether anything was added to a temporary.
 #[derive(Clone, Debug)]
 enum Flag {
@@ -141,7 +152,10 @@ impl Lowerer<'_> {
             })
             .collect();
         for (access, stored) in &stored {
-            self.sort_stored(stored, access);
+            // How many there are does not depend on their order.
+            if !(self.counts() && stored.is_vector() && reads_alone(consumer, access.tensor)) {
+                self.sort_stored(stored, access);
+            }
         }
         self.stmt(consumer, bindings);
         for (access, stored) in &stored {
@@ -343,6 +357,15 @@ impl Lowerer<'_> {
         let is_derived = self.concrete.made_by(var).is_some();
         !is_derived && lattice.everything && lattice.operands().is_empty()
     }
+}
+
+/// Whether `stmt` reads no other tensor than `tensor`.
+fn reads_alone(stmt: &Stmt, tensor: TensorVar) -> bool {
+    let mut alone = true;
+    stmt.for_each_assign(&mut |_, _, rhs| {
+        rhs.for_each_access(&mut |access| alone &= access.tensor == tensor);
+    });
+    alone
 }
 
 /// The temporaries that a producer computes for its consumer, with how:

@@ -37,7 +37,8 @@ fn command(concrete: &Concrete, number: usize, (which, on, size): Step) -> Optio
     let next = loops.get(on % loops.len() + 1).copied();
     let next = next.map(|var| concrete.vars[var].name.as_str());
     let size = size % 6 + 1;
-    Some(match which % 11 {
+    let result = &concrete.tensors[concrete.result].name;
+    Some(match which % 12 {
         0 | 1 => format!("split({name}, s{number}, r{number}, {size})"),
         2 => format!("divide({name}, s{number}, r{number}, {size})"),
         3 => format!("fuse({name}, {}, f{number})", next?),
@@ -46,6 +47,7 @@ fn command(concrete: &Concrete, number: usize, (which, on, size): Step) -> Optio
         6 => format!("mergeby({name}, gallop)"),
         9 => format!("fission({name})"),
         10 => format!("loopfuse({name})"),
+        11 => format!("assemble({result}, Insert)"),
         7 => format!("parallelize({name}, CPUThread, Atomics)"),
         _ => {
             let access = positions(concrete, var, size)?;

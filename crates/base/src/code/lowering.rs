@@ -105,7 +105,10 @@ they combine values by an operator whose order does not matter and the strategy 
     parallelize(j, CPUThread, NoRaces)        in y(i) += A(i,j) * x(j): all add to y(i)
 
 Parallelize a loop that the left side names (`parallelize(i, CPUThread, NoRaces)`), or choose a
-strategy: `Atomics`, `Temporary`, or `ParallelReduction` for one value.";
+strategy: `Atomics`, `Temporary`, or `ParallelReduction` for one value.
+
+Entries of a sparse result are appended one after the other, unless `assemble(C, Insert)` counts
+them first: then iterations over its outer dense levels have places of their own.";
     SCHEDULE_BOUND = "E0339", "a bound that does not hold",
     "`bound` says how far a loop runs, and what it says is checked. Here the extent is another, or is
 not known when the kernel is compiled.
@@ -130,12 +133,12 @@ has to be needed: the loop is an intersection of ordered levels.
 
 Use it where operands are multiplied, or leave it out: `mergeby(i, two_finger)` is the default.";
     SCHEDULE_ASSEMBLY = "E0342", "a result that cannot be assembled in this way",
-    "`assemble(A, Insert)` asks to count the entries of each segment first and then to insert them at
-their places. Kernels of this version append entries in order, and write dense results directly.
+    "`assemble(A, Insert)` counts the entries of each segment first and then inserts them at their
+places. That takes a result that stores coordinates, and no dense level between two that do.
 
-    assemble(A, Insert)
+    assemble(y, Insert)                       y : dense: each entry has its place already
 
-Leave it out, or write `assemble(A, Append)`.";
+Leave it out, or write `assemble(A, Append)`, which is the default.";
     SCHEDULE_DEPENDENCE = "E0343", "a loop that would read what is not computed yet",
     "`loopfuse(i)` makes one loop of those around the two sides of a `where`. An iteration may then
 read the entries of the temporary that it computed itself, and no others.

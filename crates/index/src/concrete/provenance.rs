@@ -16,7 +16,7 @@
 
 use sparsec_base::mark::{Mark, Parallel};
 
-use super::{Clause, Concrete, MergeStrategy, Placed, Stmt};
+use super::{AssembleStrategy, Clause, Concrete, MergeStrategy, Placed, Stmt};
 use crate::program::IndexVar;
 
 /// What a loop goes through.
@@ -75,6 +75,15 @@ impl Concrete {
             _ => None,
         });
         said.unwrap_or(MergeStrategy::TwoFinger)
+    }
+
+    /// Whether entries of the result are counted and then inserted at their places,
+    /// rather than appended.
+    pub fn inserts(&self) -> bool {
+        self.clauses().any(|clause| {
+            matches!(clause, Clause::Assemble { tensor, strategy: AssembleStrategy::Insert, .. }
+                if *tensor == self.result)
+        })
     }
 
     /// The extent of a variable, where it is known; of positions it never is.

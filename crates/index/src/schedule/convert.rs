@@ -8,7 +8,7 @@ use sparsec_format::FormatSpec;
 
 use super::Name;
 use super::apply::{illegal, unknown, var};
-use crate::concrete::{Concrete, Stmt};
+use crate::concrete::{Clause, Concrete, Stmt};
 use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
 use crate::notation::{Index, Word};
@@ -97,6 +97,12 @@ fn convert_result(concrete: &Concrete, format: &FormatSpec) -> Result<Concrete> 
         ..data
     });
     converted.result = computed;
+    // What was said of how the result is put together goes with it.
+    for placed in &mut converted.clauses {
+        if let Clause::Assemble { tensor, .. } = &mut placed.clause {
+            *tensor = computed;
+        }
+    }
     converted.stmt = concrete.stmt.rewrite(&mut |stmt| match stmt {
         Stmt::Assign { lhs, reduce, rhs } if lhs.tensor == concrete.result => Some(Stmt::Assign {
             lhs: Access {

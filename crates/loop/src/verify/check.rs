@@ -200,8 +200,10 @@ impl<'f> Checker<'f> {
             }
             Stmt::Grow { buffer, len } => {
                 self.has_type(len, ElementType::I64)?;
-                if !self.shared.is_empty() {
-                    let name = &self.function.buffers[*buffer].name;
+                let kind = &self.function.buffers[*buffer];
+                // Each unit has workspaces of its own.
+                if !self.shared.is_empty() && kind.access != Access::Workspace {
+                    let name = &kind.name;
                     return Err(self.helped(
                         code::LOOP_LIFETIME,
                         format!("`{name}` grows inside a parallel loop"),

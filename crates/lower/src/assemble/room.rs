@@ -55,10 +55,13 @@ impl Lowerer<'_> {
         let Some(number) = self.chain_appended_at(var, body) else {
             return;
         };
+        if self.assembly().known.is_some() {
+            return;
+        }
         let access = self.result_access();
         let chain = &self.assembly().chains[number];
         let (levels, is_leaf) = (chain.first..=chain.last, chain.below.is_empty());
-        let len = Expr::Var(chain.counter).add(visited);
+        let len = Expr::Var(chain.counter()).add(visited);
         let is_leaf = is_leaf && number + 1 == self.assembly().chains.len();
         let arrays = &self.tensors[&access.tensor];
         let crds = levels.map(|level| arrays.crd(level));

@@ -67,6 +67,11 @@ impl Stored {
         self.n.expect("a list is begun before it is used")
     }
 
+    /// Whether it is the list of one mode's coordinates, which loops read as it is.
+    pub(super) fn is_vector(&self) -> bool {
+        self.at == self.crd[0]
+    }
+
     /// The entries of one level as loops see them.
     pub(crate) fn segment(&self, level: usize, parent: &Place) -> Segment {
         let (lo, hi) = match parent {
@@ -84,7 +89,7 @@ impl Stored {
     /// The value of the entry at a position of the list; `coordinate` is that of
     /// a vector's entry.
     pub(crate) fn value(&self, position: Expr, coordinate: impl FnOnce() -> Expr) -> Expr {
-        let at = match self.at == self.crd[0] {
+        let at = match self.is_vector() {
             true => coordinate(),
             false => Expr::load(self.at, position),
         };
