@@ -4,19 +4,25 @@
 //! fit where they come are left out. What is left is legal as far as the
 //! statement goes; whether formats follow is for the compiler to say.
 
-use sparsec::Source;
 use sparsec::index::concrete::Clause;
 use sparsec::index::{Concrete, IndexVar, Schedule};
+use sparsec::{Format, Source};
 
 /// Numbers that a command is made of: which, on what, how large.
 pub type Step = (usize, usize, usize);
 
 /// The schedule of a plan with the commands that fit, as text; `None` if none does.
-pub fn reschedule(planned: &Schedule, concrete: &Concrete, steps: &[Step]) -> Option<String> {
+pub fn reschedule(
+    planned: &Schedule,
+    concrete: &Concrete,
+    result: &Format,
+    steps: &[Step],
+) -> Option<String> {
     let mut text = vec![planned.to_string()];
+    let is_sparse = result.has_sparse();
     let mut concrete = concrete.clone();
     for (number, step) in steps.iter().enumerate() {
-        let Some(command) = command(&concrete, number, *step) else {
+        let Some(command) = command(&concrete, number, *step, is_sparse) else {
             continue;
         };
         let source = Source::new("schedule", command.as_str());
@@ -29,7 +35,12 @@ pub fn reschedule(planned: &Schedule, concrete: &Concrete, steps: &[Step]) -> Op
     (text.len() > 1).then(|| text.join("\n"))
 }
 
-fn command(concrete: &Concrete, number: usize, (which, on, size): Step) -> Option<String> {
+fn command(
+    concrete: &Concrete,
+    number: usize,
+    (which, on, size): Step,
+    is_sparse: bool,
+) -> Option<String> {
     let loops = concrete.stmt.loops();
     let var = *loops.get(on % loops.len().max(1))?;
     let name = &concrete.vars[var].name;
@@ -47,7 +58,7 @@ fn command(concrete: &Concrete, number: usize, (which, on, size): Step) -> Optio
         6 => format!("mergeby({name}, gallop)"),
         9 => format!("fission({name})"),
         10 => format!("loopfuse({name})"),
-        11 => format!("assemble({result}, Insert)"),
+        11 if is_sparse => format!("assemble({result}, Insert)"),
         7 => format!("parallelize({name}, CPUThread, Atomics)"),
         _ => {
             let access = positions(concrete, var, size)?;

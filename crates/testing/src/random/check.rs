@@ -115,7 +115,8 @@ fn check_rescheduled(
     let Some(start) = plan.schedule.apply(&naive).ok() else {
         return Err("the plan does not replay".to_owned());
     };
-    let Some(schedule) = reschedule(&plan.schedule, &start, &case.steps) else {
+    let result = plan.formats.of(plan.concrete.result);
+    let Some(schedule) = reschedule(&plan.schedule, &start, result, &case.steps) else {
         return Ok(());
     };
     let (mut request, inputs) = case.request(&engines.functions);
