@@ -10,7 +10,8 @@
 //! A tensor computed by one statement and read by another carries extents from
 //! the variables of the one to those of the other, so this goes round until
 //! nothing new follows. An index variable belongs to its statement, one that a
-//! reduction binds to that reduction; `-d` speaks of all that have the name.
+//! reduction binds to that reduction; `-d` speaks of all that have the name. A
+//! tensor that is assigned again is another one from there on.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +22,13 @@ use sparsec::notation::{Node, NodeKind, TensorUse, Word};
 #[derive(Debug)]
 pub(crate) struct Extents<'a> {
     uses: Vec<ScopedUse<'a>>,
-    tensors: BTreeMap<&'a str, Vec<Option<u64>>>,
+    tensors: BTreeMap<Tensor<'a>, Vec<Option<u64>>>,
     vars: BTreeMap<Var<'a>, u64>,
     given: &'a BTreeMap<String, u64>,
 }
+
+/// A tensor: its name, and how often it was assigned before.
+type Tensor<'a> = (&'a str, usize);
 
 /// An index variable: its name, and the scope that it belongs to.
 type Var<'a> = (usize, &'a str);
@@ -32,7 +36,7 @@ type Var<'a> = (usize, &'a str);
 /// A use of a tensor with its variables.
 #[derive(Debug)]
 struct ScopedUse<'a> {
-    tensor: &'a str,
+    tensor: Tensor<'a>,
     /// The variable that stands alone at each mode.
     vars: Vec<Option<Var<'a>>>,
 }
@@ -44,8 +48,13 @@ impl<'a> Extents<'a> {
         for statement in &notation.statements {
             scopes.n_scopes += 1;
             scopes.open.push((scopes.n_scopes, None));
-            scopes.note(&statement.lhs);
             scopes.visit(&statement.rhs);
+            if statement.goes_on() {
+                scopes.note(&statement.lhs);
+            }
+            let name = statement.lhs.name.text.as_str();
+            *scopes.n_assigned.entry(name).or_default() += 1;
+            scopes.note(&statement.lhs);
             scopes.open.pop();
         }
         let mut extents = Self {
@@ -61,17 +70,20 @@ impl<'a> Extents<'a> {
     /// Adds a tensor whose extents are known, and what follows from it.
     pub(crate) fn know(&mut self, tensor: &'a str, extents: &[u64]) {
         let known = extents.iter().copied().map(Some).collect();
-        self.tensors.insert(tensor, known);
+        self.tensors.insert((tensor, 0), known);
         self.follow();
     }
 
     /// The extents of a tensor, or the name of an index variable on which the
     /// first that is not known depends.
     pub(crate) fn of(&self, tensor: &str) -> Result<Vec<u64>, &'a str> {
-        let Some(first) = self.uses.iter().find(|used| used.tensor == tensor) else {
+        let Some(first) = self.uses.iter().find(|used| used.tensor == (tensor, 0)) else {
             return Ok(Vec::new());
         };
-        let known = self.tensors.get(tensor).map_or(&[][..], Vec::as_slice);
+        let known = self
+            .tensors
+            .get(&(tensor, 0))
+            .map_or(&[][..], Vec::as_slice);
         let modes = first.vars.iter().enumerate();
         modes
             .map(|(mode, var)| {
@@ -126,6 +138,8 @@ struct Scopes<'a> {
     /// statement bind all others.
     open: Vec<(usize, Option<&'a [Word]>)>,
     n_scopes: usize,
+    /// How often each tensor was assigned so far.
+    n_assigned: BTreeMap<&'a str, usize>,
     uses: Vec<ScopedUse<'a>>,
 }
 
@@ -135,8 +149,10 @@ impl<'a> Scopes<'a> {
             let word = index.as_var()?;
             Some((self.scope_of(&word.text), word.text.as_str()))
         });
+        let name = used.name.text.as_str();
+        let n_assigned = self.n_assigned.get(name).copied();
         let scoped = ScopedUse {
-            tensor: &used.name.text,
+            tensor: (name, n_assigned.unwrap_or(0)),
             vars: vars.collect(),
         };
         self.uses.push(scoped);
@@ -218,6 +234,14 @@ mod tests {
             "z",
             Ok(&[4]),
         );
+        check(
+            "x(i) = A(i,j) * x(j)\nx(i) += 1",
+            &[("A", &[4, 5])],
+            &[],
+            "x",
+            Ok(&[5]),
+        );
+        check("x(i) += A(i,j)", &[("A", &[4, 5])], &[], "x", Ok(&[4]));
         check(
             "y(k) = t(k) * z(k)\nu(i) = z(i) + A(i,j)",
             &[("A", &[4, 5])],

@@ -57,7 +57,7 @@ impl Operands {
         let wanted = problem.operands();
         for pair in self.files.iter().chain(&self.generators) {
             let tensor = problem.tensor(call, pair)?;
-            if !wanted.contains(tensor.name.as_str()) {
+            if !tensor.may_be_input {
                 let message = format!(
                     "`{}` is computed by the expression, not given to it",
                     pair.name

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use sparsec::notation::{Index, Node, NodeKind, TensorUse};
+use sparsec::notation::TensorUse;
 use sparsec::suggest::closest;
 use sparsec::{
     Diagnostic, ElementType, FormatSpec, Notation, Request, Result, Source, TensorName,
@@ -133,47 +133,12 @@ impl Problem {
 
     /// The tensors that are read before a statement computes them.
     pub(crate) fn operands(&self) -> BTreeSet<&str> {
-        let mut operands = BTreeSet::new();
-        let mut computed = BTreeSet::new();
-        for statement in &self.notation.statements {
-            statement.rhs.for_each_access(&mut |used| {
-                let name = used.name.text.as_str();
-                if !computed.contains(name) {
-                    operands.insert(name);
-                }
-            });
-            computed.insert(statement.lhs.name.text.as_str());
-        }
-        operands
+        let operands = self.names.iter().filter(|name| name.is_input);
+        operands.map(|name| name.name.as_str()).collect()
     }
 
     fn index_variables(&self) -> BTreeSet<&str> {
-        let mut vars = BTreeSet::new();
-        for statement in &self.notation.statements {
-            let lhs = statement.lhs.indices.iter().flat_map(Index::vars);
-            vars.extend(lhs.map(|word| word.text.as_str()));
-            statement.rhs.for_each_access(&mut |used| {
-                let indices = used.indices.iter().flat_map(Index::vars);
-                vars.extend(indices.map(|word| word.text.as_str()));
-            });
-            bound_variables(&statement.rhs, &mut vars);
-        }
-        vars
-    }
-}
-
-/// Adds the variables that reductions name: `sum{k}(1)` uses no tensor.
-fn bound_variables<'a>(node: &'a Node, vars: &mut BTreeSet<&'a str>) {
-    match &node.kind {
-        NodeKind::Number(_) | NodeKind::Access(_) => {}
-        NodeKind::Apply { args, .. } => args.iter().for_each(|arg| bound_variables(arg, vars)),
-        NodeKind::Cast(_, body) => bound_variables(body, vars),
-        NodeKind::Reduce {
-            vars: bound, body, ..
-        } => {
-            vars.extend(bound.iter().map(|word| word.text.as_str()));
-            bound_variables(body, vars);
-        }
+        self.notation.index_variables()
     }
 }
 

@@ -277,6 +277,7 @@ mod tests {
         ] {
             tensors.push(TensorData {
                 name: name.to_owned(),
+                earlier_of: None,
                 element: ElementType::F64,
                 extents,
                 fill: ElementType::F64.zero(),

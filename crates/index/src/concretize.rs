@@ -175,6 +175,7 @@ impl Builder {
             .map_or_else(Default::default, |access| access.span);
         let data = TensorData {
             name: self.names.fresh_name("t"),
+            earlier_of: None,
             element,
             extents: Vec::new(),
             fill: reduction

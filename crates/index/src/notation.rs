@@ -39,6 +39,8 @@ mod index;
 mod parse;
 mod print;
 
+use std::collections::BTreeSet;
+
 use sparsec_base::{ElementType, Source, Span};
 
 use crate::operator::Operator;
@@ -203,6 +205,12 @@ pub struct TensorName {
     pub read: bool,
     /// Whether a statement assigns it.
     pub written: bool,
+    /// Whether a value is read that no statement assigned before, so that it has
+    /// to be given: `A` of `A(i) = A(i) + b(i)`.
+    pub is_input: bool,
+    /// Whether it may be given: it is an input, or the first statement that
+    /// assigns it goes on from the value before, as `y(i) += b(i)` does.
+    pub may_be_input: bool,
     /// Where it is first named.
     pub span: Span,
 }
@@ -211,30 +219,67 @@ impl Notation {
     /// Every tensor that the program names, in order of appearance.
     pub fn tensor_names(&self) -> Vec<TensorName> {
         let mut names: Vec<TensorName> = Vec::new();
-        let mut note = |tensor: &TensorUse, written: bool| {
-            let known = names
-                .iter()
-                .position(|known| known.name == tensor.name.text);
-            let place = known.unwrap_or_else(|| {
-                names.push(TensorName {
-                    name: tensor.name.text.clone(),
-                    order: tensor.indices.len(),
-                    read: false,
-                    written: false,
-                    span: tensor.name.span,
-                });
-                names.len() - 1
-            });
-            names[place].read |= !written;
-            names[place].written |= written;
-        };
         for statement in &self.statements {
-            note(&statement.lhs, true);
-            statement
-                .rhs
-                .for_each_access(&mut |tensor| note(tensor, false));
+            let assigned = noted(&mut names, &statement.lhs);
+            statement.rhs.for_each_access(&mut |tensor| {
+                let place = noted(&mut names, tensor);
+                let name = &mut names[place];
+                name.read = true;
+                name.is_input |= !name.written;
+                name.may_be_input |= name.is_input;
+            });
+            let name = &mut names[assigned];
+            name.may_be_input |= statement.goes_on() && !name.written;
+            name.written = true;
         }
         names
+    }
+
+    /// The names of all index variables.
+    pub fn index_variables(&self) -> BTreeSet<&str> {
+        let mut found = BTreeSet::new();
+        for statement in &self.statements {
+            for index in &statement.lhs.indices {
+                index.for_each_var(&mut |word| {
+                    found.insert(word.text.as_str());
+                });
+            }
+            statement.rhs.for_each_var(&mut |word| {
+                found.insert(word.text.as_str());
+            });
+        }
+        found
+    }
+}
+
+/// The place of a tensor among `names`, to which it is added if it is new.
+fn noted(names: &mut Vec<TensorName>, tensor: &TensorUse) -> usize {
+    let mut known = names.iter();
+    if let Some(place) = known.position(|known| known.name == tensor.name.text) {
+        return place;
+    }
+    names.push(TensorName {
+        name: tensor.name.text.clone(),
+        order: tensor.indices.len(),
+        read: false,
+        written: false,
+        is_input: false,
+        may_be_input: false,
+        span: tensor.name.span,
+    });
+    names.len() - 1
+}
+
+impl Assignment {
+    /// Whether the value that the tensor had before matters: where it is combined
+    /// with the new one, or not assigned.
+    pub fn goes_on(&self) -> bool {
+        self.op.is_some()
+            || self
+                .lhs
+                .indices
+                .iter()
+                .any(|index| index.as_var().is_none())
     }
 }
 
@@ -248,6 +293,23 @@ impl Node {
                 args.iter().for_each(|arg| arg.for_each_access(visit));
             }
             NodeKind::Cast(_, body) | NodeKind::Reduce { body, .. } => body.for_each_access(visit),
+        }
+    }
+
+    /// Calls `visit` on every index variable wherever it stands, left to right.
+    pub fn for_each_var<'a>(&'a self, visit: &mut dyn FnMut(&'a Word)) {
+        match &self.kind {
+            NodeKind::Number(_) => {}
+            NodeKind::Access(tensor) => {
+                let indices = tensor.indices.iter();
+                indices.for_each(|index| index.for_each_var(visit));
+            }
+            NodeKind::Apply { args, .. } => args.iter().for_each(|arg| arg.for_each_var(visit)),
+            NodeKind::Cast(_, body) => body.for_each_var(visit),
+            NodeKind::Reduce { vars, body, .. } => {
+                vars.iter().for_each(&mut *visit);
+                body.for_each_var(visit);
+            }
         }
     }
 }

@@ -31,8 +31,11 @@ pub struct Program {
 /// What is known of a tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorData {
-    /// The name.
+    /// The name, which no other tensor has.
     pub name: String,
+    /// The name in the source, of a tensor that is an earlier value of one that
+    /// is assigned again; the last value has that name itself.
+    pub earlier_of: Option<String>,
     /// The type of its entries.
     pub element: ElementType,
     /// The extent of each mode, where known; as many as the tensor's order.
@@ -78,6 +81,11 @@ pub struct Statement {
 }
 
 impl TensorData {
+    /// The name that the source has for the tensor.
+    pub fn source_name(&self) -> &str {
+        self.earlier_of.as_deref().unwrap_or(&self.name)
+    }
+
     /// How many modes the tensor has.
     pub fn order(&self) -> usize {
         self.extents.len()

@@ -48,7 +48,7 @@ use std::collections::BTreeMap;
 use sparsec_base::{ElementType, Result, Scalar, Source, Span};
 
 use crate::notation::Notation;
-use crate::program::Program;
+use crate::program::{Program, TensorData, TensorRole};
 
 pub(crate) use typing::{Typed, Typer};
 
@@ -108,6 +108,7 @@ impl Declaration {
 #[derive(Clone, Debug, Default)]
 pub struct Declarations {
     tensors: BTreeMap<String, Declaration>,
+    given: BTreeMap<String, Declaration>,
     extents: BTreeMap<String, u64>,
 }
 
@@ -122,6 +123,13 @@ impl Declarations {
         self.tensors.insert(name.into(), declaration);
     }
 
+    /// Says what is known of the value that a tensor is given, where statements
+    /// assign other values to it. What is [declared](Self::declare) then holds of
+    /// those.
+    pub fn give(&mut self, name: impl Into<String>, declaration: Declaration) {
+        self.given.insert(name.into(), declaration);
+    }
+
     /// Gives an index variable its extent, in every statement.
     pub fn set_extent(&mut self, var: impl Into<String>, extent: u64) {
         self.extents.insert(var.into(), extent);
@@ -130,6 +138,29 @@ impl Declarations {
     /// What is known of a tensor.
     pub fn get(&self, name: &str) -> Option<&Declaration> {
         self.tensors.get(name)
+    }
+
+    /// Whether anything was said of a tensor.
+    pub fn knows(&self, name: &str) -> bool {
+        self.of_input(name).is_some()
+    }
+
+    /// What is known of the value that a tensor is given.
+    fn of_input(&self, name: &str) -> Option<&Declaration> {
+        self.given.get(name).or_else(|| self.tensors.get(name))
+    }
+
+    /// Whether a tensor that statements assign is given a value to begin with.
+    fn is_given(&self, name: &str) -> bool {
+        self.given.contains_key(name)
+    }
+
+    /// What is known of one of the values of a tensor.
+    fn of(&self, tensor: &TensorData) -> Option<&Declaration> {
+        match tensor.role {
+            TensorRole::Input => self.of_input(tensor.source_name()),
+            _ => self.get(tensor.source_name()),
+        }
     }
 }
 
@@ -144,11 +175,11 @@ impl Notation {
     /// * `E0208`, `E0219`, `E0222` for types and constants;
     /// * `E0218` for a declared fill that differs.
     pub fn resolve(&self, declarations: &Declarations) -> Result<Program> {
-        let mut program = tensors::collect(self, declarations)?;
+        let (mut program, named) = tensors::collect(self, declarations)?;
         let mut uses = extents::Uses::default();
-        for (number, assignment) in self.statements.iter().enumerate() {
-            let statement = statement::resolve(&mut program, declarations, &mut uses, assignment)?;
-            debug_assert_eq!(program.statements.len(), number);
+        for (assignment, named) in std::iter::zip(&self.statements, &named) {
+            let statement =
+                statement::resolve(&mut program, declarations, &mut uses, assignment, named)?;
             program.statements.push(statement);
         }
         tensors::check_all_used(self, declarations, &program)?;

@@ -20,12 +20,6 @@ fn matrices(declarations: &mut Declarations) {
     }
 }
 
-fn vectors(declarations: &mut Declarations) {
-    for name in ["x", "z"] {
-        declarations.declare(name, Declaration::with_order(1));
-    }
-}
-
 fn matrix_and_vector(declarations: &mut Declarations) {
     declarations.declare("A", Declaration::with_order(2));
     declarations.declare("x", Declaration::with_order(1));
@@ -67,17 +61,6 @@ const REFUSALS: &[Refusal] = &[
   |                 ^ no tensor has this name
   |
   = help: did you mean `x`?"#,
-    },
-    Refusal {
-        text: "y(i) = x(i) * i",
-        declare: vector,
-        expect: r#"error[E0201]: unknown tensor `i`
- --> expression:1:15
-  |
-1 | y(i) = x(i) * i
-  |               ^ an index variable is not a value
-  |
-  = help: read the numbers from a tensor: `n(i)` of `-g n=dense:iota`"#,
     },
     Refusal {
         text: "y(i) = sqr(x)",
@@ -169,32 +152,6 @@ const REFUSALS: &[Refusal] = &[
   |   first here
   |
   = help: give each mode of the result a variable of its own"#,
-    },
-    Refusal {
-        text: "A(i,j) = A(i,j) + B(i,j)",
-        declare: matrices,
-        expect: r#"error[E0206]: `A` is assigned, but has a value already
- --> expression:1:1
-  |
-1 | A(i,j) = A(i,j) + B(i,j)
-  | ^        - read here already
-  | |
-  | assigned here
-  |
-  = help: give the new value a name of its own"#,
-    },
-    Refusal {
-        text: "y(i) = x(i)\ny(i) = z(i)",
-        declare: vectors,
-        expect: r#"error[E0206]: `y` is assigned, but has a value already
- --> expression:2:1
-  |
-1 | y(i) = x(i)
-  | - assigned here already
-2 | y(i) = z(i)
-  | ^ assigned here
-  |
-  = help: give the new value a name of its own"#,
     },
     Refusal {
         text: "y(i) = A(i,j) * x(j)",

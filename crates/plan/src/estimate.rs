@@ -27,7 +27,7 @@
 //! | [`CACHE_BYTES`]   | stays in the cache                                    |
 
 use sparsec_graph::Formats;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, WorkspaceKind};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, WorkspaceKind};
 
 /// The extent of a mode of which nothing is known.
 const UNKNOWN_EXTENT: f64 = 10_000.0;
@@ -99,7 +99,9 @@ impl Estimate<'_> {
             return all;
         }
         let first = product(data.extents.iter().copied().take(1));
-        let stored = match (self.counts)(&data.name) {
+        let is_input = data.role == TensorRole::Input;
+        let count = is_input.then(|| (self.counts)(data.source_name()));
+        let stored = match count.flatten() {
             Some(count) => count as f64,
             None => UNKNOWN_FIBER * first,
         };

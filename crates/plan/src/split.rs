@@ -48,6 +48,7 @@ pub(crate) fn split(program: &mut Program, number: usize, formats: &mut Formats)
     free.sort_by_key(|var| in_lhs(var).unwrap_or(usize::MAX));
     let temporary = program.tensors.push(TensorData {
         name: fresh_name(program),
+        earlier_of: None,
         element: part.element(&program.tensors),
         extents: free.iter().map(|var| program.vars[*var].extent).collect(),
         fill: part

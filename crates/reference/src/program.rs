@@ -80,7 +80,10 @@ pub(crate) fn run<T: Borrow<Tensor>>(
             let operand = match results.get(&computed(access)) {
                 _ if operands.contains_key(&access.tensor) => continue,
                 Some(result) => Operand::Map(CoordinateMap::clone(result)),
-                None => input(program, access, inputs)?,
+                None => {
+                    let data = &program.tensors[access.tensor];
+                    input(program, access, data.source_name(), inputs)?
+                }
             };
             operands.insert(access.tensor, operand);
         }
@@ -100,7 +103,8 @@ pub(crate) fn run_statement<T: Borrow<Tensor>>(
     let statement = &program.statements[number];
     let mut operands = BTreeMap::new();
     for access in statement.rhs.accesses() {
-        operands.insert(access.tensor, input(program, access, inputs)?);
+        let name = &program.tensors[access.tensor].name;
+        operands.insert(access.tensor, input(program, access, name, inputs)?);
     }
     evaluate(&Context::new(program, statement, &operands)?)
 }
@@ -108,11 +112,12 @@ pub(crate) fn run_statement<T: Borrow<Tensor>>(
 fn input<'t, T: Borrow<Tensor>>(
     program: &Program,
     access: &Access,
+    name: &str,
     inputs: &'t BTreeMap<String, T>,
 ) -> Result<Operand<'t>> {
     let data = &program.tensors[access.tensor];
-    let Some(tensor) = inputs.get(&data.name).map(Borrow::borrow) else {
-        let message = format!("there is no tensor for `{}`", data.name);
+    let Some(tensor) = inputs.get(name).map(Borrow::borrow) else {
+        let message = format!("there is no tensor for `{name}`");
         return Err(Diagnostic::new(code::MISSING_INPUT, message)
             .at(&program.source, access.span, "read here")
             .help("give every tensor that is read and not computed"));

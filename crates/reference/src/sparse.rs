@@ -27,7 +27,8 @@ use crate::support::Support;
 
 /// The result of every statement, by the name of its tensor.
 ///
-/// `inputs` has each tensor that the program reads and does not compute.
+/// `inputs` has each tensor that is given to the program, by its name in the
+/// source.
 /// Results that later statements read are taken to store what they are defined
 /// to store, and no padding.
 ///
@@ -46,8 +47,9 @@ pub fn evaluate<T: Borrow<Tensor>>(
     run(program, inputs, statement)
 }
 
-/// The result of one statement. `inputs` has each tensor that it reads, results
-/// of earlier statements included: those store what they are given as storing.
+/// The result of one statement. `inputs` has each tensor that it reads, by its
+/// name in the program, results of earlier statements included: those store what
+/// they are given as storing.
 ///
 /// # Errors
 /// As of [`evaluate`].

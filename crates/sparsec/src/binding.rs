@@ -72,7 +72,7 @@ impl<'a> Binding<'a> {
     /// As [`Binding::evaluate`].
     pub fn evaluate_all(&self) -> Result<BTreeMap<String, Tensor>> {
         let (variant, results) = self.run()?;
-        Ok(variant.compiled.named(results))
+        Ok(variant.compiled.named(results).last)
     }
 
     /// Assembles the structure of all results and computes no values yet.
@@ -119,7 +119,7 @@ impl<'a> Binding<'a> {
         let operands = self.named();
         let Ok(extents) = extents::of_operands(program, &of) else {
             let notation = &planned.base().notation;
-            let declarations = planned.request().declarations(notation, &operands);
+            let declarations = planned.request().declarations(notation, &operands, None);
             let clash = notation.resolve(&declarations).err();
             return Err(clash.expect("extents that clash are refused when names are resolved"));
         };
@@ -226,7 +226,7 @@ impl Assembled<'_> {
 
     /// The results of all statements, by name.
     pub fn into_tensors(self) -> BTreeMap<String, Tensor> {
-        self.variant.compiled.named(self.results)
+        self.variant.compiled.named(self.results).last
     }
 }
 
@@ -235,9 +235,12 @@ fn check_operand(kernel: &Kernel, name: &str, tensor: &Tensor) -> Result<()> {
     let base = kernel.planned().base();
     let program = &base.program;
     check_tensor(&base.notation, name)?;
-    let id = program
+    let is_given = |data: &TensorData| data.role == TensorRole::Input;
+    let input = program
         .tensors
-        .find(|data| data.name == name)
+        .find(|data| data.source_name() == name && is_given(data));
+    let id = input
+        .or_else(|| program.tensors.find(|data| data.name == name))
         .expect("the program names it");
     let data: &TensorData = &program.tensors[id];
     if data.role != TensorRole::Input {

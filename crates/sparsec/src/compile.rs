@@ -30,6 +30,15 @@ pub struct Compiled {
     pub(crate) statements: Vec<CompiledStatement>,
 }
 
+/// The results of a run by name.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    /// The last value of each name that is assigned.
+    pub(crate) last: BTreeMap<String, Tensor>,
+    /// The values that names had before, as stages call them.
+    pub(crate) earlier: BTreeMap<String, Tensor>,
+}
+
 /// One statement with its plan and its kernel.
 #[derive(Clone, Debug)]
 pub struct CompiledStatement {
@@ -63,19 +72,30 @@ pub(crate) fn operands(inputs: &Inputs) -> Operands<'_> {
         .collect()
 }
 
-/// As [`compile`]; `chosen` has the widths of index arrays, by tensor, where
-/// they are chosen already.
+/// What is settled before a program is compiled for operands that are not there.
+#[derive(Debug)]
+pub(crate) struct Fixed {
+    /// The widths of index arrays, by the names of tensors in the program.
+    pub(crate) widths: BTreeMap<String, Widths>,
+    /// The extents of operands, by their names in the source; none where kernels
+    /// take extents as arguments.
+    pub(crate) extents: BTreeMap<String, Vec<u64>>,
+}
+
+/// As [`compile`], with what is settled already.
 pub(crate) fn compile_for(
     request: &Request,
     inputs: &Operands<'_>,
-    chosen: Option<&BTreeMap<String, Widths>>,
+    fixed: Option<&Fixed>,
 ) -> Result<Compiled> {
+    let chosen = fixed.map(|fixed| &fixed.widths);
     let notation = request.notation()?;
     let schedule = request.schedule.as_ref();
     let functions = notation.functions();
     let schedule = schedule.map(|text| Schedule::parse_with(text, &functions));
     let schedule = schedule.transpose()?;
-    let program = notation.resolve(&request.declarations(&notation, inputs))?;
+    let declarations = request.declarations(&notation, inputs, fixed.map(|it| &it.extents));
+    let program = notation.resolve(&declarations)?;
     let formats = given_formats(&program, request, inputs, chosen)?;
     let widths = |program: &Program, statement: &Statement, format: &Format| match chosen {
         Some(chosen) => {
@@ -132,19 +152,19 @@ fn given_formats(
 ) -> Result<Formats> {
     let mut formats = Formats::new();
     for (tensor, data) in program.tensors.iter() {
-        let spec = request
-            .tensors
-            .get(&data.name)
-            .and_then(|spec| spec.format.as_ref());
+        // What is said of a name holds of every value that it gets.
+        let is_input = data.role == TensorRole::Input;
+        let spec = request.tensors.get(data.source_name());
+        let spec = spec.and_then(|spec| spec.format.as_ref());
         let asked = spec.map(|spec| spec.resolve(data.order())).transpose()?;
-        let format = match (data.role, asked, inputs.get(data.name.as_str())) {
-            (TensorRole::Input, Some(asked), Some(input)) => widths::of_input(&asked, input),
-            (TensorRole::Input, None, Some(input)) => widths::of_input(input.format(), input),
+        let input = inputs.get(data.source_name()).filter(|_| is_input);
+        let format = match (is_input, asked, input) {
+            (true, Some(asked), Some(input)) => widths::of_input(&asked, input),
+            (true, None, Some(input)) => widths::of_input(input.format(), input),
             (_, Some(asked), _) => asked,
-            (TensorRole::Input, None, None) => default_input_format(data.order()),
-            (_, None, _) => continue,
+            (true, None, None) => default_input_format(data.order()),
+            (false, None, _) => continue,
         };
-        let input = inputs.get(data.name.as_str());
         let chosen = chosen.and_then(|chosen| chosen.get(&data.name).copied());
         if format.is_native() {
             formats.set(
@@ -207,16 +227,22 @@ impl Compiled {
         self.formats.get(tensor)
     }
 
-    /// Results in the order of statements by name, temporaries left out.
-    pub(crate) fn named(&self, results: Vec<Tensor>) -> BTreeMap<String, Tensor> {
-        let written = self.notation.tensor_names();
-        let is_written = |name: &str| written.iter().any(|known| known.name == name);
-        let names = self.results();
-        let named = names.into_iter().zip(results);
+    /// Results in the order of statements by name: the last value of each name
+    /// that the source assigns, and the earlier ones; temporaries are left out.
+    pub(crate) fn named(&self, results: Vec<Tensor>) -> Named {
+        let mut named = Named::default();
+        for (name, tensor) in self.results().into_iter().zip(results) {
+            let written = self.resolved.tensors.iter();
+            let Some((_, data)) = written.into_iter().find(|(_, data)| data.name == name) else {
+                continue;
+            };
+            let values = match data.earlier_of {
+                Some(_) => &mut named.earlier,
+                None => &mut named.last,
+            };
+            values.insert(name.to_owned(), tensor);
+        }
         named
-            .filter(|(name, _)| is_written(name))
-            .map(|(name, tensor)| (name.to_owned(), tensor))
-            .collect()
     }
 
     /// The extents of a statement's result, given those of the index variables.

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use sparsec_base::Arena;
 use sparsec_base::arena::Id;
-use sparsec_index::{Access, IndexVar, Program, TensorVar};
+use sparsec_index::{Access, IndexVar, Program, TensorRole, TensorVar};
 
 /// The extent of every index variable, where it is known.
 pub(crate) type Extents = Arena<IndexVar, Option<u64>>;
@@ -37,15 +37,14 @@ pub(crate) fn of_operands<'t>(
 ) -> Result<Extents, Clash> {
     let mut spread = Spread {
         vars: known(program),
-        tensors: collect(
-            program
-                .tensors
-                .iter()
-                .map(|(_, data)| match of(&data.name) {
-                    Some(extents) => extents.iter().map(|&extent| Some(extent)).collect(),
-                    None => data.extents.clone(),
-                }),
-        ),
+        tensors: collect(program.tensors.iter().map(|(_, data)| {
+            match (data.role, of(data.source_name())) {
+                (TensorRole::Input, Some(extents)) => {
+                    extents.iter().map(|&extent| Some(extent)).collect()
+                }
+                _ => data.extents.clone(),
+            }
+        })),
     };
     while spread.pass(program)? || spread.deduce(program) {}
     Ok(spread.vars)

@@ -27,7 +27,7 @@ use sparsec_index::{Access, Program as Resolved, TensorRole};
 use sparsec_tensor::Tensor;
 
 use crate::binding::Binding;
-use crate::compile::{Compiled, compile_for};
+use crate::compile::{Compiled, Fixed, compile_for};
 use crate::extents::Extents;
 use crate::launch::Parts;
 use crate::program::Program;
@@ -201,7 +201,8 @@ impl Planned {
         };
         let widths = program.tensors.iter().map(|(id, data)| {
             let computed = program.statements.iter().find(|it| it.lhs.tensor == id);
-            match (operands.get(data.name.as_str()), computed) {
+            let given = operands.get(data.source_name());
+            match (given.filter(|_| data.role == TensorRole::Input), computed) {
                 (Some(tensor), _) => widths::of_arrays(tensor),
                 (None, Some(statement)) => {
                     let format = self.base.formats.assembled(id);
@@ -220,13 +221,16 @@ impl Planned {
             .zip(widths)
             .map(|((_, data), widths)| (data.name.clone(), *widths))
             .collect();
-        let mut request = self.request.clone();
+        let mut fixed = Fixed {
+            widths: chosen,
+            extents: BTreeMap::new(),
+        };
         if self.needs_extents {
-            for (name, tensor) in operands {
-                request.tensor(name).extents = Some(tensor.extents().to_vec());
-            }
+            let extents = operands.iter();
+            let extents = extents.map(|(name, it)| (name.to_string(), it.extents().to_vec()));
+            fixed.extents = extents.collect();
         }
-        let compiled = compile_for(&request, &Operands::new(), Some(&chosen))?;
+        let compiled = compile_for(&self.request, &Operands::new(), Some(&fixed))?;
         let places = || {
             compiled
                 .statements
@@ -305,14 +309,17 @@ impl Kernel {
         let tensors = self.resolved().tensors.iter();
         tensors
             .filter(|(_, data)| data.role == TensorRole::Input)
-            .map(|(_, data)| data.name.as_str())
+            .map(|(_, data)| data.source_name())
     }
 
-    /// The names of the tensors that are computed, in order.
+    /// The names of the tensors that are computed, in the order of their last
+    /// values.
     pub fn results(&self) -> impl Iterator<Item = &str> {
         let program = self.resolved();
         let statements = program.statements.iter();
-        statements.map(|statement| program.tensors[statement.lhs.tensor].name.as_str())
+        let data = statements.map(|statement| &program.tensors[statement.lhs.tensor]);
+        data.filter(|data| data.earlier_of.is_none())
+            .map(|data| data.name.as_str())
     }
 
     /// The session that the kernel was planned in.

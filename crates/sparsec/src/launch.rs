@@ -64,7 +64,7 @@ impl<'a> Run<'a> {
             if data.role != TensorRole::Input {
                 continue;
             }
-            let name = data.name.as_str();
+            let name = data.source_name();
             let Some(&tensor) = given.get(name) else {
                 return Err(Diagnostic::new(
                     code::MISSING_INPUT,
@@ -81,7 +81,7 @@ impl<'a> Run<'a> {
             } else {
                 Cow::Owned(tensor.convert(format)?)
             };
-            operands.insert(name, tensor);
+            operands.insert(data.name.as_str(), tensor);
         }
         Ok(Self {
             compiled,

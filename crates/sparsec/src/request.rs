@@ -91,28 +91,44 @@ impl Request {
     }
 
     /// What the request and the inputs say of tensors and index variables.
-    pub(crate) fn declarations(&self, notation: &Notation, inputs: &Operands<'_>) -> Declarations {
+    ///
+    /// Of a name that statements assign too, the inputs say what it begins with,
+    /// and the request what holds of every value.
+    pub(crate) fn declarations(
+        &self,
+        notation: &Notation,
+        inputs: &Operands<'_>,
+        extents: Option<&BTreeMap<String, Vec<u64>>>,
+    ) -> Declarations {
         let mut declarations = Declarations::new();
+        for tensor in notation.tensor_names() {
+            let name = tensor.name.as_str();
+            let (input, spec) = (inputs.get(name), self.tensors.get(name));
+            let spec = spec.cloned().unwrap_or_default();
+            let mut begins = declaration(&spec, input.copied());
+            let extents = extents.and_then(|extents| extents.get(name)).cloned();
+            begins.extents = begins.extents.or(extents);
+            if !tensor.written {
+                if input.is_some() || self.tensors.contains_key(name) || begins.extents.is_some() {
+                    declarations.declare(name, begins);
+                }
+                continue;
+            }
+            if self.tensors.contains_key(name) {
+                declarations.declare(name, declaration(&spec, None));
+            }
+            if input.is_some() || (tensor.is_input && inputs.is_empty()) {
+                begins.order = begins.order.or(Some(tensor.order));
+                declarations.give(name, begins);
+            }
+        }
+        // What is said of names that the program does not have is refused there.
         let names = self.tensors.keys().map(String::as_str);
         for name in names.chain(inputs.keys().copied()) {
-            let spec = self.tensors.get(name).cloned().unwrap_or_default();
-            let input = inputs.get(name).copied();
-            declarations.declare(
-                name,
-                Declaration {
-                    element: spec.element.or(input.map(Tensor::element)),
-                    extents: spec
-                        .extents
-                        .or(input.map(|tensor| tensor.extents().to_vec())),
-                    fill: spec.fill.or(input.map(Tensor::fill)).or_else(|| {
-                        let declared = spec.format.as_ref().and_then(FormatSpec::fill);
-                        declared.map(Scalar::F64)
-                    }),
-                    order: spec.format.as_ref().and_then(FormatSpec::order),
-                    origin: spec.origin,
-                    places: spec.places,
-                },
-            );
+            let known = declarations.knows(name);
+            if !known {
+                declarations.declare(name, Declaration::default());
+            }
         }
         for (var, extent) in &self.extents {
             declarations.set_extent(var.as_str(), *extent);
@@ -121,6 +137,23 @@ impl Request {
             declare_operands(notation, &mut declarations);
         }
         declarations
+    }
+}
+
+/// What is said of a tensor, and what an input says where nothing is said.
+fn declaration(spec: &TensorSpec, input: Option<&Tensor>) -> Declaration {
+    let spec = spec.clone();
+    let input_extents = input.map(|tensor| tensor.extents().to_vec());
+    Declaration {
+        element: spec.element.or(input.map(Tensor::element)),
+        extents: spec.extents.or(input_extents),
+        fill: spec.fill.or(input.map(Tensor::fill)).or_else(|| {
+            let declared = spec.format.as_ref().and_then(FormatSpec::fill);
+            declared.map(Scalar::F64)
+        }),
+        order: spec.format.as_ref().and_then(FormatSpec::order),
+        origin: spec.origin,
+        places: spec.places,
     }
 }
 

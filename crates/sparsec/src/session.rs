@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use sparsec_base::{Diagnostic, Result, code};
+use sparsec_index::TensorRole;
 use sparsec_loop::{Function, Role, passes};
 use sparsec_reference as reference;
 use sparsec_runtime::{Environment, Kernel, Origin};
@@ -90,6 +91,9 @@ struct Inner {
 pub struct Outcome {
     /// Every tensor that a statement of the program computes, by name.
     pub tensors: BTreeMap<String, Tensor>,
+    /// The values that tensors had before they were assigned again, by the names
+    /// that stages have for them, such as `A_1`.
+    pub earlier: BTreeMap<String, Tensor>,
     /// Where the time went.
     pub timings: Timings,
 }
@@ -108,6 +112,13 @@ pub struct Timings {
     pub assemble: Duration,
     /// Computing; each time that values were computed.
     pub compute: Vec<Duration>,
+}
+
+impl Outcome {
+    /// A result, or an earlier value, by the name that stages have for it.
+    pub fn value(&self, name: &str) -> Option<&Tensor> {
+        self.tensors.get(name).or_else(|| self.earlier.get(name))
+    }
 }
 
 impl Session {
@@ -174,8 +185,10 @@ impl Session {
             let repeat = self.inner.options.repeat;
             results.push(run.evaluate(number, &parts, &results, repeat, &mut timings)?);
         }
+        let named = compiled.named(results);
         Ok(Outcome {
-            tensors: compiled.named(results),
+            tensors: named.last,
+            earlier: named.earlier,
             timings,
         })
     }
@@ -185,21 +198,28 @@ impl Session {
     /// # Errors
     /// `E0515` with the first entry that differs.
     pub fn check(&self, compiled: &Compiled, inputs: &Inputs, outcome: &Outcome) -> Result<()> {
-        let named = |(name, tensor)| (String::clone(name), tensor);
-        let mut known: BTreeMap<String, &Tensor> = inputs.iter().map(named).collect();
-        for (number, statement) in compiled.resolved.statements.iter().enumerate() {
-            let name = &compiled.resolved.tensors[statement.lhs.tensor].name;
-            let expected = reference::evaluate_statement(&compiled.resolved, number, &known)?;
-            let tensor = &outcome.tensors[name];
+        let program = &compiled.resolved;
+        let mut known: BTreeMap<String, &Tensor> = BTreeMap::new();
+        for (_, data) in program.tensors.iter() {
+            if let (TensorRole::Input, Some(given)) = (data.role, inputs.get(data.source_name())) {
+                known.insert(data.name.clone(), given);
+            }
+        }
+        for (number, statement) in program.statements.iter().enumerate() {
+            let data = &program.tensors[statement.lhs.tensor];
+            let expected = reference::evaluate_statement(program, number, &known)?;
+            let tensor = outcome.value(&data.name).expect("a run has every result");
             if let Some(difference) = reference::compare(&expected, tensor) {
+                let name = data.source_name();
                 return Err(Diagnostic::new(
                     code::WRONG_RESULT,
                     format!("`{name}` is not what the reference evaluator computes"),
                 )
+                .at(&program.source, statement.span, "computed here")
                 .note(difference.to_string())
                 .help("this is a fault of sparsec; please report it with the expression"));
             }
-            known.insert(name.clone(), tensor);
+            known.insert(data.name.clone(), tensor);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use sparsec_base::IndexWidth;
 use sparsec_format::{Format, Role, Widths};
-use sparsec_index::{Expr, IndexVar, Program, Statement};
+use sparsec_index::{Expr, IndexVar, Program, Statement, TensorRole};
 use sparsec_tensor::Tensor;
 
 /// What is known of the data when widths are chosen.
@@ -113,7 +113,9 @@ fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, known: Kn
         Expr::Literal(_) => 0,
         Expr::Access(access) => {
             let data = &program.tensors[access.tensor];
-            let Some(n_stored) = (known.n_stored)(&data.name) else {
+            let is_input = data.role == TensorRole::Input;
+            let n_stored = is_input.then(|| (known.n_stored)(data.source_name()));
+            let Some(n_stored) = n_stored.flatten() else {
                 return u64::MAX;
             };
             // Modes of the result that the operand lacks repeat its entries.

@@ -77,7 +77,7 @@ fn empty_inputs(file: &Filetest) -> Result<Inputs> {
         let (Some(element), Some(extents)) = (spec.element, &spec.extents) else {
             continue;
         };
-        if !tensor.read || tensor.written {
+        if !tensor.is_input {
             continue;
         }
         let format = match &spec.format {

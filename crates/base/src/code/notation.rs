@@ -45,14 +45,17 @@ only a diagonal is not something this version does.
         ^ `i` again
 
 To read a diagonal, repeat the variable on the right: `x(i) = A(i,i)`.";
-    REDEFINED_TENSOR = "E0206", "a tensor assigned after it was given a value",
-    "In this version every tensor gets its value once: a name on the left of one statement is on the
-left of no other, and neither this statement nor an earlier one reads it.
+    READ_BEFORE_ASSIGNED = "E0206", "a tensor that is read before it has a value",
+    "A statement reads the value that its tensors have by then. A name that statements assign has one
+only behind the first of them, unless it is given one to begin with.
 
-    A(i,j) = A(i,j) + B(i,j)
-    ^        ------ the old `A`
+    y(i) = t(i) + b(i)
+           ^ read here
+    t(i) = 2 * b(i)
+    ^ assigned here
 
-Give the new value a name of its own: `A2(i,j) = A(i,j) + B(i,j)`.";
+Put the statement that assigns it first; or give it: `-i t=FILE`, `-g t=dense:ones`. A name may be
+assigned as often as one likes, also from its own value: `A(i) = A(i) + b(i)`.";
     UNUSED_NAME = "E0207", "a name that the program does not have",
     "Something was said about a tensor or an index variable that no statement names. Most often the
 name is mistyped.

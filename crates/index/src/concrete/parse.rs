@@ -338,6 +338,7 @@ impl Reader<'_> {
                 rhs = typer.convert(rhs, element)?;
                 self.tensors.push(TensorData {
                     name: name.text.clone(),
+                    earlier_of: None,
                     element,
                     extents: vec![None; assignment.lhs.indices.len()],
                     fill: element.zero(),

@@ -49,6 +49,7 @@ fn scalars(function: &UserFunction, types: &[ElementType]) -> Arena<TensorVar, T
     for (parameter, element) in function.definition().parameters.iter().zip(types) {
         tensors.push(TensorData {
             name: parameter.name.clone(),
+            earlier_of: None,
             element: *element,
             extents: Vec::new(),
             fill: element.zero(),

@@ -203,8 +203,8 @@ impl Unifier<'_> {
         }
         named.dedup();
         for tensor in named.into_iter().rev() {
-            let name = &self.program.tensors[tensor].name;
-            error = with_origin(error, name, self.declarations.get(name));
+            let data = &self.program.tensors[tensor];
+            error = with_origin(error, data.source_name(), self.declarations.of(data));
         }
         match self.fitting(number, mode, of_var) {
             Some(help) => error.help(help),
@@ -223,7 +223,8 @@ impl Unifier<'_> {
         primary: bool,
     ) -> Diagnostic {
         let access = &self.uses.accesses[number];
-        let name = &self.program.tensors[access.tensor].name;
+        let data = &self.program.tensors[access.tensor];
+        let name = data.source_name();
         let index = &access.written.indices[mode];
         let text = match index.as_var() {
             Some(_) => format!("mode {mode} of `{name}` has extent {extent}"),
@@ -234,7 +235,7 @@ impl Unifier<'_> {
         if primary {
             return error.at(source, here, text);
         }
-        let declared = self.declarations.get(name);
+        let declared = self.declarations.of(data);
         let declared = declared.filter(|_| index.as_var().is_some());
         let declared = declared.and_then(|known| known.places.get(mode));
         match declared {
@@ -263,7 +264,7 @@ impl Unifier<'_> {
             .map(|index| index.to_string())
             .collect();
         indices.swap(mode, other);
-        let name = &data.name;
+        let name = data.source_name();
         Some(format!(
             "mode {other} of `{name}` has extent {wanted}; did you mean `{name}({})`?",
             indices.join(", ")

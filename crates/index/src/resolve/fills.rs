@@ -17,6 +17,7 @@ pub(crate) fn derive(program: &mut Program, declarations: &Declarations) -> Resu
     for statement in &program.statements {
         let fill = statement.rhs.fill(&program.tensors, &program.vars);
         let data = &program.tensors[statement.lhs.tensor];
+        // What is declared holds of the last value.
         let declared = declarations.get(&data.name).and_then(|known| known.fill);
         if let (Some(fill), Some(declared)) = (fill, declared)
             && !same(fill, declared)

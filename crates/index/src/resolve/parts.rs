@@ -83,7 +83,7 @@ pub(crate) fn check(program: &Program, uses: &Uses) -> Result<()> {
                     .at(&program.source, span, label)
                     .help(help))
             };
-            let name = &data.name;
+            let name = data.source_name();
             check_sets(program, index, written)?;
             if let Some((least, most)) = index.range(&extent)
                 && (i64::try_from(least).is_err() || i64::try_from(most).is_err())

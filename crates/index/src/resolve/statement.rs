@@ -5,6 +5,7 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 use super::Declarations;
 use super::extents::Uses;
 use super::scope::{Sums, free_vars, implied};
+use super::tensors::Named;
 use super::typing::{Typed, Typer};
 use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
@@ -19,8 +20,10 @@ pub(crate) fn resolve(
     declarations: &Declarations,
     uses: &mut Uses,
     assignment: &Assignment,
+    named: &Named,
 ) -> Result<Statement> {
     let mut resolver = Resolver {
+        named,
         sums: implied(&program.source, assignment)?,
         op: assignment.op.clone().unwrap_or(Operator::Add),
         first_var: program.vars.len(),
@@ -31,7 +34,7 @@ pub(crate) fn resolve(
     };
     let lhs = resolver.left_side(&assignment.lhs)?;
     let rhs = resolver.node(&assignment.rhs)?;
-    let rhs = resolver.assigned(assignment, lhs.tensor, rhs)?;
+    let rhs = resolver.assigned(assignment, &lhs, rhs)?;
     Ok(Statement {
         lhs,
         rhs,
@@ -40,6 +43,7 @@ pub(crate) fn resolve(
 }
 
 struct Resolver<'a> {
+    named: &'a Named,
     program: &'a mut Program,
     declarations: &'a Declarations,
     uses: &'a mut Uses,
@@ -80,7 +84,7 @@ impl Resolver<'_> {
             let var = self.new_var(index);
             self.bound.push((index.clone(), var));
         }
-        self.access(tensor, true)
+        self.access(self.named.result, tensor, true)
     }
 
     /// A variable for `word`, whose name no other one of this statement has.
@@ -103,12 +107,7 @@ impl Resolver<'_> {
     }
 
     /// The access; every index is bound by now.
-    fn access(&mut self, tensor: &TensorUse, is_left: bool) -> Result<Access> {
-        let found = self
-            .program
-            .tensors
-            .find(|data| data.name == tensor.name.text);
-        let id = found.expect("every tensor was collected");
+    fn access(&mut self, id: TensorVar, tensor: &TensorUse, is_left: bool) -> Result<Access> {
         let var = |index: &Word| {
             let mut inner_first = self.bound.iter().rev();
             let found = inner_first.find(|(word, _)| word == index);
@@ -149,7 +148,8 @@ impl Resolver<'_> {
         match &node.kind {
             NodeKind::Number(number) => Ok(self.typer().number(*number, node.span)),
             NodeKind::Access(tensor) => {
-                let access = self.access(tensor, false)?;
+                let id = self.named.read[&tensor.name.text];
+                let access = self.access(id, tensor, false)?;
                 Ok(self.typer().expr(Expr::Access(access), node.span))
             }
             NodeKind::Apply { op, op_span, args } => {
@@ -205,17 +205,24 @@ impl Resolver<'_> {
     }
 
     /// The right side as the type of the tensor, which it decides unless that
-    /// was declared.
-    fn assigned(&mut self, assignment: &Assignment, tensor: TensorVar, rhs: Typed) -> Result<Expr> {
+    /// was declared, or the tensor goes on from a value that it has.
+    fn assigned(&mut self, assignment: &Assignment, lhs: &Access, rhs: Typed) -> Result<Expr> {
         let name = &assignment.lhs.name.text;
         // Reducing checks this too, but there may be nothing to reduce.
         let span = rhs.span;
-        self.typer()
-            .reduce(&self.op, span, Vec::new(), rhs.clone())?;
+        let mut rhs = self.typer().reduce(&self.op, span, Vec::new(), rhs)?;
         let declared = self.declarations.get(name).and_then(|known| known.element);
-        let element = declared.unwrap_or(rhs.element);
+        let mut element = declared.unwrap_or(rhs.element);
+        if let (Some(op), Some(before)) = (&assignment.op, self.named.before) {
+            let access = self.access(before, &assignment.lhs, false)?;
+            element = declared.unwrap_or(self.program.tensors[before].element);
+            let value = self.typer().expr(Expr::Access(access), assignment.lhs.span);
+            rhs = self
+                .typer()
+                .apply(op, span, vec![value, rhs], assignment.span)?;
+        }
         let rhs = self.typer().convert(rhs, element)?;
-        let data = &mut self.program.tensors[tensor];
+        let data = &mut self.program.tensors[lhs.tensor];
         if data.element != rhs.element {
             data.element = rhs.element;
             data.fill = rhs.element.zero();

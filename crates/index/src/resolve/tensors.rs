@@ -1,5 +1,14 @@
 //! Which tensors a program names, and whether they may be read and assigned
 //! where they are.
+//!
+//! A name may be assigned again. Each value is a tensor of its own; the last has
+//! the name, earlier ones a number behind it, 0 for the value that is given:
+//!
+//! ```text
+//! written                    tensors
+//! A(i) = A(i) + b(i)         A_1(i) = A_0(i) + b(i)      A_0 is given as `A`
+//! A(i) *= 2                  A(i) = A_1(i) * 2
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -8,86 +17,189 @@ use sparsec_base::{Arena, Diagnostic, ElementType, Result, Source, Span, code};
 use sparsec_format::check_order;
 
 use super::{Declaration, Declarations};
-use crate::notation::{Index, Notation, TensorUse};
+use crate::notation::{Assignment, Notation, TensorName, TensorUse};
 use crate::operator::Operator;
-use crate::program::{Program, TensorData, TensorRole};
+use crate::program::{Program, TensorData, TensorRole, TensorVar};
 
-/// The tensors of a program, in the order in which the source names them. The
-/// types and fills of results follow with their statements.
-pub(crate) fn collect(notation: &Notation, declarations: &Declarations) -> Result<Program> {
+/// The tensors that one statement names.
+#[derive(Debug)]
+pub(crate) struct Named {
+    /// The one that it assigns.
+    pub(crate) result: TensorVar,
+    /// The value that this one had before, if it had any.
+    pub(crate) before: Option<TensorVar>,
+    /// Those that it reads, by the name in the source.
+    pub(crate) read: BTreeMap<String, TensorVar>,
+}
+
+/// The tensors of a program, in the order in which the source names them, and
+/// those of each statement. The types and fills of results follow with their
+/// statements.
+pub(crate) fn collect(
+    notation: &Notation,
+    declarations: &Declarations,
+) -> Result<(Program, Vec<Named>)> {
+    let names = notation.tensor_names();
     let mut collector = Collector {
+        notation,
         source: &notation.source,
         declarations,
-        written: BTreeMap::new(),
-        read: BTreeMap::new(),
+        names: &names,
+        last: BTreeMap::new(),
+        n_assigned: BTreeMap::new(),
         tensors: Arena::new(),
     };
+    let mut named = Vec::new();
     for statement in &notation.statements {
-        collector.add(&statement.lhs, TensorRole::Result)?;
-        let mut result = Ok(());
-        statement.rhs.for_each_access(&mut |tensor| {
-            if result.is_ok() {
-                result = collector.read(notation, tensor);
-            }
-        });
-        result?;
-        collector.write(&statement.lhs)?;
+        named.push(collector.statement(statement)?);
     }
-    Ok(Program {
+    let program = Program {
         source: notation.source.clone(),
         tensors: collector.tensors,
         vars: Arena::new(),
         statements: Vec::new(),
-    })
+    };
+    Ok((program, named))
 }
 
 struct Collector<'a> {
+    notation: &'a Notation,
     source: &'a Source,
     declarations: &'a Declarations,
-    /// Where each tensor is assigned.
-    written: BTreeMap<&'a str, Span>,
-    /// Where each tensor is first read.
-    read: BTreeMap<&'a str, Span>,
-    tensors: Arena<crate::program::TensorVar, TensorData>,
+    names: &'a [TensorName],
+    /// The value that each name has now.
+    last: BTreeMap<&'a str, TensorVar>,
+    /// How often each name was assigned.
+    n_assigned: BTreeMap<&'a str, usize>,
+    tensors: Arena<TensorVar, TensorData>,
 }
 
 impl<'a> Collector<'a> {
-    /// Adds a tensor where it is first named, and checks its order.
-    fn add(&mut self, tensor: &TensorUse, role: TensorRole) -> Result<()> {
+    fn statement(&mut self, statement: &'a Assignment) -> Result<Named> {
+        let name = statement.lhs.name.text.as_str();
+        self.check_order(&statement.lhs)?;
+        let goes_on = statement.goes_on() && !self.last.contains_key(name);
+        if goes_on && self.declarations.is_given(name) {
+            self.input(&statement.lhs)?;
+        }
+        let before = self.last.get(name).copied();
+        let result = self.add(&statement.lhs, TensorRole::Result);
+        let mut read = BTreeMap::new();
+        let mut failed = Ok(());
+        statement.rhs.for_each_access(&mut |tensor| {
+            if failed.is_ok() {
+                let found = self.read(tensor);
+                failed = found.map(|found| {
+                    read.insert(tensor.name.text.clone(), found);
+                });
+            }
+        });
+        failed?;
+        // Read on the right, the value before may be named behind the left side.
+        let before = before.or_else(|| read.get(name).copied());
+        self.last.insert(name, result);
+        *self.n_assigned.entry(name).or_default() += 1;
+        Ok(Named {
+            result,
+            before,
+            read,
+        })
+    }
+
+    /// The tensor that is read here: the last value, or what is given.
+    fn read(&mut self, tensor: &'a TensorUse) -> Result<TensorVar> {
+        self.check_order(tensor)?;
+        let name = tensor.name.text.as_str();
+        match self.last.get(name) {
+            Some(last) => Ok(*last),
+            None => self.input(tensor),
+        }
+    }
+
+    /// The tensor that is given by this name.
+    fn input(&mut self, tensor: &'a TensorUse) -> Result<TensorVar> {
+        let name = tensor.name.text.as_str();
+        if self.declarations.of_input(name).is_none() {
+            return Err(self.unknown(tensor));
+        }
+        let input = self.add(tensor, TensorRole::Input);
+        self.last.insert(name, input);
+        Ok(input)
+    }
+
+    /// Checks how many indices a tensor has, here and where it was named before.
+    fn check_order(&self, tensor: &TensorUse) -> Result<()> {
         let name = &tensor.name.text;
-        let declaration = self.declarations.get(name);
         let order = tensor.indices.len();
         check_order(order).map_err(|error| error.at(self.source, tensor.span, "too many"))?;
-        if let Some(known) = self.tensors.find(|known| known.name == *name) {
-            let known = &self.tensors[known];
+        let known = self.tensors.iter().map(|(_, known)| known);
+        if let Some(known) = known.rev().find(|known| known.source_name() == *name) {
             if known.order() == order {
                 return Ok(());
             }
             let error = self.wrong_order(tensor, known.order());
             return Err(error.also(self.source, known.span, first_use(known.order())));
         }
-        if let Some(known) = declaration.and_then(Declaration::known_order)
-            && known != order
-        {
-            let error = self.wrong_order(tensor, known);
-            return Err(with_origin(error, name, declaration));
+        for declaration in [
+            self.declarations.get(name),
+            self.declarations.of_input(name),
+        ] {
+            if let Some(known) = declaration.and_then(Declaration::known_order)
+                && known != order
+            {
+                let error = self.wrong_order(tensor, known);
+                return Err(with_origin(error, name, declaration));
+            }
         }
+        Ok(())
+    }
+
+    /// Adds a tensor where a value of its name is first used.
+    fn add(&mut self, tensor: &TensorUse, role: TensorRole) -> TensorVar {
+        let name = &tensor.name.text;
+        let declaration = match role {
+            TensorRole::Input => self.declarations.of_input(name),
+            _ => self.declarations.get(name),
+        };
         let element = declaration.and_then(|known| known.element);
         let element = element.unwrap_or(ElementType::F64);
         let extents = declaration.and_then(|known| known.extents.as_ref());
         let fill = declaration.and_then(|known| known.fill?.cast(element));
+        let (name, earlier_of) = self.name_of_value(name, role);
         self.tensors.push(TensorData {
-            name: name.clone(),
+            name,
+            earlier_of,
             element,
             extents: match extents {
                 Some(extents) => extents.iter().copied().map(Some).collect(),
-                None => vec![None; order],
+                None => vec![None; tensor.indices.len()],
             },
             fill: fill.unwrap_or_else(|| element.zero()),
             role,
             span: tensor.name.span,
-        });
-        Ok(())
+        })
+    }
+
+    /// What the next value of a name is called, and the name if that is another.
+    fn name_of_value(&self, name: &str, role: TensorRole) -> (String, Option<String>) {
+        let statements = self.notation.statements.iter();
+        let n_values = statements.filter(|it| it.lhs.name.text == name).count();
+        let number = match role {
+            TensorRole::Input => 0,
+            _ => 1 + self.n_assigned.get(name).copied().unwrap_or(0),
+        };
+        if number == n_values {
+            return (name.to_owned(), None);
+        }
+        let taken = |text: &str| {
+            let mut vars = self.notation.index_variables().into_iter();
+            self.names.iter().any(|known| known.name == text) || vars.any(|var| var == text)
+        };
+        let mut numbered = format!("{name}_{number}");
+        while taken(&numbered) {
+            numbered.insert(name.len(), '_');
+        }
+        (numbered, Some(name.to_owned()))
     }
 
     fn wrong_order(&self, tensor: &TensorUse, known: usize) -> Diagnostic {
@@ -100,50 +212,24 @@ impl<'a> Collector<'a> {
         .at(self.source, tensor.span, used)
     }
 
-    fn read(&mut self, notation: &Notation, tensor: &'a TensorUse) -> Result<()> {
+    fn unknown(&self, tensor: &TensorUse) -> Diagnostic {
         let name = tensor.name.text.as_str();
-        let known = self.written.contains_key(name) || self.declarations.get(name).is_some();
-        let assigned = |text: &str| {
-            let mut statements = notation.statements.iter();
-            statements.any(|statement| statement.lhs.name.text == text)
-        };
-        if !known && !assigned(name) {
-            return Err(self.unknown(notation, tensor));
-        }
-        self.add(tensor, TensorRole::Input)?;
-        self.read.entry(name).or_insert(tensor.name.span);
-        Ok(())
-    }
-
-    fn unknown(&self, notation: &Notation, tensor: &TensorUse) -> Diagnostic {
-        let name = tensor.name.text.as_str();
-        let error = Diagnostic::new(code::UNKNOWN_TENSOR, format!("unknown tensor `{name}`"));
-        let is_index = notation.statements.iter().any(|statement| {
-            let mut found = false;
-            let mut look = |tensor: &TensorUse| {
-                let mut indices = tensor.indices.iter().flat_map(Index::vars);
-                found |= indices.any(|word| word.text == name);
-            };
-            look(&statement.lhs);
-            statement.rhs.for_each_access(&mut look);
-            found
-        });
-        if is_index && tensor.indices.is_empty() {
-            return error
-                .at(
-                    self.source,
-                    tensor.name.span,
-                    "an index variable is not a value",
-                )
+        let mut statements = self.notation.statements.iter();
+        if let Some(assigned) = statements.find(|it| it.lhs.name.text == name) {
+            let message = format!("`{name}` is read before it has a value");
+            return Diagnostic::new(code::READ_BEFORE_ASSIGNED, message)
+                .at(self.source, tensor.name.span, "read here")
+                .also(self.source, assigned.lhs.name.span, "assigned here")
                 .help(format!(
-                    "read the numbers from a tensor: `n({name})` of `-g n=dense:iota`"
+                    "give `{name}` a value to begin with, or assign it above"
                 ));
         }
+        let error = Diagnostic::new(code::UNKNOWN_TENSOR, format!("unknown tensor `{name}`"));
         let error = error.at(self.source, tensor.name.span, "no tensor has this name");
         let declared = self.declarations.tensors.keys().map(String::as_str);
-        let written = self.written.keys().copied();
+        let known = declared.chain(self.last.keys().copied());
         let functions = Operator::functions();
-        let near = closest(name, declared.chain(written))
+        let near = closest(name, known)
             .or_else(|| closest(name, functions).filter(|_| tensor.indices.len() == 1));
         match near {
             Some(meant) => error.help(format!("did you mean `{meant}`?")),
@@ -151,27 +237,6 @@ impl<'a> Collector<'a> {
                 "give it, or compute it in a statement above: `{tensor} = …`"
             )),
         }
-    }
-
-    /// Every name is assigned once, and read only after that.
-    fn write(&mut self, tensor: &'a TensorUse) -> Result<()> {
-        let name = tensor.name.text.as_str();
-        let before = match (self.read.get(name), self.written.get(name)) {
-            (_, Some(before)) => Some((*before, "assigned here already")),
-            (Some(before), None) => Some((*before, "read here already")),
-            (None, None) => None,
-        };
-        self.written.insert(name, tensor.name.span);
-        let Some((before, label)) = before else {
-            return Ok(());
-        };
-        Err(Diagnostic::new(
-            code::REDEFINED_TENSOR,
-            format!("`{name}` is assigned, but has a value already"),
-        )
-        .at(self.source, tensor.name.span, "assigned here")
-        .also(self.source, before, label)
-        .help("give the new value a name of its own"))
     }
 }
 
@@ -181,18 +246,13 @@ pub(crate) fn check_all_used(
     declarations: &Declarations,
     program: &Program,
 ) -> Result<()> {
-    let tensors: Vec<&str> = names(program.tensors.iter().map(|(_, data)| &data.name));
-    let mut vars = Vec::new();
-    for statement in &notation.statements {
-        let mut note = |tensor: &TensorUse| {
-            let indices = tensor.indices.iter().flat_map(Index::vars);
-            vars.extend(indices.map(|word| word.text.clone()));
-        };
-        note(&statement.lhs);
-        statement.rhs.for_each_access(&mut note);
-    }
-    let vars: Vec<&str> = names(vars.iter());
-    for name in declarations.tensors.keys() {
+    let tensors: Vec<&str> = program
+        .tensors
+        .iter()
+        .map(|(_, it)| it.source_name())
+        .collect();
+    let vars: Vec<&str> = notation.index_variables().into_iter().collect();
+    for name in declarations.tensors.keys().chain(declarations.given.keys()) {
         if !tensors.contains(&name.as_str()) {
             return Err(unused(notation, "tensor", name, &tensors));
         }
@@ -203,10 +263,6 @@ pub(crate) fn check_all_used(
         }
     }
     Ok(())
-}
-
-fn names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
-    names.map(String::as_str).collect()
 }
 
 fn unused(notation: &Notation, what: &str, name: &str, known: &[&str]) -> Diagnostic {

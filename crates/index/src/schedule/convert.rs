@@ -70,6 +70,7 @@ pub(super) fn apply(
     let mut converted = concrete.clone();
     let copy = converted.tensors.push(TensorData {
         name: concrete.fresh_name(&format!("{}_{suffix}", data.name)),
+        earlier_of: None,
         role: TensorRole::Input,
         ..data.clone()
     });
@@ -94,6 +95,7 @@ fn convert_result(concrete: &Concrete, format: &FormatSpec) -> Result<Concrete> 
     let mut converted = concrete.clone();
     let computed = converted.tensors.push(TensorData {
         name: concrete.fresh_name(&format!("{}_{suffix}", data.name)),
+        earlier_of: None,
         ..data
     });
     converted.result = computed;

@@ -385,6 +385,7 @@ impl Rewrite<'_> {
         let span = self.concrete.tensors[self.concrete.result].span;
         let data = TensorData {
             name: self.workspace.clone(),
+            earlier_of: None,
             element,
             extents: extents.collect(),
             fill,

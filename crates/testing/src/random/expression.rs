@@ -40,14 +40,18 @@ fn result(earlier: usize) -> impl Strategy<Value = Node> {
         .prop_map(|(number, vars)| Node::Result(number, vars))
 }
 
-/// Any expression of a statement that has so many `earlier` ones.
-pub(crate) fn any(earlier: usize) -> BoxedStrategy<Node> {
+/// One operand, result or number.
+pub(crate) fn leaf(earlier: usize) -> BoxedStrategy<Node> {
     let operand = prop_oneof![12 => operand(), 1 => (-1i64..4).prop_map(Node::Literal)];
-    let leaf = match earlier {
+    match earlier {
         0 => operand.boxed(),
         _ => prop_oneof![1 => result(earlier), 1 => operand].boxed(),
-    };
-    leaf.prop_recursive(4, 12, 3, |inner| {
+    }
+}
+
+/// Any expression of a statement that has so many `earlier` ones.
+pub(crate) fn any(earlier: usize) -> BoxedStrategy<Node> {
+    leaf(earlier).prop_recursive(4, 12, 3, |inner| {
         let pair = |symbol: &'static str, inner: BoxedStrategy<Node>| {
             (inner.clone(), inner)
                 .prop_map(move |(left, right)| Node::Infix(symbol, Box::new(left), Box::new(right)))

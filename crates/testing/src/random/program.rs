@@ -26,7 +26,15 @@ pub(crate) struct Statement {
     rhs: Node,
     /// How the result is stored, if that is said.
     format: Option<String>,
+    /// A second statement that assigns the result again.
+    again: Option<Again>,
 }
+
+/// A statement that goes on from a result: its form, and a right side.
+type Again = (&'static str, Node);
+
+/// How a result is assigned again: `L` is what the statement before assigned.
+const AGAIN: [&str; 4] = ["L = L * …", "L = … - L", "L += …", "L max= …"];
 
 /// A program with its data.
 #[derive(Clone, Debug)]
@@ -64,10 +72,17 @@ fn statement(earlier: usize) -> impl Strategy<Value = Statement> {
     (Just(vars).prop_shuffle(), 0..4usize).prop_flat_map(move |(mut lhs, order)| {
         lhs.truncate(order);
         let format = prop::option::weighted(0.6, format(order));
-        (Just(lhs), expression::any(earlier), format).prop_map(|(lhs, rhs, format)| Statement {
+        let again = (
+            prop::sample::select(AGAIN.to_vec()),
+            expression::leaf(earlier + 1),
+        );
+        let again = prop::option::weighted(0.06, again);
+        let all = (Just(lhs), expression::any(earlier), format, again);
+        all.prop_map(|(lhs, rhs, format, again)| Statement {
             lhs,
             rhs,
             format,
+            again,
         })
     })
 }
@@ -106,13 +121,20 @@ impl Case {
             .iter()
             .enumerate()
             .map(|(number, statement)| {
-                let scope = Scope {
+                let scope = |earlier: usize| Scope {
                     extents: &self.extents,
-                    earlier: &lefts[..number],
+                    earlier: &lefts[..earlier],
                 };
                 let vars = statement.lhs.iter().map(|var| VARS[*var]);
                 let left = expression::access(RESULTS[number], vars);
-                format!("{left} = {}", scope.text(&statement.rhs))
+                let first = format!("{left} = {}", scope(number).text(&statement.rhs));
+                let Some((form, node)) = &statement.again else {
+                    return first;
+                };
+                let again = form
+                    .replace('L', &left)
+                    .replace('…', &scope(number + 1).text(node));
+                format!("{first}\n{again}")
             });
         lines.collect::<Vec<String>>().join("\n")
     }
@@ -122,6 +144,9 @@ impl Case {
         let mut shapes = BTreeMap::new();
         for statement in &self.statements {
             expression::shapes(&statement.rhs, &self.extents, &mut shapes);
+            if let Some((_, again)) = &statement.again {
+                expression::shapes(again, &self.extents, &mut shapes);
+            }
         }
         shapes
     }
