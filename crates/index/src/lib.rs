@@ -52,7 +52,7 @@ pub use expr::{Access, Expr};
 pub use function::UserFunction;
 pub use index_expr::IndexExpr;
 pub use notation::Notation;
-pub use operator::Operator;
+pub use operator::{Decision, Operator};
 pub use program::{IndexVar, IndexVarData, Program, Statement, TensorData, TensorRole, TensorVar};
 pub use resolve::{Declaration, Declarations};
 pub use schedule::{Command, Schedule};

@@ -6,7 +6,7 @@
 //! only when it has run, so such temporaries carry a flag.
 
 use sparsec_base::{Kind, Scalar};
-use sparsec_index::{Access, Expr as Value, Operator, TensorVar};
+use sparsec_index::{Access, Decision, Expr as Value, Operator, TensorVar};
 use sparsec_loop::{BinaryOp, Expr, Var};
 
 use crate::statement::Lowerer;
@@ -23,7 +23,7 @@ pub(crate) enum Presence {
     When(Expr),
 }
 
-/// A temporary that annihilates what it is combined with if nothing was added
+/// A temporary that has a say in what it is combined with if nothing was added
 /// to it: `t * x(i)` is 0 then, even where `x(i)` is `NaN`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factor {
@@ -118,7 +118,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A temporary of `rhs` that may hold nothing and then annihilates.
+    /// A temporary of `rhs` that may hold nothing and then has a say.
     pub(crate) fn uncertain_factor(&self, rhs: &Value) -> Option<Factor> {
         let mut found = None;
         self.for_each_factor(rhs, &mut |access| {
@@ -140,21 +140,18 @@ impl Lowerer<'_> {
         found
     }
 
-    /// Calls `visit` on every access in an argument of floats that annihilates
-    /// where nothing in it is stored. Of other types, computing gives the same.
+    /// Calls `visit` on every access in an argument that has a say where nothing in
+    /// it is stored which computing with its value would not have: it decides the
+    /// result, as an infinity decides a sum, or leaves the other argument alone.
     pub(crate) fn for_each_factor(&self, expr: &Value, visit: &mut dyn FnMut(&Access)) {
         match expr {
             Value::Literal(_) | Value::Access(_) => {}
             Value::Cast(_, body) | Value::Reduce { body, .. } => self.for_each_factor(body, visit),
             Value::Apply { op, args } => {
+                let fills = args.iter().map(|arg| self.where_absent(arg).literal());
+                let fills: Vec<Option<Scalar>> = fills.collect();
                 for (at, arg) in args.iter().enumerate() {
-                    let element = arg.element(&self.concrete.tensors);
-                    let annihilator = op
-                        .annihilator(at, element)
-                        .filter(|_| matches!(element.kind(), Kind::Float | Kind::Complex));
-                    if annihilator
-                        .is_some_and(|value| self.where_absent(arg) == Value::Literal(value))
-                    {
+                    if has_a_say(op, &fills, at) {
                         arg.for_each_access(&mut |access| visit(access));
                     } else {
                         self.for_each_factor(arg, visit);
@@ -176,5 +173,24 @@ impl Lowerer<'_> {
             }
             _ => Some(self.concrete.tensors[access.tensor].fill),
         }
+    }
+}
+
+/// Whether an operator gives another value where argument `at` is not stored than
+/// where it is stored with the value that it has then. Of types without `NaN`
+/// it does not.
+fn has_a_say(op: &Operator, fills: &[Option<Scalar>], at: usize) -> bool {
+    let Some(fill) = fills[at] else {
+        return false;
+    };
+    let element = fill.element();
+    match element.kind() {
+        Kind::Float | Kind::Complex => {
+            let decides = |decision: &Decision| decision.args == [at];
+            // Of complex infinities, a product with 1 makes `NaN`.
+            let is_one = element.is_complex() && *op == Operator::Mul && fill == element.one();
+            is_one || op.decisions(fills).iter().any(decides)
+        }
+        _ => false,
     }
 }

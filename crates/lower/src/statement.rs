@@ -292,7 +292,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// An assignment in two versions: where a temporary holds something, and
-    /// where it does not and so annihilates what it is combined with.
+    /// where it does not and so has a say in what it is combined with.
     fn assign_by_factor(
         &mut self,
         factor: Factor,
@@ -309,7 +309,7 @@ impl<'a> Lowerer<'a> {
         let absent = rhs.map_accesses(&mut |access| {
             (access.tensor == factor.temporary).then_some(Value::Literal(factor.unstored))
         });
-        let absent = absent.simplify();
+        let absent = absent.simplify_with(&|part| self.where_absent(part).literal());
         let otherwise = self.block(|it| it.assign(lhs, reduce, &absent, bindings));
         self.builder.push(Loop::If {
             condition: Expr::Var(factor.written),

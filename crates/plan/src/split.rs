@@ -34,7 +34,7 @@ pub(crate) fn split(program: &mut Program, number: usize, formats: &mut Formats)
     let statement = program.statements[number].clone();
     let reduction = first_reduction(&statement.rhs, true);
     if reduction.is_none()
-        && let Some(rhs) = distributed(&statement.rhs)
+        && let Some(rhs) = distributed(&statement.rhs, program)
     {
         program.statements[number].rhs = rhs;
         return Some(());
@@ -57,7 +57,13 @@ pub(crate) fn split(program: &mut Program, number: usize, formats: &mut Formats)
         role: TensorRole::Result,
         span: program.tensors[statement.lhs.tensor].span,
     });
-    let format = format_of(&statement, &part, &free, formats.of(statement.lhs.tensor));
+    let format = format_of(
+        program,
+        &statement,
+        &part,
+        &free,
+        formats.of(statement.lhs.tensor),
+    );
     formats.set(temporary, format);
     let span = statement.span;
     let read = Expr::Access(Access::plain(temporary, &free, span));
@@ -131,9 +137,11 @@ fn largest_argument(expr: &Expr) -> Option<&Expr> {
 }
 
 /// A reduction of a sum as the sum of reductions, if that is the same.
-fn distributed(expr: &Expr) -> Option<Expr> {
+fn distributed(expr: &Expr, program: &Program) -> Option<Expr> {
     match expr {
-        Expr::Cast(element, body) => Some(Expr::Cast(*element, Box::new(distributed(body)?))),
+        Expr::Cast(element, body) => {
+            Some(Expr::Cast(*element, Box::new(distributed(body, program)?)))
+        }
         Expr::Reduce { op, vars, body } => {
             let Expr::Apply { op: of, args } = &**body else {
                 return None;
@@ -146,6 +154,17 @@ fn distributed(expr: &Expr) -> Option<Expr> {
                 vars.iter().all(|var| free.contains(var))
             };
             if !(adds || is_same) || args.len() < 2 || !args.iter().all(has_all) {
+                return None;
+            }
+            // One argument that is not stored may decide, as an infinity does.
+            let fills = args
+                .iter()
+                .map(|arg| arg.fill(&program.tensors, &program.vars));
+            let decisions = of.decisions(&fills.collect::<Vec<_>>());
+            if decisions
+                .iter()
+                .any(|decision| decision.args.len() < args.len())
+            {
                 return None;
             }
             let reduced = |arg: &Expr| Expr::Reduce {
@@ -190,8 +209,17 @@ fn bound_vars(expr: &Expr) -> Vec<IndexVar> {
 }
 
 /// The format of the temporary of `part`, over `vars`.
-fn format_of(statement: &Statement, part: &Expr, vars: &[IndexVar], result: &Format) -> Format {
-    let may_be_dense = result.is_all_dense() && is_term(&statement.rhs, part);
+fn format_of(
+    program: &Program,
+    statement: &Statement,
+    part: &Expr,
+    vars: &[IndexVar],
+    result: &Format,
+) -> Format {
+    let fill = part.fill(&program.tensors, &program.vars);
+    let may_be_dense = result.is_all_dense()
+        && fill.is_some_and(|fill| fill.is_zero())
+        && is_term(&statement.rhs, part);
     let kind = |var: &IndexVar| match statement.lhs.uses(*var) && may_be_dense {
         true => LevelKind::Dense,
         false => LevelKind::Compressed,

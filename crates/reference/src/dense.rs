@@ -13,7 +13,7 @@ use sparsec_tensor::Tensor;
 
 use crate::coordinate_map::CoordinateMap;
 use crate::placed;
-use crate::point::{Applied, Entry, Failure, Fold, Value, repeated};
+use crate::point::{Applied, Entry, Fold, Value, repeated};
 use crate::program::{Context, body_of, for_each_point, run, run_statement};
 use crate::rows::Rows;
 
@@ -52,14 +52,12 @@ fn statement(context: &Context<'_>) -> Result<CoordinateMap> {
     let vars = &context.statement.lhs.vars();
     let mut rows = Rows::new(vars.len());
     let mut known = Known::new();
-    let _ = unstored(context, &context.statement.rhs, &mut known);
-    let mut unstored = Err(Failure::DivisionByZero);
+    let unstored = unstored(context, &context.statement.rhs, &mut known);
     for_each_point(&context.extents_of(vars), &mut |coords| {
         let point = bind(&Point::new(), vars, coords);
         let entry = entry_at(context, &known, &context.statement.rhs, &point);
-        match entry.stored {
-            true => rows.push(coords, entry),
-            false => unstored = entry.value,
+        if entry.stored {
+            rows.push(coords, entry);
         }
     });
     context.result(rows, unstored)

@@ -101,7 +101,10 @@ pub(crate) fn apply(op: &Operator, args: &[Entry]) -> Entry {
     let stored = args.iter().any(|arg| arg.stored);
     let value = match args {
         [arg] => arg.value.and_then(|arg| evaluate(op, &[arg], stored)),
-        [left, right] => binary(op, left.value, right.value, stored),
+        [left, right] => match unchanged(op, left, right) {
+            Some(entry) => entry.value,
+            None => binary(op, left.value, right.value, stored),
+        },
         [condition, then, otherwise] => match condition.value {
             Ok(Scalar::Bool(true)) => then.value,
             Ok(_) => otherwise.value,
@@ -114,6 +117,20 @@ pub(crate) fn apply(op: &Operator, args: &[Entry]) -> Entry {
         stored,
         slack: slack(op, args, value),
     }
+}
+
+/// The argument that stays as it is, the other being an identity that is not
+/// stored: `A(i) * 1` is `A(i)` even where computing with complex infinities
+/// would not give it back.
+fn unchanged<'e>(op: &Operator, left: &'e Entry, right: &'e Entry) -> Option<&'e Entry> {
+    let is_unstored = |entry: &Entry, identity: fn(&Operator, ElementType) -> Option<Scalar>| {
+        let value = entry.value.ok().filter(|_| !entry.stored);
+        value.is_some_and(|value| identity(op, value.element()) == Some(value))
+    };
+    if is_unstored(right, Operator::right_identity) {
+        return Some(left);
+    }
+    is_unstored(left, Operator::left_identity).then_some(right)
 }
 
 /// What a part of the body of a function says of its arguments.

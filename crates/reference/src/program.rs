@@ -200,16 +200,21 @@ impl<'p> Context<'p> {
     /// where it is not stored.
     ///
     /// A result holds what is stored, and, where that differs from its fill,
-    /// what is not; that happens where the fill was not known beforehand.
+    /// what is not; that happens where the fill was not known beforehand. What
+    /// has no value where nothing is stored has to be stored everywhere.
     pub(crate) fn result(&self, rows: Rows, unstored: Value) -> Result<CoordinateMap> {
         if let Some(failure) = rows.values.iter().find_map(|value| value.err()) {
             return Err(self.diagnose(failure));
         }
         let fill = self.program.tensors[self.statement.lhs.tensor].fill;
         let extents = self.extents_of(&self.statement.lhs.vars());
+        let n = extents.iter().try_fold(1u64, |n, &e| n.checked_mul(e));
+        let is_full = n == Some(rows.len() as u64);
         let rows = match unstored {
+            _ if is_full => rows,
+            Err(failure) => return Err(self.diagnose(failure)),
             Ok(value) if !same(value, fill) => filled(&rows, &extents, value),
-            _ => rows,
+            Ok(_) => rows,
         };
         Ok(CoordinateMap {
             extents,

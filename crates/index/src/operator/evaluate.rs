@@ -73,6 +73,10 @@ impl Operator {
                 false => power(self, once, n),
             };
         }
+        if *self == Self::Mul && element.is_complex() {
+            // Of infinities, a product with 1 is not the same.
+            return power(self, self.evaluate(&[identity, value])?, n);
+        }
         if n == 1 || self.is_idempotent(element) {
             return Some(value);
         }
