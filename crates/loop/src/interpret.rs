@@ -69,11 +69,24 @@ pub enum Outcome {
 }
 
 /// What a run may do.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// How many statements and loop iterations it may take; `None` for any
     /// number.
     pub max_steps: Option<u64>,
+    /// Whether the system can give so many bytes more: systems promise more
+    /// than they have.
+    pub can_give: fn(u64) -> bool,
+}
+
+/// Any number of steps, and as much memory as the system promises.
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_steps: None,
+            can_give: |_| true,
+        }
+    }
 }
 
 /// Runs `function`, which must be [valid](crate::verify()), on `arguments`.
@@ -90,7 +103,7 @@ pub fn interpret(
         kind: FaultKind::Signature(why),
         statement: String::new(),
     })?;
-    let mut machine = Machine::new(function, options.max_steps);
+    let mut machine = Machine::new(function, options);
     for (argument, data) in function.arguments.iter().zip(arguments.iter_mut()) {
         for (&var, &extent) in argument.extents.iter().zip(&data.extents) {
             machine.set_extent(var, extent);

@@ -31,6 +31,7 @@ fn run(body: &str) -> (Result<Outcome, Fault>, Vec<Entries>) {
     ];
     let options = Options {
         max_steps: Some(1000),
+        ..Options::default()
     };
     let outcome = interpret(&function(body), &mut arguments, &options);
     (outcome, arguments.swap_remove(0).buffers)

@@ -19,6 +19,7 @@ fn run(function: &Function) -> (Outcome, Vec<ArgumentData>) {
 fn run_on(function: &Function, mut arguments: Vec<ArgumentData>) -> (Outcome, Vec<ArgumentData>) {
     let options = Options {
         max_steps: Some(1_000_000),
+        ..Options::default()
     };
     let outcome = interpret(function, &mut arguments, &options)
         .unwrap_or_else(|fault| panic!("{fault}\n{function}"));

@@ -8,12 +8,20 @@ use sparsec_parallel::Memory;
 use sparsec_tensor::{Array, with_element};
 
 use crate::kernel::KernelArgument;
+use crate::memory_left::can_give;
 
 /// Runs `function`. The arguments fit its signature.
 pub(crate) fn launch(
     function: &Function,
     arguments: &mut [KernelArgument<'_>],
 ) -> Result<(), Failure> {
+    if !can_give(copied_bytes(function, arguments)) {
+        return Err(Failure::OutOfMemory);
+    }
+    let options = Options {
+        can_give,
+        ..Options::default()
+    };
     let mut data: Vec<ArgumentData> = arguments
         .iter()
         .zip(&function.arguments)
@@ -30,7 +38,7 @@ pub(crate) fn launch(
                 .collect(),
         })
         .collect();
-    match interpret(function, &mut data, &Options::default()) {
+    match interpret(function, &mut data, &options) {
         Ok(Outcome::Done) => {}
         Ok(Outcome::Failed(failure)) => return Err(failure),
         Err(fault) => panic!("`{}`: {fault}", function.name),
@@ -63,6 +71,18 @@ pub(crate) fn launch(
         }
     }
     Ok(())
+}
+
+/// What the copies of arrays take, with a byte for each entry to be written that
+/// says whether it was.
+fn copied_bytes(function: &Function, arguments: &[KernelArgument<'_>]) -> u64 {
+    let given = arguments.iter().zip(&function.arguments);
+    let arrays = given.flat_map(|(given, wanted)| given.arrays().iter().zip(&wanted.buffers));
+    let bytes = arrays.map(|(array, &buffer)| {
+        let defined = usize::from(function.buffers[buffer].access == Access::Write);
+        array.len().saturating_mul(array.element().size() + defined) as u64
+    });
+    bytes.fold(0, u64::saturating_add)
 }
 
 macro_rules! arrays {

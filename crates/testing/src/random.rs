@@ -82,6 +82,8 @@ impl Random {
             cases: 1,
             failure_persistence: None,
             max_shrink_iters: 4000,
+            // In milliseconds.
+            max_shrink_time: 60_000,
             ..Config::default()
         };
         let mut bytes = [7; 32];

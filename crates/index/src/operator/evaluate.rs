@@ -51,8 +51,15 @@ impl Operator {
     /// As [`evaluate_unstored`](Self::evaluate_unstored), where no argument alone
     /// decides.
     pub(super) fn evaluate_undecided(&self, args: &[Scalar]) -> Option<Scalar> {
-        match self {
-            Self::Defined(function) => function.evaluate(args, false),
+        match (self, args) {
+            (Self::Defined(function), _) => function.evaluate(args, false),
+            // Computing with complex infinities would not leave them alone.
+            (_, [kept, one]) if self.right_identity(one.element()) == Some(*one) => {
+                Some(plain(*kept))
+            }
+            (_, [one, kept]) if self.left_identity(one.element()) == Some(*one) => {
+                Some(plain(*kept))
+            }
             _ => self.evaluate(args).map(plain),
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Scalar};
 
+use super::Options;
 use super::entries::Entries;
 use super::fault::{Fault, FaultKind};
 use super::memory::Memory;
@@ -41,12 +42,12 @@ pub(super) struct Machine<'f> {
     function: &'f Function,
     vars: Vec<Option<Scalar>>,
     memory: Vec<Memory>,
-    max_steps: u64,
+    options: Options,
     steps: u64,
 }
 
 impl<'f> Machine<'f> {
-    pub(super) fn new(function: &'f Function, max_steps: Option<u64>) -> Self {
+    pub(super) fn new(function: &'f Function, options: &Options) -> Self {
         Self {
             function,
             vars: vec![None; function.vars.len()],
@@ -55,7 +56,7 @@ impl<'f> Machine<'f> {
                 .iter()
                 .map(|(_, kind)| Memory::new(kind.access, Entries::empty(kind.storage)))
                 .collect(),
-            max_steps: max_steps.unwrap_or(u64::MAX),
+            options: *options,
             steps: 0,
         }
     }
@@ -106,8 +107,8 @@ impl<'f> Machine<'f> {
 
     fn step(&mut self) -> Run<()> {
         self.steps += 1;
-        if self.steps > self.max_steps {
-            return Err(FaultKind::StepLimit(self.max_steps).into());
+        if let Some(max_steps) = self.options.max_steps.filter(|max| self.steps > *max) {
+            return Err(FaultKind::StepLimit(max_steps).into());
         }
         Ok(())
     }
@@ -354,7 +355,9 @@ impl<'f> Machine<'f> {
     }
 
     fn extend_to(&mut self, buffer: Buffer, len: usize) -> Run<()> {
-        if self.memory[buffer.index()].extend_to(len) {
+        let memory = &mut self.memory[buffer.index()];
+        let bytes = memory.bytes_to_extend(len);
+        if (self.options.can_give)(bytes) && memory.extend_to(len) {
             return Ok(());
         }
         Err(Failure::OutOfMemory.into())

@@ -78,6 +78,12 @@ impl Memory {
             .map(|n| start + n)
     }
 
+    /// What room for `len` entries takes that there is none for yet.
+    pub(super) fn bytes_to_extend(&self, len: usize) -> u64 {
+        let entry = self.entries.element().size() + usize::from(self.defined.is_some());
+        len.saturating_sub(self.len()).saturating_mul(entry) as u64
+    }
+
     /// Makes room for `len` entries; `false` if there is no memory.
     pub(super) fn extend_to(&mut self, len: usize) -> bool {
         if !self.entries.extend_to(len) {

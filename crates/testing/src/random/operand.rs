@@ -47,7 +47,12 @@ pub(crate) fn any(order: usize) -> impl Strategy<Value = Operand> {
         1 => prop::sample::select(vec![ElementType::C64, ElementType::C128]),
     ];
     let density = prop::sample::select(vec![0.0, 0.1, 0.4, 0.8, 1.0]);
-    let fill = prop::sample::select(vec![0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    let fill = prop_oneof![
+        10 => Just(0.0),
+        2 => Just(1.0),
+        // Of types without infinities: 0.
+        2 => prop::sample::select(vec![f64::INFINITY, f64::NEG_INFINITY]),
+    ];
     let all = (format(order), element, density, 0..1000u64, fill);
     all.prop_map(|(format, element, density, seed, fill)| Operand {
         format,
