@@ -41,6 +41,7 @@ mod coordinate;
 mod deal;
 mod face;
 mod format;
+mod level_space;
 mod map;
 mod nearest;
 mod order;

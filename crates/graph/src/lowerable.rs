@@ -244,7 +244,12 @@ impl Check<'_> {
             }
             let wanted = levels[..=number].iter();
             let mut wanted: Vec<_> = wanted.map(|level| lhs.var(level.mode())).collect();
-            let mut in_order = self.concrete.in_order(loops);
+            // What names the variables of loops is written as they come.
+            let made = |var: &IndexVar| self.concrete.made_by(*var).is_some();
+            let mut in_order = match lhs.vars().iter().any(made) {
+                true => loops.iter().copied().map(Some).collect(),
+                false => self.concrete.in_order(loops),
+            };
             in_order.truncate(number + 1);
             let n_free = n_free.min(in_order.len());
             wanted[..n_free].sort();
@@ -279,6 +284,11 @@ impl Check<'_> {
             }
         });
         let is_unknown = |var: &&IndexVar| self.concrete.vars[**var].extent.is_none();
+        // Those that others are computed from end where these do.
+        for var in self.concrete.stmt.loops() {
+            used.extend(self.concrete.originals(var));
+            alone.extend(self.concrete.made_by(var).map(|_| var));
+        }
         let Some(&var) = used.difference(&alone).find(is_unknown) else {
             return Ok(());
         };

@@ -111,7 +111,13 @@ impl Check<'_> {
             }
         }
         match &steps {
-            Steps::Coordinates | Steps::Blocks => {}
+            // Variables that are computed here are looked up.
+            Steps::Coordinates => {
+                let mut new = self.concrete.newly_bound(loops, var);
+                new.retain(|known| *known != var);
+                self.searched(&new, None, body, var)?;
+            }
+            Steps::Blocks => {}
             Steps::Stretch(original) => self.searched(&[*original], None, body, var)?,
             Steps::Positions(number) => {
                 let tensor = match &self.concrete.clauses[*number].clause {
@@ -240,9 +246,12 @@ impl Check<'_> {
 
     /// A workspace over derived variables knows nothing of what is stored.
     fn workspaces(&self, lhs: &Access, accesses: &[&Access]) -> Result<()> {
+        let is_workspace =
+            |access: &Access| self.concrete.tensors[access.tensor].role == TensorRole::Workspace;
         let is_sparse = self.concrete.tensors[lhs.tensor].role != TensorRole::Workspace
             && !self.formats.of(lhs.tensor).is_all_dense();
-        for access in accesses.iter().copied().chain([lhs]) {
+        let temporaries = accesses.iter().copied().chain([lhs]);
+        for access in temporaries.filter(|access| is_workspace(access)) {
             let vars = access.vars();
             let derived = vars
                 .iter()

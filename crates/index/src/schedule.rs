@@ -18,6 +18,7 @@
 //! | `loopfuse(i)`                    | makes one loop of those around the sides of a `where`    |
 //! | `convert(A(i,k), FORMAT)`        | reads these accesses from a copy of `A` in another format |
 //! | `convert(A, FORMAT)`             | reads every access of `A` from such a copy               |
+//! | `levels(A, FORMAT)`              | names the coordinates of levels in accesses of `A`, which is stored so |
 //!
 //! A schedule is a list of commands, separated by newlines or `;`. Planning
 //! states its choices as commands, so that every plan can be printed, changed
@@ -38,7 +39,8 @@
 //! [`workspace`](crate::workspace).
 //!
 //! Loops over derived variables leave accesses as they are: a clause behind the
-//! statement says where their variables come from ([`Clause`]).
+//! statement says where their variables come from ([`Clause`]). Only what is one of
+//! them is named so: after `split(i, i0, i1, 4)` the coordinate `i // 4` is `i0`.
 //!
 //! Reordering loops and collecting in workspaces changes the order in which
 //! values are reduced and nothing else: reductions commute.
@@ -49,6 +51,7 @@ mod convert;
 mod expression;
 mod fission;
 mod fuse;
+mod levels;
 mod mark;
 mod parallelize;
 mod parse;
@@ -129,6 +132,13 @@ pub enum Command {
         /// The format of the copy.
         format: FormatSpec,
     },
+    /// `levels(A, FORMAT)`
+    Levels {
+        /// The tensor.
+        tensor: Name,
+        /// How it is stored.
+        format: FormatSpec,
+    },
 }
 
 /// Commands in the order in which they are applied.
@@ -189,6 +199,7 @@ impl fmt::Display for Command {
                 }
                 write!(f, ", {format})")
             }
+            Self::Levels { tensor, format } => write!(f, "levels({tensor}, {format})"),
         }
     }
 }

@@ -180,6 +180,14 @@ impl Lowerer<'_> {
         }
     }
 
+    /// How many coordinates a block has, where `var` is within one of a fixed size.
+    pub(crate) fn size_of_block_of(&self, var: IndexVar) -> Option<u64> {
+        match self.concrete.made_by(var)? {
+            Clause::Split { inner, size, .. } if *inner == var => Some(*size),
+            _ => None,
+        }
+    }
+
     /// The extent of a variable that a clause made.
     pub(crate) fn derived_extent(&self, var: IndexVar) -> Option<Expr> {
         let known = self
@@ -242,34 +250,122 @@ impl Lowerer<'_> {
         self.marked_loop(v, Expr::int(0), hi, mark, |it| {
             let mut inner = bindings.clone();
             inner.coordinates.insert(var, Expr::Var(v));
-            let mut within: Option<Expr> = None;
-            for derived in &new[1..] {
-                let (value, is_bounded) = it.computed(*derived, &inner);
-                let i = it.coordinate(*derived);
-                it.builder.declare(i, value);
-                inner.coordinates.insert(*derived, Expr::Var(i));
-                if !is_bounded {
-                    let fits = Expr::Var(i).less(it.extent(*derived));
-                    within = Some(match within {
-                        None => fits,
-                        Some(within) => within.and(fits),
-                    });
-                }
-            }
-            let mut write = |it: &mut Self| {
-                it.advance(&mut inner);
-                it.found(body, &inner);
-            };
-            let Some(condition) = within else {
-                return write(it);
-            };
-            let then = it.block(write);
-            it.builder.push(Loop::If {
-                condition,
-                then,
-                otherwise: Block::new(),
+            it.with_computed(&new[1..], false, inner, &mut |it, inner| {
+                it.found(body, inner);
             });
         });
+    }
+
+    /// Binds variables to what they are computed as from those that are bound,
+    /// and writes what is to run where all of them are below their extents.
+    fn with_computed(
+        &mut self,
+        vars: &[IndexVar],
+        are_bounded: bool,
+        mut bindings: Bindings,
+        write: &mut dyn FnMut(&mut Self, &Bindings),
+    ) {
+        let mut within: Option<Expr> = None;
+        for var in vars {
+            let (value, is_bounded) = self.computed(*var, &bindings);
+            let i = self.coordinate(*var);
+            self.builder.declare(i, value);
+            bindings.coordinates.insert(*var, Expr::Var(i));
+            if !is_bounded && !are_bounded {
+                let fits = Expr::Var(i).less(self.extent(*var));
+                within = Some(match within {
+                    None => fits,
+                    Some(within) => within.and(fits),
+                });
+            }
+        }
+        let mut write = |it: &mut Self| {
+            it.advance(&mut bindings);
+            write(it, &bindings);
+        };
+        let Some(condition) = within else {
+            return write(self);
+        };
+        let then = self.block(write);
+        self.builder.push(Loop::If {
+            condition,
+            then,
+            otherwise: Block::new(),
+        });
+    }
+
+    /// The body of a loop over coordinates of a level, where variables that are
+    /// computed from them are bound with it, and the levels of the result that
+    /// store these.
+    pub(crate) fn computing(
+        &mut self,
+        body: &Stmt,
+        bindings: Bindings,
+        write: &mut dyn FnMut(&mut Self, &Bindings),
+    ) {
+        let new = match bindings.loops.split_last() {
+            Some((var, outer)) => self.concrete.newly_bound(outer, *var),
+            None => Vec::new(),
+        };
+        let is_bound = |var: &IndexVar| bindings.coordinates.contains_key(var);
+        let new: Vec<IndexVar> = new.into_iter().filter(|var| !is_bound(var)).collect();
+        if new.is_empty() {
+            return write(self, &bindings);
+        }
+        let last = bindings.loops.last().copied();
+        let are_bounded = last.is_some_and(|var| bindings.ranges.contains_key(&var));
+        self.with_computed(&new, are_bounded, bindings, &mut |it, bindings| {
+            it.with_results(&new, body, bindings, write);
+        });
+    }
+
+    /// As [`Lowerer::with_result`], for several variables of one loop.
+    fn with_results(
+        &mut self,
+        vars: &[IndexVar],
+        body: &Stmt,
+        bindings: &Bindings,
+        write: &mut dyn FnMut(&mut Self, &Bindings),
+    ) {
+        let Some((var, rest)) = vars.split_first() else {
+            return write(self, bindings);
+        };
+        self.reserve(*var, body, Expr::int(1));
+        self.with_result(*var, body, bindings, |it, bindings| {
+            it.with_results(rest, body, bindings, write);
+        });
+    }
+
+    /// Where a loop within blocks goes on, in the last of which there may be
+    /// less than in others; `None` where that is not asked for here.
+    pub(crate) fn within_last_block(
+        &mut self,
+        var: IndexVar,
+        bindings: &Bindings,
+    ) -> Option<Range> {
+        let (above, outer, size) = match self.concrete.made_by(var)? {
+            Clause::Split {
+                var: above,
+                outer,
+                inner,
+                size,
+            } if *inner == var => (*above, *outer, *size),
+            _ => return None,
+        };
+        let block = bindings.coordinates.get(&outer)?.clone();
+        if self.concrete.made_by(above).is_some() || self.divides(var, above) {
+            return None;
+        }
+        let size = Expr::int(size as i64);
+        let rest = self
+            .extent(above)
+            .binary(BinaryOp::Sub, block.mul(size.clone()));
+        let name = format!("{}_hi", self.concrete.vars[var].name);
+        Some(Range {
+            lo: Expr::int(0),
+            hi: self.bound(&name, rest.binary(BinaryOp::Min, size)),
+            bases: vec![(var, Expr::int(0))],
+        })
     }
 
     /// The value of a variable from those that it was made into, and whether

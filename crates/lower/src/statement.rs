@@ -242,6 +242,11 @@ impl<'a> Lowerer<'a> {
 
     /// The extent of one mode of an access; of a workspace, that of its variable.
     pub(crate) fn mode_extent(&self, access: &Access, mode: usize) -> Expr {
+        // A level of places in blocks has as many as a block.
+        let place = access.var(mode).and_then(|var| self.size_of_block_of(var));
+        if let Some(size) = place {
+            return Expr::int(size as i64);
+        }
         match self.tensors.get(&access.tensor) {
             Some(arrays) => Expr::Var(arrays.extents[mode]),
             None => self.extent(access.var(mode).expect("workspaces have plain variables")),

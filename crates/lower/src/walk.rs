@@ -91,6 +91,12 @@ impl Lowerer<'_> {
     pub(crate) fn over(&mut self, var: IndexVar, body: &Stmt, bindings: &Bindings) {
         let lattice = Lattice::of(&space(self.scope(), body, var));
         let walked: Vec<Operand> = lattice.operands().into_iter().collect();
+        let mut bindings = bindings.clone();
+        if lattice.everything && !bindings.ranges.contains_key(&var) {
+            let within = self.within_last_block(var, &bindings);
+            bindings.ranges.extend(within.map(|range| (var, range)));
+        }
+        let bindings = &bindings;
         if lattice.everything {
             self.over_everything(var, body, bindings, &lattice, &walked);
         } else if let ([point], [operand]) = (&lattice.points[..], &walked[..]) {
@@ -449,6 +455,6 @@ impl Lowerer<'_> {
             inner.cursors.insert(walker.operand, cursor);
         }
         self.advance(&mut inner);
-        self.found(&body, &inner);
+        self.computing(&body, inner, &mut |it, inner| it.found(&body, inner));
     }
 }

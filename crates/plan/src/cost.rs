@@ -11,6 +11,7 @@
 //!
 //! Among equals the first candidate wins, which is nearest the naive order.
 
+use sparsec_format::Level;
 use sparsec_graph::operand::{Nested, for_each_nested, level_at};
 use sparsec_graph::{Formats, Operands};
 use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
@@ -56,7 +57,7 @@ pub fn cost(concrete: &Concrete, formats: &Formats, traffic: u64) -> Cost {
                     .copied()
                     .chain([lhs])
                     .filter(|access| {
-                        !is_workspace(access) && is_strided(access, *innermost, formats)
+                        !is_workspace(access) && is_strided(access, *innermost, concrete, formats)
                     })
                     .count();
             }
@@ -66,10 +67,11 @@ pub fn cost(concrete: &Concrete, formats: &Formats, traffic: u64) -> Cost {
                     .any(|access| operands.is_sparse_at(access, *var, formats) == Some(true))
             };
             for (at, var) in loops.iter().enumerate() {
-                let begins_walk = walked(var)
-                    || accesses
-                        .iter()
-                        .any(|access| formats.of(access.tensor).has_sparse() && access.uses(*var));
+                if walked(var) {
+                    continue;
+                }
+                let leads = |access: &&Access| leads_to_walk(access, *var, concrete, formats);
+                let begins_walk = accesses.iter().any(leads);
                 if !begins_walk {
                     cost.repeated_walks +=
                         loops[at + 1..].iter().filter(|inner| walked(inner)).count();
@@ -80,11 +82,36 @@ pub fn cost(concrete: &Concrete, formats: &Formats, traffic: u64) -> Cost {
     cost
 }
 
+/// Whether a walk over stored coordinates of `access` begins below `var`, rather
+/// than ending above the level of it.
+fn leads_to_walk(access: &Access, var: IndexVar, concrete: &Concrete, formats: &Formats) -> bool {
+    let format = formats.of(access.tensor);
+    let bound = moved(concrete, var);
+    let levels = format.levels();
+    let uses = |level: &Level| {
+        let index = &access.indices[level.mode()];
+        bound.iter().any(|var| index.uses(*var))
+    };
+    let first = levels.iter().position(uses);
+    first.is_some_and(|first| levels[first..].iter().any(|level| !level.is_full()))
+}
+
 /// Whether a loop over `var` goes through the values of `access` in steps:
 /// a full level other than the last stores `var`.
-fn is_strided(access: &Access, var: IndexVar, formats: &Formats) -> bool {
+fn is_strided(access: &Access, var: IndexVar, concrete: &Concrete, formats: &Formats) -> bool {
     let format = formats.of(access.tensor);
-    level_at(access, var, format).is_some_and(|(number, level)| {
-        level.kind.capabilities().full && number + 1 != format.levels().len()
+    moved(concrete, var).into_iter().any(|var| {
+        level_at(access, var, format).is_some_and(|(number, level)| {
+            level.kind.capabilities().full && number + 1 != format.levels().len()
+        })
     })
+}
+
+/// The variables that move with a loop.
+fn moved(concrete: &Concrete, var: IndexVar) -> Vec<IndexVar> {
+    let mut moved = concrete.originals(var);
+    if !moved.contains(&var) {
+        moved.push(var);
+    }
+    moved
 }

@@ -4,11 +4,12 @@
 //! plan that was found is one that replays. What the commands add (copies in
 //! other formats, workspaces) gets its format here.
 
-use sparsec_base::{Result, Source};
-use sparsec_format::{Format, Level, LevelKind, Widths};
+use sparsec_base::{Diagnostic, Result, Source, code};
+use sparsec_format::{Format, FormatSpec, Level, LevelKind, Widths};
 use sparsec_graph::lowerable::is_irregular;
 use sparsec_graph::{Formats, lowerable, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
+use sparsec_index::schedule::Name;
 use sparsec_index::{
     Access, Command, Concrete, Expr, IndexVar, Schedule, TensorRole, TensorVar, WorkspaceKind,
 };
@@ -17,17 +18,21 @@ use crate::estimate::{self, Counts, Estimate, Use};
 use crate::search::{Conversion, Plan};
 
 /// A statement being planned.
+#[derive(Clone)]
 pub(crate) struct Draft<'a> {
     given: &'a Formats,
     counts: Counts<'a>,
     schedule: Schedule,
-    concrete: Concrete,
-    /// Formats of the tensors that commands added.
-    added: Vec<(TensorVar, Format)>,
+    pub(crate) concrete: Concrete,
+    /// The formats of all tensors but workspaces.
+    pub(crate) formats: Formats,
     conversions: Vec<Conversion>,
     /// Bytes that conversions and workspaces of several modes move.
     pub(crate) traffic: f64,
+    /// Bytes that conversions of what kernels do not walk move.
+    pub(crate) foreign: f64,
     converts_result: Option<Format>,
+    levels_of_result: Option<Format>,
 }
 
 impl<'a> Draft<'a> {
@@ -36,15 +41,17 @@ impl<'a> Draft<'a> {
             given,
             counts,
             traffic: 0.0,
+            foreign: 0.0,
             schedule: Schedule::default(),
             concrete,
-            added: Vec::new(),
+            formats: given.clone(),
             conversions: Vec::new(),
             converts_result: None,
+            levels_of_result: None,
         }
     }
 
-    fn say(&mut self, text: String) -> Result<()> {
+    pub(crate) fn say(&mut self, text: String) -> Result<()> {
         let schedule =
             Schedule::parse_with(&Source::new("schedule", text), &self.concrete.functions())?;
         schedule
@@ -65,14 +72,46 @@ impl<'a> Draft<'a> {
                 .concrete
                 .tensor(&tensor.word.text)
                 .expect("applied to a tensor");
+            if self.is_view(from) {
+                let message = format!("`{tensor}` is another tensor, seen by its levels");
+                return Err(Diagnostic::new(code::ILLEGAL_COMMAND, message)
+                    .at(&tensor.source, tensor.word.span, "converted here")
+                    .help("convert the tensor itself, and leave out `levels`"));
+            }
             for to in self.concrete.tensors.ids().skip(before) {
                 let format = format.resolve(self.concrete.tensors[to].order())?;
-                self.added.push((to, format.clone()));
-                self.conversions.push(Conversion { from, to, format });
+                self.formats.set(to, format.clone());
+                self.conversions.push(Conversion {
+                    from,
+                    to,
+                    format,
+                    is_view: false,
+                });
+            }
+        }
+        if let Command::Levels { tensor, format } = &command {
+            let of = self.concrete.tensor(&tensor.word.text);
+            let from = of.expect("applied to a tensor");
+            let format = self.level_space(tensor, format, from)?;
+            for to in self.concrete.tensors.ids().skip(before) {
+                self.formats.set(to, format.clone());
+                self.conversions.push(Conversion {
+                    from,
+                    to,
+                    format: format.clone(),
+                    is_view: true,
+                });
             }
         }
         self.schedule.0.push(command);
         Ok(())
+    }
+
+    /// Whether a tensor is another one, seen by its levels.
+    pub(crate) fn is_view(&self, tensor: TensorVar) -> bool {
+        self.conversions
+            .iter()
+            .any(|it| it.is_view && it.to == tensor)
     }
 
     /// Takes in a command that has the result computed in another tensor.
@@ -84,27 +123,57 @@ impl<'a> Draft<'a> {
             let known = self.given.assembled(result);
             let known = known.filter(|known| known.arranges_like(&format));
             self.converts_result = self.format(result).cloned();
-            self.added
-                .push((computed, known.cloned().unwrap_or(format)));
+            let format = known.cloned().unwrap_or(format);
+            self.formats.set(computed, format);
+        }
+        if let Command::Levels { tensor, format } = &command {
+            self.levels_of_result = self.format(result).cloned();
+            let levels = self.level_space(tensor, format, result)?;
+            // As wide as what would be assembled in its place.
+            let widths = self.given.assembled(result).map(Format::widths);
+            let widths = widths.filter(|_| levels.widths() == Widths::default());
+            let widths = widths.unwrap_or(levels.widths());
+            self.formats.set(computed, levels.with_widths(widths));
         }
         self.schedule.0.push(command);
         Ok(())
     }
 
+    /// The format of the levels of a tensor, which a command says to be stored so.
+    fn level_space(&self, said: &Name, stored: &FormatSpec, tensor: TensorVar) -> Result<Format> {
+        let format = self.format(tensor).expect("every tensor has a format");
+        if !format.arranges_like(&stored.resolve(format.order())?) {
+            let message = format!("`{said}` is stored in another format");
+            return Err(Diagnostic::new(code::NO_LEVEL_COORDINATES, message)
+                .at(&said.source, said.word.span, "not stored so")
+                .help(format!("write `levels({said}, {format})`")));
+        }
+        let Some(levels) = format.level_space().filter(Format::is_native) else {
+            let message = format!("kernels do not walk the levels of `{said}`");
+            return Err(Diagnostic::new(code::NO_LEVEL_COORDINATES, message)
+                .at(&said.source, said.word.span, "seen by its levels here")
+                .note(format!("the format is `{format}`"))
+                .help(format!("convert it: `convert({said}, FORMAT)`")));
+        };
+        Ok(levels)
+    }
+
     /// Converts what kernels cannot read or write as it is, unless commands before
     /// have done so.
     pub(crate) fn convert_foreign(&mut self) -> Result<()> {
-        let mut reads: Vec<TensorVar> = Vec::new();
+        let mut reads: Vec<(TensorVar, Access)> = Vec::new();
         self.concrete.stmt.for_each_assign(&mut |_, _, rhs| {
             rhs.for_each_access(&mut |access| {
                 let format = self.format(access.tensor);
                 let is_foreign = format.is_some_and(|format| !format.is_native());
-                if is_foreign && !reads.contains(&access.tensor) {
-                    reads.push(access.tensor);
+                let is_known = reads.iter().any(|(known, _)| *known == access.tensor);
+                if is_foreign && !is_known {
+                    reads.push((access.tensor, access.clone()));
                 }
             });
         });
-        for tensor in reads {
+        for (tensor, access) in reads {
+            self.foreign += estimate::conversion(self.estimate().n_stored(&access));
             let name = &self.concrete.tensors[tensor].name;
             let nearest = self.nearest(tensor, Formats::walked);
             self.say(format!("convert({name}, {nearest})"))?;
@@ -114,6 +183,13 @@ impl<'a> Draft<'a> {
             .format(result)
             .is_some_and(|format| !format.is_assembled())
         {
+            let mut entries = 0.0;
+            self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+                if lhs.tensor == result {
+                    entries += self.estimate().computed(rhs, &lhs.vars());
+                }
+            });
+            self.foreign += estimate::conversion(entries);
             let name = &self.concrete.tensors[result].name;
             let nearest = self.nearest(result, Formats::assembled);
             self.say(format!("convert({name}, {nearest})"))?;
@@ -173,7 +249,11 @@ impl<'a> Draft<'a> {
         else {
             return Ok(());
         };
-        let is_reduced = |var: &IndexVar| !lhs.uses(*var);
+        // What is computed from a loop is that loop's.
+        let is_reduced = |var: &IndexVar| {
+            let originals = self.concrete.originals(*var);
+            !lhs.uses(*var) && !originals.iter().any(|var| lhs.uses(*var))
+        };
         let Some(first) = loops.iter().position(is_reduced) else {
             return Ok(());
         };
@@ -208,7 +288,7 @@ impl<'a> Draft<'a> {
         self.say(said)?;
         let added = self.concrete.tensor(&workspace);
         let is_listed = added.is_some_and(|added| {
-            workspace_kind(&self.concrete, &self.formats(), added) == WorkspaceKind::Listed
+            workspace_kind(&self.concrete, &self.formats, added) == WorkspaceKind::Listed
         });
         if is_listed && !inside.is_empty() && kind == WorkspaceKind::Hashed {
             (self.concrete, self.schedule) = before;
@@ -235,8 +315,9 @@ impl<'a> Draft<'a> {
     fn estimate(&self) -> Estimate<'_> {
         Estimate {
             concrete: &self.concrete,
-            formats: self.given,
+            formats: &self.formats,
             counts: self.counts,
+            conversions: &self.conversions,
         }
     }
 
@@ -245,24 +326,12 @@ impl<'a> Draft<'a> {
     }
 
     fn format(&self, tensor: TensorVar) -> Option<&Format> {
-        let added = self.added.iter().find(|(known, _)| *known == tensor);
-        added
-            .map(|(_, format)| format)
-            .or_else(|| self.given.get(tensor))
-    }
-
-    /// The formats of all tensors but workspaces.
-    fn formats(&self) -> Formats {
-        let mut formats = self.given.clone();
-        for (tensor, format) in &self.added {
-            formats.set(*tensor, format.clone());
-        }
-        formats
+        self.formats.get(tensor)
     }
 
     /// The plan, if it can be lowered.
     pub(crate) fn finish(self) -> Result<Plan> {
-        let mut formats = self.formats();
+        let mut formats = self.formats.clone();
         for (tensor, data) in self.concrete.tensors.iter() {
             if data.role == TensorRole::Workspace {
                 let kind = workspace_kind(&self.concrete, &formats, tensor);
@@ -276,6 +345,7 @@ impl<'a> Draft<'a> {
             formats,
             conversions: self.conversions,
             converts_result: self.converts_result,
+            levels_of_result: self.levels_of_result,
         })
     }
 }

@@ -29,6 +29,8 @@
 use sparsec_graph::Formats;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, WorkspaceKind};
 
+use crate::search::Conversion;
+
 /// The extent of a mode of which nothing is known.
 const UNKNOWN_EXTENT: f64 = 10_000.0;
 /// How many entries an operand of which nothing is known stores for each
@@ -61,6 +63,8 @@ pub(crate) struct Estimate<'a> {
     pub formats: &'a Formats,
     /// How many entries they store.
     pub counts: Counts<'a>,
+    /// Which tensors are others, seen by their levels.
+    pub conversions: &'a [Conversion],
 }
 
 /// What is asked of a workspace.
@@ -79,7 +83,7 @@ pub(crate) struct Use {
 impl Estimate<'_> {
     /// How many points some loops have together.
     pub(crate) fn points(&self, vars: &[IndexVar]) -> f64 {
-        product(vars.iter().map(|var| self.concrete.vars[*var].extent))
+        product(vars.iter().map(|var| self.concrete.extent(*var)))
     }
 
     /// At how many points of these loops an expression is computed.
@@ -99,8 +103,11 @@ impl Estimate<'_> {
             return all;
         }
         let first = product(data.extents.iter().copied().take(1));
-        let is_input = data.role == TensorRole::Input;
-        let count = is_input.then(|| (self.counts)(data.source_name()));
+        let mut seen = self.conversions.iter();
+        let seen = seen.find(|it| it.is_view && it.to == access.tensor);
+        let counted = seen.map_or(data, |it| &self.concrete.tensors[it.from]);
+        let is_input = counted.role == TensorRole::Input;
+        let count = is_input.then(|| (self.counts)(counted.source_name()));
         let stored = match count.flatten() {
             Some(count) => count as f64,
             None => UNKNOWN_FIBER * first,

@@ -18,6 +18,7 @@
 //! | [`order`]  | candidate orders of the loops                               |
 //! | [`search`] | from a statement to its best schedule                       |
 //! | [`program`] | all statements of a program, split where that is needed     |
+//! | `levels`   | loops over what levels store, where that is computed from modes |
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
@@ -26,6 +27,7 @@ pub mod cost;
 pub mod draft;
 mod estimate;
 pub mod formats;
+mod levels;
 pub mod order;
 pub mod program;
 pub mod search;

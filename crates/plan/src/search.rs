@@ -14,6 +14,7 @@ use sparsec_index::{Access, Concrete, IndexVar, Program, Schedule, TensorVar, co
 use crate::cost::{Cost, cost};
 use crate::draft::{Draft, reordered, walked};
 use crate::estimate::Counts;
+use crate::levels;
 use crate::order::orders;
 
 /// The most operands of which every subset of that size is tried converted;
@@ -34,6 +35,9 @@ pub struct Plan {
     /// The format that the result is converted to after the statement has run,
     /// where kernels cannot assemble it.
     pub converts_result: Option<Format>,
+    /// The format that the arrays of the result are of, where the statement
+    /// writes them as those of a tensor of its levels.
+    pub levels_of_result: Option<Format>,
 }
 
 /// An operand that is needed in another format.
@@ -45,6 +49,9 @@ pub struct Conversion {
     pub to: TensorVar,
     /// The format of the latter.
     pub format: Format,
+    /// Whether they are the same arrays, and the latter is the tensor of the
+    /// levels of the former.
+    pub is_view: bool,
 }
 
 /// Which operands a plan may convert.
@@ -68,18 +75,34 @@ pub fn plan(
     counts: Counts<'_>,
 ) -> Result<Plan> {
     let naive = concretize(program, number);
-    let search = Search {
-        naive: &naive,
-        formats,
-        counts,
-        vars: naive.stmt.loops(),
-        operands: sparse_operands(&naive, formats),
-    };
-    let most = match conversions {
-        Conversions::None => 0,
-        Conversions::Any => search.operands.len(),
-    };
-    search.run(most)
+    let mut best: Option<(Cost, Plan)> = None;
+    let mut last_error = None;
+    for commands in levels::alternatives(&naive, formats) {
+        let mut start = Draft::new(naive.clone(), formats, counts);
+        if !commands
+            .into_iter()
+            .all(|command| start.say(command).is_ok())
+        {
+            continue;
+        }
+        let search = Search::new(start);
+        let most = match conversions {
+            Conversions::None => 0,
+            Conversions::Any => search.convertible.len(),
+        };
+        match search.run(most) {
+            Ok((cost, plan)) => {
+                if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                    best = Some((cost, plan));
+                }
+            }
+            Err(error) => last_error = Some(error),
+        }
+    }
+    match (best, last_error) {
+        (Some((_, plan)), _) => Ok(plan),
+        (None, error) => Err(error.expect("the last alternative has no commands")),
+    }
 }
 
 /// Applies the commands of a user to a naive statement.
@@ -102,28 +125,43 @@ pub fn apply(
 }
 
 struct Search<'a> {
-    naive: &'a Concrete,
-    formats: &'a Formats,
-    counts: Counts<'a>,
+    start: Draft<'a>,
     vars: Vec<IndexVar>,
-    /// Accesses with walked levels, which may have to be converted.
+    /// Accesses with walked levels.
     operands: Vec<Access>,
+    /// Which of them may be converted: what is seen by its levels may not, for
+    /// then it need not be seen so.
+    convertible: Vec<usize>,
 }
 
-impl Search<'_> {
-    fn run(&self, most_converted: usize) -> Result<Plan> {
+impl<'a> Search<'a> {
+    fn new(start: Draft<'a>) -> Self {
+        let operands = sparse_operands(&start.concrete, &start.formats);
+        let may_be_converted = |at: &usize| !start.is_view(operands[*at].tensor);
+        Self {
+            vars: start.concrete.stmt.loops(),
+            convertible: (0..operands.len()).filter(may_be_converted).collect(),
+            operands,
+            start,
+        }
+    }
+
+    /// The best plan, with its cost and that of converting what kernels do not
+    /// walk.
+    fn run(&self, most_converted: usize) -> Result<(Cost, Plan)> {
         let mut first_error = None;
         let few = (0..=most_converted).filter(|n| *n <= MAX_CHOSEN);
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
-        let mut best: Option<(Cost, Plan)> = None;
+        let mut best: Option<(Cost, u64, Plan)> = None;
         for n_converted in few.chain(all) {
-            for converted in subsets(self.operands.len(), n_converted) {
+            for chosen in subsets(self.convertible.len(), n_converted) {
+                let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
                 for order in orders(&self.vars, &self.edges(&converted)) {
                     match self.candidate(&order, &converted) {
-                        Ok((traffic, plan)) => {
+                        Ok((traffic, foreign, plan)) => {
                             let cost = cost(&plan.concrete, &plan.formats, traffic);
-                            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-                                best = Some((cost, plan));
+                            if best.as_ref().is_none_or(|(least, _, _)| cost < *least) {
+                                best = Some((cost, foreign, plan));
                             }
                         }
                         // Neither another order nor a conversion merges less.
@@ -133,15 +171,22 @@ impl Search<'_> {
                 }
             }
             let is_best = |cost: &Cost| n_converted > 0 || cost.traffic == 0;
-            if best.as_ref().is_some_and(|(cost, _)| is_best(cost)) {
+            if best.as_ref().is_some_and(|(cost, _, _)| is_best(cost)) {
                 break;
             }
         }
         match (best, first_error) {
-            (Some((_, plan)), _) => Ok(plan),
+            (Some((mut cost, foreign, plan)), _) => {
+                cost.traffic = cost.traffic.saturating_add(foreign);
+                Ok((cost, plan))
+            }
             (None, Some(error)) => Err(error),
             // No order suits what may not be converted: the naive one says why.
-            (None, None) => self.candidate(&self.vars, &[]).map(|(_, plan)| plan),
+            (None, None) => {
+                let (traffic, foreign, plan) = self.candidate(&self.vars, &[])?;
+                let all = traffic.saturating_add(foreign);
+                Ok((cost(&plan.concrete, &plan.formats, all), plan))
+            }
         }
     }
 
@@ -152,23 +197,24 @@ impl Search<'_> {
             .iter()
             .enumerate()
             .filter(|(number, _)| !converted.contains(number));
-        kept.flat_map(|(_, access)| path::edges(access, walked(self.formats, access)))
+        kept.flat_map(|(_, access)| path::edges(access, walked(&self.start.formats, access)))
             .map(|edge| (edge.before, edge.after))
             .collect()
     }
 
-    /// A plan with what its conversions and its workspaces of several modes move.
-    fn candidate(&self, order: &[IndexVar], converted: &[usize]) -> Result<(u64, Plan)> {
-        let mut draft = Draft::new(self.naive.clone(), self.formats, self.counts);
+    /// A plan with what its conversions and its workspaces of several modes move,
+    /// and what conversions move that kernels cannot do without.
+    fn candidate(&self, order: &[IndexVar], converted: &[usize]) -> Result<(u64, u64, Plan)> {
+        let mut draft = self.start.clone();
         for number in converted {
             let access = &self.operands[*number];
-            let format = walked(self.formats, access);
+            let format = walked(&self.start.formats, access);
             draft.convert(access, reordered(format, access, order)?)?;
         }
         draft.convert_foreign()?;
         draft.reorder(order)?;
         draft.add_temporaries()?;
-        Ok((draft.traffic as u64, draft.finish()?))
+        Ok((draft.traffic as u64, draft.foreign as u64, draft.finish()?))
     }
 }
 

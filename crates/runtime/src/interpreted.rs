@@ -45,7 +45,7 @@ pub(crate) fn launch(
     }
     for ((given, wanted), data) in arguments.iter_mut().zip(&function.arguments).zip(data) {
         let output = match given {
-            KernelArgument::In(_) => continue,
+            KernelArgument::In(_) | KernelArgument::Levels(..) => continue,
             KernelArgument::Out(output) => output,
             KernelArgument::Values(tensor) => {
                 if let Some(entries) = data.buffers.into_iter().last() {

@@ -52,6 +52,8 @@ pub enum Origin {
 pub enum KernelArgument<'a> {
     /// A tensor that it reads.
     In(&'a Tensor),
+    /// A tensor that it reads as one of its levels, which have these extents.
+    Levels(&'a Tensor, Vec<u64>),
     /// A result that it writes.
     Out(&'a mut OutputTensor),
     /// A result of which it writes the values alone: the positions and
@@ -135,7 +137,7 @@ impl Kernel {
         );
         for (wanted, given) in self.function.arguments.iter().zip(arguments) {
             let role = match given {
-                KernelArgument::In(_) => Role::In,
+                KernelArgument::In(_) | KernelArgument::Levels(..) => Role::In,
                 KernelArgument::Out(_) | KernelArgument::Values(_) => Role::Out,
             };
             assert_eq!(wanted.role, role, "role of `{}` in `{name}`", wanted.name);
@@ -197,6 +199,7 @@ impl KernelArgument<'_> {
     pub fn extents(&self) -> &[u64] {
         match self {
             Self::In(tensor) => tensor.extents(),
+            Self::Levels(_, extents) => extents,
             Self::Out(output) => &output.extents,
             Self::Values(tensor) => tensor.extents(),
         }
@@ -205,7 +208,7 @@ impl KernelArgument<'_> {
     /// The arrays of the tensor.
     pub fn arrays(&self) -> &[Array] {
         match self {
-            Self::In(tensor) => tensor.arrays(),
+            Self::In(tensor) | Self::Levels(tensor, _) => tensor.arrays(),
             Self::Out(output) => &output.arrays,
             Self::Values(tensor) => tensor.arrays(),
         }

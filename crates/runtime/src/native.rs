@@ -168,7 +168,7 @@ fn raw_arrays(argument: &mut KernelArgument<'_>) -> Vec<RawArray> {
         capacity: len as i64,
     };
     match argument {
-        KernelArgument::In(tensor) => tensor
+        KernelArgument::In(tensor) | KernelArgument::Levels(tensor, _) => tensor
             .arrays()
             .iter()
             // A kernel only reads the arrays of operands.

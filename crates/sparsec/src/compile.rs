@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::{Format, Widths};
+use sparsec_format::Format;
 use sparsec_graph::Formats;
 use sparsec_index::{Notation, Program, Schedule, Statement, TensorRole, TensorVar};
 use sparsec_loop::{Function, passes};
@@ -17,7 +17,7 @@ use sparsec_tensor::Tensor;
 
 use crate::extents::Extents;
 use crate::request::{Inputs, Operands, Request};
-use crate::widths::{self, Known};
+use crate::widths::{self, Chosen, Known};
 
 /// A program with a kernel for each of its statements.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ pub(crate) fn operands(inputs: &Inputs) -> Operands<'_> {
 #[derive(Debug)]
 pub(crate) struct Fixed {
     /// The widths of index arrays, by the names of tensors in the program.
-    pub(crate) widths: BTreeMap<String, Widths>,
+    pub(crate) widths: BTreeMap<String, Chosen>,
     /// The extents of operands, by their names in the source; none where kernels
     /// take extents as arguments.
     pub(crate) extents: BTreeMap<String, Vec<u64>>,
@@ -100,9 +100,9 @@ pub(crate) fn compile_for(
     let widths = |program: &Program, statement: &Statement, format: &Format| match chosen {
         Some(chosen) => {
             let name = &program.tensors[statement.lhs.tensor].name;
-            chosen
-                .get(name)
-                .map_or(format.clone(), |widths| format.clone().with_widths(*widths))
+            chosen.get(name).map_or(format.clone(), |widths| {
+                format.clone().with_widths(widths.own)
+            })
         }
         None => {
             let known = Known {
@@ -148,7 +148,7 @@ fn given_formats(
     program: &Program,
     request: &Request,
     inputs: &Operands<'_>,
-    chosen: Option<&BTreeMap<String, Widths>>,
+    chosen: Option<&BTreeMap<String, Chosen>>,
 ) -> Result<Formats> {
     let mut formats = Formats::new();
     for (tensor, data) in program.tensors.iter() {
@@ -170,15 +170,20 @@ fn given_formats(
             formats.set(
                 tensor,
                 match chosen {
-                    Some(widths) => format.with_widths(widths),
+                    Some(widths) => format.with_widths(widths.own),
                     None => format,
                 },
             );
             continue;
         }
         // Kernels see another tensor, whose widths are its own.
-        let widths = chosen.or(input.map(|input| widths::of_entries(input)));
+        let entries = input.map(|input| widths::of_entries(input));
+        let widths = chosen.map(|widths| widths.nearest).or(entries);
         let nearest = format.nearest().with_widths(widths.unwrap_or_default());
+        let format = match chosen {
+            Some(widths) if widths::is_read(&format) => format.with_widths(widths.own),
+            _ => format,
+        };
         formats.set(tensor, format);
         formats.set_native(tensor, nearest);
     }

@@ -22,7 +22,7 @@ use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sparsec_base::{ElementType, Recent, Result};
-use sparsec_format::{Format, Widths};
+use sparsec_format::Format;
 use sparsec_index::{Access, Program as Resolved, TensorRole};
 use sparsec_tensor::Tensor;
 
@@ -34,7 +34,7 @@ use crate::program::Program;
 use crate::request::{Operands, Request};
 use crate::session::Session;
 use crate::stage::Stage;
-use crate::widths::{self, Known};
+use crate::widths::{self, Chosen, Known};
 
 /// A planned program, ready for operands of its formats and types.
 ///
@@ -50,7 +50,7 @@ pub struct Kernel {
 pub(crate) struct Planned {
     request: Request,
     base: Compiled,
-    /// Whether the fill of a result depends on extents.
+    /// Whether a plan depends on extents.
     needs_extents: bool,
     variants: Mutex<Recent<VariantKey, Arc<Variant>>>,
 }
@@ -68,7 +68,7 @@ const MOST_VARIANTS: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct VariantKey {
     /// Of each tensor of the program, in order.
-    widths: Vec<Widths>,
+    widths: Vec<Chosen>,
     /// Of each index variable, where they matter.
     extents: Option<Vec<Option<u64>>>,
 }
@@ -155,6 +155,17 @@ impl Planned {
                     .fill(&program.tensors, &program.vars)
                     .is_none()
         });
+        // Some levels are walked only where extents are known.
+        let is_of_levels = |tensor| {
+            let format: Option<&Format> = base.formats.get(tensor);
+            format.is_some_and(|format| format.level_space().is_some())
+        };
+        let needs_extents = needs_extents
+            || base.statements.iter().any(|statement| {
+                let plan = &statement.plan;
+                let mut converted = plan.conversions.iter().filter(|it| !it.is_view);
+                plan.converts_result.is_some() || converted.any(|it| is_of_levels(it.from))
+            });
         Ok(Self {
             request,
             base,
@@ -193,7 +204,7 @@ impl Planned {
 
     /// The widths of the index arrays of every tensor: those that operands have,
     /// and for results such that what they may store is sure to fit.
-    fn widths(&self, operands: &Operands<'_>, extents: &Extents) -> Vec<Widths> {
+    fn widths(&self, operands: &Operands<'_>, extents: &Extents) -> Vec<Chosen> {
         let program = &self.base.program;
         let known = Known {
             extent: &|var| extents[var],
@@ -203,21 +214,22 @@ impl Planned {
             let computed = program.statements.iter().find(|it| it.lhs.tensor == id);
             let given = operands.get(data.source_name());
             match (given.filter(|_| data.role == TensorRole::Input), computed) {
-                (Some(tensor), _) => widths::of_arrays(tensor),
+                (Some(tensor), _) => widths::of_operand(tensor),
                 (None, Some(statement)) => {
                     let format = self.base.formats.assembled(id);
                     let format = format.expect("every tensor of a planned program has a format");
-                    widths::of_result(program, statement, format, known).widths()
+                    let own = widths::of_result(program, statement, format, known).widths();
+                    Chosen { own, nearest: own }
                 }
-                (None, None) => Widths::default(),
+                (None, None) => Chosen::default(),
             }
         });
         widths.collect()
     }
 
-    fn make_variant(&self, widths: &[Widths], operands: &Operands<'_>) -> Result<Variant> {
+    fn make_variant(&self, widths: &[Chosen], operands: &Operands<'_>) -> Result<Variant> {
         let names = self.base.program.tensors.iter();
-        let chosen: BTreeMap<String, Widths> = names
+        let chosen: BTreeMap<String, Chosen> = names
             .zip(widths)
             .map(|((_, data), widths)| (data.name.clone(), *widths))
             .collect();

@@ -21,6 +21,7 @@ use sparsec_base::{Diagnostic, IndexWidth, Result, code};
 use sparsec_format::Format;
 use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
+use sparsec_plan::Conversion;
 use sparsec_runtime::{Kernel, KernelArgument, Origin, OutputTensor};
 use sparsec_tensor::{Array, PackOptions, Tensor};
 
@@ -111,6 +112,7 @@ impl<'a> Run<'a> {
             Parts::Whole(kernel) => kernel,
             Parts::Apart { assemble, compute } => {
                 self.launch(
+                    number,
                     assemble,
                     results,
                     &converted,
@@ -125,6 +127,7 @@ impl<'a> Run<'a> {
         for _ in 0..if may_repeat { repeat.max(1) } else { 1 } {
             let started = Instant::now();
             self.launch(
+                number,
                 compute,
                 results,
                 &converted,
@@ -133,7 +136,7 @@ impl<'a> Run<'a> {
             timings.compute.push(started.elapsed());
         }
         let started = Instant::now();
-        let tensor = output.finish()?;
+        let tensor = self.finish(number, output)?;
         timings.assemble += started.elapsed();
         let Some(format) = self.converts_result(number) else {
             return Ok(tensor);
@@ -157,12 +160,13 @@ impl<'a> Run<'a> {
         }
         let mut output = self.output(number, parts.first())?;
         let kernel = match parts {
-            Parts::Whole(_) if output.format.is_all_dense() => return output.finish(),
+            Parts::Whole(_) if output.format.is_all_dense() => return self.finish(number, output),
             Parts::Whole(kernel) => kernel,
             Parts::Apart { assemble, .. } => assemble,
         };
         let converted = self.conversions(number, results)?;
         self.launch(
+            number,
             kernel,
             results,
             &converted,
@@ -171,7 +175,7 @@ impl<'a> Run<'a> {
         if matches!(parts, Parts::Apart { .. }) {
             output.allocate_values()?;
         }
-        output.finish()
+        self.finish(number, output)
     }
 
     /// Computes the values of a result that these operands, or others of the
@@ -184,7 +188,8 @@ impl<'a> Run<'a> {
         results: &[Tensor],
         result: &mut Tensor,
     ) -> Result<bool> {
-        let is_converted = self.converts_result(number).is_some();
+        let plan = &self.compiled.statements[number].plan;
+        let is_converted = plan.converts_result.is_some() || plan.levels_of_result.is_some();
         let kernel = match parts {
             Parts::Apart { compute, .. } if !is_converted => compute,
             Parts::Whole(kernel) if !is_converted && result.format().is_all_dense() => kernel,
@@ -196,8 +201,24 @@ impl<'a> Run<'a> {
             }
         };
         let converted = self.conversions(number, results)?;
-        self.launch(kernel, results, &converted, KernelArgument::Values(result))?;
+        self.launch(
+            number,
+            kernel,
+            results,
+            &converted,
+            KernelArgument::Values(result),
+        )?;
         Ok(true)
+    }
+
+    /// The tensor that a kernel of statement `number` has made.
+    fn finish(&self, number: usize, mut output: OutputTensor) -> Result<Tensor> {
+        let plan = &self.compiled.statements[number].plan;
+        if let Some(stored) = &plan.levels_of_result {
+            output.extents = self.compiled.result_extents(number, self.extents)?;
+            output.format = stored.clone().with_widths(output.format.widths());
+        }
+        output.finish()
     }
 
     /// What the result of statement `number` is converted to, where its kernel
@@ -212,14 +233,37 @@ impl<'a> Run<'a> {
         let plan = &self.compiled.statements[number].plan;
         let data = &plan.concrete.tensors[plan.concrete.result];
         let format = plan.formats.of(plan.concrete.result).clone();
-        let extents = self.compiled.result_extents(number, self.extents)?;
+        let mut extents = self.compiled.result_extents(number, self.extents)?;
+        if let Some(stored) = &plan.levels_of_result {
+            extents = level_extents(stored, &extents);
+        }
         check_coordinate_width(&data.name, &format, &extents)?;
         let function = kernel.function();
         OutputTensor::new(function, result_of(function), format, extents, data.fill)
     }
 
+    /// The argument `name`, where it is another tensor seen by its levels.
+    fn seen<'t>(
+        &'t self,
+        number: usize,
+        name: &str,
+        results: &'t [Tensor],
+    ) -> Option<KernelArgument<'t>> {
+        let plan = &self.compiled.statements[number].plan;
+        let tensors = &plan.concrete.tensors;
+        let mut views = plan.conversions.iter().filter(|it| it.is_view);
+        let view = views.find(|it| tensors[it.to].name == name)?;
+        let tensor = self.find(&tensors[view.from].name, results);
+        let tensor = tensor.expect("every operand was looked up");
+        Some(KernelArgument::Levels(
+            tensor,
+            level_extents(tensor.format(), tensor.extents()),
+        ))
+    }
+
     fn launch(
         &self,
+        number: usize,
         kernel: &Kernel,
         results: &[Tensor],
         converted: &BTreeMap<String, Tensor>,
@@ -229,6 +273,10 @@ impl<'a> Run<'a> {
         let mut arguments = Vec::new();
         for argument in &kernel.function().arguments {
             let name = argument.name.as_str();
+            if let Some(seen) = self.seen(number, name, results) {
+                arguments.push(seen);
+                continue;
+            }
             arguments.push(match argument.role {
                 Role::Out => result.take().expect("a kernel has one result"),
                 Role::In => KernelArgument::In(
@@ -260,7 +308,8 @@ impl<'a> Run<'a> {
         let statement: &CompiledStatement = &self.compiled.statements[number];
         let tensors = &statement.plan.concrete.tensors;
         let mut all: BTreeMap<String, Tensor> = BTreeMap::new();
-        let conversions = &statement.plan.conversions;
+        let all_conversions = statement.plan.conversions.iter();
+        let conversions: Vec<&Conversion> = all_conversions.filter(|it| !it.is_view).collect();
         for (number, conversion) in conversions.iter().enumerate() {
             let same = conversions[..number].iter().find(|before| {
                 before.from == conversion.from && before.format == conversion.format
@@ -323,6 +372,14 @@ pub(crate) fn has_structure_of(a: &Tensor, b: &Tensor) -> bool {
             .iter()
             .zip(&b.arrays()[..indices(b)])
             .all(|(a, b)| is_same(a, b) || a == b)
+}
+
+/// The extents of the tensor of the levels of another.
+fn level_extents(format: &Format, extents: &[u64]) -> Vec<u64> {
+    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+    let of_levels = format.level_extents(&known).into_iter();
+    let known = of_levels.map(|extent| extent.expect("levels of a checked tensor have extents"));
+    known.collect()
 }
 
 /// Refuses a result whose coordinates do not fit the width declared for them.

@@ -17,7 +17,7 @@ pub(crate) struct Known<'a> {
 
 /// `format` with the widths that it declares, else those of `input`'s arrays.
 pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
-    if !format.is_native() {
+    if !is_read(format) {
         return format.clone();
     }
     let declared = format.widths();
@@ -27,7 +27,9 @@ pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
             pos: declared
                 .pos
                 .or(Some(IndexWidth::holding(input.most_entries()))),
-            crd: declared.crd.or(Some(holding_extents(input.extents()))),
+            crd: declared
+                .crd
+                .or(Some(holding_levels(format, input.extents()))),
         });
     }
     let own = of_arrays(input);
@@ -35,6 +37,34 @@ pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
         pos: own.pos.or(declared.pos),
         crd: own.crd.or(declared.crd),
     })
+}
+
+/// Whether kernels may read the arrays of a tensor of this format.
+pub(crate) fn is_read(format: &Format) -> bool {
+    let of_levels = || format.level_space();
+    format.is_native() || of_levels().is_some_and(|levels| levels.is_native())
+}
+
+/// The widths that a tensor has in a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Chosen {
+    /// Of its own arrays.
+    pub(crate) own: Widths,
+    /// Of what kernels read or write in its place, where they do.
+    pub(crate) nearest: Widths,
+}
+
+/// The widths of a tensor that is given.
+pub(crate) fn of_operand(tensor: &Tensor) -> Chosen {
+    let own = match is_read(tensor.format()) {
+        true => of_arrays(tensor),
+        false => Widths::default(),
+    };
+    let nearest = match tensor.format().is_native() {
+        true => own,
+        false => of_entries(tensor),
+    };
+    Chosen { own, nearest }
 }
 
 /// The widths that hold the entries of a tensor in any format.
@@ -46,12 +76,8 @@ pub(crate) fn of_entries(tensor: &Tensor) -> Widths {
 }
 
 /// The widths that the index arrays of a tensor have: the widest of each role,
-/// as arrays of several levels may differ and a format declares one width. Of a
-/// tensor that kernels do not walk, those of what they read in its place.
-pub(crate) fn of_arrays(tensor: &Tensor) -> Widths {
-    if !tensor.format().is_native() {
-        return of_entries(tensor);
-    }
+/// as arrays of several levels may differ and a format declares one width.
+fn of_arrays(tensor: &Tensor) -> Widths {
     let width = |wanted: fn(Role) -> bool| {
         let specs = tensor.format().arrays();
         let arrays = specs.iter().zip(tensor.arrays());
@@ -100,6 +126,13 @@ pub(crate) fn of_result(
         pos: declared.pos.or(Some(IndexWidth::holding(bound))),
         crd: declared.crd.or(Some(holding_extents(&extents))),
     })
+}
+
+/// The width that holds every coordinate that levels store.
+fn holding_levels(format: &Format, extents: &[u64]) -> IndexWidth {
+    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+    let of_levels = format.level_extents(&known).into_iter().flatten();
+    holding_extents(&of_levels.chain(extents.iter().copied()).collect::<Vec<_>>())
 }
 
 fn holding_extents(extents: &[u64]) -> IndexWidth {

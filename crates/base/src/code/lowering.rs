@@ -85,6 +85,14 @@ earlier statement.";
     UNKNOWN_PASS = "E0315", "unknown pass",
     "`--emit loop-after=PASS` takes the name of a pass of the loop IR, or `lower` for the loops
 before all passes. `--time-passes` lists the passes.";
+    NO_LEVEL_COORDINATES = "E0316", "levels without coordinates of their own",
+    "`levels(A, FORMAT)` names in accesses of `A` the coordinates that its levels store, as
+`i // 4` and `i % 4` for blocks. FORMAT has to be how `A` is stored, and each level has to store an
+expression that follows from the coordinates of an entry alone, over extents that are known.
+
+    levels(A, ell)               a level counts the entries of each row
+
+Leave the command out, or convert the tensor: `convert(A, csr)`.";
     SCHEDULE_NAME = "E0336", "a name that a schedule cannot give",
     "A command makes a loop or a workspace under a name that a tensor or a loop has already.
 

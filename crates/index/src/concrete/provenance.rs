@@ -10,6 +10,10 @@
 //!        i2   i3           one stretch of i (a block, or what is left of it)
 //! ```
 //!
+//! An access may name a variable that a clause makes, where that is the
+//! coordinate that a level stores: `B(i0,i1)` of a tensor of blocks of 32. A loop
+//! over it goes through coordinates as one over `i` does, and `i` is computed.
+//!
 //! What a loop goes through follows from the clauses and from the loops around
 //! it, and is one of [`Steps`]. A fused loop is two loops in one another
 //! ([`Concrete::unfused`]) unless it was split or goes over positions.
@@ -17,16 +21,18 @@
 use sparsec_base::mark::{Mark, Parallel};
 
 use super::{AssembleStrategy, Clause, Concrete, MergeStrategy, Placed, Stmt};
-use crate::program::IndexVar;
+use crate::expr::Access;
+use crate::program::{IndexVar, TensorRole};
 
 /// What a loop goes through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Steps {
-    /// The coordinates of a variable that no clause derives from.
+    /// The coordinates of a variable that accesses name: one that no clause made,
+    /// or one that is what a level stores.
     Coordinates,
     /// Blocks: no variable of an access is bound yet.
     Blocks,
-    /// One stretch of coordinates of this variable, in order.
+    /// One stretch of coordinates of this variable, which accesses name, in order.
     Stretch(IndexVar),
     /// Positions of a tensor, in order; with the clause's number.
     Positions(usize),
@@ -196,7 +202,7 @@ impl Concrete {
 
     /// What the loop over `var` goes through inside loops over `outer`.
     pub fn steps(&self, outer: &[IndexVar], var: IndexVar) -> Steps {
-        if self.made_by(var).is_none() {
+        if self.made_by(var).is_none() || self.is_accessed(var) {
             return Steps::Coordinates;
         }
         let new = self.newly_bound(outer, var);
@@ -208,10 +214,26 @@ impl Concrete {
         }
         match self.made_by(last) {
             None => Steps::Stretch(last),
+            Some(_) if self.is_accessed(last) => Steps::Stretch(last),
             // What the clause derives from waits for another loop.
             Some(_) if new.last() == Some(&last) => Steps::Blocks,
             Some(_) => Steps::Computed,
         }
+    }
+
+    /// Whether a level of an operand or of the result stores coordinates of
+    /// `var`. Temporaries have modes of any variables, and no level to walk.
+    pub fn is_accessed(&self, var: IndexVar) -> bool {
+        let mut found = false;
+        self.stmt.for_each_assign(&mut |lhs, _, rhs| {
+            let mut look = |access: &Access| {
+                let is_stored = self.tensors[access.tensor].role != TensorRole::Workspace;
+                found |= is_stored && access.uses(var);
+            };
+            rhs.for_each_access(&mut look);
+            look(lhs);
+        });
+        found
     }
 
     /// The clause by which `var` is a position.

@@ -5,8 +5,8 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use super::{
-    Command, Name, bound, convert, fission, fuse, mark, parallelize, pos, precompute, reorder,
-    split,
+    Command, Name, bound, convert, fission, fuse, levels, mark, parallelize, pos, precompute,
+    reorder, split,
 };
 use crate::concrete::{Clause, Concrete, Placed, Stmt};
 use crate::program::{IndexVar, IndexVarData};
@@ -18,7 +18,8 @@ impl Command {
     /// # Errors
     /// `E0310` for a name or an expression that the statement does not have,
     /// `E0311` where the loops are not as the command needs them, `E0336` to
-    /// `E0346` for what particular commands ask, `E0115` for a format of
+    /// `E0346` for what particular commands ask, `E0316` for levels without
+    /// coordinates, `E0115` for a format of
     /// another order.
     pub fn apply(&self, concrete: &Concrete) -> Result<Concrete> {
         match self {
@@ -38,6 +39,7 @@ impl Command {
                 indices,
                 format,
             } => convert::apply(concrete, tensor, indices.as_deref(), format),
+            Self::Levels { tensor, format } => levels::apply(concrete, tensor, format),
             Self::Fission { var } => fission::fission(concrete, var),
             Self::LoopFuse { var } => fission::loopfuse(concrete, var),
             Self::Clause { clause, span } => {

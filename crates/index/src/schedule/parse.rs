@@ -16,6 +16,7 @@
 //!           | "precompute" "(" expr "," names "," names [ "," NAME [ ":" KIND ] ] ")"
 //!           | ( "fission" | "loopfuse" ) "(" NAME ")"
 //!           | "convert" "(" access "," format ")"
+//!           | "levels" "(" NAME "," format ")"
 //! names    := NAME | "{" [ NAME { "," NAME } ] "}"
 //! ```
 
@@ -30,7 +31,7 @@ use crate::function::UserFunction;
 use crate::notation::Parser;
 use crate::workspace::parse_kind;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "reorder",
     "split",
     "divide",
@@ -45,6 +46,7 @@ const COMMANDS: [&str; 14] = [
     "fission",
     "loopfuse",
     "convert",
+    "levels",
 ];
 
 /// The most often that a loop is unrolled.
@@ -128,6 +130,10 @@ pub(crate) fn parse_command(parser: &mut Parser) -> Result<Command> {
             var: name(parser, "a loop")?,
         },
         "convert" => convert(parser)?,
+        "levels" => Command::Levels {
+            tensor: next_name(parser, "a tensor")?,
+            format: parse_spec(&mut parser.tokens)?,
+        },
         other => Command::Clause {
             clause: clause(parser, other)?,
             span,

@@ -10,12 +10,19 @@
 //! ```
 //!
 //! The last block may be smaller; the inner loop stops where `i` does.
+//!
+//! A coordinate that is one of the new variables is named so: `A(i // 4, i % 4)` is
+//! `A(i0,i1)` after `split(i, i0, i1, 4)`. A tensor that is stored in such blocks is
+//! walked by these loops.
 
 use sparsec_base::{Diagnostic, Result, code};
 
 use super::Name;
 use super::apply::{loop_to_derive, new_vars, replace_loops};
-use crate::concrete::{Clause, Concrete};
+use crate::concrete::{Clause, Concrete, Stmt};
+use crate::expr::{Access, Expr};
+use crate::index_expr::IndexExpr;
+use crate::program::IndexVar;
 
 /// The largest size: positions and coordinates are 64 bits with a sign, and
 /// their sum with a block must be too.
@@ -58,12 +65,15 @@ pub(super) fn apply(
     split.stmt = replace_loops(&concrete.stmt, var, &made);
     let (outer, inner) = (made[0], made[1]);
     let made = match clause {
-        Clause::Split { .. } => Clause::Split {
-            var,
-            outer,
-            inner,
-            size,
-        },
+        Clause::Split { .. } => {
+            split.stmt = in_blocks(&split.stmt, var, outer, inner, size);
+            Clause::Split {
+                var,
+                outer,
+                inner,
+                size,
+            }
+        }
         _ => Clause::Divide {
             var,
             outer,
@@ -72,4 +82,35 @@ pub(super) fn apply(
         },
     };
     Ok((split, made))
+}
+
+/// The statement with every coordinate that is `outer` or `inner` named so,
+/// where `var = size * outer + inner`.
+fn in_blocks(stmt: &Stmt, var: IndexVar, outer: IndexVar, inner: IndexVar, size: u64) -> Stmt {
+    let size = size as i64;
+    let whole = IndexExpr::from(outer).times(size);
+    let Some(whole) = whole.and_then(|blocks| blocks.plus(&inner.into())) else {
+        return stmt.clone();
+    };
+    let extent = |known: IndexVar| (known == inner).then_some(size as u64);
+    let replace = |known: IndexVar| (known == var).then(|| whole.clone());
+    let named = |access: &Access| {
+        let indices = access.indices.iter().map(|index| {
+            let within = index.substitute(&replace, &extent);
+            let made = within.filter(|index| index.as_var().is_some());
+            made.unwrap_or_else(|| index.clone())
+        });
+        Access {
+            indices: indices.collect(),
+            ..access.clone()
+        }
+    };
+    stmt.rewrite(&mut |stmt| match stmt {
+        Stmt::Assign { lhs, reduce, rhs } => Some(Stmt::Assign {
+            lhs: named(lhs),
+            reduce: reduce.clone(),
+            rhs: rhs.map_accesses(&mut |access| Some(Expr::Access(named(access)))),
+        }),
+        _ => None,
+    })
 }

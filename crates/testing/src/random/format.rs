@@ -5,13 +5,27 @@ use proptest::prelude::*;
 use super::expression::VARS;
 
 /// Formats beside presets and maps of plain levels, with their order.
-pub(crate) const OTHERS: [(usize, &str); 14] = [
+pub(crate) const OTHERS: [(usize, &str); 19] = [
     (1, "(i) -> (i : run_length)"),
     (1, "(i) -> (i : loose_compressed)"),
     (1, "(i) -> (i : range)"),
     (1, "(i) -> (i floordiv 3 : hashed, i mod 3 : bitmap)"),
     (1, "(i) -> (i : batch)"),
     (2, "bsr(3, 1), crd = 8"),
+    (2, "bsr(2, 2)"),
+    (2, "csb(2)"),
+    (
+        1,
+        "(i) -> (i floordiv 2 : compressed, i mod 2 : compressed)",
+    ),
+    (
+        2,
+        "(i, j) -> (j floordiv 2 : compressed, i : dense, j mod 2 : dense)",
+    ),
+    (
+        3,
+        "(i, j, k) -> (k : dense, i floordiv 2 : compressed, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : compressed)",
+    ),
     (2, "(i, j) -> (j : hashed, i : compressed)"),
     (2, "(i, j) -> (i : dense, j : loose_compressed(nonordered))"),
     (2, "(i, j) -> (i + j : compressed, j : dense)"),

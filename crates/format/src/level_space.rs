@@ -1,0 +1,85 @@
+//! A format as its levels see it: level coordinates in place of modes.
+//!
+//! A tensor stored by level expressions is a tensor of as many modes as levels,
+//! stored by levels of plain modes, in the same arrays:
+//!
+//! ```text
+//! A : (i, j) -> (i floordiv 4 : dense, j floordiv 4 : compressed, i mod 4 : dense, j mod 4 : dense)
+//! A': (i, j, k, l) -> (i : dense, j : compressed, k : dense, l : dense)
+//!
+//! A(i,j) = A'(i // 4, j // 4, i % 4, j % 4)
+//! ```
+//!
+//! Nothing is copied to look at a tensor in this way, and kernels walk the
+//! levels of `A'` as they walk those of any tensor. What stores several entries
+//! for one place of `A'`, or a part of the entries that stands for others, has
+//! no such tensor: unions of parts, regions, and ranks of entries. Nor does what
+//! is sorted along a curve, or a plain format, whose levels store modes already.
+
+use crate::coordinate::Coordinate;
+use crate::format::{Format, Level};
+use crate::preset::mode_names;
+
+impl Format {
+    /// The plain format of the same levels over their own coordinates, which
+    /// stores the same arrays; `None` where there is none, or only the format itself:
+    /// for unions of parts, regions, levels of ranks, orders along a curve, and
+    /// plain formats.
+    ///
+    /// ```
+    /// use sparsec_format::{Format, FormatSpec};
+    /// let blocks = "bsr(4, 4)".parse::<FormatSpec>()?.resolve(2)?;
+    /// assert_eq!(
+    ///     blocks.level_space().map(|format| format.to_string()).as_deref(),
+    ///     Some("(i, j, k, l) -> (i : dense, j : compressed, k : dense, l : dense)"),
+    /// );
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn level_space(&self) -> Option<Self> {
+        let is_whole = self.rest.is_empty() && self.region.is_none() && self.mirror.is_none();
+        let has_ranks = self.levels.iter().any(|level| level.coordinate.is_rank());
+        if !is_whole || has_ranks || self.order.is_some() || self.is_plain() {
+            return None;
+        }
+        let levels = self.levels.iter().enumerate();
+        let levels = levels.map(|(number, level)| Level {
+            coordinate: number.into(),
+            ..level.clone()
+        });
+        let names = mode_names(self.levels.len());
+        let plain = Self::unchecked(names, levels.collect()).with_widths(self.widths);
+        Some(Self {
+            fill: self.fill,
+            ..plain
+        })
+    }
+
+    /// The extents of the levels, where those of the modes say them.
+    pub fn level_extents(&self, extents: &[Option<u64>]) -> Vec<Option<u64>> {
+        let known: Option<Vec<u64>> = extents.iter().copied().collect();
+        if let Some(map) = known.and_then(|extents| self.level_map(&extents).ok()) {
+            return map.extents().to_vec();
+        }
+        let levels = self.levels.iter().map(|level| match &level.coordinate {
+            Coordinate::Mode(mode) => extents[*mode],
+            Coordinate::Modulo(_, by) => Some(*by),
+            _ => None,
+        });
+        levels.collect()
+    }
+}
+
+impl Coordinate {
+    /// The value that is counted as 0, where modes of these extents say it: that
+    /// of sums and blocks is 0 whatever they are.
+    pub fn least_known(&self, extents: &[Option<u64>]) -> Option<i64> {
+        let mut is_known = true;
+        self.for_each_mode(&mut |mode| is_known &= extents[mode].is_some());
+        let with = |other: u64| {
+            let extents = extents.iter().map(|extent| extent.unwrap_or(other));
+            Some(self.bounds(&extents.collect::<Vec<_>>())?.0)
+        };
+        let least = with(1)?;
+        (is_known || with(1 << 30)? == least).then_some(least)
+    }
+}

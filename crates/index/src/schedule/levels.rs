@@ -1,0 +1,143 @@
+//! `levels`: accesses of a tensor name the coordinates of its levels.
+//!
+//! ```text
+//! forall i: forall j: y(i) += A(i,j) * x(j)
+//!
+//!   levels(A, bsr(4, 4))
+//!
+//! forall i: forall j: y(i) += A_levels(i // 4, j // 4, i % 4, j % 4) * x(j)
+//! ```
+//!
+//! `A_levels` is what the arrays of `A` hold, seen as a tensor of plain levels
+//! ([`Format::level_space`]): nothing is copied. Loops that walk it come by
+//! splitting those over `i` and `j`.
+//!
+//! A result is computed in the same way into the arrays that it is made of.
+
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_format::{Coordinate, Format, FormatSpec};
+
+use super::Name;
+use super::apply::unknown;
+use crate::concrete::{Concrete, Stmt};
+use crate::expr::{Access, Expr};
+use crate::index_expr::IndexExpr;
+use crate::program::{TensorData, TensorRole, TensorVar};
+
+pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Result<Concrete> {
+    let named = concrete.tensor(&name.word.text);
+    let seen = named.filter(|tensor| concrete.tensors[*tensor].role != TensorRole::Workspace);
+    let Some(tensor) = seen else {
+        let known = concrete.tensors.iter().map(|(_, data)| data.name.as_str());
+        return Err(unknown("tensor", name, known));
+    };
+    let data = &concrete.tensors[tensor];
+    let format = format.resolve(data.order())?;
+    let view = Seen {
+        of: tensor,
+        name,
+        format: &format,
+        extents: &data.extents,
+    };
+    if format.level_space().is_none() {
+        return Err(view.refuse("store parts, triangles or ranks of entries"));
+    }
+    let mut seen = concrete.clone();
+    let levels = seen.tensors.push(TensorData {
+        name: concrete.fresh_name(&format!("{}_levels", data.name)),
+        extents: format.level_extents(&data.extents),
+        ..data.clone()
+    });
+    let mut failed = None;
+    let mut of_levels = |access: &Access| {
+        let indices = match view.indices(access) {
+            Ok(indices) => indices,
+            Err(error) => {
+                failed = Some(error);
+                return None;
+            }
+        };
+        (access.tensor == tensor).then_some(Access {
+            tensor: levels,
+            indices,
+            span: access.span,
+        })
+    };
+    seen.stmt = concrete.stmt.rewrite(&mut |stmt| match stmt {
+        Stmt::Assign { lhs, reduce, rhs } => Some(Stmt::Assign {
+            lhs: of_levels(lhs).unwrap_or_else(|| lhs.clone()),
+            reduce: reduce.clone(),
+            rhs: rhs.map_accesses(&mut |access| of_levels(access).map(Expr::Access)),
+        }),
+        _ => None,
+    });
+    if tensor == concrete.result {
+        seen.result = levels;
+    }
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(seen),
+    }
+}
+
+/// A tensor on its way to being seen by its levels.
+struct Seen<'a> {
+    of: TensorVar,
+    name: &'a Name,
+    format: &'a Format,
+    extents: &'a [Option<u64>],
+}
+
+impl Seen<'_> {
+    /// The coordinates of the levels, where the modes have those of `access`;
+    /// none for an access of another tensor.
+    fn indices(&self, access: &Access) -> Result<Vec<IndexExpr>> {
+        if access.tensor != self.of {
+            return Ok(Vec::new());
+        }
+        let levels = self.format.levels().iter();
+        let indices = levels.map(|level| {
+            let coordinate = &level.coordinate;
+            let least = coordinate.least_known(self.extents);
+            let Some(least) = least else {
+                return Err(self.refuse("depend on extents that are not known"));
+            };
+            let index = index_of(coordinate, &access.indices);
+            let index = index.and_then(|index| index.minus(&IndexExpr::constant(least)));
+            index.ok_or_else(|| self.refuse("store more than sums, blocks and places in blocks"))
+        });
+        indices.collect()
+    }
+
+    fn refuse(&self, why: &str) -> Diagnostic {
+        let name = self.name;
+        Diagnostic::new(
+            code::NO_LEVEL_COORDINATES,
+            format!("the levels of `{name}` {why}"),
+        )
+        .at(&name.source, name.word.span, "seen by its levels here")
+        .note(format!("the format is `{}`", self.format))
+        .help(format!("convert it: `convert({name}, FORMAT)`"))
+    }
+}
+
+/// What a level stores where the modes have these coordinates; `None` for
+/// curves and ranks, and where a number leaves 64 bits.
+fn index_of(coordinate: &Coordinate, modes: &[IndexExpr]) -> Option<IndexExpr> {
+    let unknown = |_| None;
+    match coordinate {
+        Coordinate::Mode(mode) => Some(modes[*mode].clone()),
+        Coordinate::Integer(n) => Some(IndexExpr::constant(*n)),
+        Coordinate::Sum(a, b) => index_of(a, modes)?.plus(&index_of(b, modes)?),
+        Coordinate::Difference(a, b) => index_of(a, modes)?.minus(&index_of(b, modes)?),
+        Coordinate::FloorDivide(a, by) => {
+            let by = i64::try_from(*by).ok().filter(|by| *by > 0)?;
+            Some(index_of(a, modes)?.floor_div(by, &unknown))
+        }
+        Coordinate::Modulo(a, by) => {
+            let by = i64::try_from(*by).ok().filter(|by| *by > 0)?;
+            Some(index_of(a, modes)?.modulo(by, &unknown))
+        }
+        Coordinate::Morton(_) | Coordinate::Alto(_) | Coordinate::Rank { .. } => None,
+    }
+}

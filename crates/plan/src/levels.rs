@@ -1,0 +1,142 @@
+//! Commands by which loops walk levels that store expressions over the modes.
+//!
+//! ```text
+//! y(i) = A(i,j) * x(j)             A : bsr(4, 4)
+//!
+//! levels(A, bsr(4, 4))             A(i,j) is A_levels(i // 4, j // 4, i % 4, j % 4)
+//! split(i, i0, i1, 4)
+//! split(j, j0, j1, 4)              … is A_levels(i0, j0, i1, j1)
+//! ```
+//!
+//! A tensor is seen by its levels where loops then walk or locate all of them,
+//! and where no other operand is walked along a variable that they compute: that
+//! one would be searched at every step, and a conversion costs less.
+
+use std::collections::BTreeMap;
+
+use sparsec_format::{Format, Widths};
+use sparsec_graph::Formats;
+use sparsec_index::index_expr::Term;
+use sparsec_index::{Access, Concrete, IndexExpr, IndexVar, Schedule, TensorVar};
+
+use sparsec_base::Source;
+
+/// Lists of commands that let loops walk tensors as they are stored, the one
+/// for most tensors first; the last is empty.
+pub(crate) fn alternatives(concrete: &Concrete, formats: &Formats) -> Vec<Vec<String>> {
+    let operands = seen(concrete, formats, false);
+    let with_result = seen(concrete, formats, true);
+    let mut found = Vec::new();
+    for tensors in [with_result, operands] {
+        let commands = commands(concrete, formats, &tensors).unwrap_or_default();
+        if !commands.is_empty() && !found.contains(&commands) {
+            found.push(commands);
+        }
+    }
+    found.push(Vec::new());
+    found
+}
+
+/// The tensors that kernels walk, or assemble, by their levels alone.
+fn seen(concrete: &Concrete, formats: &Formats, with_result: bool) -> Vec<TensorVar> {
+    let mut found = Vec::new();
+    let mut look = |tensor: TensorVar, is_walked: fn(&Format) -> bool| {
+        let format = formats.get(tensor).filter(|format| !is_walked(format));
+        let levels = format.and_then(Format::level_space);
+        if levels.is_some_and(|levels| is_walked(&levels)) && !found.contains(&tensor) {
+            found.push(tensor);
+        }
+    };
+    concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+        rhs.for_each_access(&mut |access| look(access.tensor, Format::is_native));
+        if with_result {
+            look(lhs.tensor, Format::is_assembled);
+        }
+    });
+    found
+}
+
+/// The commands for some tensors; `None` where loops would not walk them all.
+fn commands(concrete: &Concrete, formats: &Formats, tensors: &[TensorVar]) -> Option<Vec<String>> {
+    let mut commands = Vec::new();
+    let mut seen = concrete.clone();
+    let apply = |text: String, seen: &mut Concrete, commands: &mut Vec<String>| {
+        let schedule = Schedule::parse(&Source::new("schedule", text.as_str())).ok()?;
+        *seen = schedule.apply(seen).ok()?;
+        commands.push(text);
+        Some(())
+    };
+    for tensor in tensors {
+        let name = &concrete.tensors[*tensor].name;
+        let format = formats.get(*tensor)?.clone().with_widths(Widths::default());
+        let text = format!("levels({name}, {format})");
+        apply(text, &mut seen, &mut commands)?;
+    }
+    let views: Vec<TensorVar> = seen.tensors.ids().skip(concrete.tensors.len()).collect();
+    while let Some((var, size)) = next_split(&seen, &views)? {
+        let name = seen.vars[var].name.clone();
+        let outer = seen.fresh_name(&format!("{name}0"));
+        let inner = seen.fresh_name(&format!("{name}1"));
+        let text = format!("split({name}, {outer}, {inner}, {size})");
+        apply(text, &mut seen, &mut commands)?;
+    }
+    let mut fits = true;
+    for_each_access(&seen, &mut |access| {
+        fits &= match formats.get(access.tensor) {
+            // Of the levels.
+            None => !views.contains(&access.tensor) || access.plain_vars().is_some(),
+            Some(format) => !is_searched(&seen, access, format),
+        };
+    });
+    fits.then_some(commands)
+}
+
+/// Whether a level of stored coordinates is at a variable that is computed.
+fn is_searched(concrete: &Concrete, access: &Access, format: &Format) -> bool {
+    let format = match format.is_native() {
+        true => format.clone(),
+        false => format.nearest(),
+    };
+    let is_computed = |var: &IndexVar| concrete.derived_by(*var).is_some();
+    let mut levels = format.levels().iter();
+    access.tensor != concrete.result
+        && levels.any(|level| {
+            let index = &access.indices[level.mode()];
+            !level.is_full() && index.vars().iter().any(is_computed)
+        })
+}
+
+/// A variable to split, and the size of its blocks; the outer `None` where
+/// levels store blocks of several sizes of one variable.
+#[allow(clippy::option_option)]
+fn next_split(concrete: &Concrete, views: &[TensorVar]) -> Option<Option<(IndexVar, i64)>> {
+    let mut sizes: BTreeMap<IndexVar, i64> = BTreeMap::new();
+    let mut agree = true;
+    for_each_access(concrete, &mut |access| {
+        for index in access
+            .indices
+            .iter()
+            .filter(|_| views.contains(&access.tensor))
+        {
+            if let Some((var, size)) = block_of(index) {
+                agree &= *sizes.entry(var).or_insert(size) == size;
+            }
+        }
+    });
+    agree.then(|| sizes.into_iter().next())
+}
+
+/// The variable and the size, where an index is a block or a place in one.
+fn block_of(index: &IndexExpr) -> Option<(IndexVar, i64)> {
+    match index.terms() {
+        [(Term::FloorDiv(inner, by) | Term::Mod(inner, by), 1)] => Some((inner.as_var()?, *by)),
+        _ => None,
+    }
+}
+
+fn for_each_access(concrete: &Concrete, visit: &mut dyn FnMut(&Access)) {
+    concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+        rhs.for_each_access(&mut |access| visit(access));
+        visit(lhs);
+    });
+}
