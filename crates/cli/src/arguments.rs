@@ -129,7 +129,8 @@ pub(crate) struct RunArguments {
     #[arg(short = 'o', long = "output", value_name = "NAME=FILE", action = ArgAction::Append)]
     pub(crate) outputs: Vec<String>,
 
-    /// What runs kernels: auto, c (compiled C) or interp (slow, checks every access)
+    /// What runs kernels: auto, c (compiled C), cranelift (at once, no compiler) or
+    /// interp (slow, checks every access)
     #[arg(long, value_name = "BACKEND", default_value = "auto")]
     pub(crate) backend: String,
 

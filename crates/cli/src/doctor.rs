@@ -38,6 +38,7 @@ pub(crate) fn doctor(screen: &mut Screen) -> Result<u8> {
         processor(),
         finding("threads", parallel::threads().to_string()),
         backend("backend c", Backend::C, &environment),
+        backend("backend cranelift", Backend::Cranelift, &environment),
         backend("backend interp", Backend::Interpreter, &environment),
     ];
     screen.answer(

@@ -30,9 +30,10 @@ pub(crate) mod timing;
 use timing::Clock;
 
 /// The names of backends.
-const BACKENDS: [(&str, Backend); 3] = [
+const BACKENDS: [(&str, Backend); 4] = [
     ("auto", Backend::Auto),
     ("c", Backend::C),
+    ("cranelift", Backend::Cranelift),
     ("interp", Backend::Interpreter),
 ];
 

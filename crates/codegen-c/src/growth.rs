@@ -14,15 +14,12 @@
 //! }
 //! ```
 
-use std::collections::BTreeSet;
-
 use sparsec_base::ElementType;
-use sparsec_loop::walk::for_each_stmt;
-use sparsec_loop::{Access, Block, Buffer, Expr, Failure, Function, Stmt};
+use sparsec_loop::growth::growth_groups;
+use sparsec_loop::{Access, Buffer, Expr, Failure};
 
 use crate::precedence::{Piece, Precedence};
 use crate::stmt::{BufferNames, Writer};
-use crate::uses::each_block;
 
 /// Buffers that always grow together.
 #[derive(Clone, Debug)]
@@ -36,10 +33,7 @@ pub(crate) struct Growth {
 impl Writer<'_> {
     /// Names the capacity of each group of buffers.
     pub(crate) fn name_capacities(&mut self) {
-        for buffers in growth_groups(self.function)
-            .into_iter()
-            .chain(growing_workspaces(self.function))
-        {
+        for buffers in growth_groups(self.function) {
             let of = match buffers.as_slice() {
                 [one] => self.buffer_name(*one).to_owned(),
                 _ => self.argument_of(buffers[0]).to_owned(),
@@ -141,67 +135,5 @@ impl Writer<'_> {
                 "if ({array}->capacity < {capacity}) {capacity} = {array}->capacity;"
             ));
         }
-    }
-}
-
-/// The statements from the first of `block` that grow, or that resize, buffers to
-/// one length, each buffer once: they make room together.
-pub(crate) fn growth_run(block: &[Stmt]) -> Vec<Buffer> {
-    let mut run: Vec<Buffer> = Vec::new();
-    for stmt in block {
-        match (&block[0], stmt) {
-            (Stmt::Grow { len: first, .. }, Stmt::Grow { buffer, len })
-            | (Stmt::Resize { len: first, .. }, Stmt::Resize { buffer, len })
-                if first == len && !run.contains(buffer) =>
-            {
-                run.push(*buffer);
-            }
-            _ => break,
-        }
-    }
-    run
-}
-
-/// The workspaces that some statement grows, each a group of its own.
-fn growing_workspaces(function: &Function) -> Vec<Vec<Buffer>> {
-    let mut grown = BTreeSet::new();
-    for_each_stmt(&function.body, &mut |stmt| {
-        if let Stmt::Grow { buffer, .. } = stmt
-            && function.buffers[*buffer].access == Access::Workspace
-        {
-            grown.insert(*buffer);
-        }
-    });
-    grown.into_iter().map(|buffer| vec![buffer]).collect()
-}
-
-/// The growing buffers of results, in groups whose members always grow together. One
-/// capacity serves a group, so that appending an entry compares once.
-pub(crate) fn growth_groups(function: &Function) -> Vec<Vec<Buffer>> {
-    let mut groups: Vec<Vec<Buffer>> = Vec::new();
-    for argument in &function.arguments {
-        let grows = |buffer: &Buffer| function.buffers[*buffer].access == Access::Grow;
-        groups.push(argument.buffers.iter().copied().filter(grows).collect());
-    }
-    split_groups(&function.body, &mut groups);
-    groups.retain(|group| !group.is_empty());
-    groups
-}
-
-/// Splits every group of which some run holds a part.
-fn split_groups(block: &Block, groups: &mut Vec<Vec<Buffer>>) {
-    let mut rest = block.as_slice();
-    while let Some(stmt) = rest.first() {
-        each_block(stmt, &mut |block| split_groups(block, groups));
-        let run = growth_run(rest);
-        if !run.is_empty() {
-            let parts = std::mem::take(groups).into_iter().flat_map(|group| {
-                let (inside, outside): (Vec<Buffer>, Vec<Buffer>) =
-                    group.into_iter().partition(|buffer| run.contains(buffer));
-                [inside, outside]
-            });
-            *groups = parts.filter(|group| !group.is_empty()).collect();
-        }
-        rest = &rest[run.len().max(1)..];
     }
 }

@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 
 use sparsec_base::ElementType;
+use sparsec_loop::growth::growth_run;
 use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Mark, Stmt, Var};
 
 use crate::abi;
-use crate::growth::{Growth, growth_run};
+use crate::growth::Growth;
 use crate::helper::Helpers;
 use crate::name::Names;
 use crate::precedence::{Piece, Precedence};

@@ -69,6 +69,7 @@
 
 mod build;
 pub mod complex;
+pub mod growth;
 pub mod interpret;
 mod ir;
 pub mod ops;

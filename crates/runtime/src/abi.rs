@@ -2,9 +2,13 @@
 //!
 //! They mirror the C declarations that head every generated file; the page
 //! `abi` of `sparsec-codegen-c` defines what each field means, and
-//! `tests/abi.rs` compares the layouts.
+//! `tests/abi.rs` compares the layouts. Code that is made in memory relies on
+//! [`Layout::RELIED_ON`], which is compared here.
 
 use std::ffi::c_void;
+use std::mem::{offset_of, size_of};
+
+use sparsec_codegen_cranelift::Layout;
 
 /// Part of every cache key; raised whenever a structure here changes.
 pub(crate) const VERSION: u32 = 2;
@@ -39,3 +43,20 @@ pub(crate) struct RawContext {
 
 /// `NAME_launch`
 pub(crate) type Launch = unsafe extern "C" fn(*mut RawContext, *mut *mut RawTensor) -> i32;
+
+const LAYOUT: Layout = Layout {
+    grow: offset_of!(RawContext, grow) as i32,
+    workspace: offset_of!(RawContext, workspace) as i32,
+    sort_i32: offset_of!(RawContext, sort_i32) as i32,
+    sort_i64: offset_of!(RawContext, sort_i64) as i32,
+    sort_pairs: offset_of!(RawContext, sort_pairs) as i32,
+    extents: offset_of!(RawTensor, extents) as i32,
+    arrays: offset_of!(RawTensor, arrays) as i32,
+    array: size_of::<RawArray>() as i32,
+    data: offset_of!(RawArray, data) as i32,
+    len: offset_of!(RawArray, len) as i32,
+    capacity: offset_of!(RawArray, capacity) as i32,
+};
+
+/// The layouts agree on machines that code is made for in memory.
+const _: () = assert!(size_of::<usize>() != 8 || LAYOUT.agrees(&Layout::RELIED_ON));

@@ -43,6 +43,8 @@ pub enum Origin {
     Compiled,
     /// It was in the disk cache.
     Cached,
+    /// It was made in memory now.
+    Generated,
     /// It is interpreted; there was nothing to make.
     Interpreted,
 }
@@ -82,6 +84,22 @@ impl Kernel {
             engine: Engine::Native(native),
             build: Build {
                 origin,
+                time: started.elapsed(),
+            },
+        })
+    }
+
+    /// Makes machine code of `function` in memory, without a compiler.
+    ///
+    /// # Errors
+    /// `E0609` where that cannot be done on this machine.
+    pub fn generate(function: &Function) -> Result<Self> {
+        let started = std::time::Instant::now();
+        Ok(Self {
+            engine: Engine::Native(Native::in_memory(function)?),
+            function: function.clone(),
+            build: Build {
+                origin: Origin::Generated,
                 time: started.elapsed(),
             },
         })

@@ -1,5 +1,8 @@
 //! Compiled kernels: building, loading, launching.
 //!
+//! Machine code comes from a library that the C compiler wrote, or was made in
+//! memory. Both have the same entry, and a launch does not know them apart.
+//!
 //! A launch hands the kernel raw views of the arrays and takes back only what
 //! the kernel may change: the lengths of arrays that it grew. The kernel itself
 //! is trusted: it was emitted from a verified function, and its operands are
@@ -8,11 +11,12 @@
 #![allow(unsafe_code)]
 
 use sparsec_base::Result;
+use sparsec_codegen_cranelift::{Code, Entry, compile};
 use sparsec_loop::{Access, Argument, Function};
 use sparsec_parallel::Memory;
 use sparsec_tensor::Array;
 
-use crate::abi::{RawArray, RawTensor};
+use crate::abi::{RawArray, RawContext, RawTensor};
 use crate::cache::Cache;
 use crate::compiler::Compiler;
 use crate::failure::{Stop, of_status};
@@ -23,7 +27,12 @@ use crate::primitives::{Growing, State};
 
 /// A compiled kernel.
 #[derive(Debug)]
-pub(crate) struct Native(Loaded);
+pub(crate) enum Native {
+    /// From the C compiler.
+    Library(Loaded),
+    /// Made in memory.
+    Memory(Code),
+}
 
 /// Finds the kernel in the cache, or compiles it and keeps it there.
 pub(crate) fn build(
@@ -35,21 +44,47 @@ pub(crate) fn build(
     let key = compiler.kernel_key(text);
     let find = || Loaded::open(&cache.kernel(key)?, entry).ok();
     if let Some(loaded) = find() {
-        return Ok((Native(loaded), Origin::Cached));
+        return Ok((Native::Library(loaded), Origin::Cached));
     }
     let _turn = cache.turn(key);
     if let Some(loaded) = find() {
-        return Ok((Native(loaded), Origin::Cached));
+        return Ok((Native::Library(loaded), Origin::Cached));
     }
     let (library, _work) = cache.attempt(|work| compiler.compile(text, work))?;
     // Loaded before it moves into the cache: what is loaded stays, whatever
     // others do there, and what cannot be loaded is not kept.
     let loaded = Loaded::open(&library, entry)?;
     cache.keep_kernel(key, &library);
-    Ok((Native(loaded), Origin::Compiled))
+    Ok((Native::Library(loaded), Origin::Compiled))
 }
 
 impl Native {
+    /// Makes the kernel in memory.
+    ///
+    /// # Errors
+    /// `E0609` where that cannot be done on this machine.
+    pub(crate) fn in_memory(function: &Function) -> Result<Self> {
+        compile(function).map(Self::Memory)
+    }
+
+    /// Calls the entry.
+    ///
+    /// # Safety
+    /// The tensors must fit the signature of the function that was compiled, and
+    /// nobody else may use what the kernel writes to.
+    unsafe fn call(&self, context: &mut RawContext, tensors: &mut [*mut RawTensor]) -> i32 {
+        match self {
+            // SAFETY: as this function demands.
+            Self::Library(loaded) => unsafe { (loaded.launch())(context, tensors.as_mut_ptr()) },
+            Self::Memory(code) => {
+                let entry: Entry = code.entry();
+                let context = std::ptr::from_mut(context);
+                // SAFETY: as this function demands; the layouts agree.
+                unsafe { entry(context.cast(), tensors.as_mut_ptr().cast()) }
+            }
+        }
+    }
+
     /// Runs the kernel. The arguments fit its signature.
     pub(crate) fn launch(
         &self,
@@ -82,10 +117,10 @@ impl Native {
         let mut pointers: Vec<*mut RawTensor> =
             tensors.iter_mut().map(std::ptr::from_mut).collect();
         let mut context = state.context();
-        // SAFETY: the arguments fit the signature that the C was emitted from,
+        // SAFETY: the arguments fit the signature that the code was made from,
         // operands are checked tensors, and everything pointed to outlives the
         // call. Nobody else writes to the arrays: results are borrowed mutably.
-        let status = unsafe { (self.0.launch())(&raw mut context, pointers.as_mut_ptr()) };
+        let status = unsafe { self.call(&mut context, &mut pointers) };
         let shortage = state.shortage();
         let mut lent = state.into_memories();
         for ((given, wanted), raw) in arguments.iter_mut().zip(&function.arguments).zip(&arrays) {

@@ -1,5 +1,5 @@
 //! Random expressions of every type give the same bits, and the same failures,
-//! compiled and interpreted.
+//! compiled, made in memory and interpreted.
 
 use sparsec_base::{Complex, ElementType, Kind, Scalar};
 use sparsec_codegen_c::{Options, emit_file, launch_name};
@@ -257,6 +257,7 @@ fn engines_agree_on_random_expressions() {
         let entry = launch_name(function);
         let compiled = Kernel::compile_c(function, &text, &entry, &compiler, &cache)
             .unwrap_or_else(|error| panic!("{error}"));
+        let generated = Kernel::generate(function).unwrap_or_else(|error| panic!("{error}"));
         let interpreted = Kernel::interpreter(function);
         for _ in 0..6 {
             let given: Vec<Tensor> = operands()
@@ -264,13 +265,15 @@ fn engines_agree_on_random_expressions() {
                 .map(|&(_, storage, _)| operand(random, storage))
                 .collect();
             let expect = run(&interpreted, &given);
-            let result = run(&compiled, &given);
             failed += usize::from(expect.is_err());
-            assert!(
-                same(&expect, &result),
-                "{function}\n{given:?}\ninterpreted {expect:?}\ncompiled {result:?}\n{}",
-                sparsec_codegen_c::emit(function)
-            );
+            for (how, kernel) in [("compiled", &compiled), ("generated", &generated)] {
+                let result = run(kernel, &given);
+                assert!(
+                    same(&expect, &result),
+                    "{function}\n{given:?}\ninterpreted {expect:?}\n{how} {result:?}\n{}",
+                    sparsec_codegen_c::emit(function)
+                );
+            }
         }
     }
     let runs = KERNELS * 6;

@@ -1,4 +1,4 @@
-//! Conversions of halves in compiled C give the bits that [`Scalar::cast`] gives:
+//! Conversions of halves in compiled kernels give the bits that [`Scalar::cast`] gives:
 //! for every half, and for numbers around every half and between any two.
 
 use sparsec_base::{ElementType, Scalar, Source};
@@ -7,8 +7,8 @@ use sparsec_loop::Function;
 use sparsec_runtime::{Cache, Compiler, Environment, Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Array, Format, Tensor};
 
-/// `given` converted to `to` by a compiled kernel.
-fn converted(given: &[Scalar], to: ElementType) -> Array {
+/// `given` converted to `to`, by C and by code made in memory.
+fn converted(given: &[Scalar], to: ElementType) -> [Array; 2] {
     let from = given[0].element();
     let text = format!(
         "fn convert(
@@ -26,7 +26,8 @@ fn converted(given: &[Scalar], to: ElementType) -> Array {
     let compiler = Compiler::detect(&environment, &cache).unwrap();
     let c = emit_unit(&function);
     let entry = launch_name(&function);
-    let kernel = Kernel::compile_c(&function, &c, &entry, &compiler, &cache).unwrap();
+    let compiled = Kernel::compile_c(&function, &c, &entry, &compiler, &cache).unwrap();
+    let generated = Kernel::generate(&function).unwrap();
 
     let extents = vec![given.len() as u64];
     let mut array = Array::zeroed(from, given.len()).unwrap();
@@ -43,17 +44,21 @@ fn converted(given: &[Scalar], to: ElementType) -> Array {
     )
     .unwrap();
     let y = &function.arguments[0];
-    let mut output = OutputTensor::new(&function, y, dense, extents, to.zero()).unwrap();
-    let mut arguments = vec![KernelArgument::Out(&mut output), KernelArgument::In(&x)];
-    kernel.launch(&mut arguments).unwrap();
-    output.arrays.remove(0)
+    [compiled, generated].map(|kernel| {
+        let (dense, extents) = (dense.clone(), extents.clone());
+        let mut output = OutputTensor::new(&function, y, dense, extents, to.zero()).unwrap();
+        let mut arguments = vec![KernelArgument::Out(&mut output), KernelArgument::In(&x)];
+        kernel.launch(&mut arguments).unwrap();
+        output.arrays.remove(0)
+    })
 }
 
 fn check(given: &[Scalar], to: ElementType) {
-    let found = converted(given, to);
-    for (at, value) in given.iter().enumerate() {
-        let expect = value.cast(to).unwrap();
-        assert_eq!(found.get(at), expect, "{value:?} as {to}");
+    for found in converted(given, to) {
+        for (at, value) in given.iter().enumerate() {
+            let expect = value.cast(to).unwrap();
+            assert_eq!(found.get(at), expect, "{value:?} as {to}");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Kernels on both engines: the same results, the same failures.
+//! Kernels on every engine: the same results, the same failures.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -30,7 +30,7 @@ fn session() -> &'static Session {
     })
 }
 
-/// The function on both engines.
+/// The function on every engine.
 fn kernels(function: &Function) -> Vec<Kernel> {
     let text = sparsec_codegen_c::emit_unit(function);
     let entry = sparsec_codegen_c::launch_name(function);
@@ -42,14 +42,15 @@ fn kernels(function: &Function) -> Vec<Kernel> {
         Kernel::interpreter(function),
         Kernel::compile_c(function, &text, &entry, compiler, cache)
             .unwrap_or_else(|error| panic!("{error}\n{text}")),
+        Kernel::generate(function).unwrap_or_else(|error| panic!("{error}")),
     ]
 }
 
 /// What a result is to be: format, extents, fill.
 type Wanted<'a> = (Format, &'a [u64], Scalar);
 
-/// Runs on both engines with `wanted` as the first arguments; the results of
-/// the first, which the second must have too. Results that are no tensor (a
+/// Runs on every engine with `wanted` as the first arguments; the results of
+/// the first, which the others must have too. Results that are no tensor (a
 /// kernel that failed) are compared by code alone.
 fn run(function: &Function, wanted: &[Wanted<'_>], given: &[&Tensor]) -> Result<Vec<Tensor>, Code> {
     let mut first: Option<Result<Vec<Tensor>, Code>> = None;

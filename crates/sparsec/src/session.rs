@@ -27,6 +27,8 @@ pub enum Backend {
     Auto,
     /// C through the system's compiler.
     C,
+    /// Machine code made in memory, which needs no compiler.
+    Cranelift,
     /// The checked interpreter, which needs no compiler and is slow.
     Interpreter,
 }
@@ -251,6 +253,7 @@ impl Session {
     pub fn kernel(&self, function: &Function) -> Result<Arc<Kernel>> {
         match self.inner.options.backend {
             Backend::Interpreter => Ok(Arc::new(Kernel::interpreter(function))),
+            Backend::Cranelift => Ok(Arc::new(Kernel::generate(function)?)),
             Backend::Auto | Backend::C => {
                 let text = sparsec_codegen_c::emit_unit(function);
                 let entry = sparsec_codegen_c::launch_name(function);

@@ -1,5 +1,6 @@
 //! Random programs: expressions × formats × types × schedules × small integer
-//! data, on the interpreter and on compiled C, against the dense oracle.
+//! data, on the interpreter, as code in memory and as compiled C, against the dense
+//! oracle.
 //!
 //! ```text
 //! seed ──► program ─┬─► compile, run ──────────────────────► agrees? ◄── oracle

@@ -21,7 +21,7 @@ const MOST_POINTS: u64 = 1 << 20;
 pub struct Engines(Vec<(&'static str, Session)>);
 
 impl Engines {
-    /// The interpreter, the interpreter with assembly apart, and C with the
+    /// The interpreter, the interpreter with assembly apart, Cranelift, and C with the
     /// compiler and the cache of `environment`.
     pub fn new(environment: Environment) -> Self {
         let session = |backend, apart| {
@@ -38,6 +38,7 @@ impl Engines {
                 "interpreter, assembly apart",
                 session(Backend::Interpreter, true),
             ),
+            ("Cranelift", session(Backend::Cranelift, false)),
             ("C", session(Backend::C, false)),
         ])
     }

@@ -32,7 +32,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("codegen-c", &["base", "loop"]),
     ("codegen-cranelift", &["base", "loop"]),
     ("codegen-scf", &["base", "loop"]),
-    ("runtime", &["base", "parallel", "loop", "tensor"]),
+    (
+        "runtime",
+        &["base", "parallel", "loop", "tensor", "codegen-cranelift"],
+    ),
     ("reference", &["base", "format", "tensor", "index"]),
     ("sparsec", LIBRARIES),
     ("bench", &["sparsec"]),

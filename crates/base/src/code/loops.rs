@@ -77,4 +77,13 @@ argument has no quote and no line break.
         ^ a word of the language
 
 Choose another name, such as `least`.";
+    NO_MACHINE_CODE = "E0609", "a kernel that cannot be made in memory",
+    "With `--backend cranelift`, and at first with `--backend auto`, kernels become machine code in
+memory without a compiler. That takes a 64-bit processor that Cranelift knows (x86-64 with SSE4.1,
+AArch64, RISC-V, s390x), and a system that lets programs run code that they made: hardened ones
+refuse it.
+
+    sparsec run 'y(i) = A(i,j) * x(j)' -i A=web.mtx -g x=ones --backend cranelift
+
+Use a C compiler with `--backend c`, or the interpreter with `--backend interp`.";
 }

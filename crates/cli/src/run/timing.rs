@@ -99,6 +99,7 @@ fn origin_name(origin: Origin) -> &'static str {
     match origin {
         Origin::Compiled => "compiled",
         Origin::Cached => "cached",
+        Origin::Generated => "generated",
         Origin::Interpreted => "interpreted",
     }
 }

@@ -50,7 +50,7 @@ fn wrong_calls_end_with_2() {
     );
     check(
         &product(&["--backend", "cuda"]),
-        &["error[E0004]", "one of auto, c, interp"],
+        &["error[E0004]", "one of auto, c, cranelift, interp"],
     );
     check(
         &product(&["--threads", "0"]),

@@ -2,8 +2,8 @@
 
 use sparsec::index::{Command, Program, WorkspaceKind, concretize};
 use sparsec::{
-    Backend, Compiled, Inputs, Options, Outcome, Request, Session, Source, UserFunction, compile,
-    reference,
+    Backend, Compiled, Inputs, Options, Outcome, Request, Session, Source, Tensor, UserFunction,
+    compile, reference,
 };
 use sparsec_base::Kind;
 
@@ -15,6 +15,7 @@ use crate::reschedule::reschedule;
 pub(crate) struct Engines {
     functions: Vec<UserFunction>,
     interpreter: Session,
+    cranelift: Session,
     c: Session,
     _cache: tempfile::TempDir,
 }
@@ -28,6 +29,11 @@ impl Engines {
         Self {
             functions: functions.to_vec(),
             interpreter: Session::interpreter(),
+            cranelift: Session::new(Options {
+                backend: Backend::Cranelift,
+                environment: environment.clone(),
+                ..Options::default()
+            }),
             c: Session::new(Options {
                 backend: Backend::C,
                 environment,
@@ -37,7 +43,8 @@ impl Engines {
         }
     }
 
-    /// Runs a compiled program on the interpreter, and as C if asked for.
+    /// Runs a compiled program on the interpreter and as code in memory, and as C
+    /// if asked for.
     fn run(
         &self,
         compiled: &Compiled,
@@ -45,12 +52,11 @@ impl Engines {
         as_c: bool,
         tally: &mut Tally,
     ) -> Result<(), String> {
-        agrees(
-            compiled,
-            inputs,
-            self.interpreter.run(compiled, inputs),
-            tally,
-        )?;
+        let interpreted = self.interpreter.run(compiled, inputs);
+        let generated = self.cranelift.run(compiled, inputs);
+        same_bits(compiled, &interpreted, &generated)
+            .map_err(|why| format!("by Cranelift: {why}"))?;
+        agrees(compiled, inputs, interpreted, tally)?;
         if as_c {
             let ran = self.c.run(compiled, inputs);
             agrees(compiled, inputs, ran, tally).map_err(|why| format!("as C: {why}"))?;
@@ -202,6 +208,47 @@ fn agrees(
             (Err(found), _) => return Err(found.to_string()),
         };
         known.insert(name.clone(), tensor.clone());
+    }
+    Ok(())
+}
+
+/// Whether two engines gave the same arrays or failed alike.
+fn same_bits(
+    compiled: &Compiled,
+    one: &sparsec::Result<Outcome>,
+    other: &sparsec::Result<Outcome>,
+) -> Result<(), String> {
+    let (one, other) = match (one, other) {
+        (Ok(one), Ok(other)) => (one, other),
+        (Err(one), Err(other)) if one.code() == other.code() => return Ok(()),
+        (_, Err(error)) => return Err(error.to_string()),
+        (Err(error), _) => return Err(format!("ran, where the interpreter says\n{error}")),
+    };
+    let program = compiled.resolved();
+    for statement in &program.statements {
+        let name = &program.tensors[statement.lhs.tensor].name;
+        let [one, other] = [one, other].map(|outcome| outcome.value(name));
+        let arrays = [one, other].map(|tensor| tensor.map_or(&[][..], Tensor::arrays));
+        if arrays[0].len() != arrays[1].len() {
+            return Err(format!("{name} has other arrays"));
+        }
+        for (place, (a, b)) in arrays[0].iter().zip(arrays[1]).enumerate() {
+            let differs = |at: &usize| {
+                let (a, b) = (a.get(*at).to_c128(), b.get(*at).to_c128());
+                let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+                !(same(a.re, b.re) && same(a.im, b.im))
+            };
+            // Only of one NaN or another IEEE leaves open which it is.
+            let first = match a == b {
+                true => None,
+                false => (0..a.len().min(b.len())).find(differs),
+            };
+            if a.len() != b.len() || first.is_some() {
+                return Err(format!(
+                    "array {place} of {name} is {b:?}, which the interpreter has as {a:?}"
+                ));
+            }
+        }
     }
     Ok(())
 }

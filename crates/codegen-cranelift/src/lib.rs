@@ -1,0 +1,127 @@
+//! Loop IR to machine code in memory, by [Cranelift](https://cranelift.dev).
+//!
+//! The tier that answers first: a kernel is ready in about a millisecond, on a
+//! machine without a compiler as on any other.
+//!
+//! ```text
+//! Function ──emit──► Cranelift IR ──compile──► bytes ──map──► Code { entry }
+//!            │                                                    ▲
+//!            └─ helpers of ours, called by address ───────────────┘ lives as long as its owner
+//! ```
+//!
+//! One kernel becomes one function,
+//!
+//! ```text
+//! int32_t entry(sparsec_context *context, sparsec_tensor **tensors)
+//! ```
+//!
+//! which is the launch entry that the C back end writes too; the structures are
+//! those of its binary interface (the module `abi` mirrors them), so that one
+//! caller serves both. Code refers to nothing that could go away: helpers are
+//! functions of this program, memory is asked of the context.
+//!
+//! # Meaning
+//!
+//! The code means what the IR means, to the bit:
+//!
+//! * Integers wrap. A division is checked for zero, and never meets the least
+//!   number over -1, which the processor would answer with a signal (`arithmetic`).
+//! * Nothing is contracted or reassociated. Functions of the C library are the
+//!   ones that the interpreter calls (`helper`).
+//! * `and`, `or` and `select` skip what the IR does not evaluate, wherever that
+//!   could be noticed: where it loads, fails or is long (`condition`).
+//! * Complex numbers are pairs of values, by the formulas that every engine shares
+//!   (`complex`).
+//!
+//! | module       | holds                                                  |
+//! |--------------|--------------------------------------------------------|
+//! | `host`       | the processor that code is made for                    |
+//! | `memory`     | executable memory, the one place with unsafe code      |
+//! | `abi`        | where things are in the structures of the caller       |
+//! | `emitter`    | the state of translating one function; its exits       |
+//! | `statement`, `loops`, `growth` | statements                           |
+//! | `expression`, `condition`, `arithmetic`, `convert`, `complex` | expressions |
+//! | `place`      | addresses of entries, loads and stores                 |
+//! | `helper`     | functions that code calls                              |
+
+mod abi;
+mod arithmetic;
+mod complex;
+mod condition;
+mod convert;
+mod emitter;
+mod expression;
+mod growth;
+mod helper;
+mod host;
+mod loops;
+mod memory;
+mod number;
+mod place;
+mod statement;
+
+pub use abi::Layout;
+pub use memory::{Code, Entry};
+
+use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
+use sparsec_base::{Diagnostic, Result};
+use sparsec_loop::Function;
+
+/// Machine code of a kernel, ready to be called.
+///
+/// The function must be verified. Takes about a millisecond for each hundred
+/// statements.
+///
+/// # Errors
+/// `E0609` where Cranelift has no code for this processor or the system gives no
+/// executable memory.
+///
+/// ```
+/// use sparsec_loop::{Builder, Failure};
+/// let mut b = Builder::new("refuse");
+/// b.fail(Failure::DivisionByZero);
+/// let code = sparsec_codegen_cranelift::compile(&b.finish())?;
+/// assert!(code.size() > 0);
+/// # Ok::<(), sparsec_base::Error>(())
+/// ```
+pub fn compile(function: &Function) -> Result<Code> {
+    let isa = host::isa()?;
+    let mut context = Context::for_function(emitter::emit(function, isa)?);
+    let compiled = context
+        .compile(isa, &mut ControlPlane::default())
+        .map_err(|error| refused(function, &format!("{:?}", error.inner)))?;
+    if !compiled.buffer.relocs().is_empty() {
+        // Every call is by address, so only an instruction that this processor
+        // lacks can ask for a function of Cranelift's own.
+        return Err(refused(function, "the processor lacks an instruction"));
+    }
+    Code::map(compiled.code_buffer()).map_err(|error| refused(function, &error.to_string()))
+}
+
+/// The Cranelift IR of a kernel as text, before it is optimised.
+///
+/// # Errors
+/// As [`compile`].
+pub fn text(function: &Function) -> Result<String> {
+    let isa = host::isa()?;
+    Ok(emitter::emit(function, isa)?.display().to_string())
+}
+
+/// The machine code of a kernel as text, in the notation of Cranelift.
+///
+/// # Errors
+/// As [`compile`].
+pub fn assembly(function: &Function) -> Result<String> {
+    let isa = host::isa()?;
+    let mut context = Context::for_function(emitter::emit(function, isa)?);
+    context.set_disasm(true);
+    let compiled = context
+        .compile(isa, &mut ControlPlane::default())
+        .map_err(|error| refused(function, &format!("{:?}", error.inner)))?;
+    Ok(compiled.vcode.clone().unwrap_or_default())
+}
+
+fn refused(function: &Function, why: &str) -> Diagnostic {
+    host::refused(&format!("no code for kernel `{}`", function.name), why)
+}

@@ -1,0 +1,84 @@
+//! Loops.
+//!
+//! They test at the end, so that a turn takes one jump:
+//!
+//! ```text
+//!   if lo < hi:
+//!     i = lo
+//!     do { body; i = i + 1 } while i < hi
+//! ```
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use sparsec_loop::{Block, Buffer, Expr, Var};
+
+use crate::emitter::{Cell, Emitter};
+use crate::helper::Helper;
+use crate::number::Number;
+
+impl Emitter<'_, '_> {
+    pub(crate) fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, body: &Block) {
+        let (lo, hi) = (self.expr(lo).real(), self.expr(hi).real());
+        let outside = self.innermost.replace(var);
+        self.count(lo, hi, |emitter, i| {
+            emitter.vars.insert(var, Cell::Fixed(Number::Real(i)));
+            emitter.block(body);
+        });
+        self.innermost = outside;
+    }
+
+    /// Runs `body` with each number from `lo` up to but without `hi`.
+    pub(crate) fn count(&mut self, lo: Value, hi: Value, body: impl FnOnce(&mut Self, Value)) {
+        let (turn, on) = (self.b.create_block(), self.b.create_block());
+        let i = self.b.append_block_param(turn, types::I64);
+        let some = self.b.ins().icmp(IntCC::SignedLessThan, lo, hi);
+        self.b.ins().brif(some, turn, &[lo.into()], on, []);
+        self.b.switch_to_block(turn);
+        body(self, i);
+        let next = self.b.ins().iadd_imm_s(i, 1);
+        let more = self.b.ins().icmp(IntCC::SignedLessThan, next, hi);
+        self.b.ins().brif(more, turn, &[next.into()], on, []);
+        self.b.seal_block(turn);
+        self.enter(on);
+    }
+
+    pub(crate) fn while_loop(&mut self, condition: &Expr, body: &Block) {
+        let (turn, on) = (self.b.create_block(), self.b.create_block());
+        self.branch(condition, turn, on);
+        self.b.switch_to_block(turn);
+        self.block(body);
+        self.branch(condition, turn, on);
+        self.b.seal_block(turn);
+        self.enter(on);
+    }
+
+    pub(crate) fn fill(&mut self, buffer: Buffer, lo: &Expr, hi: &Expr, value: &Expr) {
+        let is_zero = matches!(value, Expr::Const(value) if *value == value.element().zero());
+        let (lo, hi) = (self.expr(lo).real(), self.expr(hi).real());
+        let value = self.expr(value);
+        if !is_zero {
+            self.count(lo, hi, |emitter, at| {
+                let place = emitter.place_at(buffer, at);
+                emitter.store(place, value);
+            });
+            return;
+        }
+        let (some, on) = (self.b.create_block(), self.b.create_block());
+        let any = self.b.ins().icmp(IntCC::SignedLessThan, lo, hi);
+        self.b.ins().brif(any, some, [], on, []);
+        self.enter(some);
+        let size = self.function.buffers[buffer].storage.size() as i64;
+        let count = self.b.ins().isub(hi, lo);
+        let bytes = self.b.ins().imul_imm_s(count, size);
+        let first = self.address(buffer, lo);
+        let zero = self.b.ins().iconst(types::I32, 0);
+        let clear = Helper {
+            address: libc::memset as *const () as usize,
+            takes: &[types::I64, types::I32, types::I64],
+            gives: types::I64,
+        };
+        self.call(clear, &[first, zero, bytes]);
+        self.b.ins().jump(on, []);
+        self.enter(on);
+    }
+}

@@ -1,0 +1,107 @@
+//! Executable memory.
+//!
+//! Each kernel has pages of its own, which are first written and then made
+//! executable; never both at once. They are given back when the last owner of the
+//! [`Code`] drops it.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::io;
+use std::ptr::NonNull;
+
+/// The type of a kernel's entry: a context, and a list of tensors. What it returns
+/// is 0 or the status of a failure.
+pub type Entry = unsafe extern "C" fn(context: *mut c_void, tensors: *mut c_void) -> i32;
+
+/// Machine code of one kernel.
+#[derive(Debug)]
+pub struct Code {
+    pages: NonNull<c_void>,
+    mapped: usize,
+    size: usize,
+}
+
+// SAFETY: nobody writes to the pages once they are made, and code may run in any
+// number of threads.
+unsafe impl Send for Code {}
+// SAFETY: as above.
+unsafe impl Sync for Code {}
+
+impl Code {
+    /// Puts the bytes of a function into memory.
+    ///
+    /// # Errors
+    /// What the system says where it gives no memory, or none that may run.
+    pub(crate) fn map(bytes: &[u8]) -> io::Result<Self> {
+        let mapped = bytes.len().max(1);
+        // SAFETY: a new mapping at an address that the system chooses.
+        let pages = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                mapped,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        let pages = match NonNull::new(pages) {
+            Some(pages) if pages.as_ptr() != libc::MAP_FAILED => pages,
+            _ => return Err(io::Error::last_os_error()),
+        };
+        let code = Self {
+            pages,
+            mapped,
+            size: bytes.len(),
+        };
+        // SAFETY: the pages are new, writable and as large as the bytes.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), pages.as_ptr().cast(), bytes.len());
+        }
+        // SAFETY: the pages are ours alone.
+        let status =
+            unsafe { libc::mprotect(pages.as_ptr(), mapped, libc::PROT_READ | libc::PROT_EXEC) };
+        if status != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        fetch_anew(pages.as_ptr(), mapped);
+        Ok(code)
+    }
+
+    /// The entry. It must not be called when `self` is gone.
+    ///
+    /// Calling it is sound with a context and tensors as the binary interface of
+    /// the C back end describes them, which fit the function that was compiled.
+    pub fn entry(&self) -> Entry {
+        // SAFETY: the pages begin with a function of this type.
+        unsafe { std::mem::transmute::<*mut c_void, Entry>(self.pages.as_ptr()) }
+    }
+
+    /// How many bytes of code there are.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and whoever could call it held this.
+        unsafe {
+            libc::munmap(self.pages.as_ptr(), self.mapped);
+        }
+    }
+}
+
+/// Makes processors that do not watch memory for changes fetch instructions anew.
+#[cfg(target_arch = "x86_64")]
+fn fetch_anew(_: *mut c_void, _: usize) {}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn fetch_anew(pages: *mut c_void, len: usize) {
+    unsafe extern "C" {
+        fn __clear_cache(begin: *mut c_void, end: *mut c_void);
+    }
+    // SAFETY: the range is a mapping of ours.
+    unsafe { __clear_cache(pages, pages.byte_add(len)) }
+}

@@ -1,0 +1,149 @@
+//! Addresses of entries, loads and stores.
+//!
+//! An index that adds a constant becomes an offset of the instruction, and one that
+//! adds the variable of the innermost loop is taken apart, so that the address of
+//! the row is found outside of that loop:
+//!
+//! ```text
+//! B.vals[k * n + j + 1]     (B.vals + 8 * (k * n)) + 8 * j, offset 8
+//! ```
+
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use sparsec_base::{ElementType, Scalar};
+use sparsec_loop::{BinaryOp, Buffer, Expr};
+
+use crate::emitter::Emitter;
+use crate::number::{Number, register};
+
+/// Where an entry is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) address: Value,
+    pub(crate) offset: i32,
+    pub(crate) flags: MemFlagsData,
+    pub(crate) storage: ElementType,
+    pub(crate) compute: ElementType,
+}
+
+impl Emitter<'_, '_> {
+    /// Where entry `index` of a buffer is.
+    pub(crate) fn place(&mut self, buffer: Buffer, index: &Expr) -> Place {
+        let kind = &self.function.buffers[buffer];
+        let (storage, compute) = (kind.storage, kind.compute);
+        let flags = self.buffers[&buffer].flags;
+        let (index, constant) = without_constant(index);
+        let size = storage.size() as i64;
+        let offset = constant.checked_mul(size).map(i32::try_from);
+        let mut address = self.data(buffer);
+        let offset = match offset {
+            Some(Ok(offset)) => offset,
+            _ => {
+                let far = constant.wrapping_mul(size);
+                address = self.b.ins().iadd_imm_s(address, far);
+                0
+            }
+        };
+        for part in self.parts(index) {
+            let part = self.expr(part).real();
+            let scaled = self.b.ins().ishl_imm_u(part, i64::from(size.ilog2()));
+            address = self.b.ins().iadd(address, scaled);
+        }
+        Place {
+            address,
+            offset,
+            flags,
+            storage,
+            compute,
+        }
+    }
+
+    /// The summands of an index that are added to the address one by one.
+    fn parts<'e>(&self, index: Option<&'e Expr>) -> Vec<&'e Expr> {
+        match index {
+            None => Vec::new(),
+            Some(Expr::Binary(BinaryOp::Add, row, last)) if matches!(**last, Expr::Var(var) if Some(var) == self.innermost) =>
+            {
+                vec![row, last]
+            }
+            Some(index) => vec![index],
+        }
+    }
+
+    /// The entry as a value of the compute type.
+    pub(crate) fn load(&mut self, place: Place) -> Number {
+        let ty = register(place.storage);
+        let mut part = |offset| {
+            self.b
+                .ins()
+                .load(ty, place.flags, place.address, place.offset + offset)
+        };
+        let stored = if place.storage.is_complex() {
+            let size = place.storage.part().size() as i32;
+            Number::Complex(part(0), part(size))
+        } else {
+            Number::Real(part(0))
+        };
+        self.converted(stored, place.storage, place.compute)
+    }
+
+    /// Stores a value of the compute type.
+    pub(crate) fn store(&mut self, place: Place, value: Number) {
+        let value = self.converted(value, place.compute, place.storage);
+        let mut part = |value, offset| {
+            self.b
+                .ins()
+                .store(place.flags, value, place.address, place.offset + offset);
+        };
+        match value {
+            Number::Real(value) => part(value, 0),
+            Number::Complex(re, im) => {
+                part(re, 0);
+                part(im, place.storage.part().size() as i32);
+            }
+        }
+    }
+
+    /// The address of entry `index`, which is a value already.
+    pub(crate) fn address(&mut self, buffer: Buffer, index: Value) -> Value {
+        let size = self.function.buffers[buffer].storage.size();
+        let data = self.data(buffer);
+        let scaled = self.b.ins().ishl_imm_u(index, i64::from(size.ilog2()));
+        self.b.ins().iadd(data, scaled)
+    }
+
+    /// Entry `index`, which is a value already.
+    pub(crate) fn place_at(&mut self, buffer: Buffer, index: Value) -> Place {
+        let kind = &self.function.buffers[buffer];
+        Place {
+            storage: kind.storage,
+            compute: kind.compute,
+            flags: self.buffers[&buffer].flags,
+            address: self.address(buffer, index),
+            offset: 0,
+        }
+    }
+
+    /// An `i64` constant.
+    pub(crate) fn int(&mut self, value: i64) -> Value {
+        self.b.ins().iconst(types::I64, value)
+    }
+}
+
+/// An index without the constants that it adds, and their sum.
+fn without_constant(index: &Expr) -> (Option<&Expr>, i64) {
+    match index {
+        Expr::Const(Scalar::I64(value)) => (None, *value),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), left, right) => match **right {
+            Expr::Const(Scalar::I64(value)) => {
+                let (rest, constant) = without_constant(left);
+                let sum = match op {
+                    BinaryOp::Add => constant.wrapping_add(value),
+                    _ => constant.wrapping_sub(value),
+                };
+                (rest, sum)
+            }
+            _ => (Some(index), 0),
+        },
+        _ => (Some(index), 0),
+    }
+}
