@@ -234,9 +234,11 @@ fn same_bits(
         }
         for (place, (a, b)) in arrays[0].iter().zip(arrays[1]).enumerate() {
             let differs = |at: &usize| {
-                let (a, b) = (a.get(*at).to_c128(), b.get(*at).to_c128());
-                let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
-                !(same(a.re, b.re) && same(a.im, b.im))
+                let (a, b) = (a.get(*at), b.get(*at));
+                let (x, y) = (a.to_c128(), b.to_c128());
+                let same = |x: f64, y: f64| x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan();
+                let has_nan = x.re.is_nan() || x.im.is_nan();
+                a != b && !(has_nan && same(x.re, y.re) && same(x.im, y.im))
             };
             // Only of one NaN or another IEEE leaves open which it is.
             let first = match a == b {
