@@ -168,7 +168,7 @@ impl<'a> Scopes<'a> {
 
     fn visit(&mut self, node: &'a Node) {
         match &node.kind {
-            NodeKind::Number(_) => {}
+            NodeKind::Number(_) | NodeKind::Index(_) => {}
             NodeKind::Access(used) => self.note(used),
             NodeKind::Apply { args, .. } => args.iter().for_each(|arg| self.visit(arg)),
             NodeKind::Cast(_, body) => self.visit(body),

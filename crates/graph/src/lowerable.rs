@@ -278,6 +278,7 @@ impl Check<'_> {
     fn extents(&self) -> Result<()> {
         let (mut used, mut alone) = (BTreeSet::new(), BTreeSet::new());
         self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+            used.extend(rhs.vars());
             for access in rhs.accesses().into_iter().chain([lhs]) {
                 used.extend(access.vars());
                 alone.extend(access.indices.iter().filter_map(IndexExpr::as_var));

@@ -11,6 +11,7 @@
 //! | `A(i,…)`, its level at `i` sparse       | `A`                  | that of `A`  |
 //! | `A(i,…)`, its level at `i` full         | everything           | that of `A`  |
 //! | `A(k,…)` without `i`                    | everything           | unknown      |
+//! | an index as a number                    | everything           | unknown      |
 //! | `f(a, b, …)`                            | for each decision of `f`, the union of the spaces of its arguments; of those ∩ | the value decided |
 //! | the same, an argument `c` in no decision | … ∩ (space of `c` ∪ everything) |       |
 //! | a temporary computed below the loop     | that of its producer | of its producer |
@@ -124,6 +125,7 @@ impl<'a> Derivation<'a> {
                 fill: Some(*value),
             },
             Expr::Access(access) => self.of_access(access),
+            Expr::Index(_) => Support::unknown(Space::Nothing),
             Expr::Cast(element, body) => {
                 let body = self.of_expr(body);
                 match body.fill.and_then(|fill| fill.cast(*element)) {

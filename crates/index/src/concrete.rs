@@ -202,7 +202,7 @@ impl Stmt {
             Self::Assign { lhs, reduce, rhs } => Some(Self::Assign {
                 lhs: lhs.renamed(rename),
                 reduce: reduce.clone(),
-                rhs: rhs.map_accesses(&mut |access| Some(Expr::Access(access.renamed(rename)))),
+                rhs: rhs.renamed(rename),
             }),
             Self::Forall { var, body } => Some(body.renamed(rename).in_loops(&[rename(*var)])),
             _ => None,

@@ -82,11 +82,7 @@ fn peel(expr: &Expr) -> (Option<Operator>, Vec<IndexVar>, &Expr) {
 /// The expression simplified, unless that loses an index variable: the loop
 /// over it would not know where to end.
 fn simplified(expr: &Expr) -> Expr {
-    let vars = |expr: &Expr| {
-        let mut found = BTreeSet::new();
-        expr.for_each_access(&mut |access| found.extend(access.vars()));
-        found
-    };
+    let vars = |expr: &Expr| BTreeSet::from_iter(expr.vars());
     let simple = expr.simplify();
     if vars(&simple) == vars(expr) {
         simple
@@ -200,15 +196,9 @@ impl Temporaries {
 
 /// How many of `loops` have to be around an expression.
 fn depth(expr: &Expr, loops: &[IndexVar]) -> usize {
-    let mut depth = 0;
-    expr.for_each_access(&mut |access| {
-        for var in access.vars() {
-            if let Some(place) = loops.iter().position(|known| *known == var) {
-                depth = depth.max(place + 1);
-            }
-        }
-    });
-    depth
+    let vars = expr.vars().into_iter();
+    let places = vars.filter_map(|var| loops.iter().position(|known| *known == var));
+    places.max().map_or(0, |innermost| innermost + 1)
 }
 
 #[cfg(test)]

@@ -100,6 +100,9 @@ pub enum Expr {
     Literal(Scalar),
     /// An entry of a tensor.
     Access(Access),
+    /// An index as a number, of type `i64`: `i` of `a(i) = b(i) + i`. It has a value
+    /// at every coordinate, as the entries of a dense tensor do.
+    Index(IndexExpr),
     /// An operator applied to as many arguments as it takes.
     Apply {
         /// The operator.
@@ -126,6 +129,7 @@ impl Expr {
         match self {
             Self::Literal(value) => value.element(),
             Self::Access(access) => tensors[access.tensor].element,
+            Self::Index(_) => ElementType::I64,
             Self::Apply { op, args } => {
                 let types: Vec<ElementType> = args.iter().map(|arg| arg.element(tensors)).collect();
                 op.result_type(&types)
@@ -138,11 +142,47 @@ impl Expr {
     /// Calls `visit` on every access, left to right.
     pub fn for_each_access<'a>(&'a self, visit: &mut dyn FnMut(&'a Access)) {
         match self {
-            Self::Literal(_) => {}
+            Self::Literal(_) | Self::Index(_) => {}
             Self::Access(access) => visit(access),
             Self::Apply { args, .. } => args.iter().for_each(|arg| arg.for_each_access(visit)),
             Self::Cast(_, body) | Self::Reduce { body, .. } => body.for_each_access(visit),
         }
+    }
+
+    /// Calls `visit` on every index, of accesses and as numbers, left to right.
+    pub fn for_each_index<'a>(&'a self, visit: &mut dyn FnMut(&'a IndexExpr)) {
+        match self {
+            Self::Literal(_) => {}
+            Self::Index(index) => visit(index),
+            Self::Access(access) => access.indices.iter().for_each(visit),
+            Self::Apply { args, .. } => args.iter().for_each(|arg| arg.for_each_index(visit)),
+            Self::Cast(_, body) | Self::Reduce { body, .. } => body.for_each_index(visit),
+        }
+    }
+
+    /// Every index variable that the value depends on, bound ones too, each once in
+    /// order of appearance.
+    pub fn vars(&self) -> Vec<IndexVar> {
+        let mut found = Vec::new();
+        self.for_each_index(&mut |index| {
+            index.for_each_var(&mut |var| {
+                if !found.contains(&var) {
+                    found.push(var);
+                }
+            });
+        });
+        found
+    }
+
+    /// The expression with each variable exchanged for another; no reduction binds
+    /// one of them.
+    #[must_use]
+    pub fn renamed(&self, rename: &dyn Fn(IndexVar) -> IndexVar) -> Self {
+        self.map_parts(&mut |part| match part {
+            Self::Access(access) => Some(Self::Access(access.renamed(rename))),
+            Self::Index(index) => Some(Self::Index(index.renamed(rename))),
+            _ => None,
+        })
     }
 
     /// Every access, left to right.
@@ -155,7 +195,7 @@ impl Expr {
     /// Every variable that a reduction in the expression binds.
     pub fn bound_vars(&self) -> Vec<IndexVar> {
         match self {
-            Self::Literal(_) | Self::Access(_) => Vec::new(),
+            Self::Literal(_) | Self::Access(_) | Self::Index(_) => Vec::new(),
             Self::Apply { args, .. } => args.iter().flat_map(Self::bound_vars).collect(),
             Self::Cast(_, body) => body.bound_vars(),
             Self::Reduce { vars, body, .. } => {
@@ -170,7 +210,7 @@ impl Expr {
     #[must_use]
     pub fn map_accesses(&self, replace: &mut dyn FnMut(&Access) -> Option<Expr>) -> Self {
         match self {
-            Self::Literal(_) => self.clone(),
+            Self::Literal(_) | Self::Index(_) => self.clone(),
             Self::Access(access) => replace(access).unwrap_or_else(|| self.clone()),
             Self::Apply { op, args } => Self::Apply {
                 op: op.clone(),
@@ -193,7 +233,7 @@ impl Expr {
             return part;
         }
         match self {
-            Self::Literal(_) | Self::Access(_) => self.clone(),
+            Self::Literal(_) | Self::Access(_) | Self::Index(_) => self.clone(),
             Self::Apply { op, args } => Self::Apply {
                 op: op.clone(),
                 args: args.iter().map(|arg| arg.map_parts(replace)).collect(),
@@ -219,6 +259,7 @@ impl Expr {
         match self {
             Self::Literal(value) => Some(*value),
             Self::Access(access) => Some(tensors[access.tensor].fill),
+            Self::Index(_) => None,
             Self::Cast(element, body) => body.fill(tensors, vars)?.cast(*element),
             Self::Apply { op, args } => {
                 let fills = args.iter().map(|arg| arg.fill(tensors, vars));

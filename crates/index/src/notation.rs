@@ -14,6 +14,7 @@
 //!             | expr ("*" | "/" | "//" | "%") expr
 //!             | "-" expr
 //!             | number | "true" | "false" | "inf" | "nan" | "(" expr ")" | access
+//!             | NAME                                     an index variable as a number
 //!             | function "(" expr { "," expr } ")"
 //!             | TYPE "(" expr ")"                        `f32(x)`, `u8(x)`, …
 //!             | ("sum" | "prod" | "min" | "max" | "or" | "and") "{" NAME { "," NAME } "}" "(" expr ")"
@@ -106,6 +107,8 @@ pub enum NodeKind {
     Number(Number),
     /// An entry of a tensor.
     Access(TensorUse),
+    /// An index as a number: a variable, or an element of a set.
+    Index(Index),
     /// An operator or function with as many arguments as it takes.
     Apply {
         /// The operator.
@@ -283,11 +286,43 @@ impl Assignment {
     }
 }
 
+impl Assignment {
+    /// Takes names without indices that are index variables of the statement for
+    /// their values.
+    fn find_index_values(&mut self) {
+        let mut vars = BTreeSet::new();
+        let mut note = |word: &Word| {
+            vars.insert(word.text.clone());
+        };
+        let indices = self.lhs.indices.iter();
+        indices.for_each(|index| index.for_each_var(&mut note));
+        self.rhs.for_each_var(&mut note);
+        self.rhs.find_index_values(&vars);
+    }
+}
+
 impl Node {
+    fn find_index_values(&mut self, vars: &BTreeSet<String>) {
+        match &mut self.kind {
+            NodeKind::Number(_) | NodeKind::Index(_) => {}
+            NodeKind::Access(tensor) => {
+                if tensor.indices.is_empty() && vars.contains(&tensor.name.text) {
+                    self.kind = NodeKind::Index(tensor.name.clone().into());
+                }
+            }
+            NodeKind::Apply { args, .. } => {
+                args.iter_mut().for_each(|arg| arg.find_index_values(vars));
+            }
+            NodeKind::Cast(_, body) | NodeKind::Reduce { body, .. } => {
+                body.find_index_values(vars);
+            }
+        }
+    }
+
     /// Calls `visit` on every access, left to right.
     pub fn for_each_access<'a>(&'a self, visit: &mut dyn FnMut(&'a TensorUse)) {
         match &self.kind {
-            NodeKind::Number(_) => {}
+            NodeKind::Number(_) | NodeKind::Index(_) => {}
             NodeKind::Access(tensor) => visit(tensor),
             NodeKind::Apply { args, .. } => {
                 args.iter().for_each(|arg| arg.for_each_access(visit));
@@ -300,6 +335,7 @@ impl Node {
     pub fn for_each_var<'a>(&'a self, visit: &mut dyn FnMut(&'a Word)) {
         match &self.kind {
             NodeKind::Number(_) => {}
+            NodeKind::Index(index) => index.for_each_var(visit),
             NodeKind::Access(tensor) => {
                 let indices = tensor.indices.iter();
                 indices.for_each(|index| index.for_each_var(visit));

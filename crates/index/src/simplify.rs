@@ -30,7 +30,7 @@ impl Expr {
     #[must_use]
     pub fn simplify_with(&self, fill: &dyn Fn(&Expr) -> Option<Scalar>) -> Self {
         match self {
-            Self::Literal(_) | Self::Access(_) => self.clone(),
+            Self::Literal(_) | Self::Access(_) | Self::Index(_) => self.clone(),
             Self::Cast(element, body) => {
                 let body = body.simplify_with(fill);
                 match body.literal().and_then(|value| value.cast(*element)) {

@@ -6,7 +6,7 @@ use sparsec_base::{Arena, Scalar, Span};
 
 use crate::expr::{Access, Expr};
 use crate::function::UserFunction;
-use crate::notation::{Index, Node, NodeKind, Number, Place, TensorUse, Word};
+use crate::notation::{Index, IndexKind, Node, NodeKind, Number, Place, TensorUse, Word};
 use crate::operator::Operator;
 use crate::program::{IndexVar, IndexVarData, Program, TensorData, TensorVar};
 
@@ -34,6 +34,10 @@ impl Names<'_> {
         let kind = match expr {
             Expr::Literal(value) => number(*value),
             Expr::Access(access) => NodeKind::Access(self.access(access)),
+            Expr::Index(index) => {
+                let name = |var| word(&self.vars[var].name);
+                return arithmetic(Index::of(index, &name));
+            }
             Expr::Apply { op, args } => NodeKind::Apply {
                 op: op.clone(),
                 op_span: Place(Span::default()),
@@ -50,6 +54,23 @@ impl Names<'_> {
             kind,
             span: Span::default(),
         }
+    }
+}
+
+/// An index as an expression.
+fn arithmetic(index: Index) -> Node {
+    let kind = match index.kind {
+        IndexKind::Number(value) => NodeKind::Number(Number::Integer(value.into())),
+        IndexKind::Apply { op, args } => NodeKind::Apply {
+            op,
+            op_span: Place(Span::default()),
+            args: args.into_iter().map(arithmetic).collect(),
+        },
+        _ => NodeKind::Index(index),
+    };
+    Node {
+        kind,
+        span: Span::default(),
     }
 }
 

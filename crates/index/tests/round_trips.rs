@@ -153,6 +153,7 @@ fn value(expr: &Expr, values: &dyn Fn(TensorVar) -> Scalar) -> Option<Scalar> {
     match expr {
         Expr::Literal(value) => Some(*value),
         Expr::Access(access) => Some(values(access.tensor)),
+        Expr::Index(_) => Some(Scalar::I64(2)),
         Expr::Cast(element, body) => value(body, values)?.cast(*element),
         Expr::Apply { op, args } => {
             let args: Option<Vec<Scalar>> = args.iter().map(|arg| value(arg, values)).collect();

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use sparsec_base::{ElementType, Scalar};
 use sparsec_index::index_expr::Term;
-use sparsec_index::{Access, IndexExpr, IndexVar};
+use sparsec_index::{IndexExpr, IndexVar};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Expr, Stmt as Loop};
 
 use crate::cursor::Bindings;
@@ -66,17 +66,15 @@ impl Lowerer<'_> {
     pub(crate) fn write_lists(&mut self) {
         let mut wanted: Vec<Vec<u64>> = Vec::new();
         self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
-            let mut look = |access: &Access| {
-                for index in &access.indices {
-                    index.for_each_set(&mut |list, _| {
-                        if !wanted.iter().any(|known| known == list) {
-                            wanted.push(list.to_vec());
-                        }
-                    });
-                }
+            let mut look = |index: &IndexExpr| {
+                index.for_each_set(&mut |list, _| {
+                    if !wanted.iter().any(|known| known == list) {
+                        wanted.push(list.to_vec());
+                    }
+                });
             };
-            rhs.for_each_access(&mut look);
-            look(lhs);
+            rhs.for_each_index(&mut look);
+            lhs.indices.iter().for_each(look);
         });
         for list in wanted {
             let element = ElementType::I64;

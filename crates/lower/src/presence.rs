@@ -86,6 +86,7 @@ impl Lowerer<'_> {
                 ) if !self.certain.contains(&access.tensor) => Presence::When(Expr::Var(*flag)),
                 _ => Presence::Always,
             },
+            Value::Index(_) => Presence::Always,
             Value::Cast(_, body) => self.presence(body),
             Value::Apply { op, args } => {
                 let fills = args.iter().map(|arg| self.where_absent(arg).literal());
@@ -145,7 +146,7 @@ impl Lowerer<'_> {
     /// result, as an infinity decides a sum, or leaves the other argument alone.
     pub(crate) fn for_each_factor(&self, expr: &Value, visit: &mut dyn FnMut(&Access)) {
         match expr {
-            Value::Literal(_) | Value::Access(_) => {}
+            Value::Literal(_) | Value::Access(_) | Value::Index(_) => {}
             Value::Cast(_, body) | Value::Reduce { body, .. } => self.for_each_factor(body, visit),
             Value::Apply { op, args } => {
                 let fills = args.iter().map(|arg| self.where_absent(arg).literal());

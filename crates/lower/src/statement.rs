@@ -328,6 +328,7 @@ impl<'a> Lowerer<'a> {
         match expr {
             Value::Literal(value) => Expr::Const(*value),
             Value::Access(access) => self.entry(access, bindings),
+            Value::Index(index) => self.bound_coordinate(bindings, index),
             Value::Cast(element, body) => value::cast(
                 *element,
                 self.value(body, bindings),

@@ -165,7 +165,7 @@ fn inline(body: &Body, part: &Value, values: &[Expr]) -> Expr {
             let inlined = args.iter().map(|arg| inline(body, arg, values));
             apply(op, type_of(last), inlined.collect())
         }
-        Value::Reduce { .. } => unreachable!("a body has no index variables"),
+        Value::Index(_) | Value::Reduce { .. } => unreachable!("a body has no index variables"),
     }
 }
 

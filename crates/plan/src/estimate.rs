@@ -118,6 +118,7 @@ impl Estimate<'_> {
     fn fraction(&self, expr: &Expr) -> f64 {
         match expr {
             Expr::Literal(_) => 0.0,
+            Expr::Index(_) => 1.0,
             Expr::Access(access) => {
                 let extents = &self.concrete.tensors[access.tensor].extents;
                 self.n_stored(access) / product(extents.iter().copied())

@@ -96,7 +96,7 @@ fn renamed(
     let rename = |var: IndexVar| own.get(&var).copied().unwrap_or(var);
     Statement {
         lhs: Access::plain(temporary, free, span).renamed(&rename),
-        rhs: part.map_accesses(&mut |access| Some(Expr::Access(access.renamed(&rename)))),
+        rhs: part.renamed(&rename),
         span,
     }
 }
@@ -104,7 +104,7 @@ fn renamed(
 /// The first reduction that is not the whole expression.
 pub(crate) fn first_reduction(expr: &Expr, is_root: bool) -> Option<&Expr> {
     match expr {
-        Expr::Literal(_) | Expr::Access(_) => None,
+        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => None,
         Expr::Reduce { body, .. } if is_root => first_reduction(body, false),
         // A scalar is in nobody's way, and as a tensor it would be stored
         // whatever there is to reduce.
@@ -121,7 +121,7 @@ pub(crate) fn first_reduction(expr: &Expr, is_root: bool) -> Option<&Expr> {
 /// so it is looked into.
 fn largest_argument(expr: &Expr) -> Option<&Expr> {
     match expr {
-        Expr::Literal(_) | Expr::Access(_) => None,
+        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => None,
         Expr::Cast(_, body) | Expr::Reduce { body, .. } => largest_argument(body),
         Expr::Apply { args, .. } => {
             let size = |arg: &&Expr| arg.accesses().len();
@@ -184,20 +184,14 @@ fn distributed(expr: &Expr, program: &Program) -> Option<Expr> {
 /// The variables of an expression that no reduction in it binds, in order.
 fn free_vars(expr: &Expr) -> Vec<IndexVar> {
     let bound = bound_vars(expr);
-    let mut free: Vec<IndexVar> = Vec::new();
-    expr.for_each_access(&mut |access| {
-        for var in access.vars() {
-            if !bound.contains(&var) && !free.contains(&var) {
-                free.push(var);
-            }
-        }
-    });
+    let mut free = expr.vars();
+    free.retain(|var| !bound.contains(var));
     free
 }
 
 fn bound_vars(expr: &Expr) -> Vec<IndexVar> {
     match expr {
-        Expr::Literal(_) | Expr::Access(_) => Vec::new(),
+        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => Vec::new(),
         Expr::Apply { args, .. } => args.iter().flat_map(bound_vars).collect(),
         Expr::Cast(_, body) => bound_vars(body),
         Expr::Reduce { vars, body, .. } => {

@@ -13,7 +13,7 @@ use sparsec_tensor::Tensor;
 
 use crate::coordinate_map::CoordinateMap;
 use crate::placed;
-use crate::point::{Applied, Entry, Fold, Value, repeated};
+use crate::point::{Applied, Entry, Failure, Fold, Value, repeated};
 use crate::program::{Context, body_of, for_each_point, run, run_statement};
 use crate::rows::Rows;
 
@@ -76,6 +76,7 @@ fn entry_at(context: &Context<'_>, known: &Known, expr: &Expr, point: &Point) ->
             let operand = &context.operands[&access.tensor];
             placed::entry_at(operand, access, &|var| point[&var])
         }
+        Expr::Index(index) => placed::index_at(index, &|var| point[&var]),
         Expr::Cast(element, body) => entry_at(context, known, body, point).cast(*element),
         Expr::Apply { args, .. } => {
             let applied = &known[&std::ptr::from_ref(expr)];
@@ -109,6 +110,7 @@ fn unstored(context: &Context<'_>, expr: &Expr, known: &mut Known) -> Value {
     match expr {
         Expr::Literal(value) => Ok(*value),
         Expr::Access(access) => Ok(context.operands[&access.tensor].fill()),
+        Expr::Index(_) => Err(Failure::NeverUnstored),
         Expr::Cast(element, body) => {
             let body = Entry::unstored(unstored(context, body, known));
             body.cast(*element).value

@@ -14,6 +14,7 @@
 //! |--------------|---------------------------------------|--------------------------------|
 //! | literal      | no                                    | itself                         |
 //! | `A(i,j)`     | if `A` stores an entry there          | that entry, else the fill      |
+//! | index `i`    | yes                                   | the coordinate                 |
 //! | `f(a, b)`    | if an argument is                     | `f` of the values              |
 //! | the same     | no, if arguments that are not stored decide it, as zeros do `*` | what they decide |
 //! | a call       | if its body is, and each argument that annihilates it | its body's |

@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use sparsec_base::Scalar;
 use sparsec_base::arena::Id;
 use sparsec_index::{Access, IndexExpr, IndexVar};
 
@@ -38,6 +39,21 @@ pub(crate) fn entry_at(
         }
     }
     operand.entry(&coords)
+}
+
+/// An index as a number.
+pub(crate) fn index_at(index: &IndexExpr, at: &dyn Fn(IndexVar) -> u64) -> Entry {
+    let value = index.evaluate(at).expect("indices were checked");
+    Entry::stored(Scalar::I64(value))
+}
+
+/// The index as an operand that stores everything.
+pub(crate) fn index_source<'a>(index: &IndexExpr) -> Source<'a> {
+    let index = index.clone();
+    Source::Computed {
+        vars: index.vars().into_iter().map(Id::index).collect(),
+        entry: Box::new(move |bound| index_at(&index, &|var| bound[var.index()])),
+    }
 }
 
 /// The operand of an access, given the extents of all variables.

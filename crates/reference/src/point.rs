@@ -13,6 +13,8 @@ use crate::rounding::{magnitude, slack, slack_of_cast, unit};
 pub(crate) enum Failure {
     DivisionByZero,
     CastOutOfRange,
+    /// An index is never unstored, so there is nothing that it is then.
+    NeverUnstored,
 }
 
 /// A value, or why there is none. Nothing fails until a result needs the value.

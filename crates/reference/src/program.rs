@@ -230,6 +230,7 @@ impl<'p> Context<'p> {
                 code::CAST_OUT_OF_RANGE,
                 "a number does not fit the integer type it is converted to",
             ),
+            Failure::NeverUnstored => unreachable!("entries with an index are stored"),
         };
         Diagnostic::new(code, message)
             .at(&self.program.source, self.statement.span, "computed here")

@@ -19,7 +19,7 @@ use sparsec_tensor::Tensor;
 use crate::collect::Collector;
 use crate::coordinate_map::CoordinateMap;
 use crate::placed;
-use crate::point::{Applied, Entry, Fold, Value, repeated};
+use crate::point::{Applied, Entry, Failure, Fold, Value, repeated};
 use crate::program::{Context, Operand, body_of, run, run_statement};
 use crate::rows::Rows;
 use crate::scan::{Computed, Formula, Node, Source, State, Values, Vars};
@@ -240,6 +240,10 @@ impl<'a, 'c> Builder<'a, 'c> {
                 self.accesses.insert(key, number);
                 self.operand(number, unstored)
             }
+            Expr::Index(index) => {
+                let number = self.add(placed::index_source(index));
+                self.operand(number, Err(Failure::NeverUnstored))
+            }
             Expr::Cast(element, body) => {
                 let body = self.piece(body);
                 Piece {
@@ -336,7 +340,7 @@ fn applied(op: Operator, body: Option<Body>, args: Vec<Piece>) -> Piece {
 fn free_vars(expr: &Expr) -> Vec<usize> {
     fn bound(expr: &Expr, found: &mut BTreeSet<IndexVar>) {
         match expr {
-            Expr::Literal(_) | Expr::Access(_) => {}
+            Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => {}
             Expr::Cast(_, body) => bound(body, found),
             Expr::Apply { args, .. } => args.iter().for_each(|arg| bound(arg, found)),
             Expr::Reduce { vars, body, .. } => {
@@ -347,7 +351,7 @@ fn free_vars(expr: &Expr) -> Vec<usize> {
     }
     let mut inner = BTreeSet::new();
     bound(expr, &mut inner);
-    let used = expr.accesses().into_iter().flat_map(|access| access.vars());
+    let used = expr.vars().into_iter();
     let free: BTreeSet<IndexVar> = used.filter(|var| !inner.contains(var)).collect();
     free.iter().map(|var| var.index()).collect()
 }

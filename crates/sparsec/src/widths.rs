@@ -144,6 +144,7 @@ fn holding_extents(extents: &[u64]) -> IndexWidth {
 fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, known: Known<'_>) -> u64 {
     match expr {
         Expr::Literal(_) => 0,
+        Expr::Index(_) => u64::MAX,
         Expr::Access(access) => {
             let data = &program.tensors[access.tensor];
             let is_input = data.role == TensorRole::Input;

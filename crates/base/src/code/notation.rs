@@ -209,6 +209,14 @@ Take a part of it: `real(z(i))`, `imag(z(i))` or `abs(z(i))`.";
 
 Compute the coordinates on the right, where what lies outside of a tensor is not stored:
 `y(i) = x(i - 1)`.";
+    TENSOR_OR_INDEX = "E0226", "a name of an index variable and of a tensor",
+    "Where an index variable stands by itself, it is a number: the coordinate. A tensor of the same
+name, used without indices, would read just so.
+
+    y(i) = b(i) + i
+                  ^ the coordinate, or the number in the tensor `i`?
+
+Rename one of them.";
     FUNCTION_BODY = "E0240", "a function of more than its parameters",
     "The body of a function of your own is an expression over its parameters: values without indices.
 It sees no tensors and no index variables, and does not reduce.

@@ -22,9 +22,9 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Arena, Diagnostic, Result, Source, Span, code};
 
 use super::{Clause, Concrete, Placed, Stmt};
-use crate::expr::Access;
+use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
-use crate::notation::{Assignment, Parser, TensorUse, Word};
+use crate::notation::{Assignment, Index, NodeKind, Parser, TensorUse, Word};
 use crate::program::{IndexVar, IndexVarData, TensorData, TensorRole, TensorVar};
 use crate::resolve::Typer;
 use crate::schedule::{Command, Name, parse_command};
@@ -320,6 +320,7 @@ impl Reader<'_> {
         assignment
             .rhs
             .for_each_access(&mut |tensor| accesses.push(tensor));
+        accesses.retain(|tensor| !self.is_index_value(tensor));
         for tensor in accesses {
             let access = self.access(tensor)?;
             self.learn(&access);
@@ -328,7 +329,7 @@ impl Reader<'_> {
             source: self.source,
             tensors: &self.tensors,
         };
-        let mut rhs = typer.node(&assignment.rhs, &|tensor| self.access(tensor))?;
+        let mut rhs = typer.node(&assignment.rhs, &|leaf| self.leaf(leaf))?;
         let name = &assignment.lhs.name;
         match self.tensors.find(|data| data.name == name.text) {
             Some(known) => rhs = typer.convert(rhs, self.tensors[known].element)?,
@@ -357,6 +358,30 @@ impl Reader<'_> {
             reduce: assignment.op.clone(),
             rhs: rhs.expr,
         })
+    }
+
+    /// An access, or an index as a number.
+    fn leaf(&self, leaf: &NodeKind) -> Result<Expr> {
+        let index = |index: &Index| {
+            let index = index.expr(self.source, &|word| self.var(word))?;
+            Ok(Expr::Index(index))
+        };
+        match leaf {
+            NodeKind::Index(written) => index(written),
+            NodeKind::Access(tensor) if self.is_index_value(tensor) => {
+                index(&tensor.name.clone().into())
+            }
+            NodeKind::Access(tensor) => self.access(tensor).map(Expr::Access),
+            _ => unreachable!("other parts of expressions are no leaves"),
+        }
+    }
+
+    /// Whether a name alone is that of an index variable, and of no tensor.
+    fn is_index_value(&self, tensor: &TensorUse) -> bool {
+        let name = &tensor.name.text;
+        tensor.indices.is_empty()
+            && self.tensors.find(|data| data.name == *name).is_none()
+            && self.bound.iter().any(|var| self.vars[*var].name == *name)
     }
 
     fn access(&self, tensor: &TensorUse) -> Result<Access> {

@@ -306,7 +306,7 @@ impl Concrete {
     }
 
     /// The statement with every fused loop that is neither split nor over
-    /// positions as the two loops that it is made of.
+    /// positions, nor a mode of a workspace, as the two loops that it is made of.
     #[must_use]
     pub fn unfused(&self) -> Self {
         let mut unfused = self.clone();
@@ -333,12 +333,19 @@ impl Concrete {
 
     fn nest_to_unfuse(&self) -> Option<(IndexVar, IndexVar, IndexVar)> {
         let loops = self.stmt.loops();
+        // A mode of a workspace has one variable.
+        let mut named = Vec::new();
+        self.stmt.for_each_assign(&mut |lhs, _, rhs| {
+            named.extend(lhs.vars());
+            named.extend(rhs.vars());
+        });
+        let stays = |fused| named.contains(fused) || !loops.contains(fused);
         self.clauses().find_map(|clause| match clause {
             Clause::Fuse {
                 outer,
                 inner,
                 fused,
-            } if loops.contains(fused) => Some((*fused, *outer, *inner)),
+            } if !stays(fused) => Some((*fused, *outer, *inner)),
             _ => None,
         })
     }

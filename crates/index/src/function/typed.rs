@@ -9,6 +9,7 @@ use sparsec_base::{Arena, ElementType, Result, Scalar};
 
 use super::UserFunction;
 use crate::expr::{Access, Expr};
+use crate::notation::NodeKind;
 use crate::operator::Operator;
 use crate::program::{TensorData, TensorRole, TensorVar};
 use crate::resolve::{Typed, Typer};
@@ -86,13 +87,16 @@ impl UserFunction {
             source: &definition.source,
             tensors: &parameters,
         };
-        let Typed { expr, .. } = typer.node(&definition.body, &|parameter| {
+        let Typed { expr, .. } = typer.node(&definition.body, &|leaf| {
+            let NodeKind::Access(parameter) = leaf else {
+                unreachable!("a body has no index variables");
+            };
             let found = parameters.find(|known| known.name == parameter.name.text);
-            Ok(Access {
+            Ok(Expr::Access(Access {
                 tensor: found.expect("a body has only parameters"),
                 indices: Vec::new(),
                 span: parameter.span,
-            })
+            }))
         })?;
         let expr = flat(&expr, &parameters).simplify();
         Ok(Body { parameters, expr })

@@ -67,7 +67,9 @@ impl Notation {
                 true => error.help("a newline ends a statement unless parentheses are open"),
                 false => error,
             });
-            statements.push(statement?);
+            let mut statement = statement?;
+            statement.find_index_values();
+            statements.push(statement);
             if !parser.at_statement_end() {
                 return Err(parser.expected_operator());
             }

@@ -36,6 +36,7 @@ impl<'a, W: Write> Printer<'a, W> {
         match &node.kind {
             NodeKind::Number(number) => write!(self.out, "{number}"),
             NodeKind::Access(tensor) => write!(self.out, "{tensor}"),
+            NodeKind::Index(index) => write!(self.out, "{index}"),
             NodeKind::Cast(element, body) => {
                 write!(self.out, "{element}(")?;
                 self.bare(body)?;

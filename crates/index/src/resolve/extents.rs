@@ -279,9 +279,9 @@ impl Unifier<'_> {
             let mut all = statement.lhs.vars();
             // `i - i` is no variable, but a sum over `i` runs all the same.
             all.extend(statement.rhs.bound_vars());
+            all.extend(statement.rhs.vars());
             statement.rhs.for_each_access(&mut |access| {
                 alone.extend(access.indices.iter().filter_map(IndexExpr::as_var));
-                all.extend(access.vars());
             });
             for var in all {
                 let is_known = self.program.vars[var].extent.is_some() || alone.contains(&var);

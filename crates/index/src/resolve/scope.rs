@@ -84,12 +84,10 @@ fn add_free_vars(node: &Node, bound: &mut Vec<Word>, found: &mut Vec<Word>) {
     match &node.kind {
         NodeKind::Number(_) => {}
         NodeKind::Access(tensor) => {
-            for word in tensor.indices.iter().flat_map(Index::vars) {
-                if !bound.contains(word) && !found.contains(word) {
-                    found.push(word.clone());
-                }
-            }
+            let indices = tensor.indices.iter();
+            indices.for_each(|index| add_free_vars_of(index, bound, found));
         }
+        NodeKind::Index(index) => add_free_vars_of(index, bound, found),
         NodeKind::Apply { args, .. } => {
             args.iter().for_each(|arg| add_free_vars(arg, bound, found));
         }
@@ -101,6 +99,14 @@ fn add_free_vars(node: &Node, bound: &mut Vec<Word>, found: &mut Vec<Word>) {
             bound.truncate(outer);
         }
     }
+}
+
+fn add_free_vars_of(index: &Index, bound: &[Word], found: &mut Vec<Word>) {
+    index.for_each_var(&mut |word| {
+        if !bound.contains(word) && !found.contains(word) {
+            found.push(word.clone());
+        }
+    });
 }
 
 fn has(node: &Node, var: &Word) -> bool {

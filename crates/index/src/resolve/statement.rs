@@ -108,22 +108,51 @@ impl Resolver<'_> {
 
     /// The access; every index is bound by now.
     fn access(&mut self, id: TensorVar, tensor: &TensorUse, is_left: bool) -> Result<Access> {
-        let var = |index: &Word| {
-            let mut inner_first = self.bound.iter().rev();
-            let found = inner_first.find(|(word, _)| word == index);
-            Ok(found.expect("free variables are summed over").1)
-        };
-        let indices = tensor.indices.iter();
-        let indices: Result<Vec<IndexExpr>> = indices
-            .map(|index| index.expr(&self.program.source, &var))
-            .collect();
-        let indices = indices?;
+        let indices = tensor.indices.iter().map(|index| self.index(index));
+        let indices = indices.collect::<Result<Vec<IndexExpr>>>()?;
         self.uses.note_access(id, &indices, tensor, is_left);
         Ok(Access {
             tensor: id,
             indices,
             span: tensor.span,
         })
+    }
+
+    /// The index over variables that are bound by now.
+    fn index(&self, index: &Index) -> Result<IndexExpr> {
+        index.expr(&self.program.source, &|name| {
+            let mut inner_first = self.bound.iter().rev();
+            let found = inner_first.find(|(word, _)| word == name);
+            Ok(found.expect("free variables are summed over").1)
+        })
+    }
+
+    /// Refuses an index as a number whose name a tensor has too.
+    fn check_index_value(&self, index: &Index) -> Result<()> {
+        let Some(word) = index.as_var() else {
+            return Ok(());
+        };
+        let name = &word.text;
+        let declared = self.declarations.knows(name);
+        let tensor = self
+            .program
+            .tensors
+            .iter()
+            .find(|(_, data)| data.source_name() == name);
+        if !declared && tensor.is_none() {
+            return Ok(());
+        }
+        let message = format!("`{name}` is an index variable and a tensor");
+        let error = Diagnostic::new(code::TENSOR_OR_INDEX, message).at(
+            &self.program.source,
+            word.span,
+            "which one?",
+        );
+        let error = match tensor {
+            Some((_, data)) => error.also(&self.program.source, data.span, "the tensor"),
+            None => error,
+        };
+        Err(error.help("rename one of them"))
     }
 
     /// A part of the right side, summed over what is implied there.
@@ -151,6 +180,11 @@ impl Resolver<'_> {
                 let id = self.named.read[&tensor.name.text];
                 let access = self.access(id, tensor, false)?;
                 Ok(self.typer().expr(Expr::Access(access), node.span))
+            }
+            NodeKind::Index(index) => {
+                self.check_index_value(index)?;
+                let index = self.index(index)?;
+                Ok(self.typer().expr(Expr::Index(index), node.span))
             }
             NodeKind::Apply { op, op_span, args } => {
                 let args: Result<Vec<Typed>> = args.iter().map(|arg| self.node(arg)).collect();

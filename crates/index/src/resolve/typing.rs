@@ -25,8 +25,8 @@ use sparsec_base::{
     Arena, Complex, Diagnostic, ElementType, Kind, Result, Scalar, Source, Span, code,
 };
 
-use crate::expr::{Access, Expr};
-use crate::notation::{Node, NodeKind, Number, TensorUse};
+use crate::expr::Expr;
+use crate::notation::{Node, NodeKind, Number};
 use crate::operator::{Operator, Style};
 use crate::program::{IndexVar, TensorData, TensorVar};
 use crate::resolve::promote::promote;
@@ -72,26 +72,27 @@ impl Typer<'_> {
         literal(value, weak, span)
     }
 
-    /// An expression without reductions; `access` says what its accesses are.
+    /// An expression without reductions; `leaf` says what accesses and indices in
+    /// it are.
     ///
     /// # Errors
-    /// Those of [`apply`](Self::apply), [`cast`](Self::cast) and `access`;
-    /// `E0101` for a reduction.
+    /// Those of [`apply`](Self::apply), [`cast`](Self::cast) and `leaf`; `E0101` for
+    /// a reduction.
     pub(crate) fn node(
         &self,
         node: &Node,
-        access: &dyn Fn(&TensorUse) -> Result<Access>,
+        leaf: &dyn Fn(&NodeKind) -> Result<Expr>,
     ) -> Result<Typed> {
         match &node.kind {
             NodeKind::Number(number) => Ok(self.number(*number, node.span)),
-            NodeKind::Access(tensor) => Ok(self.expr(Expr::Access(access(tensor)?), node.span)),
+            NodeKind::Access(_) | NodeKind::Index(_) => Ok(self.expr(leaf(&node.kind)?, node.span)),
             NodeKind::Apply { op, op_span, args } => {
-                let args = args.iter().map(|arg| self.node(arg, access));
+                let args = args.iter().map(|arg| self.node(arg, leaf));
                 let args: Result<Vec<Typed>> = args.collect();
                 self.apply(op, op_span.0, args?, node.span)
             }
             NodeKind::Cast(element, body) => {
-                let body = self.node(body, access)?;
+                let body = self.node(body, leaf)?;
                 self.cast(*element, body)
             }
             NodeKind::Reduce { .. } => {

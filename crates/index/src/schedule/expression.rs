@@ -16,6 +16,12 @@ pub(super) fn matches(node: &Node, expr: &Expr, concrete: &Concrete) -> bool {
         }
         (_, Expr::Cast(_, body)) => matches(node, body, concrete),
         (NodeKind::Number(number), Expr::Literal(value)) => same_number(*number, *value),
+        (NodeKind::Index(written), Expr::Index(index)) => same_index(index, written, concrete),
+        // A name alone may be that of an index variable.
+        (NodeKind::Access(tensor), Expr::Index(index)) => {
+            tensor.indices.is_empty()
+                && same_index(index, &Index::from(tensor.name.clone()), concrete)
+        }
         (NodeKind::Access(tensor), Expr::Access(access)) => {
             concrete.tensors[access.tensor].name == tensor.name.text
                 && access.indices.len() == tensor.indices.len()

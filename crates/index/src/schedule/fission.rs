@@ -162,10 +162,12 @@ fn sides(stmt: &Stmt, var: IndexVar) -> Option<(Stmt, Stmt)> {
     }
 }
 
-/// Whether a loop of `stmt` is over `var`, or an access names it.
+/// Whether a loop of `stmt` is over `var`, or an expression names it.
 fn uses(stmt: &Stmt, var: IndexVar) -> bool {
     let mut found = stmt.loops().contains(&var);
-    for_each_access(stmt, &mut |access| found |= access.uses(var));
+    stmt.for_each_assign(&mut |lhs, _, rhs| {
+        found |= lhs.uses(var) || rhs.vars().contains(&var);
+    });
     found
 }
 

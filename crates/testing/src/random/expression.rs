@@ -22,6 +22,8 @@ pub(crate) enum Node {
     /// modes.
     Result(usize, Vec<usize>),
     Literal(i64),
+    /// A variable as a number.
+    Index(usize),
     Infix(&'static str, Box<Node>, Box<Node>),
     Call(&'static str, Vec<Node>),
     Reduce(&'static str, usize, Box<Node>),
@@ -34,6 +36,30 @@ fn operand() -> impl Strategy<Value = Node> {
     })
 }
 
+/// An access beside one of its variables as a number.
+fn with_index() -> impl Strategy<Value = Node> {
+    let symbol = prop::sample::select(vec!["*", "+", "=="]);
+    (operand(), symbol).prop_map(|(operand, symbol)| {
+        let var = match &operand {
+            Node::Access(_, indices) => indices.iter().find_map(|index| match index {
+                Index::Var(var) => Some(*var),
+                _ => None,
+            }),
+            _ => None,
+        };
+        let Some(var) = var.map(Node::Index) else {
+            return operand;
+        };
+        match symbol {
+            "==" => {
+                let condition = Node::Infix("==", Box::new(var), Box::new(Node::Literal(1)));
+                Node::Call("select", vec![condition, operand, Node::Literal(0)])
+            }
+            _ => Node::Infix(symbol, Box::new(operand), Box::new(var)),
+        }
+    })
+}
+
 /// An access to the result of one of `earlier` statements.
 fn result(earlier: usize) -> impl Strategy<Value = Node> {
     (0..earlier, prop::collection::vec(0..VARS.len(), VARS.len()))
@@ -42,7 +68,11 @@ fn result(earlier: usize) -> impl Strategy<Value = Node> {
 
 /// One operand, result or number.
 pub(crate) fn leaf(earlier: usize) -> BoxedStrategy<Node> {
-    let operand = prop_oneof![12 => operand(), 1 => (-1i64..4).prop_map(Node::Literal)];
+    let operand = prop_oneof![
+        24 => operand(),
+        2 => (-1i64..4).prop_map(Node::Literal),
+        1 => with_index(),
+    ];
     match earlier {
         0 => operand.boxed(),
         _ => prop_oneof![1 => result(earlier), 1 => operand].boxed(),
@@ -102,6 +132,7 @@ impl Scope<'_> {
                 access(RESULTS[*number], vars.iter().map(|var| VARS[*var]))
             }
             Node::Literal(value) => value.to_string(),
+            Node::Index(var) => VARS[*var].to_owned(),
             Node::Infix(symbol, left, right) => {
                 format!("({} {symbol} {})", text(left), text(right))
             }
@@ -131,7 +162,7 @@ pub(crate) fn access<T: ToString>(name: &str, indices: impl Iterator<Item = T>) 
 /// The extents of every operand, from where it is first used.
 pub(crate) fn shapes(node: &Node, extents: &[u64], shapes: &mut BTreeMap<usize, Vec<u64>>) {
     match node {
-        Node::Literal(_) | Node::Result(..) => {}
+        Node::Literal(_) | Node::Index(_) | Node::Result(..) => {}
         Node::Access(slot, indices) => {
             let extents = || indices.iter().map(|index| index.extent(extents));
             shapes.entry(*slot).or_insert_with(|| extents().collect());
