@@ -10,6 +10,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use sparsec::MemoryLimit;
 use sparsec::runtime::Environment;
 use sparsec::{
     Backend, Compiled, Diagnostic, Options, Outcome, Result, Session, Tensor, Widths, code, io,
@@ -111,7 +112,19 @@ fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
         // Timed apart only where somebody looks: it takes two kernels.
         apart: arguments.time || repeat.is_some(),
         repeat: repeat.unwrap_or(1),
+        memory: match &arguments.memory {
+            None => MemoryLimit::Available,
+            Some(text) => MemoryLimit::Bytes(memory(call, text)?),
+        },
         environment: Environment::of_process(),
+    })
+}
+
+/// The bytes that `--memory` says.
+fn memory(call: &Call, text: &str) -> Result<u64> {
+    sparsec::runtime::cache::bytes(text).ok_or_else(|| {
+        call.bad_value("memory", format!("`--memory` does not take `{text}`"))
+            .help("write bytes, or a number with a unit: `500M`, `64G`")
     })
 }
 

@@ -69,24 +69,14 @@ pub enum Outcome {
 }
 
 /// What a run may do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// How many statements and loop iterations it may take; `None` for any
     /// number.
     pub max_steps: Option<u64>,
-    /// Whether the system can give so many bytes more: systems promise more
-    /// than they have.
-    pub can_give: fn(u64) -> bool,
-}
-
-/// Any number of steps, and as much memory as the system promises.
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            max_steps: None,
-            can_give: |_| true,
-        }
-    }
+    /// How many bytes the arrays that it makes or grows may take; `None` for as
+    /// many as there are.
+    pub max_bytes: Option<u64>,
 }
 
 /// Runs `function`, which must be [valid](crate::verify()), on `arguments`.
@@ -111,7 +101,10 @@ pub fn interpret(
         for (&buffer, entries) in argument.buffers.iter().zip(&mut data.buffers) {
             let kind = &function.buffers[buffer];
             let entries = std::mem::replace(entries, Entries::empty(kind.storage));
-            machine.give(buffer, Memory::new(kind.access, entries));
+            let Some(memory) = Memory::new(kind.access, entries) else {
+                return Ok(Outcome::Failed(Failure::OutOfMemory));
+            };
+            machine.give(buffer, memory);
         }
     }
     let ended = machine.run();

@@ -77,6 +77,7 @@ pub mod passes;
 pub mod text;
 pub mod verify;
 pub mod walk;
+mod workspaces;
 
 pub use build::Builder;
 pub use interpret::interpret;
@@ -87,3 +88,4 @@ pub use ir::{
 pub use sparsec_base::mark;
 pub use sparsec_base::mark::{Mark, Parallel, Races, Unit};
 pub use verify::verify;
+pub use workspaces::workspace_bytes;

@@ -366,24 +366,26 @@ fn own(environment: &Environment) -> std::result::Result<Directory, Unusable> {
     }
 }
 
-/// How many bytes a cache may hold: digits and at most a unit.
+/// How many bytes a text says: digits and at most a unit, as in `200M`.
+pub fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let factor: u64 = match text[digits.len()..].trim() {
+        "" | "B" => 1,
+        "k" | "K" | "kB" | "KB" => 1_000,
+        "M" | "MB" => 1_000_000,
+        "G" | "GB" => 1_000_000_000,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// How many bytes a cache may hold.
 fn bound(text: Option<&OsStr>) -> Result<u64> {
     let Some(text) = text else {
         return Ok(USUAL_BOUND);
     };
-    let bytes = text.to_str().and_then(|text| {
-        let text = text.trim();
-        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-        let factor: u64 = match text[digits.len()..].trim() {
-            "" | "B" => 1,
-            "k" | "K" | "kB" | "KB" => 1_000,
-            "M" | "MB" => 1_000_000,
-            "G" | "GB" => 1_000_000_000,
-            _ => return None,
-        };
-        digits.parse::<u64>().ok()?.checked_mul(factor)
-    });
-    bytes.ok_or_else(|| {
+    text.to_str().and_then(bytes).ok_or_else(|| {
         Diagnostic::new(
             code::CACHE_SIZE,
             format!(

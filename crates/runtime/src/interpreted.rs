@@ -1,5 +1,5 @@
 //! The interpreter as an engine: arrays are copied into the vectors that it
-//! works on, and results back.
+//! works on, and results back. What there is no memory to copy is a failure.
 
 use sparsec_base::ElementType;
 use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
@@ -8,36 +8,36 @@ use sparsec_parallel::Memory;
 use sparsec_tensor::{Array, with_element};
 
 use crate::kernel::KernelArgument;
-use crate::memory_left::can_give;
+use crate::memory_limit::MemoryLimit;
 
 /// Runs `function`. The arguments fit its signature.
 pub(crate) fn launch(
     function: &Function,
     arguments: &mut [KernelArgument<'_>],
 ) -> Result<(), Failure> {
-    if !can_give(copied_bytes(function, arguments)) {
+    // Copies are the interpreter's own, whatever results may take.
+    if !MemoryLimit::Available.can_give(0, copied_bytes(function, arguments)) {
         return Err(Failure::OutOfMemory);
     }
+    let (memory, taken) = KernelArgument::memory(arguments);
+    let mut data = Vec::new();
+    for (given, wanted) in arguments.iter().zip(&function.arguments) {
+        let mut buffers = Vec::new();
+        for (array, &buffer) in given.arrays().iter().zip(&wanted.buffers) {
+            buffers.push(match function.buffers[buffer].access {
+                Access::Grow => Entries::empty(array.element()),
+                _ => entries(array).ok_or(Failure::OutOfMemory)?,
+            });
+        }
+        data.push(ArgumentData {
+            extents: given.signed_extents(),
+            buffers,
+        });
+    }
     let options = Options {
-        can_give,
+        max_bytes: Some(memory.bytes().saturating_sub(taken)),
         ..Options::default()
     };
-    let mut data: Vec<ArgumentData> = arguments
-        .iter()
-        .zip(&function.arguments)
-        .map(|(given, wanted)| ArgumentData {
-            extents: given.signed_extents(),
-            buffers: given
-                .arrays()
-                .iter()
-                .zip(&wanted.buffers)
-                .map(|(array, &buffer)| match function.buffers[buffer].access {
-                    Access::Grow => Entries::empty(array.element()),
-                    _ => entries(array),
-                })
-                .collect(),
-        })
-        .collect();
     match interpret(function, &mut data, &options) {
         Ok(Outcome::Done) => {}
         Ok(Outcome::Failed(failure)) => return Err(failure),
@@ -87,10 +87,16 @@ fn copied_bytes(function: &Function, arguments: &[KernelArgument<'_>]) -> u64 {
 
 macro_rules! arrays {
     ($($kind:ident)*) => {
-        fn entries(array: &Array) -> Entries {
-            match array.element() {
-                $(ElementType::$kind => Entries::$kind(array.slice().to_vec()),)*
-            }
+        /// A copy, if there is memory for it.
+        fn entries(array: &Array) -> Option<Entries> {
+            Some(match array.element() {
+                $(ElementType::$kind => {
+                    let mut copy = Vec::new();
+                    copy.try_reserve_exact(array.len()).ok()?;
+                    copy.extend_from_slice(array.slice());
+                    Entries::$kind(copy)
+                })*
+            })
         }
 
         fn array_of(entries: Entries) -> Array {

@@ -9,6 +9,7 @@ use sparsec_tensor::{Array, Tensor};
 use crate::cache::Cache;
 use crate::compiler::Compiler;
 use crate::failure::{Stop, diagnose_stop};
+use crate::memory_limit::MemoryLimit;
 use crate::native::Native;
 use crate::output::OutputTensor;
 use crate::{interpreted, native};
@@ -213,6 +214,16 @@ impl Kernel {
 }
 
 impl KernelArgument<'_> {
+    /// How much memory a launch with these arguments may take, and how much of
+    /// it the result has already.
+    pub(crate) fn memory(arguments: &[Self]) -> (MemoryLimit, u64) {
+        let result = arguments.iter().find_map(|argument| match argument {
+            Self::Out(output) => Some((output.memory, output.bytes())),
+            Self::In(_) | Self::Levels(..) | Self::Values(_) => None,
+        });
+        result.unwrap_or_default()
+    }
+
     /// The extents of the tensor.
     pub fn extents(&self) -> &[u64] {
         match self {

@@ -96,7 +96,10 @@ impl Native {
             .map(KernelArgument::signed_extents)
             .collect();
         let mut arrays: Vec<Vec<RawArray>> = arguments.iter_mut().map(raw_arrays).collect();
-        let mut state = State::default();
+        let mut state = {
+            let (memory, taken) = KernelArgument::memory(arguments);
+            State::new(memory, taken)
+        };
         for ((given, wanted), raw) in arguments
             .iter_mut()
             .zip(&function.arguments)

@@ -20,7 +20,7 @@ use sparsec_parallel::Memory;
 use sparsec_tensor::{Array, Format, Role, Tensor};
 
 use crate::failure::bytes_text;
-use crate::memory_left::can_give;
+use crate::memory_limit::MemoryLimit;
 
 /// Bytes that an array which grows begins with; most results of tests and of
 /// small problems fit, and cost no system call.
@@ -40,6 +40,8 @@ pub struct OutputTensor {
     /// The arrays, in the order of the format. Those that a kernel grows have
     /// room but no entries until it ran.
     pub arrays: Vec<Array>,
+    /// How much memory it, and a kernel that writes it, may take.
+    pub memory: MemoryLimit,
 }
 
 impl OutputTensor {
@@ -59,7 +61,27 @@ impl OutputTensor {
         extents: Vec<u64>,
         fill: Scalar,
     ) -> Result<Self> {
+        let memory = MemoryLimit::default();
+        Self::within(memory, function, argument, format, extents, fill)
+    }
+
+    /// As [`OutputTensor::new`], with as much memory as `memory` says.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn within(
+        memory: MemoryLimit,
+        function: &Function,
+        argument: &Argument,
+        format: Format,
+        extents: Vec<u64>,
+        fill: Scalar,
+    ) -> Result<Self> {
         let mut output = Self {
+            memory,
             element: fill.element(),
             arrays: Vec::new(),
             format,
@@ -140,6 +162,12 @@ impl OutputTensor {
         Tensor::new(self.format, self.extents, self.element, self.fill, arrays)
     }
 
+    /// How many bytes the arrays take so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        let bytes = |array: &Array| (array.len() * array.element().size()) as u64;
+        self.arrays.iter().map(bytes).sum()
+    }
+
     fn fixed(&self, role: Role, storage: ElementType, name: &str) -> Result<Array> {
         let entries = match role {
             Role::Pos(level) => self.positions(level).map(|n| n.saturating_add(1)),
@@ -154,7 +182,9 @@ impl OutputTensor {
         };
         let bytes = entries.saturating_mul(storage.size() as u128);
         let array = match (usize::try_from(entries), u64::try_from(bytes)) {
-            (Ok(entries), Ok(bytes)) if can_give(bytes) => Array::zeroed(storage, entries).ok(),
+            (Ok(entries), Ok(bytes)) if self.memory.can_give(self.bytes(), bytes) => {
+                Array::zeroed(storage, entries).ok()
+            }
             _ => None,
         };
         array.ok_or_else(|| {

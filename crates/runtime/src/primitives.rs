@@ -22,7 +22,7 @@ use sparsec_parallel::memory::physical_bytes;
 
 use crate::abi::{RawArray, RawContext};
 use crate::failure::Shortage;
-use crate::memory_left::can_give;
+use crate::memory_limit::MemoryLimit;
 use crate::sort::{Scratch, sort, sort_pairs as sort_along};
 
 /// What one launch has given to its kernel.
@@ -33,6 +33,9 @@ pub(crate) struct State {
     /// Freed when the launch is over.
     workspaces: Vec<Memory>,
     scratch: Scratch,
+    /// How much memory there may be, and how much of it is taken.
+    memory: MemoryLimit,
+    taken: u64,
     /// The last request that was refused.
     shortage: Option<Shortage>,
 }
@@ -46,6 +49,15 @@ pub(crate) struct Growing {
 }
 
 impl State {
+    /// Nothing given yet; `taken` bytes the result has already.
+    pub(crate) fn new(memory: MemoryLimit, taken: u64) -> Self {
+        Self {
+            memory,
+            taken,
+            ..Self::default()
+        }
+    }
+
     /// Lets the kernel grow an array.
     pub(crate) fn may_grow(&mut self, array: Growing) {
         self.growing.push(array);
@@ -91,9 +103,10 @@ impl State {
         let wanted = least.max(old.checked_mul(2)?);
         // The entries so far move along if the memory has to move.
         memory.set_len(old);
-        let room = [wanted, least]
-            .into_iter()
-            .find(|&bytes| can_give(bytes.saturating_sub(old) as u64))?;
+        let room = [wanted, least].into_iter().find(|&bytes| {
+            self.memory
+                .can_give(self.taken, bytes.saturating_sub(old) as u64)
+        })?;
         if room > memory.capacity() {
             let machine = usize::try_from(physical_bytes()).ok()?;
             [machine.max(room), room]
@@ -102,6 +115,7 @@ impl State {
         }
         raw.data = memory.as_mut_ptr().cast();
         raw.capacity = i64::try_from(room / size).ok()?;
+        self.taken += room.saturating_sub(old) as u64;
         self.shortage = None;
         Some(())
     }
@@ -111,10 +125,11 @@ impl State {
         let bytes = usize::try_from(entries)
             .ok()?
             .checked_mul(usize::try_from(size).ok()?)?;
-        if !can_give(bytes as u64) {
+        if !self.memory.can_give(self.taken, bytes as u64) {
             return None;
         }
         let mut memory = Memory::zeroed(bytes).ok()?;
+        self.taken += bytes as u64;
         let data = memory.as_mut_ptr();
         self.workspaces.push(memory);
         self.shortage = None;

@@ -8,6 +8,7 @@
 //! | ascending already          | one look                                        |
 //! | shorter than [`RADIX_FROM`] | the standard library's quicksort (insertion below 20) |
 //! | longer                     | digits of 11 bits, lowest first, as many as the largest coordinate has |
+//! | any, where memory is out   | nothing more is asked for: the rows above that need scratch are left out |
 
 /// Lists of this many entries and more are sorted by digits.
 const RADIX_FROM: usize = 512;
@@ -59,12 +60,15 @@ pub(crate) fn sort_pairs(keys: &mut [i64], along: &mut [i64], scratch: &mut Scra
     let n = keys.len();
     let Scratch { pairs, moved, .. } = scratch;
     pairs.clear();
-    pairs.extend(keys.iter().copied().zip(along.iter().copied()));
+    if pairs.try_reserve(n).is_err() || !reserve(moved, n) {
+        return sort_in_place(keys, along);
+    }
+    let moved = &mut moved[..n];
     let least = keys.iter().copied().min().unwrap_or(0);
     let most = keys.iter().copied().max().unwrap_or(0);
     let digits = n_digits(most);
-    if least >= 0 && is_worth(n, digits) && reserve(moved, n) {
-        let moved = &mut moved[..n];
+    if least >= 0 && is_worth(n, digits) {
+        pairs.extend(keys.iter().copied().zip(along.iter().copied()));
         for digit in 0..digits {
             if digit % 2 == 0 {
                 pass(pairs, moved, digit * DIGIT);
@@ -76,11 +80,55 @@ pub(crate) fn sort_pairs(keys: &mut [i64], along: &mut [i64], scratch: &mut Scra
             pairs.copy_from_slice(moved);
         }
     } else {
-        pairs.sort_by_key(|pair| pair.0);
+        // With the places, equal keys differ, and no sort has to be stable.
+        pairs.extend(keys.iter().copied().zip(0..));
+        pairs.sort_unstable();
+        for (pair, place) in pairs.iter_mut().zip(moved) {
+            let (key, from) = *pair;
+            *place = (key, along[from as usize]);
+        }
+        pairs.copy_from_slice(&scratch.moved[..n]);
     }
-    for ((key, entry), pair) in keys.iter_mut().zip(along).zip(pairs) {
+    for ((key, entry), pair) in keys.iter_mut().zip(along).zip(&scratch.pairs) {
         (*key, *entry) = *pair;
     }
+}
+
+/// As [`sort_pairs`], without memory: merges halves by rotations.
+fn sort_in_place(keys: &mut [i64], along: &mut [i64]) {
+    let middle = keys.len() / 2;
+    if middle == 0 {
+        return;
+    }
+    let (low, high) = keys.split_at_mut(middle);
+    let (low_along, high_along) = along.split_at_mut(middle);
+    sort_in_place(low, low_along);
+    sort_in_place(high, high_along);
+    merge_in_place(keys, along, middle);
+}
+
+/// Merges `..middle` and `middle..`, each of which ascends: exchanges the end of
+/// one with the beginning of the other, and merges what is then left and right.
+fn merge_in_place(keys: &mut [i64], along: &mut [i64], middle: usize) {
+    let n = keys.len();
+    if middle == 0 || middle == n || keys[middle - 1] <= keys[middle] {
+        return;
+    }
+    let (low, high) = keys.split_at(middle);
+    let (from, to) = if low.len() >= high.len() {
+        let from = low.len() / 2;
+        (from, middle + high.partition_point(|key| *key < low[from]))
+    } else {
+        let to = (high.len() - 1) / 2;
+        (low.partition_point(|key| *key <= high[to]), middle + to + 1)
+    };
+    keys[from..to].rotate_left(middle - from);
+    along[from..to].rotate_left(middle - from);
+    let split = from + (to - middle);
+    let (low, high) = keys.split_at_mut(split);
+    let (low_along, high_along) = along.split_at_mut(split);
+    merge_in_place(low, low_along, from);
+    merge_in_place(high, high_along, middle - from);
 }
 
 /// How many digits the largest key has.
@@ -194,8 +242,12 @@ mod tests {
                 .collect();
             let mut expect: Vec<(i64, i64)> = keys.iter().copied().zip(0..).collect();
             expect.sort();
+            let unsorted = keys.clone();
             let (mut sorted, mut along) = (keys, (0..n as i64).collect::<Vec<_>>());
             sort_pairs(&mut sorted, &mut along, &mut scratch);
+            assert!(sorted.into_iter().zip(along).eq(expect.iter().copied()));
+            let (mut sorted, mut along) = (unsorted, (0..n as i64).collect::<Vec<_>>());
+            sort_in_place(&mut sorted, &mut along);
             assert!(sorted.into_iter().zip(along).eq(expect));
         }
     }

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, Result, code, suggest};
 use sparsec_index::{TensorData, TensorRole};
+use sparsec_runtime::MemoryLimit;
 use sparsec_tensor::Tensor;
 
 use crate::extents::{self, Extents};
@@ -83,7 +84,7 @@ impl<'a> Binding<'a> {
         let (variant, extents) = self.prepare()?;
         let mut results = Vec::new();
         let operands = self.named();
-        let run = Run::new(&variant.compiled, &extents, &operands)?;
+        let run = Run::new(&variant.compiled, &extents, &operands, self.memory())?;
         for number in 0..variant.compiled.statements.len() {
             let parts = variant.parts(self.kernel.session(), number, true)?;
             results.push(run.assemble(number, parts, &results)?);
@@ -101,7 +102,7 @@ impl<'a> Binding<'a> {
         let (variant, extents) = self.prepare()?;
         let mut results = Vec::new();
         let operands = self.named();
-        let run = Run::new(&variant.compiled, &extents, &operands)?;
+        let run = Run::new(&variant.compiled, &extents, &operands, self.memory())?;
         let mut timings = Timings::default();
         for number in 0..variant.compiled.statements.len() {
             let parts = variant.parts(self.kernel.session(), number, false)?;
@@ -124,6 +125,10 @@ impl<'a> Binding<'a> {
             return Err(clash.expect("extents that clash are refused when names are resolved"));
         };
         Ok((planned.variant(&operands, &extents)?, extents))
+    }
+
+    fn memory(&self) -> MemoryLimit {
+        self.kernel.session().options().memory
     }
 
     fn named(&self) -> Operands<'_> {
@@ -197,7 +202,7 @@ impl Assembled<'_> {
             named.insert(name, tensor);
         }
         let compiled = &self.variant.compiled;
-        let run = Run::new(compiled, &self.extents, &named)?;
+        let run = Run::new(compiled, &self.extents, &named, self.binding.memory())?;
         let mut same = true;
         for number in 0..self.results.len() {
             let parts = self

@@ -22,11 +22,12 @@ use sparsec_format::Format;
 use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::Conversion;
-use sparsec_runtime::{Kernel, KernelArgument, Origin, OutputTensor};
+use sparsec_runtime::{Kernel, KernelArgument, MemoryLimit, Origin, OutputTensor};
 use sparsec_tensor::{Array, PackOptions, Tensor};
 
 use crate::compile::{Compiled, CompiledStatement};
 use crate::extents::Extents;
+use crate::memory;
 use crate::request::Operands;
 use crate::session::Timings;
 use crate::widths;
@@ -48,18 +49,22 @@ pub(crate) struct Run<'a> {
     compiled: &'a Compiled,
     extents: &'a Extents,
     operands: BTreeMap<&'a str, Cow<'a, Tensor>>,
+    memory: MemoryLimit,
 }
 
 impl<'a> Run<'a> {
     /// Puts every operand into the format that kernels read.
     ///
     /// # Errors
-    /// `E0314` for an operand that is missing; those of converting.
+    /// `E0314` for an operand that is missing; `E0508` for what takes more memory
+    /// than there is; those of converting.
     pub(crate) fn new(
         compiled: &'a Compiled,
         extents: &'a Extents,
         given: &Operands<'a>,
+        memory: MemoryLimit,
     ) -> Result<Self> {
+        memory::check(compiled, extents, memory)?;
         let mut operands = BTreeMap::new();
         for (id, data) in compiled.program.tensors.iter() {
             if data.role != TensorRole::Input {
@@ -88,6 +93,7 @@ impl<'a> Run<'a> {
             compiled,
             extents,
             operands,
+            memory,
         })
     }
 
@@ -239,7 +245,8 @@ impl<'a> Run<'a> {
         }
         check_coordinate_width(&data.name, &format, &extents)?;
         let function = kernel.function();
-        OutputTensor::new(function, result_of(function), format, extents, data.fill)
+        let result = result_of(function);
+        OutputTensor::within(self.memory, function, result, format, extents, data.fill)
     }
 
     /// The argument `name`, where it is another tensor seen by its levels.
@@ -375,7 +382,7 @@ pub(crate) fn has_structure_of(a: &Tensor, b: &Tensor) -> bool {
 }
 
 /// The extents of the tensor of the levels of another.
-fn level_extents(format: &Format, extents: &[u64]) -> Vec<u64> {
+pub(crate) fn level_extents(format: &Format, extents: &[u64]) -> Vec<u64> {
     let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
     let of_levels = format.level_extents(&known).into_iter();
     let known = of_levels.map(|extent| extent.expect("levels of a checked tensor have extents"));

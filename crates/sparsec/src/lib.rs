@@ -169,6 +169,7 @@ pub mod stage;
 
 mod extents;
 mod launch;
+mod memory;
 mod widths;
 
 pub use binding::{Assembled, Binding};
@@ -206,6 +207,7 @@ pub use sparsec_loop::passes::PIPELINE as PASSES;
 pub use sparsec_parallel as parallel;
 pub use sparsec_reference as reference;
 pub use sparsec_runtime as runtime;
+pub use sparsec_runtime::MemoryLimit;
 pub use sparsec_tensor::{
     Array, ArrayRef, CooRef, CscRef, CsrRef, Difference, Duplicates, Element, Entries, Index,
     IndexInteger, LevelView, PackOptions, Tensor, TensorBuilder, TensorRef, generate,

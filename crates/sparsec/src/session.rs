@@ -9,7 +9,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_index::TensorRole;
 use sparsec_loop::{Function, Role, passes};
 use sparsec_reference as reference;
-use sparsec_runtime::{Environment, Kernel, Origin};
+use sparsec_runtime::{Environment, Kernel, MemoryLimit, Origin};
 use sparsec_tensor::Tensor;
 
 use crate::compile::{Compiled, operands};
@@ -54,6 +54,8 @@ pub struct Options {
     pub apart: bool,
     /// How often values are computed; more than once for timing.
     pub repeat: usize,
+    /// How much memory results and workspaces may take.
+    pub memory: MemoryLimit,
     /// The variables that choose compiler and cache.
     pub environment: Environment,
 }
@@ -64,6 +66,7 @@ impl Default for Options {
             backend: Backend::Auto,
             apart: false,
             repeat: 1,
+            memory: MemoryLimit::default(),
             environment: Environment::of_process(),
         }
     }
@@ -170,13 +173,19 @@ impl Session {
     /// kernels read in another format.
     ///
     /// # Errors
-    /// `E0314` for an input that is missing, the diagnostic of a
+    /// `E0314` for an input that is missing, `E0508` for a program that takes more
+    /// memory than there is, the diagnostic of a
     /// conversion, a compile, or a kernel that gave up.
     pub fn run(&self, compiled: &Compiled, inputs: impl Borrow<Inputs>) -> Result<Outcome> {
         let mut timings = Timings::default();
         let extents = extents::known(&compiled.program);
         let started = Instant::now();
-        let run = Run::new(compiled, &extents, &operands(inputs.borrow()))?;
+        let run = Run::new(
+            compiled,
+            &extents,
+            &operands(inputs.borrow()),
+            self.inner.options.memory,
+        )?;
         timings.convert += started.elapsed();
         let mut results = Vec::new();
         for (number, statement) in compiled.statements.iter().enumerate() {

@@ -57,6 +57,16 @@ it should have written one. It is probably no C compiler:
 
 See which one is used with `sparsec doctor`, and name another in `SPARSEC_CC`, or run without
 one: `--backend interp`.";
+    TOO_LARGE_FOR_MEMORY = "E0508", "more than memory holds",
+    "Before anything runs, sparsec adds up what a program takes for sure: the dense levels of its results,
+its workspaces, and the operands that it converts. That is more than the machine, or the control
+group that the program runs in, has left.
+
+    C(i,j) = A(i,k) * B(k,j)      with C dense, 1000000 x 1000000 f64: 8 TB
+
+Give a result compressed levels (`-f C=csr`), compute a part of it (`A(i(0:1000), k)`), schedule a
+hashed workspace (`precompute(…, w : hashed)`), or say how much memory the program may take:
+`--memory 64G`, `Options::memory` in Rust.";
     DIVISION_BY_ZERO = "E0511", "an integer is divided by zero",
     "A kernel divided an integer by zero with `//` or `%` and stopped; its result is not used.
 Division of floating-point numbers by zero is no error: it gives an infinity or `NaN`.

@@ -7,10 +7,12 @@
 //! |-------------|-------------------------------------------------------------|
 //! | [`answers`] | what each command answers                                   |
 //! | [`files`]   | `info`, `convert`, completions and the manual page            |
+//! | [`memory`]  | where memory ends                                           |
 //! | [`refused`] | what is wrong with a call, a program or its data            |
 //! | [`place`]   | a folder to call the program in                             |
 
 mod answers;
 mod files;
+mod memory;
 mod place;
 mod refused;

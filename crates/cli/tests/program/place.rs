@@ -70,12 +70,22 @@ impl Place {
 
     /// Calls the program where no file may grow beyond so many blocks.
     pub(crate) fn call_limited(&self, blocks: u32, words: &[&str]) -> Done {
-        let limited = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        self.call_bounded(&format!("-f {blocks}"), words)
+    }
+
+    /// Calls the program where a process has so many kilobytes of addresses.
+    pub(crate) fn call_with_addresses(&self, kilobytes: u32, words: &[&str]) -> Done {
+        self.call_bounded(&format!("-v {kilobytes}"), words)
+    }
+
+    fn call_bounded(&self, bound: &str, words: &[&str]) -> Done {
+        let limited = format!("ulimit {bound}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
         command
             .args(["-c", &limited, env!("CARGO_BIN_EXE_sparsec")])
             .args(words)
             .current_dir(self.path())
+            .env("SPARSEC_CACHE_DIR", self.path().join("cache"))
             .stdin(Stdio::null());
         Done::of(command)
     }

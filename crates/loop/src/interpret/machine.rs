@@ -44,6 +44,8 @@ pub(super) struct Machine<'f> {
     memory: Vec<Memory>,
     options: Options,
     steps: u64,
+    /// How many bytes arrays may grow by.
+    bytes_left: u64,
 }
 
 impl<'f> Machine<'f> {
@@ -54,10 +56,11 @@ impl<'f> Machine<'f> {
             memory: function
                 .buffers
                 .iter()
-                .map(|(_, kind)| Memory::new(kind.access, Entries::empty(kind.storage)))
+                .map(|(_, kind)| Memory::empty(kind.storage))
                 .collect(),
             options: *options,
             steps: 0,
+            bytes_left: options.max_bytes.unwrap_or(u64::MAX),
         }
     }
 
@@ -71,7 +74,7 @@ impl<'f> Machine<'f> {
 
     pub(super) fn take(&mut self, buffer: Buffer) -> Entries {
         let kind = &self.function.buffers[buffer];
-        let empty = Memory::new(kind.access, Entries::empty(kind.storage));
+        let empty = Memory::empty(kind.storage);
         std::mem::replace(&mut self.memory[buffer.index()], empty).into_entries()
     }
 
@@ -217,7 +220,8 @@ impl<'f> Machine<'f> {
                     && let Some(range) = self.range(*along, lo, hi)?
                 {
                     self.check_defined(*along, range.clone())?;
-                    self.memory[along.index()].permute(range, &order);
+                    let moved = self.memory[along.index()].permute(range, &order);
+                    moved.ok_or(Failure::OutOfMemory)?;
                 }
             }
             Stmt::Fail(failure) => return Err((*failure).into()),
@@ -233,8 +237,8 @@ impl<'f> Machine<'f> {
         self.check_defined(buffer, range.clone())?;
         let memory = &mut self.memory[buffer.index()];
         let order = memory.order(range.clone());
-        memory.permute(range, &order);
-        Ok(order)
+        let moved = order.and_then(|order| memory.permute(range, &order).map(|()| order));
+        Ok(moved.ok_or(Failure::OutOfMemory)?)
     }
 
     fn check_defined(&self, buffer: Buffer, range: Range<usize>) -> Run<()> {
@@ -357,10 +361,12 @@ impl<'f> Machine<'f> {
     fn extend_to(&mut self, buffer: Buffer, len: usize) -> Run<()> {
         let memory = &mut self.memory[buffer.index()];
         let bytes = memory.bytes_to_extend(len);
-        if (self.options.can_give)(bytes) && memory.extend_to(len) {
-            return Ok(());
-        }
-        Err(Failure::OutOfMemory.into())
+        let left = self.bytes_left.checked_sub(bytes);
+        let Some(left) = left.filter(|_| memory.extend_to(len)) else {
+            return Err(Failure::OutOfMemory.into());
+        };
+        self.bytes_left = left;
+        Ok(())
     }
 
     fn place(&self, buffer: Buffer, index: i64) -> Run<usize> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use sparsec_base::Scalar;
+use sparsec_base::{ElementType, Scalar};
 
 use super::entries::Entries;
 use crate::ir::Access;
@@ -20,20 +20,35 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn new(access: Access, mut entries: Entries) -> Self {
+    /// `None` if there is no memory to note what is defined.
+    pub(super) fn new(access: Access, mut entries: Entries) -> Option<Self> {
         let defined = match access {
             Access::Read | Access::Workspace => None,
-            Access::Write => Some(vec![false; entries.len()]),
+            Access::Write => {
+                let mut defined = with_room(entries.len())?;
+                defined.resize(entries.len(), false);
+                Some(defined)
+            }
             Access::Grow => {
                 entries.truncate(0);
                 Some(Vec::new())
             }
         };
-        Self {
+        Some(Self {
             entries,
             defined,
             resized: None,
             allocated: access != Access::Workspace,
+        })
+    }
+
+    /// No entries, nor any to come.
+    pub(super) fn empty(element: ElementType) -> Self {
+        Self {
+            entries: Entries::empty(element),
+            defined: None,
+            resized: None,
+            allocated: false,
         }
     }
 
@@ -100,23 +115,33 @@ impl Memory {
         room
     }
 
-    /// The places within `range` of its entries in ascending order.
-    pub(super) fn order(&self, range: Range<usize>) -> Vec<usize> {
+    /// The places within `range` of its entries in ascending order; `None` if
+    /// there is no memory for them.
+    pub(super) fn order(&self, range: Range<usize>) -> Option<Vec<usize>> {
         let start = range.start;
-        let mut order: Vec<usize> = (0..range.len()).collect();
-        order.sort_by_key(|at| self.entries.integer(start + at));
-        order
+        let mut order = with_room(range.len())?;
+        order.extend(0..range.len());
+        // With the places, equal entries differ, and no sort has to be stable.
+        order.sort_unstable_by_key(|&at| (self.entries.integer(start + at), at));
+        Some(order)
     }
 
-    /// Moves the entry at `order[n]` of `range` to place `n` of it.
-    pub(super) fn permute(&mut self, range: Range<usize>, order: &[usize]) {
+    /// Moves the entry at `order[n]` of `range` to place `n` of it; `None` if
+    /// there is no memory for that.
+    pub(super) fn permute(&mut self, range: Range<usize>, order: &[usize]) -> Option<()> {
         let start = range.start;
-        let moved: Vec<Scalar> = order
-            .iter()
-            .map(|at| self.entries.get(start + at))
-            .collect();
+        let mut moved: Vec<Scalar> = with_room(order.len())?;
+        moved.extend(order.iter().map(|at| self.entries.get(start + at)));
         for (at, value) in range.zip(moved) {
             self.entries.set(at, value);
         }
+        Some(())
     }
+}
+
+/// A vector with room for `len` entries, if there is memory.
+fn with_room<T>(len: usize) -> Option<Vec<T>> {
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(len).ok()?;
+    Some(vector)
 }

@@ -3,6 +3,7 @@
 mod assembled;
 mod einsums;
 mod kernels;
+mod memory;
 mod refused;
 
 use sparsec::{Error, Kernel, Program, Session, Tensor};

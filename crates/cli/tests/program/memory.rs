@@ -1,0 +1,98 @@
+//! Where memory ends: a diagnostic, whatever ran out of it and whenever.
+
+use crate::place::{Place, with_matrix};
+
+/// A product with many more entries than its operands.
+const SQUARE: [&str; 18] = [
+    "run",
+    "C(i,j) = A(i,k) * B(k,j)",
+    "-g",
+    "A=random(nnz=15000, values=ones)",
+    "-g",
+    "B=random(nnz=15000, values=ones)",
+    "-f",
+    "C=csr",
+    "-d",
+    "i=2000",
+    "-d",
+    "j=2000",
+    "-d",
+    "k=200",
+    "-o",
+    "C=c.npz",
+    "--threads",
+    "1",
+];
+
+fn square(backend: &'static str) -> Vec<&'static str> {
+    [&SQUARE[..], &["--backend", backend]].concat()
+}
+
+/// At some bounds a kernel fails to grow its result, at others reading, checking
+/// or writing fails; at none does the process abort.
+#[test]
+fn running_out_of_addresses_is_a_diagnostic() {
+    let place = Place::new();
+    // The kernel is compiled where there is memory.
+    place.call(&square("c")).answer();
+    std::fs::remove_file(place.path().join("c.npz")).expect("the result");
+    for backend in ["c", "interp"] {
+        let mut grew = false;
+        for megabytes in (40..=76).step_by(12) {
+            let done = place.call_with_addresses(megabytes * 1024, &square(backend));
+            let said = format!("{backend}, {megabytes} MB: {:?} {}", done.code, done.stderr);
+            match done.code {
+                Some(0) => std::fs::remove_file(place.path().join("c.npz")).expect(&said),
+                Some(1) => assert!(done.stderr.contains("error[E"), "{said}"),
+                _ => panic!("{said}"),
+            }
+            grew |= done
+                .stderr
+                .contains("error[E0514]: kernel `compute_C` ran out of memory");
+            assert_eq!(place.files(), [""; 0], "{said}");
+        }
+        assert!(grew, "{backend}: no bound is met while the result grows");
+    }
+}
+
+#[test]
+fn what_is_too_large_is_estimated_first() {
+    let place = with_matrix();
+    let run = |more: &[&'static str]| {
+        let words = [
+            "run",
+            "C(i,j) = A(i,k) * A(j,k)",
+            "-i",
+            "A=a.mtx",
+            "-o",
+            "C=c.tns",
+        ];
+        place.call(&[&words[..], more].concat())
+    };
+    run(&["-f", "C=dense", "--memory", "71"]).refused(
+        1,
+        &[
+            "error[E0508]: `C` would take 72 bytes, and 71 are left",
+            "1 | C(i,j) = A(i,k) * A(j,k)\n  | ^ too large for memory",
+            "--memory",
+        ],
+    );
+    run(&["--memory", "lots"]).refused(2, &["error[E0004]", "`64G`"]);
+    let huge = [
+        "run",
+        "C(i,j) = x(i) * y(j)",
+        "-g",
+        "x=1",
+        "-g",
+        "y=1",
+        "-o",
+        "C=c.tns",
+    ];
+    let extents = ["-d", "i=10000000", "-d", "j=10000000"];
+    place
+        .call(&[&huge[..], &extents].concat())
+        .refused(1, &["error[E0508]: `C` would take 800000000000000 bytes"]);
+    assert_eq!(place.files(), ["a.mtx"]);
+    run(&["-f", "C=dense", "--memory", "1M", "--backend", "interp"]).answer();
+    assert_eq!(place.files(), ["a.mtx", "c.tns"]);
+}

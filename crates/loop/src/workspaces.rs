@@ -1,0 +1,85 @@
+//! How much memory the workspaces of a function take, before it runs.
+//!
+//! ```text
+//! alloc w.vals: f64[C.n1]          8 · C.n1
+//! alloc w.list: i64[C.n1] as i32   4 · C.n1
+//! alloc t.keys: i64[64]            64 · 8, and what it grows by is not known
+//! ```
+//!
+//! Lengths follow from extents, which are known when a function is launched, and
+//! from variables that are declared once. What a length takes from arrays, or
+//! from variables that change, counts as nothing: so this is the least that a
+//! launch takes for sure, if it gets to all of its allocations.
+
+use std::collections::HashMap;
+
+use sparsec_base::Scalar;
+
+use crate::ir::{BinaryOp, Expr, Function, Stmt, Var};
+use crate::walk::for_each_stmt;
+
+/// The bytes of all workspaces of `function`, as far as they follow from extents;
+/// `extent` has those that are known.
+///
+/// ```
+/// use sparsec_base::Source;
+/// use sparsec_loop::{Function, workspace_bytes};
+/// let kernel = Function::parse(&Source::new("kernel", r#"
+///     fn kernel(out y "(i) -> (i : dense)" { extent y.n0, write y.vals: f64 }) {
+///       alloc w.vals: f64[y.n0 * 3]
+///       for i in 0..y.n0 { y.vals[i] = w.vals[i] }
+///     }"#))?;
+/// assert_eq!(workspace_bytes(&kernel, &|_| Some(1000)), 24_000);
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn workspace_bytes(function: &Function, extent: &dyn Fn(Var) -> Option<u64>) -> u128 {
+    let mut known = HashMap::new();
+    for argument in &function.arguments {
+        for var in &argument.extents {
+            known.extend(extent(*var).map(|extent| (*var, i128::from(extent))));
+        }
+    }
+    let mut changed = Vec::new();
+    for_each_stmt(&function.body, &mut |stmt| {
+        if let Stmt::Assign { var, .. } = stmt {
+            changed.push(*var);
+        }
+    });
+    let mut bytes = 0u128;
+    for_each_stmt(&function.body, &mut |stmt| match stmt {
+        Stmt::Declare { var, value } if !changed.contains(var) => {
+            known.extend(value_of(value, &known).map(|value| (*var, value)));
+        }
+        Stmt::Alloc { buffer, len } => {
+            let len = value_of(len, &known).and_then(|len| u128::try_from(len).ok());
+            let size = function.buffers[*buffer].storage.size() as u128;
+            bytes = bytes.saturating_add(len.unwrap_or(0).saturating_mul(size));
+        }
+        _ => {}
+    });
+    bytes
+}
+
+/// An integer, if it follows from what is known. Wider than those of kernels, so
+/// that a product which wraps there is a large one here.
+fn value_of(expr: &Expr, known: &HashMap<Var, i128>) -> Option<i128> {
+    let value = |expr: &Expr| value_of(expr, known);
+    Some(match expr {
+        Expr::Const(Scalar::I64(number)) => i128::from(*number),
+        Expr::Var(var) => *known.get(var)?,
+        Expr::Binary(op, left, right) => {
+            let (left, right) = (value(left)?, value(right)?);
+            match op {
+                BinaryOp::Add => left.saturating_add(right),
+                BinaryOp::Sub => left.saturating_sub(right),
+                BinaryOp::Mul => left.saturating_mul(right),
+                BinaryOp::FloorDiv if right > 0 => left.div_euclid(right),
+                BinaryOp::Mod if right > 0 => left.rem_euclid(right),
+                BinaryOp::Min => left.min(right),
+                BinaryOp::Max => left.max(right),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,129 @@
+//! How much memory a launch may take.
+//!
+//! Systems promise more memory than they have and end a process when it is
+//! touched. So large requests are compared with what is left before they are
+//! made, and refused as an error. What is left is the least of
+//!
+//! | bound                        | is read from                                   |
+//! |------------------------------|------------------------------------------------|
+//! | the machine                  | `MemAvailable` in `/proc/meminfo`              |
+//! | each control group around us | `memory.max` less what is used and cannot be dropped |
+//!
+//! unless the caller says how much there is to be.
+
+use std::path::Path;
+
+/// Requests for this many bytes and more are compared.
+const LOOK_FROM: u64 = 64 << 20;
+
+/// How much memory results and workspaces of one launch may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemoryLimit {
+    /// As much as the system can give without ending a program for it.
+    #[default]
+    Available,
+    /// So many bytes in all, whatever the system says.
+    Bytes(u64),
+}
+
+impl MemoryLimit {
+    /// How many bytes that is now; no limit where the system does not tell.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Available => bytes_left(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// Whether there are this many bytes `more`, where so many are `taken`.
+    pub fn can_give(self, taken: u64, more: u64) -> bool {
+        match self {
+            Self::Available => more < LOOK_FROM || more <= bytes_left(),
+            Self::Bytes(bytes) => taken.saturating_add(more) <= bytes,
+        }
+    }
+}
+
+fn bytes_left() -> u64 {
+    let machine = read("/proc/meminfo").and_then(|text| available(&text));
+    let groups = read("/proc/self/cgroup").unwrap_or_default();
+    let groups = groups.lines().filter_map(group_left);
+    groups.chain(machine).min().unwrap_or(u64::MAX)
+}
+
+fn read(path: impl AsRef<Path>) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+/// The line `MemAvailable:  123 kB`, in bytes.
+fn available(text: &str) -> Option<u64> {
+    Some(field(text, "MemAvailable:")?.saturating_mul(1024))
+}
+
+/// The number behind a name at the beginning of a line.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// What a line of `/proc/self/cgroup`, `0::/a/b` or `4:memory:/a/b`, leaves.
+fn group_left(line: &str) -> Option<u64> {
+    let mut parts = line.splitn(3, ':');
+    let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+    let (root, limit, used) = match controllers {
+        "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
+        _ if controllers.split(',').any(|name| name == "memory") => (
+            "/sys/fs/cgroup/memory",
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+        ),
+        _ => return None,
+    };
+    // A container may see its own group as the root.
+    let folders = Path::new(path.trim_start_matches('/')).ancestors();
+    let left = folders.filter_map(|folder| {
+        let folder = Path::new(root).join(folder);
+        let number = |name: &str| read(folder.join(name))?.trim().parse::<u64>().ok();
+        let dropped = read(folder.join("memory.stat"));
+        let dropped = dropped.and_then(|text| field(&text, "inactive_file "));
+        let used = number(used)?.saturating_sub(dropped.unwrap_or(0));
+        // A group without a limit says `max`, or a number beyond all memory.
+        Some(number(limit)?.saturating_sub(used))
+    });
+    left.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_line() {
+        let text = "MemTotal:  9 kB\nMemAvailable:   7 kB\n";
+        assert_eq!(available(text), Some(7 * 1024));
+        assert_eq!(available("MemTotal: 9 kB\n"), None);
+        assert_eq!(
+            field("cache 1\ninactive_file 12\n", "inactive_file "),
+            Some(12)
+        );
+    }
+
+    #[test]
+    fn groups_of_other_controllers_say_nothing() {
+        assert_eq!(group_left("3:cpuset:/"), None);
+        assert_eq!(group_left("nonsense"), None);
+        assert_eq!(
+            group_left("0::/no/such/group/at/all:/x"),
+            group_left("0::/")
+        );
+    }
+
+    #[test]
+    fn requests_are_compared() {
+        let system = MemoryLimit::default();
+        assert!(system.can_give(1 << 62, 0) && !system.can_give(0, 1 << 62));
+        let nine = MemoryLimit::Bytes(9);
+        assert!(nine.can_give(0, 9) && nine.can_give(5, 4) && !nine.can_give(5, 5));
+        assert!(MemoryLimit::Bytes(u64::MAX).can_give(0, 1 << 62));
+    }
+}

@@ -1,0 +1,215 @@
+//! Whether there is memory for what a program computes, before it runs.
+//!
+//! Of each statement this is known when its operands are there:
+//!
+//! | takes memory       | at least                                                 |
+//! |--------------------|----------------------------------------------------------|
+//! | its result         | what the format takes without a stored entry: all values of dense levels, the positions of those above compressed ones |
+//! | its workspaces     | what the kernel allocates for these extents              |
+//! | converted operands | as results                                               |
+//!
+//! Results stay until the program is done; workspaces and converted operands go
+//! with their statement. What takes more than there is for sure is refused here.
+//! What grows while a kernel runs is compared when it grows.
+
+use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
+use sparsec_format::Format;
+use sparsec_format::statistics::Statistics;
+use sparsec_index::TensorVar;
+use sparsec_loop::workspace_bytes;
+use sparsec_runtime::MemoryLimit;
+
+use crate::compile::Compiled;
+use crate::extents::Extents;
+use crate::launch::level_extents;
+
+/// Programs that take less are not compared.
+const LOOK_FROM: u128 = 64 << 20;
+
+/// What takes memory.
+enum Taker<'a> {
+    Result(&'a Format),
+    Converted(&'a Format),
+    Workspaces,
+}
+
+/// One part of what a statement takes.
+struct Part<'a> {
+    /// The tensor that it is, or is for.
+    name: &'a str,
+    span: Span,
+    taker: Taker<'a>,
+    bytes: u128,
+}
+
+/// Refuses a program that takes more memory than there is.
+///
+/// # Errors
+/// `E0508`, with the largest part of the statement that is too much.
+pub(crate) fn check(compiled: &Compiled, extents: &Extents, limit: MemoryLimit) -> Result<()> {
+    let mut kept = 0u128;
+    let mut left = None;
+    for number in 0..compiled.statements.len() {
+        let parts = parts(compiled, number, extents);
+        let all = parts.iter().map(|part| part.bytes);
+        let all = all.fold(kept, u128::saturating_add);
+        let is_small = limit == MemoryLimit::Available && all < LOOK_FROM;
+        if !is_small && all > u128::from(*left.get_or_insert_with(|| limit.bytes())) {
+            let left = left.unwrap_or(0);
+            return Err(too_large(compiled, number, extents, parts, all, left));
+        }
+        let results = parts
+            .iter()
+            .filter(|part| matches!(part.taker, Taker::Result(_)));
+        kept = results.fold(kept, |kept, part| kept.saturating_add(part.bytes));
+    }
+    Ok(())
+}
+
+/// What statement `number` takes.
+fn parts<'a>(compiled: &'a Compiled, number: usize, extents: &Extents) -> Vec<Part<'a>> {
+    let statement = &compiled.statements[number];
+    let plan = &statement.plan;
+    let tensors = &plan.concrete.tensors;
+    let part = |tensor: TensorVar, taker: Taker<'a>, bytes: u128| Part {
+        name: &tensors[tensor].name,
+        span: tensors[tensor].span,
+        taker,
+        bytes,
+    };
+    let stored = |tensor: TensorVar, format: &Format| {
+        let extents = of_tensor(compiled, number, tensor, extents);
+        extents.map_or(0, |extents| {
+            least_bytes(format, &extents, tensors[tensor].element)
+        })
+    };
+    let result = plan.concrete.result;
+    let format = plan.formats.of(result);
+    let mut parts = vec![part(result, Taker::Result(format), stored(result, format))];
+    if let Some(format) = &plan.converts_result {
+        parts.push(part(
+            result,
+            Taker::Converted(format),
+            stored(result, format),
+        ));
+    }
+    // A tensor seen by its levels is none of its own.
+    for conversion in plan.conversions.iter().filter(|it| !it.is_view) {
+        let bytes = stored(conversion.from, &conversion.format);
+        parts.push(part(
+            conversion.from,
+            Taker::Converted(&conversion.format),
+            bytes,
+        ));
+    }
+    let bytes = workspace_bytes(&statement.function, &|var| {
+        let arguments = statement.function.arguments.iter();
+        let mut places = arguments.filter_map(|argument| {
+            let mode = argument.extents.iter().position(|extent| *extent == var)?;
+            Some((argument.name.as_str(), mode))
+        });
+        let (name, mode) = places.next()?;
+        let tensor = tensors.find(|data| data.name == name)?;
+        of_tensor(compiled, number, tensor, extents)?
+            .get(mode)
+            .copied()
+    });
+    parts.push(part(result, Taker::Workspaces, bytes));
+    parts
+}
+
+/// The extents of a tensor of a statement, where all are known.
+fn of_tensor(
+    compiled: &Compiled,
+    number: usize,
+    tensor: TensorVar,
+    extents: &Extents,
+) -> Option<Vec<u64>> {
+    let concrete = &compiled.statements[number].plan.concrete;
+    if tensor == concrete.result {
+        let extents = compiled.result_extents(number, extents).ok()?;
+        return Some(match &compiled.statements[number].plan.levels_of_result {
+            Some(stored) => level_extents(stored, &extents),
+            None => extents,
+        });
+    }
+    concrete.tensors[tensor].extents.iter().copied().collect()
+}
+
+/// The bytes of a tensor without stored entries, beyond what can be counted if
+/// it cannot.
+fn least_bytes(format: &Format, extents: &[u64], element: ElementType) -> u128 {
+    // Of formats that kernels do not walk, the nearest has no fewer full levels.
+    let format = match format.is_native() {
+        true => format.clone(),
+        false => format.nearest(),
+    };
+    // The levels of a result that is converted afterwards are not its modes.
+    if format.order() != extents.len() {
+        return 0;
+    }
+    let full: u128 = format
+        .levels()
+        .iter()
+        .take_while(|level| level.is_full())
+        .map(|level| u128::from(extents[level.mode()]))
+        .fold(1, u128::saturating_mul);
+    let bytes = Statistics::empty(extents).bytes_in(&format, element);
+    match bytes {
+        Some(bytes) => bytes.total().into(),
+        None => full,
+    }
+}
+
+fn too_large(
+    compiled: &Compiled,
+    number: usize,
+    extents: &Extents,
+    parts: Vec<Part<'_>>,
+    all: u128,
+    left: u64,
+) -> Diagnostic {
+    let largest = parts.into_iter().max_by_key(|part| part.bytes);
+    let largest = largest.expect("a statement has a result");
+    let bytes = match largest.bytes {
+        u128::MAX => "more bytes than can be counted".to_owned(),
+        bytes => format!("{bytes} bytes"),
+    };
+    let name = largest.name;
+    let (message, help) = match largest.taker {
+        Taker::Result(_) => (
+            format!("`{name}` would take {bytes}, and {left} are left"),
+            "store it in a format with compressed levels, compute a window of it",
+        ),
+        Taker::Converted(_) => (
+            format!("`{name}`, converted, would take {bytes}, and {left} are left"),
+            "give it in the format that the computation reads",
+        ),
+        Taker::Workspaces => (
+            format!("workspaces for `{name}` would take {bytes}, and {left} are left"),
+            "schedule hashed ones, as in `precompute(…, w : hashed)`, compute a window of it",
+        ),
+    };
+    let mut error = Diagnostic::new(code::TOO_LARGE_FOR_MEMORY, message).at(
+        &compiled.program.source,
+        largest.span,
+        "too large for memory",
+    );
+    if let Taker::Result(format) | Taker::Converted(format) = largest.taker {
+        let extents: Vec<String> = compiled
+            .result_extents(number, extents)
+            .map(|all| all.iter().map(u64::to_string).collect())
+            .unwrap_or_default();
+        let shape = match (&largest.taker, extents.is_empty()) {
+            (Taker::Result(_), false) => format!(", {}", extents.join(" x ")),
+            _ => String::new(),
+        };
+        error = error.note(format!("its format is {format}{shape}"));
+    }
+    if all > largest.bytes {
+        error = error.note(format!("the program takes {all} bytes until then"));
+    }
+    error.help(format!(
+        "{help}, or say how much memory there is with `--memory` (`Options::memory` in Rust)"
+    ))
+}
