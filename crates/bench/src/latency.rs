@@ -5,15 +5,16 @@
 //! Each round begins a new session, as a new process would, but in a process
 //! that is loaded already.
 //!
-//! | cache  | holds before the round                                     |
-//! |--------|------------------------------------------------------------|
-//! | `cold` | what is known of the compiler, no kernel                   |
-//! | `warm` | the kernel as well                                         |
+//! | cache  | holds before the round                    | the kernel is             |
+//! |--------|-------------------------------------------|---------------------------|
+//! | `none` | what is known of the compiler, no kernel  | made in memory            |
+//! | `cold` | the same                                  | compiled                  |
+//! | `warm` | the kernel as well                        | loaded                    |
 
 use std::time::{Duration, Instant};
 
 use sparsec::runtime::{Environment, Origin};
-use sparsec::{Diagnostic, Inputs, Request, Result, Session, Source, code, compile};
+use sparsec::{Backend, Diagnostic, Inputs, Request, Result, Session, Source, code, compile};
 
 use crate::Size;
 use crate::case::{CASES, Pattern, Sizes};
@@ -22,7 +23,7 @@ use crate::pair::median;
 /// The time of a first result, and of its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latency {
-    /// `cold` or `warm`.
+    /// `none`, `cold` or `warm`.
     pub cache: &'static str,
     /// From the expression to loops.
     pub plan: Duration,
@@ -35,6 +36,7 @@ pub struct Latency {
 }
 
 /// What a first result from each cache may take.
+const NONE: Duration = Duration::from_millis(5);
 const COLD: Duration = Duration::from_millis(80);
 const WARM: Duration = Duration::from_millis(5);
 
@@ -57,16 +59,24 @@ pub fn measure(rounds: usize) -> Result<Vec<Latency>> {
     };
     let inputs = small()?;
     // Probes the compiler and makes the first kernel.
-    first_result(&environment, &inputs)?;
+    first_result(&environment, Backend::C, &inputs)?;
     let kernels = folder.path().join("kernels");
-    let mut cold = Vec::new();
+    let (mut none, mut cold) = (Vec::new(), Vec::new());
     for _ in 0..rounds.max(1) {
-        std::fs::remove_dir_all(&kernels).map_err(unusable)?;
-        cold.push(first_result(&environment, &inputs)?);
+        for (backend, rounds) in [(Backend::Auto, &mut none), (Backend::C, &mut cold)] {
+            // What is compiled behind the first result may be there or not.
+            match std::fs::remove_dir_all(&kernels) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(unusable(error));
+                }
+                _ => rounds.push(first_result(&environment, backend, &inputs)?),
+            }
+        }
     }
-    let warm = (0..rounds.max(1)).map(|_| first_result(&environment, &inputs));
+    let warm = (0..rounds.max(1)).map(|_| first_result(&environment, Backend::Auto, &inputs));
     let warm: Vec<Round> = warm.collect::<Result<_>>()?;
     Ok(vec![
+        summary("none", NONE, Origin::Generated, &none),
         summary("cold", COLD, Origin::Compiled, &cold),
         summary("warm", WARM, Origin::Cached, &warm),
     ])
@@ -81,10 +91,11 @@ struct Round {
     origins: Vec<Origin>,
 }
 
-fn first_result(environment: &Environment, inputs: &Inputs) -> Result<Round> {
+fn first_result(environment: &Environment, backend: Backend, inputs: &Inputs) -> Result<Round> {
     let inputs = inputs.clone();
     let started = Instant::now();
     let session = Session::new(sparsec::Options {
+        backend,
         environment: environment.clone(),
         ..sparsec::Options::default()
     });

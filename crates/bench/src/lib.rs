@@ -39,7 +39,7 @@ pub mod report;
 use std::io::Write;
 
 use sparsec::suggest::closest;
-use sparsec::{Diagnostic, Result, Session, code};
+use sparsec::{Backend, Diagnostic, Result, Session, code};
 
 use case::{CASES, Case, Sizes};
 use pair::Pair;
@@ -52,6 +52,8 @@ pub struct Options {
     pub only: Vec<String>,
     /// How large operands are.
     pub size: Size,
+    /// What runs our side of kernels.
+    pub backend: Backend,
     /// How many rounds at least; at least 1. Short kernels run more of them.
     pub repeat: usize,
     /// Whether to print one JSON object at the end, in place of a table as it
@@ -64,6 +66,8 @@ impl Default for Options {
         Self {
             only: Vec::new(),
             size: Size::Small,
+            // What is compared with C by hand is not to change on the way.
+            backend: Backend::C,
             repeat: 11,
             json: false,
         }
@@ -130,7 +134,10 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<Report> {
 
 fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Report> {
     let chosen = Chosen::of(&options.only)?;
-    let session = Session::new(sparsec::Options::default());
+    let session = Session::new(sparsec::Options {
+        backend: options.backend,
+        ..sparsec::Options::default()
+    });
     let compiler = session.runtime().compiler()?;
     let mut report = Report::of(compiler, options);
     let mut print = |text: String| -> Result<()> {

@@ -217,6 +217,10 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "SIZE", default_value = "small")]
     pub(crate) size: String,
 
+    /// What runs our side of kernels: c or cranelift
+    #[arg(long, value_name = "BACKEND", default_value = "c")]
+    pub(crate) backend: String,
+
     /// How many rounds; medians are shown
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<String>,

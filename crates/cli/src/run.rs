@@ -8,6 +8,7 @@
 //! first one takes its name.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sparsec::MemoryLimit;
@@ -29,6 +30,9 @@ use crate::screen::{Screen, complain};
 pub(crate) mod timing;
 
 use timing::Clock;
+
+/// As long as a run that has answered goes on compiling for later ones.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The names of backends.
 const BACKENDS: [(&str, Backend); 4] = [
@@ -91,24 +95,53 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         repeat,
     };
     screen.answer(|| report.text(), || report.value())?;
+    finish_compiling(&session, screen);
     Ok(0)
 }
 
-/// The options of the session.
-fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
-    let wanted = arguments.backend.as_str();
+/// Lets kernels that answered from memory be compiled for later runs: one that
+/// begins with the first of them would never have any.
+fn finish_compiling(session: &Session, screen: &Screen) {
+    let runtime = session.runtime();
+    let settled = runtime.settle(PATIENCE);
+    if screen.is_json() {
+        return;
+    }
+    if let Some(trouble) = runtime.compiler_trouble() {
+        complain(&format!(
+            "note: kernels ran as they were made in memory, since {trouble}"
+        ));
+    } else if !settled {
+        let seconds = PATIENCE.as_secs();
+        complain(&format!(
+            "note: kernels ran as they were made in memory, since the C compiler has not ended \
+             within {seconds} seconds"
+        ));
+    }
+}
+
+/// The backend with this name.
+///
+/// # Errors
+/// `E0004` if there is none.
+pub(crate) fn backend(call: &Call, wanted: &str) -> Result<Backend> {
     let backend = BACKENDS.iter().find(|(name, _)| *name == wanted);
     let (_, backend) = backend.ok_or_else(|| {
         let names = BACKENDS.map(|(name, _)| name);
         let error = call.bad_value("backend", format!("there is no backend `{wanted}`"));
         suggest(error, wanted, &names)
     })?;
+    Ok(*backend)
+}
+
+/// The options of the session.
+fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
     let repeat = match &arguments.repeat {
         None => None,
         Some(text) => Some(call.count("repeat", text, MOST_ROUNDS)?),
     };
     Ok(Options {
-        backend: *backend,
+        backend: backend(call, &arguments.backend)?,
         // Timed apart only where somebody looks: it takes two kernels.
         apart: arguments.time || repeat.is_some(),
         repeat: repeat.unwrap_or(1),

@@ -28,6 +28,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use crate::cache::{Cache, Work, write};
 use crate::environment::Environment;
 use crate::key::{Key, KeyBuilder};
+use crate::process::{self, Cancel};
 
 /// Flags without which the C does not mean what it should.
 const REQUIRED: &[&str] = &[
@@ -94,35 +95,64 @@ impl Compiler {
     /// `E0501` if there is none, `E0502` if it does not compile an empty file,
     /// `E0507` if it says so but does nothing.
     pub fn detect(environment: &Environment, cache: &Cache) -> Result<Self> {
+        Self::detect_until(environment, cache, &Cancel::default())
+    }
+
+    /// As [`Compiler::detect`], unless it is cancelled.
+    pub(crate) fn detect_until(
+        environment: &Environment,
+        cache: &Cache,
+        cancel: &Cancel,
+    ) -> Result<Self> {
+        let mut compiler = Self::found(environment)?;
+        if is_script(&compiler.path) {
+            let version = compiler.ask_version(cancel)?;
+            compiler.identity.push_str(&version);
+        }
+        let key = compiler.key();
+        if !compiler.recall_from(cache, key) {
+            let _turn = cache.turn(key);
+            if !compiler.recall_from(cache, key) {
+                compiler.probe(cache, cancel)?;
+                cache.keep_compiler(key, &compiler.description());
+            }
+        }
+        Ok(compiler)
+    }
+
+    /// The compiler that the environment names, if all that has to be known of it
+    /// is in the cache: nothing is run.
+    pub(crate) fn known(environment: &Environment, cache: &Cache) -> Option<Self> {
+        let mut compiler = Self::found(environment).ok()?;
+        let key = compiler.key();
+        let known = !is_script(&compiler.path) && compiler.recall_from(cache, key);
+        known.then_some(compiler)
+    }
+
+    /// The program alone, of which nothing is known yet.
+    fn found(environment: &Environment) -> Result<Self> {
         let (path, first) = find(environment)?;
-        let mut compiler = Self {
+        Ok(Self {
             identity: identity(&path, &first),
             path,
             first,
             version: String::new(),
             flags: Vec::new(),
-        };
-        if is_script(&compiler.path) {
-            let version = compiler.ask_version()?;
-            compiler.identity.push_str(&version);
-        }
-        let key = KeyBuilder::new("compiler")
-            .part("identity", compiler.identity.as_bytes())
+        })
+    }
+
+    /// The key of what probing it finds.
+    fn key(&self) -> Key {
+        KeyBuilder::new("compiler")
+            .part("identity", self.identity.as_bytes())
             .part("flags", WANTED.join(" ").as_bytes())
             .part("cpu", &crate::key::cpu_features())
-            .finish();
-        let recall = |compiler: &mut Self| {
-            let kept = cache.compiler(key);
-            kept.is_some_and(|text| compiler.recall(&text))
-        };
-        if !recall(&mut compiler) {
-            let _turn = cache.turn(key);
-            if !recall(&mut compiler) {
-                compiler.probe(cache)?;
-                cache.keep_compiler(key, &compiler.description());
-            }
-        }
-        Ok(compiler)
+            .finish()
+    }
+
+    fn recall_from(&mut self, cache: &Cache, key: Key) -> bool {
+        let kept = cache.compiler(key);
+        kept.is_some_and(|text| self.recall(&text))
     }
 
     /// The program.
@@ -156,8 +186,8 @@ impl Compiler {
     ///
     /// # Errors
     /// `E0502` with what the compiler printed, `E0507` if it made no library.
-    pub(crate) fn compile(&self, text: &str, work: &Work) -> Result<PathBuf> {
-        self.make_library(text, &self.flags, &[], work)
+    pub(crate) fn compile(&self, text: &str, work: &Work, cancel: &Cancel) -> Result<PathBuf> {
+        self.make_library(text, &self.flags, &[], work, cancel)
     }
 
     fn make_library(
@@ -166,6 +196,7 @@ impl Compiler {
         flags: &[String],
         more: &[&str],
         work: &Work,
+        cancel: &Cancel,
     ) -> Result<PathBuf> {
         let (source, library) = (work.join("kernel.c"), work.join("kernel.so"));
         write(&source, text.as_bytes()).map_err(|error| {
@@ -176,7 +207,7 @@ impl Compiler {
         command.arg("-o").arg(&library).arg("-lm");
         // What it leaves when it is killed goes with the rest of the work.
         command.env("TMPDIR", work.path());
-        run(&self.path, &mut command)?;
+        run(&self.path, &mut command, cancel)?;
         match fs::metadata(&library) {
             Ok(data) if data.len() > 0 => Ok(library),
             _ => Err(no_library(&self.path)),
@@ -193,20 +224,20 @@ impl Compiler {
     }
 
     /// The first line of what the compiler says of its version.
-    fn ask_version(&self) -> Result<String> {
-        let output = run(&self.path, self.command().arg("--version"))?;
+    fn ask_version(&self, cancel: &Cancel) -> Result<String> {
+        let output = run(&self.path, self.command().arg("--version"), cancel)?;
         Ok(output.lines().next().unwrap_or_default().trim().to_owned())
     }
 
     /// Asks the compiler for its version and tries the flags.
-    fn probe(&mut self, cache: &Cache) -> Result<()> {
-        self.version = self.ask_version()?;
+    fn probe(&mut self, cache: &Cache, cancel: &Cancel) -> Result<()> {
+        self.version = self.ask_version(cancel)?;
         // A compiler that is killed has refused nothing: every attempt counts
         // only when it failed twice.
         let accepts = |flags: &[String]| {
             let text = "int sparsec_probe(void) { return 0; }\n";
             cache
-                .attempt(|work| self.make_library(text, flags, &["-Werror"], work))
+                .attempt(|work| self.make_library(text, flags, &["-Werror"], work, cancel))
                 .map(|_| ())
         };
         let mut flags: Vec<String> = REQUIRED.iter().map(|&flag| flag.to_owned()).collect();
@@ -327,9 +358,8 @@ fn is_script(path: &Path) -> bool {
 }
 
 /// Runs a compiler; what it printed.
-fn run(path: &Path, command: &mut Command) -> Result<String> {
-    let output = command
-        .output()
+fn run(path: &Path, command: &mut Command, cancel: &Cancel) -> Result<String> {
+    let output = process::output(command, cancel)
         .map_err(|error| compile_failed(path, &error.to_string()))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

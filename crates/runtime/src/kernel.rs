@@ -12,6 +12,8 @@ use crate::failure::{Stop, diagnose_stop};
 use crate::memory_limit::MemoryLimit;
 use crate::native::Native;
 use crate::output::OutputTensor;
+use crate::process::Cancel;
+use crate::tiers::Tiered;
 use crate::{interpreted, native};
 
 /// A function ready to run. Any number of threads may launch it at once.
@@ -25,6 +27,7 @@ pub struct Kernel {
 #[derive(Debug)]
 enum Engine {
     Native(Native),
+    Tiered(Tiered),
     Interpreter,
 }
 
@@ -79,7 +82,7 @@ impl Kernel {
         cache: &Cache,
     ) -> Result<Self> {
         let started = std::time::Instant::now();
-        let (native, origin) = native::build(text, entry, compiler, cache)?;
+        let (native, origin) = native::build(text, entry, compiler, cache, &Cancel::default())?;
         Ok(Self {
             function: function.clone(),
             engine: Engine::Native(native),
@@ -104,6 +107,24 @@ impl Kernel {
                 time: started.elapsed(),
             },
         })
+    }
+
+    /// A kernel that is native by any way.
+    pub(crate) fn native(function: &Function, native: Native, build: Build) -> Self {
+        Self {
+            function: function.clone(),
+            engine: Engine::Native(native),
+            build,
+        }
+    }
+
+    /// A kernel of two tiers.
+    pub(crate) fn tiered(function: &Function, tiered: Tiered, build: Build) -> Self {
+        Self {
+            function: function.clone(),
+            engine: Engine::Tiered(tiered),
+            build,
+        }
     }
 
     /// A kernel that the interpreter runs, with every access checked.
@@ -140,6 +161,10 @@ impl Kernel {
         self.check(arguments);
         let ended = match &self.engine {
             Engine::Native(native) => native.launch(&self.function, arguments),
+            Engine::Tiered(tiered) => {
+                let native = tiered.native(|| bytes_of(arguments));
+                native.launch(&self.function, arguments)
+            }
             Engine::Interpreter => {
                 interpreted::launch(&self.function, arguments).map_err(Stop::from)
             }
@@ -211,6 +236,14 @@ impl Kernel {
             );
         }
     }
+}
+
+/// As many bytes as the arrays of all arguments have before a launch.
+fn bytes_of(arguments: &[KernelArgument<'_>]) -> usize {
+    let arrays = arguments.iter().flat_map(KernelArgument::arrays);
+    arrays
+        .map(|array| array.len() * array.element().size())
+        .sum()
 }
 
 impl KernelArgument<'_> {

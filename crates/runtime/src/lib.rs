@@ -5,7 +5,8 @@
 //!                │           │ Compiler: which compiler, which flags
 //!                │           │ Cache: kernels of earlier runs, on disk
 //!                └───────────┴─► cc -shared ─► dlopen
-//! Function ────────────────────► Kernel::interpreter
+//! Function ─────────────────────► Kernel::generate      machine code in memory
+//! Function ─────────────────────► Kernel::interpreter
 //! ```
 //!
 //! | module          | holds                                                       |
@@ -20,9 +21,11 @@
 //! | [`failure`]     | what a user is told when a kernel gives up                  |
 //! | `abi`           | the structures shared with compiled code                    |
 //! | `library`       | loading compiled kernels into the process                   |
+//! | `tiers`         | kernels made in memory first and compiled behind that       |
+//! | `process`       | running a compiler that may have to be ended                |
 //! | `primitives`    | what kernels call: growth, workspaces, sorting              |
 //!
-//! Both engines run the same functions on the same arguments with the same
+//! All engines run the same functions on the same arguments with the same
 //! results and failures. There is no state outside of a [`Session`]; kernels
 //! may be launched from any number of threads.
 //!
@@ -44,7 +47,9 @@ mod key;
 mod library;
 mod native;
 mod primitives;
+mod process;
 mod sort;
+mod tiers;
 
 pub use cache::{Cache, CacheStat};
 pub use compiler::Compiler;

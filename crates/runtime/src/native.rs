@@ -24,6 +24,7 @@ use crate::kernel::{KernelArgument, Origin};
 use crate::library::Loaded;
 use crate::output::FIRST_BYTES;
 use crate::primitives::{Growing, State};
+use crate::process::Cancel;
 
 /// A compiled kernel.
 #[derive(Debug)]
@@ -40,22 +41,33 @@ pub(crate) fn build(
     entry: &str,
     compiler: &Compiler,
     cache: &Cache,
+    cancel: &Cancel,
 ) -> Result<(Native, Origin)> {
     let key = compiler.kernel_key(text);
-    let find = || Loaded::open(&cache.kernel(key)?, entry).ok();
-    if let Some(loaded) = find() {
-        return Ok((Native::Library(loaded), Origin::Cached));
+    if let Some(native) = cached(text, entry, compiler, cache) {
+        return Ok((native, Origin::Cached));
     }
     let _turn = cache.turn(key);
-    if let Some(loaded) = find() {
-        return Ok((Native::Library(loaded), Origin::Cached));
+    if let Some(native) = cached(text, entry, compiler, cache) {
+        return Ok((native, Origin::Cached));
     }
-    let (library, _work) = cache.attempt(|work| compiler.compile(text, work))?;
+    let (library, _work) = cache.attempt(|work| compiler.compile(text, work, cancel))?;
     // Loaded before it moves into the cache: what is loaded stays, whatever
     // others do there, and what cannot be loaded is not kept.
     let loaded = Loaded::open(&library, entry)?;
     cache.keep_kernel(key, &library);
     Ok((Native::Library(loaded), Origin::Compiled))
+}
+
+/// The kernel if it is in the cache.
+pub(crate) fn cached(
+    text: &str,
+    entry: &str,
+    compiler: &Compiler,
+    cache: &Cache,
+) -> Option<Native> {
+    let file = cache.kernel(compiler.kernel_key(text))?;
+    Loaded::open(&file, entry).ok().map(Native::Library)
 }
 
 impl Native {

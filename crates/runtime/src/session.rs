@@ -1,25 +1,37 @@
 //! The kernels of one program in memory, and what they are made with.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
-use sparsec_base::{Recent, Result};
+use sparsec_base::{Diagnostic, Recent, Result};
 use sparsec_loop::Function;
 
 use crate::cache::Cache;
 use crate::compiler::Compiler;
 use crate::environment::Environment;
-use crate::kernel::Kernel;
+use crate::kernel::{Build, Kernel, Origin};
+use crate::native::{self, Native};
+use crate::process::Cancel;
+use crate::tiers::Background;
 
 /// Makes each kernel once: finds compiler and cache when they are first needed,
 /// and keeps the kernels that were used last.
 #[derive(Debug)]
 pub struct Session {
-    environment: Environment,
-    cache: OnceLock<Result<Cache>>,
-    compiler: OnceLock<Result<Compiler>>,
+    tools: Arc<Tools>,
+    background: Background,
     /// By C text. A place is made before its kernel, so that two threads that
     /// want the same kernel make it once and different ones at the same time.
     kernels: Mutex<Recent<String, Place>>,
+}
+
+/// What kernels are compiled with.
+#[derive(Debug)]
+pub(crate) struct Tools {
+    environment: Environment,
+    cache: OnceLock<Result<Cache>>,
+    compiler: OnceLock<Result<Compiler>>,
+    cancel: Cancel,
 }
 
 /// The most kernels that are kept in memory.
@@ -27,13 +39,48 @@ const MOST_KERNELS: usize = 512;
 
 type Place = Arc<OnceLock<Result<Arc<Kernel>>>>;
 
+impl Tools {
+    pub(crate) fn cache(&self) -> Result<&Cache> {
+        self.cache
+            .get_or_init(|| Cache::open(&self.environment))
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    pub(crate) fn compiler(&self) -> Result<&Compiler> {
+        self.compiler
+            .get_or_init(|| Compiler::detect_until(&self.environment, self.cache()?, &self.cancel))
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    /// The compiler, if that is known without running it.
+    fn known_compiler(&self) -> Option<&Compiler> {
+        if self.compiler.get().is_none() {
+            let known = Compiler::known(&self.environment, self.cache().ok()?)?;
+            // Another thread may have found it meanwhile.
+            let _ = self.compiler.set(Ok(known));
+        }
+        self.compiler.get()?.as_ref().ok()
+    }
+
+    /// Set when nobody waits for kernels any more.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+}
+
 impl Session {
     /// A session without kernels. Finds nothing out yet.
     pub fn new(environment: Environment) -> Self {
         Self {
-            environment,
-            cache: OnceLock::new(),
-            compiler: OnceLock::new(),
+            tools: Arc::new(Tools {
+                environment,
+                cache: OnceLock::new(),
+                compiler: OnceLock::new(),
+                cancel: Cancel::default(),
+            }),
+            background: Background::default(),
             kernels: Mutex::new(Recent::new(MOST_KERNELS)),
         }
     }
@@ -43,16 +90,26 @@ impl Session {
     /// # Errors
     /// See [`Cache::open`].
     pub fn cache(&self) -> Result<&Cache> {
-        self.cache
-            .get_or_init(|| Cache::open(&self.environment))
-            .as_ref()
-            .map_err(Clone::clone)
+        self.tools.cache()
     }
 
     /// Why kernels are not kept on disk, if there were any and they are not:
     /// something to tell a user once, at the end.
     pub fn trouble(&self) -> Option<&str> {
-        self.cache.get()?.as_ref().ok()?.trouble()
+        self.tools.cache.get()?.as_ref().ok()?.trouble()
+    }
+
+    /// Why kernels were not compiled that run without having been, if the compiler
+    /// failed: something to tell a user once, at the end. A machine without a
+    /// compiler has nothing to tell.
+    pub fn compiler_trouble(&self) -> Option<&Diagnostic> {
+        self.background.trouble()
+    }
+
+    /// Waits until the kernels that are compiled behind their user's back are in
+    /// the cache, but no longer than this; whether they are.
+    pub fn settle(&self, most: Duration) -> bool {
+        self.background.settle(most)
     }
 
     /// The C compiler.
@@ -60,10 +117,7 @@ impl Session {
     /// # Errors
     /// See [`Compiler::detect`].
     pub fn compiler(&self) -> Result<&Compiler> {
-        self.compiler
-            .get_or_init(|| Compiler::detect(&self.environment, self.cache()?))
-            .as_ref()
-            .map_err(Clone::clone)
+        self.tools.compiler()
     }
 
     /// The compiled kernel of `function`, whose C is `text` with launch entry
@@ -78,6 +132,52 @@ impl Session {
         text: &str,
         entry: &str,
     ) -> Result<(Arc<Kernel>, bool)> {
+        self.once(function, text, || {
+            Kernel::compile_c(function, text, entry, self.compiler()?, self.cache()?)
+        })
+    }
+
+    /// The kernel of `function` as fast as it can be had: from the cache, or made
+    /// in memory, and replaced by the compiled C once that is ready.
+    ///
+    /// # Errors
+    /// As [`Session::compile_c`], where no code can be made in memory.
+    pub fn tiered(
+        &self,
+        function: &Function,
+        text: &str,
+        entry: &str,
+    ) -> Result<(Arc<Kernel>, bool)> {
+        self.once(function, text, || {
+            let started = Instant::now();
+            let build = |origin| Build {
+                origin,
+                time: started.elapsed(),
+            };
+            let found = self.tools.known_compiler().and_then(|compiler| {
+                native::cached(text, entry, compiler, self.tools.cache().ok()?)
+            });
+            if let Some(native) = found {
+                return Ok(Kernel::native(function, native, build(Origin::Cached)));
+            }
+            match Native::in_memory(function) {
+                Ok(first) => {
+                    let build = build(Origin::Generated);
+                    let tiers = self.background.tiers(first, text, entry, &self.tools);
+                    Ok(Kernel::tiered(function, tiers, build))
+                }
+                Err(_) => Kernel::compile_c(function, text, entry, self.compiler()?, self.cache()?),
+            }
+        })
+    }
+
+    /// The kernel in memory, or the one that `make` makes, and whether it did.
+    fn once(
+        &self,
+        function: &Function,
+        text: &str,
+        make: impl Fn() -> Result<Kernel>,
+    ) -> Result<(Arc<Kernel>, bool)> {
         let place = {
             let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
             match kernels.get(text) {
@@ -88,8 +188,7 @@ impl Session {
         let mut made = false;
         let mut build = || {
             made = true;
-            let kernel = Kernel::compile_c(function, text, entry, self.compiler()?, self.cache()?)?;
-            Ok(Arc::new(kernel))
+            Ok(Arc::new(make()?))
         };
         let kernel = place.get_or_init(&mut build).clone()?;
         if kernel.function() == function {
@@ -98,5 +197,12 @@ impl Session {
         // The text says nothing of arrays that the function does not use, so
         // two functions that differ in those alone have the same text.
         Ok((build()?, true))
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.tools.cancel.set();
+        self.background.end();
     }
 }

@@ -22,7 +22,9 @@ use crate::request::Inputs;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Backend {
-    /// The fastest engine of this machine.
+    /// The fastest engine of this machine: code made in memory answers at once,
+    /// and C takes its place when it is compiled, behind the caller's back. The
+    /// results are the same, to the bit. Needs no compiler.
     #[default]
     Auto,
     /// C through the system's compiler.
@@ -263,10 +265,14 @@ impl Session {
         match self.inner.options.backend {
             Backend::Interpreter => Ok(Arc::new(Kernel::interpreter(function))),
             Backend::Cranelift => Ok(Arc::new(Kernel::generate(function)?)),
-            Backend::Auto | Backend::C => {
+            backend @ (Backend::Auto | Backend::C) => {
                 let text = sparsec_codegen_c::emit_unit(function);
                 let entry = sparsec_codegen_c::launch_name(function);
-                Ok(self.inner.runtime.compile_c(function, &text, &entry)?.0)
+                let runtime = &self.inner.runtime;
+                Ok(match backend {
+                    Backend::Auto => runtime.tiered(function, &text, &entry)?.0,
+                    _ => runtime.compile_c(function, &text, &entry)?.0,
+                })
             }
         }
     }

@@ -194,7 +194,7 @@ fn formats_explain_and_cache_answer() {
 fn doctor_tries_every_backend() {
     let place = Place::new();
     let answer = place.call(&["doctor"]).answer();
-    assert_eq!(answer.matches("works").count(), 2, "{answer}");
+    assert_eq!(answer.matches("works").count(), 3, "{answer}");
     let broken = place
         .command(&["doctor"])
         .env("SPARSEC_CC", "/no/such/cc")

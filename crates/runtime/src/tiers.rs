@@ -1,0 +1,202 @@
+//! Kernels that answer at once and get faster: made in memory first, compiled
+//! behind their user's back.
+//!
+//! ```text
+//! asked for ──► in the disk cache? ──yes──► C
+//!                   │ no
+//!                   ├──► Cranelift ──► runs from now on ─────────┐
+//!                   └──► queue ──► one thread: cc ──► swapped in ┴─► C
+//! ```
+//!
+//! Both give the same bits, so nobody can tell when the kernel is swapped, but by
+//! the time that a launch takes. Where there is no compiler, or it fails, the first
+//! tier stays. One thread a session compiles, one kernel after the other: a machine
+//! has other things to do. When the session goes, a compiler that still runs is
+//! ended, and what was not begun is dropped.
+//!
+//! A launch over many bytes waits for C, if it is not ready: there loops over rows
+//! of dense arrays cost more than the compiler does.
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use sparsec_base::{Diagnostic, code};
+
+use crate::native::{self, Native};
+use crate::session::Tools;
+
+/// As many bytes of operands and results are worth waiting for the compiler.
+const WORTH_WAITING: usize = 64 << 20;
+
+/// How long that takes at most; most compiles take a tenth of it.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// A kernel of two tiers.
+#[derive(Debug)]
+pub(crate) struct Tiered {
+    first: Native,
+    second: Arc<Second>,
+}
+
+/// What the compiler makes, once it has.
+#[derive(Debug, Default)]
+struct Second {
+    native: OnceLock<Native>,
+    /// Whether the compiler is done, successful or not.
+    done: Flag,
+}
+
+impl Tiered {
+    /// What to run now on arguments of this many bytes.
+    pub(crate) fn native(&self, bytes: impl FnOnce() -> usize) -> &Native {
+        if let Some(native) = self.second.native.get() {
+            return native;
+        }
+        if !self.second.done.is_set() && bytes() >= WORTH_WAITING {
+            self.second.done.wait(PATIENCE);
+        }
+        self.second.native.get().unwrap_or(&self.first)
+    }
+}
+
+/// Something that happens once and may be waited for.
+#[derive(Debug, Default)]
+struct Flag {
+    happened: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Flag {
+    fn set(&self) {
+        *lock(&self.happened) = true;
+        self.changed.notify_all();
+    }
+
+    fn is_set(&self) -> bool {
+        *lock(&self.happened)
+    }
+
+    /// Waits until it happens, but no longer than this; whether it did.
+    fn wait(&self, most: Duration) -> bool {
+        let happened = lock(&self.happened);
+        let waited = self.changed.wait_timeout_while(happened, most, |it| !*it);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The thread that compiles, once there is something to compile.
+#[derive(Debug, Default)]
+pub(crate) struct Background {
+    worker: Mutex<Option<Worker>>,
+    trouble: Arc<OnceLock<Diagnostic>>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    queue: Sender<Job>,
+    thread: JoinHandle<()>,
+    /// Every second tier that was asked for.
+    asked: Vec<Arc<Second>>,
+}
+
+/// One kernel to compile.
+#[derive(Debug)]
+struct Job {
+    text: String,
+    entry: String,
+    second: Arc<Second>,
+}
+
+impl Background {
+    /// A kernel that runs `first` until its C is compiled.
+    pub(crate) fn tiers(
+        &self,
+        first: Native,
+        text: &str,
+        entry: &str,
+        tools: &Arc<Tools>,
+    ) -> Tiered {
+        let second = Arc::new(Second::default());
+        let job = Job {
+            text: text.to_owned(),
+            entry: entry.to_owned(),
+            second: Arc::clone(&second),
+        };
+        let mut worker = lock(&self.worker);
+        if worker.is_none() {
+            *worker = self.start(tools);
+        }
+        let taken = worker.as_mut().is_some_and(|worker| {
+            worker.asked.retain(|second| !second.done.is_set());
+            worker.asked.push(Arc::clone(&second));
+            worker.queue.send(job).is_ok()
+        });
+        if !taken {
+            // Without a thread the first tier stays.
+            second.done.set();
+        }
+        Tiered { first, second }
+    }
+
+    fn start(&self, tools: &Arc<Tools>) -> Option<Worker> {
+        let (queue, jobs) = channel::<Job>();
+        let (tools, trouble) = (Arc::clone(tools), Arc::clone(&self.trouble));
+        let run = move || {
+            for job in jobs {
+                if !tools.cancel().is_set() {
+                    match build(&job, &tools) {
+                        // The place is new, so it is empty.
+                        Ok(native) => drop(job.second.native.set(native)),
+                        // Nothing is wrong with a machine that has none.
+                        Err(error) if error.code() == code::NO_COMPILER => {}
+                        Err(error) => drop(trouble.set(error)),
+                    }
+                }
+                job.second.done.set();
+            }
+        };
+        let thread = std::thread::Builder::new().name("sparsec-compile".to_owned());
+        Some(Worker {
+            queue,
+            thread: thread.spawn(run).ok()?,
+            asked: Vec::new(),
+        })
+    }
+
+    /// Waits until everything that was asked for is compiled, but no longer than
+    /// this; whether it is.
+    pub(crate) fn settle(&self, most: Duration) -> bool {
+        let asked = match &*lock(&self.worker) {
+            Some(worker) => worker.asked.clone(),
+            None => return true,
+        };
+        let end = Instant::now() + most;
+        let left = || end.saturating_duration_since(Instant::now());
+        asked.iter().all(|second| second.done.wait(left()))
+    }
+
+    /// Why a kernel was not compiled, if the compiler is to blame.
+    pub(crate) fn trouble(&self) -> Option<&Diagnostic> {
+        self.trouble.get()
+    }
+
+    /// Ends the thread, whose tools are told to cancel.
+    pub(crate) fn end(&self) {
+        if let Some(Worker { queue, thread, .. }) = lock(&self.worker).take() {
+            drop(queue);
+            // A worker that panicked left nothing behind.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn build(job: &Job, tools: &Tools) -> sparsec_base::Result<Native> {
+    let (compiler, cache) = (tools.compiler()?, tools.cache()?);
+    Ok(native::build(&job.text, &job.entry, compiler, cache, tools.cancel())?.0)
+}

@@ -1,0 +1,132 @@
+//! Kernels that answer at once and are compiled behind that: with a compiler,
+//! without one, and with one that fails or hangs.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use scalar::{constant, environment, run, script};
+use sparsec_base::code;
+use sparsec_runtime::{Environment, Kernel, Origin, Session};
+use tempfile::TempDir;
+
+mod scalar;
+
+/// Longer than any compile here takes.
+const LONG: Duration = Duration::from_secs(60);
+
+fn tiered(session: &Session, value: f64) -> Arc<Kernel> {
+    let function = constant(value);
+    let text = sparsec_codegen_c::emit_unit(&function);
+    let entry = sparsec_codegen_c::launch_name(&function);
+    let made = session.tiered(&function, &text, &entry);
+    made.unwrap_or_else(|error| panic!("{error}")).0
+}
+
+fn with_compiler(folder: &Path, line: &str) -> Environment {
+    let compiler = folder.join("stand-in");
+    script(&compiler, line);
+    Environment {
+        sparsec_cc: Some(compiler.into()),
+        ..environment(&folder.join("cache"))
+    }
+}
+
+#[test]
+fn the_first_result_comes_from_memory_and_later_ones_from_the_cache() {
+    let folder = TempDir::new().unwrap();
+    let environment = environment(folder.path());
+    let session = Session::new(environment.clone());
+    let kernel = tiered(&session, 1.5);
+    assert_eq!(
+        (kernel.build().origin, run(&kernel)),
+        (Origin::Generated, 1.5)
+    );
+    assert!(Arc::ptr_eq(&kernel, &tiered(&session, 1.5)), "made once");
+    assert!(session.settle(LONG));
+    assert_eq!(run(&kernel), 1.5, "compiled");
+    assert!(session.compiler_trouble().is_none());
+    assert_eq!(session.cache().unwrap().stat().unwrap().kernels, 1);
+    drop(session);
+    assert_eq!(run(&kernel), 1.5, "a kernel outlives its session");
+
+    let session = Session::new(environment);
+    let again = tiered(&session, 1.5);
+    assert_eq!((again.build().origin, run(&again)), (Origin::Cached, 1.5));
+}
+
+#[test]
+fn kernels_of_many_threads_are_swapped_while_they_run() {
+    let folder = TempDir::new().unwrap();
+    let session = Session::new(environment(folder.path()));
+    let compiled = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let (session, compiled) = (&session, &compiled);
+            scope.spawn(move || {
+                let value = f64::from(thread) + 0.5;
+                let kernel = tiered(session, value);
+                while !compiled.load(std::sync::atomic::Ordering::Acquire) {
+                    assert_eq!(run(&kernel), value);
+                }
+                assert_eq!(run(&kernel), value);
+            });
+        }
+        // What is asked for meanwhile is waited for by the drop below.
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(session.settle(LONG));
+        compiled.store(true, std::sync::atomic::Ordering::Release);
+    });
+}
+
+#[test]
+fn a_machine_without_a_compiler_is_fine() {
+    let folder = TempDir::new().unwrap();
+    let session = Session::new(Environment {
+        path: Some("".into()),
+        cc: None,
+        sparsec_cc: None,
+        ..environment(folder.path())
+    });
+    let kernel = tiered(&session, 2.5);
+    assert_eq!(
+        (kernel.build().origin, run(&kernel)),
+        (Origin::Generated, 2.5)
+    );
+    assert!(session.settle(LONG));
+    assert_eq!(run(&kernel), 2.5);
+    assert!(session.compiler_trouble().is_none());
+}
+
+#[test]
+fn a_compiler_that_fails_or_writes_nothing_is_reported() {
+    let failures = [
+        ("echo nonsense >&2; exit 1", code::COMPILE_FAILED),
+        ("echo nonsense; exit 0", code::NO_LIBRARY),
+    ];
+    for (line, expected) in failures {
+        let folder = TempDir::new().unwrap();
+        let session = Session::new(with_compiler(folder.path(), line));
+        let kernel = tiered(&session, 3.5);
+        assert_eq!(run(&kernel), 3.5, "{line}");
+        assert!(session.settle(LONG));
+        assert_eq!(run(&kernel), 3.5, "{line}");
+        let trouble = session.compiler_trouble().map(|error| error.code());
+        assert_eq!(trouble, Some(expected), "{line}");
+    }
+}
+
+#[test]
+fn a_compiler_that_hangs_holds_nobody_up() {
+    let folder = TempDir::new().unwrap();
+    let session = Session::new(with_compiler(folder.path(), "sleep 300"));
+    let started = Instant::now();
+    let kernels = [4.5, 5.5].map(|value| (value, tiered(&session, value)));
+    for (value, kernel) in &kernels {
+        assert_eq!(run(kernel), *value);
+    }
+    assert!(!session.settle(Duration::from_millis(50)), "it hangs");
+    drop(session);
+    assert!(started.elapsed() < Duration::from_secs(100), "it was ended");
+    assert_eq!(run(&kernels[1].1), 5.5);
+}
