@@ -53,9 +53,9 @@ fn text() -> String {
             kind.text(),
             arrays(spec.arrays).join(" "),
             abilities(spec.capabilities).join(", "),
-            match kind.is_native() {
+            match kind.is_assembled() {
                 true => "native".to_owned(),
-                false => "converted".to_owned(),
+                false => "results converted".to_owned(),
             },
             spec.summary.to_owned(),
         ]
@@ -95,7 +95,8 @@ fn value() -> Value {
                 "name": spec.name,
                 "summary": spec.summary,
                 "arrays": arrays(spec.arrays),
-                "native": kind.is_native(),
+                "native": true,
+                "assembled": kind.is_assembled(),
                 "can": abilities(spec.capabilities),
                 "relation": spec.fragment,
             })

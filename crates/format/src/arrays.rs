@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::level::Part;
 
 /// What an array of a stored tensor is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Where the segment of each parent position begins in the level; one
     /// entry more than the parent level has positions.

@@ -347,15 +347,28 @@ impl Format {
     /// Whether kernels walk tensors in the format as they are; others are read
     /// through a conversion.
     pub fn is_native(&self) -> bool {
-        self.is_plain() && self.levels.iter().all(|level| level.kind.is_native())
+        self.is_plain()
     }
 
     /// Whether kernels assemble results in the format; others are made by a
     /// conversion. Entries along a curve can be read, but have to be sorted; levels
-    /// with widths of their own can be read, but are checked as one when written.
+    /// with widths of their own can be read, but are checked as one when written;
+    /// and a `bitmap` below lists would have to grow with them.
     pub fn is_assembled(&self) -> bool {
         let has_own = |level: &Level| level.widths != Widths::default();
-        self.is_native() && self.order.is_none() && !self.levels.iter().any(has_own)
+        let kinds = || self.levels.iter().map(|level| level.kind);
+        self.is_native()
+            && self.order.is_none()
+            && !self.levels.iter().any(has_own)
+            && kinds().all(LevelKind::is_assembled)
+            && (self.takes_any_order() || kinds().all(|kind| kind != LevelKind::Bitmap))
+    }
+
+    /// Whether a result in the format takes its entries in any order: the position
+    /// of each is computed.
+    pub fn takes_any_order(&self) -> bool {
+        let takes = |level: &Level| level.kind.capabilities().random_insert;
+        self.is_plain() && self.levels.iter().all(takes)
     }
 
     /// Whether every entry is stored: all levels are dense. So is a scalar.
@@ -370,8 +383,7 @@ impl Format {
 
     /// Whether entries stand in lexicographic order of their levels.
     pub fn is_ordered(&self) -> bool {
-        let is_ordered = |level: &Level| level.ordered && level.kind != LevelKind::Hashed;
-        self.levels.iter().all(is_ordered)
+        self.levels.iter().all(Level::is_ordered)
     }
 
     /// Whether no coordinates are stored twice. A nonunique level above does
@@ -427,6 +439,16 @@ impl Level {
     /// the entries.
     pub fn has_size(&self) -> bool {
         matches!(self.coordinate, Coordinate::Rank { below: None, .. })
+    }
+
+    /// Whether coordinates stand in order below one parent position.
+    pub fn is_ordered(&self) -> bool {
+        self.ordered && self.kind.capabilities().ordered
+    }
+
+    /// Whether the position of every coordinate is computed.
+    pub fn is_computed(&self) -> bool {
+        self.kind.is_computed()
     }
 
     /// Whether the level holds every coordinate of its mode.

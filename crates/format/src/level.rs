@@ -89,12 +89,15 @@ pub struct Capabilities {
     pub locate: bool,
     /// Has one position for each parent position.
     pub single: bool,
+    /// Keeps coordinates in the order of its positions, unless it is given
+    /// `nonordered`.
+    pub ordered: bool,
     /// May be given `nonunique`.
     pub may_repeat: bool,
     /// May be given `nonordered`.
     pub may_be_unordered: bool,
-    /// As part of a result, takes coordinates in any order (`locate` levels),
-    /// rather than appended in order.
+    /// As part of a result, takes coordinates in any order, at positions that
+    /// are computed, rather than appended in order.
     pub random_insert: bool,
 }
 
@@ -184,18 +187,26 @@ impl LevelKind {
         }
     }
 
-    /// Whether kernels walk and assemble levels of this kind as they are.
-    pub fn is_native(self) -> bool {
+    /// Whether kernels assemble levels of this kind as they are. All kinds are
+    /// walked.
+    pub fn is_assembled(self) -> bool {
+        self.is_regular() || matches!(self, Self::LooseCompressed | Self::Bitmap)
+    }
+
+    /// Whether every position has a parent, one coordinate, and a place in the
+    /// order of its level's positions.
+    pub fn is_regular(self) -> bool {
         matches!(
             self,
             Self::Dense | Self::Batch | Self::Compressed | Self::Singleton
         )
     }
 
-    /// Whether every position has a parent, one coordinate, and a place in the
-    /// order of its level's positions.
-    pub fn is_regular(self) -> bool {
-        self.is_native()
+    /// Whether the position of every coordinate is computed from that of its
+    /// parent: the level holds them all, and finds each in constant time.
+    pub fn is_computed(self) -> bool {
+        let can = self.capabilities();
+        can.full && can.locate
     }
 
     /// What a level of this kind can do.

@@ -85,9 +85,9 @@ impl Format {
         };
         let levels = modes.iter().enumerate();
         let levels = levels.map(|(place, &mode)| Level::new(mode, kind(place)));
-        if self.is_native() && self.order.is_none() {
-            // Only widths of single levels are in the way.
-            return self.without_widths().with_widths(self.widths);
+        let without_widths = self.without_widths().with_widths(self.widths);
+        if without_widths.is_assembled() {
+            return without_widths;
         }
         Self::unchecked(self.modes.clone(), levels.collect()).with_widths(self.widths)
     }

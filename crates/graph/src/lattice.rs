@@ -50,15 +50,19 @@ impl Lattice {
     /// The lattice of a space.
     pub fn of(space: &Space) -> Self {
         let mut lattice = Self::build(space);
-        lattice.points.sort_by(|left, right| {
+        lattice.sort();
+        lattice
+    }
+
+    fn sort(&mut self) {
+        self.points.sort_by(|left, right| {
             right
                 .0
                 .len()
                 .cmp(&left.0.len())
                 .then_with(|| left.cmp(right))
         });
-        lattice.points.dedup();
-        lattice
+        self.points.dedup();
     }
 
     fn build(space: &Space) -> Self {
@@ -105,6 +109,21 @@ impl Lattice {
                     .map(move |q| Point(p.0.union(&q.0).copied().collect()))
             })
             .collect()
+    }
+
+    /// The points as they are where an operand is not asked for.
+    #[must_use]
+    pub fn without(&self, operand: Operand) -> Self {
+        let rest = |point: &Point| {
+            let others = point.0.iter().filter(|other| **other != operand);
+            Point(others.copied().collect())
+        };
+        let mut lattice = Self {
+            everything: self.everything,
+            points: self.points.iter().map(rest).collect(),
+        };
+        lattice.sort();
+        lattice
     }
 
     /// Every operand that the loop walks.

@@ -13,6 +13,7 @@
 //! | [`operand`]    | the distinct accesses of a statement and their formats   |
 //! | [`space`](mod@space) | iteration algebra: the coordinates a loop must visit |
 //! | [`lattice`]    | which operands still hold entries in each part of a loop |
+//! | [`lead`](mod@lead) | which operands are walked, and which looked up         |
 //! | [`path`]       | iteration graphs: the order of loops that formats allow  |
 //! | [`scheduled`]  | what schedules ask of formats                            |
 //! | [`lowerable`](mod@lowerable) | whether loops and formats fit together   |
@@ -22,6 +23,7 @@
 //! properties of operators; no operator and no level kind is known by name.
 
 pub mod lattice;
+pub mod lead;
 pub mod lowerable;
 pub mod operand;
 pub mod path;
@@ -30,6 +32,7 @@ pub mod space;
 pub mod workspace;
 
 pub use lattice::{Lattice, Point};
+pub use lead::Lead;
 pub use lowerable::lowerable;
 pub use operand::{Formats, Operand, Operands};
 pub use path::{Edge, IterationGraph};

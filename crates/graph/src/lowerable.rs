@@ -11,17 +11,20 @@
 //! 4. a workspace from which stored levels are assembled lists its coordinates,
 //!    and what is added to such a one where no operand is stored is the
 //!    operator's identity;
-//! 5. no loop merges so many operands that its kernel explodes.
+//! 5. an operand whose level keeps no order, as tables do not, is walked alone and
+//!    feeds no list of the result, or it is looked up;
+//! 6. no loop merges so many operands that its kernel explodes.
 
 use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::{Steps, Stmt};
-use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, TensorRole};
+use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, Operator, TensorRole};
 
 use crate::lattice::Lattice;
-use crate::operand::{Formats, Nested, Operand, Operands, for_each_nested};
+use crate::lead::Lead;
+use crate::operand::{Formats, Nested, Operand, Operands, for_each_nested, level_at};
 use crate::path::edges;
 use crate::scheduled;
 use crate::space::{Scope, Space, space};
@@ -67,6 +70,19 @@ pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
 pub fn is_irregular(format: &Format) -> bool {
     let levels = format.levels();
     levels.iter().any(|level| !level.ordered) || levels.last().is_some_and(|level| !level.unique)
+}
+
+/// Whether a result in this format can be come back to by an operator, in any
+/// order: entries that are not stored hold what the operator begins with.
+pub fn collects(
+    concrete: &Concrete,
+    format: &Format,
+    lhs: &Access,
+    reduce: Option<&Operator>,
+) -> bool {
+    let data = &concrete.tensors[lhs.tensor];
+    let begins = reduce.map_or(Some(data.fill), |op| op.identity(data.element));
+    format.is_all_dense() || (format.takes_any_order() && begins == Some(data.fill))
 }
 
 struct Check<'a> {
@@ -142,7 +158,7 @@ impl Check<'_> {
         if !is_perfect_nest(&self.concrete.stmt) {
             return refuse("and this statement needs a temporary for each of them");
         }
-        if !self.formats.of(lhs.tensor).is_all_dense() {
+        if !self.formats.of(lhs.tensor).takes_any_order() {
             return refuse("and the result is assembled in order");
         }
         if reduce.is_none() && !format.is_unique() {
@@ -214,7 +230,7 @@ impl Check<'_> {
         let format = self.formats.of(lhs.tensor);
         let levels = format.levels();
         let name = self.name(lhs);
-        if !format.is_all_dense() && reduce.is_some() {
+        if reduce.is_some() && !collects(self.concrete, format, lhs, reduce) {
             return Err(self
                 .error(
                     code::SPARSE_REDUCTION,
@@ -359,10 +375,12 @@ impl Check<'_> {
                 if Lattice::n_points_at_most(&space) > MAX_CASES {
                     return Err(self.too_large(*var));
                 }
-                let lattice = Lattice::of(&space);
-                let operands = lattice.operands();
-                let n_cases = lattice.n_cases().max(1);
-                let total = match operands.is_subset(merged) {
+                let lead = Lead::of(self.scope(), Lattice::of(&space), merged_on);
+                self.walked_in_order(&lead, *var, merged_on, body)?;
+                let operands = lead.lattice.operands();
+                let n_cases = lead.n_cases().max(1);
+                let operands = operands.union(&lead.located).copied().collect();
+                let total = match BTreeSet::is_subset(&operands, merged) {
                     true => so_far,
                     false => so_far.saturating_mul(n_cases),
                 };
@@ -373,6 +391,44 @@ impl Check<'_> {
                 self.cases(body, &inside, total, &merged)
             }
         }
+    }
+
+    /// Whether a loop that walks a level without order needs none: what it walks
+    /// is not merged, not part of a longer loop, and not appended anywhere.
+    fn walked_in_order(
+        &self,
+        lead: &Lead,
+        var: IndexVar,
+        original: IndexVar,
+        body: &Stmt,
+    ) -> Result<()> {
+        for operand in lead.lattice.operands() {
+            let access = self.operands.access(operand);
+            let level = level_at(access, original, self.formats.of(access.tensor));
+            if level.is_none_or(|(_, level)| level.kind.capabilities().ordered) {
+                continue;
+            }
+            let mut appends = false;
+            body.for_each_assign(&mut |lhs, _, _| {
+                appends |= lhs.tensor == self.concrete.result
+                    && !self.formats.of(lhs.tensor).takes_any_order();
+            });
+            let why = if lead.lattice.operands().len() > 1 {
+                "another operand is merged with them"
+            } else if var != original {
+                "the schedule takes them in stretches"
+            } else if appends {
+                "the result is assembled in order"
+            } else {
+                continue;
+            };
+            let name = self.name(access);
+            let message = format!("the entries of `{name}` are in no order, and {why}");
+            return Err(self.error(code::UNORDERED, access, message).help(format!(
+                "convert `{name}` to an ordered format, such as `csf`"
+            )));
+        }
+        Ok(())
     }
 
     /// How many operands have walked levels at what a loop over `var` binds.

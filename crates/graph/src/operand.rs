@@ -235,7 +235,7 @@ pub fn is_inside(access: &Access, mode: usize, concrete: &Concrete) -> bool {
 /// The levels that loops walk of an access with other indices than variables,
 /// by the variable of the loop. A level whose coordinate is `a * v + b` with
 /// positive `a` is walked by the loop over `v` if that is inside those over all
-/// variables of `b` and of the levels outside: the coordinates come in order.
+/// variables of `b` and of the levels outside, where the coordinates come in order.
 /// Any other level of stored coordinates is searched.
 fn walks(access: &Access, format: &Format, loops: &[IndexVar]) -> BTreeMap<IndexVar, usize> {
     let place = |var: &IndexVar| loops.iter().position(|known| known == var);
@@ -244,7 +244,8 @@ fn walks(access: &Access, format: &Format, loops: &[IndexVar]) -> BTreeMap<Index
     for (number, level) in format.levels().iter().enumerate() {
         let index = &access.indices[level.mode()];
         let innermost = index.vars().into_iter().max_by_key(place);
-        if let (false, Some(var)) = (level.is_full(), innermost)
+        let is_walked = !level.is_full() && level.kind.capabilities().ordered;
+        if let (true, Some(var)) = (is_walked, innermost)
             && index.linear_in(var).is_some_and(|(factor, _)| factor > 0)
             // Loops that are derived from others are not over variables.
             && index.vars().iter().all(|var| place(var).is_some())

@@ -18,6 +18,7 @@ use sparsec_index::concrete::{AssembleStrategy, Clause, MergeStrategy, Placed, S
 use sparsec_index::{Access, Concrete, IndexVar, TensorRole, TensorVar};
 
 use crate::lattice::Lattice;
+use crate::lead::Lead;
 use crate::lowerable::is_irregular;
 use crate::operand::{Formats, Operands, level_at};
 use crate::space::{Scope, space};
@@ -310,6 +311,7 @@ impl Check<'_> {
             Steps::Blocks | Steps::Positions(_) | Steps::Computed => return Ok(()),
         };
         let lattice = Lattice::of(&space(self.scope(), body, original));
+        let lattice = Lead::of(self.scope(), lattice, original).lattice;
         let walked = lattice.operands();
         let repeats = walked.iter().any(|operand| {
             let access = self.operands.access(*operand);

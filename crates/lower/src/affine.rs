@@ -15,12 +15,10 @@ use std::collections::BTreeMap;
 
 use sparsec_graph::Operand;
 use sparsec_index::IndexVar;
-use sparsec_loop::{BinaryOp, Expr, Stmt as Loop, UnaryOp};
+use sparsec_loop::{BinaryOp, Expr};
 
-use crate::bisect::Wanted;
 use crate::level::Segment;
 use crate::statement::Lowerer;
-use crate::walk::Walker;
 
 /// What a walked level stores where the loop is at `i`: `factor * i + offset`.
 #[derive(Clone, Debug)]
@@ -109,31 +107,17 @@ impl Lowerer<'_> {
         let Segment {
             mut lo,
             mut hi,
-            crd,
+            entries,
         } = segment;
         if !affine.begins_inside {
-            let first = Wanted::AtLeast(affine.offset.clone());
-            lo = Expr::Var(self.bisect(name, crd, lo, hi.clone(), &first));
+            let first = affine.offset.clone();
+            lo = Expr::Var(self.first_from(name, &entries, lo, hi.clone(), first));
         }
         if !affine.ends_inside {
-            let beyond = Wanted::AtLeast(affine.stored(affine.n.clone()));
+            let beyond = affine.stored(affine.n.clone());
             let name = format!("{name}_end");
-            hi = Expr::Var(self.bisect(&name, crd, lo.clone(), hi, &beyond));
+            hi = Expr::Var(self.first_from(&name, &entries, lo.clone(), hi, beyond));
         }
-        Segment { lo, hi, crd }
-    }
-
-    /// Moves a walker to the next entry with a coordinate of the loop.
-    pub(crate) fn skip(&mut self, walker: &Walker) {
-        let p = Expr::Var(walker.position);
-        let stored = Expr::load(walker.crd, p.clone());
-        let affine = walker.affine.as_ref();
-        let Some(divides) = affine.and_then(|affine| affine.divides(stored)) else {
-            return;
-        };
-        let condition = p.clone().less(walker.end.clone());
-        let condition = condition.and(Expr::Unary(UnaryOp::Not, Box::new(divides)));
-        let body = self.block(|it| it.builder.assign(walker.position, p.add(1)));
-        self.builder.push(Loop::While { condition, body });
+        Segment { lo, hi, entries }
     }
 }

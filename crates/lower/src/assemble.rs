@@ -53,7 +53,7 @@ impl Lowerer<'_> {
     /// first segment bounds of a sparse one.
     pub(crate) fn begin_result(&mut self) {
         let access = self.result_access();
-        if self.formats.of(access.tensor).is_all_dense() {
+        if self.formats.of(access.tensor).takes_any_order() {
             self.fill_dense_result(&access);
             return;
         }
@@ -315,6 +315,7 @@ impl Lowerer<'_> {
         let position = cursor.position().clone();
         let Some(assembly) = &self.assembly else {
             store_combined(&mut self.builder, vals, position, value, reduce);
+            self.set_bits(lhs, bindings);
             return;
         };
         let number = assembly.chains.len() - 1;
@@ -359,13 +360,14 @@ impl Lowerer<'_> {
             }
             if chain.skips {
                 let p = self.builder.fixed("p", ElementType::I64);
-                self.for_loop(p, 0, parents, |it| {
+                self.for_loop(p, 0, parents.clone(), |it| {
                     let so_far = Expr::load(pos, p);
                     let next = Expr::Var(p).add(1);
                     it.builder
                         .store_reduce(pos, next, so_far, Some(BinaryOp::Max));
                 });
             }
+            self.end_rooms(&access, parents, chain.first);
             for level in chain.first..=chain.last {
                 let crd = self.tensors[&access.tensor].crd(level);
                 self.builder.push(Loop::Resize {

@@ -9,6 +9,7 @@
 
 use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop, Var};
 
+use crate::level::{Coordinates, Entries};
 use crate::statement::Lowerer;
 
 /// What a search looks for among ordered values.
@@ -21,6 +22,30 @@ pub(crate) enum Wanted {
 }
 
 impl Lowerer<'_> {
+    /// The first of the positions from `lo` up to `hi` whose coordinate is at least
+    /// `bound`; `hi` if there is none. Mutable, so that a walk may go on from there.
+    ///
+    /// Time: constant where coordinates are counted, else as [`Self::bisect`].
+    pub(crate) fn first_from(
+        &mut self,
+        name: &str,
+        entries: &Entries,
+        lo: Expr,
+        hi: Expr,
+        bound: Expr,
+    ) -> Var {
+        match &entries.crd {
+            Coordinates::Listed(crd) => self.bisect(name, *crd, lo, hi, &Wanted::AtLeast(bound)),
+            Coordinates::Counted(zero) => {
+                let p = zero.clone().add(bound).binary(BinaryOp::Max, lo);
+                self.builder.var_(name, p.binary(BinaryOp::Min, hi))
+            }
+            Coordinates::Hashed(_) | Coordinates::Runs { .. } => {
+                unreachable!("only levels in order are walked from within")
+            }
+        }
+    }
+
     /// The first of the positions from `lo` up to `hi` at which `values` has
     /// what is wanted; `hi` if there is none. Mutable, so that a walk may go on
     /// from there.

@@ -5,7 +5,7 @@
 //! by the loop that walks it, a full level by computing the position, as soon
 //! as the levels outside are behind it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_graph::Operand;
 use sparsec_index::IndexVar;
@@ -62,6 +62,8 @@ pub(crate) struct Bindings {
     pub(crate) cursors: BTreeMap<Operand, Cursor>,
     /// How far the result has been followed.
     pub(crate) result: Option<Cursor>,
+    /// The operands that the innermost loop looks up rather than walking them.
+    pub(crate) located: BTreeSet<Operand>,
     /// The loops around here, outermost first.
     pub(crate) loops: Vec<IndexVar>,
     /// Where the loop over a variable goes through a part of its coordinates.

@@ -24,7 +24,6 @@ use sparsec_index::IndexVar;
 use sparsec_index::concrete::{Clause, Steps, Stmt};
 use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, Var};
 
-use crate::bisect::Wanted;
 use crate::cursor::{Bindings, Range};
 use crate::level::Segment;
 use crate::statement::Lowerer;
@@ -49,13 +48,18 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether a loop of the statement, derived by a schedule, looks operands up
-    /// rather than walking them.
+    /// Whether a loop of the statement looks operands up rather than walking them:
+    /// where a schedule derived it, or where others lead.
     pub(crate) fn looks_up(&self, stmt: &Stmt) -> bool {
         let mut found = false;
-        for_each_loop(stmt, &mut Vec::new(), &mut |outer, var, _| {
+        for_each_loop(stmt, &mut Vec::new(), &mut |outer, var, body| {
             let steps = self.concrete.steps(outer, var);
-            found |= matches!(steps, Steps::Positions(_) | Steps::Computed);
+            found |= match steps {
+                Steps::Positions(_) | Steps::Computed => true,
+                Steps::Coordinates => !self.lead(var, body).located.is_empty(),
+                Steps::Stretch(original) => !self.lead(original, body).located.is_empty(),
+                Steps::Blocks => false,
+            };
         });
         found
     }
@@ -161,7 +165,7 @@ impl Lowerer<'_> {
     }
 
     /// A bound as a variable, unless it is a constant or one already.
-    fn bound(&mut self, name: &str, value: Expr) -> Expr {
+    pub(crate) fn bound(&mut self, name: &str, value: Expr) -> Expr {
         match value {
             Expr::Const(_) | Expr::Var(_) => value,
             value => Expr::Var(self.builder.let_(name, value)),
@@ -399,16 +403,15 @@ impl Lowerer<'_> {
     /// The part of a segment whose coordinates are in the stretch that a loop
     /// goes through.
     pub(crate) fn narrowed(&mut self, name: &str, segment: Segment, range: &Range) -> Segment {
-        let Segment { lo, hi, crd } = segment;
+        let Segment { lo, hi, entries } = segment;
         let hi = self.bound(&format!("{name}_end"), hi);
-        let first = Wanted::AtLeast(range.lo.clone());
-        let lo = self.bisect(&format!("{name}_lo"), crd, lo, hi.clone(), &first);
-        let end = Wanted::AtLeast(range.hi.clone());
-        let hi = self.bisect(&format!("{name}_hi"), crd, Expr::Var(lo), hi, &end);
+        let (first, end) = (range.lo.clone(), range.hi.clone());
+        let lo = self.first_from(&format!("{name}_lo"), &entries, lo, hi.clone(), first);
+        let hi = self.first_from(&format!("{name}_hi"), &entries, Expr::Var(lo), hi, end);
         Segment {
             lo: Expr::Var(lo),
             hi: Expr::Var(hi),
-            crd,
+            entries,
         }
     }
 

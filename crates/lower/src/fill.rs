@@ -8,14 +8,18 @@
 //! ```
 //!
 //! Where the outer loops do not visit each row once, all is filled before them;
-//! where every entry is assigned anyway, nothing is.
+//! where every entry is assigned anyway, nothing is. A result with `bitmap` levels
+//! is one whose bits say what was assigned; they are unset before all loops.
 
 use sparsec_base::Scalar;
+use sparsec_format::Role;
 use sparsec_graph::operand::for_each_nested;
 use sparsec_index::concrete::{Steps, Stmt};
 use sparsec_index::{Access, TensorVar};
 use sparsec_loop::{Expr, Stmt as Loop};
 
+use crate::cursor::Bindings;
+use crate::level::dense::locate;
 use crate::statement::Lowerer;
 
 /// What a dense result holds before anything is assigned.
@@ -55,7 +59,8 @@ impl Lowerer<'_> {
                     });
             }
         });
-        if overwritten && !self.searches(&self.concrete.stmt) {
+        let has_bits = self.clear_bits(access);
+        if overwritten && !has_bits && !self.searches(&self.concrete.stmt) {
             return;
         }
         self.fill = Some(Fill {
@@ -65,6 +70,46 @@ impl Lowerer<'_> {
         if self.fill.is_some_and(|fill| fill.level.is_none()) {
             self.fill_block(access, Expr::int(0), 0);
         }
+    }
+
+    /// Unsets the bits of every `bitmap` level of the result; whether there is one.
+    fn clear_bits(&mut self, access: &Access) -> bool {
+        let levels = self.bitmaps(access);
+        for level in &levels {
+            let buffer = self.tensors[&access.tensor].index(Role::Bits(*level));
+            let hi = self.product(access, 0..level + 1, Expr::int(1));
+            self.builder.push(Loop::Fill {
+                buffer,
+                lo: Expr::int(0),
+                hi,
+                value: Expr::int(0),
+            });
+        }
+        !levels.is_empty()
+    }
+
+    /// Sets the bits of the entry of the result that is at the bound coordinates.
+    pub(crate) fn set_bits(&mut self, access: &Access, bindings: &Bindings) {
+        for last in self.bitmaps(access) {
+            let mut position = Expr::int(0);
+            for level in &self.formats.of(access.tensor).levels()[..=last] {
+                let extent = self.mode_extent(access, level.mode());
+                let index = &access.indices[level.mode()];
+                position = locate(&position, extent, self.bound_coordinate(bindings, index));
+            }
+            let bits = self.tensors[&access.tensor].index(Role::Bits(last));
+            self.builder.store(bits, position, 1);
+        }
+    }
+
+    fn bitmaps(&self, access: &Access) -> Vec<usize> {
+        let arrays = self.formats.of(access.tensor).arrays().into_iter();
+        arrays
+            .filter_map(|spec| match spec.role {
+                Role::Bits(level) => Some(level),
+                _ => None,
+            })
+            .collect()
     }
 
     /// The innermost level of a dense result at whose loop its entries below

@@ -23,6 +23,7 @@ use sparsec_loop::{BinaryOp, Expr, Stmt as Loop, Var};
 
 use crate::bisect::Wanted;
 use crate::cursor::Bindings;
+use crate::level::Coordinates;
 use crate::statement::Lowerer;
 use crate::walk::Walker;
 
@@ -85,7 +86,7 @@ impl Lowerer<'_> {
         for walker in walkers {
             let tensor = self.operands.access(walker.operand).tensor;
             let label = format!("{name}{}", self.concrete.tensors[tensor].name);
-            let coordinate = Expr::load(walker.crd, walker.position);
+            let coordinate = walker.entries.coordinate(walker.position);
             read.push(self.builder.let_(&label, coordinate));
         }
         let greatest = read.iter().map(|var| Expr::Var(*var));
@@ -107,13 +108,21 @@ impl Lowerer<'_> {
         let p = walker.position;
         let behind = self.block(|it| {
             let name = it.builder.function().vars[p].name.clone();
+            let Coordinates::Listed(crd) = walker.entries.crd else {
+                // What is counted is where it is.
+                let (lo, end) = (Expr::Var(p), walker.end.clone());
+                let name = format!("{name}_leap");
+                let found = it.first_from(&name, &walker.entries, lo, end, Expr::Var(i));
+                it.builder.assign(p, Expr::Var(found));
+                return it.skip(walker);
+            };
             let step = it.builder.var_(&format!("{name}_step"), 1);
             let ahead = || Expr::Var(p).add(step);
             let turn = it.block(|it| {
                 it.builder.assign(p, ahead());
                 it.builder.assign(step, Expr::Var(step).mul(2));
             });
-            let far = Expr::load(walker.crd, ahead()).less(i);
+            let far = Expr::load(crd, ahead()).less(i);
             it.builder.push(Loop::While {
                 condition: ahead().less(walker.end.clone()).and(far),
                 body: turn,
@@ -121,11 +130,12 @@ impl Lowerer<'_> {
             let end = ahead().binary(BinaryOp::Min, walker.end.clone());
             let lo = Expr::Var(p).add(1);
             let wanted = Wanted::AtLeast(Expr::Var(i));
-            let found = it.bisect(&format!("{name}_leap"), walker.crd, lo, end, &wanted);
+            let found = it.bisect(&format!("{name}_leap"), crd, lo, end, &wanted);
             it.builder.assign(p, Expr::Var(found));
+            it.skip(walker);
         });
         self.builder.push(Loop::If {
-            condition: Expr::load(walker.crd, p).less(i),
+            condition: walker.entries.coordinate(p).less(i),
             then: behind,
             otherwise: Vec::new(),
         });

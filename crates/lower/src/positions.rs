@@ -31,7 +31,6 @@ use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop, Var};
 
 use crate::bisect::Wanted;
 use crate::cursor::{Bindings, Cursor, Place};
-use crate::level::segment;
 use crate::statement::Lowerer;
 
 /// The positions that the loops of one clause go over.
@@ -124,16 +123,7 @@ impl Lowerer<'_> {
 
     /// The positions of a level below a place of the level above.
     fn below(&self, access: &Access, number: usize, place: &Place) -> (Expr, Expr) {
-        let level = &self.formats.of(access.tensor).levels()[number];
-        if level.kind == LevelKind::Dense {
-            let extent = self.mode_extent(access, level.mode());
-            let (lo, hi) = match place {
-                Place::At(p) => (p.clone(), p.clone().add(1)),
-                Place::Run { lo, hi } => (lo.clone(), hi.clone()),
-            };
-            return (lo.mul(extent.clone()), hi.mul(extent));
-        }
-        let segment = segment(level.kind, &self.tensors[&access.tensor], number, place);
+        let segment = self.level_arrays(access, number).segment(place);
         (segment.lo, segment.hi)
     }
 

@@ -9,6 +9,9 @@
 //! if p < pos[i + 1] and crd[p] == i { … } else { … as not stored }
 //! ```
 //!
+//! Other kinds find a coordinate in their own ways ([`crate::level`]): a bit is
+//! tested, a table probed, a position within a run computed.
+//!
 //! `A(i+r)` in a dense format: the position is computed, where there is one:
 //!
 //! ```text
@@ -19,15 +22,18 @@ use sparsec_graph::Operand;
 use sparsec_graph::operand::is_inside;
 use sparsec_index::Access;
 use sparsec_index::concrete::Stmt;
-use sparsec_loop::{BinaryOp, Expr, Stmt as Loop};
+use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop};
 
 use crate::absent::without;
 use crate::bisect::Wanted;
 use crate::cursor::{Bindings, Cursor, Place};
 use crate::level::dense::locate;
+use crate::level::hashed::first_slot;
+use crate::level::{Coordinates, Segment};
 use crate::statement::Lowerer;
 
 /// An operand whose next level is at a coordinate that is bound.
+#[derive(Clone, Debug)]
 struct Next {
     operand: Operand,
     coordinate: Expr,
@@ -41,18 +47,17 @@ impl Lowerer<'_> {
             return self.stmt(body, bindings);
         };
         let access = self.operands.access(next.operand).clone();
-        let level = bindings.cursors[&next.operand].levels;
-        let is_full = self.formats.of(access.tensor).levels()[level].is_full();
-        let (condition, cursor) = match is_full {
-            true => self.inside_mode(&access, level, &next, bindings),
-            false => self.search(&access, level, &next, bindings),
-        };
-        let then = self.block(|it| {
+        let (condition, cursor) = self.search(&access, &next, bindings);
+        let write = |it: &mut Self| {
             let mut inner = bindings.clone();
             inner.cursors.insert(next.operand, cursor);
             it.advance(&mut inner);
             it.found(body, &inner);
-        });
+        };
+        let Some(condition) = condition else {
+            return write(self);
+        };
+        let then = self.block(write);
         let otherwise = self.block(|it| {
             if let Some(body) = without(it.concrete, body, &|other| *other == access, it.unfilled())
             {
@@ -66,67 +71,170 @@ impl Lowerer<'_> {
         });
     }
 
-    /// Where a full level has the coordinate, and the cursor there.
-    fn inside_mode(
+    /// Searches a level; where it has the coordinate, if it may not, and the cursor
+    /// there.
+    fn search(
         &mut self,
         access: &Access,
-        level: usize,
         next: &Next,
         bindings: &Bindings,
-    ) -> (Expr, Cursor) {
-        let mode = self.formats.of(access.tensor).levels()[level].mode();
-        let extent = self.mode_extent(access, mode);
-        let name = &self.concrete.tensors[access.tensor].name;
-        let at = self
-            .builder
-            .let_(&format!("i{name}{level}"), next.coordinate.clone());
-        let condition = Expr::int(-1).less(Expr::Var(at));
-        let condition = condition.and(Expr::Var(at).less(extent.clone()));
-        let position = bindings.cursors[&next.operand].position();
-        let cursor = Cursor {
-            levels: level + 1,
-            place: Place::At(locate(position, extent, Expr::Var(at))),
+    ) -> (Option<Expr>, Cursor) {
+        let number = bindings.cursors[&next.operand].levels;
+        let level = &self.formats.of(access.tensor).levels()[number];
+        let (is_computed, is_ordered, mode) =
+            (level.is_computed(), level.is_ordered(), level.mode());
+        let mut next = next.clone();
+        let mut within = None;
+        if !is_inside(access, mode, self.concrete) {
+            let name = &self.concrete.tensors[access.tensor].name;
+            let name = format!("i{name}{number}");
+            let at = self.builder.let_(&name, next.coordinate);
+            next.coordinate = Expr::Var(at);
+            let extent = self.mode_extent(access, mode);
+            within = Some(Expr::int(-1).less(at).and(Expr::Var(at).less(extent)));
+        }
+        if is_computed {
+            let extent = self.mode_extent(access, mode);
+            let position = bindings.cursors[&next.operand].position();
+            let place = Place::At(locate(position, extent, next.coordinate));
+            let levels = number + 1;
+            return (within, Cursor { levels, place });
+        }
+        let (segment, _) = self.segment_of(next.operand, number, bindings);
+        let (condition, cursor) = match segment.entries.crd {
+            Coordinates::Counted(_) => self.search_counted(&next, number, &segment, &within),
+            Coordinates::Runs { .. } => (within, self.search_runs(&next, number, segment)),
+            Coordinates::Hashed(crd) => {
+                let (here, cursor) = self.search_table(&next, number, &segment, crd);
+                (within.into_iter().chain([here]).reduce(Expr::and), cursor)
+            }
+            Coordinates::Listed(crd) => {
+                let (here, cursor) = self.search_list(&next, number, crd, is_ordered, bindings);
+                (within.into_iter().chain([here]).reduce(Expr::and), cursor)
+            }
         };
         (condition, cursor)
     }
 
-    /// Searches a level; where it has the coordinate, and the cursor there.
-    fn search(
+    /// The position is computed, and may be outside of the segment or a hole.
+    fn search_counted(
         &mut self,
-        access: &Access,
-        level: usize,
         next: &Next,
+        number: usize,
+        segment: &Segment,
+        within: &Option<Expr>,
+    ) -> (Option<Expr>, Cursor) {
+        let name = self.position_name(next.operand, number);
+        let Coordinates::Counted(zero) = &segment.entries.crd else {
+            unreachable!("coordinates are counted");
+        };
+        let p = match *zero == Expr::int(0) {
+            true => next.coordinate.clone(),
+            false => zero.clone().add(next.coordinate.clone()),
+        };
+        let p = self.bound(&name, p);
+        let stored = segment.entries.is_stored(p.clone());
+        // Where there are holes, every coordinate has a position.
+        let inside = match (within, &stored) {
+            (None, Some(_)) => None,
+            _ => {
+                let from = segment.lo.clone().binary(BinaryOp::Le, p.clone());
+                Some(from.and(p.clone().less(segment.hi.clone())))
+            }
+        };
+        let condition = inside.into_iter().chain(stored).reduce(Expr::and);
+        let cursor = Cursor {
+            levels: number + 1,
+            place: Place::At(p),
+        };
+        (condition, cursor)
+    }
+
+    /// The run that a coordinate is in, which there is.
+    fn search_runs(&mut self, next: &Next, number: usize, segment: Segment) -> Cursor {
+        let name = self.position_name(next.operand, number);
+        let Segment { lo, hi, entries } = segment;
+        let Coordinates::Runs { bounds, before } = entries.crd else {
+            unreachable!("the level has runs");
+        };
+        // The first bound is that of the first run, and 0.
+        let lo = lo.add(before.clone()).add(1);
+        let hi = hi.add(before.clone()).add(1);
+        let wanted = Wanted::Above(next.coordinate.clone());
+        let end = self.bisect(&format!("{name}_found"), bounds, lo, hi, &wanted);
+        let run = Expr::Var(end).binary(BinaryOp::Sub, before.add(1));
+        let run = self.builder.let_(&name, run);
+        Cursor {
+            levels: number + 1,
+            place: Place::At(Expr::Var(run)),
+        }
+    }
+
+    /// From slot to slot until the coordinate or an empty one is met.
+    fn search_table(
+        &mut self,
+        next: &Next,
+        number: usize,
+        segment: &Segment,
+        crd: Buffer,
+    ) -> (Expr, Cursor) {
+        let name = self.position_name(next.operand, number);
+        let lo = self.bound(&format!("{name}_lo"), segment.lo.clone());
+        let end = self.bound(&format!("{name}_end"), segment.hi.clone());
+        let n_slots = end.clone().binary(BinaryOp::Sub, lo.clone());
+        let slot = first_slot(std::slice::from_ref(&next.coordinate), n_slots);
+        let p = self.builder.var_(&name, lo.clone().add(slot));
+        // A table of no slots has nothing to look at.
+        let left = Expr::Var(p).less(end.clone());
+        let here = || Expr::load(crd, p);
+        let other = here().binary(BinaryOp::Ne, next.coordinate.clone());
+        let stored = segment.entries.is_stored(p);
+        let goes_on = stored.into_iter().fold(left.clone().and(other), Expr::and);
+        let body = self.block(|it| {
+            it.builder.assign(p, Expr::Var(p).add(1));
+            let is_last = Expr::Var(p).equals(end);
+            it.builder.if_then(is_last, |b| b.assign(p, lo));
+        });
+        self.builder.push(Loop::While {
+            condition: goes_on,
+            body,
+        });
+        let cursor = Cursor {
+            levels: number + 1,
+            place: Place::At(Expr::Var(p)),
+        };
+        (left.and(here().equals(next.coordinate.clone())), cursor)
+    }
+
+    /// By bisection where the list is ordered, else from its beginning.
+    fn search_list(
+        &mut self,
+        next: &Next,
+        number: usize,
+        crd: Buffer,
+        is_ordered: bool,
         bindings: &Bindings,
     ) -> (Expr, Cursor) {
-        let Next {
-            operand,
-            coordinate,
-        } = next;
-        let is_ordered = self.formats.of(access.tensor).levels()[level].ordered;
-        let mut walker = self.begin_walk_at(*operand, level, bindings, None);
+        let i = &next.coordinate;
+        let mut walker = self.begin_walk_at(next.operand, number, bindings, None);
         let p = Expr::Var(walker.position);
         let left = p.clone().less(walker.end.clone());
-        let here = Expr::load(walker.crd, p.clone());
+        let here = Expr::load(crd, p.clone());
         if is_ordered {
-            let found = self.bisect(
-                &format!("{}_found", self.position_name(*operand, level)),
-                walker.crd,
-                p.clone(),
-                walker.end.clone(),
-                &Wanted::AtLeast(coordinate.clone()),
-            );
+            let name = format!("{}_found", self.position_name(next.operand, number));
+            let wanted = Wanted::AtLeast(i.clone());
+            let found = self.bisect(&name, crd, p, walker.end.clone(), &wanted);
             self.builder.assign(walker.position, found);
         } else {
-            let next = self.block(|it| it.builder.assign(walker.position, p.add(1)));
-            let beyond = here.clone().binary(BinaryOp::Ne, coordinate.clone());
+            let body = self.block(|it| it.builder.assign(walker.position, p.add(1)));
+            let beyond = here.clone().binary(BinaryOp::Ne, i.clone());
             self.builder.push(Loop::While {
                 condition: left.clone().and(beyond),
-                body: next,
+                body,
             });
         }
-        self.take_run(&mut walker, coordinate.clone());
-        let condition = left.and(here.equals(coordinate.clone()));
-        (condition, walker.cursor())
+        self.take_run(&mut walker, i.clone());
+        (left.and(here.equals(i.clone())), walker.cursor())
     }
 
     /// Whether `stmt` reads an operand that is looked for, so that what is
@@ -168,7 +276,7 @@ impl Lowerer<'_> {
                 let Some(level) = levels.get(bindings.cursors[&operand].levels) else {
                     return;
                 };
-                if level.is_full() && is_inside(access, level.mode(), self.concrete) {
+                if level.is_computed() && is_inside(access, level.mode(), self.concrete) {
                     return;
                 }
                 let index = &access.indices[level.mode()];

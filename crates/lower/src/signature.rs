@@ -13,10 +13,8 @@ use sparsec_loop::{Access, Argument, Buffer, Builder, Role, Var};
 pub(crate) struct Arrays {
     /// The extent of each mode.
     pub(crate) extents: Vec<Var>,
-    /// The `pos` array of each level that has one.
-    pos: BTreeMap<usize, Buffer>,
-    /// The `crd` array of each level that has one.
-    crd: BTreeMap<usize, Buffer>,
+    /// The arrays of the levels.
+    index: BTreeMap<ArrayRole, Buffer>,
     /// The values.
     pub(crate) vals: Buffer,
 }
@@ -24,12 +22,17 @@ pub(crate) struct Arrays {
 impl Arrays {
     /// The `pos` array of a level whose kind keeps one.
     pub(crate) fn pos(&self, level: usize) -> Buffer {
-        self.pos[&level]
+        self.index(ArrayRole::Pos(level))
     }
 
     /// The `crd` array of a level whose kind keeps one.
     pub(crate) fn crd(&self, level: usize) -> Buffer {
-        self.crd[&level]
+        self.index(ArrayRole::Crd(level))
+    }
+
+    /// An array that a level keeps by its kind.
+    pub(crate) fn index(&self, role: ArrayRole) -> Buffer {
+        self.index[&role]
     }
 }
 
@@ -70,23 +73,22 @@ fn argument(
         .collect();
     let access = match role {
         Role::In => Access::Read,
-        Role::Out if format.is_all_dense() => Access::Write,
+        Role::Out if format.takes_any_order() => Access::Write,
         Role::Out => Access::Grow,
     };
-    let (mut pos, mut crd) = (BTreeMap::new(), BTreeMap::new());
+    let mut index = BTreeMap::new();
     let mut vals = None;
     let mut buffers = Vec::new();
     for spec in format.arrays() {
         let (storage, compute) = match spec.role {
             ArrayRole::Vals => (element, element),
+            ArrayRole::Bits(_) => (ElementType::U8, ElementType::I64),
             index => (width(format, index).element(), ElementType::I64),
         };
         let buffer = builder.buffer(&spec.name(name), storage, compute, access);
         match spec.role {
-            ArrayRole::Pos(level) => _ = pos.insert(level, buffer),
-            ArrayRole::Crd(level) => _ = crd.insert(level, buffer),
             ArrayRole::Vals => vals = Some(buffer),
-            other => unreachable!("kernels take no array {other:?}"),
+            role => _ = index.insert(role, buffer),
         }
         buffers.push(buffer);
     }
@@ -99,8 +101,7 @@ fn argument(
     });
     Arrays {
         extents,
-        pos,
-        crd,
+        index,
         vals: vals.expect("every format declares values"),
     }
 }

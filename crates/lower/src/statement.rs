@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{ElementType, Scalar};
+use sparsec_format::Level;
 use sparsec_graph::operand::is_inside;
 use sparsec_graph::{Formats, Operand, Operands, Scope};
 use sparsec_index::concrete::Stmt;
@@ -200,7 +201,8 @@ impl<'a> Lowerer<'a> {
         });
     }
 
-    /// Moves every cursor below the full levels whose coordinates are bound.
+    /// Moves every cursor below the levels whose coordinates are bound and
+    /// positions computed.
     pub(crate) fn advance(&self, bindings: &mut Bindings) {
         for operand in self.operands.ids() {
             let access = self.operands.access(operand);
@@ -208,11 +210,13 @@ impl<'a> Lowerer<'a> {
                 .cursors
                 .get_mut(&operand)
                 .expect("every operand has a cursor");
-            self.advance_cursor(access, cursor, &bindings.coordinates);
+            let computed = Level::is_computed;
+            self.advance_cursor(access, cursor, &bindings.coordinates, computed);
         }
         let access = self.result_access();
         let mut cursor = bindings.result.take().expect("the result has a cursor");
-        self.advance_cursor(&access, &mut cursor, &bindings.coordinates);
+        let computed = |level: &Level| level.kind.capabilities().random_insert;
+        self.advance_cursor(&access, &mut cursor, &bindings.coordinates, computed);
         bindings.result = Some(cursor);
     }
 
@@ -221,12 +225,13 @@ impl<'a> Lowerer<'a> {
         access: &Access,
         cursor: &mut Cursor,
         coordinates: &BTreeMap<IndexVar, Expr>,
+        is_computed: fn(&Level) -> bool,
     ) {
         let levels = self.formats.of(access.tensor).levels();
         while let Some(level) = levels.get(cursor.levels) {
             let mode = level.mode();
             let coordinate = self.coordinate_of(&access.indices[mode], coordinates);
-            let (true, Some(coordinate)) = (level.is_full(), coordinate) else {
+            let (true, Some(coordinate)) = (is_computed(level), coordinate) else {
                 return;
             };
             // Elsewhere it is looked at where the coordinate is.

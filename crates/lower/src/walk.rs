@@ -8,21 +8,23 @@
 //! merge                see [`crate::merge`]
 //! ```
 //!
-//! A level that stores `a * i + b` is walked as [`crate::affine`] says.
+//! A level that stores `a * i + b` is walked as [`crate::affine`] says. Positions
+//! at which nothing is stored are passed over. Of the operands that a loop could
+//! walk, some may be looked up instead ([`sparsec_graph::lead`]).
 //!
 //! In each case of a loop, operands outside the case's point count as not
 //! stored. What is bound but not walked yet is searched ([`crate::search`]).
 
 use sparsec_base::ElementType;
-use sparsec_graph::{Lattice, Operand, Point, space};
-use sparsec_index::IndexVar;
+use sparsec_graph::{Lattice, Lead, Operand, Point, space};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
-use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Mark, Stmt as Loop, Var};
+use sparsec_index::{Access, IndexVar};
+use sparsec_loop::{BinaryOp, Block, Expr, Mark, Stmt as Loop, UnaryOp, Var};
 
 use crate::absent::without;
 use crate::affine::Affine;
 use crate::cursor::{Bindings, Cursor, Place, Range};
-use crate::level::{Segment, segment};
+use crate::level::{Coordinates, Entries, LevelArrays, Segment};
 use crate::statement::Lowerer;
 use crate::workspace::Workspace;
 
@@ -31,8 +33,8 @@ use crate::workspace::Workspace;
 pub(crate) struct Walker {
     pub(crate) operand: Operand,
     level: usize,
-    /// The coordinates.
-    pub(crate) crd: Buffer,
+    /// What is at the positions.
+    pub(crate) entries: Entries,
     /// What is stored for a coordinate of the loop, where that is another.
     pub(crate) affine: Option<Affine>,
     /// Whether equal coordinates may follow one another, to be taken together.
@@ -65,7 +67,7 @@ impl Walker {
 
     /// The coordinate of the loop for the entry at a position, which is one.
     pub(crate) fn coordinate(&self, position: impl Into<Expr>) -> Expr {
-        let stored = Expr::load(self.crd, position);
+        let stored = self.entries.coordinate(position);
         match &self.affine {
             Some(affine) => affine.coordinate(stored),
             None => stored,
@@ -80,6 +82,16 @@ impl Walker {
         }
     }
 
+    /// Whether the entry at a position belongs to the loop: it is stored, at a
+    /// coordinate of the loop; `None` is always.
+    fn belongs(&self, position: impl Into<Expr>) -> Option<Expr> {
+        let position = position.into();
+        let affine = self.affine.as_ref();
+        let divides = affine.and_then(|it| it.divides(self.entries.coordinate(position.clone())));
+        let stored = self.entries.is_stored(position);
+        stored.into_iter().chain(divides).reduce(Expr::and)
+    }
+
     /// How many positions are left.
     pub(crate) fn left(&self) -> Expr {
         self.end.clone().binary(BinaryOp::Sub, self.position)
@@ -89,13 +101,14 @@ impl Walker {
 impl Lowerer<'_> {
     /// A loop over the coordinates of `var`, or over a range of them.
     pub(crate) fn over(&mut self, var: IndexVar, body: &Stmt, bindings: &Bindings) {
-        let lattice = Lattice::of(&space(self.scope(), body, var));
+        let Lead { lattice, located } = self.lead(var, body);
         let walked: Vec<Operand> = lattice.operands().into_iter().collect();
         let mut bindings = bindings.clone();
         if lattice.everything && !bindings.ranges.contains_key(&var) {
             let within = self.within_last_block(var, &bindings);
             bindings.ranges.extend(within.map(|range| (var, range)));
         }
+        bindings.located = located;
         let bindings = &bindings;
         if lattice.everything {
             self.over_everything(var, body, bindings, &lattice, &walked);
@@ -111,6 +124,12 @@ impl Lowerer<'_> {
         } else if !lattice.points.is_empty() {
             self.over_merge(var, body, bindings, &lattice, &walked);
         }
+    }
+
+    /// What a loop over `var` walks, and what it looks up.
+    pub(crate) fn lead(&self, var: IndexVar, body: &Stmt) -> Lead {
+        let lattice = Lattice::of(&space(self.scope(), body, var));
+        Lead::of(self.scope(), lattice, var)
     }
 
     fn over_everything(
@@ -141,7 +160,7 @@ impl Lowerer<'_> {
             it.advance(&mut inner);
             for walker in &mut walkers {
                 let stored = walker.stored(Expr::Var(i));
-                let here = Expr::load(walker.crd, walker.position).equals(stored);
+                let here = walker.entries.coordinate(walker.position).equals(stored);
                 let hit = Expr::Var(walker.position)
                     .less(walker.end.clone())
                     .and(here);
@@ -187,7 +206,7 @@ impl Lowerer<'_> {
             });
             return;
         }
-        let Segment { lo, hi, crd } = match &affine {
+        let Segment { lo, hi, entries } = match &affine {
             Some(affine) => self.affine_part(&name, segment, affine),
             None => segment,
         };
@@ -198,7 +217,7 @@ impl Lowerer<'_> {
             let walker = Walker {
                 operand,
                 level,
-                crd,
+                entries,
                 affine,
                 repeats,
                 position: p,
@@ -206,13 +225,12 @@ impl Lowerer<'_> {
                 hit: None,
                 run_end: None,
             };
-            let stored = Expr::load(crd, p);
-            let divides = walker.affine.as_ref().and_then(|it| it.divides(stored));
+            let belongs = walker.belongs(p);
             let then = it.block(|it| {
                 it.builder.declare(i, walker.coordinate(p));
                 it.inside(var, body, bindings, i, point, &[walker]);
             });
-            match divides {
+            match belongs {
                 Some(condition) => it.builder.push(Loop::If {
                     condition,
                     then,
@@ -286,7 +304,7 @@ impl Lowerer<'_> {
     ) -> Walker {
         let (segment, repeats) = self.segment_of(operand, level, bindings);
         let name = self.position_name(operand, level);
-        let Segment { lo, hi, crd } = match affine {
+        let Segment { lo, hi, entries } = match affine {
             Some(affine) => self.affine_part(&name, segment, affine),
             None => segment,
         };
@@ -298,7 +316,7 @@ impl Lowerer<'_> {
         Walker {
             operand,
             level,
-            crd,
+            entries,
             affine: None,
             repeats,
             position,
@@ -310,7 +328,7 @@ impl Lowerer<'_> {
 
     /// The entries of a level of an operand below its cursor, and whether equal
     /// coordinates there are to be taken together.
-    fn segment_of(
+    pub(crate) fn segment_of(
         &mut self,
         operand: Operand,
         number: usize,
@@ -321,7 +339,7 @@ impl Lowerer<'_> {
         let place = &bindings.cursors[&operand].place;
         let segment = match self.workspaces.get(&access.tensor) {
             Some(Workspace::Stored(stored)) => stored.segment(number, place),
-            _ => segment(level.kind, &self.tensors[&access.tensor], number, place),
+            _ => self.level_arrays(access, number).segment(place),
         };
         // Below the last level there is nothing to tell equal coordinates apart:
         // there each is an entry of its own.
@@ -330,14 +348,31 @@ impl Lowerer<'_> {
         let var = access.var(level.mode());
         // What is bound is searched for, not walked.
         let var = var.filter(|var| !bindings.coordinates.contains_key(var));
-        let segment = match var.and_then(|var| bindings.ranges.get(&var)) {
+        let range = var.and_then(|var| bindings.ranges.get(&var));
+        let name = self.position_name(operand, number);
+        let mut segment = segment;
+        if let Coordinates::Counted(zero) = &segment.entries.crd {
+            let zero = self.bound(&format!("{name}_zero"), zero.clone());
+            segment.entries.crd = Coordinates::Counted(zero);
+        }
+        let segment = match range {
             None => segment,
-            Some(range) => {
-                let name = self.position_name(operand, number);
-                self.narrowed(&name, segment, range)
-            }
+            Some(range) => self.narrowed(&name, segment, range),
         };
         (segment, repeats)
+    }
+
+    /// A level of a tensor that is an argument.
+    pub(crate) fn level_arrays(&self, access: &Access, number: usize) -> LevelArrays<'_> {
+        let format = self.formats.of(access.tensor);
+        let level = &format.levels()[number];
+        LevelArrays {
+            arrays: &self.tensors[&access.tensor],
+            kind: level.kind,
+            number,
+            extent: self.mode_extent(access, level.mode()),
+            may_pad: !format.is_regular(),
+        }
     }
 
     pub(crate) fn position_name(&self, operand: Operand, level: usize) -> String {
@@ -358,15 +393,30 @@ impl Lowerer<'_> {
         }
         let name = self.position_name(walker.operand, walker.level);
         let end = self.builder.var_(&format!("{name}_run"), walker.position);
-        let more = Expr::Var(end)
-            .less(walker.end.clone())
-            .and(Expr::load(walker.crd, end).equals(walker.stored(i.into())));
+        let more = Expr::Var(end).less(walker.end.clone()).and(
+            walker
+                .entries
+                .coordinate(end)
+                .equals(walker.stored(i.into())),
+        );
         let body = self.block(|it| it.builder.assign(end, Expr::Var(end).add(1)));
         self.builder.push(Loop::While {
             condition: more,
             body,
         });
         walker.run_end = Some(end);
+    }
+
+    /// Moves a walker to the next entry that belongs to the loop.
+    pub(crate) fn skip(&mut self, walker: &Walker) {
+        let p = Expr::Var(walker.position);
+        let Some(belongs) = walker.belongs(p.clone()) else {
+            return;
+        };
+        let condition = p.clone().less(walker.end.clone());
+        let condition = condition.and(Expr::Unary(UnaryOp::Not, Box::new(belongs)));
+        let body = self.block(|it| it.builder.assign(walker.position, p.add(1)));
+        self.builder.push(Loop::While { condition, body });
     }
 
     /// Moves every walker past the coordinate just visited.
@@ -437,11 +487,13 @@ impl Lowerer<'_> {
         case: &Point,
         walkers: &[Walker],
     ) {
-        let is_absent = |access: &sparsec_index::Access| {
+        let is_absent = |access: &Access| {
             let Some(operand) = self.operands.find(access) else {
                 return false;
             };
-            self.walked_level(operand, var).is_some() && !case.0.contains(&operand)
+            self.walked_level(operand, var).is_some()
+                && !case.0.contains(&operand)
+                && !bindings.located.contains(&operand)
         };
         let Some(body) = without(self.concrete, body, &is_absent, self.unfilled()) else {
             return;

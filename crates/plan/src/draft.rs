@@ -6,7 +6,7 @@
 
 use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_format::{Format, FormatSpec, Level, LevelKind, Widths};
-use sparsec_graph::lowerable::is_irregular;
+use sparsec_graph::lowerable::{collects, is_irregular};
 use sparsec_graph::{Formats, lowerable, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::schedule::Name;
@@ -243,7 +243,7 @@ impl<'a> Draft<'a> {
         }
         let Stmt::Assign {
             lhs,
-            reduce: Some(_),
+            reduce: Some(reduce),
             rhs,
         } = inner
         else {
@@ -263,7 +263,8 @@ impl<'a> Draft<'a> {
             .filter(|var| !is_reduced(var))
             .collect();
         let format = self.format(lhs.tensor);
-        let takes_any_order = format.is_some_and(Format::is_all_dense);
+        let takes_any_order =
+            format.is_some_and(|format| collects(&self.concrete, format, lhs, Some(reduce)));
         let is_streamed = rhs
             .accesses()
             .iter()
@@ -382,9 +383,11 @@ pub(crate) fn reordered(format: &Format, access: &Access, order: &[IndexVar]) ->
     let mut levels = Vec::new();
     for (number, (level, mode)) in format.levels().iter().zip(modes).enumerate() {
         is_outermost &= level.is_full() && number + 1 < n_levels;
-        let kind = match level.is_full() && !is_outermost {
-            true => LevelKind::Compressed,
-            false => level.kind,
+        let kind = match level.kind {
+            kind if kind.is_computed() && is_outermost => kind,
+            // Parents keep their positions, one for each entry.
+            LevelKind::Singleton => LevelKind::Singleton,
+            _ => LevelKind::Compressed,
         };
         levels.push(Level {
             coordinate: mode.into(),

@@ -199,7 +199,7 @@ impl OutputTensor {
         let mut positions = 1u128;
         for (number, level) in self.format.levels()[..above].iter().enumerate() {
             let capabilities = level.kind.capabilities();
-            if capabilities.full {
+            if capabilities.random_insert {
                 positions = positions.saturating_mul(self.extents[level.mode()].into());
             } else if !capabilities.single {
                 let place = specs

@@ -18,7 +18,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use sparsec_base::{Diagnostic, IndexWidth, Result, code};
-use sparsec_format::Format;
+use sparsec_format::level::Part;
+use sparsec_format::{Format, Level};
 use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::Conversion;
@@ -129,7 +130,7 @@ impl<'a> Run<'a> {
             }
         };
         timings.assemble += started.elapsed();
-        let may_repeat = matches!(parts, Parts::Apart { .. }) || output.format.is_all_dense();
+        let may_repeat = matches!(parts, Parts::Apart { .. }) || output.format.takes_any_order();
         for _ in 0..if may_repeat { repeat.max(1) } else { 1 } {
             let started = Instant::now();
             self.launch(
@@ -394,7 +395,8 @@ fn check_coordinate_width(name: &str, format: &Format, extents: &[u64]) -> Resul
     let Some(width) = format.widths().crd else {
         return Ok(());
     };
-    let walked = format.levels().iter().filter(|level| !level.is_full());
+    let has_list = |level: &&Level| level.kind.spec().arrays.contains(&Part::Crd);
+    let walked = format.levels().iter().filter(has_list);
     match walked.map(|level| extents[level.mode()]).max() {
         // The largest coordinate is one less than the extent.
         Some(extent) if extent > width.max().saturating_add(1) => Err(Diagnostic::new(

@@ -2,7 +2,7 @@
 //! fit, else 64.
 
 use sparsec_base::IndexWidth;
-use sparsec_format::{Format, Role, Widths};
+use sparsec_format::{Format, Holds, LevelKind, Role, Widths};
 use sparsec_index::{Expr, IndexVar, Program, Statement, TensorRole};
 use sparsec_tensor::Tensor;
 
@@ -23,10 +23,9 @@ pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
     let declared = format.widths();
     if !input.format().stores_like(format) {
         // The input is going to be packed again, as its data asks.
+        let positions = most_positions(format, input.extents(), input.most_entries());
         return format.clone().with_widths(Widths {
-            pos: declared
-                .pos
-                .or(Some(IndexWidth::holding(input.most_entries()))),
+            pos: declared.pos.or(Some(IndexWidth::holding(positions))),
             crd: declared
                 .crd
                 .or(Some(holding_levels(format, input.extents()))),
@@ -87,9 +86,23 @@ fn of_arrays(tensor: &Tensor) -> Widths {
             .max()
     };
     Widths {
-        pos: width(|role| matches!(role, Role::Pos(_))),
-        crd: width(|role| matches!(role, Role::Crd(_))),
+        pos: width(|role| role.holds() == Holds::Positions),
+        crd: width(|role| role.holds() == Holds::Coordinates),
     }
+}
+
+/// How many positions of so many entries a level may have: tables have empty
+/// slots, and runs hold what lies between their entries.
+fn most_positions(format: &Format, extents: &[u64], n_entries: u64) -> u64 {
+    let mut most = n_entries;
+    for level in format.levels() {
+        most = match level.kind {
+            LevelKind::Hashed => most.saturating_mul(4),
+            LevelKind::Range => most.saturating_mul(extents[level.mode()]),
+            _ => most,
+        };
+    }
+    most
 }
 
 /// `format` with the widths that it declares, else such that every position

@@ -21,9 +21,10 @@ pub const SPEC: LevelSpec = LevelSpec {
         full: false,
         locate: true,
         single: false,
+        ordered: false,
         may_repeat: false,
         may_be_unordered: false,
-        random_insert: true,
+        random_insert: false,
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && pos(p) <= q < pos(p + 1) && crd(q) = i && 0 <= i < N}",
     n_positions: "pos(M)",
@@ -37,10 +38,14 @@ pub fn n_slots(n: usize) -> usize {
     }
 }
 
+/// 2^64 over the golden ratio, and odd: the upper bits of a product with it
+/// depend on all bits of a coordinate.
+pub const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// The slot, counted from the first of a table of `n_slots`, at which the search
-/// for a coordinate begins.
+/// for a coordinate begins: the upper half of the product with [`MULTIPLIER`], as
+/// a fraction of the table. Kernels compute the same.
 pub fn first_slot(coordinate: u64, n_slots: usize) -> usize {
-    // The upper bits of a product with an odd constant depend on all bits.
-    let mixed = coordinate.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    mixed as usize & n_slots.saturating_sub(1)
+    let upper = coordinate.wrapping_mul(MULTIPLIER) >> 32;
+    (upper.wrapping_mul(n_slots as u64) >> 32) as usize
 }

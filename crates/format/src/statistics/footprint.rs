@@ -44,7 +44,7 @@ impl Footprint {
 impl Statistics {
     /// How many positions each level of `format` would have; `None` where there
     /// are more than 64 bits count, and for formats that are not
-    /// [native](Format::is_native), whose positions depend on more than counts.
+    /// [regular](Format::is_regular), whose positions depend on more than counts.
     ///
     /// # Panics
     /// If the format is of another order.
@@ -54,7 +54,7 @@ impl Statistics {
             self.extents.len(),
             "`{format}` for statistics of another order"
         );
-        if !format.is_native() {
+        if !format.is_regular() {
             return None;
         }
         let modes = format.level_order();
@@ -62,7 +62,9 @@ impl Statistics {
         let mut positions = Vec::new();
         for (number, level) in format.levels().iter().enumerate() {
             parents = match level.kind {
-                LevelKind::Dense => parents.checked_mul(self.extents[level.mode()])?,
+                LevelKind::Dense | LevelKind::Batch => {
+                    parents.checked_mul(self.extents[level.mode()])?
+                }
                 LevelKind::Compressed => self.n_distinct(&modes[..=format.chain_end(number)]),
                 _ => parents,
             };

@@ -1,7 +1,7 @@
 //! Room for what a result appends, and whether its index arrays can count it.
 
-use sparsec_base::IndexWidth;
-use sparsec_format::Role;
+use sparsec_base::{ElementType, IndexWidth};
+use sparsec_format::{LevelKind, Role};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar};
 use sparsec_loop::{BinaryOp, Expr, Failure, Stmt as Loop, Var};
@@ -72,6 +72,24 @@ impl Lowerer<'_> {
                 len: len.clone(),
             });
         }
+    }
+
+    /// Where segments may end before the next begins, says that they do not.
+    pub(super) fn end_rooms(&mut self, access: &Access, parents: Expr, level: usize) {
+        if self.formats.of(access.tensor).levels()[level].kind != LevelKind::LooseCompressed {
+            return;
+        }
+        let arrays = &self.tensors[&access.tensor];
+        let (pos, end) = (arrays.pos(level), arrays.index(Role::End(level)));
+        self.builder.push(Loop::Resize {
+            buffer: end,
+            len: parents.clone(),
+        });
+        let p = self.builder.fixed("p", ElementType::I64);
+        self.for_loop(p, 0, parents, |it| {
+            let next = Expr::load(pos, Expr::Var(p).add(1));
+            it.builder.store(end, p, next);
+        });
     }
 
     /// The chain whose last level is at `var`, if `body` assigns the result.

@@ -2,21 +2,17 @@
 
 use sparsec_loop::Expr;
 
-use super::Segment;
+use super::{Entries, LevelArrays, Segment, bounds};
 use crate::cursor::Place;
-use crate::signature::Arrays;
 
 /// The segment below `parent`: `pos[p]..pos[p + 1]`.
-pub(crate) fn segment(arrays: &Arrays, level: usize, parent: &Place) -> Segment {
-    let pos = arrays.pos(level);
+pub(crate) fn segment(level: &LevelArrays<'_>, parent: &Place) -> Segment {
+    let pos = level.arrays.pos(level.number);
     // A run of parents is a run of segments that follow one another.
-    let (first, last) = match parent {
-        Place::At(p) => (p.clone(), p.clone().add(1)),
-        Place::Run { lo, hi } => (lo.clone(), hi.clone()),
-    };
+    let (first, last) = bounds(parent);
     Segment {
         lo: Expr::load(pos, first),
         hi: Expr::load(pos, last),
-        crd: arrays.crd(level),
+        entries: Entries::listed(level.arrays.crd(level.number)),
     }
 }

@@ -3,10 +3,31 @@
 use sparsec_base::Scalar;
 use sparsec_loop::Expr;
 
+use super::{Coordinates, Entries, Holes, LevelArrays, Segment, bounds};
+use crate::cursor::Place;
+
 /// The position of `coordinate` below `parent` in a mode of extent `extent`.
 pub(crate) fn locate(parent: &Expr, extent: Expr, coordinate: Expr) -> Expr {
     if *parent == Expr::Const(Scalar::I64(0)) {
         return coordinate;
     }
     parent.clone().mul(extent).add(coordinate)
+}
+
+/// The positions below `parent`: one for each coordinate.
+pub(crate) fn segment(level: &LevelArrays<'_>, parent: &Place) -> Segment {
+    let times = |p: Expr| match p == Expr::int(0) {
+        true => p,
+        false => p.mul(level.extent.clone()),
+    };
+    let (lo, hi) = bounds(parent);
+    let (lo, hi) = (times(lo), times(hi));
+    Segment {
+        entries: Entries {
+            crd: Coordinates::Counted(lo.clone()),
+            holes: Holes::None,
+        },
+        lo,
+        hi,
+    }
 }

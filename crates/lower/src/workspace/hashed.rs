@@ -17,19 +17,18 @@
 //! array, and as many words as that takes. Sorting is by the last word first,
 //! each sort keeping the order of the ones before.
 //!
-//! The hash multiplies by 2^64 over the golden ratio and takes the upper half
-//! (Knuth, The Art of Computer Programming, vol. 3, §6.4); a slot is that
-//! fraction of the table, for which no division is needed.
+//! Keys are hashed as those of tensors are ([`crate::level::hashed`]).
 
 use std::ops::Range;
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::ElementType;
 use sparsec_index::{Access, Operator};
 use sparsec_loop::{BinaryOp, Buffer, Expr, Failure, Stmt as Loop, Var};
 
 use super::stored::{FIRST_ROOM, Stored};
 use crate::cursor::Bindings;
 use crate::level::dense::locate;
+use crate::level::hashed::first_slot;
 use crate::statement::Lowerer;
 use crate::value::{first, store_combined};
 
@@ -39,10 +38,6 @@ const WORD: u64 = 1 << 62;
 const FIRST_SLOTS: i64 = 2 * FIRST_ROOM;
 /// The most slots: hashes have 32 bits.
 const MOST_SLOTS: i64 = 1 << 32;
-/// 2^64 over the golden ratio, and odd.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-/// The upper half of a hash is what is left of it over this.
-const HALF: u64 = 1 << 32;
 
 /// Where entries are found by their keys.
 #[derive(Clone, Debug)]
@@ -158,7 +153,7 @@ impl Lowerer<'_> {
             .map(|word| self.key(&name, word, lhs, bindings))
             .collect();
         let slots = table.slots();
-        let slot = slot_of(&keys, slots);
+        let slot = first_slot(&keys, slots);
         let slot = self.builder.var_(&format!("{name}.slot"), slot);
         let found = Expr::load(table.table, slot);
         let entry = self.builder.var_(&format!("{name}.entry"), found);
@@ -264,7 +259,7 @@ impl Lowerer<'_> {
                 .iter()
                 .map(|word| Expr::load(word.keys, e))
                 .collect();
-            let free = it.builder.var_("free", slot_of(&keys, slots));
+            let free = it.builder.var_("free", first_slot(&keys, slots));
             let body = it.block(|it| it.next_slot(free, slots));
             it.builder.push(Loop::While {
                 condition: Expr::int(0).less(Expr::load(table.table, free)),
@@ -318,21 +313,4 @@ impl Lowerer<'_> {
 /// The entry that a slot names.
 fn before(entry: Var) -> Expr {
     Expr::Var(entry).binary(BinaryOp::Sub, 1)
-}
-
-/// Where the search for a key begins.
-fn slot_of(keys: &[Expr], slots: Var) -> Expr {
-    let unsigned = |expr: Expr| Expr::Cast(ElementType::U64, Box::new(expr));
-    let hash = keys.iter().fold(None, |so_far: Option<Expr>, key| {
-        let key = unsigned(key.clone());
-        let mixed = match so_far {
-            Some(hash) => hash.add(key),
-            None => key,
-        };
-        Some(mixed.mul(Scalar::U64(GOLDEN)))
-    });
-    let upper = |expr: Expr| expr.binary(BinaryOp::FloorDiv, Scalar::U64(HALF));
-    let fraction = upper(hash.expect("a key has a word"));
-    let slot = upper(fraction.mul(unsigned(Expr::Var(slots))));
-    Expr::Cast(ElementType::I64, Box::new(slot))
 }

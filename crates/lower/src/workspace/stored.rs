@@ -29,7 +29,7 @@ use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop, Var};
 use super::Workspace;
 use super::hashed::Table;
 use crate::cursor::{Bindings, Place};
-use crate::level::Segment;
+use crate::level::{Entries, Segment};
 use crate::signature::crd_width;
 use crate::statement::Lowerer;
 use crate::value::{first, store_combined};
@@ -82,7 +82,7 @@ impl Stored {
         Segment {
             lo,
             hi,
-            crd: self.crd[level],
+            entries: Entries::listed(self.crd[level]),
         }
     }
 

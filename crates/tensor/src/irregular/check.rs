@@ -358,9 +358,7 @@ fn order(
             let decides = pairs.find(|((a, b), _)| a != b);
             let is_wrong = match decides {
                 Some(((a, b), level)) => {
-                    a.cmp(b) == Ordering::Greater
-                        && level.ordered
-                        && level.kind != LevelKind::Hashed
+                    a.cmp(b) == Ordering::Greater && level.is_ordered()
                 }
                 None => kinds.last().is_some_and(|level| level.unique),
             };

@@ -1,0 +1,80 @@
+//! Which operands lead a loop, and which are looked up where those lead.
+//!
+//! A level that finds a coordinate in constant time need not be walked where
+//! others say which coordinates there are:
+//!
+//! ```text
+//! a(i) = b(i) * h(i)      b : compressed, h : hashed     b leads, h is looked up
+//! a(i) = g(i) * h(i)      g : bitmap                     g leads: it is in order
+//! a(i) = b(i) + h(i)                                     both lead: neither has all
+//! a(i) = d(i) + h(i)      d : dense                      all coordinates, h looked up
+//! ```
+//!
+//! Of several that could be looked up, those without an order are first, and then
+//! those that have a position for every coordinate; what leads is in order where
+//! it can be. Looking up finds an operand or does not, so the cases of the loop
+//! are those of its leaders, each with a test inside.
+//!
+//! Source: Chou et al., "Format Abstraction for Sparse Tensor Algebra Compilers",
+//! OOPSLA 2018, §5 (locate in place of co-iteration). The rule is ours.
+
+use std::collections::BTreeSet;
+
+use sparsec_index::IndexVar;
+
+use crate::lattice::{Lattice, Point};
+use crate::operand::Operand;
+use crate::space::Scope;
+
+/// A loop taken apart into what it walks and what it looks up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lead {
+    /// The lattice of the operands that are walked.
+    pub lattice: Lattice,
+    /// The operands that are looked up at each coordinate.
+    pub located: BTreeSet<Operand>,
+}
+
+impl Lead {
+    /// Takes apart the loop over `var` with this lattice.
+    pub fn of(scope: Scope<'_>, lattice: Lattice, var: IndexVar) -> Self {
+        let mut lead = Self {
+            lattice,
+            located: BTreeSet::new(),
+        };
+        for operand in candidates(scope, &lead.lattice, var) {
+            let without = lead.lattice.without(operand);
+            let leads = |point: &Point| !point.0.is_empty();
+            if without.everything || without.points.iter().all(leads) {
+                lead.lattice = without;
+                lead.located.insert(operand);
+            }
+        }
+        lead
+    }
+
+    /// How many cases the loop has, those of looking up included.
+    pub fn n_cases(&self) -> usize {
+        let n_found = 1usize << self.located.len().min(20);
+        self.lattice.n_cases().saturating_mul(n_found)
+    }
+}
+
+/// The operands of a lattice that find a coordinate, those first that should
+/// lead last.
+fn candidates(scope: Scope<'_>, lattice: &Lattice, var: IndexVar) -> Vec<Operand> {
+    let mut found = Vec::new();
+    for operand in lattice.operands() {
+        let number = scope.operands.walked_level(operand, var, scope.formats);
+        let format = scope.formats.of(scope.operands.access(operand).tensor);
+        let kind = number.map(|number| format.levels()[number].kind);
+        let Some(can) = kind.map(|kind| kind.capabilities()) else {
+            continue;
+        };
+        if can.locate {
+            found.push((can.ordered, !can.random_insert, operand));
+        }
+    }
+    found.sort();
+    found.into_iter().map(|(_, _, operand)| operand).collect()
+}
