@@ -21,6 +21,7 @@
 use std::collections::BTreeSet;
 
 use sparsec_index::IndexVar;
+use sparsec_index::concrete::Stmt;
 
 use crate::lattice::{Lattice, Point};
 use crate::operand::Operand;
@@ -51,6 +52,48 @@ impl Lead {
             }
         }
         lead
+    }
+
+    /// The operand without order that leads although the loop needs order, and
+    /// why: what has none can be neither merged nor taken in stretches, and what
+    /// is appended to takes its entries in order.
+    pub fn out_of_order(
+        &self,
+        scope: Scope<'_>,
+        var: IndexVar,
+        body: &Stmt,
+        is_stretch: bool,
+    ) -> Option<(Operand, &'static str)> {
+        let walked = self.lattice.operands();
+        let (concrete, formats) = (scope.concrete, scope.formats);
+        let operand = *walked.iter().find(|operand| {
+            let number = scope.operands.walked_level(**operand, var, formats);
+            let format = formats.of(scope.operands.access(**operand).tensor);
+            number.is_some_and(|number| !format.levels()[number].kind.capabilities().ordered)
+        })?;
+        let mut appends = false;
+        body.for_each_assign(&mut |lhs, _, _| {
+            appends |= lhs.tensor == concrete.result && !formats.of(lhs.tensor).takes_any_order();
+        });
+        let why = if walked.len() > 1 {
+            "another operand is merged with them"
+        } else if is_stretch {
+            "the schedule takes them in stretches"
+        } else if appends {
+            "the result is assembled in order"
+        } else {
+            return None;
+        };
+        Some((operand, why))
+    }
+
+    /// The loop that goes over everything and looks `operand` up.
+    #[must_use]
+    pub fn over_everything(mut self, operand: Operand) -> Self {
+        self.lattice = self.lattice.without(operand);
+        self.lattice.everything = true;
+        self.located.insert(operand);
+        self
     }
 
     /// How many cases the loop has, those of looking up included.

@@ -24,7 +24,7 @@ use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, Operator, Tenso
 
 use crate::lattice::Lattice;
 use crate::lead::Lead;
-use crate::operand::{Formats, Nested, Operand, Operands, for_each_nested, level_at};
+use crate::operand::{Formats, Nested, Operand, Operands, for_each_nested};
 use crate::path::edges;
 use crate::scheduled;
 use crate::space::{Scope, Space, space};
@@ -402,33 +402,16 @@ impl Check<'_> {
         original: IndexVar,
         body: &Stmt,
     ) -> Result<()> {
-        for operand in lead.lattice.operands() {
-            let access = self.operands.access(operand);
-            let level = level_at(access, original, self.formats.of(access.tensor));
-            if level.is_none_or(|(_, level)| level.kind.capabilities().ordered) {
-                continue;
-            }
-            let mut appends = false;
-            body.for_each_assign(&mut |lhs, _, _| {
-                appends |= lhs.tensor == self.concrete.result
-                    && !self.formats.of(lhs.tensor).takes_any_order();
-            });
-            let why = if lead.lattice.operands().len() > 1 {
-                "another operand is merged with them"
-            } else if var != original {
-                "the schedule takes them in stretches"
-            } else if appends {
-                "the result is assembled in order"
-            } else {
-                continue;
-            };
-            let name = self.name(access);
-            let message = format!("the entries of `{name}` are in no order, and {why}");
-            return Err(self.error(code::UNORDERED, access, message).help(format!(
-                "convert `{name}` to an ordered format, such as `csf`"
-            )));
-        }
-        Ok(())
+        let found = lead.out_of_order(self.scope(), original, body, var != original);
+        let Some((operand, why)) = found else {
+            return Ok(());
+        };
+        let access = self.operands.access(operand);
+        let name = self.name(access);
+        let message = format!("the entries of `{name}` are in no order, and {why}");
+        Err(self.error(code::UNORDERED, access, message).help(format!(
+            "convert `{name}` to an ordered format, such as `csf`"
+        )))
     }
 
     /// How many operands have walked levels at what a loop over `var` binds.

@@ -11,6 +11,8 @@ use sparsec_graph::Operand;
 use sparsec_index::IndexVar;
 use sparsec_loop::{BinaryOp, Expr};
 
+use crate::runs::Follower;
+
 /// Where a cursor is within the level it has reached.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
@@ -64,6 +66,8 @@ pub(crate) struct Bindings {
     pub(crate) result: Option<Cursor>,
     /// The operands that the innermost loop looks up rather than walking them.
     pub(crate) located: BTreeSet<Operand>,
+    /// The runs that the innermost loop follows.
+    pub(crate) runs: Vec<Follower>,
     /// The loops around here, outermost first.
     pub(crate) loops: Vec<IndexVar>,
     /// Where the loop over a variable goes through a part of its coordinates.

@@ -48,18 +48,34 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether a loop of the statement looks operands up rather than walking them:
-    /// where a schedule derived it, or where others lead.
+    /// Whether a loop of the statement, derived by a schedule, looks operands up
+    /// rather than walking them.
     pub(crate) fn looks_up(&self, stmt: &Stmt) -> bool {
         let mut found = false;
-        for_each_loop(stmt, &mut Vec::new(), &mut |outer, var, body| {
+        for_each_loop(stmt, &mut Vec::new(), &mut |outer, var, _| {
             let steps = self.concrete.steps(outer, var);
-            found |= match steps {
-                Steps::Positions(_) | Steps::Computed => true,
-                Steps::Coordinates => !self.lead(var, body).located.is_empty(),
-                Steps::Stretch(original) => !self.lead(original, body).located.is_empty(),
-                Steps::Blocks => false,
+            found |= matches!(steps, Steps::Positions(_) | Steps::Computed);
+        });
+        found
+    }
+
+    /// Whether a loop of the statement, of those around `inner` or of all, looks
+    /// operands up where others lead.
+    pub(crate) fn locates(&self, stmt: &Stmt, inner: Option<IndexVar>) -> bool {
+        let mut found = false;
+        for_each_loop(stmt, &mut Vec::new(), &mut |outer, var, body| {
+            let (through, is_stretch) = match self.concrete.steps(outer, var) {
+                Steps::Coordinates => (var, false),
+                Steps::Stretch(original) => (original, true),
+                _ => return,
             };
+            let is_around = |inner: IndexVar| {
+                let loops = body.loops().into_iter();
+                let mut originals = loops.flat_map(|var| self.concrete.originals(var));
+                through != inner && originals.any(|original| original == inner)
+            };
+            let lead = self.lead(through, body, is_stretch);
+            found |= inner.is_none_or(is_around) && !lead.located.is_empty();
         });
         found
     }

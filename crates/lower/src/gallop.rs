@@ -53,9 +53,7 @@ impl Lowerer<'_> {
                 for walker in &mut here {
                     it.take_run(walker, i);
                 }
-                let mut inner = bindings.clone();
-                inner.bind(var, Expr::Var(i));
-                it.advance(&mut inner);
+                let inner = it.inside_loop(var, i, bindings);
                 it.with_result(var, body, &inner, |it, inner| {
                     it.case(var, body, inner, &lattice.points[0], &here);
                 });

@@ -42,6 +42,7 @@ mod level;
 mod merge;
 mod positions;
 mod presence;
+mod runs;
 mod search;
 mod signature;
 mod statement;

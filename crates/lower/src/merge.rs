@@ -102,9 +102,7 @@ impl Lowerer<'_> {
         for walker in walkers.iter_mut() {
             self.take_run(walker, i);
         }
-        let mut inner = bindings.clone();
-        inner.bind(var, Expr::Var(i));
-        self.advance(&mut inner);
+        let inner = self.inside_loop(var, i, bindings);
         self.with_result(var, body, &inner, |it, inner| {
             it.cases(var, body, inner, lattice, point, walkers);
         });
@@ -123,9 +121,7 @@ impl Lowerer<'_> {
         i: Var,
         pair: &Pair,
     ) {
-        let mut inner = bindings.clone();
-        inner.bind(var, Expr::Var(i));
-        self.advance(&mut inner);
+        let inner = self.inside_loop(var, i, bindings);
         self.with_result(var, body, &inner, |it, inner| {
             let mut outcome = |present: &[&Walker]| {
                 it.block(|it| {

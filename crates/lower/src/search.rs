@@ -20,8 +20,8 @@
 
 use sparsec_graph::Operand;
 use sparsec_graph::operand::is_inside;
-use sparsec_index::Access;
 use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, IndexVar};
 use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop};
 
 use crate::absent::without;
@@ -240,7 +240,13 @@ impl Lowerer<'_> {
     /// Whether `stmt` reads an operand that is looked for, so that what is
     /// below may be skipped at any coordinate.
     pub(crate) fn searches(&self, stmt: &Stmt) -> bool {
-        let mut found = self.looks_up(stmt);
+        self.searches_around(stmt, None)
+    }
+
+    /// The same, but of operands that are looked up where others lead only those
+    /// of loops around the one over `inner`.
+    pub(crate) fn searches_around(&self, stmt: &Stmt, inner: Option<IndexVar>) -> bool {
+        let mut found = self.looks_up(stmt) || self.locates(stmt, inner);
         stmt.for_each_assign(&mut |_, _, rhs| {
             rhs.for_each_access(&mut |access| {
                 let operands = &self.operands;

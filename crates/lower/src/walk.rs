@@ -101,7 +101,8 @@ impl Walker {
 impl Lowerer<'_> {
     /// A loop over the coordinates of `var`, or over a range of them.
     pub(crate) fn over(&mut self, var: IndexVar, body: &Stmt, bindings: &Bindings) {
-        let Lead { lattice, located } = self.lead(var, body);
+        let is_stretch = bindings.ranges.contains_key(&var);
+        let Lead { lattice, located } = self.lead(var, body, is_stretch);
         let walked: Vec<Operand> = lattice.operands().into_iter().collect();
         let mut bindings = bindings.clone();
         if lattice.everything && !bindings.ranges.contains_key(&var) {
@@ -109,6 +110,9 @@ impl Lowerer<'_> {
             bindings.ranges.extend(within.map(|range| (var, range)));
         }
         bindings.located = located;
+        if self.ascends(var, &walked, &bindings) {
+            bindings.runs = self.begin_runs(var, body, &bindings);
+        }
         let bindings = &bindings;
         if lattice.everything {
             self.over_everything(var, body, bindings, &lattice, &walked);
@@ -126,10 +130,15 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What a loop over `var` walks, and what it looks up.
-    pub(crate) fn lead(&self, var: IndexVar, body: &Stmt) -> Lead {
+    /// What a loop over `var` walks, and what it looks up. Where `body` is what is
+    /// left of a loop over everything, a leader without order may be too.
+    pub(crate) fn lead(&self, var: IndexVar, body: &Stmt, is_stretch: bool) -> Lead {
         let lattice = Lattice::of(&space(self.scope(), body, var));
-        Lead::of(self.scope(), lattice, var)
+        let lead = Lead::of(self.scope(), lattice, var);
+        match lead.out_of_order(self.scope(), var, body, is_stretch) {
+            Some((operand, _)) => lead.over_everything(operand),
+            None => lead,
+        }
     }
 
     fn over_everything(
@@ -155,9 +164,7 @@ impl Lowerer<'_> {
         self.reserve(var, body, visited);
         let mark = self.mark(bindings);
         self.marked_loop(i, lo, hi, mark, |it| {
-            let mut inner = bindings.clone();
-            inner.bind(var, Expr::Var(i));
-            it.advance(&mut inner);
+            let inner = it.inside_loop(var, i, bindings);
             for walker in &mut walkers {
                 let stored = walker.stored(Expr::Var(i));
                 let here = walker.entries.coordinate(walker.position).equals(stored);
@@ -241,6 +248,27 @@ impl Lowerer<'_> {
         });
     }
 
+    /// What is known inside a loop over `var` at coordinate `i`.
+    pub(crate) fn inside_loop(&mut self, var: IndexVar, i: Var, bindings: &Bindings) -> Bindings {
+        let mut inner = bindings.clone();
+        inner.bind(var, Expr::Var(i));
+        self.follow_runs(i, &mut inner);
+        self.advance(&mut inner);
+        inner
+    }
+
+    /// Whether a loop over `var` goes from each coordinate to one not far behind:
+    /// not where it leaps, nor along what has no order, nor in several places at once.
+    fn ascends(&self, var: IndexVar, walked: &[Operand], bindings: &Bindings) -> bool {
+        let is_ordered = |operand: &Operand| {
+            let format = self.formats.of(self.operands.access(*operand).tensor);
+            let number = self.walked_level(*operand, var);
+            number.is_some_and(|number| format.levels()[number].is_ordered())
+        };
+        let is_parallel = self.mark(bindings).parallel.is_some();
+        !is_parallel && !self.gallops(bindings) && walked.iter().all(is_ordered)
+    }
+
     /// The body of a loop whose only case is `point`.
     fn inside(
         &mut self,
@@ -251,9 +279,7 @@ impl Lowerer<'_> {
         point: &Point,
         walkers: &[Walker],
     ) {
-        let mut inner = bindings.clone();
-        inner.bind(var, Expr::Var(i));
-        self.advance(&mut inner);
+        let inner = self.inside_loop(var, i, bindings);
         self.with_result(var, body, &inner, |it, inner| {
             it.case(var, body, inner, point, walkers);
         });

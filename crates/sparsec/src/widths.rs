@@ -95,10 +95,11 @@ fn of_arrays(tensor: &Tensor) -> Widths {
 /// slots, and runs hold what lies between their entries.
 fn most_positions(format: &Format, extents: &[u64], n_entries: u64) -> u64 {
     let mut most = n_entries;
-    for level in format.levels() {
+    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+    for (level, extent) in format.levels().iter().zip(format.level_extents(&known)) {
         most = match level.kind {
             LevelKind::Hashed => most.saturating_mul(4),
-            LevelKind::Range => most.saturating_mul(extents[level.mode()]),
+            LevelKind::Range => most.saturating_mul(extent.unwrap_or(u64::MAX)),
             _ => most,
         };
     }

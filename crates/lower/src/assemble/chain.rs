@@ -72,7 +72,8 @@ impl Lowerer<'_> {
             .iter()
             .rposition(|level| !level.kind.capabilities().full)
             .map_or(0, |walked| walked + 1);
-        if begin < first && self.searches(&self.concrete.stmt) {
+        let inner = access.var(levels[first].mode());
+        if begin < first && self.searches_around(&self.concrete.stmt, inner) {
             return true;
         }
         // In some cases of a loop outside, fewer operands are left, and the

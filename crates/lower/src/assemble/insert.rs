@@ -82,7 +82,8 @@ impl Lowerer<'_> {
             } else {
                 self.sum_up(&access, pos, parents.clone());
             }
-            self.make_room(&access, number, Expr::load(pos, parents));
+            self.make_room(&access, number, Expr::load(pos, parents.clone()));
+            self.end_rooms(&access, parents, chains[number].first);
         }
         self.begin_root(&access);
     }

@@ -1,4 +1,4 @@
-//! Random formats: presets, maps of plain levels, and one of each other kind.
+//! Random formats: presets, maps of levels of all kinds, and more.
 
 use proptest::prelude::*;
 
@@ -60,9 +60,13 @@ pub(crate) fn format(order: usize) -> BoxedStrategy<String> {
     let named = [presets, others].concat();
     let map = (
         Just((0..order).collect::<Vec<usize>>()).prop_shuffle(),
-        prop::collection::vec(prop::sample::select(vec!["dense", "compressed"]), order),
+        prop::collection::vec(kind(), order),
+        prop::bool::weighted(0.1),
     )
-        .prop_map(|(modes, kinds)| {
+        .prop_map(|(modes, mut kinds, has_runs)| {
+            if let (true, Some(last)) = (has_runs, kinds.last_mut()) {
+                *last = "run_length";
+            }
             let names: Vec<&str> = VARS[..modes.len()].to_vec();
             let levels: Vec<String> = modes
                 .iter()
@@ -71,5 +75,17 @@ pub(crate) fn format(order: usize) -> BoxedStrategy<String> {
                 .collect();
             format!("({}) -> ({})", names.join(", "), levels.join(", "))
         });
-    prop_oneof![2 => prop::sample::select(named), 1 => map].boxed()
+    prop_oneof![1 => prop::sample::select(named), 1 => map].boxed()
+}
+
+/// A kind of level that stands anywhere.
+fn kind() -> impl Strategy<Value = &'static str> {
+    prop_oneof![
+        4 => Just("dense"),
+        4 => Just("compressed"),
+        2 => Just("bitmap"),
+        2 => Just("hashed"),
+        1 => Just("range"),
+        1 => Just("loose_compressed"),
+    ]
 }
