@@ -25,7 +25,7 @@ use crate::bisect::Wanted;
 use crate::cursor::Bindings;
 use crate::level::Coordinates;
 use crate::statement::Lowerer;
-use crate::walk::Walker;
+use crate::walker::Walker;
 
 impl Lowerer<'_> {
     pub(crate) fn over_gallop(

@@ -48,6 +48,7 @@ mod signature;
 mod statement;
 mod value;
 mod walk;
+mod walker;
 mod workspace;
 
 use sparsec_base::Result;

@@ -23,7 +23,7 @@ use sparsec_loop::{BinaryOp, Expr, Stmt as Loop, Var};
 
 use crate::cursor::Bindings;
 use crate::statement::Lowerer;
-use crate::walk::Walker;
+use crate::walker::Walker;
 
 /// Two operands being merged.
 #[derive(Clone, Debug)]
