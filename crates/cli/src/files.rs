@@ -61,7 +61,8 @@ pub(crate) fn check_folder(path: &Path) -> Result<()> {
                 path.display(),
                 folder.display()
             );
-            Err(Diagnostic::new(code::CANNOT_WRITE_FILE, message))
+            let help = format!("make it first: `mkdir -p {}`", folder.display());
+            Err(Diagnostic::new(code::CANNOT_WRITE_FILE, message).help(help))
         }
         _ => Ok(()),
     }

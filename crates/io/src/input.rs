@@ -239,11 +239,13 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
         format!("cannot read `{}`: {error}", path.display()),
     );
     if error.kind() != std::io::ErrorKind::NotFound {
-        return fault;
+        return fault.help("let the file be read, or give another one");
     }
     match neighbour(path) {
         Some(name) => fault.help(format!("did you mean `{name}`?")),
-        None => fault,
+        None => {
+            fault.help("relative names begin in the directory of the call; give the whole path")
+        }
     }
 }
 

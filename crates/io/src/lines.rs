@@ -316,12 +316,16 @@ impl Lines<'_> {
                 code::BAD_ENTRY,
                 format!("a line that is not {fields}"),
                 format!("expected the coordinate of mode {mode}"),
-            ),
+            )
+            .help(format!(
+                "write {fields}, separated by blanks; coordinates count from 1"
+            )),
             FaultKind::Zero(mode) => fault(
                 code::OUT_OF_BOUNDS,
                 format!("a coordinate 0 in mode {mode}"),
                 "coordinates in files are counted from 1".to_owned(),
-            ),
+            )
+            .help("add 1 to every coordinate of the file"),
             FaultKind::Outside(mode) => {
                 let extent = self.largest[mode];
                 fault(
@@ -329,6 +333,7 @@ impl Lines<'_> {
                     format!("a coordinate outside mode {mode}, whose extent is {extent}"),
                     format!("expected 1 to {extent}"),
                 )
+                .help("correct the coordinate, or state a larger extent")
             }
             FaultKind::Value { element, wanted } if self.is_number(&place) => fault(
                 code::LOSSY_TYPE,
@@ -340,7 +345,8 @@ impl Lines<'_> {
                 code::BAD_ENTRY,
                 format!("a line that is not {fields}"),
                 format!("expected {wanted}"),
-            ),
+            )
+            .help("write a decimal number such as `-1.5e-3`"),
             FaultKind::Rounded => fault(
                 code::LOSSY_TYPE,
                 "an integer beyond 2^53 that f64 does not have".to_owned(),
@@ -354,7 +360,8 @@ impl Lines<'_> {
                 code::BAD_ENTRY,
                 format!("a line with more than {fields}"),
                 "expected the end of the line".to_owned(),
-            ),
+            )
+            .help("take out what is left over; comments have lines of their own"),
         };
         let last = self.text.bytes()[place.end..].iter().all(|&b| b != b'\n');
         match missing && last {
@@ -389,7 +396,8 @@ impl Lines<'_> {
         let (line, place) = self.text.excerpt(extra);
         Err(Diagnostic::new(code::WRONG_ENTRY_COUNT, message)
             .at(&line, place, "this one is too many")
-            .also(&header, span, "promised here"))
+            .also(&header, span, "promised here")
+            .help("correct the number of entries, or take out what is too much"))
     }
 
     /// The bytes of the line that holds entry `n`; for messages.

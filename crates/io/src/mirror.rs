@@ -94,7 +94,8 @@ fn check_diagonal<T: Value>(
         _ => "the diagonal is zero",
     };
     let message = format!("a {structure} file with an entry that differs from its mirror image");
-    Err(text.fault(code::ASYMMETRIC_FILE, message, line_of(entry), wanted))
+    let fault = text.fault(code::ASYMMETRIC_FILE, message, line_of(entry), wanted);
+    Err(fault.help("correct the entry, or say `general` and state every entry"))
 }
 
 /// The entries and the mirror images of those off the diagonal.

@@ -65,12 +65,14 @@ fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
     let size = Size::parse(text, next, header.form)?;
     let structure = header.structure;
     if structure != Structure::General && size.rows != size.columns {
-        return Err(text.fault(
-            code::ASYMMETRIC_FILE,
-            format!("a {structure} matrix that is not square"),
-            size.place.clone(),
-            format!("{} rows and {} columns", size.rows, size.columns),
-        ));
+        return Err(text
+            .fault(
+                code::ASYMMETRIC_FILE,
+                format!("a {structure} matrix that is not square"),
+                size.place.clone(),
+                format!("{} rows and {} columns", size.rows, size.columns),
+            )
+            .help("say `general` if every entry is stated, or correct the sizes"));
     }
     let element = options.element.unwrap_or(header.field.element());
     check_element(text, header.field, element, field)?;

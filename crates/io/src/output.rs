@@ -55,6 +55,7 @@ impl Staged {
 fn refused(path: &Path, error: &io::Error) -> Diagnostic {
     let message = format!("cannot write `{}`: {error}", path.display());
     Diagnostic::new(code::CANNOT_WRITE_FILE, message)
+        .help("choose another folder, or make room; what was there is as it was")
 }
 
 /// Where the content of a file goes: a [`Write`], compressed on the way where
@@ -120,7 +121,8 @@ impl Output {
             Ok(there) if there.is_dir() => Err(Diagnostic::new(
                 code::CANNOT_WRITE_FILE,
                 format!("cannot write `{}`: it is a directory", path.display()),
-            )),
+            )
+            .help("give the name of a file in it")),
             Ok(there) if !there.is_file() => {
                 let file = OpenOptions::new().write(true).open(path);
                 let written = file.and_then(|file| Self::fill(path, file, compression, content));

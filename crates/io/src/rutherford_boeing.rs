@@ -149,16 +149,16 @@ fn coordinates(header: &Header, columns: &[usize], section: &mut Section<'_>) ->
                     let wanted = format!("expected 1 to {}", header.rows);
                     return Err(section
                         .text()
-                        .fault(code::OUT_OF_BOUNDS, message, place, wanted));
+                        .fault(code::OUT_OF_BOUNDS, message, place, wanted)
+                        .help("correct the row, or state more rows in the header"));
                 }
                 None => {
                     let message = "a line that is not rows of entries";
-                    return Err(section.text().fault(
-                        code::BAD_ENTRY,
-                        message,
-                        place,
-                        "expected a row, counted from 1",
-                    ));
+                    let wanted = "expected a row, counted from 1";
+                    let fault = section
+                        .text()
+                        .fault(code::BAD_ENTRY, message, place, wanted);
+                    return Err(fault.help("compare the columns with the format in the header"));
                 }
             }
         }
@@ -218,12 +218,14 @@ fn no_value<T: Value>(
                 expected,
             )
             .help("read the values as a type that holds them all"),
-        false => text.fault(
-            code::BAD_ENTRY,
-            "a line that is not values of entries",
-            place,
-            expected,
-        ),
+        false => text
+            .fault(
+                code::BAD_ENTRY,
+                "a line that is not values of entries",
+                place,
+                expected,
+            )
+            .help("compare the columns with the format in the header"),
     }
 }
 

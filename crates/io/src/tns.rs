@@ -238,12 +238,14 @@ fn plain(text: &Input, options: &ReadOptions) -> Result<Entries> {
     }
     let mut entries = lines.parse(element)?;
     if order == 0 && entries.len() > 1 {
-        return Err(text.fault(
-            code::BAD_ENTRY,
-            "a second value for a tensor of order 0",
-            lines.line_of(1),
-            "the file has one line, the value",
-        ));
+        return Err(text
+            .fault(
+                code::BAD_ENTRY,
+                "a second value for a tensor of order 0",
+                lines.line_of(1),
+                "the file has one line, the value",
+            )
+            .help("take out the other lines"));
     }
     let found = largest(&entries.coords, order);
     entries.extents = (0..order)

@@ -30,6 +30,7 @@ fn check(name: &str, content: &str, code: Code, expect: &str) {
     let path = file(&folder, name, content.as_bytes());
     let fault = read_as(&path, None).expect_err(expect);
     assert_eq!(fault.code(), code, "{fault}");
+    assert!(fault.help_text().is_some(), "no way out: {fault}");
     assert_eq!(shown(&fault, folder.path()).trim(), expect.trim());
 }
 
@@ -39,6 +40,7 @@ fn check_part(name: &str, content: &[u8], code: Code, part: &str) {
     let path = file(&folder, name, content);
     let fault = read_as(&path, None).expect_err(part);
     assert_eq!(fault.code(), code, "{fault}");
+    assert!(fault.help_text().is_some(), "no way out: {fault}");
     let text = shown(&fault, folder.path());
     assert!(text.contains(part), "`{part}` is not in: {text}");
 }
@@ -54,7 +56,9 @@ error[E0424]: a line that is not 2 coordinates and a value
  --> a.mtx:5:3
   |
 5 | 3 x 1.5
-  |   ^ expected the coordinate of mode 1",
+  |   ^ expected the coordinate of mode 1
+  |
+  = help: write 2 coordinates and a value, separated by blanks; coordinates count from 1",
     );
 }
 
@@ -69,7 +73,9 @@ error[E0401]: a coordinate outside mode 0, whose extent is 3
  --> a.mtx:5:1
   |
 5 | 4 1 1.5
-  | ^ expected 1 to 3",
+  | ^ expected 1 to 3
+  |
+  = help: correct the coordinate, or state a larger extent",
     );
 }
 
@@ -102,7 +108,9 @@ error[E0425]: the header promises 1 lines of entries, the file has 2
  ::: a.mtx:2:5
   |
 2 | 3 3 1
-  |     - promised here",
+  |     - promised here
+  |
+  = help: correct the number of entries, or take out what is too much",
     );
 }
 

@@ -242,6 +242,7 @@ fn outside(entries: &Entries, e: usize, mode: usize) -> Diagnostic {
         ),
     )
     .note("entries, modes and coordinates are counted from 0")
+    .help("correct the coordinate, or state a larger extent")
 }
 
 /// Sorts tuples packed into keys.

@@ -215,7 +215,9 @@ impl<'a> Words<'a> {
         let all = known.iter().chain(not_read).copied();
         Err(match closest(&word, all) {
             Some(close) => fault.help(format!("did you mean `{close}`?")),
-            None => fault,
+            None => fault.help(format!(
+                "the first line is `{BANNER} matrix coordinate real general`, or the like"
+            )),
         })
     }
 }
@@ -256,12 +258,14 @@ impl Size {
         let extra = cursor.word();
         if !extra.is_empty() {
             let wanted = if n_lines.is_some() { "three" } else { "two" };
-            return Err(text.fault(
-                code::BAD_HEADER,
-                format!("a size line with more than {wanted} numbers"),
-                extra,
-                "expected the end of the line",
-            ));
+            return Err(text
+                .fault(
+                    code::BAD_HEADER,
+                    format!("a size line with more than {wanted} numbers"),
+                    extra,
+                    "expected the end of the line",
+                )
+                .help("take out what is left over"));
         }
         Ok(Self {
             rows,
@@ -288,12 +292,14 @@ fn number(
         (Some(n), length) if length == word.len() && length > 0 && n <= i64::MAX as u64 => {
             Ok((n, place))
         }
-        (_, length) if length == word.len() && length > 0 => Err(text.fault(
-            code::BAD_HEADER,
-            format!("a number of {what} that is too large"),
-            place,
-            format!("expected at most {}", i64::MAX),
-        )),
+        (_, length) if length == word.len() && length > 0 => Err(text
+            .fault(
+                code::BAD_HEADER,
+                format!("a number of {what} that is too large"),
+                place,
+                format!("expected at most {}", i64::MAX),
+            )
+            .help("correct the number")),
         _ => {
             let (parts, line) = match form {
                 Form::Coordinate => (

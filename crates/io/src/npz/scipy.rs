@@ -70,6 +70,9 @@ pub(super) fn read(archive: &Archive<'_>, options: &ReadOptions) -> Result<FileT
     })
 }
 
+/// How to mend a file of SciPy.
+const MEND: &str = "load it in Python, call `check_format()` on the matrix, and save it again";
+
 /// An archive that holds a sparse matrix.
 struct File<'a> {
     archive: &'a Archive<'a>,
@@ -79,7 +82,7 @@ struct File<'a> {
 impl File<'_> {
     fn fault(&self, what: String) -> Diagnostic {
         let message = format!("`{}` {what}", self.archive.name());
-        Diagnostic::new(code::BAD_SCIPY_FILE, message)
+        Diagnostic::new(code::BAD_SCIPY_FILE, message).help(MEND)
     }
 
     /// A fault of the checks that every tensor goes through, in SciPy's terms.
@@ -280,7 +283,9 @@ impl File<'_> {
     fn outside(&self, entry: usize, mode: usize, coord: i64, extent: u64) -> Diagnostic {
         let message =
             format!("entry {entry} has coordinate {coord} in mode {mode} of extent {extent}");
-        Diagnostic::new(code::OUT_OF_BOUNDS, message).note(format!("in `{}`", self.archive.name()))
+        Diagnostic::new(code::OUT_OF_BOUNDS, message)
+            .note(format!("in `{}`", self.archive.name()))
+            .help(MEND)
     }
 
     /// Dense blocks in rows of blocks.

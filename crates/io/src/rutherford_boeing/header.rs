@@ -59,7 +59,8 @@ impl Header {
         if structure != Structure::General && rows != columns {
             let message = format!("a {structure} matrix that is not square");
             let label = format!("{rows} rows and {columns} columns");
-            return Err(text.fault(code::ASYMMETRIC_FILE, message, sizes, label));
+            let fault = text.fault(code::ASYMMETRIC_FILE, message, sizes, label);
+            return Err(fault.help("correct the sizes, or the type on the line above"));
         }
         let mut formats = Formats {
             text,

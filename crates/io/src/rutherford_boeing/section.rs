@@ -103,7 +103,9 @@ impl<'a> Section<'a> {
                 place,
                 format!("expected {wanted} more"),
             );
-            return Err(fault.note("the header says how many columns a number has"));
+            return Err(fault
+                .note("the header says how many columns a number has")
+                .help("the file may have been cut off: get the whole file"));
         }
         self.field += 1;
         self.left -= 1;

@@ -163,7 +163,8 @@ impl<'a> Checker<'a> {
                     "`{name}[{at}]` is {}, but mode {mode} has extent {extent}",
                     crd.get(at)
                 ),
-            )),
+            )
+            .help("correct the coordinate, or state a larger extent")),
         }
     }
 
