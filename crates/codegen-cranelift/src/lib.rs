@@ -32,6 +32,8 @@
 //!   could be noticed: where it loads, fails or is long (`condition`).
 //! * Complex numbers are pairs of values, by the formulas that every engine shares
 //!   (`complex`).
+//! * Loops along rows of arrays are run some entries at a time, where nothing can
+//!   tell the difference (`lanes`).
 //!
 //! | module       | holds                                                  |
 //! |--------------|--------------------------------------------------------|
@@ -42,6 +44,7 @@
 //! | `statement`, `loops`, `growth` | statements                           |
 //! | `expression`, `condition`, `arithmetic`, `convert`, `complex` | expressions |
 //! | `place`      | addresses of entries, loads and stores                 |
+//! | `lanes`      | rows as vectors                                        |
 //! | `helper`     | functions that code calls                              |
 
 mod abi;
@@ -54,6 +57,7 @@ mod expression;
 mod growth;
 mod helper;
 mod host;
+mod lanes;
 mod loops;
 mod memory;
 mod number;
@@ -83,7 +87,7 @@ use sparsec_loop::Function;
 /// b.fail(Failure::DivisionByZero);
 /// let code = sparsec_codegen_cranelift::compile(&b.finish())?;
 /// assert!(code.size() > 0);
-/// # Ok::<(), sparsec_base::Error>(())
+/// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn compile(function: &Function) -> Result<Code> {
     let isa = host::isa()?;

@@ -14,12 +14,17 @@ use sparsec_loop::{Block, Buffer, Expr, Var};
 
 use crate::emitter::{Cell, Emitter};
 use crate::helper::Helper;
+use crate::lanes::Rows;
 use crate::number::Number;
 
 impl Emitter<'_, '_> {
     pub(crate) fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, body: &Block) {
         let (lo, hi) = (self.expr(lo).real(), self.expr(hi).real());
         let outside = self.innermost.replace(var);
+        let lo = match Rows::of(self.function, var, body) {
+            Some(rows) => self.vectors(&rows, lo, hi),
+            None => lo,
+        };
         self.count(lo, hi, |emitter, i| {
             emitter.vars.insert(var, Cell::Fixed(Number::Real(i)));
             emitter.block(body);

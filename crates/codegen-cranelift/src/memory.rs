@@ -105,3 +105,27 @@ fn fetch_anew(pages: *mut c_void, len: usize) {
     // SAFETY: the range is a mapping of ours.
     unsafe { __clear_cache(pages, pages.byte_add(len)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_given_back() {
+        // More than a process may have at a time.
+        for size in 0..70_000 {
+            let code = Code::map(&[0; 16]).unwrap_or_else(|error| panic!("{size}: {error}"));
+            assert_eq!(code.size(), 16);
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn bytes_are_run() {
+        // mov eax, 7; ret
+        let code = Code::map(&[0xb8, 7, 0, 0, 0, 0xc3]).unwrap();
+        // SAFETY: these bytes are a function that takes nothing and gives 7.
+        let given = unsafe { code.entry()(std::ptr::null_mut(), std::ptr::null_mut()) };
+        assert_eq!(given, 7);
+    }
+}

@@ -149,6 +149,50 @@ fn addition_appends_past_every_first_room() {
     }
 }
 
+/// Loops along rows, which engines may run some entries at a time, and loops that
+/// only look like them: each turn reads what the one before it stored.
+#[test]
+fn rows_are_the_same_whatever_their_length() {
+    for ty in ["f32", "f64"] {
+        let text = format!(
+            "fn rows(
+              out y \"(i) -> (i : dense)\" {{ extent y.n0, write y.vals: {ty} }},
+              out z \"(i) -> (i : dense)\" {{ extent z.n0, write z.vals: {ty} }},
+              in x \"(i) -> (i : dense)\" {{ extent x.n0, read x.vals: {ty} }}) {{
+              let half: {ty} = {ty}(0.5)
+              for i in 0..y.n0 {{
+                y.vals[i] = -x.vals[i]
+                z.vals[i] = y.vals[i] * half
+              }}
+              for j in 1..y.n0 {{ y.vals[j] += half * x.vals[j] - x.vals[0] }}
+              for k in 0..y.n0 {{ z.vals[k] *= sqrt(abs(y.vals[k])) / (half + abs(x.vals[k])) }}
+              for l in 0..y.n0 - 3 {{ y.vals[3 + l] -= z.vals[l] }}
+              for m in 1..y.n0 {{ y.vals[m] = y.vals[m - 1] + x.vals[m] }}
+              for p in 0..y.n0 - 2 {{ y.vals[2 + p] += y.vals[0 + p] }}
+              for q in 0..y.n0 {{ y.vals[q] += y.vals[0] }}
+              for r in 0..y.n0 {{
+                z.vals[r] += y.vals[r]
+                z.vals[r] += half
+              }}
+            }}"
+        );
+        let rows = function(&text);
+        for n in 0..=19_u64 {
+            let values: Vec<f64> = (0..n).map(|i| (i * i % 13) as f64 * 0.3 - 1.7).collect();
+            let (x, zero) = match ty {
+                "f32" => {
+                    let narrow = values.iter().map(|&value| value as f32).collect();
+                    (vector::<f32>(narrow), Scalar::F32(0.0))
+                }
+                _ => (vector(values), ZERO),
+            };
+            let wanted = (Format::dense(1), &[n][..], zero);
+            let results = run(&rows, &[wanted.clone(), wanted], &[&x]).unwrap();
+            assert_eq!(results.len(), 2);
+        }
+    }
+}
+
 #[test]
 fn arrays_grow_apart_where_they_must() {
     let rows: Vec<i64> = (0..5000).map(|i| (i * 37) % 11 - 3).collect();

@@ -1,0 +1,76 @@
+//! What code is made of: vectors along rows and nowhere else, and no calls
+//! where the processor has an instruction.
+
+use sparsec_base::Source;
+use sparsec_codegen_cranelift::{assembly, compile, text};
+use sparsec_loop::{Function, verify};
+
+/// A kernel over dense vectors `y` and `x` with this body.
+fn kernel(body: &str) -> Function {
+    let text = format!(
+        "fn kernel(
+          out y \"(i) -> (i : dense)\" {{ extent y.n0, write y.vals: f64 }},
+          in x \"(i) -> (i : dense)\" {{ extent x.n0, read x.vals: f64 }}) {{ {body} }}"
+    );
+    let function = Function::parse(&Source::new("kernel", text)).unwrap_or_else(|e| panic!("{e}"));
+    verify(&function).unwrap_or_else(|error| panic!("{error}"));
+    function
+}
+
+fn ir(body: &str) -> String {
+    text(&kernel(body)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn rows_become_vectors_where_no_entry_can_tell() {
+    for along in [
+        "for i in 0..y.n0 { y.vals[i] = 2.0 * x.vals[i] }",
+        "for i in 0..y.n0 { y.vals[i] += x.vals[3 * y.n0 + i] }",
+        "for i in 0..y.n0 { y.vals[i] = y.vals[i] / x.vals[7] }",
+    ] {
+        assert!(ir(along).contains("f64x2"), "{along}");
+    }
+    for apart in [
+        // The entry before is stored by the turn before.
+        "for i in 1..y.n0 { y.vals[i] = y.vals[i - 1] + x.vals[i] }",
+        "for i in 0..y.n0 { y.vals[1 + i] = y.vals[0 + i] }",
+        // What every turn reads is stored by one of them.
+        "for i in 0..y.n0 { y.vals[i] = x.vals[i] + y.vals[0] }",
+        "for i in 0..y.n0 { y.vals[2 * i] = x.vals[i] }",
+        // Sums keep their order.
+        "var t: f64 = 0.0
+         for i in 0..y.n0 { t += x.vals[i] }
+         for j in 0..y.n0 { y.vals[2 * j] = t }",
+    ] {
+        assert!(!ir(apart).contains("f64x2"), "{apart}");
+    }
+}
+
+#[test]
+fn what_is_lazy_is_behind_a_jump() {
+    let guarded = "for i in 0..y.n0 {
+        if i < x.n0 and x.vals[i] > 0.0 { y.vals[i] = 1.0 } else { y.vals[i] = 0.0 }
+      }";
+    let plain = "for i in 0..y.n0 {
+        if i < x.n0 and i > 3 { y.vals[i] = 1.0 } else { y.vals[i] = 0.0 }
+      }";
+    let jumps = |body: &str| ir(body).matches("brif").count();
+    assert_eq!(jumps(guarded), jumps(plain) + 1);
+}
+
+#[test]
+fn the_processor_rounds_and_takes_roots() {
+    let own = "for i in 0..y.n0 { y.vals[i] = sqrt(floor(rint(trunc(ceil(x.vals[i]))))) }";
+    assert!(!ir(own).contains("call_indirect"));
+    let library = "for i in 0..y.n0 { y.vals[i] = exp(x.vals[i]) }";
+    assert!(ir(library).contains("call_indirect"));
+}
+
+#[test]
+fn code_has_a_text_form() {
+    let function = kernel("for i in 0..y.n0 { y.vals[i] = x.vals[i] }");
+    let text = assembly(&function).unwrap_or_else(|error| panic!("{error}"));
+    assert!(text.contains("ret"), "{text}");
+    let code = compile(&function).unwrap_or_else(|error| panic!("{error}"));
+    assert!(code.size() > 16);
+}
