@@ -108,7 +108,10 @@ impl Check<'_> {
     fn operand(&self, loops: &[IndexVar], access: &Access) -> Result<()> {
         let place = |var: IndexVar| self.concrete.bound_at(loops, var);
         for edge in edges(access, self.formats.of(access.tensor)) {
-            if place(edge.before) > place(edge.after) {
+            // What a loop computes from its variable comes after what it walks.
+            let is_walked = loops.contains(&edge.after) && !loops.contains(&edge.before);
+            let is_late = is_walked && place(edge.before) == place(edge.after);
+            if is_late || place(edge.before) > place(edge.after) {
                 return Err(self
                     .error(
                         code::LOOP_ORDER,
