@@ -71,6 +71,9 @@ impl Emitter<'_, '_> {
 
     /// The entry as a value of the compute type.
     pub(crate) fn load(&mut self, place: Place) -> Number {
+        if let Some(wide) = self.load_wide(place) {
+            return Number::Real(wide);
+        }
         let ty = register(place.storage);
         let mut part = |offset| {
             self.b
@@ -84,6 +87,21 @@ impl Emitter<'_, '_> {
             Number::Real(part(0))
         };
         self.converted(stored, place.storage, place.compute)
+    }
+
+    /// An entry of an index array, which one instruction loads and widens.
+    fn load_wide(&mut self, place: Place) -> Option<Value> {
+        if place.compute != ElementType::I64 {
+            return None;
+        }
+        let (flags, address, offset) = (place.flags, place.address, place.offset);
+        let load = self.b.ins();
+        Some(match place.storage {
+            ElementType::I32 => load.sload32(flags, address, offset),
+            ElementType::U16 => load.uload16(types::I64, flags, address, offset),
+            ElementType::U8 => load.uload8(types::I64, flags, address, offset),
+            _ => return None,
+        })
     }
 
     /// Stores a value of the compute type.
