@@ -139,6 +139,20 @@ impl Expr {
         }
     }
 
+    /// The expression where it is stored, and `otherwise` elsewhere:
+    /// `select(isstored(e), e, otherwise)`.
+    #[must_use]
+    pub fn where_stored(self, otherwise: Scalar) -> Self {
+        let is_stored = Self::Apply {
+            op: Operator::IsStored,
+            args: vec![self.clone()],
+        };
+        Self::Apply {
+            op: Operator::Select,
+            args: vec![is_stored, self, Self::Literal(otherwise)],
+        }
+    }
+
     /// Calls `visit` on every access, left to right.
     pub fn for_each_access<'a>(&'a self, visit: &mut dyn FnMut(&'a Access)) {
         match self {

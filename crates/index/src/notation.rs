@@ -124,6 +124,8 @@ pub enum NodeKind {
     Reduce {
         /// The operator that reduces.
         op: Operator,
+        /// Whether of stored entries alone, as `stored_sum{k}(x)`.
+        stored: bool,
         /// The variables bound.
         vars: Vec<Word>,
         /// What is reduced.

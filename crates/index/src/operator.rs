@@ -121,6 +121,8 @@ pub enum Operator {
     IsInf,
     /// Whether a is neither `NaN` nor infinite, of floats.
     IsFinite,
+    /// Whether a is stored, whatever its value.
+    IsStored,
     /// The smaller; `NaN` if either is.
     Min,
     /// The larger; `NaN` if either is.
@@ -167,7 +169,7 @@ pub enum Style {
 
 impl Operator {
     /// Every operator of the language.
-    pub const ALL: [Self; 53] = [
+    pub const ALL: [Self; 54] = [
         Self::Add,
         Self::Sub,
         Self::Mul,
@@ -207,6 +209,7 @@ impl Operator {
         Self::IsNan,
         Self::IsInf,
         Self::IsFinite,
+        Self::IsStored,
         Self::Min,
         Self::Max,
         Self::Relu,
@@ -278,6 +281,7 @@ impl Operator {
             Self::IsNan => ("isnan", Style::Call),
             Self::IsInf => ("isinf", Style::Call),
             Self::IsFinite => ("isfinite", Style::Call),
+            Self::IsStored => ("isstored", Style::Call),
             Self::Min => ("min", Style::Call),
             Self::Max => ("max", Style::Call),
             Self::Relu => ("relu", Style::Call),
@@ -338,6 +342,9 @@ impl Operator {
         }
     }
 
+    /// Before the name of a reduction: of stored entries alone.
+    pub(crate) const STORED: &str = "stored_";
+
     /// The names of all reductions of the language.
     pub fn reduction_names<'a>() -> impl Iterator<Item = &'a str> {
         const { &Self::REDUCTIONS }
@@ -365,7 +372,11 @@ impl Operator {
 
     /// Whether the result is a truth value whatever the arguments are.
     pub fn is_predicate(&self) -> bool {
-        self.is_comparison() || matches!(self, Self::IsNan | Self::IsInf | Self::IsFinite)
+        let asks = matches!(
+            self,
+            Self::IsNan | Self::IsInf | Self::IsFinite | Self::IsStored
+        );
+        asks || self.is_comparison()
     }
 
     /// Whether it compares two values.
@@ -413,7 +424,7 @@ impl Operator {
             Self::Min | Self::Max | Self::Lt | Self::Le | Self::Gt | Self::Ge => {
                 kind != Kind::Complex
             }
-            Self::Add | Self::Mul | Self::Select | Self::Eq | Self::Ne => true,
+            Self::Add | Self::Mul | Self::Select | Self::Eq | Self::Ne | Self::IsStored => true,
             // The other functions.
             _ => kind == Kind::Float,
         }

@@ -44,11 +44,15 @@ impl Names<'_> {
                 args: args.iter().map(|arg| self.node(arg)).collect(),
             },
             Expr::Cast(element, body) => NodeKind::Cast(*element, Box::new(self.node(body))),
-            Expr::Reduce { op, vars, body } => NodeKind::Reduce {
-                op: op.clone(),
-                vars: vars.iter().map(|var| word(&self.vars[*var].name)).collect(),
-                body: Box::new(self.node(body)),
-            },
+            Expr::Reduce { op, vars, body } => {
+                let of_stored = of_stored(op, body);
+                NodeKind::Reduce {
+                    op: op.clone(),
+                    stored: of_stored.is_some(),
+                    vars: vars.iter().map(|var| word(&self.vars[*var].name)).collect(),
+                    body: Box::new(self.node(of_stored.unwrap_or(body))),
+                }
+            }
         };
         Node {
             kind,
@@ -72,6 +76,23 @@ fn arithmetic(index: Index) -> Node {
         kind,
         span: Span::default(),
     }
+}
+
+/// What a reduction of stored entries alone reduces.
+fn of_stored<'e>(op: &Operator, body: &'e Expr) -> Option<&'e Expr> {
+    let Expr::Apply {
+        op: Operator::Select,
+        args,
+    } = body
+    else {
+        return None;
+    };
+    let [_, stored, Expr::Literal(otherwise)] = args.as_slice() else {
+        return None;
+    };
+    let is_identity = op.identity(otherwise.element()) == Some(*otherwise);
+    let is_alone = || *body == stored.clone().where_stored(*otherwise);
+    (is_identity && is_alone()).then_some(stored)
 }
 
 fn word(text: &str) -> Word {

@@ -181,6 +181,9 @@ impl Lowerer<'_> {
 /// where it is stored with the value that it has then. Of types without `NaN`
 /// it does not.
 fn has_a_say(op: &Operator, fills: &[Option<Scalar>], at: usize) -> bool {
+    if *op == Operator::IsStored {
+        return true;
+    }
     let Some(fill) = fills[at] else {
         return false;
     };

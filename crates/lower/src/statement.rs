@@ -343,6 +343,14 @@ impl<'a> Lowerer<'a> {
                 op: Operator::Defined(function),
                 args,
             } => self.value(&function.expand(args, &self.concrete.tensors), bindings),
+            Value::Apply {
+                op: Operator::IsStored,
+                args,
+            } => match self.presence(&args[0]) {
+                Presence::Always => Expr::Const(Scalar::Bool(true)),
+                Presence::Never => Expr::Const(Scalar::Bool(false)),
+                Presence::When(condition) => condition,
+            },
             Value::Apply { op, args } => {
                 let element = args
                     .last()

@@ -30,6 +30,8 @@ pub(crate) fn apply(op: &Operator, element: ElementType, args: Vec<Expr>) -> Exp
         Operator::Imag if element.is_complex() => Expr::Unary(UnaryOp::Imag, Box::new(next())),
         Operator::Conj | Operator::Real => next(),
         Operator::Imag => element.zero().into(),
+        // What a function of the user is given is there.
+        Operator::IsStored => Scalar::Bool(true).into(),
         Operator::Relu => next().binary(BinaryOp::Max, element.zero()),
         Operator::Sign => sign(element, next()),
         Operator::IsNan => {

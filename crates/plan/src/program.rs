@@ -8,6 +8,7 @@ use sparsec_index::{Program, Schedule, Statement};
 
 use crate::estimate::Counts;
 use crate::formats::default_result_format;
+use crate::once::take_fills_once;
 use crate::search::{Conversions, Plan, apply, plan};
 use crate::split::{first_reduction, split};
 
@@ -52,6 +53,8 @@ pub fn plan_program(
     let mut plans = Vec::new();
     while plans.len() < program.statements.len() {
         let number = plans.len();
+        let written = program.statements[number].rhs.clone();
+        take_fills_once(&mut program, number, &formats);
         let statement = &program.statements[number];
         let result = statement.lhs.tensor;
         let format = match formats.get(result) {
@@ -67,7 +70,12 @@ pub fn plan_program(
             formats.set_native(result, nearest);
         }
         if let Some(schedule) = schedule {
-            plans.push(apply(&program, number, &formats, schedule)?);
+            let planned = apply(&program, number, &formats, schedule);
+            plans.push(planned.or_else(|error| {
+                // One that is not ours may be for the statement as it is written.
+                program.statements[number].rhs = written;
+                apply(&program, number, &formats, schedule).map_err(|_| error)
+            })?);
             continue;
         }
         // A temporary costs what it holds, a conversion sorts an operand: a

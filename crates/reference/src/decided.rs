@@ -22,6 +22,7 @@ pub(crate) fn decided(op: &Operator, fills: &[Value], args: &[Entry]) -> Option<
         }
     }
     match op {
+        Operator::IsStored => (!args[0].stored).then_some(Scalar::Bool(false)),
         Operator::Select => {
             let chosen = match unstored(0) {
                 Some(Scalar::Bool(true)) => unstored(1),

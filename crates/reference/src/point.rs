@@ -102,6 +102,7 @@ impl Applied {
 pub(crate) fn apply(op: &Operator, args: &[Entry]) -> Entry {
     let stored = args.iter().any(|arg| arg.stored);
     let value = match args {
+        [_] if *op == Operator::IsStored => Ok(Scalar::Bool(stored)),
         [arg] => arg.value.and_then(|arg| evaluate(op, &[arg], stored)),
         [left, right] => match unchanged(op, left, right) {
             Some(entry) => entry.value,

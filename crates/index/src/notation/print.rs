@@ -42,10 +42,16 @@ impl<'a, W: Write> Printer<'a, W> {
                 self.bare(body)?;
                 self.out.write_char(')')
             }
-            NodeKind::Reduce { op, vars, body } => {
+            NodeKind::Reduce {
+                op,
+                stored,
+                vars,
+                body,
+            } => {
                 let vars: Vec<&str> = vars.iter().map(|var| var.text.as_str()).collect();
                 let name = op.reduction_name().unwrap_or_default();
-                write!(self.out, "{name}{{{}}}(", vars.join(","))?;
+                let prefix = if *stored { Operator::STORED } else { "" };
+                write!(self.out, "{prefix}{name}{{{}}}(", vars.join(","))?;
                 self.bare(body)?;
                 self.out.write_char(')')
             }

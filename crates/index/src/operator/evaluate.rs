@@ -29,6 +29,7 @@ impl Operator {
             return function.evaluate(args, true);
         }
         match *args {
+            [_] if *self == Self::IsStored => Some(Scalar::Bool(true)),
             [value] => Some(self.unary(value)),
             [left, right] => self.binary(left, right),
             [Scalar::Bool(condition), left, right] if *self == Self::Select => {

@@ -57,8 +57,13 @@ impl Operator {
     /// | `least <= x`, `x <= greatest` | the bound, but for `NaN`: `true` of integers  |
     /// | `pow(x, 0)`, `pow(1, y)` | that argument: 1, of floats                        |
     /// | `inf + x`, `x - inf`, `0 / x` | that argument, unless the fill of `x` makes it `NaN` |
+    /// | `isstored(x)`         | `x`, whatever its fill: `false`                       |
     /// | any                   | all arguments                                         |
     pub fn decisions(&self, fills: &[Option<Scalar>]) -> Vec<Decision> {
+        if *self == Self::IsStored {
+            let (args, value) = (vec![0], Scalar::Bool(false));
+            return vec![Decision { args, value }];
+        }
         let mut decisions = Vec::new();
         for (at, fill) in fills.iter().enumerate() {
             let decided = fill.and_then(|fill| {

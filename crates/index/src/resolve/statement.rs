@@ -194,7 +194,18 @@ impl Resolver<'_> {
                 let body = self.node(body)?;
                 self.typer().cast(*element, body)
             }
-            NodeKind::Reduce { op, vars, body } => self.reduction(op, vars, body, node.span),
+            NodeKind::Reduce {
+                op,
+                stored,
+                vars,
+                body,
+            } => {
+                let reduced = self.reduction(op, vars, body, node.span)?;
+                Ok(match stored {
+                    true => self.of_stored(reduced),
+                    false => reduced,
+                })
+            }
         }
     }
 
@@ -218,6 +229,16 @@ impl Resolver<'_> {
         self.bound.truncate(outer);
         let typed = self.typer().reduce(op, span, vars, body)?;
         Ok(Typed { span, ..typed })
+    }
+
+    /// A reduction to which what is not stored adds nothing.
+    fn of_stored(&self, mut reduction: Typed) -> Typed {
+        if let Expr::Reduce { op, body, .. } = &mut reduction.expr {
+            let identity = op.identity(body.element(&self.program.tensors));
+            let identity = identity.expect("only such operators reduce");
+            **body = body.clone().where_stored(identity);
+        }
+        reduction
     }
 
     fn check_binding(&self, word: &Word, used: &[Word]) -> Result<()> {

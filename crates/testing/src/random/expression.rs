@@ -93,14 +93,14 @@ pub(crate) fn any(earlier: usize) -> BoxedStrategy<Node> {
             2 => pair("-", inner.clone()),
             1 => (prop::sample::select(vec!["max", "min", "gate", "gain"]), inner.clone(), inner.clone())
                 .prop_map(|(name, left, right)| Node::Call(name, vec![left, right])),
-            1 => (prop::sample::select(vec!["abs", "-", "relu", "sign", "conj", "real", "imag", "floor", "round", "trunc"]), inner.clone())
+            1 => (prop::sample::select(vec!["abs", "-", "relu", "sign", "conj", "real", "imag", "floor", "round", "trunc", "isstored"]), inner.clone())
                 .prop_map(|(name, arg)| Node::Call(name, vec![arg])),
             1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| {
                 let condition = Node::Infix(">", Box::new(a.clone()), Box::new(b));
                 Node::Call("select", vec![condition, a, c])
             }),
             3 => (
-                prop::sample::select(vec!["sum", "sum", "sum", "max", "min", "prod", "modsum"]),
+                prop::sample::select(vec!["sum", "sum", "sum", "max", "min", "prod", "modsum", "stored_max", "stored_min", "stored_prod", "stored_modsum"]),
                 0..VARS.len(),
                 inner,
             )
@@ -137,13 +137,15 @@ impl Scope<'_> {
                 format!("({} {symbol} {})", text(left), text(right))
             }
             Node::Call("-", args) => format!("(-({}))", text(&args[0])),
+            // Truth values have no signs.
+            Node::Call("isstored", args) => format!("i64(isstored({}))", text(&args[0])),
             Node::Call(name, args) => {
                 let args: Vec<String> = args.iter().map(text).collect();
                 format!("{name}({})", args.join(", "))
             }
             // Remainders of sums that wrap would depend on the order.
-            Node::Reduce("modsum", var, body) => {
-                format!("modsum{{{}}}(i64({}))", VARS[*var], text(body))
+            Node::Reduce(name @ ("modsum" | "stored_modsum"), var, body) => {
+                format!("{name}{{{}}}(i64({}))", VARS[*var], text(body))
             }
             Node::Reduce(name, var, body) => format!("{name}{{{}}}({})", VARS[*var], text(body)),
         }

@@ -224,7 +224,8 @@ impl Parser {
             if let Some(op) = self.function(&text) {
                 return self.call(op);
             }
-            if Operator::reduction(&text).is_some() {
+            let name = text.strip_prefix(Operator::STORED).unwrap_or(&text);
+            if Operator::reduction(name).is_some() {
                 let message = format!("`{text}` needs the index variables that it runs over");
                 return Err(self
                     .error(
@@ -335,9 +336,13 @@ impl Parser {
 
     fn reduce(&mut self, name: &str) -> Result<Node> {
         let start = self.tokens.peek().span;
-        let defined = self.functions.iter().find(|known| known.name() == name);
-        let defined = defined.cloned().map(Operator::Defined);
-        let Some(op) = Operator::reduction(name).or(defined) else {
+        let named = |name: &str| {
+            let defined = self.functions.iter().find(|known| known.name() == name);
+            Operator::reduction(name).or(defined.cloned().map(Operator::Defined))
+        };
+        let all = named(name).map(|op| (op, false));
+        let of_stored = || named(name.strip_prefix(Operator::STORED)?).map(|op| (op, true));
+        let Some((op, stored)) = all.or_else(of_stored) else {
             let names: Vec<&str> = self.reduction_names().collect();
             let error = self.error(
                 code::UNKNOWN_FUNCTION,
@@ -367,6 +372,7 @@ impl Parser {
         Ok(Node {
             kind: NodeKind::Reduce {
                 op,
+                stored,
                 vars,
                 body: Box::new(body),
             },
