@@ -84,9 +84,10 @@ fn expression() -> impl Strategy<Value = Node> {
             .prop_map(|(element, body)| node(NodeKind::Cast(element, Box::new(body))));
         let op = prop::sample::select(Operator::REDUCTIONS.to_vec());
         let vars = prop::sample::subsequence(vec!["i", "j", "k"], 1..=2);
-        let reduce = (op, vars, inner).prop_map(|(op, vars, body)| {
+        let reduce = (op, any::<bool>(), vars, inner).prop_map(|(op, stored, vars, body)| {
             node(NodeKind::Reduce {
                 op,
+                stored,
                 vars: vars.into_iter().map(word).collect(),
                 body: Box::new(body),
             })
