@@ -79,7 +79,7 @@ fn taken_once(
 
 fn has_reduction(expr: &Expr) -> bool {
     match expr {
-        Expr::Literal(_) | Expr::Access(_) => false,
+        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => false,
         Expr::Cast(_, body) => has_reduction(body),
         Expr::Apply { args, .. } => args.iter().any(has_reduction),
         Expr::Reduce { .. } => true,
