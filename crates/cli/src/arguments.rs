@@ -105,6 +105,10 @@ pub(crate) struct ProblemArguments {
     /// Print how long each pass over the loops takes
     #[arg(long)]
     pub(crate) time_passes: bool,
+
+    /// Compute with floating-point numbers in the order of the source
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]
@@ -145,10 +149,6 @@ pub(crate) struct RunArguments {
     /// Compute the values this many times, for timing
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<String>,
-
-    /// Add floating-point numbers in the order of the source, as this version always does
-    #[arg(long)]
-    pub(crate) strict: bool,
 
     /// Print where the time went
     #[arg(long)]

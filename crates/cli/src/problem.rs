@@ -48,6 +48,7 @@ impl Problem {
             notation,
         };
         let schedule = arguments.schedule.as_deref();
+        problem.request.strict = arguments.strict;
         problem.request.schedule = schedule.map(|text| call.option_text("schedule", text));
         for pair in call.pairs("-f", "format", &arguments.formats)? {
             problem.set_format(call, &pair)?;

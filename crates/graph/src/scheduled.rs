@@ -266,6 +266,19 @@ impl Check<'_> {
                     })
                     .help(format!("store `{result}` as `dense`")));
             }
+            let is_workspace = self.concrete.tensors[access.tensor].role == TensorRole::Workspace;
+            let position = |var: &&IndexVar| self.concrete.positions_above(**var).is_some();
+            if let Some(var) = vars.iter().find(position).filter(|_| is_workspace) {
+                let name = &self.concrete.tensors[access.tensor].name;
+                let var_name = &self.concrete.vars[*var].name;
+                return Err(self
+                    .derived(code::WORKSPACE_MODES, *var, || {
+                        format!(
+                            "how many entries `{name}` needs is not known before positions `{var_name}` are"
+                        )
+                    })
+                    .help("precompute over the coordinates, and loop over positions inside"));
+            }
         }
         Ok(())
     }

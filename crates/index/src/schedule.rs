@@ -13,6 +13,7 @@
 //! | `mergeby(i, gallop)`             | leaps over coordinates that an intersection does not hold |
 //! | `assemble(A, Insert)`            | counts the entries of a result before inserting them     |
 //! | `precompute(EXPR, {j}, w)`       | collects a reduction of `EXPR` in a workspace `w(j)`     |
+//! | `precompute(FACTORS, {j}, w)`    | the same for some factors of what is reduced, the others multiplied later |
 //! | `precompute(EXPR, j, jw, w)`     | the same, the workspace being computed by loops over `jw` |
 //! | `fission(i)`                     | divides a loop around a `where` into one for each side   |
 //! | `loopfuse(i)`                    | makes one loop of those around the sides of a `where`    |
@@ -68,6 +69,7 @@ use sparsec_base::{Result, Source, Span};
 use sparsec_format::FormatSpec;
 
 pub(crate) use parse::parse_command;
+pub use precompute::{Factors, factors};
 
 use crate::concrete::{Clause, Concrete};
 use crate::function::UserFunction;
@@ -153,6 +155,17 @@ impl Schedule {
     pub fn apply(&self, concrete: &Concrete) -> Result<Concrete> {
         let apply = |concrete: Concrete, command: &Command| command.apply(&concrete);
         self.0.iter().try_fold(concrete.clone(), apply)
+    }
+}
+
+impl Command {
+    /// Whether the command leaves loops and accesses as they are, and says only how
+    /// they run or how the result is put together.
+    pub fn is_mark(&self) -> bool {
+        let Self::Clause { clause, .. } = self else {
+            return false;
+        };
+        clause.derives().is_none()
     }
 }
 

@@ -9,19 +9,20 @@ use sparsec_format::{Format, FormatSpec, Level, LevelKind, Widths};
 use sparsec_graph::lowerable::{collects, is_irregular};
 use sparsec_graph::{Formats, lowerable, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::schedule::Name;
+use sparsec_index::schedule::{Name, factors};
 use sparsec_index::{
-    Access, Command, Concrete, Expr, IndexVar, Schedule, TensorRole, TensorVar, WorkspaceKind,
+    Access, Command, Concrete, Expr, IndexVar, Operator, Schedule, TensorRole, TensorVar,
+    WorkspaceKind,
 };
 
-use crate::estimate::{self, Counts, Estimate, Use};
-use crate::search::{Conversion, Plan};
+use crate::estimate::{self, Estimate, Use};
+use crate::search::{Conversion, Facts, Plan};
 
 /// A statement being planned.
 #[derive(Clone)]
 pub(crate) struct Draft<'a> {
     given: &'a Formats,
-    counts: Counts<'a>,
+    facts: Facts<'a>,
     schedule: Schedule,
     pub(crate) concrete: Concrete,
     /// The formats of all tensors but workspaces.
@@ -36,10 +37,10 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(concrete: Concrete, given: &'a Formats, counts: Counts<'a>) -> Self {
+    pub(crate) fn new(concrete: Concrete, given: &'a Formats, facts: Facts<'a>) -> Self {
         Self {
             given,
-            counts,
+            facts,
             traffic: 0.0,
             foreign: 0.0,
             schedule: Schedule::default(),
@@ -58,6 +59,13 @@ impl<'a> Draft<'a> {
             .0
             .into_iter()
             .try_for_each(|command| self.command(command))
+    }
+
+    /// Applies commands one after the other.
+    pub(crate) fn commands(&mut self, commands: &[Command]) -> Result<()> {
+        commands
+            .iter()
+            .try_for_each(|command| self.command(command.clone()))
     }
 
     /// Applies a command and remembers it.
@@ -276,8 +284,9 @@ impl<'a> Draft<'a> {
         let workspace = self
             .concrete
             .fresh_name(if inside.is_empty() { "t" } else { "w" });
+        let collected = self.collected(reduce, rhs, &loops[..first]);
         let text = |kind: &str| {
-            let (expr, names) = (self.concrete.expr_text(rhs), names.join(", "));
+            let (expr, names) = (self.concrete.expr_text(&collected), names.join(", "));
             format!("precompute({expr}, {{{names}}}, {workspace}{kind})")
         };
         let (said, hashed) = (text(""), text(" : hashed"));
@@ -296,6 +305,41 @@ impl<'a> Draft<'a> {
             self.say(hashed)?;
         }
         Ok(())
+    }
+
+    /// What of a right side is collected in a workspace: factors that have one value
+    /// in each of the loops `outer` are multiplied behind the loops inside, where
+    /// that is the same. Of floats it is so up to rounding, if the factors are
+    /// finite; what is said to be infinite is left where it is.
+    ///
+    /// It pays where the loops inside go through dense arrays. Others wait for
+    /// memory, and would have to remember whether they found anything.
+    fn collected(&self, reduce: &Operator, rhs: &Expr, outer: &[IndexVar]) -> Expr {
+        let element = rhs.element(&self.concrete.tensors);
+        let rounds = element.is_float() || element.is_complex();
+        let bound = self.concrete.bound_in(outer);
+        let divided = factors(&self.concrete, reduce, rhs, &bound).filter(|factors| {
+            let is_finite = |factor: &Expr| {
+                let fill = factor.fill(&self.concrete.tensors, &self.concrete.vars);
+                fill.is_some_and(|fill| fill.to_c128().is_finite())
+            };
+            let reads_workspace = |factor: &Expr| {
+                let mut accesses = factor.accesses().into_iter();
+                accesses.any(|it| self.concrete.tensors[it.tensor].role == TensorRole::Workspace)
+            };
+            let is_dense = |factor: &Expr| {
+                let mut accesses = factor.accesses().into_iter();
+                accesses.all(|it| self.format(it.tensor).is_some_and(Format::is_all_dense))
+            };
+            let mut outside = factors.outside.iter();
+            outside.all(|it| (!rounds || is_finite(it)) && !reads_workspace(it))
+                && !(rounds && self.facts.strict)
+                && factors.inside.iter().all(is_dense)
+        });
+        match divided {
+            Some(factors) => factors.product(&factors.inside),
+            None => rhs.clone(),
+        }
     }
 
     /// What is asked of a workspace over `modes` that collects `rhs` in `loops`.
@@ -317,7 +361,7 @@ impl<'a> Draft<'a> {
         Estimate {
             concrete: &self.concrete,
             formats: &self.formats,
-            counts: self.counts,
+            counts: self.facts.counts,
             conversions: &self.conversions,
         }
     }

@@ -52,7 +52,7 @@ const CACHE_BYTES: f64 = (16u64 << 20) as f64;
 const MOST_BYTES: f64 = (16u64 << 30) as f64;
 
 /// How many entries the tensor of a name stores, where that is known.
-pub(crate) type Counts<'a> = &'a dyn Fn(&str) -> Option<u64>;
+pub type Counts<'a> = &'a dyn Fn(&str) -> Option<u64>;
 
 /// A statement with what is known of its operands.
 #[derive(Clone, Copy)]

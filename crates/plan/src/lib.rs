@@ -35,6 +35,7 @@ pub mod program;
 pub mod search;
 pub mod split;
 
+pub use estimate::Counts;
 pub use formats::default_result_format;
-pub use program::{ProgramPlan, plan_program};
-pub use search::{Conversion, Conversions, Plan, apply, plan};
+pub use program::{Asked, ProgramPlan, plan_program};
+pub use search::{Conversion, Conversions, Facts, Plan, complete, plan};

@@ -1,15 +1,16 @@
 //! Planning all statements of a program, and splitting those that no schedule
 //! makes lowerable ([`split`](crate::split)).
 
+use std::collections::BTreeSet;
+
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::Formats;
-use sparsec_index::{Program, Schedule, Statement};
+use sparsec_index::{Program, Schedule, Statement, concretize};
 
-use crate::estimate::Counts;
 use crate::formats::default_result_format;
 use crate::once::take_fills_once;
-use crate::search::{Conversions, Plan, apply, plan};
+use crate::search::{Conversions, Facts, Plan, complete, plan};
 use crate::split::{first_reduction, split};
 
 /// A program with a plan for each of its statements.
@@ -23,10 +24,22 @@ pub struct ProgramPlan {
     pub plans: Vec<Plan>,
 }
 
+/// What is asked of a plan, and what it has to go by.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The commands of the user; what they leave open is planned.
+    pub schedule: Option<&'a Schedule>,
+    /// How wide the index arrays of a result are to be.
+    pub widths: &'a dyn Fn(&Program, &Statement, &Format) -> Format,
+    /// What choices are made by.
+    pub facts: Facts<'a>,
+}
+
 /// Plans a program whose inputs all have formats. Results without one get
-/// that of [`default_result_format`]; `widths` then says how wide the index
-/// arrays of a result are to be. `counts` knows how many entries operands store,
-/// of which choices are made.
+/// that of [`default_result_format`].
+///
+/// A statement of the user that has to be split keeps the commands that name what
+/// is left in it; a part of it gets those that name what went there.
 ///
 /// # Errors
 /// Why a statement cannot be lowered, for the first that cannot; and `E0311`
@@ -34,10 +47,13 @@ pub struct ProgramPlan {
 pub fn plan_program(
     mut program: Program,
     mut formats: Formats,
-    schedule: Option<&Schedule>,
-    widths: &dyn Fn(&Program, &Statement, &Format) -> Format,
-    counts: Counts<'_>,
+    asked: Asked<'_>,
 ) -> Result<ProgramPlan> {
+    let Asked {
+        schedule,
+        widths,
+        facts,
+    } = asked;
     if schedule.is_some() && program.statements.len() > 1 {
         return Err(Diagnostic::new(
             code::ILLEGAL_COMMAND,
@@ -51,6 +67,9 @@ pub fn plan_program(
         .help("compile each statement with a schedule of its own"));
     }
     let mut plans = Vec::new();
+    // Which commands some part of the statement had a use for, and why it was split.
+    let mut used = BTreeSet::new();
+    let mut first_error: Option<Diagnostic> = None;
     while plans.len() < program.statements.len() {
         let number = plans.len();
         let written = program.statements[number].rhs.clone();
@@ -70,13 +89,30 @@ pub fn plan_program(
             formats.set_native(result, nearest);
         }
         if let Some(schedule) = schedule {
-            let planned = apply(&program, number, &formats, schedule);
-            plans.push(planned.or_else(|error| {
+            let is_whole = program.statements.len() == 1;
+            let fitting = match is_whole {
+                true => schedule.clone(),
+                false => fitting(&program, number, schedule, &mut used),
+            };
+            let planned = complete(&program, number, &formats, &fitting, facts);
+            let planned = planned.or_else(|error| {
                 // One that is not ours may be for the statement as it is written.
                 program.statements[number].rhs = written;
-                apply(&program, number, &formats, schedule).map_err(|_| error)
-            })?);
-            continue;
+                complete(&program, number, &formats, &fitting, facts).map_err(|_| error)
+            });
+            match planned {
+                Ok(plan) => {
+                    plans.push(plan);
+                    continue;
+                }
+                Err(error) if !may_split(&error) => return Err(error),
+                Err(error) => {
+                    used.clear();
+                    let error = first_error.get_or_insert(error).clone();
+                    split(&mut program, number, &mut formats).ok_or(error)?;
+                    continue;
+                }
+            }
         }
         // A temporary costs what it holds, a conversion sorts an operand: a
         // reduction gets a statement of its own before operands are converted.
@@ -84,15 +120,51 @@ pub fn plan_program(
             Some(_) => Conversions::None,
             None => Conversions::Any,
         };
-        let planned = plan(&program, number, &formats, conversions, counts);
+        let planned = plan(&program, number, &formats, conversions, facts);
         match planned {
             Ok(plan) => plans.push(plan),
             Err(error) => split(&mut program, number, &mut formats).ok_or(error)?,
         }
+    }
+    if let (Some(schedule), Some(error)) = (schedule, first_error)
+        && used.len() < schedule.0.len()
+    {
+        return Err(error);
     }
     Ok(ProgramPlan {
         program,
         formats,
         plans,
     })
+}
+
+/// Whether a statement that cannot be planned for this reason might be in parts.
+fn may_split(error: &Diagnostic) -> bool {
+    [
+        code::MERGE_TOO_LARGE,
+        code::LOOP_ORDER,
+        code::RESULT_ORDER,
+        code::WORKSPACE_MODES,
+        code::SPARSE_REDUCTION,
+    ]
+    .contains(&error.code())
+}
+
+/// The commands that can be applied to a part of a statement, in their order.
+fn fitting(
+    program: &Program,
+    number: usize,
+    schedule: &Schedule,
+    used: &mut BTreeSet<usize>,
+) -> Schedule {
+    let mut concrete = concretize(program, number);
+    let mut fitting = Schedule::default();
+    for (at, command) in schedule.0.iter().enumerate() {
+        if let Ok(applied) = command.apply(&concrete) {
+            concrete = applied;
+            fitting.0.push(command.clone());
+            used.insert(at);
+        }
+    }
+    fitting
 }

@@ -9,7 +9,9 @@
 use sparsec_base::{Result, code};
 use sparsec_format::Format;
 use sparsec_graph::{Formats, path};
-use sparsec_index::{Access, Concrete, IndexVar, Program, Schedule, TensorVar, concretize};
+use sparsec_index::{
+    Access, Command, Concrete, IndexVar, Program, Schedule, TensorVar, concretize,
+};
 
 use crate::cost::{Cost, cost};
 use crate::draft::{Draft, reordered, walked};
@@ -63,6 +65,15 @@ pub enum Conversions {
     Any,
 }
 
+/// What a plan has to go by, beside the statement and its formats.
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    /// How many entries the tensor of a name stores, where that is known.
+    pub counts: Counts<'a>,
+    /// Whether floating-point numbers are computed with in the order of the source.
+    pub strict: bool,
+}
+
 /// Plans statement `number` of a program whose tensors all have formats.
 ///
 /// # Errors
@@ -72,25 +83,85 @@ pub fn plan(
     number: usize,
     formats: &Formats,
     conversions: Conversions,
-    counts: Counts<'_>,
+    facts: Facts<'_>,
 ) -> Result<Plan> {
-    let naive = concretize(program, number);
+    let naive = Draft::new(concretize(program, number), formats, facts);
+    best(&naive, conversions, Asked::default())
+}
+
+/// Plans a statement that a user has given commands for.
+///
+/// ```text
+/// split(i, i0, i1, 32)     is kept as it is, if that can be lowered; else it is
+///                            followed by what is missing, or follows that
+/// precompute(…, {j}, w)    needs loops in another order, which is planned first
+/// parallelize(i, …)        says nothing of loops, which are planned first
+/// ```
+///
+/// # Errors
+/// `E0310` and `E0311` for commands that do not fit, and why the statement
+/// they lead to cannot be lowered, whatever is done beside.
+pub fn complete(
+    program: &Program,
+    number: usize,
+    formats: &Formats,
+    schedule: &Schedule,
+    facts: Facts<'_>,
+) -> Result<Plan> {
+    let naive = Draft::new(concretize(program, number), formats, facts);
+    let commands = &schedule.0[..];
+    let search = |asked| best(&naive, Conversions::Any, asked);
+    let last = Asked {
+        last: commands,
+        ..Asked::default()
+    };
+    let mut scheduled = naive.clone();
+    if let Err(error) = scheduled.commands(commands) {
+        // Loops in another order may be what the commands need.
+        let amid = Asked {
+            amid: commands,
+            ..Asked::default()
+        };
+        return match error.code() == code::ILLEGAL_COMMAND {
+            true => search(amid).map_err(|_| error),
+            false => Err(error),
+        };
+    }
+    if commands.iter().all(Command::is_mark)
+        && let Ok(plan) = search(last.clone())
+    {
+        return Ok(plan);
+    }
+    let mut whole = scheduled.clone();
+    whole.convert_foreign()?;
+    let error = match whole.finish() {
+        Ok(plan) => return Ok(plan),
+        Err(error) => error,
+    };
+    let asked = Asked {
+        ordered: said_order(commands, &scheduled.concrete),
+        ..Asked::default()
+    };
+    let followed = Search::new(scheduled, asked).run(Conversions::Any);
+    followed
+        .map(|(_, plan)| plan)
+        .or_else(|_| search(last))
+        .map_err(|_| error)
+}
+
+/// The best plan of what alternatives there are to begin with.
+fn best(naive: &Draft<'_>, conversions: Conversions, asked: Asked<'_>) -> Result<Plan> {
     let mut best: Option<(Cost, Plan)> = None;
     let mut last_error = None;
-    for commands in levels::alternatives(&naive, formats) {
-        let mut start = Draft::new(naive.clone(), formats, counts);
+    for commands in levels::alternatives(&naive.concrete, &naive.formats) {
+        let mut start = naive.clone();
         if !commands
             .into_iter()
             .all(|command| start.say(command).is_ok())
         {
             continue;
         }
-        let search = Search::new(start);
-        let most = match conversions {
-            Conversions::None => 0,
-            Conversions::Any => search.convertible.len(),
-        };
-        match search.run(most) {
+        match Search::new(start, asked.clone()).run(conversions) {
             Ok((cost, plan)) => {
                 if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                     best = Some((cost, plan));
@@ -105,27 +176,36 @@ pub fn plan(
     }
 }
 
-/// Applies the commands of a user to a naive statement.
-///
-/// # Errors
-/// `E0310` and `E0311` for commands that do not fit, and why the statement
-/// they lead to cannot be lowered.
-pub fn apply(
-    program: &Program,
-    number: usize,
-    formats: &Formats,
-    schedule: &Schedule,
-) -> Result<Plan> {
-    let mut draft = Draft::new(concretize(program, number), formats, &|_| None);
-    for command in &schedule.0 {
-        draft.command(command.clone())?;
-    }
-    draft.convert_foreign()?;
-    draft.finish()
+/// What a user asks of a plan.
+#[derive(Clone, Default)]
+struct Asked<'a> {
+    /// Commands that come once loops are ordered.
+    amid: &'a [Command],
+    /// Commands that come last.
+    last: &'a [Command],
+    /// Pairs of loops whose order commands have said.
+    ordered: Vec<(IndexVar, IndexVar)>,
+}
+
+/// The loops that commands name, each before the next in the statement that they
+/// lead to.
+fn said_order(commands: &[Command], scheduled: &Concrete) -> Vec<(IndexVar, IndexVar)> {
+    let is_said = |var: &IndexVar| {
+        let name = &scheduled.vars[*var].name;
+        let reordered = commands.iter().any(|command| match command {
+            Command::Reorder { vars } => vars.iter().any(|said| said.word.text == *name),
+            _ => false,
+        });
+        reordered || scheduled.made_by(*var).is_some()
+    };
+    let loops = scheduled.stmt.loops().into_iter();
+    let said: Vec<IndexVar> = loops.filter(is_said).collect();
+    said.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
 struct Search<'a> {
     start: Draft<'a>,
+    asked: Asked<'a>,
     vars: Vec<IndexVar>,
     /// Accesses with walked levels.
     operands: Vec<Access>,
@@ -135,7 +215,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(start: Draft<'a>) -> Self {
+    fn new(start: Draft<'a>, asked: Asked<'a>) -> Self {
         let operands = sparse_operands(&start.concrete, &start.formats);
         let may_be_converted = |at: &usize| !start.is_view(operands[*at].tensor);
         Self {
@@ -143,12 +223,17 @@ impl<'a> Search<'a> {
             convertible: (0..operands.len()).filter(may_be_converted).collect(),
             operands,
             start,
+            asked,
         }
     }
 
     /// The best plan, with its cost and that of converting what kernels do not
     /// walk.
-    fn run(&self, most_converted: usize) -> Result<(Cost, Plan)> {
+    fn run(&self, conversions: Conversions) -> Result<(Cost, Plan)> {
+        let most_converted = match conversions {
+            Conversions::None => 0,
+            Conversions::Any => self.convertible.len(),
+        };
         let mut first_error = None;
         let few = (0..=most_converted).filter(|n| *n <= MAX_CHOSEN);
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
@@ -199,6 +284,7 @@ impl<'a> Search<'a> {
             .filter(|(number, _)| !converted.contains(number));
         kept.flat_map(|(_, access)| path::edges(access, walked(&self.start.formats, access)))
             .map(|edge| (edge.before, edge.after))
+            .chain(self.asked.ordered.iter().copied())
             .collect()
     }
 
@@ -213,7 +299,9 @@ impl<'a> Search<'a> {
         }
         draft.convert_foreign()?;
         draft.reorder(order)?;
+        draft.commands(self.asked.amid)?;
         draft.add_temporaries()?;
+        draft.commands(self.asked.last)?;
         Ok((draft.traffic as u64, draft.foreign as u64, draft.finish()?))
     }
 }

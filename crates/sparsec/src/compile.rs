@@ -11,7 +11,7 @@ use sparsec_format::Format;
 use sparsec_graph::Formats;
 use sparsec_index::{Notation, Program, Schedule, Statement, TensorRole, TensorVar};
 use sparsec_loop::{Function, passes};
-use sparsec_plan::{Plan, plan_program};
+use sparsec_plan::{Asked, Facts, Plan, plan_program};
 
 use sparsec_tensor::Tensor;
 
@@ -115,9 +115,14 @@ pub(crate) fn compile_for(
     let planned = plan_program(
         program.clone(),
         formats,
-        schedule.as_ref(),
-        &widths,
-        &|name| inputs.get(name).map(|tensor| tensor.n_stored() as u64),
+        Asked {
+            schedule: schedule.as_ref(),
+            widths: &widths,
+            facts: Facts {
+                counts: &|name| inputs.get(name).map(|tensor| tensor.n_stored() as u64),
+                strict: request.strict,
+            },
+        },
     )?;
     let mut statements = Vec::new();
     for plan in planned.plans {

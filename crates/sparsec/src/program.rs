@@ -132,7 +132,27 @@ impl Program {
         self
     }
 
-    /// Replaces what planning would choose by the commands of a schedule.
+    /// Computes with floating-point numbers in the order in which the program has
+    /// them. Otherwise a factor that a sum does not depend on may be multiplied
+    /// after it, which is the same up to rounding as long as it is finite.
+    ///
+    /// ```
+    /// use sparsec::{Program, Session, Stage};
+    /// let program = Program::parse("y(i) = s * A(i,j) * x(j)")?.format("A", "dense")?;
+    /// let session = Session::interpreter();
+    /// let commands = |program: &Program| session.plan(program)?.emit(&Stage::Schedule);
+    /// assert!(commands(&program)?.contains("precompute(A(i,j) * x(j), {}, t)"));
+    /// let program = program.strict();
+    /// assert!(commands(&program)?.contains("precompute(s * A(i,j) * x(j), {}, t)"));
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
+    pub fn strict(mut self) -> Self {
+        self.request.strict = true;
+        self
+    }
+
+    /// Replaces what planning would choose by the commands of a schedule; what they
+    /// leave open is planned.
     ///
     /// # Errors
     /// The code of what is wrong with the text; what cannot be applied is

@@ -25,8 +25,12 @@ pub struct Request {
     pub tensors: BTreeMap<String, TensorSpec>,
     /// Extents of index variables, by name.
     pub extents: BTreeMap<String, u64>,
-    /// Commands to use in place of those that planning would choose.
+    /// Commands to use in place of those that planning would choose; what they
+    /// leave open is planned.
     pub schedule: Option<Source>,
+    /// Whether floating-point numbers are computed with in the order in which the
+    /// expression has them.
+    pub strict: bool,
 }
 
 /// What is known of one tensor.
@@ -56,6 +60,7 @@ impl Request {
             tensors: BTreeMap::new(),
             extents: BTreeMap::new(),
             schedule: None,
+            strict: false,
         }
     }
 

@@ -31,6 +31,20 @@ impl Operator {
         }
     }
 
+    /// Whether `a op (b sum c)` is `(a op b) sum (a op c)`, rounding of floats and
+    /// numbers that are not finite apart, and what `sum` begins with annihilates; and
+    /// whether factors of `op` may change places.
+    pub fn distributes_over(&self, sum: &Self, element: ElementType) -> bool {
+        match (self, sum) {
+            (Self::Mul, Self::Add) => element != ElementType::Bool,
+            // Sums of integers wrap, and then are in another order.
+            (Self::Add, Self::Min | Self::Max) => element.is_float(),
+            (Self::Min, Self::Max) | (Self::Max, Self::Min) => true,
+            (Self::And, Self::Or) | (Self::Or, Self::And) => true,
+            _ => false,
+        }
+    }
+
     /// Whether `a op a` is `a`.
     pub fn is_idempotent(&self, element: ElementType) -> bool {
         match self {

@@ -84,6 +84,18 @@ pub(super) fn apply(
             })
         })
     });
+    // Positions are those of what is read.
+    for placed in &mut converted.clauses {
+        if let Clause::Pos {
+            tensor: walked,
+            indices,
+            ..
+        } = &mut placed.clause
+            && chosen(&Access::plain(*walked, indices, data.span))
+        {
+            *walked = copy;
+        }
+    }
     Ok(converted)
 }
 

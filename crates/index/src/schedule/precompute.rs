@@ -11,6 +11,7 @@
 //! ```
 //!
 //! Temporaries that the reduced expression reads stay with it, in the producer.
+//! `EXPR` may be some factors of what is reduced: see [`factor`].
 //!
 //! If `EXPR` is what a scalar workspace collects, the `where` is lifted out of
 //! the innermost loops around it, and these become modes of the workspace:
@@ -20,7 +21,7 @@
 //!   C(i,j) = D(i,j) + t,                    forall j: C(i,j) = D(i,j) + w(j),
 //!   forall k: t += A(i,k) * B(k,j))         forall k: forall j: w(j) += A(i,k) * B(k,j))
 //! ```
-
+//!
 //! If `EXPR` is any other part of a right side, it is computed for all of the
 //! innermost loops first, whatever becomes of it:
 //!
@@ -33,9 +34,12 @@
 //! `precompute(EXPR, j, jw, w)` gives the loops of the producer names of their
 //! own: `forall jw: w(jw) += A(i,jw) * x(jw)`.
 
+mod factor;
 mod part;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+
+pub use factor::{Factors, factors};
 
 use super::Name;
 use super::apply::{distinct_vars, illegal, new_vars};
@@ -211,11 +215,19 @@ impl Rewrite<'_> {
                 Stmt::Where { consumer, .. } => inner = consumer,
                 Stmt::Assign {
                     lhs,
-                    reduce: Some(_),
+                    reduce: Some(reduce),
                     rhs,
-                } if self.is_expr(rhs) => {
+                } => {
+                    let factors = match self.is_expr(rhs) {
+                        true => None,
+                        false => Some(self.some_factors(reduce, rhs)?),
+                    };
                     let lhs = lhs.clone();
-                    return Some(Reduction { loops, lhs });
+                    return Some(Reduction {
+                        loops,
+                        lhs,
+                        factors,
+                    });
                 }
                 _ => return None,
             }
@@ -260,16 +272,33 @@ impl Rewrite<'_> {
             let why = "a fused loop reduces it and names entries of the left side at once";
             return Some(Err(self.illegal(why)));
         }
+        if let Some(factors) = &reduction.factors
+            && !self.may_leave(&factors.outside, &bound, inner)
+        {
+            let why =
+                "what is left of the product differs from one value that is collected to the next";
+            return Some(Err(self.illegal(why)));
+        }
         let data = &self.concrete.tensors[lhs.tensor];
         let access = self.new_workspace(data.element, data.fill);
+        let (collected, rhs) = match &reduction.factors {
+            None => (None, Expr::Access(access.clone())),
+            Some(factors) => {
+                let mut outside = factors.outside.clone();
+                outside.push(Expr::Access(access.clone()));
+                let inside = factors.product(&factors.inside);
+                (Some(inside), factors.product(&outside))
+            }
+        };
         let consumer = Stmt::Assign {
             lhs: lhs.clone(),
             reduce: None,
-            rhs: Expr::Access(access.clone()),
+            rhs,
         };
+        let producer = assigned_to(inner, &access, collected.as_ref()).in_loops(reducing);
         let both = Stmt::Where {
             consumer: Box::new(consumer.in_loops(&self.vars)),
-            producer: Box::new(self.renamed(&assigned_to(inner, &access).in_loops(reducing))),
+            producer: Box::new(self.renamed(&producer)),
         };
         Some(Ok(both.in_loops(outer)))
     }
@@ -398,20 +427,21 @@ impl Rewrite<'_> {
     }
 }
 
-/// `stmt` with another left side of the assignment that it comes down to.
-fn assigned_to(stmt: &Stmt, access: &Access) -> Stmt {
+/// `stmt` with another left side of the assignment that it comes down to, and
+/// another right side if there is one.
+fn assigned_to(stmt: &Stmt, access: &Access, value: Option<&Expr>) -> Stmt {
     match stmt {
         Stmt::Assign { reduce, rhs, .. } => Stmt::Assign {
             lhs: access.clone(),
             reduce: reduce.clone(),
-            rhs: rhs.clone(),
+            rhs: value.unwrap_or(rhs).clone(),
         },
         Stmt::Forall { var, body } => Stmt::Forall {
             var: *var,
-            body: Box::new(assigned_to(body, access)),
+            body: Box::new(assigned_to(body, access, value)),
         },
         Stmt::Where { consumer, producer } => Stmt::Where {
-            consumer: Box::new(assigned_to(consumer, access)),
+            consumer: Box::new(assigned_to(consumer, access, value)),
             producer: producer.clone(),
         },
         Stmt::Sequence(_) => unreachable!("a reduction is no sequence"),
@@ -422,6 +452,8 @@ fn assigned_to(stmt: &Stmt, access: &Access) -> Stmt {
 struct Reduction {
     loops: Vec<IndexVar>,
     lhs: Access,
+    /// The product that it reduces, where the expression is a part of that.
+    factors: Option<Factors>,
 }
 
 /// The producer of a scalar workspace, and what reads it.

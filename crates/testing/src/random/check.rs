@@ -1,6 +1,6 @@
 //! One program on every engine, against the oracle.
 
-use sparsec::index::{Command, Program, WorkspaceKind, concretize};
+use sparsec::index::{Command, Program, Schedule, WorkspaceKind, concretize};
 use sparsec::{
     Backend, Compiled, Inputs, Options, Outcome, Request, Session, Source, Tensor, UserFunction,
     compile, reference,
@@ -105,7 +105,8 @@ pub(crate) fn check(
     check_rescheduled(case, &compiled, engines, as_c, tally)
 }
 
-/// Runs a program of one statement once more, by a plan that is changed.
+/// Runs a program of one statement once more by a plan that is changed, and by
+/// commands alone, which planning completes.
 fn check_rescheduled(
     case: &Case,
     planned: &Compiled,
@@ -122,11 +123,23 @@ fn check_rescheduled(
         return Err("the plan does not replay".to_owned());
     };
     let result = plan.formats.of(plan.concrete.result);
-    let Some(schedule) = reschedule(&plan.schedule, &start, result, &case.steps) else {
-        return Ok(());
-    };
+    let changed = reschedule(&plan.schedule, &start, result, &case.steps);
+    let alone = reschedule(&Schedule::default(), &naive, result, &case.steps);
+    for schedule in [changed, alone].into_iter().flatten() {
+        check_scheduled(case, &schedule, engines, as_c, tally)?;
+    }
+    Ok(())
+}
+
+fn check_scheduled(
+    case: &Case,
+    schedule: &str,
+    engines: &Engines,
+    as_c: bool,
+    tally: &mut Tally,
+) -> Result<(), String> {
     let (mut request, inputs) = case.request(&engines.functions);
-    request.schedule = Some(Source::new("schedule", schedule.as_str()));
+    request.schedule = Some(Source::new("schedule", schedule));
     let fail = |why: String| format!("scheduled by\n{schedule}\n{why}");
     let compiled = match compile(&request, &inputs) {
         Ok(compiled) => compiled,
