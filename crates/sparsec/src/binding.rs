@@ -22,6 +22,7 @@ use sparsec_runtime::MemoryLimit;
 use sparsec_tensor::Tensor;
 
 use crate::extents::{self, Extents};
+use crate::kept::Kept;
 use crate::kernel::{Kernel, Variant};
 use crate::launch::{Run, has_structure_of};
 use crate::request::{Operands, check_tensor};
@@ -33,6 +34,8 @@ use crate::session::Timings;
 pub struct Binding<'a> {
     kernel: Kernel,
     operands: BTreeMap<String, &'a Tensor>,
+    /// Copies of the operands in other formats.
+    kept: Arc<Kept>,
 }
 
 impl<'a> Binding<'a> {
@@ -40,6 +43,7 @@ impl<'a> Binding<'a> {
         Self {
             kernel,
             operands: BTreeMap::new(),
+            kept: Arc::default(),
         }
     }
 
@@ -50,6 +54,7 @@ impl<'a> Binding<'a> {
     pub fn bind(mut self, name: &str, tensor: &'a Tensor) -> Result<Self> {
         check_operand(&self.kernel, name, tensor)?;
         self.operands.insert(name.to_owned(), tensor);
+        self.kept = Arc::default();
         Ok(self)
     }
 
@@ -84,7 +89,13 @@ impl<'a> Binding<'a> {
         let (variant, extents) = self.prepare()?;
         let mut results = Vec::new();
         let operands = self.named();
-        let run = Run::new(&variant.compiled, &extents, &operands, self.memory())?;
+        let run = Run::new(
+            &variant.compiled,
+            &extents,
+            &operands,
+            self.memory(),
+            &self.kept,
+        )?;
         for number in 0..variant.compiled.statements.len() {
             let parts = variant.parts(self.kernel.session(), number, true)?;
             results.push(run.assemble(number, parts, &results)?);
@@ -102,7 +113,13 @@ impl<'a> Binding<'a> {
         let (variant, extents) = self.prepare()?;
         let mut results = Vec::new();
         let operands = self.named();
-        let run = Run::new(&variant.compiled, &extents, &operands, self.memory())?;
+        let run = Run::new(
+            &variant.compiled,
+            &extents,
+            &operands,
+            self.memory(),
+            &self.kept,
+        )?;
         let mut timings = Timings::default();
         for number in 0..variant.compiled.statements.len() {
             let parts = variant.parts(self.kernel.session(), number, false)?;
@@ -193,7 +210,9 @@ impl Assembled<'_> {
         operands: impl IntoIterator<Item = (&'b str, &'b Tensor)>,
     ) -> Result<&Tensor> {
         let mut named = self.binding.named();
+        let mut others = false;
         for (name, tensor) in operands {
+            others = true;
             check_operand(&self.binding.kernel, name, tensor)?;
             let assembled_for = self.binding.operands[name];
             if !has_structure_of(tensor, assembled_for) {
@@ -202,7 +221,13 @@ impl Assembled<'_> {
             named.insert(name, tensor);
         }
         let compiled = &self.variant.compiled;
-        let run = Run::new(compiled, &self.extents, &named, self.binding.memory())?;
+        // Copies are of the operands that are bound.
+        let own = Kept::default();
+        let kept = match others {
+            true => &own,
+            false => &*self.binding.kept,
+        };
+        let run = Run::new(compiled, &self.extents, &named, self.binding.memory(), kept)?;
         let mut same = true;
         for number in 0..self.results.len() {
             let parts = self
@@ -305,4 +330,40 @@ fn other_structure(name: &str) -> Diagnostic {
         format!("`{name}` does not store entries at the places that were assembled for"),
     )
     .help("bind it to the kernel and assemble again")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Program, Session, Tensor};
+
+    /// Both statements, and all runs, read one copy of `A` by columns.
+    #[test]
+    fn operands_are_converted_once() {
+        let matrix = |entries: &[([u64; 2], f64)]| {
+            let mut builder = Tensor::builder("csr", &[2, 2]).unwrap();
+            builder.extend(entries.iter().copied());
+            builder.build().unwrap()
+        };
+        let (a, b) = (
+            matrix(&[([0, 1], 2.0), ([1, 0], 3.0)]),
+            matrix(&[([0, 0], 1.0), ([0, 1], 5.0)]),
+        );
+        let program = Program::parse("C(i,j) = A(j,i) + B(i,j); D(i,j) = A(j,i) * B(i,j)").unwrap();
+        let program = program
+            .format("C", "csr")
+            .unwrap()
+            .format("D", "csr")
+            .unwrap();
+        let kernel = Session::interpreter().plan(&program).unwrap();
+        let bound = kernel.bind("A", &a).unwrap().bind("B", &b).unwrap();
+        for _ in 0..3 {
+            let product = bound.evaluate().unwrap();
+            assert_eq!(product.values::<f64>(), Some(&[15.0][..]));
+            assert_eq!(bound.kept.n_made(), 1);
+        }
+        // Another operand is another copy.
+        let other = bound.bind("A", &b).unwrap();
+        assert_eq!(other.evaluate().unwrap().values::<f64>(), Some(&[1.0][..]));
+        assert_eq!(other.kept.n_made(), 1);
+    }
 }

@@ -28,6 +28,7 @@ use sparsec_tensor::{Array, PackOptions, Tensor};
 
 use crate::compile::{Compiled, CompiledStatement};
 use crate::extents::Extents;
+use crate::kept::Kept;
 use crate::memory;
 use crate::request::Operands;
 use crate::session::Timings;
@@ -51,6 +52,22 @@ pub(crate) struct Run<'a> {
     extents: &'a Extents,
     operands: BTreeMap<&'a str, Cow<'a, Tensor>>,
     memory: MemoryLimit,
+    /// Copies of operands.
+    kept: &'a Kept,
+    /// Copies of results.
+    of_results: Kept,
+}
+
+/// What kernels read in other formats, by name.
+type Converted = BTreeMap<String, Copied>;
+
+/// A tensor in another format.
+struct Copied {
+    /// What it is a copy of, and its format.
+    name: String,
+    /// Whether it is one of an operand, rather than of a result.
+    is_operand: bool,
+    tensor: Arc<Tensor>,
 }
 
 impl<'a> Run<'a> {
@@ -64,6 +81,7 @@ impl<'a> Run<'a> {
         extents: &'a Extents,
         given: &Operands<'a>,
         memory: MemoryLimit,
+        kept: &'a Kept,
     ) -> Result<Self> {
         memory::check(compiled, extents, memory)?;
         let mut operands = BTreeMap::new();
@@ -95,6 +113,8 @@ impl<'a> Run<'a> {
             extents,
             operands,
             memory,
+            kept,
+            of_results: Kept::default(),
         })
     }
 
@@ -274,7 +294,7 @@ impl<'a> Run<'a> {
         number: usize,
         kernel: &Kernel,
         results: &[Tensor],
-        converted: &BTreeMap<String, Tensor>,
+        converted: &Converted,
         result: KernelArgument<'_>,
     ) -> Result<()> {
         let mut result = Some(result);
@@ -290,6 +310,7 @@ impl<'a> Run<'a> {
                 Role::In => KernelArgument::In(
                     converted
                         .get(name)
+                        .map(|copy| &*copy.tensor)
                         .or_else(|| self.find(name, results))
                         .expect("every operand was looked up"),
                 ),
@@ -312,28 +333,44 @@ impl<'a> Run<'a> {
     }
 
     /// The operands that statement `number` reads in another format, converted.
-    fn conversions(&self, number: usize, results: &[Tensor]) -> Result<BTreeMap<String, Tensor>> {
+    fn conversions(&self, number: usize, results: &[Tensor]) -> Result<Converted> {
         let statement: &CompiledStatement = &self.compiled.statements[number];
         let tensors = &statement.plan.concrete.tensors;
-        let mut all: BTreeMap<String, Tensor> = BTreeMap::new();
-        let all_conversions = statement.plan.conversions.iter();
-        let conversions: Vec<&Conversion> = all_conversions.filter(|it| !it.is_view).collect();
-        for (number, conversion) in conversions.iter().enumerate() {
-            let same = conversions[..number].iter().find(|before| {
-                before.from == conversion.from && before.format == conversion.format
-            });
-            let to = match same.map(|before| &all[&tensors[before.to].name]) {
-                Some(done) => done.try_clone()?,
+        let mut all = Converted::new();
+        let conversions = statement.plan.conversions.iter();
+        for conversion in conversions.filter(|conversion| !conversion.is_view) {
+            let name = &tensors[conversion.from].name;
+            let (of, is_operand, from) = match all.get(name) {
+                Some(copy) => (copy.name.clone(), copy.is_operand, &*copy.tensor),
                 None => {
-                    let name = &tensors[conversion.from].name;
-                    let from = all.get(name).or_else(|| self.find(name, results));
-                    let from = from.expect("every operand was looked up");
-                    repacked(from, &conversion.format)?
+                    let from = self.find(name, results);
+                    let is_operand = self.operands.contains_key(name.as_str());
+                    (
+                        name.clone(),
+                        is_operand,
+                        from.expect("every operand was looked up"),
+                    )
                 }
             };
-            all.insert(tensors[conversion.to].name.clone(), to);
+            let kept = match is_operand {
+                true => self.kept,
+                false => &self.of_results,
+            };
+            let name = format!("{of} as {}", conversion.format);
+            let tensor = kept.find(&name, || repacked(from, &conversion.format))?;
+            let copy = Copied {
+                name,
+                is_operand,
+                tensor,
+            };
+            all.insert(tensors[conversion.to].name.clone(), copy);
         }
         Ok(all)
+    }
+
+    /// How many copies of operands and results there are in other formats.
+    pub(crate) fn n_converted(&self) -> usize {
+        self.kept.n_made() + self.of_results.n_made()
     }
 }
 

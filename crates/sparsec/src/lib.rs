@@ -161,6 +161,7 @@ pub mod binding;
 pub mod compile;
 pub mod einsum;
 pub mod evaluate;
+mod kept;
 pub mod kernel;
 pub mod program;
 pub mod request;

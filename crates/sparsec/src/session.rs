@@ -14,6 +14,7 @@ use sparsec_tensor::Tensor;
 
 use crate::compile::{Compiled, operands};
 use crate::extents;
+use crate::kept::Kept;
 use crate::kernel::Plans;
 use crate::launch::{Parts, Run};
 use crate::request::Inputs;
@@ -111,6 +112,8 @@ pub struct Outcome {
 pub struct Timings {
     /// Converting operands to the formats that kernels read.
     pub convert: Duration,
+    /// How many copies of operands that made.
+    pub n_converted: usize,
     /// Making kernels ready.
     pub compile: Duration,
     /// Where each kernel came from.
@@ -182,11 +185,13 @@ impl Session {
         let mut timings = Timings::default();
         let extents = extents::known(&compiled.program);
         let started = Instant::now();
+        let kept = Kept::default();
         let run = Run::new(
             compiled,
             &extents,
             &operands(inputs.borrow()),
             self.inner.options.memory,
+            &kept,
         )?;
         timings.convert += started.elapsed();
         let mut results = Vec::new();
@@ -198,6 +203,7 @@ impl Session {
             let repeat = self.inner.options.repeat;
             results.push(run.evaluate(number, &parts, &results, repeat, &mut timings)?);
         }
+        timings.n_converted = run.n_converted();
         let named = compiled.named(results);
         Ok(Outcome {
             tensors: named.last,

@@ -45,7 +45,7 @@ impl Clock {
         let mut rows = vec![
             ("read", self.read.0.unwrap_or_default(), String::new()),
             ("plan", self.plan.0.unwrap_or_default(), String::new()),
-            ("convert", timings.convert, String::new()),
+            ("convert", timings.convert, copies(timings.n_converted)),
             ("compile", timings.compile, origins(&timings.origins)),
             ("assemble", timings.assemble, String::new()),
             ("compute", best(&timings.compute, repeat), remark),
@@ -128,6 +128,15 @@ pub(super) fn scalar_value(scalar: Scalar) -> Value {
         _ if scalar.element().is_integer() => json!(scalar.to_f64() as i64),
         _ if scalar.element().is_float() && scalar.to_f64().is_finite() => json!(scalar.to_f64()),
         _ => json!(scalar.to_string()),
+    }
+}
+
+/// How many copies of operands were made.
+fn copies(n: usize) -> String {
+    match n {
+        0 => String::new(),
+        1 => "1 copy".to_owned(),
+        n => format!("{n} copies"),
     }
 }
 

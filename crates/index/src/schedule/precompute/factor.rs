@@ -58,10 +58,7 @@ pub fn factors(
     bound: &[IndexVar],
 ) -> Option<Factors> {
     let (op, all) = product(concrete, reduce, rhs)?;
-    let is_bound = |factor: &Expr| {
-        let mut accesses = factor.accesses().into_iter();
-        accesses.all(|access| access.vars().iter().all(|var| bound.contains(var)))
-    };
+    let is_bound = |factor: &Expr| factor.vars().iter().all(|var| bound.contains(var));
     let (outside, inside): (Vec<&Expr>, Vec<&Expr>) = all.iter().partition(|it| is_bound(it));
     let is_divided = !outside.is_empty() && !inside.is_empty();
     is_divided.then(|| Factors {
@@ -141,8 +138,9 @@ impl Rewrite<'_> {
                 made.extend(producer.temporaries());
             }
         });
-        factors.iter().flat_map(Expr::accesses).all(|access| {
-            !made.contains(&access.tensor) && access.vars().iter().all(|var| bound.contains(var))
-        })
+        let mut accesses = factors.iter().flat_map(Expr::accesses);
+        let mut vars = factors.iter().flat_map(Expr::vars);
+        accesses.all(|access| !made.contains(&access.tensor))
+            && vars.all(|var| bound.contains(&var))
     }
 }
