@@ -22,7 +22,6 @@ use sparsec_format::level::Part;
 use sparsec_format::{Format, Level};
 use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
-use sparsec_plan::Conversion;
 use sparsec_runtime::{Kernel, KernelArgument, MemoryLimit, Origin, OutputTensor};
 use sparsec_tensor::{Array, PackOptions, Tensor};
 
