@@ -32,11 +32,15 @@ pub enum Stage {
     LoopAfter(String),
     /// C.
     C,
+    /// What Cranelift makes machine code from.
+    Clif,
+    /// The machine code that is made in memory, of this processor.
+    Assembly,
 }
 
 impl Stage {
     /// Every stage with what it shows, as `--emit` takes it.
-    pub const NAMES: [(&'static str, &'static str); 9] = [
+    pub const NAMES: [(&'static str, &'static str); 11] = [
         (
             "index",
             "index notation, statements split where planning did",
@@ -52,6 +56,8 @@ impl Stage {
             "the loop IR after one pass, or after `lower`",
         ),
         ("c", "C"),
+        ("clif", "what Cranelift makes machine code from"),
+        ("asm", "the machine code made in memory, of this processor"),
     ];
 
     /// The stage with this name; `None` if there is none.
@@ -65,6 +71,8 @@ impl Stage {
             "lattice" => Self::Lattice,
             "loop" => Self::Loop,
             "c" => Self::C,
+            "clif" => Self::Clif,
+            "asm" => Self::Assembly,
             _ => Self::LoopAfter(name.strip_prefix("loop-after=")?.to_owned()),
         })
     }
@@ -75,7 +83,8 @@ impl Compiled {
     /// a blank line is between them.
     ///
     /// # Errors
-    /// `E0315` for a pass that does not exist.
+    /// `E0315` for a pass that does not exist; `E0609` for machine code where none
+    /// can be made.
     pub fn emit(&self, stage: &Stage) -> Result<String> {
         if *stage == Stage::C {
             let functions: Vec<_> = self.statements.iter().map(|it| &it.function).collect();
@@ -115,6 +124,8 @@ impl Compiled {
             Stage::Lattice => lattices(statement),
             Stage::Loop => statement.function.to_string(),
             Stage::LoopAfter(pass) => loop_after(statement, pass)?,
+            Stage::Clif => sparsec_codegen_cranelift::text(&statement.function)?,
+            Stage::Assembly => sparsec_codegen_cranelift::assembly(&statement.function)?,
             Stage::C => unreachable!("C is emitted for all statements at once"),
         })
     }

@@ -191,6 +191,25 @@ fn formats_explain_and_cache_answer() {
 }
 
 #[test]
+fn code_made_in_memory_is_shown() {
+    let place = Place::new();
+    let emit = |stage: &str| {
+        let words = [
+            "compile",
+            "y(i) = A(i,j) * x(j)",
+            "-f",
+            "A=csr",
+            "--emit",
+            stage,
+        ];
+        place.call(&words).answer()
+    };
+    let clif = emit("clif");
+    assert!(clif.contains("fmul") && clif.contains("brif"), "{clif}");
+    assert!(emit("asm").contains("ret"));
+}
+
+#[test]
 fn doctor_tries_every_backend() {
     let place = Place::new();
     let answer = place.call(&["doctor"]).answer();
