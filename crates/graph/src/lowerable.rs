@@ -93,6 +93,16 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn assign(&self, nested: Nested<'_, '_>) -> Result<()> {
+        let bound = self.concrete.bound_in(nested.loops);
+        for access in nested.rhs.accesses().into_iter().chain([nested.lhs]) {
+            if let Some(var) = access.vars().into_iter().find(|var| !bound.contains(var)) {
+                let (name, var) = (self.name(access), self.var(var));
+                let message = format!("`{var}` is computed inside of where `{name}` is used");
+                return Err(self
+                    .error(code::SCHEDULE_SKEW, access, message)
+                    .help("put the loops that it is computed from outside"));
+            }
+        }
         for access in nested.rhs.accesses() {
             self.operand(nested.loops, access)?;
             if is_irregular(self.formats.of(access.tensor)) {

@@ -30,7 +30,7 @@ mod parse;
 mod print;
 mod provenance;
 
-pub use clause::{AssembleStrategy, BoundKind, Clause, MergeStrategy, Placed};
+pub use clause::{AssembleStrategy, BoundKind, Clause, MergeStrategy, Placed, Skew};
 pub use provenance::Steps;
 
 use crate::expr::{Access, Expr};

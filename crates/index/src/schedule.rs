@@ -6,6 +6,7 @@
 //! | `split(i, i0, i1, 32)`           | loops over blocks of 32 coordinates and within each      |
 //! | `divide(i, i0, i1, 4)`           | loops over 4 blocks of equal size and within each        |
 //! | `fuse(i, j, f)`                  | makes one loop of two that are directly inside one another |
+//! | `skew(j, d, j - i + 2)`          | loops over the values of a sum in place of one of its variables |
 //! | `pos(j, p, A(i,j))`              | loops over the positions of `A(i,:)` instead of coordinates |
 //! | `bound(i, ib, 64, MaxExact)`     | says, and checks, how far a loop runs                    |
 //! | `unroll(i, 4)`                   | writes the body of a loop four times for each turn       |
@@ -59,6 +60,7 @@ mod parse;
 mod pos;
 mod precompute;
 mod reorder;
+mod skew;
 mod split;
 #[cfg(test)]
 mod tests;

@@ -72,6 +72,8 @@ pub(crate) struct Bindings {
     pub(crate) loops: Vec<IndexVar>,
     /// Where the loop over a variable goes through a part of its coordinates.
     pub(crate) ranges: BTreeMap<IndexVar, Range>,
+    /// Variables that are within their extents wherever they are computed.
+    pub(crate) inside: BTreeSet<IndexVar>,
 }
 
 /// The coordinates that a loop goes through.

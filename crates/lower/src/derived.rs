@@ -19,9 +19,11 @@
 //! elsewhere ([`Bindings::ranges`]): levels are walked from where a search finds
 //! the first coordinate of the stretch. What is computed otherwise is looked up
 //! ([`crate::search`]), and tested where it may lie beyond an extent.
+//!
+//! Length: each clause is bound, computed and bounded beside the others.
 
 use sparsec_index::IndexVar;
-use sparsec_index::concrete::{Clause, Steps, Stmt};
+use sparsec_index::concrete::{Clause, Skew, Steps, Stmt};
 use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, Var};
 
 use crate::cursor::{Bindings, Range};
@@ -232,6 +234,17 @@ impl Lowerer<'_> {
                 known.unwrap_or_else(|| self.extent(*outer).mul(self.extent(*inner)))
             }
             Clause::Bound { var: above, .. } => self.extent(*above),
+            Clause::Skew { var, along, by, .. } => known.unwrap_or_else(|| {
+                let last = |var: IndexVar| self.extent(var).binary(BinaryOp::Sub, 1);
+                let mut most = Expr::int(by.offset + 1);
+                if by.factor > 0 {
+                    most = last(*along).mul(by.factor).add(most);
+                }
+                match by.is_negative {
+                    true => most,
+                    false => last(*var).add(most),
+                }
+            }),
             Clause::Pos { pos, .. } => {
                 let span = &self.positions[pos];
                 span.n_positions()
@@ -270,7 +283,7 @@ impl Lowerer<'_> {
         self.marked_loop(v, Expr::int(0), hi, mark, |it| {
             let mut inner = bindings.clone();
             inner.coordinates.insert(var, Expr::Var(v));
-            it.with_computed(&new[1..], false, inner, &mut |it, inner| {
+            it.with_computed(&new[1..], inner, &mut |it, inner| {
                 it.found(body, inner);
             });
         });
@@ -281,7 +294,6 @@ impl Lowerer<'_> {
     fn with_computed(
         &mut self,
         vars: &[IndexVar],
-        are_bounded: bool,
         mut bindings: Bindings,
         write: &mut dyn FnMut(&mut Self, &Bindings),
     ) {
@@ -291,8 +303,11 @@ impl Lowerer<'_> {
             let i = self.coordinate(*var);
             self.builder.declare(i, value);
             bindings.coordinates.insert(*var, Expr::Var(i));
-            if !is_bounded && !are_bounded {
-                let fits = Expr::Var(i).less(self.extent(*var));
+            if !is_bounded && !bindings.inside.contains(var) {
+                let mut fits = Expr::Var(i).less(self.extent(*var));
+                if let Some(Clause::Skew { .. }) = self.concrete.derived_by(*var) {
+                    fits = Expr::int(-1).less(i).and(fits);
+                }
                 within = Some(match within {
                     None => fits,
                     Some(within) => within.and(fits),
@@ -332,9 +347,7 @@ impl Lowerer<'_> {
         if new.is_empty() {
             return write(self, &bindings);
         }
-        let last = bindings.loops.last().copied();
-        let are_bounded = last.is_some_and(|var| bindings.ranges.contains_key(&var));
-        self.with_computed(&new, are_bounded, bindings, &mut |it, bindings| {
+        self.with_computed(&new, bindings, &mut |it, bindings| {
             it.with_results(&new, body, bindings, write);
         });
     }
@@ -356,36 +369,95 @@ impl Lowerer<'_> {
         });
     }
 
-    /// Where a loop within blocks goes on, in the last of which there may be
-    /// less than in others; `None` where that is not asked for here.
-    pub(crate) fn within_last_block(
+    /// The part of a loop over `var` in which what is computed from it is within
+    /// its extent, and what that is; `None` where tests have to tell.
+    ///
+    /// ```text
+    /// split(i, i0, i1, 4)       i1 in 0..min(n - 4 * i0, 4)
+    /// skew(j, d, j - i + 2)     i in max(0, 2 - d)..min(m, n + 2 - d)
+    /// ```
+    pub(crate) fn part_within(
         &mut self,
         var: IndexVar,
         bindings: &Bindings,
-    ) -> Option<Range> {
-        let (above, outer, size) = match self.concrete.made_by(var)? {
+    ) -> Option<(Range, IndexVar)> {
+        let clauses = self.concrete.clauses().cloned();
+        let (value, above, ascends) = clauses
+            .into_iter()
+            .find_map(|clause| self.start_of(var, &clause, bindings))?;
+        let within = self.extent(above);
+        let end = self.extent(var);
+        let difference = |a: Expr, b: &Expr| match *b == Expr::int(0) {
+            true => a,
+            false => a.binary(BinaryOp::Sub, b.clone()),
+        };
+        // The computed variable is `value` where this one is 0.
+        let (lo, hi) = match ascends {
+            Ascends::Blocks => (Expr::int(0), difference(within, &value)),
+            Ascends::Up => (difference(Expr::int(0), &value), difference(within, &value)),
+            Ascends::Down => {
+                let past = value.add(1);
+                (difference(past.clone(), &within), past)
+            }
+        };
+        let lo = match lo {
+            Expr::Const(_) => lo,
+            lo => lo.binary(BinaryOp::Max, 0),
+        };
+        let name = self.concrete.vars[var].name.clone();
+        let lo = self.bound(&format!("{name}_lo"), lo);
+        let hi = self.bound(&format!("{name}_hi"), hi.binary(BinaryOp::Min, end));
+        let range = Range {
+            lo,
+            hi,
+            bases: vec![(var, Expr::int(0))],
+        };
+        Some((range, above))
+    }
+
+    /// What a clause computes where `var` is 0, if that needs nothing else that is
+    /// not bound, which variable it is, and how it goes on with `var`.
+    fn start_of(
+        &self,
+        var: IndexVar,
+        clause: &Clause,
+        bindings: &Bindings,
+    ) -> Option<(Expr, IndexVar, Ascends)> {
+        let bound = |var: &IndexVar| bindings.coordinates.get(var).cloned();
+        match clause {
             Clause::Split {
                 var: above,
                 outer,
                 inner,
                 size,
-            } if *inner == var => (*above, *outer, *size),
-            _ => return None,
-        };
-        let block = bindings.coordinates.get(&outer)?.clone();
-        if self.concrete.made_by(above).is_some() || self.divides(var, above) {
-            return None;
+            } if *inner == var => {
+                let is_inside =
+                    self.concrete.made_by(*above).is_some() || self.divides(var, *above);
+                let first = bound(outer)?.mul(*size as i64);
+                (!is_inside).then_some((first, *above, Ascends::Blocks))
+            }
+            Clause::Skew {
+                var: above,
+                made,
+                along,
+                by,
+            } if by.factor.abs() == 1 && bound(above).is_none() => {
+                let zero = Expr::int(0);
+                let (value, factor) = if *along == var {
+                    (unskewed(bound(made)?, zero, *by), -by.sign() * by.factor)
+                } else if *made == var {
+                    (unskewed(zero, bound(along)?, *by), by.sign())
+                } else {
+                    return None;
+                };
+                let ascends = match factor > 0 {
+                    true => Ascends::Up,
+                    false => Ascends::Down,
+                };
+                Some((value, *above, ascends))
+            }
+            _ => None,
         }
-        let size = Expr::int(size as i64);
-        let rest = self
-            .extent(above)
-            .binary(BinaryOp::Sub, block.mul(size.clone()));
-        let name = format!("{}_hi", self.concrete.vars[var].name);
-        Some(Range {
-            lo: Expr::int(0),
-            hi: self.bound(&name, rest.binary(BinaryOp::Min, size)),
-            bases: vec![(var, Expr::int(0))],
-        })
     }
 
     /// The value of a variable from those that it was made into, and whether
@@ -412,6 +484,9 @@ impl Lowerer<'_> {
                 (value(fused).binary(op, self.extent(*inner)), true)
             }
             Some(Clause::Bound { bound, .. }) => (value(bound), true),
+            Some(Clause::Skew {
+                made, along, by, ..
+            }) => (unskewed(value(made), value(along), *by), false),
             _ => unreachable!("positions are visited in order"),
         }
     }
@@ -448,6 +523,40 @@ impl Lowerer<'_> {
             mark,
             body,
         });
+    }
+}
+
+/// How a computed variable goes on with one of those that it is computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ascends {
+    /// In steps of one, from a coordinate that there is.
+    Blocks,
+    /// In steps of one, from anywhere.
+    Up,
+    /// In steps of minus one.
+    Down,
+}
+
+/// The variable of a sum, from the sum and the other variable.
+fn unskewed(sum: Expr, along: Expr, by: Skew) -> Expr {
+    let other = match by.factor.abs() {
+        1 => along,
+        factor => along.mul(factor),
+    };
+    let is_zero = |expr: &Expr| *expr == Expr::int(0);
+    let rest = match by.factor < 0 {
+        _ if is_zero(&other) => sum,
+        true if is_zero(&sum) => other,
+        true => sum.add(other),
+        false => sum.binary(BinaryOp::Sub, other),
+    };
+    let value = match by.offset {
+        0 => rest,
+        offset => rest.binary(BinaryOp::Sub, offset),
+    };
+    match by.is_negative {
+        true => Expr::int(0).binary(BinaryOp::Sub, value),
+        false => value,
     }
 }
 

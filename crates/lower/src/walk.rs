@@ -34,9 +34,12 @@ impl Lowerer<'_> {
         let Lead { lattice, located } = self.lead(var, body, is_stretch);
         let walked: Vec<Operand> = lattice.operands().into_iter().collect();
         let mut bindings = bindings.clone();
-        if lattice.everything && !bindings.ranges.contains_key(&var) {
-            let within = self.within_last_block(var, &bindings);
-            bindings.ranges.extend(within.map(|range| (var, range)));
+        if lattice.everything
+            && !bindings.ranges.contains_key(&var)
+            && let Some((range, above)) = self.part_within(var, &bindings)
+        {
+            bindings.ranges.insert(var, range);
+            bindings.inside.insert(above);
         }
         bindings.located = located;
         if self.ascends(var, &walked, &bindings) {

@@ -259,8 +259,11 @@ impl<'a> Draft<'a> {
         };
         // What is computed from a loop is that loop's.
         let is_reduced = |var: &IndexVar| {
-            let originals = self.concrete.originals(*var);
-            !lhs.uses(*var) && !originals.iter().any(|var| lhs.uses(*var))
+            let place = loops.iter().position(|known| known == var);
+            let outer = &loops[..place.unwrap_or(loops.len())];
+            let mut moved = self.concrete.newly_bound(outer, *var);
+            moved.extend(self.concrete.originals(*var));
+            !moved.iter().any(|var| lhs.uses(*var))
         };
         let Some(first) = loops.iter().position(is_reduced) else {
             return Ok(());

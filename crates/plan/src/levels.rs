@@ -80,6 +80,15 @@ fn commands(concrete: &Concrete, formats: &Formats, tensors: &[TensorVar]) -> Op
         let text = format!("split({name}, {outer}, {inner}, {size})");
         apply(text, &mut seen, &mut commands)?;
     }
+    while let Some((var, sum)) = next_skew(&seen, &views) {
+        let name = seen.vars[var].name.clone();
+        let made = seen.fresh_name("d");
+        apply(
+            format!("skew({name}, {made}, {sum})"),
+            &mut seen,
+            &mut commands,
+        )?;
+    }
     let mut fits = true;
     for_each_access(&seen, &mut |access| {
         fits &= match formats.get(access.tensor) {
@@ -124,6 +133,55 @@ fn next_split(concrete: &Concrete, views: &[TensorVar]) -> Option<Option<(IndexV
         }
     });
     agree.then(|| sizes.into_iter().next())
+}
+
+/// A variable to loop over the values of a sum in place of, and the sum: one
+/// that no level of the tensor stores, so that it is computed.
+fn next_skew(concrete: &Concrete, views: &[TensorVar]) -> Option<(IndexVar, String)> {
+    let mut found = None;
+    for_each_access(concrete, &mut |access| {
+        if found.is_some() || !views.contains(&access.tensor) {
+            return;
+        }
+        for index in &access.indices {
+            let [(Term::Var(a), of_a), (Term::Var(b), of_b)] = index.terms() else {
+                continue;
+            };
+            let may_go = |var: &IndexVar, factor: i64| {
+                factor.abs() == 1 && !access.indices.iter().any(|it| it.as_var() == Some(*var))
+            };
+            // Of two, the one that is added: columns, of diagonals.
+            let candidates = [(*a, *of_a), (*b, *of_b)];
+            let fitting = candidates.into_iter().filter(|(var, of)| may_go(var, *of));
+            if let Some((var, of)) = fitting.max_by_key(|(_, of)| *of) {
+                let other = candidates.into_iter().find(|(it, _)| *it != var);
+                let (other, of_other) = other.expect("there are two");
+                let name = |var: IndexVar| &concrete.vars[var].name;
+                let mut sum = String::new();
+                for (var, factor) in [(var, of), (other, of_other)] {
+                    let sign = if factor < 0 { "- " } else { "+ " };
+                    // The first of a sum has no plus.
+                    let sign = if sum.is_empty() && factor > 0 {
+                        ""
+                    } else {
+                        sign
+                    };
+                    let times = match factor.unsigned_abs() {
+                        1 => String::new(),
+                        factor => format!("{factor} * "),
+                    };
+                    sum += &format!("{sign}{times}{} ", name(var));
+                }
+                if index.offset() != 0 {
+                    let sign = if index.offset() < 0 { "-" } else { "+" };
+                    sum += &format!("{sign} {}", index.offset().unsigned_abs());
+                }
+                found = Some((var, sum.trim_end().to_owned()));
+                return;
+            }
+        }
+    });
+    found
 }
 
 /// The variable and the size, where an index is a block or a place in one.

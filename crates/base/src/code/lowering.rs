@@ -93,6 +93,14 @@ expression that follows from the coordinates of an entry alone, over extents tha
     levels(A, ell)               a level counts the entries of each row
 
 Leave the command out, or convert the tensor: `convert(A, csr)`.";
+    SCHEDULE_SKEW = "E0317", "a sum that cannot stand for a loop",
+    "`skew(j, d, SUM)` loops over the values of a sum of `j`, another loop and a number, and computes
+`j` from them. The sum must have `j` once, never be negative, and both loops must be around all that
+uses `j`.
+
+    skew(j, d, j - i)            is negative below the diagonal
+
+Add what makes it positive: `skew(j, d, j - i + 9)` for 10 rows.";
     SCHEDULE_NAME = "E0336", "a name that a schedule cannot give",
     "A command makes a loop or a workspace under a name that a tensor or a loop has already.
 

@@ -7,13 +7,14 @@
 //! split(i, i0, i1, 32)      i = 32 * i0 + i1, 0 <= i1 < 32
 //! divide(i, i0, i1, 4)      i = n * i0 + i1, 0 <= i0 < 4, n the least that covers i
 //! fuse(i, j, f)             i = f // extent of j, j = f % extent of j
+//! skew(j, d, j - i + 2)     j = i + d - 2
 //! pos(j, p, A(i,j))         j = the coordinate at position p of A(i,:)
 //! bound(i, ib, 64, MaxExact)  i = ib, and the extent of i is 64
 //! unroll(i, 4)  parallelize(i, CPUThread, NoRaces)  mergeby(i, gallop)
 //! assemble(A, Insert)       how the result is put together
 //! ```
 //!
-//! The first five **derive**: accesses keep naming `i`, loops go over `i0` and
+//! The first six **derive**: accesses keep naming `i`, loops go over `i0` and
 //! `i1`, and `i` is bound where both are. A variable is derived from by one
 //! clause at most, and later clauses derive from variables that earlier ones
 //! made. The words are those of schedules, so a clause reads as the command
@@ -86,6 +87,17 @@ pub enum Clause<V = IndexVar, T = TensorVar> {
         /// Which kind of bound.
         kind: BoundKind,
     },
+    /// `skew(var, made, ±var + factor * along + offset)`: the values of a sum.
+    Skew {
+        /// The variable derived from.
+        var: V,
+        /// The sum.
+        made: V,
+        /// The other variable of it, over which there is a loop too.
+        along: V,
+        /// The numbers of the sum.
+        by: Skew,
+    },
     /// `unroll(var, factor)`
     Unroll {
         /// The variable of the loop.
@@ -118,6 +130,24 @@ pub enum Clause<V = IndexVar, T = TensorVar> {
         /// Whether its index arrays may be computed apart, where that is said.
         separate: Option<bool>,
     },
+}
+
+/// The numbers of a sum `±var + factor * along + offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Skew {
+    /// Whether the variable is subtracted.
+    pub is_negative: bool,
+    /// By what the other variable is multiplied; not 0.
+    pub factor: i64,
+    /// What is added.
+    pub offset: i64,
+}
+
+impl Skew {
+    /// By what the variable is multiplied: 1 or -1.
+    pub const fn sign(&self) -> i64 {
+        if self.is_negative { -1 } else { 1 }
+    }
 }
 
 /// A clause of a statement, and where it was said: in a schedule, or behind the
@@ -187,11 +217,22 @@ impl<V, T> Clause<V, T> {
             } => Some((vec![outer, inner], vec![fused])),
             Self::Pos { var, pos, .. } => Some((vec![var], vec![pos])),
             Self::Bound { var, bound, .. } => Some((vec![var], vec![bound])),
+            Self::Skew { var, made, .. } => Some((vec![var], vec![made])),
             Self::Unroll { .. }
             | Self::Parallelize { .. }
             | Self::MergeBy { .. }
             | Self::Assemble { .. } => None,
         }
+    }
+
+    /// The variables that those derived from are computed from: those that the
+    /// clause makes, and the other one of a sum.
+    pub fn computed_from(&self) -> Vec<&V> {
+        let mut vars = self.derives().map_or(Vec::new(), |(_, made)| made);
+        if let Self::Skew { along, .. } = self {
+            vars.push(along);
+        }
+        vars
     }
 
     /// The clause with other names.
@@ -257,6 +298,17 @@ impl<V, T> Clause<V, T> {
                 value: *value,
                 kind: *kind,
             },
+            Self::Skew {
+                var,
+                made,
+                along,
+                by,
+            } => Clause::Skew {
+                var: v(var)?,
+                made: v(made)?,
+                along: v(along)?,
+                by: *by,
+            },
             Self::Unroll { var, factor } => Clause::Unroll {
                 var: v(var)?,
                 factor: *factor,
@@ -319,6 +371,24 @@ impl<V: fmt::Display, T: fmt::Display> fmt::Display for Clause<V, T> {
                 value,
                 kind,
             } => write!(f, "bound({var}, {bound}, {value}, {})", kind.name()),
+            Self::Skew {
+                var,
+                made,
+                along,
+                by,
+            } => {
+                let sign = if by.is_negative { "-" } else { "" };
+                let and = |n: i64| if n < 0 { "-" } else { "+" };
+                write!(f, "skew({var}, {made}, {sign}{var} {} ", and(by.factor))?;
+                if by.factor.abs() != 1 {
+                    write!(f, "{} * ", by.factor.unsigned_abs())?;
+                }
+                write!(f, "{along}")?;
+                if by.offset != 0 {
+                    write!(f, " {} {}", and(by.offset), by.offset.unsigned_abs())?;
+                }
+                f.write_str(")")
+            }
             Self::Unroll { var, factor } => write!(f, "unroll({var}, {factor})"),
             Self::Parallelize { var, unit, races } => {
                 write!(f, "parallelize({var}, {}, {})", unit.name(), races.name())

@@ -288,17 +288,22 @@ impl Reader<'_> {
     /// The variables that are bound with those that are, and are not among them.
     fn derived(&self) -> Vec<IndexVar> {
         let mut found: Vec<IndexVar> = Vec::new();
-        for clause in self.clauses.iter().rev() {
-            let Some((from, made)) = clause.derives() else {
-                continue;
-            };
-            let is_bound = |var: &&IndexVar| self.bound.contains(var) || found.contains(var);
-            if made.iter().all(is_bound) {
-                let new = from.into_iter().filter(|var| !is_bound(var)).copied();
-                found.extend(new.collect::<Vec<_>>());
+        loop {
+            let before = found.len();
+            for clause in self.clauses.iter().rev() {
+                let Some((from, _)) = clause.derives() else {
+                    continue;
+                };
+                let is_bound = |var: &&IndexVar| self.bound.contains(var) || found.contains(var);
+                if clause.computed_from().iter().all(is_bound) {
+                    let new = from.into_iter().filter(|var| !is_bound(var)).copied();
+                    found.extend(new.collect::<Vec<_>>());
+                }
+            }
+            if found.len() == before {
+                return found;
             }
         }
-        found
     }
 
     /// A clause over the variables that it was found to name.

@@ -118,6 +118,12 @@ impl Concrete {
                 self.extent(*outer)?.checked_mul(self.extent(*inner)?)
             }
             Some(Clause::Bound { var: above, .. }) => self.extent(*above),
+            Some(Clause::Skew { var, along, by, .. }) => {
+                let last = |var: IndexVar| Some(i128::from(self.extent(var)?.saturating_sub(1)));
+                let own = i128::from(by.sign().max(0)) * last(*var)?;
+                let other = i128::from(by.factor.max(0)) * last(*along)?;
+                u64::try_from(own + other + i128::from(by.offset) + 1).ok()
+            }
             Some(_) => None,
         }
     }
@@ -161,16 +167,23 @@ impl Concrete {
     /// Every variable that is bound inside loops over `loops`.
     pub fn bound_in(&self, loops: &[IndexVar]) -> Vec<IndexVar> {
         let mut bound = loops.to_vec();
-        // Later clauses derive from what earlier ones made.
-        for clause in self.clauses().rev() {
-            let Some((from, made)) = clause.derives() else {
-                continue;
-            };
-            if made.iter().all(|var| bound.contains(var)) {
-                bound.extend(from.into_iter().copied());
+        loop {
+            let before = bound.len();
+            // Later clauses mostly derive from what earlier ones made.
+            for clause in self.clauses().rev() {
+                let Some((from, _)) = clause.derives() else {
+                    continue;
+                };
+                let is_bound = |var: &&IndexVar| bound.contains(var);
+                if clause.computed_from().iter().all(is_bound) {
+                    let new = from.into_iter().filter(|var| !is_bound(var)).copied();
+                    bound.extend(new.collect::<Vec<_>>());
+                }
+            }
+            if bound.len() == before {
+                return bound;
             }
         }
-        bound
     }
 
     /// The variables that a loop over `var` binds inside loops over `outer`,
@@ -293,6 +306,13 @@ impl Concrete {
                     continue;
                 }
             };
+            // A sum ascends with its variable where the other one stays.
+            if let Some(Clause::Skew { along, by, .. }) = self.made_by(*var) {
+                let stays = self.bound_in(&loops[..at]).contains(along) && !by.is_negative;
+                found.push(stays.then_some(original));
+                at += 1;
+                continue;
+            }
             let leaves = self.leaves(original);
             if loops[at..].starts_with(&leaves) {
                 found.push(Some(original));

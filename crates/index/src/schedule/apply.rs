@@ -6,7 +6,7 @@ use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use super::{
     Command, Name, bound, convert, fission, fuse, levels, mark, parallelize, pos, precompute,
-    reorder, split,
+    reorder, skew, split,
 };
 use crate::concrete::{Clause, Concrete, Placed, Stmt};
 use crate::program::{IndexVar, IndexVarData};
@@ -19,7 +19,7 @@ impl Command {
     /// `E0310` for a name or an expression that the statement does not have,
     /// `E0311` where the loops are not as the command needs them, `E0336` to
     /// `E0346` for what particular commands ask, `E0316` for levels without
-    /// coordinates, `E0115` for a format of
+    /// coordinates, `E0317` for sums that leave out coordinates, `E0115` for a format of
     /// another order.
     pub fn apply(&self, concrete: &Concrete) -> Result<Concrete> {
         match self {
@@ -48,6 +48,7 @@ impl Command {
                     Clause::Fuse { .. } => fuse::apply(concrete, clause),
                     Clause::Pos { .. } => pos::apply(concrete, clause),
                     Clause::Bound { .. } => bound::apply(concrete, clause),
+                    Clause::Skew { .. } => skew::apply(concrete, clause),
                     Clause::Parallelize { .. } => parallelize::apply(concrete, clause),
                     Clause::Unroll { .. } | Clause::MergeBy { .. } | Clause::Assemble { .. } => {
                         mark::apply(concrete, clause)
@@ -73,6 +74,7 @@ impl Clause<Name, Name> {
             | Self::Fuse { outer: var, .. }
             | Self::Pos { var, .. }
             | Self::Bound { var, .. }
+            | Self::Skew { var, .. }
             | Self::Unroll { var, .. }
             | Self::Parallelize { var, .. }
             | Self::MergeBy { var, .. }

@@ -7,6 +7,7 @@
 //!           | "divide" "(" NAME "," NAME "," NAME "," NUMBER ")"
 //!           | "fuse" "(" NAME "," NAME "," NAME ")"
 //!           | "pos" "(" NAME "," NAME "," NAME "(" NAME { "," NAME } ")" ")"
+//!           | "skew" "(" NAME "," NAME "," sum ")"
 //!           | "bound" "(" NAME "," NAME "," NUMBER "," KIND ")"
 //!           | "unroll" "(" NAME "," NUMBER ")"
 //!           | "parallelize" "(" NAME "," UNIT "," RACES ")"
@@ -17,25 +18,29 @@
 //!           | ( "fission" | "loopfuse" ) "(" NAME ")"
 //!           | "convert" "(" access "," format ")"
 //!           | "levels" "(" NAME "," format ")"
+//! sum      := [ "-" ] term { ( "+" | "-" ) term }      with two names, that of the loop once
+//! term     := [ NUMBER "*" ] NAME | NUMBER
 //! names    := NAME | "{" [ NAME { "," NAME } ] "}"
 //! ```
 
+use sparsec_base::lex::Kind;
 use sparsec_base::mark::{Races, Unit};
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_format::parse_spec;
 
 use super::{Command, Name, Schedule};
-use crate::concrete::{AssembleStrategy, BoundKind, Clause, MergeStrategy};
+use crate::concrete::{AssembleStrategy, BoundKind, Clause, MergeStrategy, Skew};
 use crate::function::UserFunction;
 use crate::notation::Parser;
 use crate::workspace::parse_kind;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "reorder",
     "split",
     "divide",
     "fuse",
+    "skew",
     "pos",
     "bound",
     "unroll",
@@ -48,6 +53,9 @@ const COMMANDS: [&str; 15] = [
     "convert",
     "levels",
 ];
+
+/// The largest number in a sum: sums of coordinates stay below 63 bits.
+const MAX_OFFSET: i64 = 1 << 40;
 
 /// The most often that a loop is unrolled.
 const MAX_UNROLL: u32 = 64;
@@ -180,6 +188,7 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
                 fused,
             }
         }
+        "skew" => skew(parser)?,
         "pos" => {
             let var = next_name(parser, loop_name)?;
             let pos = next_name(parser, "a name for the positions")?;
@@ -261,6 +270,70 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
         }
         _ => unreachable!("every command of the list is read above"),
     })
+}
+
+/// `NAME "," NAME "," sum`
+fn skew(parser: &mut Parser) -> Result<Clause<Name, Name>> {
+    let var = next_name(parser, "a loop")?;
+    let made = next_name(parser, "a name for the loop over sums")?;
+    let start = parser.tokens.peek().span;
+    let (mut own, mut offset) = (0i64, 0i64);
+    let mut along: Option<(Name, i64)> = None;
+    let mut fits = true;
+    let mut sign = if parser.tokens.eat("-") { -1 } else { 1 };
+    loop {
+        let mut factor = 1;
+        let is_name = parser.tokens.peek().kind == Kind::Name;
+        if !is_name {
+            let (number, span) = parser.tokens.integer("a variable or a number")?;
+            let number = i64::try_from(number).ok().filter(|n| *n <= MAX_OFFSET);
+            let Some(number) = number else {
+                let message = "a number of a sum is at most 2^40";
+                let error = Diagnostic::new(code::SCHEDULE_SIZE, message);
+                return Err(error.at(parser.tokens.source(), span, "larger"));
+            };
+            factor = number;
+        }
+        if is_name || parser.tokens.eat("*") {
+            let named = name(parser, "a loop")?;
+            if named.word.text == var.word.text {
+                fits &= own == 0;
+                own = sign * factor;
+            } else {
+                fits &= along.is_none();
+                along = Some((named, sign * factor));
+            }
+        } else {
+            fits &= offset == 0;
+            offset = sign * factor;
+        }
+        if parser.tokens.eat("+") {
+            sign = 1;
+        } else if parser.tokens.eat("-") {
+            sign = -1;
+        } else {
+            break;
+        }
+    }
+    match along {
+        Some((along, factor)) if fits && own.abs() == 1 && factor != 0 => Ok(Clause::Skew {
+            var,
+            made,
+            along,
+            by: Skew {
+                is_negative: own < 0,
+                factor,
+                offset,
+            },
+        }),
+        _ => {
+            let message = format!("this is no sum of `{var}`, another loop and a number");
+            let span = start.to(parser.tokens.peek_before());
+            Err(Diagnostic::new(code::SCHEDULE_SKEW, message)
+                .at(parser.tokens.source(), span, "not such a sum")
+                .help(format!("write one such as `{var} - i + 2`")))
+        }
+    }
 }
 
 /// `NAME "," NAME "," NAME ","`

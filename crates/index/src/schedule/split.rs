@@ -21,7 +21,7 @@ use super::Name;
 use super::apply::{loop_to_derive, new_vars, replace_loops};
 use crate::concrete::{Clause, Concrete, Stmt};
 use crate::expr::{Access, Expr};
-use crate::index_expr::IndexExpr;
+use crate::index_expr::{ExtentOf, IndexExpr};
 use crate::program::IndexVar;
 
 /// The largest size: positions and coordinates are 64 bits with a sign, and
@@ -94,9 +94,19 @@ fn in_blocks(stmt: &Stmt, var: IndexVar, outer: IndexVar, inner: IndexVar, size:
     };
     let extent = |known: IndexVar| (known == inner).then_some(size as u64);
     let replace = |known: IndexVar| (known == var).then(|| whole.clone());
+    named(stmt, &replace, &extent)
+}
+
+/// The statement with every index named by a variable that is one where others
+/// are replaced.
+pub(super) fn named(
+    stmt: &Stmt,
+    replace: &dyn Fn(IndexVar) -> Option<IndexExpr>,
+    extent: ExtentOf<'_>,
+) -> Stmt {
     let named = |access: &Access| {
         let indices = access.indices.iter().map(|index| {
-            let within = index.substitute(&replace, &extent);
+            let within = index.substitute(replace, extent);
             let made = within.filter(|index| index.as_var().is_some());
             made.unwrap_or_else(|| index.clone())
         });

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::expression::VARS;
 
 /// Formats beside presets and maps of plain levels, with their order.
-pub(crate) const OTHERS: [(usize, &str); 19] = [
+pub(crate) const OTHERS: [(usize, &str); 22] = [
     (1, "(i) -> (i : run_length)"),
     (1, "(i) -> (i : loose_compressed)"),
     (1, "(i) -> (i : range)"),
@@ -13,6 +13,12 @@ pub(crate) const OTHERS: [(usize, &str); 19] = [
     (1, "(i) -> (i : batch)"),
     (2, "bsr(3, 1), crd = 8"),
     (2, "bsr(2, 2)"),
+    (2, "(i, j) -> (j - i : compressed, i : dense)"),
+    (2, "(i, j) -> (i - j : compressed, j : compressed)"),
+    (
+        3,
+        "(i, j, k) -> (k : compressed, i + j : compressed, i : dense)",
+    ),
     (2, "csb(2)"),
     (
         1,

@@ -1,0 +1,113 @@
+//! `skew`: a loop over the values of a sum in place of one of its variables.
+//!
+//! ```text
+//! forall i: forall j: y(i) += A(i,j) * x(j)         3 rows, so j - i is at least -2
+//!
+//!   skew(j, d, j - i + 2)                           one loop over diagonals
+//!
+//! forall i: forall d: y(i) += A(i,j) * x(j) suchthat(skew(j, d, j - i + 2))
+//! ```
+//!
+//! `j` is `i + d - 2` where both loops are, and nothing is done where that is
+//! outside of its extent. A coordinate that is the sum is named `d`, so a tensor
+//! that is stored by diagonals is walked by this loop.
+
+use sparsec_base::{Diagnostic, Result, code};
+
+use super::Name;
+use super::apply::{illegal, loop_to_derive, new_vars, replace_loops, var};
+use super::split::named;
+use crate::concrete::{Clause, Concrete, Skew, Stmt};
+use crate::index_expr::IndexExpr;
+use crate::program::IndexVar;
+
+pub(super) fn apply(
+    concrete: &Concrete,
+    clause: &Clause<Name, Name>,
+) -> Result<(Concrete, Clause)> {
+    let Clause::Skew {
+        var: name,
+        made,
+        along: along_name,
+        by,
+    } = clause
+    else {
+        unreachable!("only this skews");
+    };
+    let span = name.word.span.to(along_name.word.span);
+    let replaced = loop_to_derive(concrete, name)?;
+    let along = var(concrete, along_name)?;
+    if along == replaced {
+        let message = format!("`{name}` is the variable that is replaced");
+        return Err(illegal(along_name, along_name.word.span, message, "again"));
+    }
+    if !are_together(&concrete.stmt, replaced, along, &mut Vec::new()) {
+        let message = format!("`{name}` is used where no loop over `{along_name}` is around");
+        return Err(Diagnostic::new(code::SCHEDULE_SKEW, message)
+            .at(&name.source, span, "cannot be computed there")
+            .note(format!("the statement is\n{concrete}"))
+            .help("skew loops that are around the same statements"));
+    }
+    let least = by.least(concrete.extent(replaced), concrete.extent(along));
+    if least.is_none_or(|least| least < 0) {
+        let message = match least {
+            Some(least) => format!("the least value of `{made}` would be {least}"),
+            None => format!("the least value of `{made}` is not known"),
+        };
+        return Err(Diagnostic::new(code::SCHEDULE_SKEW, message)
+            .at(&name.source, span, "leaves out coordinates")
+            .help("add so much to the sum that it is never negative, and give extents"));
+    }
+    let mut skewed = concrete.clone();
+    let made = new_vars(&mut skewed, &[made])?[0];
+    skewed.stmt = replace_loops(&concrete.stmt, replaced, &[made]);
+    // The sum is the variable: var = sign * (made - factor * along - offset).
+    let value = (|| {
+        let along = IndexExpr::from(along).times(by.factor)?;
+        let rest = along.plus(&IndexExpr::constant(by.offset))?;
+        IndexExpr::from(made).minus(&rest)?.times(by.sign())
+    })();
+    if let Some(value) = value {
+        let replace = |var: IndexVar| (var == replaced).then(|| value.clone());
+        skewed.stmt = named(&skewed.stmt, &replace, &|_| None);
+    }
+    let clause = Clause::Skew {
+        var: replaced,
+        made,
+        along,
+        by: *by,
+    };
+    Ok((skewed, clause))
+}
+
+/// Whether a loop over `along` is around every assignment that has one over `var`.
+fn are_together(stmt: &Stmt, var: IndexVar, along: IndexVar, loops: &mut Vec<IndexVar>) -> bool {
+    match stmt {
+        Stmt::Assign { .. } => !loops.contains(&var) || loops.contains(&along),
+        Stmt::Forall { var: here, body } => {
+            loops.push(*here);
+            let together = are_together(body, var, along, loops);
+            loops.pop();
+            together
+        }
+        Stmt::Where { consumer, producer } => {
+            are_together(consumer, var, along, loops) && are_together(producer, var, along, loops)
+        }
+        Stmt::Sequence(stmts) => stmts
+            .iter()
+            .all(|stmt| are_together(stmt, var, along, loops)),
+    }
+}
+
+impl Skew {
+    /// The least value, for variables of these extents; `None` where it depends
+    /// on one that is not known.
+    fn least(&self, var: Option<u64>, along: Option<u64>) -> Option<i64> {
+        let part = |factor: i64, extent: Option<u64>| match factor < 0 {
+            true => factor.checked_mul(i64::try_from(extent?.saturating_sub(1)).ok()?),
+            false => Some(0),
+        };
+        let parts = part(self.sign(), var)?.checked_add(part(self.factor, along)?)?;
+        parts.checked_add(self.offset)
+    }
+}
