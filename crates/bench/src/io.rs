@@ -22,7 +22,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sparsec::parallel::{threads, with_threads};
 use sparsec::{
-    Array, Diagnostic, ElementType, Entries, Format, PackOptions, Result, Scalar, Tensor, code, io,
+    Array, Coords, Diagnostic, ElementType, Entries, Format, PackOptions, Result, Scalar, Tensor,
+    code, io,
 };
 
 use crate::pair::median;
@@ -216,12 +217,15 @@ impl Bench<'_> {
         let mut random = Random(2);
         let n = self.sizes.n;
         let n_triplets = self.sizes.triplets;
-        let coords: Vec<u64> = (0..2 * n_triplets).map(|_| random.below(n)).collect();
+        // As wide as SciPy's.
+        let coords: Vec<u32> = (0..2 * n_triplets)
+            .map(|_| random.below(n) as u32)
+            .collect();
         // Small integers, whose sums do not depend on their order.
         let values: Vec<f64> = (0..n_triplets).map(|_| random.below(100) as f64).collect();
         let entries = Entries {
             extents: vec![n; 2],
-            coords,
+            coords: Coords::narrow(coords),
             values: Array::from_vec(values),
         };
         let csr = Tensor::pack_entries(&Format::csr(), entries.clone(), PackOptions::default())?;
@@ -236,7 +240,7 @@ impl Bench<'_> {
             };
             let mode = |mode: usize| {
                 let all = entries.coords.iter().skip(mode).step_by(2);
-                Array::from_vec(all.map(|&c| c as i32).collect())
+                Array::from_vec(all.map(|c| c as i32).collect())
             };
             let request = json!({
                 "row": save("row.npy", mode(0))?,
@@ -363,17 +367,13 @@ fn size_of_file(path: &Path) -> u64 {
 /// The sum of words that each entry is mixed to, as `peer.py` has it.
 fn checksum(entries: &Entries) -> u64 {
     let values = entries.values.as_slice::<f64>().unwrap_or_default();
-    let mixed = entries
-        .coords
-        .chunks_exact(2)
-        .zip(values)
-        .map(|(at, value)| {
-            let coords = at[0]
-                .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-                .wrapping_add(at[1].wrapping_mul(0xC2B2_AE3D_27D4_EB4F));
-            let mixed = coords ^ value.to_bits();
-            mixed ^ mixed >> 29
-        });
+    let mixed = (0..entries.len()).zip(values).map(|(e, value)| {
+        let at = entries.coords(e);
+        let row = at.at(0).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let coords = row.wrapping_add(at.at(1).wrapping_mul(0xC2B2_AE3D_27D4_EB4F));
+        let mixed = coords ^ value.to_bits();
+        mixed ^ mixed >> 29
+    });
     mixed.fold(0, u64::wrapping_add)
 }
 

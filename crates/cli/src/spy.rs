@@ -63,16 +63,16 @@ impl Spy {
         let bins = |extent: u64| ((extent as f64 * scale).round() as usize).max(1);
         let (rows, columns) = (bins(n_rows), bins(n_columns));
         let mut counts = vec![0; rows * columns];
-        let mut count = |coords: &[u64]| {
-            let row = bin(coords[0], n_rows, rows);
-            let column = bin(coords[1], n_columns, columns);
+        let mut count = |i: u64, j: u64| {
+            let row = bin(i, n_rows, rows);
+            let column = bin(j, n_columns, columns);
             counts[row * columns + column] += 1;
         };
         if tensor.has_padding() {
             let entries = tensor.nonfill();
-            entries.iter().for_each(|(coords, _)| count(coords));
+            entries.iter().for_each(|(at, _)| count(at.at(0), at.at(1)));
         } else {
-            tensor.for_each_stored(|coords, _| count(coords));
+            tensor.for_each_stored(|at, _| count(at[0], at[1]));
         }
         Some(Self {
             rows,

@@ -6,6 +6,7 @@
 use sparsec_base::Result;
 use sparsec_parallel::append;
 use sparsec_parallel::memory::prefer_huge_pages;
+use sparsec_tensor::CoordWord;
 
 use crate::number::Value;
 
@@ -13,12 +14,12 @@ use crate::number::Value;
 const FIRST_ROOM: usize = 1 << 11;
 
 /// The entries so far.
-pub(crate) struct Found<T> {
-    pub(crate) coords: Vec<u64>,
+pub(crate) struct Found<T, C> {
+    pub(crate) coords: Vec<C>,
     pub(crate) values: Vec<T>,
 }
 
-impl<T> Default for Found<T> {
+impl<T, C> Default for Found<T, C> {
     fn default() -> Self {
         Self {
             coords: Vec::new(),
@@ -27,10 +28,15 @@ impl<T> Default for Found<T> {
     }
 }
 
-impl<T: Value> Found<T> {
+impl<T: Value, C: CoordWord> Found<T, C> {
     /// Appends the entries of every piece, which are `share` of those to come.
-    pub(crate) fn append(&mut self, pieces: &[Piece<T>], order: usize, share: f64) -> Result<()> {
-        let coords: Vec<&[u64]> = pieces.iter().map(|p| &p.coords[..p.n * order]).collect();
+    pub(crate) fn append(
+        &mut self,
+        pieces: &[Piece<T, C>],
+        order: usize,
+        share: f64,
+    ) -> Result<()> {
+        let coords: Vec<&[C]> = pieces.iter().map(|p| &p.coords[..p.n * order]).collect();
         let values: Vec<&[T]> = pieces.iter().map(|p| &p.values[..p.n]).collect();
         append_all(&mut self.coords, &coords, share)?;
         append_all(&mut self.values, &values, share)
@@ -52,16 +58,16 @@ fn append_all<T: Copy + Send + Sync>(list: &mut Vec<T>, pieces: &[&[T]], share: 
 }
 
 /// Entries of a range of lines, in memory that the next range uses again.
-pub(crate) struct Piece<T> {
+pub(crate) struct Piece<T, C> {
     /// Room for the coordinates of as many entries as there is for values.
-    pub(crate) coords: Vec<u64>,
+    pub(crate) coords: Vec<C>,
     /// Room for values.
     pub(crate) values: Vec<T>,
     /// How many entries there are.
     pub(crate) n: usize,
 }
 
-impl<T> Default for Piece<T> {
+impl<T, C> Default for Piece<T, C> {
     fn default() -> Self {
         Self {
             coords: Vec::new(),
@@ -71,11 +77,11 @@ impl<T> Default for Piece<T> {
     }
 }
 
-impl<T: Value> Piece<T> {
+impl<T: Value, C: CoordWord> Piece<T, C> {
     /// Makes room for more entries of this order.
     pub(crate) fn grow(&mut self, order: usize) {
         let room = (2 * self.n).max(FIRST_ROOM);
-        self.coords.resize(room * order, 0);
+        self.coords.resize(room * order, C::default());
         self.values.resize(room, T::ZERO);
     }
 }

@@ -16,9 +16,10 @@
 
 use std::ops::Range;
 
+use pulp::Arch;
 use sparsec_base::{Complex, Diagnostic, ElementType, Result, code};
 use sparsec_parallel::{map, ranges, threads};
-use sparsec_tensor::{Array, Entries, with_element};
+use sparsec_tensor::{Array, CoordWord, Entries, with_element};
 
 use crate::cursor::{Cursor, is_blank};
 use crate::found::{Found, Piece};
@@ -79,16 +80,20 @@ enum FaultKind {
 impl Lines<'_> {
     /// The entries, with values of type `element` and no extents yet.
     pub(crate) fn parse(&self, element: ElementType) -> Result<Entries> {
-        with_element!(element, T => self.parse_as::<T>())
+        let is_narrow = self.largest.iter().all(|&largest| largest <= 1 << 32);
+        with_element!(element, T => match is_narrow {
+            true => self.parse_as::<T, u32>(),
+            false => self.parse_as::<T, u64>(),
+        })
     }
 
     fn order(&self) -> usize {
         self.largest.len()
     }
 
-    fn parse_as<T: Value>(&self) -> Result<Entries> {
+    fn parse_as<T: Value, C: CoordWord>(&self) -> Result<Entries> {
         let meter = self.text.meter(self.progress, self.range.len());
-        let mut found = Found::<T>::default();
+        let mut found = Found::<T, C>::default();
         let mut pieces = Vec::new();
         let mut start = self.range.start;
         while start < self.range.end {
@@ -99,7 +104,7 @@ impl Lines<'_> {
         }
         Ok(Entries {
             extents: Vec::new(),
-            coords: found.coords,
+            coords: C::list(found.coords),
             values: Array::from_vec(found.values),
         })
     }
@@ -115,17 +120,20 @@ impl Lines<'_> {
     }
 
     /// Appends the entries of some lines.
-    fn wave<T: Value>(
+    fn wave<T: Value, C: CoordWord>(
         &self,
         range: Range<usize>,
-        pieces: &mut Vec<Piece<T>>,
-        found: &mut Found<T>,
+        pieces: &mut Vec<Piece<T, C>>,
+        found: &mut Found<T, C>,
     ) -> Result<()> {
         self.text.populate(&range);
         let cuts = self.cuts(&range);
         pieces.resize_with(cuts.len().max(pieces.len()), Piece::default);
         let work = cuts.into_iter().zip(pieces.iter_mut()).collect();
-        let parsed: Vec<_> = map(work, |(cut, piece)| self.entries(cut, piece));
+        let parsed: Vec<_> = map(work, |(cut, piece)| {
+            // With the instructions that this machine has.
+            Arch::new().dispatch(|| self.entries(cut, piece))
+        });
         let n_pieces = parsed.len();
         for fault in parsed {
             fault.map_err(|fault| self.diagnostic(fault))?;
@@ -150,10 +158,11 @@ impl Lines<'_> {
     }
 
     /// Parses the lines in a range.
-    fn entries<T: Value>(
+    #[inline(always)]
+    fn entries<T: Value, C: CoordWord>(
         &self,
         range: Range<usize>,
-        piece: &mut Piece<T>,
+        piece: &mut Piece<T, C>,
     ) -> std::result::Result<(), Fault> {
         let order = self.order();
         let bytes = self.text.bytes();
@@ -187,8 +196,12 @@ impl Lines<'_> {
     }
 
     /// The entry of a line of the common shape, and the length of the line.
-    #[inline]
-    fn common<T: Value>(&self, block: &[u8; BLOCK], row: &mut [u64]) -> Option<(T, usize)> {
+    #[inline(always)]
+    fn common<T: Value, C: CoordWord>(
+        &self,
+        block: &[u8; BLOCK],
+        row: &mut [C],
+    ) -> Option<(T, usize)> {
         let mut line = Line::new(block);
         line.blanks();
         let mut separated = true;
@@ -197,7 +210,7 @@ impl Lines<'_> {
             if zero_based >= largest || !separated {
                 return None;
             }
-            *coord = zero_based;
+            *coord = C::of(zero_based);
             separated = line.blanks();
         }
         let value = match self.n_parts {
@@ -209,10 +222,10 @@ impl Lines<'_> {
     }
 
     /// Parses the entry that begins at a cursor, to the end of its line.
-    fn entry<T: Value>(
+    fn entry<T: Value, C: CoordWord>(
         &self,
         cursor: &mut Cursor<'_>,
-        row: &mut [u64],
+        row: &mut [C],
     ) -> std::result::Result<T, Fault> {
         for (mode, (coord, &largest)) in row.iter_mut().zip(&self.largest).enumerate() {
             let start = cursor.skip_blanks();
@@ -225,7 +238,7 @@ impl Lines<'_> {
                 None => return fault(cursor, FaultKind::Coordinate(mode)),
                 Some(0) => return fault(cursor, FaultKind::Zero(mode)),
                 Some(c) if c > largest => return fault(cursor, FaultKind::Outside(mode)),
-                Some(c) => *coord = c - 1,
+                Some(c) => *coord = C::of(c - 1),
             }
         }
         let mut value = T::ONE;

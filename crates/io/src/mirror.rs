@@ -14,7 +14,7 @@
 use std::ops::Range;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_tensor::{Array, Entries, with_element};
+use sparsec_tensor::{Array, Entries, Tuple, with_element};
 
 use crate::content::Structure;
 use crate::input::Input;
@@ -39,6 +39,11 @@ pub(crate) fn check(
     with_element!(entries.element(), T => check_diagonal::<T>(entries, structure, text, line_of))
 }
 
+/// The coordinates of the entries of a matrix.
+pub(crate) fn pairs(entries: &Entries) -> impl ExactSizeIterator<Item = Tuple<'_>> {
+    (0..entries.len()).map(|e| entries.coords(e))
+}
+
 /// Refuses a file that states both triangles.
 fn check_triangle(
     entries: &Entries,
@@ -46,8 +51,8 @@ fn check_triangle(
     text: &Input,
     line_of: &dyn Fn(usize) -> Range<usize>,
 ) -> Result<()> {
-    let side = |pair: &[u64]| pair[0].cmp(&pair[1]);
-    let pairs = || entries.coords.chunks_exact(2).map(side).enumerate();
+    let side = |pair: Tuple<'_>| pair.at(0).cmp(&pair.at(1));
+    let pairs = || pairs(entries).map(side).enumerate();
     let Some((first, side)) = pairs().find(|(_, side)| side.is_ne()) else {
         return Ok(());
     };
@@ -84,8 +89,8 @@ fn check_diagonal<T: Value>(
             im != 0.0 && !im.is_nan()
         }
     };
-    let mut pairs = entries.coords.chunks_exact(2).zip(values);
-    let found = pairs.position(|(pair, &value)| pair[0] == pair[1] && differs(value));
+    let mut pairs = pairs(entries).zip(values);
+    let found = pairs.position(|(pair, &value)| pair.at(0) == pair.at(1) && differs(value));
     let Some(entry) = found else {
         return Ok(());
     };
@@ -107,8 +112,8 @@ pub(crate) fn complete(entries: Entries, structure: Structure) -> Result<Entries
         return Ok(entries);
     }
     let stated = entries.len();
-    let is_off = |pair: &&[u64]| pair[0] != pair[1];
-    let n_off = entries.coords.chunks_exact(2).filter(is_off).count();
+    let is_off = |pair: &Tuple<'_>| pair.at(0) != pair.at(1);
+    let n_off = pairs(&entries).filter(is_off).count();
     let too_large = |_| {
         let message = format!("{} entries do not fit in memory", stated + n_off);
         Diagnostic::new(code::TENSOR_TOO_LARGE, message)
@@ -121,9 +126,10 @@ pub(crate) fn complete(entries: Entries, structure: Structure) -> Result<Entries
         values.try_reserve_exact(stated + n_off).map_err(too_large)?;
         values.extend_from_slice(old);
         for (entry, &value) in old.iter().enumerate() {
-            let (row, column) = (coords[2 * entry], coords[2 * entry + 1]);
+            let (row, column) = (coords.get(2 * entry), coords.get(2 * entry + 1));
             if row != column {
-                coords.extend([column, row]);
+                coords.push(column);
+                coords.push(row);
                 values.push(image(value, structure)?);
             }
         }

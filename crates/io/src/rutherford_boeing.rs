@@ -73,7 +73,7 @@ fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
     let values = with_element!(element, T => values::<T>(&header, &mut section)?);
     let entries = Entries {
         extents: vec![header.rows, header.columns],
-        coords,
+        coords: coords.into(),
         values,
     };
     let structure = header.structure;

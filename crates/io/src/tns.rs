@@ -30,7 +30,7 @@ use std::ops::Range;
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_format::check_order;
 use sparsec_parallel::{map, ranges};
-use sparsec_tensor::{Entries, Tensor};
+use sparsec_tensor::{Coords, Entries, Tensor};
 
 use crate::content::{Content, FileTensor, Structure};
 use crate::cursor::Cursor;
@@ -255,12 +255,13 @@ fn plain(text: &Input, options: &ReadOptions) -> Result<Entries> {
 }
 
 /// The smallest extents that hold these coordinates.
-fn largest(coords: &[u64], order: usize) -> Vec<u64> {
+fn largest(coords: &Coords, order: usize) -> Vec<u64> {
     let entries = coords.len().checked_div(order).unwrap_or(0);
     let parts = map(ranges(entries, GRAIN), |range| {
         let mut largest = vec![0; order];
-        for row in coords[range.start * order..range.end * order].chunks_exact(order) {
-            for (largest, &c) in largest.iter_mut().zip(row) {
+        for e in range {
+            let tuple = coords.tuple(e * order, order);
+            for (largest, c) in largest.iter_mut().zip(tuple.iter()) {
                 *largest = (c + 1).max(*largest);
             }
         }

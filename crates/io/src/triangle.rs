@@ -13,10 +13,12 @@
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_format::Format;
-use sparsec_tensor::{Array, Duplicates, Element, Entries, PackOptions, Tensor, with_element};
+use sparsec_tensor::{
+    Array, Coords, Duplicates, Element, Entries, PackOptions, Tensor, with_element,
+};
 
 use crate::content::Structure;
-use crate::mirror;
+use crate::mirror::{self, pairs};
 use crate::number::Value;
 
 /// The matrix whose one triangle is stored, in the same format. Entries on the
@@ -27,17 +29,17 @@ use crate::number::Value;
 /// and for images that the type of the values has not.
 pub(crate) fn completed(tensor: &Tensor, structure: Structure, is_lower: bool) -> Result<Tensor> {
     let stored = tensor.entries();
-    let pairs = stored.coords.chunks_exact(2).enumerate();
-    let (mut coords, mut kept) = (Vec::new(), Vec::new());
-    for (entry, pair) in pairs {
-        let (row, column) = (pair[0], pair[1]);
+    let (mut coords, mut kept) = (Coords::default(), Vec::new());
+    for (entry, pair) in pairs(&stored).enumerate() {
+        let (row, column) = (pair.at(0), pair.at(1));
         let is_other = if is_lower { row < column } else { row > column };
         let is_padding = tensor.has_padding() && stored.values.get(entry) == tensor.fill();
         match (is_other, is_padding) {
             (true, true) => {}
             (true, false) => return Err(on_other_side(row, column, is_lower)),
             (false, _) => {
-                coords.extend_from_slice(pair);
+                coords.push(row);
+                coords.push(column);
                 kept.push(entry);
             }
         }
@@ -93,7 +95,7 @@ pub(crate) fn lower(tensor: &Tensor, structure: Structure) -> Result<Tensor> {
         return Err(Diagnostic::new(code::ASYMMETRIC_FILE, message).help("write every entry"));
     }
     let kept: Vec<usize> = (0..entries.len())
-        .filter(|&e| entries.coords[2 * e] >= entries.coords[2 * e + 1])
+        .filter(|&e| entries.coords(e).at(0) >= entries.coords(e).at(1))
         .collect();
     let coords = kept.iter().flat_map(|&e| entries.coords(e).to_vec());
     let values = picked(&entries.values, &kept);
@@ -102,8 +104,8 @@ pub(crate) fn lower(tensor: &Tensor, structure: Structure) -> Result<Tensor> {
 
 /// All entries reflected in the diagonal.
 fn images(entries: &Entries, structure: Structure) -> Result<Entries> {
-    let pairs = entries.coords.chunks_exact(2);
-    let coords = pairs.flat_map(|pair| [pair[1], pair[0]]).collect();
+    let coords = pairs(entries).flat_map(|pair| [pair.at(1), pair.at(0)]);
+    let coords = coords.collect();
     let values = with_element!(entries.element(), T => {
         let values = entries.values.slice::<T>().iter();
         let images = values.map(|&value| image(value, structure));
@@ -152,7 +154,7 @@ fn on_other_side(row: u64, column: u64, is_lower: bool) -> Diagnostic {
         .help("state one triangle, or no structure if every entry is stored")
 }
 
-fn repacked(like: &Tensor, format: &Format, coords: Vec<u64>, values: Array) -> Result<Tensor> {
+fn repacked(like: &Tensor, format: &Format, coords: Coords, values: Array) -> Result<Tensor> {
     let entries = Entries {
         extents: like.extents().to_vec(),
         coords,
@@ -178,7 +180,7 @@ fn first_difference(a: &Tensor, b: &Tensor) -> Option<(u64, u64)> {
     })?;
     let (left, right) = (a.coords(at), b.coords(at));
     let first = left.min(right);
-    Some((first[0], first[1]))
+    Some((first.at(0), first.at(1)))
 }
 
 #[cfg(test)]
@@ -189,7 +191,7 @@ mod tests {
     fn matrix(coords: &[u64], values: Array) -> Tensor {
         let entries = Entries {
             extents: vec![3, 3],
-            coords: coords.to_vec(),
+            coords: coords.to_vec().into(),
             values,
         };
         Tensor::pack_entries(&Format::csr(), entries, PackOptions::default()).unwrap()

@@ -164,7 +164,7 @@ fn tensor(choices: &mut Choices<'_>, order: usize, extent: u64) -> Tensor {
     let extents = vec![extent; order];
     let entries = Entries {
         extents,
-        coords,
+        coords: coords.into(),
         values,
     };
     Tensor::pack_entries(&format(choices, order), entries, options).unwrap()
@@ -207,7 +207,7 @@ fn packed(map: &CoordinateMap, format: &Format) -> Tensor {
     }
     let entries = Entries {
         extents: map.extents().to_vec(),
-        coords,
+        coords: coords.into(),
         values,
     };
     let options = PackOptions {

@@ -210,8 +210,8 @@ pub use sparsec_reference as reference;
 pub use sparsec_runtime as runtime;
 pub use sparsec_runtime::MemoryLimit;
 pub use sparsec_tensor::{
-    Array, ArrayRef, CooRef, CscRef, CsrRef, Difference, Duplicates, Element, Entries, Index,
-    IndexInteger, LevelView, PackOptions, Tensor, TensorBuilder, TensorRef, generate,
+    Array, ArrayRef, CooRef, Coords, CscRef, CsrRef, Difference, Duplicates, Element, Entries,
+    Index, IndexInteger, LevelView, PackOptions, Tensor, TensorBuilder, TensorRef, generate,
 };
 
 /// The examples of the README, which run as tests.

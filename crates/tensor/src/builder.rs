@@ -146,7 +146,7 @@ impl<T: Element> TensorBuilder<T> {
         }
         let entries = Entries {
             extents: self.extents,
-            coords: self.coords,
+            coords: self.coords.into(),
             values: Array::from_vec(self.values),
         };
         Tensor::pack_entries(&self.format, entries, self.options)

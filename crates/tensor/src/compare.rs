@@ -122,7 +122,7 @@ impl Pair<'_> {
         let (mut l, mut r) = (0, 0);
         while l < self.left.len() || r < self.right.len() {
             let order = match (l < self.left.len(), r < self.right.len()) {
-                (true, true) => self.left.coords(l).cmp(self.right.coords(r)),
+                (true, true) => self.left.coords(l).cmp(&self.right.coords(r)),
                 (true, false) => Ordering::Less,
                 _ => Ordering::Greater,
             };

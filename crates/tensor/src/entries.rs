@@ -4,6 +4,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 
 use crate::alloc::with_room;
 use crate::array::Array;
+use crate::coords::{Coords, Tuple};
 use crate::with_element;
 
 /// A tensor as a list of entries, in any order, maybe with duplicates.
@@ -15,7 +16,7 @@ pub struct Entries {
     /// One extent a mode.
     pub extents: Vec<u64>,
     /// The coordinates, entry by entry.
-    pub coords: Vec<u64>,
+    pub coords: Coords,
     /// The values, one an entry.
     pub values: Array,
 }
@@ -25,7 +26,7 @@ impl Entries {
     pub fn empty(extents: &[u64], element: ElementType) -> Self {
         Self {
             extents: extents.to_vec(),
-            coords: Vec::new(),
+            coords: Coords::default(),
             values: Array::new(element, sparsec_parallel::Memory::new()),
         }
     }
@@ -54,13 +55,14 @@ impl Entries {
     ///
     /// # Panics
     /// If there is no such entry.
-    pub fn coords(&self, e: usize) -> &[u64] {
+    #[inline]
+    pub fn coords(&self, e: usize) -> Tuple<'_> {
         let order = self.order();
-        &self.coords[e * order..(e + 1) * order]
+        self.coords.tuple(e * order, order)
     }
 
     /// The entries, as coordinates and value.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u64], Scalar)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Tuple<'_>, Scalar)> {
         (0..self.len()).map(|e| (self.coords(e), self.values.get(e)))
     }
 
@@ -81,10 +83,7 @@ impl Entries {
     }
 
     fn numbered(&self, numbers: &[usize]) -> Result<Self> {
-        let mut coords = with_room(numbers.len().saturating_mul(self.order()))?;
-        numbers
-            .iter()
-            .for_each(|&e| coords.extend_from_slice(self.coords(e)));
+        let coords = self.coords.numbered(self.order(), numbers)?;
         let values = with_element!(self.element(), T => {
             let from = self.values.slice::<T>();
             let mut values: Vec<T> = with_room(numbers.len())?;

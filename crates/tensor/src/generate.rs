@@ -27,6 +27,7 @@ use call::Call;
 
 use crate::array::{Array, Element};
 use crate::check::shape;
+use crate::coords::Coords;
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
 use crate::pack::PackOptions;
@@ -155,7 +156,7 @@ fn random(call: &mut Call, extents: &[u64], element: ElementType) -> Result<Entr
     values.draw(&mut random, &mut array);
     Ok(Entries {
         extents: extents.to_vec(),
-        coords,
+        coords: coords.into(),
         values: array,
     })
 }
@@ -192,12 +193,12 @@ fn by_rejection(random: &mut Random, extents: &[u64], n: usize) -> Result<Vec<u6
         }
         let entries = Entries {
             extents: extents.to_vec(),
-            coords,
+            coords: coords.into(),
             values: Array::filled(Scalar::Bool(true), n)?,
         };
         let sorted = sort(entries, &modes, Duplicates::Add)?.into_entries(extents, &modes)?;
         found = sorted.len();
-        coords = sorted.coords;
+        coords = sorted.coords.wide().into_owned();
     }
     Ok(coords)
 }
@@ -237,7 +238,7 @@ fn band(call: &mut Call, extents: &[u64], element: ElementType) -> Result<Entrie
     values.draw(&mut random, &mut array);
     Ok(Entries {
         extents: extents.to_vec(),
-        coords,
+        coords: coords.into(),
         values: array,
     })
 }
@@ -245,7 +246,7 @@ fn band(call: &mut Call, extents: &[u64], element: ElementType) -> Result<Entrie
 fn identity(extents: &[u64], element: ElementType) -> Result<Entries> {
     let n = extents.iter().copied().min().unwrap_or(1);
     let values = Array::filled(element.one(), usize::try_from(n).unwrap_or(usize::MAX))?;
-    let coords = (0..n)
+    let coords: Coords = (0..n)
         .flat_map(|c| extents.iter().map(move |_| c))
         .collect();
     Ok(Entries {

@@ -179,7 +179,7 @@ impl Tensor {
         });
         Ok(Entries {
             extents: self.extents().to_vec(),
-            coords,
+            coords: coords.into(),
             values,
         })
     }

@@ -55,6 +55,7 @@ pub mod views;
 mod alloc;
 mod build;
 mod check;
+mod coords;
 #[cfg(any(
     feature = "faer",
     feature = "nalgebra-sparse",
@@ -74,6 +75,7 @@ pub use array::{Array, Element};
 pub use borrowed::{ArrayRef, TensorRef};
 pub use builder::TensorBuilder;
 pub use compare::Difference;
+pub use coords::{CoordWord, Coords, Tuple};
 pub use duplicates::Duplicates;
 pub use entries::Entries;
 pub use generate::generate;

@@ -64,7 +64,7 @@ impl Tensor {
     pub fn pack(format: &Format, extents: &[u64], coords: &[u64], values: &[f64]) -> Result<Self> {
         let entries = Entries {
             extents: extents.to_vec(),
-            coords: coords.to_vec(),
+            coords: coords.to_vec().into(),
             values: Array::from_vec(values.to_vec()),
         };
         Self::pack_entries(format, entries, PackOptions::default())

@@ -24,6 +24,7 @@ use sparsec_parallel::{Memory, map, ranges, sort_pairs};
 
 use crate::alloc::with_room;
 use crate::array::Array;
+use crate::coords::{Coords, Words};
 use crate::duplicates::{Combine, Duplicates};
 use crate::entries::Entries;
 use crate::tuples::{GRAIN, Keys, Layout, Packed, Packing, RowList, Rows, Tuples, with_rows};
@@ -44,8 +45,10 @@ pub(crate) enum List {
     Keys64(Memory, Layout),
     /// Numbers of 128 bits.
     Keys128(Memory, Layout),
-    /// Coordinates as they were given.
-    Rows(Rows),
+    /// Coordinates of 32 bits as they were given.
+    Rows32(Rows<u32>),
+    /// Coordinates of 64 bits as they were given.
+    Rows64(Rows<u64>),
 }
 
 /// Runs an expression with the tuples of a list, as what implements [`Tuples`].
@@ -67,7 +70,11 @@ macro_rules! with_tuples {
                 let $tuples = $crate::tuples::Keys { keys, layout };
                 $body
             }
-            $crate::sort::List::Rows(rows) => {
+            $crate::sort::List::Rows32(rows) => {
+                let $tuples = rows;
+                $body
+            }
+            $crate::sort::List::Rows64(rows) => {
                 let $tuples = rows;
                 $body
             }
@@ -76,6 +83,17 @@ macro_rules! with_tuples {
 }
 pub(crate) use with_tuples;
 
+impl List {
+    /// Coordinates that are in order when read by these modes.
+    fn rows(coords: Coords, len: usize, modes: &[usize]) -> Self {
+        let modes = modes.to_vec();
+        match coords.0 {
+            Words::Narrow(words) => Self::Rows32(Rows { len, words, modes }),
+            Words::Wide(words) => Self::Rows64(Rows { len, words, modes }),
+        }
+    }
+}
+
 impl Sorted {
     /// The same as entries, whose tuples are in the order of the modes given.
     ///
@@ -83,8 +101,9 @@ impl Sorted {
     /// `E0407` when memory is out.
     pub(crate) fn into_entries(self, extents: &[u64], modes: &[usize]) -> Result<Entries> {
         let coords = match self.list {
-            List::Rows(rows) => rows.coords,
-            list => with_tuples!(list, tuples => rows_of(&tuples, modes)?),
+            List::Rows32(rows) => Coords::narrow(rows.words),
+            List::Rows64(rows) => rows.words.into(),
+            list => with_tuples!(list, tuples => rows_of(&tuples, modes)?.into()),
         };
         Ok(Entries {
             extents: extents.to_vec(),
@@ -117,13 +136,8 @@ pub(crate) fn sort(entries: Entries, modes: &[usize], duplicates: Duplicates) ->
     entries.check_lengths()?;
     let survey = survey(&entries, modes)?;
     if survey.ascending {
-        let rows = Rows {
-            len: entries.len(),
-            coords: entries.coords,
-            modes: modes.to_vec(),
-        };
         return Ok(Sorted {
-            list: List::Rows(rows),
+            list: List::rows(entries.coords, entries.values.len(), modes),
             values: entries.values,
         });
     }
@@ -141,10 +155,7 @@ pub(crate) fn sort(entries: Entries, modes: &[usize], duplicates: Duplicates) ->
             let (keys, values) = by_keys::<u128>(entries, &layout, duplicates)?;
             (List::Keys128(keys, layout), values)
         }
-        _ => {
-            let (rows, values) = by_comparing(&entries, modes, duplicates)?;
-            (List::Rows(rows), values)
-        }
+        _ => by_comparing(&entries, modes, duplicates)?,
     };
     Ok(Sorted { list, values })
 }
@@ -162,16 +173,13 @@ pub(crate) fn sort_along(
     let modes: Vec<usize> = (0..extents.len()).collect();
     let entries = sort(entries, &modes, duplicates)?.into_entries(&extents, &modes)?;
     let mut order = with_room(entries.len())?;
-    order.extend((0..entries.len()).map(|e| (curve.key(entries.coords(e)), e)));
+    let (coords, n_modes) = (entries.coords.wide(), modes.len());
+    let tuple = |e: usize| &coords[e * n_modes..][..n_modes];
+    order.extend((0..entries.len()).map(|e| (curve.key(tuple(e)), e)));
     order.sort_unstable();
     let entries = entries.in_order(|place| order[place].1)?;
-    let rows = Rows {
-        len: entries.len(),
-        coords: entries.coords,
-        modes,
-    };
     Ok(Sorted {
-        list: List::Rows(rows),
+        list: List::rows(entries.coords, entries.values.len(), &modes),
         values: entries.values,
     })
 }
@@ -212,13 +220,13 @@ fn survey_part(
     let mut largest = vec![0; extents.len()];
     for e in range.clone() {
         for (all, &coord) in largest.iter_mut().zip(rows.row(e)) {
-            *all = coord.max(*all);
+            *all = (*all).max(coord.into());
         }
     }
     if largest.iter().zip(extents).any(|(c, extent)| c >= extent) {
         for e in range.clone() {
-            let coords = rows.row(e).iter().zip(extents);
-            if let Some(mode) = coords.into_iter().position(|(c, extent)| c >= extent) {
+            let mut coords = rows.row(e).iter().zip(extents);
+            if let Some(mode) = coords.position(|(&c, &extent)| c.into() >= extent) {
                 return Err((e, mode));
             }
         }
@@ -237,7 +245,7 @@ fn outside(entries: &Entries, e: usize, mode: usize) -> Diagnostic {
         code::OUT_OF_BOUNDS,
         format!(
             "entry {e} has coordinate {} in mode {mode}, whose extent is {}",
-            entries.coords(e)[mode],
+            entries.coords(e).at(mode),
             entries.extents[mode]
         ),
     )
@@ -304,10 +312,10 @@ fn by_comparing(
     entries: &Entries,
     modes: &[usize],
     duplicates: Duplicates,
-) -> Result<(Rows, Array)> {
+) -> Result<(List, Array)> {
     let compare = |a: usize, b: usize| {
         let (a, b) = (entries.coords(a), entries.coords(b));
-        let compared = modes.iter().map(|&mode| a[mode].cmp(&b[mode]));
+        let compared = modes.iter().map(|&mode| a.at(mode).cmp(&b.at(mode)));
         compared.fold(Ordering::Equal, Ordering::then)
     };
     let mut numbers = with_room(entries.len())?;
@@ -317,7 +325,7 @@ fn by_comparing(
     if duplicates == Duplicates::Refuse && (1..numbers.len()).any(repeats) {
         return Err(refused(numbers.len(), repeats, |e| numbers[e]));
     }
-    let mut coords = with_room(entries.coords.len())?;
+    let mut kept = with_room(entries.len())?;
     let values = with_element!(entries.element(), T => {
         let from = entries.values.slice::<T>();
         let combine = T::combine(duplicates);
@@ -326,19 +334,15 @@ fn by_comparing(
             match (values.last_mut(), combine) {
                 (Some(last), Some(combine)) if repeats(e) => *last = combine(*last, from[number]),
                 _ => {
-                    coords.extend_from_slice(entries.coords(number));
+                    kept.push(number);
                     values.push(from[number]);
                 }
             }
         }
         Array::from_vec(values)
     });
-    let rows = Rows {
-        len: values.len(),
-        coords,
-        modes: modes.to_vec(),
-    };
-    Ok((rows, values))
+    let coords = entries.coords.numbered(entries.order(), &kept)?;
+    Ok((List::rows(coords, kept.len(), modes), values))
 }
 
 /// The duplicate that came first among `n` entries as they were given. In

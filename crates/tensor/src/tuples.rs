@@ -17,25 +17,26 @@ use std::ops::Range;
 
 use sparsec_parallel::{Key, KeyList, Plain};
 
+use crate::coords::{CoordWord, with_words};
 use crate::entries::Entries;
 
 /// Runs an expression with a [`RowList`] of the entries.
 macro_rules! with_rows {
     ($entries:expr, $rows:ident => $body:expr) => {
-        match $entries.order() {
+        $crate::coords::with_words!(&$entries.coords, words => match $entries.order() {
             2 => {
-                let $rows = $entries.coords.as_chunks::<2>().0;
+                let $rows = words.as_chunks::<2>().0;
                 $body
             }
             3 => {
-                let $rows = $entries.coords.as_chunks::<3>().0;
+                let $rows = words.as_chunks::<3>().0;
                 $body
             }
-            _ => {
-                let $rows: &$crate::entries::Entries = &$entries;
+            order => {
+                let $rows = $crate::tuples::WordRows { words: &words[..], order };
                 $body
             }
-        }
+        })
     };
 }
 pub(crate) use with_rows;
@@ -153,28 +154,38 @@ impl<K: Packed> KeyList<K> for Packing<'_> {
     }
 
     fn write_keys(&self, range: Range<usize>, to: &mut [K]) {
-        let entries = self.entries;
-        let coords = &entries.coords[range.start * entries.order()..range.end * entries.order()];
-        // Without a loop over modes for the orders that are common.
-        match self.shifts[..] {
-            [to_i, to_j] => {
-                for (key, &[i, j]) in to.iter_mut().zip(coords.as_chunks().0) {
-                    *key = K::field(i, to_i).or(K::field(j, to_j));
-                }
+        let shifts = &self.shifts[..];
+        with_words!(&self.entries.coords, words => write_keys(words, shifts, range, to));
+    }
+}
+
+fn write_keys<K: Packed, C: CoordWord>(
+    words: &[C],
+    shifts: &[u32],
+    range: Range<usize>,
+    to: &mut [K],
+) {
+    let order = shifts.len();
+    let words = &words[range.start * order..range.end * order];
+    // Without a loop over modes for the orders that are common.
+    match *shifts {
+        [to_i, to_j] => {
+            for (key, &[i, j]) in to.iter_mut().zip(words.as_chunks().0) {
+                *key = K::field(i.into(), to_i).or(K::field(j.into(), to_j));
             }
-            [to_i, to_j, to_k] => {
-                for (key, &[i, j, k]) in to.iter_mut().zip(coords.as_chunks().0) {
-                    let upper = K::field(i, to_i).or(K::field(j, to_j));
-                    *key = upper.or(K::field(k, to_k));
-                }
+        }
+        [to_i, to_j, to_k] => {
+            for (key, &[i, j, k]) in to.iter_mut().zip(words.as_chunks().0) {
+                let upper = K::field(i.into(), to_i).or(K::field(j.into(), to_j));
+                *key = upper.or(K::field(k.into(), to_k));
             }
-            _ => {
-                for (key, e) in to.iter_mut().zip(range) {
-                    let fields = entries.coords(e).iter().zip(&self.shifts);
-                    *key = fields.fold(K::default(), |key, (&coord, &shift)| {
-                        key.or(K::field(coord, shift))
-                    });
-                }
+        }
+        _ => {
+            for (e, key) in to.iter_mut().enumerate() {
+                let fields = words[e * order..(e + 1) * order].iter().zip(shifts);
+                *key = fields.fold(K::default(), |key, (&coord, &shift)| {
+                    key.or(K::field(coord.into(), shift))
+                });
             }
         }
     }
@@ -206,36 +217,29 @@ impl<K: Packed> Tuples for Keys<'_, K> {
 
 /// Tuples as they were given, in order when read by these modes.
 #[derive(Clone, Debug)]
-pub(crate) struct Rows {
+pub(crate) struct Rows<C> {
     /// How many tuples there are.
     pub(crate) len: usize,
     /// The coordinates, in the order of the modes.
-    pub(crate) coords: Vec<u64>,
+    pub(crate) words: Vec<C>,
     /// The mode of each level.
     pub(crate) modes: Vec<usize>,
 }
 
-impl Rows {
-    fn row(&self, e: usize) -> &[u64] {
-        let order = self.modes.len();
-        &self.coords[e * order..(e + 1) * order]
-    }
-}
-
-impl Tuples for &Rows {
+impl<C: CoordWord> Tuples for &Rows<C> {
     fn len(&self) -> usize {
         self.len
     }
 
     fn coord(&self, level: usize) -> impl Fn(usize) -> u64 + Sync + '_ {
-        let mode = self.modes[level];
-        move |e| self.row(e)[mode]
+        let (mode, order) = (self.modes[level], self.modes.len());
+        move |e| self.words[e * order + mode].into()
     }
 
     fn differs(&self, depth: usize) -> impl Fn(usize) -> bool + Sync + '_ {
-        let modes = &self.modes[..=depth];
+        let (modes, order) = (&self.modes[..=depth], self.modes.len());
         move |e| {
-            let (before, row) = (self.row(e - 1), self.row(e));
+            let (before, row) = self.words[(e - 1) * order..(e + 1) * order].split_at(order);
             modes.iter().any(|&mode| before[mode] != row[mode])
         }
     }
@@ -244,20 +248,33 @@ impl Tuples for &Rows {
 /// The coordinates of entries of one order, with the order known to the
 /// compiler where it is small: loops over modes are unrolled then.
 pub(crate) trait RowList: Sync {
+    /// What holds a coordinate.
+    type Word: CoordWord;
     /// The coordinates of entry `e`.
-    fn row(&self, e: usize) -> &[u64];
+    fn row(&self, e: usize) -> &[Self::Word];
 }
 
-impl<const N: usize> RowList for &[[u64; N]] {
+impl<C: CoordWord, const N: usize> RowList for &[[C; N]] {
+    type Word = C;
+
     #[inline]
-    fn row(&self, e: usize) -> &[u64] {
+    fn row(&self, e: usize) -> &[C] {
         &self[e]
     }
 }
 
-impl RowList for &Entries {
+/// Coordinates of entries of any order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WordRows<'a, C> {
+    pub(crate) words: &'a [C],
+    pub(crate) order: usize,
+}
+
+impl<C: CoordWord> RowList for WordRows<'_, C> {
+    type Word = C;
+
     #[inline]
-    fn row(&self, e: usize) -> &[u64] {
-        self.coords(e)
+    fn row(&self, e: usize) -> &[C] {
+        &self.words[e * self.order..(e + 1) * self.order]
     }
 }

@@ -62,7 +62,7 @@ impl Tensor {
         });
         Ok(Entries {
             extents: self.extents().to_vec(),
-            coords,
+            coords: coords.into(),
             values: self.vals().try_clone()?,
         })
     }
@@ -138,7 +138,7 @@ impl Tensor {
         });
         Ok(Entries {
             extents: self.extents().to_vec(),
-            coords,
+            coords: coords.into(),
             values,
         })
     }
@@ -153,7 +153,7 @@ impl Tensor {
             let entries = unwrapped(self.irregular_entries());
             return entries
                 .iter()
-                .for_each(|(coords, value)| visit(coords, value));
+                .for_each(|(coords, value)| visit(&coords.to_vec(), value));
         }
         let mut cursor = Cursor::new(self, 0..self.n_stored());
         while let Some((tuple, position)) = cursor.next() {
@@ -278,7 +278,7 @@ impl Tensor {
         assert_eq!(coords.len(), self.order(), "one coordinate a mode");
         if !self.format().is_regular() {
             let entries = unwrapped(self.irregular_entries());
-            let found = entries.iter().filter(|(at, _)| *at == coords);
+            let found = entries.iter().filter(|(at, _)| *at == *coords);
             let sum = found.map(|(_, value)| value).reduce(plus);
             return sum.unwrap_or_else(|| self.fill());
         }
@@ -326,7 +326,7 @@ impl<'a> Stored<'a> {
                 Some((tuple, position)) => entry(C::of(tuple), values, position),
                 None => unreachable!("a cursor has as many positions as it says"),
             },
-            Self::Listed(entries) => entry(C::of(entries.coords(e)), &entries.values, e),
+            Self::Listed(entries) => entry(C::of(&entries.coords(e).to_vec()), &entries.values, e),
         })
     }
 }

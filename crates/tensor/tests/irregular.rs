@@ -142,7 +142,7 @@ fn mirrored_matrices_are_stored_by_half() {
     let (a, b) = (Scalar::F64(2.0), Scalar::F64(-3.0));
     let entries = |upper: f64| Entries {
         extents: vec![3, 3],
-        coords: vec![0, 1, 1, 0, 2, 2],
+        coords: vec![0, 1, 1, 0, 2, 2].into(),
         values: Array::from_vec(vec![2.0, upper, -3.0]),
     };
     let pack = |text: &str, entries| {
@@ -176,7 +176,7 @@ fn mirrored_matrices_are_stored_by_half() {
     assert_eq!((csr.n_stored(), csr.entries().len()), (2, 3));
     let skew = Entries {
         extents: vec![2, 2],
-        coords: vec![0, 1, 1, 0],
+        coords: vec![0, 1, 1, 0].into(),
         values: Array::from_vec(vec![2.0, -2.0]),
     };
     let skew = pack("csr, skew(i, j)", skew).unwrap();

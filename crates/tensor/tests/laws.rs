@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use sparsec_base::{ElementType, Scalar};
 use sparsec_format::Format;
 use sparsec_parallel::with_threads;
-use sparsec_tensor::{Array, Duplicates, Entries, PackOptions, Tensor};
+use sparsec_tensor::{Array, Coords, Duplicates, Entries, PackOptions, Tensor};
 use support::{cases, many, meaning, packed, without_zeros};
 
 proptest! {
@@ -60,6 +60,17 @@ proptest! {
             values[at] += 1;
         }
         prop_assert!(left.equal_within(&right, 0.0).is_some());
+    }
+
+    #[test]
+    fn words_of_coordinates_make_no_difference((wide, format, _) in cases()) {
+        let words = wide.coords.iter().map(|c| u32::try_from(c).expect("extents are small"));
+        let narrow = Entries {
+            coords: Coords::narrow(words.collect()),
+            ..wide.clone()
+        };
+        prop_assert_eq!(&narrow, &wide);
+        prop_assert_eq!(packed(&format, &narrow), packed(&format, &wide));
     }
 
     #[test]
@@ -140,7 +151,7 @@ fn every_element_type_packs() {
         let values = Array::filled(element.one(), 3).unwrap();
         let entries = Entries {
             extents: vec![2, 2],
-            coords: vec![1, 1, 0, 1, 1, 1],
+            coords: vec![1, 1, 0, 1, 1, 1].into(),
             values,
         };
         let tensor = Tensor::pack_entries(&Format::csr(), entries, PackOptions::default()).unwrap();
@@ -158,7 +169,7 @@ fn every_element_type_packs() {
 fn a_fill_pads_and_drops() {
     let entries = Entries {
         extents: vec![2, 2],
-        coords: vec![0, 1, 1, 0],
+        coords: vec![0, 1, 1, 0].into(),
         values: Array::from_vec(vec![7.0, f64::INFINITY]),
     };
     let options = PackOptions {

@@ -220,7 +220,7 @@ fn entries_that_cannot_be_packed() {
     );
     let entries = Entries {
         extents: vec![4],
-        coords: vec![3, 1, 3, 1],
+        coords: vec![3, 1, 3, 1].into(),
         values: Array::from_vec(vec![1, 2, 3, 4]),
     };
     let options = PackOptions {
@@ -384,7 +384,7 @@ fn duplicates_that_cannot_be_combined() {
     let combine = |rule: &str, element: ElementType| {
         let entries = Entries {
             extents: vec![2],
-            coords: vec![1, 1],
+            coords: vec![1, 1].into(),
             values: Array::filled(element.one(), 2)?,
         };
         let options = PackOptions {

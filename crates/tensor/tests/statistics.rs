@@ -174,7 +174,7 @@ fn hermitian_is_symmetric_up_to_the_conjugate() {
     ];
     let entries = Entries {
         extents: vec![2, 2],
-        coords: vec![0, 0, 0, 1, 1, 0],
+        coords: vec![0, 0, 0, 1, 1, 0].into(),
         values: Array::from_vec(values),
     };
     let a = Tensor::pack_entries(&Format::csr(), entries, PackOptions::default()).unwrap();

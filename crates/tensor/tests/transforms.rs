@@ -157,7 +157,7 @@ fn every_type_has_the_rules_it_says() {
             values.set(1, value(element, 0));
             let entries = Entries {
                 extents: vec![4],
-                coords: vec![2, 2, 2],
+                coords: vec![2, 2, 2].into(),
                 values,
             };
             let options = PackOptions {
@@ -189,7 +189,7 @@ fn halves_and_nan_keep_their_bits_or_are_rounded_once_a_step() {
     let pack = |values: Array, duplicates| {
         let entries = Entries {
             extents: vec![1],
-            coords: vec![0; values.len()],
+            coords: vec![0; values.len()].into(),
             values,
         };
         let options = PackOptions {

@@ -256,7 +256,7 @@ impl Data {
         }
         let entries = Entries {
             extents: extents.to_vec(),
-            coords,
+            coords: coords.into(),
             values: array,
         };
         let options = PackOptions {

@@ -66,12 +66,12 @@ fn pack(format: &Format, element: ElementType) -> Tensor {
     let entries = match format.order() {
         2 => Entries {
             extents: vec![4, 5],
-            coords: vec![0, 1, 2, 0, 2, 4, 3, 3],
+            coords: vec![0, 1, 2, 0, 2, 4, 3, 3].into(),
             values: values(element, 4),
         },
         _ => Entries {
             extents: vec![2, 3, 4],
-            coords: vec![0, 1, 2, 0, 2, 0, 1, 0, 3],
+            coords: vec![0, 1, 2, 0, 2, 0, 1, 0, 3].into(),
             values: values(element, 3),
         },
     };

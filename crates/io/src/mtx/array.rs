@@ -60,7 +60,7 @@ pub(super) fn matrix(size: &Size, structure: Structure, values: Array) -> Result
     }
     Ok(Content::Entries(Entries {
         extents,
-        coords,
+        coords: coords.into(),
         values,
     }))
 }

@@ -275,7 +275,7 @@ impl File<'_> {
         }
         Ok(Entries {
             extents: shape.to_vec(),
-            coords,
+            coords: coords.into(),
             values,
         })
     }
@@ -324,7 +324,7 @@ impl File<'_> {
         let values = truncated(values, places.len().saturating_mul(size));
         let mut coords = room(values.len().checked_mul(2))?;
         for block in 0..places.len() {
-            let [i, j] = [0, 1].map(|mode| places.coords(block)[mode]);
+            let [i, j] = [0, 1].map(|mode| places.coords(block).at(mode));
             for row in 0..rows {
                 for column in 0..columns {
                     coords.extend([i * rows + row, j * columns + column]);
@@ -333,7 +333,7 @@ impl File<'_> {
         }
         Ok(Entries {
             extents: shape.to_vec(),
-            coords,
+            coords: coords.into(),
             values,
         })
     }
@@ -383,7 +383,7 @@ impl File<'_> {
         }
         Ok(Entries {
             extents: shape.to_vec(),
-            coords,
+            coords: coords.into(),
             values,
         })
     }

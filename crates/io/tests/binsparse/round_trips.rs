@@ -123,7 +123,7 @@ fn preset(name: &str, order: usize) -> Format {
 fn matrix(format: &str, coords: &[u64], vals: Array) -> Tensor {
     let entries = Entries {
         extents: vec![4, 5],
-        coords: coords.to_vec(),
+        coords: coords.to_vec().into(),
         values: vals,
     };
     Tensor::pack_entries(&preset(format, 2), entries, PackOptions::default()).unwrap()
@@ -426,7 +426,7 @@ fn halves_are_completed_or_kept() {
 fn a_structure_is_stated_where_asked_for() {
     let entries = Entries {
         extents: vec![3, 3],
-        coords: vec![0, 0, 1, 2, 2, 1],
+        coords: vec![0, 0, 1, 2, 2, 1].into(),
         values: Array::from_vec(vec![1.0, 4.0, 4.0]),
     };
     let formats = [

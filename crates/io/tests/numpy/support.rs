@@ -77,7 +77,7 @@ pub(crate) fn shown(name: &str, bytes: &[u8]) -> String {
     };
     let mut text = format!("{kind} {:?}", file.extents());
     for (coords, value) in file.into_entries().unwrap().iter() {
-        let coords: Vec<String> = coords.iter().map(u64::to_string).collect();
+        let coords: Vec<String> = coords.iter().map(|c| c.to_string()).collect();
         let _ = write!(text, ", {}: {value}", coords.join(" "));
     }
     text

@@ -50,7 +50,7 @@ pub(crate) fn build(
         positions.append(&mut builder.positions);
     }
     if !rest.is_empty() {
-        return Err(not_taken(format, rest.coords(0)));
+        return Err(not_taken(format, &rest.coords(0).to_vec()));
     }
     arrays.push(joined(values)?);
     Ok(Tensor::trusted(

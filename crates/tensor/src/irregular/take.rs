@@ -13,6 +13,7 @@ use sparsec_format::{Coordinate, Format, Mirror, Region};
 use super::{Part, image};
 use crate::alloc::{filled, with_room};
 use crate::array::{Array, Element};
+use crate::coords::Tuple;
 use crate::entries::Entries;
 use crate::with_element;
 
@@ -48,8 +49,8 @@ fn triangle_of<T: Element>(
     let values = entries.values.slice::<T>();
     let fill = T::from_scalar(fill).unwrap_or(T::ZERO);
     for (e, &value) in values.iter().enumerate() {
-        let coords = entries.coords(e);
-        let mut swapped = coords.to_vec();
+        let coords = entries.coords(e).to_vec();
+        let mut swapped = coords.clone();
         swapped.swap(a, b);
         let other = find(entries, &swapped);
         let there = other.map_or(fill, |e| values[e]);
@@ -63,8 +64,8 @@ fn triangle_of<T: Element>(
                 there.scalar()
             )));
         }
-        if region.holds(coords) {
-            kept.push((coords.to_vec(), value));
+        if region.holds(&coords) {
+            kept.push((coords, value));
         } else if other.is_none() {
             // A fill that is stored on one side is stored on both.
             kept.push((swapped, there));
@@ -90,7 +91,7 @@ fn find(entries: &Entries, coords: &[u64]) -> Option<usize> {
     let (mut low, mut high) = (0, entries.len());
     while low < high {
         let middle = low + (high - low) / 2;
-        match entries.coords(middle).cmp(coords) {
+        match entries.coords(middle).cmp(&Tuple::Wide(coords)) {
             Ordering::Equal => return Some(middle),
             Ordering::Less => low = middle + 1,
             Ordering::Greater => high = middle,
@@ -113,8 +114,9 @@ pub(super) fn take(part: &Part, entries: Entries) -> Result<Taken> {
     let mut levels = filled(entries.len().saturating_mul(n_levels), || 0)?;
     let mut takes = filled(entries.len(), || true)?;
     let region = part.format.region();
+    let (coords, order) = (entries.coords.wide(), part.format.order());
     for e in 0..entries.len() {
-        let coords = entries.coords(e);
+        let coords = &coords[e * order..][..order];
         part.map
             .levels_of(coords, &mut levels[e * n_levels..][..n_levels]);
         takes[e] = region.is_none_or(|region| region.holds(coords));
@@ -141,7 +143,7 @@ fn rank(part: &Part, entries: &Entries, levels: &mut [u64], takes: &mut [bool]) 
         };
         let mut order: Vec<usize> = with_room(entries.len())?;
         order.extend((0..entries.len()).filter(|&e| takes[e]));
-        let group = |e: usize| of.iter().map(move |&mode| entries.coords(e)[mode]);
+        let group = |e: usize| of.iter().map(move |&mode| entries.coords(e).at(mode));
         order.sort_by(|&a, &b| {
             let row = |e: usize| &levels[e * n_levels..][..n_levels];
             group(a).cmp(group(b)).then_with(|| row(a).cmp(row(b)))

@@ -52,7 +52,7 @@ pub(super) fn count(entries: &Entries) -> Result<Vec<Group>> {
 fn exact(entries: &Entries, modes: &[usize]) -> u64 {
     let tuple = |e: usize| -> Vec<u64> {
         let row = entries.coords(e);
-        modes.iter().map(|&mode| row[mode]).collect()
+        modes.iter().map(|&mode| row.at(mode)).collect()
     };
     let mut tuples: Vec<Vec<u64>> = (0..entries.len()).map(tuple).collect();
     tuples.sort_unstable();
@@ -67,7 +67,7 @@ fn sketched(entries: &Entries, sets: &[Vec<usize>]) -> Result<Vec<u64>> {
         for e in range {
             for (mode, hash) in hashes.iter_mut().enumerate() {
                 // Modes are told apart, so that (1, 2) is not (2, 1).
-                *hash = mixed(entries.coords(e)[mode] ^ mixed(mode as u64 + 1));
+                *hash = mixed(entries.coords(e).at(mode) ^ mixed(mode as u64 + 1));
             }
             for (modes, registers) in sets.iter().zip(registers.chunks_exact_mut(REGISTERS)) {
                 let sum = modes

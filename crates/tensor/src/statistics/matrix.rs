@@ -58,7 +58,7 @@ pub(super) fn count(by_rows: &Entries, by_columns: &Entries) -> Result<MatrixSta
 
 fn place(entries: &Entries, e: usize) -> (u64, u64) {
     let coords = entries.coords(e);
-    (coords[0], coords[1])
+    (coords.at(0), coords.at(1))
 }
 
 fn bands(by_rows: &Entries, by_columns: &Entries, range: Range<usize>) -> MatrixStatistics {

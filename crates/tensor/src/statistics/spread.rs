@@ -39,7 +39,7 @@ fn in_array(entries: &Entries, mode: usize, extent: usize) -> Result<Distributio
     map(ranges(entries.len(), GRAIN), |range| {
         for e in range {
             // Sums do not depend on the order in which threads add.
-            counts[entries.coords(e)[mode] as usize].fetch_add(1, Ordering::Relaxed);
+            counts[entries.coords(e).at(mode) as usize].fetch_add(1, Ordering::Relaxed);
         }
     });
     Ok(distribution(extent, |bin| {
@@ -49,7 +49,7 @@ fn in_array(entries: &Entries, mode: usize, extent: usize) -> Result<Distributio
 
 fn in_runs(entries: &Entries, mode: usize, extent: u64) -> Result<Distribution> {
     let mut coords = with_room(entries.len())?;
-    coords.extend((0..entries.len()).map(|e| entries.coords(e)[mode]));
+    coords.extend((0..entries.len()).map(|e| entries.coords(e).at(mode)));
     radix_sort(&mut coords, 0..u64::BITS - extent.leading_zeros())?;
     let mut all = Distribution::default();
     let mut occupied = 0;
