@@ -24,7 +24,7 @@ fn resolve(text: &str, inputs: &Inputs) -> Result<Program> {
 fn vector(format: Format, coords: &[u64], values: Array) -> Tensor {
     let entries = Entries {
         extents: vec![3],
-        coords: coords.to_vec(),
+        coords: coords.to_vec().into(),
         values,
     };
     Tensor::pack_entries(&format, entries, PackOptions::default()).unwrap()
