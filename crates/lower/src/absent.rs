@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use sparsec_base::Scalar;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Concrete, Expr, TensorRole, TensorVar};
+use sparsec_index::{Access, Concrete, Expr, Operator, TensorRole, TensorVar};
 
 /// `stmt` with every access that `is_absent` replaced by its fill; `None` if
 /// nothing is left to do. Assignments to `unfilled`, a tensor that holds
@@ -35,8 +35,7 @@ fn replace(
         Stmt::Assign { lhs, reduce, rhs } => Stmt::Assign {
             lhs: lhs.clone(),
             reduce: reduce.clone(),
-            rhs: rhs
-                .map_accesses(with)
+            rhs: spelled_out(concrete, rhs.map_accesses(with))
                 .simplify_with(&|part| part.fill(&concrete.tensors, &concrete.vars)),
         },
         Stmt::Forall { var, body } => Stmt::Forall {
@@ -53,6 +52,39 @@ fn replace(
                 .map(|stmt| replace(concrete, stmt, with))
                 .collect(),
         ),
+    }
+}
+
+/// An expression whose calls of functions of the user, where a literal is an
+/// argument, are their bodies: what is not stored may decide a part of a body.
+fn spelled_out(concrete: &Concrete, expr: Expr) -> Expr {
+    match expr {
+        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => expr,
+        Expr::Cast(element, body) => Expr::Cast(element, Box::new(spelled_out(concrete, *body))),
+        Expr::Reduce { op, vars, body } => Expr::Reduce {
+            op,
+            vars,
+            body: Box::new(spelled_out(concrete, *body)),
+        },
+        Expr::Apply { op, args } => {
+            let args = args.into_iter().map(|arg| spelled_out(concrete, arg));
+            let args: Vec<Expr> = args.map(|arg| arg.simplify()).collect();
+            let is_literal = |arg: &Expr| arg.literal().is_some();
+            match &op {
+                Operator::Defined(function) if args.iter().any(is_literal) => {
+                    let whole = Expr::Apply {
+                        op: op.clone(),
+                        args: args.clone(),
+                    };
+                    match whole.simplify() {
+                        // Its declared properties decide it.
+                        decided @ Expr::Literal(_) => decided,
+                        _ => spelled_out(concrete, function.expand(&args, &concrete.tensors)),
+                    }
+                }
+                _ => Expr::Apply { op, args },
+            }
+        }
     }
 }
 

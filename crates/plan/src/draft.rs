@@ -122,6 +122,11 @@ impl<'a> Draft<'a> {
             .any(|it| it.is_view && it.to == tensor)
     }
 
+    /// Whether a tensor is what a command has made of another one.
+    pub(crate) fn is_converted(&self, tensor: TensorVar) -> bool {
+        self.conversions.iter().any(|it| it.to == tensor)
+    }
+
     /// Takes in a command that has the result computed in another tensor.
     fn remember_result(&mut self, command: Command, result: TensorVar) -> Result<()> {
         let computed = self.concrete.result;

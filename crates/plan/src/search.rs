@@ -209,15 +209,15 @@ struct Search<'a> {
     vars: Vec<IndexVar>,
     /// Accesses with walked levels.
     operands: Vec<Access>,
-    /// Which of them may be converted: what is seen by its levels may not, for
-    /// then it need not be seen so.
+    /// Which of them may be converted: not what a command has converted already,
+    /// or has seen by its levels, for then it need not have.
     convertible: Vec<usize>,
 }
 
 impl<'a> Search<'a> {
     fn new(start: Draft<'a>, asked: Asked<'a>) -> Self {
         let operands = sparse_operands(&start.concrete, &start.formats);
-        let may_be_converted = |at: &usize| !start.is_view(operands[*at].tensor);
+        let may_be_converted = |at: &usize| !start.is_converted(operands[*at].tensor);
         Self {
             vars: start.concrete.stmt.loops(),
             convertible: (0..operands.len()).filter(may_be_converted).collect(),
