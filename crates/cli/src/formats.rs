@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sparsec::level::{Capabilities, Part};
-use sparsec::{LevelKind, Preset, Result, presets};
+use sparsec::{LevelKind, Preset, Result, Way, presets};
 
 use crate::screen::Screen;
 use crate::table::table;
@@ -61,7 +61,8 @@ fn text() -> String {
         ]
     }));
     out.push_str(&table(&rows));
-    out.push_str("\nA conversion is a command `convert(NAME, FORMAT)` of the plan.\n");
+    out.push_str("\nWhat is read or written by its levels is not copied: `levels(NAME, FORMAT)` in the plan.\n");
+    out.push_str("A conversion is a command `convert(NAME, FORMAT)`, there and where no loops fit the levels.\n");
     out.push_str("\nWith `-f NAME=…` a tensor is stored in a preset, or in a map of levels:\n");
     out.push_str("  -f A=csr    -f 'A=(i, j) -> (j : compressed, i : compressed)'    -f A=coo\n");
     out.push_str(
@@ -110,19 +111,20 @@ fn shown_order(preset: &Preset) -> usize {
 }
 
 /// How kernels read an operand in the preset, and how they write a result: as it
-/// is, or through a conversion.
+/// is, by its levels, or through a conversion.
 fn steps(preset: &Preset) -> (String, String) {
     let Some(format) = preset.format(shown_order(preset)) else {
         return (String::new(), String::new());
     };
     let nearest = format.nearest().short_name();
-    let step = |is_native, conversion: String| match is_native {
-        true => "native".to_owned(),
-        false => conversion,
+    let step = |way, conversion: &str| match way {
+        Way::Native => "native".to_owned(),
+        Way::Levels => "by its levels".to_owned(),
+        Way::Conversion => format!("{conversion} {nearest}"),
     };
     (
-        step(format.is_native(), format!("converted to {nearest}")),
-        step(format.is_assembled(), format!("converted from {nearest}")),
+        step(format.read_by(), "converted to"),
+        step(format.written_by(), "converted from"),
     )
 }
 

@@ -14,17 +14,60 @@
 //! levels of `A'` as they walk those of any tensor. What stores several entries
 //! for one place of `A'`, or a part of the entries that stands for others, has
 //! no such tensor: unions of parts, regions, and ranks of entries. Nor does what
-//! is sorted along a curve, or a plain format, whose levels store modes already.
+//! is sorted along a curve or stores places on one, or a plain format, whose levels
+//! store modes already.
 
 use crate::coordinate::Coordinate;
 use crate::format::{Format, Level};
 use crate::preset::mode_names;
 
+/// How kernels get at the entries of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// As it is stored.
+    Native,
+    /// As the tensor of its levels ([`Format::level_space`]), in the same arrays; or,
+    /// where loops cannot follow these, by conversion.
+    Levels,
+    /// As a copy in the nearest format ([`Format::nearest`]).
+    Conversion,
+}
+
 impl Format {
+    /// How kernels read an operand in this format.
+    ///
+    /// ```
+    /// use sparsec_format::{FormatSpec, Way};
+    /// let read = |text: &str| -> Result<Way, sparsec_base::Diagnostic> {
+    ///     Ok(text.parse::<FormatSpec>()?.resolve(2)?.read_by())
+    /// };
+    /// assert_eq!(read("csr")?, Way::Native);
+    /// assert_eq!(read("dia")?, Way::Levels);
+    /// assert_eq!(read("ell")?, Way::Conversion);
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn read_by(&self) -> Way {
+        self.way(Self::is_native)
+    }
+
+    /// How kernels write a result in this format.
+    pub fn written_by(&self) -> Way {
+        self.way(Self::is_assembled)
+    }
+
+    fn way(&self, is_native: fn(&Self) -> bool) -> Way {
+        let by_levels = || self.level_space().is_some_and(|levels| is_native(&levels));
+        match is_native(self) {
+            true => Way::Native,
+            false if by_levels() => Way::Levels,
+            false => Way::Conversion,
+        }
+    }
+
     /// The plain format of the same levels over their own coordinates, which
     /// stores the same arrays; `None` where there is none, or only the format itself:
-    /// for unions of parts, regions, levels of ranks, orders along a curve, and
-    /// plain formats.
+    /// for unions of parts, regions, levels of ranks or of places on curves, orders
+    /// along a curve, and plain formats.
     ///
     /// ```
     /// use sparsec_format::{Format, FormatSpec};
@@ -37,8 +80,9 @@ impl Format {
     /// ```
     pub fn level_space(&self) -> Option<Self> {
         let is_whole = self.rest.is_empty() && self.region.is_none() && self.mirror.is_none();
-        let has_ranks = self.levels.iter().any(|level| level.coordinate.is_rank());
-        if !is_whole || has_ranks || self.order.is_some() || self.is_plain() {
+        let is_index = |level: &Level| level.coordinate.is_index();
+        let are_indices = self.levels.iter().all(is_index);
+        if !is_whole || !are_indices || self.order.is_some() || self.is_plain() {
             return None;
         }
         let levels = self.levels.iter().enumerate();

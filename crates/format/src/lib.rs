@@ -58,6 +58,7 @@ pub use choice::{Candidate, Choice};
 pub use coordinate::Coordinate;
 pub use format::{Fill, Format, Level, Widths};
 pub use level::{Capabilities, LevelKind};
+pub use level_space::Way;
 pub use map::{Curve, LevelMap};
 pub use order::{MAX_ORDER, check_order};
 pub use parse::parse_spec;

@@ -16,6 +16,7 @@
 //! stored. What is bound but not walked yet is searched ([`crate::search`]).
 
 use sparsec_base::ElementType;
+use sparsec_format::LevelKind;
 use sparsec_graph::{Lattice, Lead, Operand, Point, space};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_index::{Access, IndexVar};
@@ -34,7 +35,7 @@ impl Lowerer<'_> {
         let Lead { lattice, located } = self.lead(var, body, is_stretch);
         let walked: Vec<Operand> = lattice.operands().into_iter().collect();
         let mut bindings = bindings.clone();
-        if lattice.everything
+        if (lattice.everything || self.are_counted(var, &walked))
             && !bindings.ranges.contains_key(&var)
             && let Some((range, above)) = self.part_within(var, &bindings)
         {
@@ -60,6 +61,19 @@ impl Lowerer<'_> {
         } else if !lattice.points.is_empty() {
             self.over_merge(var, body, bindings, &lattice, &walked);
         }
+    }
+
+    /// Whether positions follow coordinates in what a loop walks, so that a part of
+    /// the coordinates is a part of the positions.
+    fn are_counted(&self, var: IndexVar, walked: &[Operand]) -> bool {
+        let is_counted = |operand: &Operand| {
+            let access = self.operands.access(*operand);
+            let number = self.level_walked_at(*operand, var);
+            let level = &self.formats.of(access.tensor).levels()[number];
+            matches!(level.kind, LevelKind::Range | LevelKind::Bitmap)
+                && access.var(level.mode()) == Some(var)
+        };
+        !walked.is_empty() && walked.iter().all(is_counted)
     }
 
     /// What a loop over `var` walks, and what it looks up. Where `body` is what is

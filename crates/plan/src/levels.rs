@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use sparsec_format::{Format, Widths};
+use sparsec_format::{Format, Way, Widths};
 use sparsec_graph::Formats;
 use sparsec_index::index_expr::Term;
 use sparsec_index::{Access, Concrete, IndexExpr, IndexVar, Schedule, TensorVar};
@@ -40,17 +40,16 @@ pub(crate) fn alternatives(concrete: &Concrete, formats: &Formats) -> Vec<Vec<St
 /// The tensors that kernels walk, or assemble, by their levels alone.
 fn seen(concrete: &Concrete, formats: &Formats, with_result: bool) -> Vec<TensorVar> {
     let mut found = Vec::new();
-    let mut look = |tensor: TensorVar, is_walked: fn(&Format) -> bool| {
-        let format = formats.get(tensor).filter(|format| !is_walked(format));
-        let levels = format.and_then(Format::level_space);
-        if levels.is_some_and(|levels| is_walked(&levels)) && !found.contains(&tensor) {
+    let mut look = |tensor: TensorVar, way: fn(&Format) -> Way| {
+        let is_by_levels = formats.get(tensor).map(way) == Some(Way::Levels);
+        if is_by_levels && !found.contains(&tensor) {
             found.push(tensor);
         }
     };
     concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
-        rhs.for_each_access(&mut |access| look(access.tensor, Format::is_native));
+        rhs.for_each_access(&mut |access| look(access.tensor, Format::read_by));
         if with_result {
-            look(lhs.tensor, Format::is_assembled);
+            look(lhs.tensor, Format::written_by);
         }
     });
     found

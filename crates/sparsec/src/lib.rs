@@ -197,7 +197,7 @@ pub use sparsec_base::{
     code, f16, suggest,
 };
 pub use sparsec_codegen_c as codegen_c;
-pub use sparsec_format::{Format, FormatSpec, LevelKind, Preset, Role, Widths, presets};
+pub use sparsec_format::{Format, FormatSpec, LevelKind, Preset, Role, Way, Widths, presets};
 pub use sparsec_format::{choice, level, statistics};
 pub use sparsec_index as index;
 pub use sparsec_index::notation::TensorName;

@@ -2,7 +2,7 @@
 //! fit, else 64.
 
 use sparsec_base::IndexWidth;
-use sparsec_format::{Format, Holds, LevelKind, Role, Widths};
+use sparsec_format::{Format, Holds, LevelKind, Role, Way, Widths};
 use sparsec_index::{Expr, IndexVar, Program, Statement, TensorRole};
 use sparsec_tensor::Tensor;
 
@@ -40,8 +40,7 @@ pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
 
 /// Whether kernels may read the arrays of a tensor of this format.
 pub(crate) fn is_read(format: &Format) -> bool {
-    let of_levels = || format.level_space();
-    format.is_native() || of_levels().is_some_and(|levels| levels.is_native())
+    format.read_by() != Way::Conversion
 }
 
 /// The widths that a tensor has in a program.

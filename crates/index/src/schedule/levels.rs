@@ -40,7 +40,7 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
         extents: &data.extents,
     };
     if format.level_space().is_none() {
-        return Err(view.refuse("store parts, triangles or ranks of entries"));
+        return Err(view.refuse("store parts, triangles, ranks of entries or places on curves"));
     }
     let mut seen = concrete.clone();
     let levels = seen.tensors.push(TensorData {
@@ -104,7 +104,7 @@ impl Seen<'_> {
             };
             let index = index_of(coordinate, &access.indices);
             let index = index.and_then(|index| index.minus(&IndexExpr::constant(least)));
-            index.ok_or_else(|| self.refuse("store more than sums, blocks and places in blocks"))
+            index.ok_or_else(|| self.refuse("store sums of numbers that leave 64 bits"))
         });
         indices.collect()
     }
