@@ -1,9 +1,22 @@
 //! Formats of results that nobody gave one.
 //!
-//! Each mode of a result is dense where a full level of some operand covers
-//! it, or where no operand has it; else it is compressed. Levels come in the
-//! order in which the operands store the modes, as far as they agree; else in
-//! the order of the left side. The rule looks at formats only, never at data.
+//! Levels come in the order in which the operands store the modes, as far as they
+//! agree; else in the order of the left side. A mode is dense where no operand has
+//! it, or where some operand fills it: where a full level covers it, and nothing
+//! that is sparse stands below that level while the result stores it above. Else it
+//! is compressed.
+//!
+//! ```text
+//! Y(i,j) = A(i,j) + A(j,i)        A is csr: (dense, compressed)
+//!
+//! i   filled by A(i,j)            dense
+//! j   compressed in A(i,j); in A(j,i) a row has few columns i, so that few
+//!     rows j have a given i       compressed
+//! ```
+//!
+//! A result whose fill is not the value of the expression where operands store
+//! nothing has all values, and is dense. The rule looks at formats and fills only,
+//! never at entries.
 
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::operand::level_using;
@@ -19,12 +32,14 @@ pub fn default_result_format(
     formats: &Formats,
 ) -> Format {
     let accesses = statement.rhs.accesses();
-    let is_dense = |var: IndexVar| {
-        let mut levels = accesses
+    let unstored = statement.rhs.fill(&program.tensors, &program.vars);
+    let has_all = unstored != Some(program.tensors[statement.lhs.tensor].fill);
+    let is_dense = |var: IndexVar, above: &[IndexVar]| {
+        let mut filled = accesses
             .iter()
-            .filter_map(|access| level_using(access, var, walked(formats, access)))
+            .filter_map(|access| fills(access, walked(formats, access), var, above))
             .peekable();
-        levels.peek().is_none() || levels.any(|(_, level)| level.kind.capabilities().full)
+        has_all || filled.peek().is_none() || filled.any(|fills| fills)
     };
     let edges: Vec<(IndexVar, IndexVar)> = accesses
         .iter()
@@ -33,22 +48,34 @@ pub fn default_result_format(
         .collect();
     let lhs = statement.lhs.vars();
     let lhs = lhs.as_slice();
-    let levels: Vec<Level> = stored_order(lhs, &edges)
-        .into_iter()
-        .map(|mode| {
-            let kind = if is_dense(lhs[mode]) {
-                LevelKind::Dense
-            } else {
-                LevelKind::Compressed
-            };
-            Level::new(mode, kind)
-        })
-        .collect();
+    let order = stored_order(lhs, &edges);
+    let vars: Vec<IndexVar> = order.iter().map(|mode| lhs[*mode]).collect();
+    let level = |(number, mode): (usize, &usize)| {
+        let kind = match is_dense(vars[number], &vars[..number]) {
+            true => LevelKind::Dense,
+            false => LevelKind::Compressed,
+        };
+        Level::new(*mode, kind)
+    };
+    let levels: Vec<Level> = order.iter().enumerate().map(level).collect();
     let names: Vec<String> = lhs
         .iter()
         .map(|var| program.vars[*var].name.clone())
         .collect();
     Format::new(names, levels).expect("dense and compressed levels stand in any order")
+}
+
+/// Whether an access may have an entry at every value of `var`, those of the
+/// variables `above` being given; `None` if it does not have `var`.
+fn fills(access: &Access, format: &Format, var: IndexVar, above: &[IndexVar]) -> Option<bool> {
+    let (number, level) = level_using(access, var, format)?;
+    let is_full = |level: &Level| level.kind.capabilities().full;
+    let is_given = |level: &Level| {
+        let index = &access.indices[level.mode()];
+        above.iter().any(|var| index.uses(*var))
+    };
+    let mut below = format.levels()[number + 1..].iter();
+    Some(is_full(level) && !below.any(|level| !is_full(level) && is_given(level)))
 }
 
 /// The format in which kernels read an access.
