@@ -18,6 +18,7 @@
 //! | `precompute(EXPR, j, jw, w)`     | the same, the workspace being computed by loops over `jw` |
 //! | `fission(i)`                     | divides a loop around a `where` into one for each side   |
 //! | `loopfuse(i)`                    | makes one loop of those around the sides of a `where`    |
+//! | `store(w, hashed, i)`            | keeps a workspace so, anew in each iteration of a loop |
 //! | `convert(A(i,k), FORMAT)`        | reads these accesses from a copy of `A` in another format |
 //! | `convert(A, FORMAT)`             | reads every access of `A` from such a copy               |
 //! | `levels(A, FORMAT)`              | names the coordinates of levels in accesses of `A`, which is stored so |
@@ -62,6 +63,7 @@ mod precompute;
 mod reorder;
 mod skew;
 mod split;
+mod store;
 #[cfg(test)]
 mod tests;
 
@@ -119,6 +121,15 @@ pub enum Command {
     LoopFuse {
         /// The loops around both sides of a `where`.
         var: Name,
+    },
+    /// `store(w, hashed)` or `store(w, hashed, i)`
+    Store {
+        /// The workspace.
+        workspace: Name,
+        /// How it is kept.
+        kind: WorkspaceKind,
+        /// The loop in each iteration of which it begins anew, where that is said.
+        place: Option<Name>,
     },
     /// A command that leaves a clause behind the statement.
     Clause {
@@ -201,6 +212,17 @@ impl fmt::Display for Command {
                 f.write_str(")")
             }
             Self::Fission { var } => write!(f, "fission({var})"),
+            Self::Store {
+                workspace,
+                kind,
+                place,
+            } => {
+                write!(f, "store({workspace}, {kind}")?;
+                match place {
+                    Some(place) => write!(f, ", {place})"),
+                    None => f.write_str(")"),
+                }
+            }
             Self::LoopFuse { var } => write!(f, "loopfuse({var})"),
             Self::Clause { clause, .. } => clause.fmt(f),
             Self::Convert {

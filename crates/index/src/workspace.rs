@@ -58,9 +58,14 @@ pub(crate) fn parse_kind(parser: &mut Parser) -> Result<Option<WorkspaceKind>> {
     if !parser.tokens.eat(":") {
         return Ok(None);
     }
+    kind_word(parser).map(Some)
+}
+
+/// The word for a kind.
+pub(crate) fn kind_word(parser: &mut Parser) -> Result<WorkspaceKind> {
     let word = parser.word("a kind of workspace")?;
     if let Some(kind) = WorkspaceKind::parse(&word.text) {
-        return Ok(Some(kind));
+        return Ok(kind);
     }
     let names = WorkspaceKind::ALL.map(WorkspaceKind::name);
     let error = Diagnostic::new(

@@ -5,7 +5,7 @@
 //! statement goes; whether formats follow is for the compiler to say.
 
 use sparsec::index::concrete::Clause;
-use sparsec::index::{Concrete, IndexVar, Schedule};
+use sparsec::index::{Concrete, IndexVar, Schedule, TensorRole, WorkspaceKind};
 use sparsec::{Format, Source};
 
 /// Numbers that a command is made of: which, on what, how large.
@@ -49,7 +49,7 @@ fn command(
     let next = next.map(|var| concrete.vars[var].name.as_str());
     let size = size % 6 + 1;
     let result = &concrete.tensors[concrete.result].name;
-    Some(match which % 12 {
+    Some(match which % 13 {
         0 | 1 => format!("split({name}, s{number}, r{number}, {size})"),
         2 => format!("divide({name}, s{number}, r{number}, {size})"),
         3 => format!("fuse({name}, {}, f{number})", next?),
@@ -59,11 +59,28 @@ fn command(
         9 => format!("fission({name})"),
         10 => format!("loopfuse({name})"),
         11 if is_sparse => format!("assemble({result}, Insert)"),
+        12 => stored(concrete, name, on, size)?,
         7 => format!("parallelize({name}, CPUThread, Atomics)"),
         _ => {
             let access = positions(concrete, var, size)?;
             format!("pos({name}, p{number}, {access})")
         }
+    })
+}
+
+/// A workspace kept in another way, where it is, in a loop, or around all.
+fn stored(concrete: &Concrete, name: &str, on: usize, size: usize) -> Option<String> {
+    let tensors = concrete.tensors.iter();
+    let workspaces: Vec<&str> = tensors
+        .filter(|(_, data)| data.role == TensorRole::Workspace)
+        .map(|(_, data)| data.name.as_str())
+        .collect();
+    let workspace = workspaces.get(on % workspaces.len().max(1))?;
+    let kind = WorkspaceKind::ALL[size % WorkspaceKind::ALL.len()];
+    Some(match size {
+        1 | 2 => format!("store({workspace}, {kind}, root)"),
+        3 | 4 => format!("store({workspace}, {kind}, {name})"),
+        _ => format!("store({workspace}, {kind})"),
     })
 }
 

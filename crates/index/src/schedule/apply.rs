@@ -6,7 +6,7 @@ use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use super::{
     Command, Name, bound, convert, fission, fuse, levels, mark, parallelize, pos, precompute,
-    reorder, skew, split,
+    reorder, skew, split, store,
 };
 use crate::concrete::{Clause, Concrete, Placed, Stmt};
 use crate::program::{IndexVar, IndexVarData};
@@ -41,6 +41,11 @@ impl Command {
             } => convert::apply(concrete, tensor, indices.as_deref(), format),
             Self::Levels { tensor, format } => levels::apply(concrete, tensor, format),
             Self::Fission { var } => fission::fission(concrete, var),
+            Self::Store {
+                workspace,
+                kind,
+                place,
+            } => store::apply(concrete, workspace, *kind, place.as_ref()),
             Self::LoopFuse { var } => fission::loopfuse(concrete, var),
             Self::Clause { clause, span } => {
                 let (mut said, made) = match clause {

@@ -16,6 +16,7 @@
 //!           | "precompute" "(" expr "," names "," NAME [ ":" KIND ] ")"
 //!           | "precompute" "(" expr "," names "," names [ "," NAME [ ":" KIND ] ] ")"
 //!           | ( "fission" | "loopfuse" ) "(" NAME ")"
+//!           | "store" "(" NAME "," KIND [ "," NAME ] ")"
 //!           | "convert" "(" access "," format ")"
 //!           | "levels" "(" NAME "," format ")"
 //! sum      := [ "-" ] term { ( "+" | "-" ) term }      with two names, that of the loop once
@@ -33,9 +34,9 @@ use super::{Command, Name, Schedule};
 use crate::concrete::{AssembleStrategy, BoundKind, Clause, MergeStrategy, Skew};
 use crate::function::UserFunction;
 use crate::notation::Parser;
-use crate::workspace::parse_kind;
+use crate::workspace::{kind_word, parse_kind};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "reorder",
     "split",
     "divide",
@@ -50,6 +51,7 @@ const COMMANDS: [&str; 16] = [
     "precompute",
     "fission",
     "loopfuse",
+    "store",
     "convert",
     "levels",
 ];
@@ -60,15 +62,12 @@ const MAX_OFFSET: i64 = 1 << 40;
 /// The most often that a loop is unrolled.
 const MAX_UNROLL: u32 = 64;
 
-/// Commands of the language that this version does not have.
-const LATER: [&str; 1] = ["store"];
-
 impl Schedule {
     /// Reads a schedule.
     ///
     /// # Errors
     /// `E0101` to `E0103` for text that is not of the language, `E0311` for a
-    /// command that there is not, or not in this version, `E0337` and `E0346`
+    /// command that there is not, `E0337` and `E0346`
     /// for sizes and words that commands do not take; those of formats.
     ///
     /// ```
@@ -111,12 +110,6 @@ pub(crate) fn parse_command(parser: &mut Parser) -> Result<Command> {
     let (word, span) = parser.tokens.name("a command")?;
     if !COMMANDS.contains(&word.as_str()) {
         let source = parser.tokens.source();
-        if LATER.contains(&word.as_str()) {
-            let message = format!("the command `{word}` is not in this version");
-            return Err(Diagnostic::new(code::ILLEGAL_COMMAND, message)
-                .at(source, span, "not in this version")
-                .help(format!("these are: `{}`", COMMANDS.join("`, `"))));
-        }
         let message = format!("unknown command `{word}`");
         let error = Diagnostic::new(code::ILLEGAL_COMMAND, message);
         let error = error.at(source, span, "no command has this name");
@@ -137,6 +130,7 @@ pub(crate) fn parse_command(parser: &mut Parser) -> Result<Command> {
         "loopfuse" => Command::LoopFuse {
             var: name(parser, "a loop")?,
         },
+        "store" => store(parser)?,
         "convert" => convert(parser)?,
         "levels" => Command::Levels {
             tensor: next_name(parser, "a tensor")?,
@@ -409,6 +403,20 @@ fn name_or_names(parser: &mut Parser, what: &str) -> Result<Vec<Name>> {
     let found = names(parser, what, "}")?;
     parser.tokens.expect("}")?;
     Ok(found)
+}
+
+fn store(parser: &mut Parser) -> Result<Command> {
+    let workspace = next_name(parser, "a workspace")?;
+    let kind = kind_word(parser)?;
+    let place = match parser.tokens.eat(",") {
+        true => Some(name(parser, "a loop")?),
+        false => None,
+    };
+    Ok(Command::Store {
+        workspace,
+        kind,
+        place,
+    })
 }
 
 fn convert(parser: &mut Parser) -> Result<Command> {

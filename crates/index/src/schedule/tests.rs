@@ -141,6 +141,54 @@ fn a_scalar_workspace_is_lifted() {
 }
 
 #[test]
+fn a_workspace_lives_where_it_is_stored() {
+    let text = "C(i,j) = A(i,k) * B(k,j)";
+    let collected = "reorder(i, k, j); precompute(A(i,k) * B(k,j), {j}, w)";
+    let with = |store: &str| format!("{collected}; {store}");
+    let outside = "where(\n  forall i: forall j: C(i,j) = w(i,j),\n  \
+        forall i: forall k: forall j: w(i,j) += A(i,k) * B(k,j),\n  w : hashed)";
+    check(text, &with("store(w, hashed, root)"), outside);
+    let inside = "forall i: where(\n  forall j: C(i,j) = w(j),\n  \
+        forall k: forall j: w(j) += A(i,k) * B(k,j),\n  w : dense)";
+    check(text, &with("store(w, dense)"), inside);
+    check(text, &with("store(w, dense, i)"), inside);
+    // There and back.
+    check(
+        text,
+        &with("store(w, hashed, root); store(w, dense, i)"),
+        inside,
+    );
+    let value = "precompute(A(i,k) * B(k,j), {}, t)";
+    check(
+        text,
+        &format!("{value}; store(t, listed, i); store(t, dense, j)"),
+        "forall i: forall j: where(C(i,j) = t, forall k: t += A(i,k) * B(k,j))",
+    );
+    refused(text, &with("store(w, hashed, k)"), &["E0311", "`k`"]);
+    refused(
+        text,
+        &with("store(w, hashed, j)"),
+        &["E0311", "outermost on both sides"],
+    );
+    refused(
+        text,
+        &with("store(w, hashed, l)"),
+        &["E0310", "no loop `l`"],
+    );
+    refused(
+        text,
+        &with("store(v, hashed)"),
+        &["E0310", "no temporary `v`"],
+    );
+    refused(text, &with("store(w, hash)"), &["E0320", "hashed"]);
+    refused(
+        text,
+        &format!("{value}; store(t, hashed)"),
+        &["E0311", "is one value"],
+    );
+}
+
+#[test]
 fn operands_are_converted() {
     check(
         SPGEMM,
@@ -164,7 +212,7 @@ fn operands_are_converted() {
         &["E0310", "not read with these indices"],
     );
     refused("y(i) = x(i)", "convert(x, csr)", &["E0115"]);
-    refused(SPGEMM, "store(A)", &["E0311", "not in this version"]);
+    refused(SPGEMM, "store(A, dense)", &["E0310", "no temporary `A`"]);
     refused(
         SPGEMM,
         "reordr(i, j)",

@@ -57,7 +57,7 @@ pub(crate) fn any() -> impl Strategy<Value = Case> {
         4 => prop::collection::vec(1..6u64, VARS.len()),
     ];
     let operands: Vec<_> = ORDERS.iter().map(|order| operand::any(*order)).collect();
-    let steps = prop::collection::vec((0..12usize, 0..8usize, 0..6usize), 1..6);
+    let steps = prop::collection::vec((0..13usize, 0..8usize, 0..6usize), 1..6);
     (statements, extents, operands, steps).prop_map(|(statements, extents, operands, steps)| Case {
         statements,
         extents,
