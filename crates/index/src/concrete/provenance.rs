@@ -307,9 +307,21 @@ impl Concrete {
                 }
             };
             // A sum ascends with its variable where the other one stays.
-            if let Some(Clause::Skew { along, by, .. }) = self.made_by(*var) {
+            if let Some(Clause::Skew {
+                var: from,
+                along,
+                by,
+                ..
+            }) = self.made_by(*var)
+            {
                 let stays = self.bound_in(&loops[..at]).contains(along) && !by.is_negative;
-                found.push(stays.then_some(original));
+                found.push((stays && *from == original).then_some(original));
+                at += 1;
+                continue;
+            }
+            // Nor does what a part of a sum leads to come in order.
+            if self.is_skewed(original) {
+                found.push(None);
                 at += 1;
                 continue;
             }
@@ -323,6 +335,18 @@ impl Concrete {
             }
         }
         found
+    }
+
+    /// Whether a variable is computed from a sum that loops go over.
+    fn is_skewed(&self, var: IndexVar) -> bool {
+        match self.derived_by(var) {
+            Some(Clause::Skew { .. }) => true,
+            Some(clause) => {
+                let made = clause.derives().into_iter().flat_map(|(_, made)| made);
+                made.into_iter().any(|made| self.is_skewed(*made))
+            }
+            None => false,
+        }
     }
 
     /// The statement with every fused loop that is neither split nor over
