@@ -18,6 +18,10 @@
 //! `(4*i0 + i1) % 4` is `i1`. This is how a variable that a schedule splits
 //! meets a level that stores blocks.
 //!
+//! A variable alone says that it runs as far as the mode does. Where it does not, as
+//! in the window `i(0:2)` of a mode of extent 9, the coordinate is `i // 1`
+//! ([`IndexExpr::apart`]), which says nothing of the kind.
+//!
 //! All arithmetic is checked: an expression that could leave 64 bits is not
 //! built.
 
@@ -61,6 +65,29 @@ impl IndexExpr {
             terms: Vec::new(),
             constant: value,
         }
+    }
+
+    /// The same coordinate, which does not say that a mode has the extent of a
+    /// variable: `i // 1` for `i`, and everything else as it is.
+    #[must_use]
+    pub fn apart(self) -> Self {
+        match self.as_var() {
+            Some(_) => Self::of_term(Term::FloorDiv(Box::new(self), 1)),
+            None => self,
+        }
+    }
+
+    /// The variable of a coordinate that is one, [apart](Self::apart) or not.
+    pub fn as_var_apart(&self) -> Option<IndexVar> {
+        match (&self.terms[..], self.constant) {
+            ([(Term::FloorDiv(inner, 1), 1)], 0) => inner.as_var(),
+            _ => self.as_var(),
+        }
+    }
+
+    /// A term alone.
+    pub(crate) fn from_term(term: Term) -> Self {
+        Self::of_term(term)
     }
 
     fn of_term(term: Term) -> Self {
@@ -332,6 +359,7 @@ impl IndexExpr {
             let inner = |inner: &Self| inner.substitute(replacement, extent);
             let term = match term {
                 Term::Var(var) => replacement(*var).unwrap_or(Self::from(*var)),
+                Term::FloorDiv(body, 1) => inner(body)?.apart(),
                 Term::FloorDiv(body, by) => inner(body)?.floor_div(*by, extent),
                 Term::Mod(body, by) => inner(body)?.modulo(*by, extent),
                 Term::Element(list, body) => inner(body)?.element_of(list.clone()),

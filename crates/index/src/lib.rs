@@ -14,6 +14,7 @@
 //! | [`function`]  | functions of the user with declared properties                 |
 //! | [`index_expr`] | what stands at a mode of an access                            |
 //! | [`operator`]  | every operator with its declared properties                    |
+//! | [`gather`](mod@gather) | statements that assign a part to ones that assign all |
 //! | [`resolve`]   | notation to program: names, extents, types, implied sums       |
 //! | [`concrete`]  | loops over index variables, blind to formats: parse and print  |
 //! | [`concretize`](mod@concretize) | a statement of a program to naive concrete notation |
@@ -34,6 +35,7 @@ pub mod concretize;
 pub mod einsum;
 pub mod expr;
 pub mod function;
+pub mod gather;
 pub mod index_expr;
 pub mod notation;
 pub mod operator;
@@ -50,6 +52,7 @@ pub use concretize::concretize;
 pub use einsum::Einsum;
 pub use expr::{Access, Expr};
 pub use function::UserFunction;
+pub use gather::gather;
 pub use index_expr::IndexExpr;
 pub use notation::Notation;
 pub use operator::{Decision, Operator};

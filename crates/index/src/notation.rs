@@ -279,12 +279,11 @@ impl Assignment {
     /// Whether the value that the tensor had before matters: where it is combined
     /// with the new one, or not assigned.
     pub fn goes_on(&self) -> bool {
-        self.op.is_some()
-            || self
-                .lhs
-                .indices
-                .iter()
-                .any(|index| index.as_var().is_none())
+        let indices = &self.lhs.indices;
+        let is_plain = |(mode, index): (usize, &Index)| {
+            index.as_var().is_some() && !indices[..mode].contains(index)
+        };
+        self.op.is_some() || !indices.iter().enumerate().all(is_plain)
     }
 }
 

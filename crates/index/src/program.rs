@@ -3,6 +3,7 @@
 use sparsec_base::{Arena, ElementType, Scalar, Source, Span, define_id};
 
 use crate::expr::{Access, Expr};
+use crate::operator::{Operator, assignment_symbol};
 use crate::text::Names;
 
 define_id!(
@@ -72,12 +73,27 @@ pub struct IndexVarData {
 /// or bound by exactly one [`Expr::Reduce`]; no two share a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// What is assigned; each variable occurs once.
+    /// What is assigned. Where each mode has a variable of its own that is a whole
+    /// tensor; else a part, and other entries are what they were
+    /// ([`gather`](crate::gather())).
     pub lhs: Access,
-    /// The value; its type is that of the left side's tensor.
+    /// The value; its type is that of the left side's tensor, and the one that is
+    /// computed with where values are combined.
     pub rhs: Expr,
+    /// The value that the tensor had before, where a part of it is assigned.
+    pub before: Option<TensorVar>,
+    /// How values are combined with those before and with one another, where a part
+    /// of a tensor is assigned so.
+    pub reduce: Option<Operator>,
     /// The statement's place in the source.
     pub span: Span,
+}
+
+impl Statement {
+    /// Whether a part of a tensor is assigned.
+    pub fn is_partial(&self) -> bool {
+        self.lhs.plain_vars().is_none() || self.lhs.vars().len() < self.lhs.indices.len()
+    }
 }
 
 impl TensorData {
@@ -99,7 +115,10 @@ impl Program {
             tensors: &self.tensors,
             vars: &self.vars,
         };
-        let Statement { lhs, rhs, .. } = &self.statements[number];
-        format!("{} = {}", names.access(lhs), names.node(rhs))
+        let Statement {
+            lhs, rhs, reduce, ..
+        } = &self.statements[number];
+        let symbol = reduce.as_ref().map_or("=".to_owned(), assignment_symbol);
+        format!("{} {symbol} {}", names.access(lhs), names.node(rhs))
     }
 }

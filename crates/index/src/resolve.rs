@@ -170,7 +170,7 @@ impl Notation {
     /// # Errors
     /// * `E0201`, `E0202`, `E0206`, `E0207` for names that do not fit together;
     /// * `E0203`, `E0204` for extents that clash or are missing;
-    /// * `E0205`, `E0209`, `E0210`, `E0211` for index variables that are bound
+    /// * `E0209`, `E0210`, `E0211` for index variables that are bound
     ///   nowhere, twice, or in no clear place;
     /// * `E0208`, `E0219`, `E0222` for types and constants;
     /// * `E0218` for a declared fill that differs.
@@ -184,6 +184,7 @@ impl Notation {
         }
         tensors::check_all_used(self, declarations, &program)?;
         extents::unify(&mut program, declarations, &uses)?;
+        parts::close(&mut program);
         fills::derive(&mut program, declarations)?;
         Ok(program)
     }

@@ -152,17 +152,12 @@ impl Program {
 /// The statements with every sum and conversion written out.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Names {
-            tensors: &self.tensors,
-            vars: &self.vars,
-        };
         f.write_str(&UserFunction::definitions(&self.functions()))?;
-        for (number, statement) in self.statements.iter().enumerate() {
+        for number in 0..self.statements.len() {
             if number > 0 {
                 f.write_str("\n")?;
             }
-            let (lhs, rhs) = (names.access(&statement.lhs), names.node(&statement.rhs));
-            write!(f, "{lhs} = {rhs}")?;
+            f.write_str(&self.statement_text(number))?;
         }
         Ok(())
     }

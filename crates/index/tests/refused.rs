@@ -141,19 +141,6 @@ const REFUSALS: &[Refusal] = &[
   = help: give its extent (`-d j=…`), or leave it out"#,
     },
     Refusal {
-        text: "D(i,i) = x(i)",
-        declare: vector,
-        expect: r#"error[E0205]: `i` stands twice on the left
- --> expression:1:5
-  |
-1 | D(i,i) = x(i)
-  |   - ^ again
-  |   |
-  |   first here
-  |
-  = help: give each mode of the result a variable of its own"#,
-    },
-    Refusal {
         text: "y(i) = A(i,j) * x(j)",
         declare: |d| {
             matrix_and_vector(d);

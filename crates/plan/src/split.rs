@@ -97,6 +97,8 @@ fn renamed(
     Statement {
         lhs: Access::plain(temporary, free, span).renamed(&rename),
         rhs: part.renamed(&rename),
+        before: None,
+        reduce: None,
         span,
     }
 }

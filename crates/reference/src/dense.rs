@@ -60,7 +60,10 @@ fn statement(context: &Context<'_>) -> Result<CoordinateMap> {
             rows.push(coords, entry);
         }
     });
-    context.result(rows, unstored)
+    match context.statement.is_partial() {
+        true => context.part(&rows, unstored),
+        false => context.result(rows, unstored),
+    }
 }
 
 fn bind(point: &Point, vars: &[IndexVar], coords: &[u64]) -> Point {

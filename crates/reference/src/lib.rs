@@ -34,6 +34,7 @@
 //! | `scan`            | the points of one join, one after the other                 |
 //! | `decided`         | what an operator is whatever its stored arguments are       |
 //! | `collect`         | values of points to entries of a result                     |
+//! | `part`            | values assigned to a part of a tensor                       |
 //! | `rows`            | sorted lists of coordinates with values                     |
 //! | `point`           | what operators do to values that are stored or not          |
 //! | `rounding`        | how far another evaluation may lie from this one            |
@@ -64,6 +65,7 @@ pub mod dense;
 
 mod collect;
 mod decided;
+mod part;
 mod placed;
 mod point;
 mod program;

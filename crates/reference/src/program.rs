@@ -76,7 +76,8 @@ pub(crate) fn run<T: Borrow<Tensor>>(
     let mut results = BTreeMap::new();
     for statement in &program.statements {
         let computed = |access: &Access| program.tensors[access.tensor].name.clone();
-        for access in statement.rhs.accesses() {
+        for access in reads(statement) {
+            let access = &access;
             let operand = match results.get(&computed(access)) {
                 _ if operands.contains_key(&access.tensor) => continue,
                 Some(result) => Operand::Map(CoordinateMap::clone(result)),
@@ -102,11 +103,23 @@ pub(crate) fn run_statement<T: Borrow<Tensor>>(
 ) -> Result<CoordinateMap> {
     let statement = &program.statements[number];
     let mut operands = BTreeMap::new();
-    for access in statement.rhs.accesses() {
+    for access in reads(statement) {
+        let access = &access;
         let name = &program.tensors[access.tensor].name;
         operands.insert(access.tensor, input(program, access, name, inputs)?);
     }
     evaluate(&Context::new(program, statement, &operands)?)
+}
+
+/// What a statement reads: the accesses of its right side, and the value that its
+/// result had before.
+fn reads(statement: &Statement) -> Vec<Access> {
+    let mut found: Vec<Access> = statement.rhs.accesses().into_iter().cloned().collect();
+    found.extend(statement.before.map(|tensor| Access {
+        tensor,
+        ..statement.lhs.clone()
+    }));
+    found
 }
 
 fn input<'t, T: Borrow<Tensor>>(
@@ -223,7 +236,7 @@ impl<'p> Context<'p> {
         })
     }
 
-    fn diagnose(&self, failure: Failure) -> Diagnostic {
+    pub(crate) fn diagnose(&self, failure: Failure) -> Diagnostic {
         let (code, message) = match failure {
             Failure::DivisionByZero => (code::DIVISION_BY_ZERO, "an integer is divided by zero"),
             Failure::CastOutOfRange => (

@@ -67,7 +67,10 @@ pub fn evaluate_statement<T: Borrow<Tensor>>(
 fn statement(context: &Context<'_>) -> Result<CoordinateMap> {
     let part = Part::new(context, &context.statement.rhs);
     let rows = part.rows(&places(&context.statement.lhs.vars()));
-    context.result(rows, part.unstored())
+    match context.statement.is_partial() {
+        true => context.part(&rows, part.unstored()),
+        false => context.result(rows, part.unstored()),
+    }
 }
 
 /// The most points that a reduction inside an expression is listed for, where

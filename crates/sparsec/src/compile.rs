@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::Format;
+use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::Formats;
-use sparsec_index::{Notation, Program, Schedule, Statement, TensorRole, TensorVar};
+use sparsec_index::{Notation, Program, Schedule, Statement, TensorRole, TensorVar, gather};
 use sparsec_loop::{Function, passes};
 use sparsec_plan::{Asked, Facts, Plan, plan_program};
 
@@ -95,8 +95,12 @@ pub(crate) fn compile_for(
     let schedule = schedule.map(|text| Schedule::parse_with(text, &functions));
     let schedule = schedule.transpose()?;
     let declarations = request.declarations(&notation, inputs, fixed.map(|it| &it.extents));
-    let program = notation.resolve(&declarations)?;
-    let formats = given_formats(&program, request, inputs, chosen)?;
+    let resolved = notation.resolve(&declarations)?;
+    let (program, temporaries) = gather(&resolved)?;
+    let mut formats = given_formats(&program, request, inputs, chosen)?;
+    for (temporary, result) in temporaries {
+        add_temporary(&program, temporary, result, &mut formats);
+    }
     let widths = |program: &Program, statement: &Statement, format: &Format| match chosen {
         Some(chosen) => {
             let name = &program.tensors[statement.lhs.tensor].name;
@@ -113,7 +117,7 @@ pub(crate) fn compile_for(
         }
     };
     let planned = plan_program(
-        program.clone(),
+        program,
         formats,
         Asked {
             schedule: schedule.as_ref(),
@@ -140,7 +144,7 @@ pub(crate) fn compile_for(
     }
     Ok(Compiled {
         notation,
-        resolved: program,
+        resolved,
         program: planned.program,
         formats: planned.formats,
         statements,
@@ -193,6 +197,31 @@ fn given_formats(
         formats.set_native(tensor, nearest);
     }
     Ok(formats)
+}
+
+/// Gives a temporary with what is assigned to part of `result` a format: where the
+/// result is sparse, one that stores what is assigned and no more.
+fn add_temporary(
+    program: &Program,
+    temporary: TensorVar,
+    result: TensorVar,
+    formats: &mut Formats,
+) {
+    let name = program.tensors[result].source_name();
+    let mut values = program.tensors.iter();
+    let is_sparse = values.any(|(value, data)| {
+        let format = formats.get(value).filter(|_| data.source_name() == name);
+        format.is_some_and(|format| !format.is_all_dense())
+    });
+    if is_sparse {
+        let order = program.tensors[temporary].order();
+        let levels = (0..order).map(|mode| Level::new(mode, LevelKind::Compressed));
+        let format = Format::from_levels(levels.collect());
+        formats.set(
+            temporary,
+            format.expect("compressed levels stand in any order"),
+        );
+    }
 }
 
 /// The format of an input of which nothing is said: a matrix is `csr`, a

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sparsec_base::{ElementType, Recent, Result};
 use sparsec_format::Format;
-use sparsec_index::{Access, Program as Resolved, TensorRole};
+use sparsec_index::{Access, Program as Resolved, Statement, TensorRole};
 use sparsec_tensor::Tensor;
 
 use crate::binding::Binding;
@@ -145,17 +145,19 @@ impl Planned {
         let base = compile_for(&request, &Operands::new(), None)?;
         let program = &base.program;
         let is_affine = |access: &&Access| access.plain_vars().is_none();
-        let needs_extents = program.statements.iter().any(|statement| {
-            // Whether coordinates may be outside of a tensor is decided when it
-            // is compiled.
-            let has_affine = statement.rhs.accesses().iter().any(is_affine);
-            has_affine
-                || is_affine(&&statement.lhs)
-                || statement
-                    .rhs
-                    .fill(&program.tensors, &program.vars)
-                    .is_none()
-        });
+        let is_partial = base.resolved.statements.iter().any(Statement::is_partial);
+        let needs_extents = is_partial
+            || program.statements.iter().any(|statement| {
+                // Whether coordinates may be outside of a tensor is decided when it
+                // is compiled.
+                let has_affine = statement.rhs.accesses().iter().any(is_affine);
+                has_affine
+                    || is_affine(&&statement.lhs)
+                    || statement
+                        .rhs
+                        .fill(&program.tensors, &program.vars)
+                        .is_none()
+            });
         // Some levels are walked only where extents are known.
         let is_of_levels = |tensor| {
             let format: Option<&Format> = base.formats.get(tensor);

@@ -16,6 +16,7 @@
 //! |----------------|------------------------------------------------------|
 //! | `expression`   | operators, calls and reductions over operands        |
 //! | `index`        | what stands at a mode of an access                   |
+//! | `left`         | what stands at a mode of a part that is assigned     |
 //! | `format`       | how a tensor is stored                               |
 //! | `operand`      | a format, a type, and entries                        |
 //! | `program`      | statements, and the request for them                 |
@@ -34,6 +35,7 @@ mod check;
 mod expression;
 mod format;
 mod index;
+mod left;
 mod operand;
 mod program;
 mod tally;

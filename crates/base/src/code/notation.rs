@@ -37,14 +37,6 @@ runs, so its extent has to be given.
         ^ no operand says how far `j` runs
 
 Give it with `-d j=EXTENT`, or leave it out.";
-    REPEATED_INDEX = "E0205", "an index variable twice on the left",
-    "The variables on the left name the modes of the result, each with a range of its own. To write
-only a diagonal is not something this version does.
-
-    D(i,i) = x(i)
-        ^ `i` again
-
-To read a diagonal, repeat the variable on the right: `x(i) = A(i,i)`.";
     READ_BEFORE_ASSIGNED = "E0206", "a tensor that is read before it has a value",
     "A statement reads the value that its tensors have by then. A name that statements assign has one
 only behind the first of them, unless it is given one to begin with.
@@ -201,11 +193,13 @@ drops the imaginary part. That holds for casts and for results that are declared
                ^^^^ this is c128
 
 Take a part of it: `real(z(i))`, `imag(z(i))` or `abs(z(i))`.";
-    PARTIAL_RESULT = "E0225", "a result that is assigned in part",
-    "On the left stand index variables, one for each mode: a statement computes a whole result.
+    PARTIAL_RESULT = "E0225", "a left side that cannot be solved",
+    "A part of a tensor is assigned entry by entry: for each entry it has to be known which values of
+the index variables on the left name it. That is so of sums of variables with factors, windows, sets
+of up to 64 coordinates, each once, and of blocks (`i // 4, i % 4`).
 
-    y(i + 1) = x(i)
-      ^^^^^ not a variable
+    A(i({4,4}), j) += B(i,j)
+    ^^^^^^^^^^^^^^ is row 4 that of i = 0 or of i = 1?
 
 Compute the coordinates on the right, where what lies outside of a tensor is not stored:
 `y(i) = x(i - 1)`.";
@@ -217,6 +211,22 @@ name, used without indices, would read just so.
                   ^ the coordinate, or the number in the tensor `i`?
 
 Rename one of them.";
+    REPEATED_ENTRY = "E0227", "an entry that is assigned several values",
+    "Several values of the index variables name one entry on the left, and `=` does not say which of
+the values it gets.
+
+    A(i // 2) = b(i)
+    ^^^^^^^^^ entry 0 for i = 0 and for i = 1
+
+Say how the values are combined: `A(i // 2) += b(i)`, or with `max=` and the like.";
+    ASSIGNED_OUTSIDE = "E0228", "an entry assigned outside of its tensor",
+    "What is read outside of a tensor is not stored; there is nothing that could be assigned there.
+
+    A(i + 1, j) = B(i,j)       `A` and `B` have as many rows
+      ^^^^^ up to the extent
+
+Assign a window whose coordinates are all inside (`A(i(1:4), j) = …`), or let the variable run less
+far (`-d i=3`).";
     FUNCTION_BODY = "E0240", "a function of more than its parameters",
     "The body of a function of your own is an expression over its parameters: values without indices.
 It sees no tensors and no index variables, and does not reduce.

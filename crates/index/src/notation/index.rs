@@ -177,6 +177,7 @@ impl Index {
                 IndexExpr::from(known?)
                     .times(step)
                     .and_then(|sum| sum.plus(&IndexExpr::constant(from)))
+                    .map(IndexExpr::apart)
                     .ok_or_else(too_large)
             }
             IndexKind::Set { at, list } => Ok(at.expr(source, var)?.element_of(list.clone())),
@@ -202,6 +203,7 @@ impl Index {
                             refuse("not divided by a positive number", "divide by a number")
                         })?;
                         Some(match op {
+                            Operator::FloorDiv if by == 1 => a.clone().apart(),
                             Operator::FloorDiv => a.floor_div(by, &|_| None),
                             _ => a.modulo(by, &|_| None),
                         })

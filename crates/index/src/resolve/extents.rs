@@ -17,6 +17,8 @@ use crate::program::{IndexVar, Program, TensorVar};
 pub(crate) struct Uses {
     vars: Vec<VarUse>,
     accesses: Vec<AccessUse>,
+    /// Tensors of the same extents.
+    same: Vec<(TensorVar, TensorVar)>,
 }
 
 #[derive(Debug)]
@@ -62,6 +64,11 @@ impl Uses {
         });
     }
 
+    /// Notes that one tensor is another with a part of it assigned.
+    pub(crate) fn note_same(&mut self, tensor: TensorVar, before: TensorVar) {
+        self.same.push((tensor, before));
+    }
+
     pub(crate) fn accesses(&self) -> &[AccessUse] {
         &self.accesses
     }
@@ -102,6 +109,14 @@ impl Unifier<'_> {
     /// One pass over all accesses; whether anything was learnt.
     fn spread(&mut self) -> Result<bool> {
         let mut changed = false;
+        for (tensor, before) in &self.uses.same {
+            let known = self.program.tensors[*before].extents.clone();
+            let extents = &mut self.program.tensors[*tensor].extents;
+            for (extent, known) in extents.iter_mut().zip(known) {
+                changed |= extent.is_none() && known.is_some();
+                *extent = extent.or(known);
+            }
+        }
         for (number, access) in self.uses.accesses.iter().enumerate() {
             for (mode, index) in access.indices.iter().enumerate() {
                 let Some(var) = index.as_var() else {

@@ -14,6 +14,7 @@
 use sparsec_base::{Code, Diagnostic, Result, Span, code};
 
 use super::extents::Uses;
+use crate::expr::Expr;
 use crate::index_expr::IndexExpr;
 use crate::notation::{Index, IndexKind};
 use crate::program::{IndexVar, Program, TensorRole};
@@ -32,10 +33,16 @@ pub(crate) fn counted(index: &Index) -> Option<(&Index, u64)> {
 pub(crate) fn deduced(program: &Program, uses: &Uses, var: IndexVar) -> Option<u64> {
     let extent = |var: IndexVar| program.vars[var].extent;
     let mut least = None;
+    // What is assigned runs as far as what is read, if that says it.
+    let is_read = uses
+        .accesses()
+        .iter()
+        .any(|access| !access.is_left && access.indices.iter().any(|index| index.uses(var)));
     for access in uses.accesses() {
         let data = &program.tensors[access.tensor];
         for (mode, index) in access.indices.iter().enumerate() {
-            if !index.uses(var) || index.as_var().is_some() || access.is_left {
+            let is_beside = access.is_left && is_read;
+            if !index.uses(var) || index.as_var().is_some() || is_beside {
                 continue;
             }
             let valid = index.valid_extent(var, data.extents[mode]?, &extent)?;
@@ -99,6 +106,24 @@ pub(crate) fn check(program: &Program, uses: &Uses) -> Result<()> {
             let Some(bound) = data.extents[mode] else {
                 continue;
             };
+            if access.is_left
+                && let Some((least, most)) = index.range(&extent)
+                && (least < 0 || most >= i128::from(bound))
+                && !matches!(
+                    written.kind,
+                    IndexKind::Window { .. } | IndexKind::Set { .. }
+                )
+            {
+                return refuse(
+                    code::ASSIGNED_OUTSIDE,
+                    format!("entries outside of `{name}` are assigned"),
+                    written.span,
+                    format!(
+                        "from {least} to {most}, and mode {mode} of `{name}` has extent {bound}"
+                    ),
+                    "assign a window, `A(i(2:9)) = …`, or give the variable a smaller extent",
+                );
+            }
             match &written.kind {
                 IndexKind::Window { from, to, step, .. } if *to > bound => {
                     let last = to.saturating_sub(1);
@@ -130,6 +155,32 @@ pub(crate) fn check(program: &Program, uses: &Uses) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Reads windows that are whole modes, as `A(i(0:9))` where the mode has extent 9,
+/// as that.
+pub(crate) fn close(program: &mut Program) {
+    let Program {
+        tensors,
+        vars,
+        statements,
+        ..
+    } = program;
+    for statement in statements {
+        statement.rhs = statement.rhs.map_accesses(&mut |access| {
+            let mut access = access.clone();
+            let extents = &tensors[access.tensor].extents;
+            for (index, extent) in access.indices.iter_mut().zip(extents) {
+                if let Some(var) = index.as_var_apart()
+                    && extent.is_some()
+                    && vars[var].extent == *extent
+                {
+                    *index = var.into();
+                }
+            }
+            Some(Expr::Access(access))
+        });
+    }
 }
 
 /// The place in a set has to be one: `(i+j)({4,1,7})` only with `i + j < 3`.

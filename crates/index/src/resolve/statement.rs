@@ -1,12 +1,12 @@
 //! One statement: index variables bound, sums inserted, types settled.
 
-use sparsec_base::{Diagnostic, Result, Span, code};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Span, code};
 
 use super::Declarations;
 use super::extents::Uses;
 use super::scope::{Sums, free_vars, implied};
 use super::tensors::Named;
-use super::typing::{Typed, Typer};
+use super::typing::{Typed, Typer, accumulator};
 use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
 use crate::notation::{Assignment, Index, Node, NodeKind, TensorUse, Word};
@@ -34,12 +34,22 @@ pub(crate) fn resolve(
     };
     let lhs = resolver.left_side(&assignment.lhs)?;
     let rhs = resolver.node(&assignment.rhs)?;
-    let rhs = resolver.assigned(assignment, &lhs, rhs)?;
-    Ok(Statement {
+    let mut statement = Statement {
         lhs,
-        rhs,
+        rhs: Expr::Literal(Scalar::Bool(false)),
+        before: None,
+        reduce: None,
         span: assignment.span,
-    })
+    };
+    if statement.is_partial() {
+        statement.before = named.before;
+        statement.reduce = assignment.op.clone();
+        if let Some(before) = named.before {
+            resolver.uses.note_same(named.result, before);
+        }
+    }
+    statement.rhs = resolver.assigned(assignment, &statement, rhs)?;
+    Ok(statement)
 }
 
 struct Resolver<'a> {
@@ -65,21 +75,9 @@ impl Resolver<'_> {
     }
 
     fn left_side(&mut self, tensor: &TensorUse) -> Result<Access> {
-        if let Some(index) = tensor.indices.iter().find(|index| index.as_var().is_none()) {
-            let message = format!("`{tensor}` is assigned in part");
-            return Err(Diagnostic::new(code::PARTIAL_RESULT, message)
-                .at(&self.program.source, index.span, "not a variable")
-                .help(
-                    "give each mode of the result a variable; compute coordinates on the right",
-                ));
-        }
         for index in tensor.indices.iter().flat_map(Index::vars) {
-            if let Some((first, _)) = self.bound.iter().find(|(word, _)| word == index) {
-                let message = format!("`{}` stands twice on the left", index.text);
-                return Err(Diagnostic::new(code::REPEATED_INDEX, message)
-                    .at(&self.program.source, index.span, "again")
-                    .also(&self.program.source, first.span, "first here")
-                    .help("give each mode of the result a variable of its own"));
+            if self.bound.iter().any(|(word, _)| word == index) {
+                continue;
             }
             let var = self.new_var(index);
             self.bound.push((index.clone(), var));
@@ -261,12 +259,33 @@ impl Resolver<'_> {
 
     /// The right side as the type of the tensor, which it decides unless that
     /// was declared, or the tensor goes on from a value that it has.
-    fn assigned(&mut self, assignment: &Assignment, lhs: &Access, rhs: Typed) -> Result<Expr> {
+    fn assigned(
+        &mut self,
+        assignment: &Assignment,
+        statement: &Statement,
+        rhs: Typed,
+    ) -> Result<Expr> {
         let name = &assignment.lhs.name.text;
         // Reducing checks this too, but there may be nothing to reduce.
         let span = rhs.span;
         let mut rhs = self.typer().reduce(&self.op, span, Vec::new(), rhs)?;
         let declared = self.declarations.get(name).and_then(|known| known.element);
+        if statement.is_partial() {
+            let before = self.named.before.map(|it| self.program.tensors[it].element);
+            let element = declared.or(before).unwrap_or(match &statement.reduce {
+                Some(op) => accumulator(op, rhs.element),
+                None => rhs.element,
+            });
+            self.set_element(statement.lhs.tensor, element);
+            let computed = match &statement.reduce {
+                Some(op) => accumulator(op, element).computed(),
+                None => element,
+            };
+            let rhs = self.typer().convert(rhs, computed)?;
+            // The operator takes what the tensor has, too.
+            let rhs = self.typer().reduce(&self.op, span, Vec::new(), rhs)?;
+            return Ok(rhs.expr);
+        }
         let mut element = declared.unwrap_or(rhs.element);
         if let (Some(op), Some(before)) = (&assignment.op, self.named.before) {
             let access = self.access(before, &assignment.lhs, false)?;
@@ -277,11 +296,15 @@ impl Resolver<'_> {
                 .apply(op, span, vec![value, rhs], assignment.span)?;
         }
         let rhs = self.typer().convert(rhs, element)?;
-        let data = &mut self.program.tensors[lhs.tensor];
-        if data.element != rhs.element {
-            data.element = rhs.element;
-            data.fill = rhs.element.zero();
-        }
+        self.set_element(statement.lhs.tensor, rhs.element);
         Ok(rhs.expr)
+    }
+
+    fn set_element(&mut self, tensor: TensorVar, element: ElementType) {
+        let data = &mut self.program.tensors[tensor];
+        if data.element != element {
+            data.element = element;
+            data.fill = element.zero();
+        }
     }
 }

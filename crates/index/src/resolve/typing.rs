@@ -193,11 +193,7 @@ impl Typer<'_> {
             return Ok(body);
         }
         let span = body.span;
-        let accumulator = match (op, body.element.kind()) {
-            (Operator::Add | Operator::Mul, Kind::Bool | Kind::Signed) => ElementType::I64,
-            (Operator::Add | Operator::Mul, Kind::Unsigned) => ElementType::U64,
-            _ => body.element,
-        };
+        let accumulator = accumulator(op, body.element);
         let body = self.convert(body, accumulator.computed())?;
         Ok(Typed {
             expr: Expr::Reduce {
@@ -335,6 +331,15 @@ impl Typer<'_> {
             true => format!("take a part of it: `abs({slice})`"),
             false => format!("convert it: `i32({slice})`"),
         })
+    }
+}
+
+/// The type in which values of a type are reduced.
+pub(super) fn accumulator(op: &Operator, element: ElementType) -> ElementType {
+    match (op, element.kind()) {
+        (Operator::Add | Operator::Mul, Kind::Bool | Kind::Signed) => ElementType::I64,
+        (Operator::Add | Operator::Mul, Kind::Unsigned) => ElementType::U64,
+        _ => element,
     }
 }
 

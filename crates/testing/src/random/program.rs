@@ -8,6 +8,7 @@ use sparsec::{Inputs, Request, Source, UserFunction};
 
 use super::expression::{self, NAMES, Node, ORDERS, RESULTS, Scope, VARS};
 use super::format::format;
+use super::left::{self, Left};
 use super::operand::{self, Operand};
 use crate::reschedule::Step;
 
@@ -23,6 +24,9 @@ pub(crate) const FUNCTIONS: [&str; 3] = [
 pub(crate) struct Statement {
     /// The variables on the left.
     lhs: Vec<usize>,
+    /// What stands at its modes in their place, for a statement that assigns part
+    /// of a tensor.
+    part: Option<Vec<Left>>,
     rhs: Node,
     /// How the result is stored, if that is said.
     format: Option<String>,
@@ -30,11 +34,18 @@ pub(crate) struct Statement {
     again: Option<Again>,
 }
 
-/// A statement that goes on from a result: its form, and a right side.
-type Again = (&'static str, Node);
+/// A statement that goes on from a result.
+#[derive(Clone, Debug)]
+struct Again {
+    form: &'static str,
+    /// What it assigns, where it is not what the first one did.
+    part: Option<Vec<Left>>,
+    rhs: Node,
+}
 
-/// How a result is assigned again: `L` is what the statement before assigned.
-const AGAIN: [&str; 4] = ["L = L * …", "L = … - L", "L += …", "L max= …"];
+/// How a result is assigned again: `L` is what the statement before assigned, or
+/// part of it.
+const AGAIN: [&str; 5] = ["L = L * …", "L = … - L", "L = …", "L += …", "L max= …"];
 
 /// A program with its data.
 #[derive(Clone, Debug)]
@@ -72,14 +83,19 @@ fn statement(earlier: usize) -> impl Strategy<Value = Statement> {
     (Just(vars).prop_shuffle(), 0..4usize).prop_flat_map(move |(mut lhs, order)| {
         lhs.truncate(order);
         let format = prop::option::weighted(0.6, format(order));
+        let part = |weight| prop::option::weighted(weight, left::any(order));
         let again = (
             prop::sample::select(AGAIN.to_vec()),
+            part(0.6),
             expression::leaf(earlier + 1),
         );
-        let again = prop::option::weighted(0.06, again);
-        let all = (Just(lhs), expression::any(earlier), format, again);
-        all.prop_map(|(lhs, rhs, format, again)| Statement {
+        let again = again.prop_map(|(form, part, rhs)| Again { form, part, rhs });
+        let again = prop::option::weighted(0.12, again);
+        let rhs = expression::any(earlier);
+        let all = (Just(lhs), part(0.06), rhs, format, again);
+        all.prop_map(|(lhs, part, rhs, format, again)| Statement {
             lhs,
+            part,
             rhs,
             format,
             again,
@@ -93,9 +109,15 @@ impl Case {
         let mut request = Request::new(Source::new("program", self.text()));
         request.functions = functions.to_vec();
         for (name, statement) in RESULTS.iter().zip(&self.statements) {
-            for var in &statement.lhs {
-                let extent = self.extents[*var];
-                request.extents.insert(VARS[*var].to_owned(), extent);
+            let again = statement.again.as_ref();
+            let parts = statement
+                .part
+                .iter()
+                .chain(again.and_then(|it| it.part.as_ref()));
+            let vars = statement.lhs.iter().copied();
+            for var in vars.chain(parts.flatten().map(Left::var)) {
+                let extent = self.extents[var];
+                request.extents.insert(VARS[var].to_owned(), extent);
             }
             if let Some(format) = &statement.format {
                 request
@@ -125,16 +147,35 @@ impl Case {
                     extents: &self.extents,
                     earlier: &lefts[..earlier],
                 };
-                let vars = statement.lhs.iter().map(|var| VARS[*var]);
-                let left = expression::access(RESULTS[number], vars);
-                let first = format!("{left} = {}", scope(number).text(&statement.rhs));
-                let Some((form, node)) = &statement.again else {
-                    return first;
+                let within: Vec<u64> = statement.lhs.iter().map(|it| self.extents[*it]).collect();
+                let vars = statement.lhs.iter().map(|var| VARS[*var].to_owned());
+                let whole = expression::access(RESULTS[number], vars);
+                let left = |part: &[Left], within: &[u64]| {
+                    let modes = std::iter::zip(part, &statement.lhs).enumerate();
+                    let indices = modes.map(|(mode, (part, var))| {
+                        part.text(*var, within.get(mode).copied(), &self.extents)
+                    });
+                    expression::access(RESULTS[number], indices)
                 };
-                let again = form
-                    .replace('L', &left)
-                    .replace('…', &scope(number + 1).text(node));
-                format!("{first}\n{again}")
+                let rhs = scope(number).text(&statement.rhs);
+                let first = match &statement.part {
+                    // A result that nothing bounds, and that has no value yet.
+                    Some(part) => (
+                        left(part, &[]),
+                        ["+=", "="][usize::from(statement.again.is_some())],
+                    ),
+                    None => (whole.clone(), "="),
+                };
+                let Some(again) = &statement.again else {
+                    return format!("{} {} {rhs}", first.0, first.1);
+                };
+                let assigned = match &again.part {
+                    Some(part) if statement.part.is_none() => left(part, &within),
+                    _ => first.0.clone(),
+                };
+                let rhs_again = scope(number + 1).text(&again.rhs);
+                let text = again.form.replace('L', &assigned).replace('…', &rhs_again);
+                format!("{} {} {rhs}\n{text}", first.0, first.1)
             });
         lines.collect::<Vec<String>>().join("\n")
     }
@@ -144,8 +185,8 @@ impl Case {
         let mut shapes = BTreeMap::new();
         for statement in &self.statements {
             expression::shapes(&statement.rhs, &self.extents, &mut shapes);
-            if let Some((_, again)) = &statement.again {
-                expression::shapes(again, &self.extents, &mut shapes);
+            if let Some(again) = &statement.again {
+                expression::shapes(&again.rhs, &self.extents, &mut shapes);
             }
         }
         shapes
