@@ -52,7 +52,29 @@ impl Format {
 
     /// How kernels write a result in this format.
     pub fn written_by(&self) -> Way {
-        self.way(Self::is_assembled)
+        match self.way(Self::is_assembled) {
+            Way::Levels if self.has_lists_in_edges() => Way::Conversion,
+            way => way,
+        }
+    }
+
+    /// Whether lists hang below a level of which loops leave out what lies beyond
+    /// the edge of the tensor: the last block may be a part of one, and lists that
+    /// no loop comes to are not closed.
+    fn has_lists_in_edges(&self) -> bool {
+        let lists = self.levels.iter().rposition(|level| !level.is_full());
+        let above = &self.levels[..lists.unwrap_or(0)];
+        above.iter().enumerate().any(|(number, level)| {
+            let mut is_edge = false;
+            level.coordinate.for_each_mode(&mut |mode| {
+                for outer in &above[..number] {
+                    outer
+                        .coordinate
+                        .for_each_mode(&mut |other| is_edge |= other == mode);
+                }
+            });
+            level.is_full() && is_edge
+        })
     }
 
     fn way(&self, is_native: fn(&Self) -> bool) -> Way {

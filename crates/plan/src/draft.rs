@@ -5,7 +5,7 @@
 //! other formats, workspaces) gets its format here.
 
 use sparsec_base::{Diagnostic, Result, Source, code};
-use sparsec_format::{Format, FormatSpec, Level, LevelKind, Widths};
+use sparsec_format::{Format, FormatSpec, Level, LevelKind, Way, Widths};
 use sparsec_graph::lowerable::{collects, is_irregular};
 use sparsec_graph::{Formats, lowerable, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
@@ -100,7 +100,7 @@ impl<'a> Draft<'a> {
         if let Command::Levels { tensor, format } = &command {
             let of = self.concrete.tensor(&tensor.word.text);
             let from = of.expect("applied to a tensor");
-            let format = self.level_space(tensor, format, from)?;
+            let format = self.level_space(tensor, format, from, Format::read_by)?;
             for to in self.concrete.tensors.ids().skip(before) {
                 self.formats.set(to, format.clone());
                 self.conversions.push(Conversion {
@@ -141,7 +141,7 @@ impl<'a> Draft<'a> {
         }
         if let Command::Levels { tensor, format } = &command {
             self.levels_of_result = self.format(result).cloned();
-            let levels = self.level_space(tensor, format, result)?;
+            let levels = self.level_space(tensor, format, result, Format::written_by)?;
             // As wide as what would be assembled in its place.
             let widths = self.given.assembled(result).map(Format::widths);
             let widths = widths.filter(|_| levels.widths() == Widths::default());
@@ -153,7 +153,13 @@ impl<'a> Draft<'a> {
     }
 
     /// The format of the levels of a tensor, which a command says to be stored so.
-    fn level_space(&self, said: &Name, stored: &FormatSpec, tensor: TensorVar) -> Result<Format> {
+    fn level_space(
+        &self,
+        said: &Name,
+        stored: &FormatSpec,
+        tensor: TensorVar,
+        way: fn(&Format) -> Way,
+    ) -> Result<Format> {
         let format = self.format(tensor).expect("every tensor has a format");
         if !format.arranges_like(&stored.resolve(format.order())?) {
             let message = format!("`{said}` is stored in another format");
@@ -161,7 +167,8 @@ impl<'a> Draft<'a> {
                 .at(&said.source, said.word.span, "not stored so")
                 .help(format!("write `levels({said}, {format})`")));
         }
-        let Some(levels) = format.level_space().filter(Format::is_native) else {
+        let levels = format.level_space();
+        let Some(levels) = levels.filter(|_| way(format) == Way::Levels) else {
             let message = format!("kernels do not walk the levels of `{said}`");
             return Err(Diagnostic::new(code::NO_LEVEL_COORDINATES, message)
                 .at(&said.source, said.word.span, "seen by its levels here")
