@@ -1,19 +1,23 @@
 //! Operands read at other coordinates than those of plain variables.
 //!
-//! Where each index has one variable, the entries are listed anew at the
-//! values of the variables that read them:
+//! The entries are listed anew at the values of the variables that read them,
+//! which are solved for, so that extents may be as large as they like:
 //!
 //! ```text
 //! A(2*i + 1)     entries at 1, 4, 5  =>  i = 0 and i = 2; no i reads 4
 //! A(i({4,4}))    the entry at 4      =>  i = 0 and i = 1
 //! ```
 //!
-//! Else an entry is looked up where the coordinates are known.
+//! Of several variables of an index, the values of all but the one that runs
+//! furthest are tried. Where that is too much, or an index has the variable
+//! several times, an entry is looked up where the coordinates are known.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sparsec_base::Scalar;
 use sparsec_base::arena::Id;
+use sparsec_index::index_expr::Term;
 use sparsec_index::{Access, IndexExpr, IndexVar};
 
 use crate::coordinate_map::CoordinateMap;
@@ -74,28 +78,30 @@ pub(crate) fn source<'a>(
     }
 }
 
-/// The entries at the values of variables; `None` if an index has several.
+/// The most rows that an access is listed in.
+const MOST_LISTED: usize = 1 << 22;
+
+/// The entries at the values of variables; `None` where they cannot be listed,
+/// or are too many.
 fn listed<'a>(
     map: &CoordinateMap,
     access: &Access,
     extents: &dyn Fn(IndexVar) -> u64,
 ) -> Option<Source<'a>> {
-    let mut readers = Vec::new();
-    for (index, extent) in access.indices.iter().zip(&map.extents) {
-        readers.push(Reader::of(index, *extent, extents)?);
-    }
-    let vars: Vec<IndexVar> = readers.iter().filter_map(|reader| reader.var).collect();
+    let vars: Vec<IndexVar> = access.vars().into_iter().collect();
     let mut rows = Rows::new(vars.len());
-    let mut row = Vec::new();
     for n in 0..map.rows.len() {
-        let coords = map.rows.row(n);
-        let values: Vec<&[u64]> = std::iter::zip(&readers, coords)
-            .map(|(reader, coord)| reader.values(*coord))
-            .collect();
-        row.clear();
-        list(&readers, &values, &mut row, &mut |row| {
-            rows.push(row, map.rows.entry(n));
-        });
+        let mut reading = Reading {
+            indices: &access.indices,
+            coords: map.rows.row(n),
+            extents,
+            bound: BTreeMap::new(),
+            left: MOST_LISTED.checked_sub(rows.len())?,
+        };
+        reading.bind(0, &mut |bound| {
+            let row: Vec<u64> = vars.iter().map(|var| bound[var]).collect();
+            rows.push(&row, map.rows.entry(n));
+        })?;
     }
     rows.sort(|_, _| unreachable!("each point reads one entry"));
     let extents: Vec<u64> = vars.iter().map(|var| extents(*var)).collect();
@@ -104,62 +110,174 @@ fn listed<'a>(
     Some(Source::of_rows(&Arc::new(rows), &vars, &extents, fill))
 }
 
-/// Calls `emit` with every choice of one value a variable.
-fn list(readers: &[Reader], values: &[&[u64]], row: &mut Vec<u64>, emit: &mut dyn FnMut(&[u64])) {
-    let ([reader, readers @ ..], [choices, values @ ..]) = (readers, values) else {
-        return emit(row);
-    };
-    for value in *choices {
-        if reader.var.is_some() {
-            row.push(*value);
-        }
-        list(readers, values, row, emit);
-        if reader.var.is_some() {
-            row.pop();
-        }
-    }
+/// The points that read one entry.
+struct Reading<'r> {
+    indices: &'r [IndexExpr],
+    coords: &'r [u64],
+    extents: &'r dyn Fn(IndexVar) -> u64,
+    /// The variables that have a value.
+    bound: BTreeMap<IndexVar, u64>,
+    /// How many values may still be tried.
+    left: usize,
 }
 
-/// Which values of a variable read a coordinate.
-struct Reader {
-    /// The variable; a constant has none and is read once.
-    var: Option<IndexVar>,
-    /// Coordinates with the values that read them, ascending.
-    by_coord: Vec<(u64, Vec<u64>)>,
-}
-
-impl Reader {
-    /// Time is linear in the extent of the variable.
-    fn of(index: &IndexExpr, extent: u64, extents: &dyn Fn(IndexVar) -> u64) -> Option<Self> {
-        let vars = index.vars();
-        let var = vars.first().copied();
-        if vars.len() > 1 {
-            return None;
-        }
-        let mut found: Vec<(u64, u64)> = Vec::new();
-        for value in 0..var.map_or(1, extents) {
-            let coord = index.evaluate(&|_| value);
-            let coord = coord.and_then(|coord| u64::try_from(coord).ok());
-            found.extend(coord.filter(|coord| *coord < extent).map(|it| (it, value)));
-        }
-        found.sort_unstable();
-        let mut by_coord: Vec<(u64, Vec<u64>)> = Vec::new();
-        for (coord, value) in found {
-            match by_coord.last_mut() {
-                Some((last, values)) if *last == coord => values.push(value),
-                _ => by_coord.push((coord, vec![value])),
+impl Reading<'_> {
+    /// Gives values to the variables of the indices from `mode` on: all those of
+    /// small variables are tried, and the one that runs furthest is solved for.
+    fn bind(&mut self, mode: usize, emit: &mut dyn FnMut(&BTreeMap<IndexVar, u64>)) -> Option<()> {
+        let Some(index) = self.indices.get(mode) else {
+            emit(&self.bound);
+            return Some(());
+        };
+        let coord = i128::from(self.coords[mode]);
+        let vars = index.vars().into_iter();
+        let mut open: Vec<IndexVar> = vars.filter(|var| !self.bound.contains_key(var)).collect();
+        open.sort_by_key(|var| (self.extents)(*var));
+        let (ranges, var) = match open[..] {
+            [] => {
+                let value = index.evaluate(&|var| self.bound[&var]).map(i128::from);
+                return match value == Some(coord) {
+                    true => self.bind(mode + 1, emit),
+                    false => Some(()),
+                };
+            }
+            [var] => {
+                let values = |var| {
+                    let value = self.bound.get(&var)?;
+                    i64::try_from(*value).ok().map(IndexExpr::constant)
+                };
+                let index = index.substitute(&values, &|_| None)?;
+                (solve(&index, (coord, coord), (self.extents)(var))?, var)
+            }
+            [var, ..] => {
+                let extent = (self.extents)(var);
+                (ranges((0, i128::from(extent) - 1), extent), var)
+            }
+        };
+        let next = mode + usize::from(open.len() == 1);
+        for (first, last) in ranges {
+            let n = usize::try_from(last - first).ok()?.checked_add(1)?;
+            self.left = self.left.checked_sub(n)?;
+            for value in first..=last {
+                self.bound.insert(var, value);
+                self.bind(next, emit)?;
             }
         }
-        Some(Self { var, by_coord })
+        self.bound.remove(&var);
+        Some(())
+    }
+}
+
+/// The coordinates below `extent` of a range, as a list of none or one.
+fn ranges((least, most): (i128, i128), extent: u64) -> Vec<(u64, u64)> {
+    let (least, most) = (least.max(0), most.min(i128::from(extent) - 1));
+    match (u64::try_from(least), u64::try_from(most)) {
+        (Ok(first), Ok(last)) if first <= last => vec![(first, last)],
+        _ => Vec::new(),
+    }
+}
+
+/// The values of the variable of `index` for which it is no less than the first
+/// number and no more than the second; `None` where several terms have the
+/// variable, or where the values are too many ranges.
+///
+/// ```text
+/// 2*i + 1 = 7       =>  i = 3             {4,1,4}[i] = 4  =>  i = 0, i = 2
+/// i // 4 = 2        =>  i = 8, …, 11      i % 4 = 1       =>  i = 1, i = 5, …
+/// ```
+fn solve(index: &IndexExpr, within: (i128, i128), extent: u64) -> Option<Vec<(u64, u64)>> {
+    let (least, most) = within;
+    let offset = i128::from(index.offset());
+    let [(term, factor)] = index.terms() else {
+        let all = || ranges((0, i128::from(extent) - 1), extent);
+        let holds = (least..=most).contains(&offset);
+        return (index.as_constant().is_some()).then(|| if holds { all() } else { Vec::new() });
+    };
+    let (least, most) = match *factor > 0 {
+        true => (least - offset, most - offset),
+        false => (offset - most, offset - least),
+    };
+    let factor = i128::from(*factor).abs();
+    let (least, most) = (-(-least).div_euclid(factor), most.div_euclid(factor));
+    if least > most {
+        return Some(Vec::new());
+    }
+    let mut found = Vec::new();
+    match term {
+        Term::Var(_) => found = ranges((least, most), extent),
+        Term::FloorDiv(inner, by) => {
+            let by = i128::from(*by);
+            let most = most.checked_mul(by)?.checked_add(by - 1)?;
+            found = solve(inner, (least.checked_mul(by)?, most), extent)?;
+        }
+        Term::Element(list, inner) => {
+            let holds = |value: &u64| (least..=most).contains(&i128::from(*value));
+            for (at, _) in list.iter().enumerate().filter(|(_, value)| holds(value)) {
+                found.extend(solve(inner, (at as i128, at as i128), extent)?);
+            }
+        }
+        Term::Mod(inner, by) => {
+            let by = i128::from(*by);
+            let (least, most) = (least.max(0), most.min(by - 1));
+            let Some((low, high)) = inner.range(&|_| Some(extent)) else {
+                return Some(found);
+            };
+            let (first, last) = (low.div_euclid(by), high.div_euclid(by));
+            if last - first > MOST_LISTED as i128 {
+                return None;
+            }
+            for n in first..=last {
+                if least <= most {
+                    let within = (n * by + least, n * by + most);
+                    found.extend(solve(inner, within, extent)?);
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `solve` beside a table of all values, for every coordinate.
+    fn check(index: Option<IndexExpr>) {
+        const EXTENT: u64 = 40;
+        let index = index.expect("small numbers");
+        for coord in -50..200 {
+            let at = |value: u64| index.evaluate(&|_| value).map(i128::from);
+            let expect: Vec<u64> = (0..EXTENT)
+                .filter(|value| at(*value) == Some(coord))
+                .collect();
+            let ranges = solve(&index, (coord, coord), EXTENT).expect("one term");
+            let mut found: Vec<u64> = ranges.into_iter().flat_map(|(a, b)| a..=b).collect();
+            found.sort_unstable();
+            assert_eq!(found, expect, "{index:?} = {coord}");
+        }
     }
 
-    fn values(&self, coord: u64) -> &[u64] {
-        match self
-            .by_coord
-            .binary_search_by_key(&coord, |(known, _)| *known)
-        {
-            Ok(at) => &self.by_coord[at].1,
-            Err(_) => &[],
-        }
+    #[test]
+    fn values_are_those_of_a_table() {
+        let extent = |_| Some(40);
+        let i = IndexExpr::from(IndexVar::from_index(0));
+        let shifted = |factor, by| i.times(factor)?.plus(&IndexExpr::constant(by));
+        check(Some(IndexExpr::constant(7)));
+        check(shifted(1, 0));
+        check(shifted(3, 2));
+        check(shifted(-2, 11));
+        let outer = shifted(3, -5).expect("small numbers");
+        check(outer.floor_div(4, &extent).times(-2));
+        check(outer.modulo(7, &extent).plus(&IndexExpr::constant(3)));
+        check(Some(outer.element_of(vec![4, 1, 4, 90])));
+        let nested = outer.modulo(7, &extent).element_of(vec![5, 5, 8]);
+        check(Some(nested.floor_div(2, &extent)));
+    }
+
+    #[test]
+    fn a_variable_in_several_terms_is_not_solved_for() {
+        let i = IndexExpr::from(IndexVar::from_index(0));
+        let both = i.plus(&i.floor_div(2, &|_| None)).expect("small numbers");
+        assert_eq!(solve(&both, (3, 3), 10), None);
     }
 }

@@ -13,6 +13,9 @@ use crate::coordinate_map::CoordinateMap;
 use crate::point::{Entry, Failure, Value, same};
 use crate::rows::Rows;
 
+/// The most points that an evaluation visits: an hour or so.
+const MOST_POINTS: f64 = (1u64 << 36) as f64;
+
 /// A tensor that a statement reads.
 #[derive(Debug)]
 pub(crate) enum Operand<'t> {
@@ -226,7 +229,10 @@ impl<'p> Context<'p> {
         let rows = match unstored {
             _ if is_full => rows,
             Err(failure) => return Err(self.diagnose(failure)),
-            Ok(value) if !same(value, fill) => filled(&rows, &extents, value),
+            Ok(value) if !same(value, fill) => {
+                self.refuse_beyond(extents.iter().map(|extent| *extent as f64).product())?;
+                filled(&rows, &extents, value)
+            }
             Ok(_) => rows,
         };
         Ok(CoordinateMap {
@@ -234,6 +240,17 @@ impl<'p> Context<'p> {
             fill,
             rows: Arc::new(rows),
         })
+    }
+
+    /// Refuses to visit more points than anybody waits for.
+    pub(crate) fn refuse_beyond(&self, points: f64) -> Result<()> {
+        if points <= MOST_POINTS {
+            return Ok(());
+        }
+        let message = format!("the reference evaluator would visit about {points:.0e} points");
+        Err(Diagnostic::new(code::TOO_MANY_POINTS, message)
+            .at(&self.program.source, self.statement.span, "for this")
+            .help("check the expression with smaller extents, or run it without `--check`"))
     }
 
     pub(crate) fn diagnose(&self, failure: Failure) -> Diagnostic {

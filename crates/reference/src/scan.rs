@@ -334,6 +334,26 @@ impl Scan {
         }
     }
 
+    /// About how many points the scan looks at.
+    pub(crate) fn points(&self, formula: &Formula<'_>, extents: &[u64]) -> f64 {
+        let each = self.steps.iter().map(|step| match &step.kind {
+            StepKind::Loop { extent, .. } => *extent as f64,
+            StepKind::Extend {
+                source,
+                columns,
+                n_bound,
+                ..
+            } => {
+                let Source::Rows { rows, .. } = &formula.sources[*source] else {
+                    unreachable!("terms hold operands that do not store everything");
+                };
+                let bound = columns[..*n_bound].iter().map(|var| extents[*var] as f64);
+                rows.len() as f64 / bound.product::<f64>().max(1.0)
+            }
+        });
+        each.product()
+    }
+
     /// Calls `emit` with what is bound at every point where the formula is
     /// stored, unless an earlier term has the point.
     pub(crate) fn run(

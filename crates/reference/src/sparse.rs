@@ -22,7 +22,7 @@ use crate::placed;
 use crate::point::{Applied, Entry, Failure, Fold, Value, repeated};
 use crate::program::{Context, Operand, body_of, run, run_statement};
 use crate::rows::Rows;
-use crate::scan::{Computed, Formula, Node, Source, State, Values, Vars};
+use crate::scan::{Computed, Formula, Node, Scan, Source, State, Values, Vars};
 use crate::support::Support;
 
 /// The result of every statement, by the name of its tensor.
@@ -65,8 +65,8 @@ pub fn evaluate_statement<T: Borrow<Tensor>>(
 }
 
 fn statement(context: &Context<'_>) -> Result<CoordinateMap> {
-    let part = Part::new(context, &context.statement.rhs);
-    let rows = part.rows(&places(&context.statement.lhs.vars()));
+    let part = Part::new(context, &context.statement.rhs)?;
+    let rows = part.rows(&places(&context.statement.lhs.vars()))?;
     match context.statement.is_partial() {
         true => context.part(&rows, part.unstored()),
         false => context.result(rows, part.unstored()),
@@ -79,6 +79,7 @@ const MOST_LISTED: u64 = 1 << 20;
 
 /// An expression with at most one reduction, at its root.
 struct Part<'a> {
+    context: &'a Context<'a>,
     formula: Formula<'a>,
     reduction: Option<Operator>,
     /// The type of the body.
@@ -91,21 +92,22 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(context: &'a Context<'_>, expr: &Expr) -> Self {
+    fn new(context: &'a Context<'a>, expr: &Expr) -> Result<Self> {
         let (reduction, inner, body) = match expr {
             Expr::Reduce { op, vars, body } => (Some(op.clone()), vars.as_slice(), body.as_ref()),
             _ => (None, [].as_slice(), expr),
         };
         let of_var = |var: IndexVar| context.extents.get(&var).copied().unwrap_or(0);
         let points = context.extents_of(inner).into_iter();
-        Self {
-            formula: Builder::new(context).formula(body),
+        Ok(Self {
+            context,
+            formula: Builder::new(context).formula(body)?,
             reduction,
             element: body.element(&context.program.tensors),
             inner: places(inner),
             n_inner: points.fold(1, u64::saturating_mul),
             extents: context.program.vars.ids().map(of_var).collect(),
-        }
+        })
     }
 
     /// The value where nothing is stored.
@@ -118,13 +120,14 @@ impl<'a> Part<'a> {
     }
 
     /// What is stored, with one column a variable of `free`.
-    fn rows(&self, free: &[usize]) -> Rows {
+    fn rows(&self, free: &[usize]) -> Result<Rows> {
         let scans = self.formula.scans(Vars {
             known: &[],
             free,
             inner: &self.inner,
             extents: &self.extents,
         });
+        self.refuse_beyond(&scans)?;
         let mut state = State::new(&self.formula, vec![0; self.extents.len()]);
         let Some(op) = &self.reduction else {
             let mut rows = Rows::new(free.len());
@@ -137,7 +140,7 @@ impl<'a> Part<'a> {
                 });
             }
             rows.sort(|_, _| unreachable!("each point is visited once"));
-            return rows;
+            return Ok(rows);
         };
         let mut sums = Collector::new(op.clone(), self.element, free, &self.extents);
         for scan in scans {
@@ -146,7 +149,14 @@ impl<'a> Part<'a> {
                 sums.add(bound, entry);
             });
         }
-        sums.finish(self.formula.unstored, self.n_inner)
+        Ok(sums.finish(self.formula.unstored, self.n_inner))
+    }
+
+    fn refuse_beyond(&self, scans: &[Scan]) -> Result<()> {
+        let points = scans
+            .iter()
+            .map(|scan| scan.points(&self.formula, &self.extents));
+        self.context.refuse_beyond(points.sum())
     }
 
     /// Whether listing what is stored may take far longer than computing what
@@ -157,15 +167,16 @@ impl<'a> Part<'a> {
     }
 
     /// The reduction as a function of its free variables.
-    fn computed(self, op: Operator, free: &[usize]) -> Computed<'a> {
+    fn computed(self, op: Operator, free: &[usize]) -> Result<Computed<'a>> {
         let scans = self.formula.scans(Vars {
             known: free,
             free: &[],
             inner: &self.inner,
             extents: &self.extents,
         });
+        self.refuse_beyond(&scans)?;
         let unstored = Entry::unstored(self.unstored());
-        Box::new(move |bound| {
+        Ok(Box::new(move |bound| {
             let mut state = State::new(&self.formula, bound.to_vec());
             let mut fold = Fold::new(&op, self.element);
             for scan in &scans {
@@ -178,7 +189,7 @@ impl<'a> Part<'a> {
             }
             fold.fill_up(&op, self.formula.unstored, self.n_inner);
             fold.entry()
-        })
+        }))
     }
 }
 
@@ -188,8 +199,8 @@ fn places(vars: &[IndexVar]) -> Vec<usize> {
 }
 
 /// Takes an expression apart into operands and what is done with them.
-struct Builder<'a, 'c> {
-    context: &'a Context<'c>,
+struct Builder<'a> {
+    context: &'a Context<'a>,
     accesses: HashMap<Access, usize>,
     sources: Vec<Source<'a>>,
 }
@@ -202,8 +213,8 @@ struct Piece {
     unstored: Value,
 }
 
-impl<'a, 'c> Builder<'a, 'c> {
-    fn new(context: &'a Context<'c>) -> Self {
+impl<'a> Builder<'a> {
+    fn new(context: &'a Context<'a>) -> Self {
         Self {
             context,
             accesses: HashMap::new(),
@@ -211,22 +222,22 @@ impl<'a, 'c> Builder<'a, 'c> {
         }
     }
 
-    fn formula(mut self, expr: &Expr) -> Formula<'a> {
+    fn formula(mut self, expr: &Expr) -> Result<Formula<'a>> {
         let Piece {
             node,
             support,
             unstored,
-        } = self.piece(expr);
-        Formula {
+        } = self.piece(expr)?;
+        Ok(Formula {
             node,
             sources: self.sources,
             support,
             unstored,
-        }
+        })
     }
 
-    fn piece(&mut self, expr: &Expr) -> Piece {
-        match expr {
+    fn piece(&mut self, expr: &Expr) -> Result<Piece> {
+        Ok(match expr {
             Expr::Literal(value) => Piece {
                 node: Node::Literal(*value),
                 support: Support::nowhere(),
@@ -248,7 +259,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                 self.operand(number, Err(Failure::NeverUnstored))
             }
             Expr::Cast(element, body) => {
-                let body = self.piece(body);
+                let body = self.piece(body)?;
                 Piece {
                     node: Node::Cast(*element, Box::new(body.node)),
                     unstored: Entry::unstored(body.unstored).cast(*element).value,
@@ -257,24 +268,24 @@ impl<'a, 'c> Builder<'a, 'c> {
             }
             Expr::Apply { op, args } => {
                 let body = body_of(op, args, self.context);
-                let args = args.iter().map(|arg| self.piece(arg)).collect();
-                applied(op.clone(), body, args)
+                let args: Result<_> = args.iter().map(|arg| self.piece(arg)).collect();
+                applied(op.clone(), body, args?)
             }
             Expr::Reduce { op, .. } => {
                 let free = free_vars(expr);
-                let part = Part::new(self.context, expr);
+                let part = Part::new(self.context, expr)?;
                 let unstored = part.unstored();
                 let source = if part.is_wide(&free) {
-                    let entry = part.computed(op.clone(), &free);
+                    let entry = part.computed(op.clone(), &free)?;
                     Source::Computed { vars: free, entry }
                 } else {
                     let extents: Vec<u64> = free.iter().map(|var| part.extents[*var]).collect();
-                    Source::of_rows(&Arc::new(part.rows(&free)), &free, &extents, unstored)
+                    Source::of_rows(&Arc::new(part.rows(&free)?), &free, &extents, unstored)
                 };
                 let number = self.add(source);
                 self.operand(number, unstored)
             }
-        }
+        })
     }
 
     fn add(&mut self, source: Source<'a>) -> usize {

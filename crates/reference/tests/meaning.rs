@@ -223,3 +223,20 @@ fn inputs_are_what_the_program_was_resolved_for() {
     let whole = vector(Format::csf(1), &[1], Array::from_vec(vec![6i32]));
     assert_eq!(refusal(&other(whole)), code::ARRAY_MISMATCH);
 }
+
+#[test]
+fn more_points_than_anybody_waits_for_are_refused() {
+    let vector = |extent| Tensor::pack(&Format::csf(1), &[extent], &[1, 3], &[2.0, 5.0]).unwrap();
+    let evaluate = |text, extent| {
+        let inputs = Inputs::from([("x".to_owned(), vector(extent))]);
+        evaluate(&resolve(text, &inputs).unwrap(), &inputs)
+    };
+    let huge = 1 << 40;
+    let results = evaluate("y(i) = x(i(1:1000000000:2))", huge).unwrap();
+    assert_eq!(results["y"].to_string(), "{(0): 2.0, (1): 5.0}");
+    for text in ["y(i) = x(i) + i", "s = sum{i}(x(i) + i)"] {
+        let error = evaluate(text, huge).unwrap_err();
+        assert_eq!(error.code(), code::TOO_MANY_POINTS, "{text}");
+        assert!(evaluate(text, 10).is_ok(), "{text}");
+    }
+}

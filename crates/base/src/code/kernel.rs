@@ -97,4 +97,11 @@ A result with a dense level stores every coordinate of its mode: a dense matrix 
     "`--check` computed the expression a second time, entry by entry and without any kernel, and got
 something else. A wrong number is a fault of sparsec: please report the expression, the formats and
 the smallest data that shows it.";
+    TOO_MANY_POINTS = "E0516", "more points than the reference evaluator visits",
+    "`--check` evaluates an expression point by point wherever an operand may store something. That
+takes long where an index runs over its whole extent:
+
+    y(i) = x(i) + i               is computed at every i, here 1099511627776 of them
+
+Check the same expression with smaller extents, or run it without `--check`.";
 }

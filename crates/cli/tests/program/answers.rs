@@ -325,3 +325,25 @@ fn a_cache_that_cannot_be_kept_is_noted_once() {
     assert_eq!(notes, 1, "{}", done.stderr);
     done.noted("note: ");
 }
+
+#[test]
+fn huge_extents_are_checked() {
+    let place = Place::new();
+    place.write(
+        "x.tns",
+        "1 2.0\n8 3.0\n549755813888 7.0\n1099511627776 5.0\n",
+    );
+    for program in [
+        "y(i) = x(i+1) - x(i)",
+        "y(i) = x(i(1:549755813888:2))",
+        "Y(i,j) = x(i) * x(j)",
+    ] {
+        let words = ["run", program, "-i", "x=x.tns", "-f", "x=csf", "--check"];
+        let answer = place.call(&[&words[..], &["--backend", "interp"]].concat());
+        let answer = answer.answer();
+        assert!(
+            answer.contains("the reference evaluator agrees"),
+            "{answer}"
+        );
+    }
+}
