@@ -37,6 +37,7 @@
 //! | `part`            | values assigned to a part of a tensor                       |
 //! | `rows`            | sorted lists of coordinates with values                     |
 //! | `point`           | what operators do to values that are stored or not          |
+//! | `values`          | the values of an array, by their type                       |
 //! | `rounding`        | how far another evaluation may lie from this one            |
 //! | `program`         | statement by statement: operands, extents, diagnostics      |
 //! | [`mod@compare`]   | a result beside what was expected                           |
@@ -74,6 +75,7 @@ mod rows;
 mod scan;
 mod sparse;
 mod support;
+mod values;
 
 pub use compare::{Difference, compare, compare_exact};
 pub use coordinate_map::CoordinateMap;

@@ -19,40 +19,12 @@
 
 use std::sync::Arc;
 
-use sparsec_base::{Bool8, Complex, ElementType, Scalar, bf16, f16};
-use sparsec_tensor::Array;
+use sparsec_base::{ElementType, Scalar};
 
 use crate::point::{Applied, Entry, Value};
 use crate::rows::{Rows, Table};
 use crate::support::Support;
-
-macro_rules! values {
-    ($($kind:ident($ty:ty))*) => {
-        /// The values of an array, its type looked at once.
-        #[derive(Clone, Copy)]
-        pub(crate) enum Values<'a> {
-            $($kind(&'a [$ty]),)*
-        }
-
-        impl<'a> Values<'a> {
-            pub(crate) fn of(array: &'a Array) -> Self {
-                match array.element() {
-                    $(ElementType::$kind => Self::$kind(array.slice()),)*
-                }
-            }
-
-            fn get(self, at: usize) -> Scalar {
-                match self {
-                    $(Self::$kind(values) => Scalar::$kind(values[at].into()),)*
-                }
-            }
-        }
-    };
-}
-
-values! {
-    Bool(Bool8) I8(i8) I16(i16) I32(i32) I64(i64) U8(u8) U16(u16) U32(u32) U64(u64) F16(f16) Bf16(bf16) F32(f32) F64(f64) C64(Complex<f32>) C128(Complex<f64>)
-}
+use crate::values::Values;
 
 /// An entry as a function of the bound coordinates.
 pub(crate) type Computed<'a> = Box<dyn Fn(&[u64]) -> Entry + 'a>;

@@ -22,8 +22,9 @@ use crate::placed;
 use crate::point::{Applied, Entry, Failure, Fold, Value, repeated};
 use crate::program::{Context, Operand, body_of, run, run_statement};
 use crate::rows::Rows;
-use crate::scan::{Computed, Formula, Node, Scan, Source, State, Values, Vars};
+use crate::scan::{Computed, Formula, Node, Scan, Source, State, Vars};
 use crate::support::Support;
+use crate::values::Values;
 
 /// The result of every statement, by the name of its tensor.
 ///
