@@ -107,6 +107,9 @@ pub(crate) struct ProblemArguments {
     pub(crate) time_passes: bool,
 
     /// Compute with floating-point numbers in the order of the source
+    ///
+    /// Without it, a factor that a sum does not depend on is multiplied after the sum:
+    /// the same up to rounding, but a stored infinity may give inf where NaN is due.
     #[arg(long)]
     pub(crate) strict: bool,
 }

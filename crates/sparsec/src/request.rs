@@ -29,7 +29,9 @@ pub struct Request {
     /// leave open is planned.
     pub schedule: Option<Source>,
     /// Whether floating-point numbers are computed with in the order in which the
-    /// expression has them.
+    /// expression has them. Where not, a factor that a sum does not depend on may be
+    /// multiplied after it: the same up to rounding, but an infinity that the factor
+    /// stores gives `inf` where products with zeros or of both signs would give `NaN`.
     pub strict: bool,
 }
 

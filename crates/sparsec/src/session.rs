@@ -236,7 +236,10 @@ impl Session {
                 )
                 .at(&program.source, statement.span, "computed here")
                 .note(difference.to_string())
-                .help("this is a fault of sparsec; please report it with the expression"));
+                .help(
+                    "where operands store infinities, run with `--strict`; if it differs \
+                     still, this is a fault of sparsec: please report it with the expression",
+                ));
             }
             known.insert(data.name.clone(), tensor);
         }

@@ -95,8 +95,10 @@ A result with a dense level stores every coordinate of its mode: a dense matrix 
 1000000 takes 8 terabytes. Give the result a format with compressed levels, or split the work.";
     WRONG_RESULT = "E0515", "a result that the reference evaluator does not confirm",
     "`--check` computed the expression a second time, entry by entry and without any kernel, and got
-something else. A wrong number is a fault of sparsec: please report the expression, the formats and
-the smallest data that shows it.";
+something else. Without `--strict` a factor may be multiplied after a sum instead of within it; where
+it stores an infinity, that gives `inf` for `NaN`: `inf * (1 + 0)`, not `inf * 1 + inf * 0`.
+Any other wrong number is a fault of sparsec: please report the expression, the formats and the
+smallest data that shows it.";
     TOO_MANY_POINTS = "E0516", "more points than the reference evaluator visits",
     "`--check` evaluates an expression point by point wherever an operand may store something. That
 takes long where an index runs over its whole extent:
