@@ -98,6 +98,24 @@ impl Scalar {
         self.to_c128().re
     }
 
+    /// As [`Scalar::cast`], but `None` too where the type has another number only:
+    /// an integer has no fraction and no infinity. Floats are rounded.
+    ///
+    /// ```
+    /// use sparsec_base::{ElementType, Scalar};
+    /// assert_eq!(Scalar::F64(2.0).as_type(ElementType::I8), Some(Scalar::I8(2)));
+    /// assert_eq!(Scalar::F64(1.5).as_type(ElementType::I8), None);
+    /// assert_eq!(Scalar::I64(300).as_type(ElementType::U8), None);
+    /// ```
+    pub fn as_type(self, ty: ElementType) -> Option<Self> {
+        let cast = self.cast(ty)?;
+        let is_same = || match (self.to_integer(), cast.to_integer()) {
+            (Some(before), Some(after)) => before == after,
+            _ => self.to_c128() == cast.to_c128(),
+        };
+        (ty.is_float() || ty.is_complex() || is_same()).then_some(cast)
+    }
+
     /// This value as a complex number of double precision; exact except for
     /// large 64-bit integers.
     pub fn to_c128(self) -> Complex<f64> {

@@ -9,7 +9,7 @@
 //!
 //! Formats whose positions are not their entries are packed in `irregular/build.rs`.
 
-use sparsec_base::{Diagnostic, Result, Scalar, code};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_format::{Curve, Format};
 
 use crate::array::Array;
@@ -78,15 +78,11 @@ impl Tensor {
     pub fn pack_entries(format: &Format, entries: Entries, options: PackOptions) -> Result<Self> {
         check_extents(format, &entries.extents)?;
         let element = entries.element();
-        let declared = || {
-            format
-                .fill()
-                .and_then(|fill| Scalar::F64(fill).cast(element))
+        let fill = match (options.fill, format.fill()) {
+            (Some(fill), _) => fill,
+            (None, Some(declared)) => fill_of_type(declared, element)?,
+            (None, None) => element.zero(),
         };
-        let fill = options
-            .fill
-            .or_else(declared)
-            .unwrap_or_else(|| element.zero());
         if fill.element() != element {
             return Err(Diagnostic::new(
                 code::ARRAY_MISMATCH,
@@ -108,4 +104,13 @@ impl Tensor {
         let sorted = sort(entries, &format.level_order(), options.duplicates)?;
         build(format, &extents, sorted, fill)
     }
+}
+
+/// The fill that a format declares, as one of the values.
+fn fill_of_type(declared: f64, element: ElementType) -> Result<Scalar> {
+    Scalar::F64(declared).as_type(element).ok_or_else(|| {
+        let message = format!("the format says `fill {declared}`, which no {element} is");
+        Diagnostic::new(code::ARRAY_MISMATCH, message)
+            .help("give the values a type that has it, such as `f64`, or another fill")
+    })
 }

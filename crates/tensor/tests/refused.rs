@@ -1,7 +1,7 @@
 //! Every fault in the arrays, entries and generators of a tensor is named.
 
 use sparsec_base::{Code, Diagnostic, ElementType, Scalar, Source, code};
-use sparsec_format::{Format, Widths};
+use sparsec_format::{Format, FormatSpec, Widths};
 use sparsec_tensor::{Array, Duplicates, Entries, PackOptions, Tensor, Window, generate};
 
 fn check<T: std::fmt::Debug>(result: Result<T, Diagnostic>, code: Code, message: &str) {
@@ -427,4 +427,29 @@ fn selections_that_the_tensor_does_not_have() {
     for modes in [&[0][..], &[1, 1], &[0, 2], &[0, 1, 0], &[]] {
         check(matrix.permute(modes), fault, "does not name each mode");
     }
+}
+
+#[test]
+fn a_fill_that_the_type_has_not_is_refused() {
+    let pack = |format: &str, value: Array| {
+        let entries = Entries {
+            extents: vec![3],
+            coords: vec![1].into(),
+            values: value,
+        };
+        let format: FormatSpec = format.parse().unwrap();
+        Tensor::pack_entries(&format.resolve(1).unwrap(), entries, PackOptions::default())
+    };
+    for fill in ["inf", "nan", "1.5", "300", "-129"] {
+        let format = format!("(i) -> (i : compressed), fill {fill}");
+        let fault = pack(&format, Array::from_vec(vec![7i8])).unwrap_err();
+        assert_eq!(fault.code(), code::ARRAY_MISMATCH, "{fault}");
+        assert!(pack(&format, Array::from_vec(vec![7.0])).is_ok(), "{fill}");
+    }
+    let kept = pack(
+        "(i) -> (i : compressed), fill -128",
+        Array::from_vec(vec![7i8]),
+    )
+    .unwrap();
+    assert_eq!(kept.fill(), Scalar::I8(-128));
 }
