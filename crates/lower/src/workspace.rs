@@ -152,8 +152,14 @@ impl Lowerer<'_> {
             })
             .collect();
         for (access, stored) in &stored {
-            // How many there are does not depend on their order.
-            if !(self.counts() && stored.is_vector() && reads_alone(consumer, access.tensor)) {
+            // How many there are does not depend on their order, unless loops look
+            // for the part that they go through.
+            let vars = access.vars();
+            let is_whole = vars
+                .iter()
+                .all(|var| self.concrete.derived_by(*var).is_none());
+            let is_read_alone = is_whole && reads_alone(consumer, access.tensor);
+            if !(self.counts() && stored.is_vector() && is_read_alone) {
                 self.sort_stored(stored, access);
             }
         }
