@@ -261,6 +261,15 @@ fn generator(text: &str) -> String {
 }
 
 fn unknown_extent(call: &Call, problem: &Problem, pair: &Pair, var: &str) -> Diagnostic {
+    if var.is_empty() {
+        let name = &pair.name;
+        let message = format!("what extents `{name}` has does not follow from where it is read");
+        return Diagnostic::new(code::MISSING_EXTENT, message)
+            .at(call.source(), pair.name_span, "cannot be generated")
+            .help(format!(
+                "read it with variables alone first: `t(j) = {name}(j)` with `-d j=100`, then `t`"
+            ));
+    }
     let message = format!(
         "nothing says how far `{var}` runs, so `{}` cannot be generated",
         pair.name
