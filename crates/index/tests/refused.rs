@@ -130,6 +130,20 @@ const REFUSALS: &[Refusal] = &[
   = note: the call gives `i` extent 7"#,
     },
     Refusal {
+        text: "Z(0) = x(i); Z(0) = Z(0) * Z(k); y = Z(i)",
+        declare: |d| {
+            d.declare("x", Declaration::with_extents(&[5]));
+            d.set_extent("i", 5);
+        },
+        expect: r#"error[E0203]: mode 0 of `Z` has two extents, 1 and 5
+ --> expression:1:14
+  |
+1 | Z(0) = x(i); Z(0) = Z(0) * Z(k); y = Z(i)
+  |              ^^^^^^^^^^^^^^^^^^ made of the value before it
+  |
+  = help: assign all of `Z` first, so that its extents are known"#,
+    },
+    Refusal {
         text: "C(i,j) = x(i)",
         declare: vector,
         expect: r#"error[E0204]: nothing says how far `j` runs

@@ -341,3 +341,35 @@ impl Unifier<'_> {
         .help(format!("give its extent (`-d {name}=…`), or leave it out"))
     }
 }
+
+/// Checks that a value of which a part is assigned has the extents of the one
+/// that it is made of.
+///
+/// # Errors
+/// `E0203` for one that has others.
+pub(super) fn check_values(program: &Program) -> Result<()> {
+    for statement in &program.statements {
+        let Some(before) = statement.before else {
+            continue;
+        };
+        let [earlier, later] = [before, statement.lhs.tensor].map(|value| &program.tensors[value]);
+        let mut extents = std::iter::zip(&earlier.extents, &later.extents).enumerate();
+        let clash = extents.find_map(|(mode, (a, b))| match (a, b) {
+            (Some(a), Some(b)) if a != b => Some((mode, a, b)),
+            _ => None,
+        });
+        let Some((mode, a, b)) = clash else { continue };
+        let name = later.source_name();
+        let message = format!("mode {mode} of `{name}` has two extents, {a} and {b}");
+        return Err(Diagnostic::new(code::EXTENT_MISMATCH, message)
+            .at(
+                &program.source,
+                statement.span,
+                "made of the value before it",
+            )
+            .help(format!(
+                "assign all of `{name}` first, so that its extents are known"
+            )));
+    }
+    Ok(())
+}
