@@ -11,6 +11,8 @@
 //!            select(sum{j}(i64(isstored(A(i,j)))) < 100, 0, -inf))
 //! ```
 //!
+//! Of more coordinates than 64 bits count, some are left whatever is stored.
+//!
 //! Invariants: values, fills and patterns are those of the statement as it was.
 //! Nothing is changed where a fill is the identity of its reduction, so that the
 //! loop skips it anyway, where an extent is not known, and where every entry is
@@ -51,8 +53,13 @@ fn taken_once(
         return None;
     }
     let extents = vars.iter().map(|var| program.vars[*var].extent);
-    let n = extents.reduce(|n, extent| n?.checked_mul(extent?))??;
-    let n = i64::try_from(n).ok().filter(|n| *n > 0)?;
+    let extents: Vec<u64> = extents.collect::<Option<_>>()?;
+    if extents.is_empty() || extents.contains(&0) {
+        return None;
+    }
+    // None are more coordinates than any tensor stores.
+    let n = extents.into_iter().try_fold(1, u64::checked_mul);
+    let n = n.and_then(|n| i64::try_from(n).ok());
     let of_stored = body.clone().where_stored(identity);
     if !skips(program, formats, op, &of_stored) {
         return None;
@@ -65,6 +72,9 @@ fn taken_once(
     let apply = |op: &Operator, args: Vec<Expr>| Expr::Apply {
         op: op.clone(),
         args,
+    };
+    let Some(n) = n else {
+        return Some(apply(op, vec![reduced(op, of_stored), Expr::Literal(fill)]));
     };
     let is_stored = apply(&Operator::IsStored, vec![body.clone()]);
     let n_stored = reduced(
