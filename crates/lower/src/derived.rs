@@ -1,5 +1,5 @@
-//! Loops over variables that a schedule derived: blocks, stretches, and values
-//! that several variables are computed from.
+//! Loops over variables that a schedule derived: blocks and stretches, and the
+//! extents of what its clauses make.
 //!
 //! ```text
 //! split(i, i0, i1, 32)            for i0 in 0..(n + 31) // 32 {
@@ -10,21 +10,17 @@
 //! … and A(i) compressed             var pA0 = first of A0.pos[0]..A0.pos[1]
 //!                                     whose coordinate is at least i_lo
 //!                                   …
-//!
-//! fuse(i, j, f); split(f, f0, f1, 32)   i = f // m, j = f % m
 //! ```
 //!
 //! The innermost loop of a split goes through one stretch of the original
 //! variable, so it is lowered as a loop over that variable which begins and ends
 //! elsewhere ([`Bindings::ranges`]): levels are walked from where a search finds
-//! the first coordinate of the stretch. What is computed otherwise is looked up
-//! ([`crate::search`]), and tested where it may lie beyond an extent.
-//!
-//! Length: each clause is bound, computed and bounded beside the others.
+//! the first coordinate of the stretch. What is computed otherwise is in
+//! [`crate::computed`].
 
 use sparsec_index::IndexVar;
-use sparsec_index::concrete::{Clause, Skew, Steps, Stmt};
-use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, Var};
+use sparsec_index::concrete::{Clause, Steps, Stmt};
+use sparsec_loop::{BinaryOp, Expr, Stmt as Loop, Var};
 
 use crate::cursor::{Bindings, Range};
 use crate::level::Segment;
@@ -172,7 +168,7 @@ impl Lowerer<'_> {
     }
 
     /// Whether `above` is known to be made of whole blocks over `inner`.
-    fn divides(&self, inner: IndexVar, above: IndexVar) -> bool {
+    pub(crate) fn divides(&self, inner: IndexVar, above: IndexVar) -> bool {
         let (extent, clause) = (self.concrete.extent(above), self.concrete.made_by(inner));
         match (extent, clause) {
             (_, Some(Clause::Bound { .. })) => true,
@@ -191,7 +187,7 @@ impl Lowerer<'_> {
     }
 
     /// How many coordinates a block has, of which `inner` is within one.
-    fn block_size(&self, inner: IndexVar) -> Expr {
+    pub(crate) fn block_size(&self, inner: IndexVar) -> Expr {
         match self.concrete.made_by(inner) {
             Some(Clause::Split { size, .. }) => Expr::int(*size as i64),
             Some(Clause::Divide { var, parts, .. }) => match self.concrete.extent(*var) {
@@ -268,229 +264,6 @@ impl Lowerer<'_> {
         });
     }
 
-    /// A loop over values that the variables of accesses are computed from.
-    fn over_computed(
-        &mut self,
-        outer: &[IndexVar],
-        var: IndexVar,
-        body: &Stmt,
-        bindings: &Bindings,
-    ) {
-        let new = self.concrete.newly_bound(outer, var);
-        let hi = self.extent(var);
-        let v = self.coordinate(var);
-        let mark = self.concrete.mark(var);
-        self.marked_loop(v, Expr::int(0), hi, mark, |it| {
-            let mut inner = bindings.clone();
-            inner.coordinates.insert(var, Expr::Var(v));
-            it.with_computed(&new[1..], inner, &mut |it, inner| {
-                it.found(body, inner);
-            });
-        });
-    }
-
-    /// Binds variables to what they are computed as from those that are bound,
-    /// and writes what is to run where all of them are below their extents.
-    fn with_computed(
-        &mut self,
-        vars: &[IndexVar],
-        mut bindings: Bindings,
-        write: &mut dyn FnMut(&mut Self, &Bindings),
-    ) {
-        let mut within: Option<Expr> = None;
-        for var in vars {
-            let (value, is_bounded) = self.computed(*var, &bindings);
-            let i = self.coordinate(*var);
-            self.builder.declare(i, value);
-            bindings.coordinates.insert(*var, Expr::Var(i));
-            if !is_bounded && !bindings.inside.contains(var) {
-                let mut fits = Expr::Var(i).less(self.extent(*var));
-                if let Some(Clause::Skew { .. }) = self.concrete.derived_by(*var) {
-                    fits = Expr::int(-1).less(i).and(fits);
-                }
-                within = Some(match within {
-                    None => fits,
-                    Some(within) => within.and(fits),
-                });
-            }
-        }
-        let mut write = |it: &mut Self| {
-            it.advance(&mut bindings);
-            write(it, &bindings);
-        };
-        let Some(condition) = within else {
-            return write(self);
-        };
-        let then = self.block(write);
-        self.builder.push(Loop::If {
-            condition,
-            then,
-            otherwise: Block::new(),
-        });
-    }
-
-    /// The body of a loop over coordinates of a level, where variables that are
-    /// computed from them are bound with it, and the levels of the result that
-    /// store these.
-    pub(crate) fn computing(
-        &mut self,
-        body: &Stmt,
-        bindings: Bindings,
-        write: &mut dyn FnMut(&mut Self, &Bindings),
-    ) {
-        let new = match bindings.loops.split_last() {
-            Some((var, outer)) => self.concrete.newly_bound(outer, *var),
-            None => Vec::new(),
-        };
-        let is_bound = |var: &IndexVar| bindings.coordinates.contains_key(var);
-        let new: Vec<IndexVar> = new.into_iter().filter(|var| !is_bound(var)).collect();
-        if new.is_empty() {
-            return write(self, &bindings);
-        }
-        self.with_computed(&new, bindings, &mut |it, bindings| {
-            it.with_results(&new, body, bindings, write);
-        });
-    }
-
-    /// As [`Lowerer::with_result`], for several variables of one loop.
-    fn with_results(
-        &mut self,
-        vars: &[IndexVar],
-        body: &Stmt,
-        bindings: &Bindings,
-        write: &mut dyn FnMut(&mut Self, &Bindings),
-    ) {
-        let Some((var, rest)) = vars.split_first() else {
-            return write(self, bindings);
-        };
-        self.reserve(*var, body, Expr::int(1));
-        self.with_result(*var, body, bindings, |it, bindings| {
-            it.with_results(rest, body, bindings, write);
-        });
-    }
-
-    /// The part of a loop over `var` in which what is computed from it is within
-    /// its extent, and what that is; `None` where tests have to tell.
-    ///
-    /// ```text
-    /// split(i, i0, i1, 4)       i1 in 0..min(n - 4 * i0, 4)
-    /// skew(j, d, j - i + 2)     i in max(0, 2 - d)..min(m, n + 2 - d)
-    /// ```
-    pub(crate) fn part_within(
-        &mut self,
-        var: IndexVar,
-        bindings: &Bindings,
-    ) -> Option<(Range, IndexVar)> {
-        let clauses = self.concrete.clauses().cloned();
-        let (value, above, ascends) = clauses
-            .into_iter()
-            .find_map(|clause| self.start_of(var, &clause, bindings))?;
-        let within = self.extent(above);
-        let end = self.extent(var);
-        let difference = |a: Expr, b: &Expr| match *b == Expr::int(0) {
-            true => a,
-            false => a.binary(BinaryOp::Sub, b.clone()),
-        };
-        // The computed variable is `value` where this one is 0.
-        let (lo, hi) = match ascends {
-            Ascends::Blocks => (Expr::int(0), difference(within, &value)),
-            Ascends::Up => (difference(Expr::int(0), &value), difference(within, &value)),
-            Ascends::Down => {
-                let past = value.add(1);
-                (difference(past.clone(), &within), past)
-            }
-        };
-        let lo = match lo {
-            Expr::Const(_) => lo,
-            lo => lo.binary(BinaryOp::Max, 0),
-        };
-        let name = self.concrete.vars[var].name.clone();
-        let lo = self.bound(&format!("{name}_lo"), lo);
-        let hi = self.bound(&format!("{name}_hi"), hi.binary(BinaryOp::Min, end));
-        let range = Range {
-            lo,
-            hi,
-            bases: vec![(var, Expr::int(0))],
-        };
-        Some((range, above))
-    }
-
-    /// What a clause computes where `var` is 0, if that needs nothing else that is
-    /// not bound, which variable it is, and how it goes on with `var`.
-    fn start_of(
-        &self,
-        var: IndexVar,
-        clause: &Clause,
-        bindings: &Bindings,
-    ) -> Option<(Expr, IndexVar, Ascends)> {
-        let bound = |var: &IndexVar| bindings.coordinates.get(var).cloned();
-        match clause {
-            Clause::Split {
-                var: above,
-                outer,
-                inner,
-                size,
-            } if *inner == var => {
-                let is_inside =
-                    self.concrete.made_by(*above).is_some() || self.divides(var, *above);
-                let first = bound(outer)?.mul(*size as i64);
-                (!is_inside).then_some((first, *above, Ascends::Blocks))
-            }
-            Clause::Skew {
-                var: above,
-                made,
-                along,
-                by,
-            } if by.factor.abs() == 1 && bound(above).is_none() => {
-                let zero = Expr::int(0);
-                let (value, factor) = if *along == var {
-                    (unskewed(bound(made)?, zero, *by), -by.sign() * by.factor)
-                } else if *made == var {
-                    (unskewed(zero, bound(along)?, *by), by.sign())
-                } else {
-                    return None;
-                };
-                let ascends = match factor > 0 {
-                    true => Ascends::Up,
-                    false => Ascends::Down,
-                };
-                Some((value, *above, ascends))
-            }
-            _ => None,
-        }
-    }
-
-    /// The value of a variable from those that it was made into, and whether
-    /// that is below its extent.
-    fn computed(&self, var: IndexVar, bindings: &Bindings) -> (Expr, bool) {
-        let value = |var: &IndexVar| bindings.coordinates[var].clone();
-        match self.concrete.derived_by(var) {
-            Some(
-                clause @ (Clause::Split { outer, inner, .. } | Clause::Divide { outer, inner, .. }),
-            ) => {
-                let first = value(outer).mul(self.block_size(*inner));
-                let whole = matches!(clause, Clause::Split { .. }) && self.divides(*inner, var);
-                (first.add(value(inner)), whole)
-            }
-            Some(Clause::Fuse {
-                outer,
-                inner,
-                fused,
-            }) => {
-                let op = match *outer == var {
-                    true => BinaryOp::FloorDiv,
-                    false => BinaryOp::Mod,
-                };
-                (value(fused).binary(op, self.extent(*inner)), true)
-            }
-            Some(Clause::Bound { bound, .. }) => (value(bound), true),
-            Some(Clause::Skew {
-                made, along, by, ..
-            }) => (unskewed(value(made), value(along), *by), false),
-            _ => unreachable!("positions are visited in order"),
-        }
-    }
-
     /// The part of a segment whose coordinates are in the stretch that a loop
     /// goes through.
     pub(crate) fn narrowed(&mut self, name: &str, segment: Segment, range: &Range) -> Segment {
@@ -523,40 +296,6 @@ impl Lowerer<'_> {
             mark,
             body,
         });
-    }
-}
-
-/// How a computed variable goes on with one of those that it is computed from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ascends {
-    /// In steps of one, from a coordinate that there is.
-    Blocks,
-    /// In steps of one, from anywhere.
-    Up,
-    /// In steps of minus one.
-    Down,
-}
-
-/// The variable of a sum, from the sum and the other variable.
-fn unskewed(sum: Expr, along: Expr, by: Skew) -> Expr {
-    let other = match by.factor.abs() {
-        1 => along,
-        factor => along.mul(factor),
-    };
-    let is_zero = |expr: &Expr| *expr == Expr::int(0);
-    let rest = match by.factor < 0 {
-        _ if is_zero(&other) => sum,
-        true if is_zero(&sum) => other,
-        true => sum.add(other),
-        false => sum.binary(BinaryOp::Sub, other),
-    };
-    let value = match by.offset {
-        0 => rest,
-        offset => rest.binary(BinaryOp::Sub, offset),
-    };
-    match by.is_negative {
-        true => Expr::int(0).binary(BinaryOp::Sub, value),
-        false => value,
     }
 }
 
