@@ -285,9 +285,7 @@ impl Assignment {
         };
         self.op.is_some() || !indices.iter().enumerate().all(is_plain)
     }
-}
 
-impl Assignment {
     /// Takes names without indices that are index variables of the statement for
     /// their values.
     fn find_index_values(&mut self) {

@@ -184,7 +184,6 @@ impl Notation {
         }
         tensors::check_all_used(self, declarations, &program)?;
         extents::unify(&mut program, declarations, &uses)?;
-        extents::check_values(&program)?;
         parts::close(&mut program);
         fills::derive(&mut program, declarations)?;
         Ok(program)

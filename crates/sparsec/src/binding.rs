@@ -24,7 +24,7 @@ use sparsec_tensor::Tensor;
 use crate::extents::{self, Extents};
 use crate::kept::Kept;
 use crate::kernel::{Kernel, Variant};
-use crate::launch::{Run, has_structure_of};
+use crate::launch::{Parts, Run, has_structure_of};
 use crate::request::{Operands, check_tensor};
 use crate::session::Timings;
 
@@ -86,21 +86,9 @@ impl<'a> Binding<'a> {
     /// # Errors
     /// As [`Binding::evaluate`].
     pub fn assemble(&self) -> Result<Assembled<'a>> {
-        let (variant, extents) = self.prepare()?;
-        let mut results = Vec::new();
-        let operands = self.named();
-        let run = Run::new(
-            &variant.compiled,
-            &extents,
-            &operands,
-            self.memory(),
-            &self.kept,
-        )?;
-        for number in 0..variant.compiled.statements.len() {
-            let parts = variant.parts(self.kernel.session(), number, true)?;
-            results.push(run.assemble(number, parts, &results)?);
-        }
-        drop(run);
+        let (variant, extents, results) = self.results(true, |run, number, parts, before| {
+            run.assemble(number, parts, before)
+        })?;
         Ok(Assembled {
             binding: self.clone(),
             variant,
@@ -110,23 +98,31 @@ impl<'a> Binding<'a> {
     }
 
     fn run(&self) -> Result<(Arc<Variant>, Vec<Tensor>)> {
-        let (variant, extents) = self.prepare()?;
-        let mut results = Vec::new();
-        let operands = self.named();
-        let run = Run::new(
-            &variant.compiled,
-            &extents,
-            &operands,
-            self.memory(),
-            &self.kept,
-        )?;
         let mut timings = Timings::default();
-        for number in 0..variant.compiled.statements.len() {
-            let parts = variant.parts(self.kernel.session(), number, false)?;
-            results.push(run.evaluate(number, parts, &results, 1, &mut timings)?);
+        let (variant, _, results) = self.results(false, |run, number, parts, before| {
+            run.evaluate(number, parts, before, 1, &mut timings)
+        })?;
+        Ok((variant, results))
+    }
+
+    /// What `make` makes of each statement, given its number, its kernels, with
+    /// structure and values `apart` if so, and the results of those before it.
+    fn results(
+        &self,
+        apart: bool,
+        mut make: impl FnMut(&Run<'_>, usize, &Parts, &[Tensor]) -> Result<Tensor>,
+    ) -> Result<(Arc<Variant>, Extents, Vec<Tensor>)> {
+        let (variant, extents) = self.prepare()?;
+        let compiled = &variant.compiled;
+        let operands = self.named();
+        let run = Run::new(compiled, &extents, &operands, self.memory(), &self.kept)?;
+        let mut results = Vec::new();
+        for number in 0..compiled.statements.len() {
+            let parts = variant.parts(self.kernel.session(), number, apart)?;
+            results.push(make(&run, number, parts, &results)?);
         }
         drop(run);
-        Ok((variant, results))
+        Ok((variant, extents, results))
     }
 
     /// The variant for these operands, and how far index variables run.

@@ -19,6 +19,7 @@
 //! | [`index`]    | [`Index`]: positions and coordinates of any width            |
 //! | [`borrowed`] | [`ArrayRef`] and [`TensorRef`]: slices of the caller used as they are |
 //! | [`entries`]  | [`Entries`]: coordinates and values, in any order            |
+//! | `coords`     | [`Coords`]: lists of coordinates, in words of 32 or 64 bits  |
 //! | [`tensor`]   | [`Tensor`] and what can be asked of it                       |
 //! | `check`      | checked construction: what must hold of the arrays           |
 //! | `tuples`, `sort` | entries in storage order, duplicates combined           |

@@ -12,6 +12,7 @@ use sparsec_parallel::{map, ranges, split_mut};
 
 use crate::alloc::{filled, with_room};
 use crate::array::{Array, Element};
+use crate::coords::Tuple;
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
 use crate::irregular;
@@ -151,9 +152,11 @@ impl Tensor {
     pub fn for_each_stored(&self, mut visit: impl FnMut(&[u64], Scalar)) {
         if !self.format().is_regular() {
             let entries = unwrapped(self.irregular_entries());
-            return entries
-                .iter()
-                .for_each(|(coords, value)| visit(&coords.to_vec(), value));
+            let (coords, order) = (entries.coords.wide(), self.order());
+            for e in 0..entries.len() {
+                visit(&coords[e * order..][..order], entries.values.get(e));
+            }
+            return;
         }
         let mut cursor = Cursor::new(self, 0..self.n_stored());
         while let Some((tuple, position)) = cursor.next() {
@@ -313,7 +316,7 @@ impl<'a> Stored<'a> {
 
     /// What `entry` makes of the coordinates of each, an array of values, and the
     /// place of its own there.
-    fn map<C: Coords, R>(
+    fn map<C: OfTuple, R>(
         mut self,
         entry: impl Fn(C, &Array, usize) -> R,
     ) -> impl ExactSizeIterator<Item = R> {
@@ -323,28 +326,28 @@ impl<'a> Stored<'a> {
         };
         (0..n).map(move |e| match &mut self {
             Self::Walked(cursor, values) => match cursor.next() {
-                Some((tuple, position)) => entry(C::of(tuple), values, position),
+                Some((tuple, position)) => entry(C::of(Tuple::Wide(tuple)), values, position),
                 None => unreachable!("a cursor has as many positions as it says"),
             },
-            Self::Listed(entries) => entry(C::of(&entries.coords(e).to_vec()), &entries.values, e),
+            Self::Listed(entries) => entry(C::of(entries.coords(e)), &entries.values, e),
         })
     }
 }
 
 /// Coordinates that are handed out.
-trait Coords {
-    fn of(tuple: &[u64]) -> Self;
+trait OfTuple {
+    fn of(tuple: Tuple<'_>) -> Self;
 }
 
-impl Coords for Vec<u64> {
-    fn of(tuple: &[u64]) -> Self {
+impl OfTuple for Vec<u64> {
+    fn of(tuple: Tuple<'_>) -> Self {
         tuple.to_vec()
     }
 }
 
-impl<const N: usize> Coords for [u64; N] {
-    fn of(tuple: &[u64]) -> Self {
-        std::array::from_fn(|mode| tuple[mode])
+impl<const N: usize> OfTuple for [u64; N] {
+    fn of(tuple: Tuple<'_>) -> Self {
+        std::array::from_fn(|mode| tuple.at(mode))
     }
 }
 

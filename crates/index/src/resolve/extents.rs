@@ -1,7 +1,8 @@
 //! How far each index variable runs, and each mode reaches.
 //!
 //! Every index of every access says that a mode and a variable have one
-//! extent. Extents that are known spread over these equations until nothing
+//! extent, and every value of which a part is assigned has the extents of the one
+//! before. Extents that are known spread over these equations until nothing
 //! changes; two that meet and differ are a clash.
 
 use sparsec_base::{Diagnostic, Result, Span, code};
@@ -10,15 +11,13 @@ use super::tensors::with_origin;
 use super::{Declarations, parts};
 use crate::index_expr::IndexExpr;
 use crate::notation::TensorUse;
-use crate::program::{IndexVar, Program, TensorVar};
+use crate::program::{IndexVar, Program, Statement, TensorVar};
 
 /// What the accesses of a program say of extents.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     vars: Vec<VarUse>,
     accesses: Vec<AccessUse>,
-    /// Tensors of the same extents.
-    same: Vec<(TensorVar, TensorVar)>,
 }
 
 #[derive(Debug)]
@@ -64,11 +63,6 @@ impl Uses {
         });
     }
 
-    /// Notes that one tensor is another with a part of it assigned.
-    pub(crate) fn note_same(&mut self, tensor: TensorVar, before: TensorVar) {
-        self.same.push((tensor, before));
-    }
-
     pub(crate) fn accesses(&self) -> &[AccessUse] {
         &self.accesses
     }
@@ -106,15 +100,27 @@ struct Unifier<'a> {
 }
 
 impl Unifier<'_> {
-    /// One pass over all accesses; whether anything was learnt.
+    /// One pass over all accesses, and values of which a part is assigned; whether
+    /// anything was learnt.
     fn spread(&mut self) -> Result<bool> {
         let mut changed = false;
-        for (tensor, before) in &self.uses.same {
-            let known = self.program.tensors[*before].extents.clone();
-            let extents = &mut self.program.tensors[*tensor].extents;
-            for (extent, known) in extents.iter_mut().zip(known) {
-                changed |= extent.is_none() && known.is_some();
-                *extent = extent.or(known);
+        for statement in &self.program.statements {
+            let (Some(before), after) = (statement.before, statement.lhs.tensor) else {
+                continue;
+            };
+            for mode in 0..self.program.tensors[after].order() {
+                let known = self.program.tensors[before].extents[mode];
+                let extent = &mut self.program.tensors[after].extents[mode];
+                match (known, *extent) {
+                    (Some(a), Some(b)) if a != b => {
+                        return Err(changed_extent(self.program, statement, mode, a, b));
+                    }
+                    (Some(_), None) => {
+                        *extent = known;
+                        changed = true;
+                    }
+                    _ => {}
+                }
             }
         }
         for (number, access) in self.uses.accesses.iter().enumerate() {
@@ -342,34 +348,20 @@ impl Unifier<'_> {
     }
 }
 
-/// Checks that a value of which a part is assigned has the extents of the one
-/// that it is made of.
-///
-/// # Errors
-/// `E0203` for one that has others.
-pub(super) fn check_values(program: &Program) -> Result<()> {
-    for statement in &program.statements {
-        let Some(before) = statement.before else {
-            continue;
-        };
-        let [earlier, later] = [before, statement.lhs.tensor].map(|value| &program.tensors[value]);
-        let mut extents = std::iter::zip(&earlier.extents, &later.extents).enumerate();
-        let clash = extents.find_map(|(mode, (a, b))| match (a, b) {
-            (Some(a), Some(b)) if a != b => Some((mode, a, b)),
-            _ => None,
-        });
-        let Some((mode, a, b)) = clash else { continue };
-        let name = later.source_name();
-        let message = format!("mode {mode} of `{name}` has two extents, {a} and {b}");
-        return Err(Diagnostic::new(code::EXTENT_MISMATCH, message)
-            .at(
-                &program.source,
-                statement.span,
-                "made of the value before it",
-            )
-            .help(format!(
-                "assign all of `{name}` first, so that its extents are known"
-            )));
-    }
-    Ok(())
+/// Refuses a part of a value that has another extent than what it is made of.
+fn changed_extent(
+    program: &Program,
+    statement: &Statement,
+    mode: usize,
+    before: u64,
+    after: u64,
+) -> Diagnostic {
+    let name = program.tensors[statement.lhs.tensor].source_name();
+    let message = format!("mode {mode} of `{name}` has two extents, {before} and {after}");
+    let label = "made of the value before it";
+    Diagnostic::new(code::EXTENT_MISMATCH, message)
+        .at(&program.source, statement.span, label)
+        .help(format!(
+            "assign all of `{name}` first, so that its extents are known"
+        ))
 }

@@ -3,7 +3,7 @@
 use sparsec_base::{Diagnostic, Result, Scalar, code};
 
 use super::Declarations;
-use crate::program::{Program, TensorRole};
+use crate::program::Program;
 
 /// Gives every result the fill that follows from its right side; statements
 /// come in order, so the fills of what they read are known.
@@ -14,25 +14,6 @@ use crate::program::{Program, TensorRole};
 /// # Errors
 /// `E0218` for a declared fill that differs.
 pub(crate) fn derive(program: &mut Program, declarations: &Declarations) -> Result<()> {
-    let inputs = program.tensors.iter().map(|(_, data)| data);
-    for data in inputs.filter(|data| data.role == TensorRole::Input) {
-        let declared = declarations.of_input(data.source_name());
-        if let Some(fill) = declared.and_then(|known| known.fill)
-            && fill.as_type(data.element).is_none()
-        {
-            let message = format!(
-                "`{}` has fill {fill}, which no {} is",
-                data.name, data.element
-            );
-            return Err(Diagnostic::new(code::FILL_MISMATCH, message)
-                .at(
-                    &program.source,
-                    data.span,
-                    format!("of type {}", data.element),
-                )
-                .help("declare a type that has the fill, such as `f64`, or another fill"));
-        }
-    }
     for statement in &program.statements {
         let data = &program.tensors[statement.lhs.tensor];
         let fill = match (statement.before, &statement.reduce) {

@@ -44,9 +44,6 @@ pub(crate) fn resolve(
     if statement.is_partial() {
         statement.before = named.before;
         statement.reduce = assignment.op.clone();
-        if let Some(before) = named.before {
-            resolver.uses.note_same(named.result, before);
-        }
     }
     statement.rhs = resolver.assigned(assignment, &statement, rhs)?;
     Ok(statement)

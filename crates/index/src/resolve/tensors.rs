@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use sparsec_base::suggest::closest;
-use sparsec_base::{Arena, Diagnostic, ElementType, Result, Source, Span, code};
+use sparsec_base::{Arena, Diagnostic, ElementType, Result, Scalar, Source, Span, code};
 use sparsec_format::check_order;
 
 use super::{Declaration, Declarations};
@@ -83,7 +83,7 @@ impl<'a> Collector<'a> {
             self.input(&statement.lhs)?;
         }
         let before = self.last.get(name).copied();
-        let result = self.add(&statement.lhs, TensorRole::Result);
+        let result = self.add(&statement.lhs, TensorRole::Result)?;
         let mut read = BTreeMap::new();
         let mut failed = Ok(());
         statement.rhs.for_each_access(&mut |tensor| {
@@ -122,7 +122,7 @@ impl<'a> Collector<'a> {
         if self.declarations.of_input(name).is_none() {
             return Err(self.unknown(tensor));
         }
-        let input = self.add(tensor, TensorRole::Input);
+        let input = self.add(tensor, TensorRole::Input)?;
         self.last.insert(name, input);
         Ok(input)
     }
@@ -155,7 +155,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Adds a tensor where a value of its name is first used.
-    fn add(&mut self, tensor: &TensorUse, role: TensorRole) -> TensorVar {
+    fn add(&mut self, tensor: &TensorUse, role: TensorRole) -> Result<TensorVar> {
         let name = &tensor.name.text;
         let declaration = match role {
             TensorRole::Input => self.declarations.of_input(name),
@@ -164,9 +164,16 @@ impl<'a> Collector<'a> {
         let element = declaration.and_then(|known| known.element);
         let element = element.unwrap_or(ElementType::F64);
         let extents = declaration.and_then(|known| known.extents.as_ref());
-        let fill = declaration.and_then(|known| known.fill?.cast(element));
+        let fill = match declaration.and_then(|known| known.fill) {
+            Some(fill) if role == TensorRole::Input => {
+                let held = fill.as_type(element);
+                Some(held.ok_or_else(|| self.no_such_fill(tensor, fill, element))?)
+            }
+            // What fill a result has follows from its statement.
+            _ => None,
+        };
         let (name, earlier_of) = self.name_of_value(name, role);
-        self.tensors.push(TensorData {
+        Ok(self.tensors.push(TensorData {
             name,
             earlier_of,
             element,
@@ -177,7 +184,15 @@ impl<'a> Collector<'a> {
             fill: fill.unwrap_or_else(|| element.zero()),
             role,
             span: tensor.name.span,
-        })
+        }))
+    }
+
+    fn no_such_fill(&self, tensor: &TensorUse, fill: Scalar, element: ElementType) -> Diagnostic {
+        let name = &tensor.name.text;
+        let message = format!("`{name}` has fill {fill}, which no {element} is");
+        Diagnostic::new(code::FILL_MISMATCH, message)
+            .at(self.source, tensor.name.span, format!("of type {element}"))
+            .help("declare a type that has the fill, such as `f64`, or another fill")
     }
 
     /// What the next value of a name is called, and the name if that is another.

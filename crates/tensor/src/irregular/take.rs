@@ -48,9 +48,10 @@ fn triangle_of<T: Element>(
     let mut kept = Vec::new();
     let values = entries.values.slice::<T>();
     let fill = T::from_scalar(fill).unwrap_or(T::ZERO);
+    let (all, order) = (entries.coords.wide(), entries.order());
     for (e, &value) in values.iter().enumerate() {
-        let coords = entries.coords(e).to_vec();
-        let mut swapped = coords.clone();
+        let coords = &all[e * order..][..order];
+        let mut swapped = coords.to_vec();
         swapped.swap(a, b);
         let other = find(entries, &swapped);
         let there = other.map_or(fill, |e| values[e]);
@@ -64,8 +65,8 @@ fn triangle_of<T: Element>(
                 there.scalar()
             )));
         }
-        if region.holds(&coords) {
-            kept.push((coords, value));
+        if region.holds(coords) {
+            kept.push((coords.to_vec(), value));
         } else if other.is_none() {
             // A fill that is stored on one side is stored on both.
             kept.push((swapped, there));
