@@ -210,6 +210,17 @@ impl Writer<'_> {
             let text = format!("{a} {symbol} {b}");
             return Piece::operation(text, Precedence::Product, ty);
         }
+        // Every compiler that we know shifts signed numbers with their sign, which
+        // floors; and cuts bits off in two's complement.
+        let power = b.text.parse::<i64>().ok().filter(|by| by.count_ones() == 1);
+        if let Some(by) = power.filter(|by| *by > 1) {
+            let (symbol, amount, precedence) = match op {
+                BinaryOp::FloorDiv => (">>", by.trailing_zeros().into(), Precedence::Shift),
+                _ => ("&", by - 1, Precedence::Bits),
+            };
+            let a = widened(a, ty).at(Precedence::Unary);
+            return Piece::operation(format!("{a} {symbol} {amount}"), precedence, ty);
+        }
         let helper = match op {
             BinaryOp::FloorDiv => Helper::FloorDiv,
             _ => Helper::Mod,
@@ -235,6 +246,8 @@ impl Writer<'_> {
                 Precedence::Product => (Precedence::Product, Precedence::Unary),
                 Precedence::And => (Precedence::And, Precedence::And),
                 Precedence::Or => (Precedence::Or, Precedence::Or),
+                // They warn of sums inside of `&` too.
+                Precedence::Bits => (Precedence::Unary, Precedence::Unary),
                 // Compilers warn of comparisons of comparisons without parentheses.
                 _ => (Precedence::Sum, Precedence::Sum),
             };
@@ -292,6 +305,7 @@ impl Writer<'_> {
             BinaryOp::Min if ty == truth => infix("&&", a, b, Precedence::And, truth),
             BinaryOp::Max if ty == truth => infix("||", a, b, Precedence::Or, truth),
             BinaryOp::Min | BinaryOp::Max => self.extremum(op, &a, &b, ty),
+            BinaryOp::BitAnd => arithmetic("&", Precedence::Bits),
             BinaryOp::Eq => infix("==", a, b, Precedence::Equality, truth),
             BinaryOp::Ne => infix("!=", a, b, Precedence::Equality, truth),
             BinaryOp::Lt => infix("<", a, b, Precedence::Relation, truth),

@@ -11,10 +11,14 @@ pub(crate) enum Precedence {
     Or,
     /// `a && b`
     And,
+    /// `a & b`
+    Bits,
     /// `a == b`
     Equality,
     /// `a < b`
     Relation,
+    /// `a >> b`
+    Shift,
     /// `a + b`
     Sum,
     /// `a * b`

@@ -486,6 +486,7 @@ fn compound(op: BinaryOp, ty: ElementType) -> Option<char> {
         BinaryOp::Sub => Some('-'),
         BinaryOp::Mul => Some('*'),
         BinaryOp::Div => Some('/'),
+        BinaryOp::BitAnd => Some('&'),
         _ => None,
     }
 }

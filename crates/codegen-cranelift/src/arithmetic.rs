@@ -91,7 +91,7 @@ impl Emitter<'_, '_> {
             BinaryOp::Sub => self.b.ins().isub(a, b),
             BinaryOp::Mul => self.b.ins().imul(a, b),
             BinaryOp::FloorDiv | BinaryOp::Mod => self.divide(op, a, b, element),
-            BinaryOp::And => self.b.ins().band(a, b),
+            BinaryOp::And | BinaryOp::BitAnd => self.b.ins().band(a, b),
             BinaryOp::Or => self.b.ins().bor(a, b),
             BinaryOp::Min if signed => self.b.ins().smin(a, b),
             BinaryOp::Max if signed => self.b.ins().smax(a, b),

@@ -292,6 +292,8 @@ pub enum BinaryOp {
     And,
     /// `or`, of `bool`; evaluates its right side only where the left does not hold.
     Or,
+    /// `&`: the bits that both integers have.
+    BitAnd,
     /// `==`
     Eq,
     /// `!=`
@@ -423,6 +425,7 @@ impl BinaryOp {
             Self::Eq => "==",
             Self::Ne => "!=",
             Self::Lt => "<",
+            Self::BitAnd => "&",
             Self::Le => "<=",
             Self::Gt => ">",
             Self::Ge => ">=",

@@ -8,6 +8,7 @@
 //! |-------------------------------|-------------------------------------------|
 //! | integer `+ - *`, `-x`, `abs`  | the low bits of the exact result          |
 //! | integer `a // b`, `a % b`     | floors; `b == 0` fails                    |
+//! | `a & b`                       | bits of two's complement                  |
 //! | float `a // b`                | the floor of the exact quotient, rounded; `a / b` if `b == 0` |
 //! | float `a % b`                 | its exact remainder plus, where the signs differ, `b`; zero as `b` is signed |
 //! | float `min(a, b)`             | `a` if `a` is `NaN` or `a < b`, else `b`  |
@@ -118,6 +119,7 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Result<Scalar, Failu
                 BinaryOp::Mod => floor_mod($a.into(), $b.into()).map(|v| Scalar::$kind(v as $ty)),
                 BinaryOp::Min => Ok(Scalar::$kind($a.min($b))),
                 BinaryOp::Max => Ok(Scalar::$kind($a.max($b))),
+                BinaryOp::BitAnd => Ok(Scalar::$kind($a & $b)),
                 _ => Ok(compare(op, $a, $b)),
             }
         };

@@ -62,6 +62,7 @@ pub(crate) const REDUCTIONS: &[BinaryOp] = &[
     BinaryOp::Max,
     BinaryOp::And,
     BinaryOp::Or,
+    BinaryOp::BitAnd,
 ];
 
 /// The float type of which `name` is infinity or `NaN`: `inf`, `nanf32`.
@@ -99,6 +100,7 @@ enum Binding {
     And,
     Not,
     Comparison,
+    Bits,
     Sum,
     Product,
     Negation,
@@ -111,6 +113,7 @@ impl Binding {
         match op {
             BinaryOp::Or => Some(Self::Or),
             BinaryOp::And => Some(Self::And),
+            BinaryOp::BitAnd => Some(Self::Bits),
             BinaryOp::Add | BinaryOp::Sub => Some(Self::Sum),
             BinaryOp::Mul | BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Mod => {
                 Some(Self::Product)
@@ -125,7 +128,8 @@ impl Binding {
             Self::Or => Self::And,
             Self::And => Self::Not,
             Self::Not => Self::Comparison,
-            Self::Comparison => Self::Sum,
+            Self::Comparison => Self::Bits,
+            Self::Bits => Self::Sum,
             Self::Sum => Self::Product,
             Self::Product => Self::Negation,
             Self::Negation | Self::Atom => Self::Atom,

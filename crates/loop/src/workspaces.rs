@@ -77,6 +77,7 @@ fn value_of(expr: &Expr, known: &HashMap<Var, i128>) -> Option<i128> {
                 BinaryOp::Mod if right > 0 => left.rem_euclid(right),
                 BinaryOp::Min => left.min(right),
                 BinaryOp::Max => left.max(right),
+                BinaryOp::BitAnd => left & right,
                 _ => return None,
             }
         }

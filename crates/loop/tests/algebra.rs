@@ -6,7 +6,7 @@ use sparsec_loop::{
     Access, Argument, BinaryOp, Builder, Expr, Function, Role, UnaryOp, passes, verify,
 };
 
-const OPS: [BinaryOp; 16] = [
+const OPS: [BinaryOp; 17] = [
     BinaryOp::Add,
     BinaryOp::Sub,
     BinaryOp::Mul,
@@ -23,6 +23,7 @@ const OPS: [BinaryOp; 16] = [
     BinaryOp::Le,
     BinaryOp::Gt,
     BinaryOp::Ge,
+    BinaryOp::BitAnd,
 ];
 
 /// Values at which rules break.

@@ -137,11 +137,11 @@ fn expr(random: &mut Random, names: &Names, ty: ElementType, depth: u32) -> Expr
             Expr::Binary(op, part(random, of), part(random, of))
         }
         _ => {
-            use BinaryOp::{Add, Div, FloorDiv, Max, Min, Mod, Mul, Sub};
+            use BinaryOp::{Add, BitAnd, Div, FloorDiv, Max, Min, Mod, Mul, Sub};
             let op = match ty.kind() {
                 Kind::Complex => random.pick(&[Add, Sub, Mul, Div]),
                 Kind::Float => random.pick(&[Add, Sub, Mul, Min, Max, FloorDiv, Mod, Div]),
-                _ => random.pick(&[Add, Sub, Mul, Min, Max, FloorDiv, Mod, Sub]),
+                _ => random.pick(&[Add, Sub, Mul, Min, Max, FloorDiv, Mod, BitAnd]),
             };
             Expr::Binary(op, part(random, ty), part(random, ty))
         }
@@ -205,6 +205,7 @@ fn kernel(random: &mut Random, number: usize) -> Function {
                 BinaryOp::FloorDiv,
                 BinaryOp::Mod,
                 BinaryOp::Max,
+                BinaryOp::BitAnd,
             ],
         };
         let value = expr(random, &names, ty, 2);

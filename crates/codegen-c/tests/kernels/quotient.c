@@ -71,8 +71,8 @@ static inline int32_t quotient_loops(
     double value = f_vals[i];
     if (!sparsec_fits_i64(value)) return SPARSEC_CAST_OUT_OF_RANGE;
     int64_t t = (int64_t)value;
-    while (sparsec_floordiv_i64(t, 2) > 0) {
-      t = sparsec_floordiv_i64(t, 2);
+    while ((t >> 1) > 0) {
+      t = t >> 1;
     }
     double value_2 = f_vals[i] * 0.5;
     if (!sparsec_fits_i32(value_2)) return SPARSEC_CAST_OUT_OF_RANGE;

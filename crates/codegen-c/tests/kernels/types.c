@@ -23,12 +23,6 @@ static inline int32_t sparsec_floordiv_i32(int32_t a, int32_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-/* The floor of the quotient; b is not 0. */
-static inline int64_t sparsec_floordiv_i64(int64_t a, int64_t b) {
-  if (b == -1) return -a;
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 /* The floor of the exact quotient. */
 static inline double sparsec_floordiv_f64(double a, double b) {
   if (b == 0) return a / b;
@@ -129,7 +123,7 @@ static inline int32_t types_loops(
     k_vals[i] = e_vals[i] * e_vals[i] + INT32_MIN - (-e_vals[i]);
     k_vals[i] = sparsec_floordiv_i32(k_vals[i], 7) - sparsec_mod_i32(k_vals[i], -3) + sparsec_abs_i32(k_vals[i]);
     k_vals[i] = sparsec_max_i32(k_vals[i], e_vals[i]);
-    k_vals[i] += (int32_t)sparsec_floordiv_i64((int64_t)c_vals[i] * c_vals[i], 65536);
+    k_vals[i] += (int32_t)(((int64_t)c_vals[i] * c_vals[i]) >> 16);
     int_vals[i] = (double)((int64_t)c_vals[i] * c_vals[i]) + sparsec_floordiv_f64(z_vals[i], 0.3) + 1e30 + (-(-1.5));
     int_vals[i] -= sparsec_max_f64(z_vals[i], -__builtin_inf()) - (z_vals[i] > 1000000000.0 ? __builtin_nan("") : sparsec_min_f64(z_vals[i], 0.5));
     int_vals[i] *= (double)((int64_t)c_vals[i] + 1) + (double)s_vals[i] + (double)x_vals[i];

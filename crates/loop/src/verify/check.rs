@@ -424,6 +424,7 @@ fn accepts(op: BinaryOp, element: ElementType) -> bool {
         BinaryOp::FloorDiv | BinaryOp::Mod => element != ElementType::Bool && !element.is_complex(),
         BinaryOp::Div => element.is_float() || element.is_complex(),
         BinaryOp::And | BinaryOp::Or => element == ElementType::Bool,
+        BinaryOp::BitAnd => element.is_integer(),
         BinaryOp::Eq | BinaryOp::Ne => true,
         _ => !element.is_complex(),
     };

@@ -347,12 +347,14 @@ impl Generator<'_> {
     }
 
     fn arithmetic(&mut self, element: ElementType) -> BinaryOp {
-        use BinaryOp::{Add, And, Div, FloorDiv, Max, Min, Mod, Mul, Or, Sub};
+        use BinaryOp::{Add, And, BitAnd, Div, FloorDiv, Max, Min, Mod, Mul, Or, Sub};
         match element {
             ElementType::Bool => self.pick(&[And, Or, Min, Max]),
             _ if element.is_complex() => self.pick(&[Add, Mul, Sub, Div]),
             _ if element.is_float() => self.pick(&[Add, Mul, Sub, Div, Min, Max, FloorDiv, Mod]),
-            _ => self.pick(&[Add, Mul, Sub, Add, Mul, Sub, Min, Max, FloorDiv, Mod]),
+            _ => self.pick(&[
+                Add, Mul, Sub, Add, Mul, Sub, Min, Max, FloorDiv, Mod, BitAnd,
+            ]),
         }
     }
 

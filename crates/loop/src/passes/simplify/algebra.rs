@@ -230,6 +230,16 @@ fn integer(function: &Function, op: BinaryOp, left: &Expr, right: &Expr) -> Opti
             },
             _ => None,
         },
+        BinaryOp::BitAnd => match (left, right) {
+            (Expr::Binary(BinaryOp::BitAnd, base, mask), Expr::Const(more)) => match **mask {
+                Expr::Const(mask) => {
+                    let both = ops::binary(BinaryOp::BitAnd, mask, *more).ok()?;
+                    Some((**base).clone().binary(BinaryOp::BitAnd, both))
+                }
+                _ => None,
+            },
+            _ => None,
+        },
         BinaryOp::FloorDiv if is(right, 1) => Some(left.clone()),
         BinaryOp::Mod if is(right, 1) && !function.can_fail(left) => {
             Some(Expr::Const(function.type_of(left).zero()))

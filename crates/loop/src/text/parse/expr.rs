@@ -17,6 +17,7 @@ const INFIX: &[BinaryOp] = &[
     BinaryOp::Le,
     BinaryOp::Gt,
     BinaryOp::Ge,
+    BinaryOp::BitAnd,
     BinaryOp::Add,
     BinaryOp::Sub,
     BinaryOp::Mul,
