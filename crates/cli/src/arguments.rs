@@ -170,6 +170,10 @@ pub(crate) struct CompileArguments {
     /// What to print; may be given several times
     #[arg(long, value_name = "STAGE", action = ArgAction::Append, long_help = emit_help())]
     pub(crate) emit: Vec<String>,
+
+    /// What kernels for C programs are called in place of their result: evaluate_NAME
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sparsec::{Compiled, Diagnostic, Inputs, PASSES, Result, Stage, code};
+use sparsec::{Compiled, Diagnostic, Inputs, KeptC, PASSES, Result, Stage, code};
 
 use crate::arguments::CompileArguments;
 use crate::call::Call;
@@ -23,8 +23,20 @@ pub(crate) fn compile(
     let stages = stages(call, &arguments.emit)?;
     let problem = Problem::new(call, &arguments.problem)?;
     let compiled = sparsec::compile(&problem.request, &Inputs::new())?;
+    let kept = kept(call, &compiled, &stages, arguments.name.as_deref())?;
     let mut texts = Vec::new();
     for (n, (name, stage)) in stages.iter().enumerate() {
+        match (stage, &kept) {
+            (Stage::C, Some(kept)) => {
+                texts.push((name.as_str(), kept.file.clone()));
+                continue;
+            }
+            (Stage::Header, Some(kept)) => {
+                texts.push((name.as_str(), kept.header.clone()));
+                continue;
+            }
+            _ => {}
+        }
         // A pass that there is not is known only here.
         let text = compiled
             .emit(stage)
@@ -37,7 +49,12 @@ pub(crate) fn compile(
     let passes = arguments.problem.time_passes.then(|| pass_times(&compiled));
     screen.answer(
         || {
-            let mut out = joined(&texts);
+            // The file has the declarations too.
+            let is_apart = |(name, _): &&(&str, String)| *name != "header";
+            let mut out = match texts.iter().any(|(name, _)| *name == "c") {
+                true => joined(&texts.iter().filter(is_apart).cloned().collect::<Vec<_>>()),
+                false => joined(&texts),
+            };
             if let Some(passes) = &passes {
                 out.push_str(&format!("\n{}", passes_text(passes)));
             }
@@ -56,6 +73,36 @@ pub(crate) fn compile(
         },
     )?;
     Ok(0)
+}
+
+/// Kernels for C programs, if their declarations are asked for.
+fn kept(
+    call: &Call,
+    compiled: &Compiled,
+    stages: &[(String, Stage)],
+    name: Option<&str>,
+) -> Result<Option<KeptC>> {
+    let is_kept = stages.iter().any(|(_, stage)| *stage == Stage::Header);
+    match (is_kept, name) {
+        (false, None) => Ok(None),
+        (false, Some(_)) => {
+            let message = "`--name` names kernels for C programs, which are not asked for";
+            Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
+                .at(call.source(), call.value_span("name", 0), "names nothing")
+                .help("add `--emit header`, and `--emit c` for the kernels themselves"))
+        }
+        (true, _) => {
+            compiled
+                .keep(name)
+                .map(Some)
+                .map_err(|error| match (name, error.labels().is_empty()) {
+                    (Some(_), true) => {
+                        error.at(call.source(), call.value_span("name", 0), "given here")
+                    }
+                    _ => error,
+                })
+        }
+    }
 }
 
 /// The stages that `--emit` names; C if it is not given.

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use sparsec_loop::{Access, Argument, Buffer, Function, Role};
 
 use crate::helper::Helpers;
-use crate::name::{Names, function_name};
+use crate::name::Names;
+pub(crate) use crate::name::function_name;
 use crate::stmt::Writer;
-use crate::{Options, abi};
+use crate::{Entry, abi};
 
 /// Signatures longer than this get a line for each parameter.
 const WIDTH: usize = 96;
@@ -19,7 +20,7 @@ struct Parameter {
 }
 
 /// The text of one kernel.
-pub(crate) fn kernel(function: &Function, options: &Options, helpers: &mut Helpers) -> String {
+pub(crate) fn kernel(function: &Function, entry: Entry, helpers: &mut Helpers) -> String {
     let name = function_name(&function.name);
     let loops = format!("{name}_loops");
     let tensors = tensor_names(function);
@@ -42,30 +43,68 @@ pub(crate) fn kernel(function: &Function, options: &Options, helpers: &mut Helpe
     let body = writer.finish();
 
     let declarations: Vec<&str> = parameters.iter().map(|p| p.declaration.as_str()).collect();
-    let values: Vec<&str> = parameters.iter().map(|p| p.value.as_str()).collect();
-    let mut text = doc(function, &name);
+    let mut values: Vec<&str> = parameters.iter().map(|p| p.value.as_str()).collect();
+    // Kept ones are declared with their doc.
+    let mut text = match entry {
+        Entry::Plain | Entry::Launch => doc(function, &name),
+        Entry::Kept => String::new(),
+    };
     text.push_str(&signature(
         &format!("static inline int32_t {loops}"),
         &declarations,
     ));
-    let _ = write!(text, " {{\n{body}}}\n\n");
-    text.push_str(&signature(
-        &format!("int32_t {name}"),
-        &tensor_parameters(function, &tensors),
-    ));
-    text.push_str(" {\n");
+    let _ = write!(text, " {{\n{body}}}\n\n{} {{\n", prototype(function, entry));
     if !uses_context {
         text.push_str("  (void)context;\n");
     }
     for tensor in unused {
         let _ = writeln!(text, "  (void){tensor};");
     }
-    let _ = writeln!(text, "{};\n}}", call(&format!("  return {loops}"), &values));
-    if options.launch {
+    if uses_context && entry == Entry::Kept {
+        text.push_str("  sparsec_scope scope;\n");
+        values[0] = "sparsec_enter(&scope, context)";
+        let status = call(&format!("  const int32_t status = {loops}"), &values);
+        let _ = writeln!(
+            text,
+            "{status};\n  return sparsec_leave(&scope, status);\n}}"
+        );
+    } else {
+        let _ = writeln!(text, "{};\n}}", call(&format!("  return {loops}"), &values));
+    }
+    if entry == Entry::Launch {
         text.push('\n');
         text.push_str(&launch(function, &name));
     }
     text
+}
+
+/// The head of the function that users call.
+pub(crate) fn prototype(function: &Function, entry: Entry) -> String {
+    let tensors = tensor_names(function);
+    signature(
+        &format!("int32_t {}", function_name(&function.name)),
+        &tensor_parameters(function, &tensors, entry),
+    )
+}
+
+/// The function that assembles a result and then computes it.
+pub(crate) fn both(assemble: &Function, name: &str) -> String {
+    let evaluate = Function {
+        name: format!("evaluate_{name}"),
+        ..assemble.clone()
+    };
+    let mut values = vec!["context".to_owned()];
+    values.extend(tensor_names(assemble));
+    let part = |part| function_name(&format!("{part}_{name}"));
+    format!(
+        "{} {{\n{};\n  if (status) return status;\n{};\n}}\n",
+        prototype(&evaluate, Entry::Kept),
+        call(
+            &format!("  const int32_t status = {}", part("assemble")),
+            &values
+        ),
+        call(&format!("  return {}", part("compute")), &values),
+    )
 }
 
 /// The C names of the tensors; apart from the names of the loops.
@@ -160,8 +199,13 @@ fn prologue(function: &Function, writer: &mut Writer<'_>) {
     writer.declare_workspaces();
 }
 
-fn tensor_parameters(function: &Function, tensors: &[String]) -> Vec<String> {
-    let mut list = vec!["sparsec_context *context".to_owned()];
+fn tensor_parameters(function: &Function, tensors: &[String], entry: Entry) -> Vec<String> {
+    let qualifier = match entry {
+        Entry::Plain | Entry::Launch => "",
+        // A call completes a copy of it.
+        Entry::Kept => "const ",
+    };
+    let mut list = vec![format!("{qualifier}sparsec_context *context")];
     for (argument, tensor) in function.arguments.iter().zip(tensors) {
         let qualifier = match argument.role {
             Role::In => "const ",
@@ -200,6 +244,14 @@ fn doc(function: &Function, name: &str) -> String {
     if !function.arguments.is_empty() {
         text.push_str(" *\n");
     }
+    text.push_str(&tensors_doc(function));
+    text.push_str(" */\n");
+    text
+}
+
+/// Lines of a comment: each tensor, then its arrays.
+pub(crate) fn tensors_doc(function: &Function) -> String {
+    let mut text = String::new();
     for argument in &function.arguments {
         let role = match argument.role {
             Role::In => "in ",
@@ -213,7 +265,6 @@ fn doc(function: &Function, name: &str) -> String {
         );
         let _ = writeln!(text, " *     arrays {}", arrays(function, argument));
     }
-    text.push_str(" */\n");
     text
 }
 

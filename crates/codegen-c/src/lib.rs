@@ -28,7 +28,8 @@
 //! The text includes `stdint.h` and at most `stdbool.h`, has no globals, is
 //! re-entrant, and asks its caller for memory through the context it is given
 //! ([the binary interface](abi)). Two generated files link together as long as
-//! their kernels' names differ.
+//! their kernels' names differ. Files of [kernels to keep](kept) have what answers
+//! for a caller who gives no context.
 //!
 //! # Meaning
 //!
@@ -57,6 +58,7 @@ mod function;
 mod growth;
 mod half;
 mod helper;
+pub mod kept;
 mod name;
 mod precedence;
 mod rows;
@@ -74,9 +76,20 @@ pub struct Options {
     /// Lines for the comment at the top, such as the program that the kernels
     /// compute.
     pub heading: Vec<String>,
-    /// Whether each kernel gets an entry for the runtime, `NAME_launch`, which
-    /// takes its tensors as an array of pointers.
-    pub launch: bool,
+    /// How each kernel is entered.
+    pub entry: Entry,
+}
+
+/// How a kernel is entered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Entry {
+    /// By its name, with a complete context.
+    #[default]
+    Plain,
+    /// By the runtime too: `NAME_launch` takes the tensors as an array of pointers.
+    Launch,
+    /// By its name, with a context that may be null or incomplete.
+    Kept,
 }
 
 /// One kernel as a file of its own.
@@ -97,7 +110,7 @@ pub fn emit(function: &Function) -> String {
 pub fn emit_unit(function: &Function) -> String {
     let options = Options {
         heading: Vec::new(),
-        launch: true,
+        entry: Entry::Launch,
     };
     emit_file(&[function], &options)
 }
@@ -109,7 +122,7 @@ pub fn emit_file(functions: &[&Function], options: &Options) -> String {
     let mut helpers = Helpers::default();
     let kernels: Vec<String> = functions
         .iter()
-        .map(|function| function::kernel(function, options, &mut helpers))
+        .map(|function| function::kernel(function, options.entry, &mut helpers))
         .collect();
     let mut text = abi::heading(&options.heading);
     text.push_str("#include <stdint.h>\n");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sparsec_base::Source;
-use sparsec_codegen_c::{Options, emit, emit_file, emit_unit};
+use sparsec_codegen_c::{Entry, Options, emit, emit_file, emit_unit};
 use sparsec_loop::{Function, verify};
 
 fn kernels() -> Vec<(PathBuf, Function)> {
@@ -69,7 +69,7 @@ fn several_kernels_share_a_file() {
     let heading = vec!["y(i) = A(i,j) * x(j)".to_owned()];
     let options = Options {
         heading,
-        launch: true,
+        entry: Entry::Launch,
     };
     compile("gcc", &emit_file(&functions, &options));
 }

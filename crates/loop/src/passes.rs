@@ -15,7 +15,8 @@
 //!
 //! Two more passes slice a kernel that assembles a sparse result:
 //! [`slice_structure`] keeps what builds the positions and coordinates,
-//! [`slice_values`] what computes the values once those are there.
+//! [`slice_values`] what computes the values once those are there. [`own_results`]
+//! lets a kernel make room for results that its caller would allocate.
 //!
 //! ```
 //! use sparsec_base::Source;
@@ -34,6 +35,7 @@ mod copy_propagation;
 mod dead_code;
 mod hoist;
 mod needed;
+mod own_results;
 mod simplify;
 mod slice_structure;
 mod slice_values;
@@ -41,6 +43,7 @@ mod slice_values;
 pub use copy_propagation::copy_propagation;
 pub use dead_code::dead_code;
 pub use hoist::hoist;
+pub use own_results::own_results;
 pub use simplify::simplify;
 pub use slice_structure::slice_structure;
 pub use slice_values::slice_values;

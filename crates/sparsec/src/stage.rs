@@ -32,6 +32,8 @@ pub enum Stage {
     LoopAfter(String),
     /// C.
     C,
+    /// Declarations of kernels for C programs; see [`Compiled::keep`].
+    Header,
     /// What Cranelift makes machine code from.
     Clif,
     /// The machine code that is made in memory, of this processor.
@@ -40,7 +42,7 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage with what it shows, as `--emit` takes it.
-    pub const NAMES: [(&'static str, &'static str); 11] = [
+    pub const NAMES: [(&'static str, &'static str); 12] = [
         (
             "index",
             "index notation, statements split where planning did",
@@ -55,7 +57,11 @@ impl Stage {
             "loop-after=PASS",
             "the loop IR after one pass, or after `lower`",
         ),
-        ("c", "C"),
+        ("c", "C; with `header` too, a file that needs nothing else"),
+        (
+            "header",
+            "declarations of `assemble_y`, `compute_y` and `evaluate_y`",
+        ),
         ("clif", "what Cranelift makes machine code from"),
         ("asm", "the machine code made in memory, of this processor"),
     ];
@@ -71,6 +77,7 @@ impl Stage {
             "lattice" => Self::Lattice,
             "loop" => Self::Loop,
             "c" => Self::C,
+            "header" => Self::Header,
             "clif" => Self::Clif,
             "asm" => Self::Assembly,
             _ => Self::LoopAfter(name.strip_prefix("loop-after=")?.to_owned()),
@@ -92,6 +99,9 @@ impl Compiled {
                 &functions,
                 &Default::default(),
             ));
+        }
+        if *stage == Stage::Header {
+            return Ok(self.keep(None)?.header);
         }
         let mut texts = Vec::new();
         for (number, statement) in self.statements.iter().enumerate() {
@@ -126,7 +136,9 @@ impl Compiled {
             Stage::LoopAfter(pass) => loop_after(statement, pass)?,
             Stage::Clif => sparsec_codegen_cranelift::text(&statement.function)?,
             Stage::Assembly => sparsec_codegen_cranelift::assembly(&statement.function)?,
-            Stage::C => unreachable!("C is emitted for all statements at once"),
+            Stage::C | Stage::Header => {
+                unreachable!("C is emitted for all statements at once")
+            }
         })
     }
 }

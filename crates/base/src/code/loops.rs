@@ -86,4 +86,13 @@ refuse it.
     sparsec run 'y(i) = A(i,j) * x(j)' -i A=web.mtx -g x=ones --backend cranelift
 
 Use a C compiler with `--backend c`, or the interpreter with `--backend interp`.";
+
+    NOT_KEPT = "E0610", "a kernel that cannot be kept as C",
+    "`--emit header` makes C that other programs call: `assemble_NAME`, `compute_NAME` and
+`evaluate_NAME`. The name, that of the result or what `--name` says, has to be one that functions of
+C may have, and the result one whose arrays the kernel can allocate.
+
+    sparsec compile 'y(i) = A(i,j) * x(j)' --emit c --emit header --name 2d     2d is no name in C
+
+Use letters, digits and `_` that begin with a letter.";
 }

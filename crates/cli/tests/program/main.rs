@@ -6,12 +6,14 @@
 //! | module      | holds                                                       |
 //! |-------------|-------------------------------------------------------------|
 //! | [`answers`] | what each command answers                                   |
+//! | [`embed`]     | kernels in C programs                                       |
 //! | [`files`]   | `info`, `convert`, completions and the manual page            |
 //! | [`memory`]  | where memory ends                                           |
 //! | [`refused`] | what is wrong with a call, a program or its data            |
 //! | [`place`]   | a folder to call the program in                             |
 
 mod answers;
+mod embed;
 mod files;
 mod memory;
 mod place;

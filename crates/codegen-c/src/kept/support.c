@@ -1,0 +1,79 @@
+#ifndef SPARSEC_SUPPORT
+#define SPARSEC_SUPPORT
+
+/*
+ * What kernels take from the C library where their caller's context gives them
+ * nothing: memory with malloc, sorting by merging.
+ */
+
+/* A workspace; its memory follows. */
+typedef struct sparsec_workspace {
+  struct sparsec_workspace *next;
+} sparsec_workspace;
+
+/* One call of a kernel: its context, and workspaces that end with it. */
+typedef struct sparsec_scope {
+  sparsec_context context;
+  sparsec_workspace *workspaces;
+} sparsec_scope;
+
+/* Room in front of a workspace that keeps it aligned for vectors. */
+enum { SPARSEC_ALIGNMENT = 64, SPARSEC_RUN = 16 };
+
+static inline void *sparsec_malloc_array(
+    sparsec_context *context, sparsec_array *array, int64_t entries, int64_t entry_size) {
+  (void)context;
+  const int64_t most = (int64_t)(PTRDIFF_MAX / entry_size);
+  if (entries > most) return NULL;
+  int64_t wanted = array->capacity <= most / 2 ? 2 * array->capacity : most;
+  if (wanted < entries) wanted = entries;
+  if (wanted < SPARSEC_RUN && SPARSEC_RUN <= most) wanted = SPARSEC_RUN;
+  void *data = realloc(array->data, (size_t)(wanted * entry_size));
+  if (!data && wanted > entries && entries > 0) {
+    wanted = entries;
+    data = realloc(array->data, (size_t)(wanted * entry_size));
+  }
+  if (!data) return NULL;
+  array->data = data;
+  array->capacity = wanted;
+  return data;
+}
+
+static inline void *sparsec_malloc_workspace(
+    sparsec_context *context, int64_t entries, int64_t entry_size) {
+  sparsec_scope *scope = (sparsec_scope *)context; /* its first member */
+  if (entries > (PTRDIFF_MAX - SPARSEC_ALIGNMENT) / entry_size) return NULL;
+  char *memory = calloc(1, (size_t)(entries * entry_size) + SPARSEC_ALIGNMENT);
+  if (!memory) return NULL;
+  sparsec_workspace *workspace = (sparsec_workspace *)memory;
+  workspace->next = scope->workspaces;
+  scope->workspaces = workspace;
+  return memory + SPARSEC_ALIGNMENT;
+}
+
+SORTS
+/* Completes the context of a caller, which may be null, for one call. */
+static inline sparsec_context *sparsec_enter(sparsec_scope *scope, const sparsec_context *given) {
+  const sparsec_scope empty = {0};
+  *scope = empty;
+  if (given) scope->context = *given;
+  sparsec_context *context = &scope->context;
+  if (!context->grow) context->grow = sparsec_malloc_array;
+  if (!context->workspace) context->workspace = sparsec_malloc_workspace;
+  if (!context->sort_i32) context->sort_i32 = sparsec_sort_i32;
+  if (!context->sort_i64) context->sort_i64 = sparsec_sort_i64;
+  if (!context->sort_pairs) context->sort_pairs = sparsec_sort_pairs;
+  return context;
+}
+
+/* Ends the workspaces of a call; its status. */
+static inline int32_t sparsec_leave(sparsec_scope *scope, int32_t status) {
+  while (scope->workspaces) {
+    sparsec_workspace *workspace = scope->workspaces;
+    scope->workspaces = workspace->next;
+    free(workspace);
+  }
+  return status;
+}
+
+#endif
