@@ -245,7 +245,7 @@ fn engines_agree_on_random_expressions() {
     let functions: Vec<Function> = (0..KERNELS).map(|n| kernel(random, n)).collect();
     let options = Options {
         heading: Vec::new(),
-        launch: true,
+        entry: sparsec_codegen_c::Entry::Launch,
     };
     let all: Vec<&Function> = functions.iter().collect();
     let text = emit_file(&all, &options);
