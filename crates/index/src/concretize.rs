@@ -59,6 +59,23 @@ pub fn concretize(program: &Program, statement: usize) -> Concrete {
     }
 }
 
+/// The loops that assign `rhs`, in which reductions may stand; their workspaces are
+/// added to the statement, of which nothing else changes.
+pub(crate) fn nest(
+    concrete: &mut Concrete,
+    lhs: Access,
+    reduce: Option<Operator>,
+    rhs: &Expr,
+    loops: &[IndexVar],
+) -> Stmt {
+    let mut builder = Builder {
+        names: concrete.clone(),
+    };
+    let stmt = builder.assign(Target { lhs, reduce }, rhs, loops);
+    concrete.tensors = builder.names.tensors;
+    stmt
+}
+
 /// The reductions at the root of an expression, as one.
 fn peel(expr: &Expr) -> (Option<Operator>, Vec<IndexVar>, &Expr) {
     let mut found = None;

@@ -22,6 +22,7 @@
 //! | `convert(A(i,k), FORMAT)`        | reads these accesses from a copy of `A` in another format |
 //! | `convert(A, FORMAT)`             | reads every access of `A` from such a copy               |
 //! | `levels(A, FORMAT)`              | names the coordinates of levels in accesses of `A`, which is stored so |
+//! | `pieces(A, FORMAT)`              | reads the parts and mirror images that `A`, which is stored so, is the sum of |
 //!
 //! A schedule is a list of commands, separated by newlines or `;`. Planning
 //! states its choices as commands, so that every plan can be printed, changed
@@ -48,6 +49,7 @@
 //! Reordering loops and collecting in workspaces changes the order in which
 //! values are reduced and nothing else: reductions commute.
 
+mod additive;
 mod apply;
 mod bound;
 mod convert;
@@ -58,6 +60,7 @@ mod levels;
 mod mark;
 mod parallelize;
 mod parse;
+mod pieces;
 mod pos;
 mod precompute;
 mod reorder;
@@ -154,6 +157,13 @@ pub enum Command {
         /// How it is stored.
         format: FormatSpec,
     },
+    /// `pieces(A, FORMAT)`
+    Pieces {
+        /// The tensor.
+        tensor: Name,
+        /// How it is stored.
+        format: FormatSpec,
+    },
 }
 
 /// Commands in the order in which they are applied.
@@ -237,6 +247,7 @@ impl fmt::Display for Command {
                 write!(f, ", {format})")
             }
             Self::Levels { tensor, format } => write!(f, "levels({tensor}, {format})"),
+            Self::Pieces { tensor, format } => write!(f, "pieces({tensor}, {format})"),
         }
     }
 }

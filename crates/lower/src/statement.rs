@@ -36,6 +36,8 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) certain: BTreeSet<TensorVar>,
     /// The arrays of index sets.
     pub(crate) lists: BTreeMap<Vec<u64>, Buffer>,
+    /// The left side that the nest being written has for the result.
+    assigned: Access,
 }
 
 impl<'a> Lowerer<'a> {
@@ -54,6 +56,8 @@ impl<'a> Lowerer<'a> {
             positions: BTreeMap::new(),
             certain: BTreeSet::new(),
             lists: BTreeMap::new(),
+            assigned: assigned(&concrete.stmt, concrete.result)
+                .expect("a statement assigns its result"),
         }
     }
 
@@ -81,15 +85,10 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// The statement's assignment to the result; every path has the same left side.
+    /// The left side of the result where the code being written runs. Only the nests
+    /// of a sequence have several.
     pub(crate) fn result_access(&self) -> Access {
-        let mut found = None;
-        self.concrete.stmt.for_each_assign(&mut |lhs, _, _| {
-            if lhs.tensor == self.concrete.result {
-                found = Some(lhs.clone());
-            }
-        });
-        found.expect("a statement assigns its result")
+        self.assigned.clone()
     }
 
     pub(crate) fn stmt(&mut self, stmt: &Stmt, bindings: &Bindings) {
@@ -99,10 +98,25 @@ impl<'a> Lowerer<'a> {
             Stmt::Where { consumer, producer } => self.where_(consumer, producer, bindings),
             Stmt::Sequence(stmts) => {
                 for stmt in stmts {
-                    self.stmt(stmt, bindings);
+                    self.nest(stmt, bindings);
                 }
             }
         }
+    }
+
+    /// A nest of a sequence, which may have variables of its own on the left side.
+    fn nest(&mut self, stmt: &Stmt, bindings: &Bindings) {
+        let Some(own) = assigned(stmt, self.concrete.result) else {
+            return self.stmt(stmt, bindings);
+        };
+        let around = std::mem::replace(&mut self.assigned, own);
+        let mut bindings = bindings.clone();
+        if self.assigned != around {
+            bindings.result = Some(Cursor::root());
+            self.advance(&mut bindings);
+        }
+        self.stmt(stmt, &bindings);
+        self.assigned = around;
     }
 
     /// What `stmt` lowers to, as a block of its own.
@@ -395,4 +409,16 @@ impl<'a> Lowerer<'a> {
             .and_then(|op| op.identity(data.element))
             .unwrap_or(data.fill)
     }
+}
+
+/// The left side that a statement has for a tensor; of a sequence that of its first
+/// nest.
+fn assigned(stmt: &Stmt, tensor: TensorVar) -> Option<Access> {
+    let mut found = None;
+    stmt.for_each_assign(&mut |lhs, _, _| {
+        if lhs.tensor == tensor && found.is_none() {
+            found = Some(lhs.clone());
+        }
+    });
+    found
 }

@@ -16,7 +16,7 @@ use sparsec_index::{
 };
 
 use crate::estimate::{self, Estimate, Use};
-use crate::search::{Conversion, Facts, Plan};
+use crate::search::{Conversion, Facts, Plan, View};
 
 /// A statement being planned.
 #[derive(Clone)]
@@ -81,10 +81,11 @@ impl<'a> Draft<'a> {
                 .tensor(&tensor.word.text)
                 .expect("applied to a tensor");
             if self.is_view(from) {
-                let message = format!("`{tensor}` is another tensor, seen by its levels");
+                let message =
+                    format!("`{tensor}` is another tensor, seen by its levels or a piece");
                 return Err(Diagnostic::new(code::ILLEGAL_COMMAND, message)
                     .at(&tensor.source, tensor.word.span, "converted here")
-                    .help("convert the tensor itself, and leave out `levels`"));
+                    .help("convert the tensor itself, and leave out `levels` and `pieces`"));
             }
             for to in self.concrete.tensors.ids().skip(before) {
                 let format = format.resolve(self.concrete.tensors[to].order())?;
@@ -93,33 +94,59 @@ impl<'a> Draft<'a> {
                     from,
                     to,
                     format,
-                    is_view: false,
+                    view: None,
                 });
             }
         }
-        if let Command::Levels { tensor, format } = &command {
+        for (to, format, view) in self.views(&command, before)? {
+            let (Command::Levels { tensor, .. } | Command::Pieces { tensor, .. }) = &command else {
+                unreachable!("other commands make no views");
+            };
             let of = self.concrete.tensor(&tensor.word.text);
-            let from = of.expect("applied to a tensor");
-            let format = self.level_space(tensor, format, from, Format::read_by)?;
-            for to in self.concrete.tensors.ids().skip(before) {
-                self.formats.set(to, format.clone());
-                self.conversions.push(Conversion {
-                    from,
-                    to,
-                    format: format.clone(),
-                    is_view: true,
-                });
-            }
+            self.formats.set(to, format.clone());
+            self.conversions.push(Conversion {
+                from: of.expect("applied to a tensor"),
+                to,
+                format,
+                view: Some(view),
+            });
         }
         self.schedule.0.push(command);
         Ok(())
     }
 
-    /// Whether a tensor is another one, seen by its levels.
+    /// The tensors that a command has made of the arrays of another one: those from
+    /// number `before` on.
+    fn views(&self, command: &Command, before: usize) -> Result<Vec<(TensorVar, Format, View)>> {
+        let mut made = self.concrete.tensors.ids().skip(before);
+        let of = |name: &Name| {
+            let of = self.concrete.tensor(&name.word.text);
+            of.expect("applied to a tensor")
+        };
+        Ok(match command {
+            Command::Levels { tensor, format } => {
+                let format = self.level_space(tensor, format, of(tensor), Format::read_by)?;
+                made.map(|to| (to, format.clone(), View::Levels)).collect()
+            }
+            Command::Pieces { tensor, format } => {
+                let stored = self.stored(tensor, format, of(tensor))?;
+                let pieces = stored
+                    .pieces()
+                    .expect("applied to a tensor that has pieces");
+                let pieces = pieces.into_iter().map(|piece| {
+                    let to = made.next().expect("each piece is a tensor");
+                    (to, piece.format, View::Part(piece.part))
+                });
+                pieces.collect()
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    /// Whether a tensor has the arrays of another one.
     pub(crate) fn is_view(&self, tensor: TensorVar) -> bool {
-        self.conversions
-            .iter()
-            .any(|it| it.is_view && it.to == tensor)
+        let mut views = self.conversions.iter().filter(|it| it.view.is_some());
+        views.any(|it| it.to == tensor)
     }
 
     /// Whether a tensor is what a command has made of another one.
@@ -152,6 +179,18 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
+    /// The format of a tensor, which a command says to be stored so.
+    fn stored(&self, said: &Name, stored: &FormatSpec, tensor: TensorVar) -> Result<&Format> {
+        let format = self.format(tensor).expect("every tensor has a format");
+        if format.arranges_like(&stored.resolve(format.order())?) {
+            return Ok(format);
+        }
+        let message = format!("`{said}` is stored in another format");
+        Err(Diagnostic::new(code::NO_LEVEL_COORDINATES, message)
+            .at(&said.source, said.word.span, "not stored so")
+            .help(format!("name the one that it is stored in: `{format}`")))
+    }
+
     /// The format of the levels of a tensor, which a command says to be stored so.
     fn level_space(
         &self,
@@ -160,13 +199,7 @@ impl<'a> Draft<'a> {
         tensor: TensorVar,
         way: fn(&Format) -> Way,
     ) -> Result<Format> {
-        let format = self.format(tensor).expect("every tensor has a format");
-        if !format.arranges_like(&stored.resolve(format.order())?) {
-            let message = format!("`{said}` is stored in another format");
-            return Err(Diagnostic::new(code::NO_LEVEL_COORDINATES, message)
-                .at(&said.source, said.word.span, "not stored so")
-                .help(format!("write `levels({said}, {format})`")));
-        }
+        let format = self.stored(said, stored, tensor)?;
         let levels = format.level_space();
         let Some(levels) = levels.filter(|_| way(format) == Way::Levels) else {
             let message = format!("kernels do not walk the levels of `{said}`");

@@ -103,9 +103,12 @@ impl Estimate<'_> {
             return all;
         }
         let first = product(data.extents.iter().copied().take(1));
-        let mut seen = self.conversions.iter();
-        let seen = seen.find(|it| it.is_view && it.to == access.tensor);
-        let counted = seen.map_or(data, |it| &self.concrete.tensors[it.from]);
+        let mut counted = access.tensor;
+        let views = || self.conversions.iter().filter(|it| it.view.is_some());
+        while let Some(view) = views().find(|it| it.to == counted) {
+            counted = view.from;
+        }
+        let counted = &self.concrete.tensors[counted];
         let is_input = counted.role == TensorRole::Input;
         let count = is_input.then(|| (self.counts)(counted.source_name()));
         let stored = match count.flatten() {

@@ -38,4 +38,4 @@ pub mod split;
 pub use estimate::Counts;
 pub use formats::default_result_format;
 pub use program::{Asked, ProgramPlan, plan_program};
-pub use search::{Conversion, Conversions, Facts, Plan, complete, plan};
+pub use search::{Conversion, Conversions, Facts, Plan, View, complete, plan};

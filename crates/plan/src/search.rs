@@ -51,9 +51,18 @@ pub struct Conversion {
     pub to: TensorVar,
     /// The format of the latter.
     pub format: Format,
-    /// Whether they are the same arrays, and the latter is the tensor of the
-    /// levels of the former.
-    pub is_view: bool,
+    /// How the arrays of the former are those of the latter; `None` where they are
+    /// copies.
+    pub view: Option<View>,
+}
+
+/// How the arrays of a tensor are seen as another tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// All of them, as the tensor of its levels.
+    Levels,
+    /// Those of one part of a union, or of all that is stored, as a piece.
+    Part(usize),
 }
 
 /// Which operands a plan may convert.

@@ -45,7 +45,7 @@ pub(crate) fn launch(
     }
     for ((given, wanted), data) in arguments.iter_mut().zip(&function.arguments).zip(data) {
         let output = match given {
-            KernelArgument::In(_) | KernelArgument::Levels(..) => continue,
+            KernelArgument::In(_) | KernelArgument::View(..) => continue,
             KernelArgument::Out(output) => output,
             KernelArgument::Values(tensor) => {
                 if let Some(entries) = data.buffers.into_iter().last() {
@@ -77,7 +77,7 @@ pub(crate) fn launch(
 /// says whether it was.
 fn copied_bytes(function: &Function, arguments: &[KernelArgument<'_>]) -> u64 {
     let given = arguments.iter().zip(&function.arguments);
-    let arrays = given.flat_map(|(given, wanted)| given.arrays().iter().zip(&wanted.buffers));
+    let arrays = given.flat_map(|(given, wanted)| given.arrays().into_iter().zip(&wanted.buffers));
     let bytes = arrays.map(|(array, &buffer)| {
         let defined = usize::from(function.buffers[buffer].access == Access::Write);
         array.len().saturating_mul(array.element().size() + defined) as u64

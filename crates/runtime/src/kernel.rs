@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sparsec_base::Result;
 use sparsec_loop::{Access, Argument, Buffer, Function, Role};
-use sparsec_tensor::{Array, Tensor};
+use sparsec_tensor::{Array, ArrayRef, Tensor};
 
 use crate::cache::Cache;
 use crate::compiler::Compiler;
@@ -58,8 +58,9 @@ pub enum Origin {
 pub enum KernelArgument<'a> {
     /// A tensor that it reads.
     In(&'a Tensor),
-    /// A tensor that it reads as one of its levels, which have these extents.
-    Levels(&'a Tensor, Vec<u64>),
+    /// Arrays of tensors that it reads as those of another tensor, which has these
+    /// extents.
+    View(Vec<ArrayRef<'a>>, Vec<u64>),
     /// A result that it writes.
     Out(&'a mut OutputTensor),
     /// A result of which it writes the values alone: the positions and
@@ -181,7 +182,7 @@ impl Kernel {
         );
         for (wanted, given) in self.function.arguments.iter().zip(arguments) {
             let role = match given {
-                KernelArgument::In(_) | KernelArgument::Levels(..) => Role::In,
+                KernelArgument::In(_) | KernelArgument::View(..) => Role::In,
                 KernelArgument::Out(_) | KernelArgument::Values(_) => Role::Out,
             };
             assert_eq!(wanted.role, role, "role of `{}` in `{name}`", wanted.name);
@@ -191,7 +192,7 @@ impl Kernel {
                 "order of `{}` in `{name}`",
                 wanted.name
             );
-            self.check_arrays(wanted, given.arrays());
+            self.check_arrays(wanted, &given.arrays());
             if let KernelArgument::Values(_) = given {
                 self.check_writes_values_alone(wanted);
             }
@@ -211,7 +212,7 @@ impl Kernel {
         }
     }
 
-    fn check_arrays(&self, wanted: &Argument, given: &[Array]) {
+    fn check_arrays(&self, wanted: &Argument, given: &[&Array]) {
         assert_eq!(
             wanted.buffers.len(),
             given.len(),
@@ -252,7 +253,7 @@ impl KernelArgument<'_> {
     pub(crate) fn memory(arguments: &[Self]) -> (MemoryLimit, u64) {
         let result = arguments.iter().find_map(|argument| match argument {
             Self::Out(output) => Some((output.memory, output.bytes())),
-            Self::In(_) | Self::Levels(..) | Self::Values(_) => None,
+            Self::In(_) | Self::View(..) | Self::Values(_) => None,
         });
         result.unwrap_or_default()
     }
@@ -261,18 +262,19 @@ impl KernelArgument<'_> {
     pub fn extents(&self) -> &[u64] {
         match self {
             Self::In(tensor) => tensor.extents(),
-            Self::Levels(_, extents) => extents,
+            Self::View(_, extents) => extents,
             Self::Out(output) => &output.extents,
             Self::Values(tensor) => tensor.extents(),
         }
     }
 
     /// The arrays of the tensor.
-    pub fn arrays(&self) -> &[Array] {
+    pub fn arrays(&self) -> Vec<&Array> {
         match self {
-            Self::In(tensor) | Self::Levels(tensor, _) => tensor.arrays(),
-            Self::Out(output) => &output.arrays,
-            Self::Values(tensor) => tensor.arrays(),
+            Self::In(tensor) => tensor.arrays().iter().collect(),
+            Self::View(arrays, _) => arrays.iter().map(|array| &**array).collect(),
+            Self::Out(output) => output.arrays.iter().collect(),
+            Self::Values(tensor) => tensor.arrays().iter().collect(),
         }
     }
 

@@ -218,9 +218,9 @@ fn raw_arrays(argument: &mut KernelArgument<'_>) -> Vec<RawArray> {
         capacity: len as i64,
     };
     match argument {
-        KernelArgument::In(tensor) | KernelArgument::Levels(tensor, _) => tensor
+        KernelArgument::In(_) | KernelArgument::View(..) => argument
             .arrays()
-            .iter()
+            .into_iter()
             // A kernel only reads the arrays of operands.
             .map(|array| raw(array.as_ptr().cast_mut(), array.len()))
             .collect(),

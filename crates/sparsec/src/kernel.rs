@@ -166,7 +166,7 @@ impl Planned {
         let needs_extents = needs_extents
             || base.statements.iter().any(|statement| {
                 let plan = &statement.plan;
-                let mut converted = plan.conversions.iter().filter(|it| !it.is_view);
+                let mut converted = plan.conversions.iter().filter(|it| it.view.is_none());
                 plan.converts_result.is_some() || converted.any(|it| is_of_levels(it.from))
             });
         Ok(Self {

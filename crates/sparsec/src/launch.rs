@@ -22,8 +22,9 @@ use sparsec_format::level::Part;
 use sparsec_format::{Format, Level};
 use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
+use sparsec_plan::{Conversion, View};
 use sparsec_runtime::{Kernel, KernelArgument, MemoryLimit, Origin, OutputTensor};
-use sparsec_tensor::{Array, PackOptions, Tensor};
+use sparsec_tensor::{Array, ArrayRef, PackOptions, Tensor};
 
 use crate::compile::{Compiled, CompiledStatement};
 use crate::extents::Extents;
@@ -269,7 +270,7 @@ impl<'a> Run<'a> {
         OutputTensor::within(self.memory, function, result, format, extents, data.fill)
     }
 
-    /// The argument `name`, where it is another tensor seen by its levels.
+    /// The argument `name`, where it has the arrays of another tensor.
     fn seen<'t>(
         &'t self,
         number: usize,
@@ -278,14 +279,31 @@ impl<'a> Run<'a> {
     ) -> Option<KernelArgument<'t>> {
         let plan = &self.compiled.statements[number].plan;
         let tensors = &plan.concrete.tensors;
-        let mut views = plan.conversions.iter().filter(|it| it.is_view);
-        let view = views.find(|it| tensors[it.to].name == name)?;
-        let tensor = self.find(&tensors[view.from].name, results);
+        // The views of views, from the tensor that has the arrays.
+        let mut views: Vec<&Conversion> = Vec::new();
+        let mut of = name;
+        while let Some(view) = plan.conversions.iter().find(|it| tensors[it.to].name == of)
+            && view.view.is_some()
+        {
+            views.insert(0, view);
+            of = &tensors[view.from].name;
+        }
+        let first = views.first()?;
+        let tensor = self.find(of, results);
         let tensor = tensor.expect("every operand was looked up");
-        Some(KernelArgument::Levels(
-            tensor,
-            level_extents(tensor.format(), tensor.extents()),
-        ))
+        let mut extents = tensor.extents().to_vec();
+        let mut format = tensor.format();
+        for view in &views {
+            if view.view == Some(View::Levels) {
+                extents = level_extents(format, &extents);
+            }
+            format = &view.format;
+        }
+        let arrays = match first.view {
+            Some(View::Part(number)) => tensor.part(number),
+            _ => tensor.arrays().iter().map(ArrayRef::from).collect(),
+        };
+        Some(KernelArgument::View(arrays, extents))
     }
 
     fn launch(
@@ -337,7 +355,7 @@ impl<'a> Run<'a> {
         let tensors = &statement.plan.concrete.tensors;
         let mut all = Converted::new();
         let conversions = statement.plan.conversions.iter();
-        for conversion in conversions.filter(|conversion| !conversion.is_view) {
+        for conversion in conversions.filter(|it| it.view.is_none()) {
             let name = &tensors[conversion.from].name;
             let (of, is_operand, from) = match all.get(name) {
                 Some(copy) => (copy.name.clone(), copy.is_operand, &*copy.tensor),

@@ -93,8 +93,8 @@ fn parts<'a>(compiled: &'a Compiled, number: usize, extents: &Extents) -> Vec<Pa
             stored(result, format),
         ));
     }
-    // A tensor seen by its levels is none of its own.
-    for conversion in plan.conversions.iter().filter(|it| !it.is_view) {
+    // Arrays that are seen as those of another tensor are no more.
+    for conversion in plan.conversions.iter().filter(|it| it.view.is_none()) {
         let bytes = stored(conversion.from, &conversion.format);
         parts.push(part(
             conversion.from,

@@ -47,6 +47,7 @@ pub mod entries;
 pub mod generate;
 pub mod index;
 pub mod pack;
+mod parts;
 pub mod statistics;
 pub mod tensor;
 pub mod transform;

@@ -178,4 +178,20 @@ merge (`gallop`, `two_finger`) and to assemble (`Append`, `Insert`).
     parallelize(i, GPUBlock, NoRaces)
 
 There are no kernels for graphics processors.";
+    NOT_ADDITIVE = "E0350", "a use of a tensor that is no sum",
+    "`pieces(A, FORMAT)` writes the sum of several tensors in place of `A`, and a nest of loops for each
+of them. What is computed has to be added up from what each entry of `A` gives, and where `A` stores
+nothing that has to be nothing.
+
+    pieces(A, msr)               in C(i,j) = max(A(i,j), B(i,j))
+
+Leave the command out, or convert the tensor: `convert(A, csr)`.";
+    NO_PIECES = "E0351", "a tensor without pieces",
+    "`pieces(A, FORMAT)` takes apart a tensor that is stored in several parts, as a triangle, or by
+entries that stand for their mirror images too. FORMAT has to be how `A` is stored, and mirror images
+of what is not stored must not differ from it.
+
+    pieces(A, csr)               is one list of rows
+
+Leave the command out, or convert the tensor: `convert(A, dcsr)`.";
 }

@@ -225,6 +225,22 @@ impl<V, T> Clause<V, T> {
         }
     }
 
+    /// Whether the clause is about this variable, beside others or alone.
+    pub fn names(&self, var: &V) -> bool
+    where
+        V: PartialEq,
+    {
+        let is_marked = match self {
+            Self::Unroll { var: marked, .. }
+            | Self::Parallelize { var: marked, .. }
+            | Self::MergeBy { var: marked, .. } => marked == var,
+            _ => false,
+        };
+        let (from, made) = self.derives().unwrap_or_default();
+        let derived = [from, made, self.computed_from()].concat();
+        is_marked || derived.contains(&var)
+    }
+
     /// The variables that those derived from are computed from: those that the
     /// clause makes, and the other one of a sum.
     pub fn computed_from(&self) -> Vec<&V> {

@@ -5,8 +5,8 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use super::{
-    Command, Name, bound, convert, fission, fuse, levels, mark, parallelize, pos, precompute,
-    reorder, skew, split, store,
+    Command, Name, bound, convert, fission, fuse, levels, mark, parallelize, pieces, pos,
+    precompute, reorder, skew, split, store,
 };
 use crate::concrete::{Clause, Concrete, Placed, Stmt};
 use crate::program::{IndexVar, IndexVarData};
@@ -19,7 +19,8 @@ impl Command {
     /// `E0310` for a name or an expression that the statement does not have,
     /// `E0311` where the loops are not as the command needs them, `E0336` to
     /// `E0346` for what particular commands ask, `E0316` for levels without
-    /// coordinates, `E0317` for sums that leave out coordinates, `E0115` for a format of
+    /// coordinates, `E0317` for sums that leave out coordinates, `E0350` and `E0351` for
+    /// what is no sum of pieces, `E0115` for a format of
     /// another order.
     pub fn apply(&self, concrete: &Concrete) -> Result<Concrete> {
         match self {
@@ -40,6 +41,7 @@ impl Command {
                 format,
             } => convert::apply(concrete, tensor, indices.as_deref(), format),
             Self::Levels { tensor, format } => levels::apply(concrete, tensor, format),
+            Self::Pieces { tensor, format } => pieces::apply(concrete, tensor, format),
             Self::Fission { var } => fission::fission(concrete, var),
             Self::Store {
                 workspace,

@@ -18,7 +18,7 @@
 //!           | ( "fission" | "loopfuse" ) "(" NAME ")"
 //!           | "store" "(" NAME "," KIND [ "," NAME ] ")"
 //!           | "convert" "(" access "," format ")"
-//!           | "levels" "(" NAME "," format ")"
+//!           | ( "levels" | "pieces" ) "(" NAME "," format ")"
 //! sum      := [ "-" ] term { ( "+" | "-" ) term }      with two names, that of the loop once
 //! term     := [ NUMBER "*" ] NAME | NUMBER
 //! names    := NAME | "{" [ NAME { "," NAME } ] "}"
@@ -36,7 +36,7 @@ use crate::function::UserFunction;
 use crate::notation::Parser;
 use crate::workspace::{kind_word, parse_kind};
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "reorder",
     "split",
     "divide",
@@ -54,6 +54,7 @@ const COMMANDS: [&str; 17] = [
     "store",
     "convert",
     "levels",
+    "pieces",
 ];
 
 /// The largest number in a sum: sums of coordinates stay below 63 bits.
@@ -133,6 +134,10 @@ pub(crate) fn parse_command(parser: &mut Parser) -> Result<Command> {
         "store" => store(parser)?,
         "convert" => convert(parser)?,
         "levels" => Command::Levels {
+            tensor: next_name(parser, "a tensor")?,
+            format: parse_spec(&mut parser.tokens)?,
+        },
+        "pieces" => Command::Pieces {
             tensor: next_name(parser, "a tensor")?,
             format: parse_spec(&mut parser.tokens)?,
         },
