@@ -75,7 +75,7 @@ impl Compiled {
         let mut doc = vec![self.program.statement_text(number).trim().to_owned()];
         for conversion in &plan.conversions {
             let (from, to) = (&tensors[conversion.from].name, &tensors[conversion.to].name);
-            let what = if conversion.is_view {
+            let what = if conversion.view.is_some() {
                 "the arrays of"
             } else {
                 "a copy of"
