@@ -99,6 +99,10 @@ pub(crate) struct ProblemArguments {
     pub(crate) definitions: Vec<String>,
 
     /// Commands to use in place of those that planning would choose
+    ///
+    /// What they leave open is planned. In a program of several statements a command
+    /// is for the one that has what it names, or for that of the name before it:
+    /// C: reorder(i, k, j)  y: split(i, i0, i1, 32)
     #[arg(short = 's', long, value_name = "COMMANDS")]
     pub(crate) schedule: Option<String>,
 

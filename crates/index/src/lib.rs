@@ -58,5 +58,5 @@ pub use notation::Notation;
 pub use operator::{Decision, Operator};
 pub use program::{IndexVar, IndexVarData, Program, Statement, TensorData, TensorRole, TensorVar};
 pub use resolve::{Declaration, Declarations};
-pub use schedule::{Command, Schedule};
+pub use schedule::{Command, ProgramSchedule, Schedule};
 pub use workspace::WorkspaceKind;

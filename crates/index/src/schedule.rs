@@ -46,6 +46,9 @@
 //! statement says where their variables come from ([`Clause`]). Only what is one of
 //! them is named so: after `split(i, i0, i1, 4)` the coordinate `i // 4` is `i0`.
 //!
+//! A program of several statements has a [`ProgramSchedule`], which says for which
+//! statement its commands are.
+//!
 //! Reordering loops and collecting in workspaces changes the order in which
 //! values are reduced and nothing else: reductions commute.
 
@@ -63,6 +66,7 @@ mod parse;
 mod pieces;
 mod pos;
 mod precompute;
+mod program;
 mod reorder;
 mod skew;
 mod split;
@@ -77,6 +81,7 @@ use sparsec_format::FormatSpec;
 
 pub(crate) use parse::parse_command;
 pub use precompute::{Factors, factors};
+pub use program::{ProgramSchedule, Said, Section};
 
 use crate::concrete::{Clause, Concrete};
 use crate::function::UserFunction;
@@ -190,6 +195,13 @@ impl Command {
         };
         clause.derives().is_none()
     }
+
+    /// Visits the functions of the user that the command calls.
+    fn for_each_function(&self, visit: &mut dyn FnMut(&UserFunction)) {
+        if let Self::Precompute { expr, .. } = self {
+            expr.for_each_function(&mut |function| visit(function));
+        }
+    }
 }
 
 impl fmt::Display for Name {
@@ -262,9 +274,7 @@ impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut functions = Vec::new();
         for command in &self.0 {
-            if let Command::Precompute { expr, .. } = command {
-                expr.for_each_function(&mut |function| functions.push(function.clone()));
-            }
+            command.for_each_function(&mut |function| functions.push(function.clone()));
         }
         f.write_str(&UserFunction::definitions(&functions))?;
         for (number, command) in self.0.iter().enumerate() {

@@ -7,7 +7,8 @@ use sparsec_index::notation::{
     Assignment, Node, NodeKind, Notation, Number, Place, TensorUse, Word,
 };
 use sparsec_index::{
-    Concrete, Declaration, Declarations, Expr, Operator, Program, Schedule, TensorVar, concretize,
+    Concrete, Declaration, Declarations, Expr, Operator, Program, ProgramSchedule, Schedule,
+    TensorVar, concretize,
 };
 
 fn word(text: &str) -> Word {
@@ -298,6 +299,7 @@ proptest! {
             let _ = concretize(&program, 0).to_string();
         }
         let _ = Schedule::parse(&source).map_err(shown);
+        let _ = ProgramSchedule::parse(&source).map_err(shown);
         let tensors = parse("y(i) = A(i,j)");
         let tensors = tensors.resolve(&declarations(&tensors)).expect("resolves").tensors;
         let _ = Concrete::parse(&source, &tensors).map_err(shown);

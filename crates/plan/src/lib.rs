@@ -23,6 +23,7 @@
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
+//! | `wishes`   | what a user says of statements, while these are split       |
 
 pub mod cost;
 pub mod draft;
@@ -34,6 +35,7 @@ pub mod order;
 pub mod program;
 pub mod search;
 pub mod split;
+mod wishes;
 
 pub use estimate::Counts;
 pub use formats::default_result_format;

@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::Formats;
-use sparsec_index::{Program, Schedule, Statement, concretize};
+use sparsec_index::{Program, ProgramSchedule, Schedule, Statement, concretize};
 
 use crate::formats::default_result_format;
 use crate::once::take_fills_once;
 use crate::search::{Conversions, Facts, Plan, complete, plan};
 use crate::split::{first_reduction, split};
+use crate::wishes::Wishes;
 
 /// A program with a plan for each of its statements.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ pub struct ProgramPlan {
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     /// The commands of the user; what they leave open is planned.
-    pub schedule: Option<&'a Schedule>,
+    pub schedule: Option<&'a ProgramSchedule>,
     /// How wide the index arrays of a result are to be.
     pub widths: &'a dyn Fn(&Program, &Statement, &Format) -> Format,
     /// What choices are made by.
@@ -42,8 +43,8 @@ pub struct Asked<'a> {
 /// is left in it; a part of it gets those that name what went there.
 ///
 /// # Errors
-/// Why a statement cannot be lowered, for the first that cannot; and `E0311`
-/// for a schedule given to a program of several statements.
+/// Why a statement cannot be lowered, for the first that cannot; `E0310` and `E0360`
+/// for a schedule that does not say for which statements its commands are.
 pub fn plan_program(
     mut program: Program,
     mut formats: Formats,
@@ -54,26 +55,14 @@ pub fn plan_program(
         widths,
         facts,
     } = asked;
-    if schedule.is_some() && program.statements.len() > 1 {
-        return Err(Diagnostic::new(
-            code::ILLEGAL_COMMAND,
-            "a schedule is given for a program of several statements",
-        )
-        .at(
-            &program.source,
-            program.statements[1].span,
-            "the second statement",
-        )
-        .help("compile each statement with a schedule of its own"));
-    }
+    let said = schedule.map(|schedule| schedule.deal(&program));
+    let mut wishes = Wishes::new(&program, said.transpose()?);
     let mut plans = Vec::new();
-    // Which commands some part of the statement had a use for, and why it was split.
-    let mut used = BTreeSet::new();
-    let mut first_error: Option<Diagnostic> = None;
     while plans.len() < program.statements.len() {
         let number = plans.len();
         let written = program.statements[number].rhs.clone();
         take_fills_once(&mut program, number, &formats);
+        let taken = program.statements[number].rhs.clone();
         let statement = &program.statements[number];
         let result = statement.lhs.tensor;
         let format = match formats.get(result) {
@@ -88,11 +77,19 @@ pub fn plan_program(
             formats.set(result, format);
             formats.set_native(result, nearest);
         }
-        if let Some(schedule) = schedule {
-            let is_whole = program.statements.len() == 1;
-            let fitting = match is_whole {
-                true => schedule.clone(),
-                false => fitting(&program, number, schedule, &mut used),
+        if let Some(part) = wishes.part(number) {
+            let unknown = part.unknown(&program);
+            split(&mut program, number, &mut formats).ok_or(unknown)?;
+            wishes.split_as_said(&program, number)?;
+            continue;
+        }
+        if let Some(wish) = wishes.commands(number) {
+            let (fitting, used) = match wish.is_whole {
+                true => (wish.commands.clone(), None),
+                false => {
+                    let (fitting, used) = fitting(&program, number, wish.commands);
+                    (fitting, Some(used))
+                }
             };
             let planned = complete(&program, number, &formats, &fitting, facts);
             let planned = planned.or_else(|error| {
@@ -102,17 +99,18 @@ pub fn plan_program(
             });
             match planned {
                 Ok(plan) => {
+                    wishes.fulfilled(number, used);
                     plans.push(plan);
-                    continue;
                 }
                 Err(error) if !may_split(&error) => return Err(error),
                 Err(error) => {
-                    used.clear();
-                    let error = first_error.get_or_insert(error).clone();
+                    program.statements[number].rhs = taken;
+                    let error = wishes.refused(number, error);
                     split(&mut program, number, &mut formats).ok_or(error)?;
-                    continue;
+                    wishes.split(&program, number);
                 }
             }
+            continue;
         }
         // A temporary costs what it holds, a conversion sorts an operand: a
         // reduction gets a statement of its own before operands are converted.
@@ -123,14 +121,13 @@ pub fn plan_program(
         let planned = plan(&program, number, &formats, conversions, facts);
         match planned {
             Ok(plan) => plans.push(plan),
-            Err(error) => split(&mut program, number, &mut formats).ok_or(error)?,
+            Err(error) => {
+                split(&mut program, number, &mut formats).ok_or(error)?;
+                wishes.split(&program, number);
+            }
         }
     }
-    if let (Some(schedule), Some(error)) = (schedule, first_error)
-        && used.len() < schedule.0.len()
-    {
-        return Err(error);
-    }
+    wishes.all_fulfilled()?;
     Ok(ProgramPlan {
         program,
         formats,
@@ -150,15 +147,12 @@ fn may_split(error: &Diagnostic) -> bool {
     .contains(&error.code())
 }
 
-/// The commands that can be applied to a part of a statement, in their order.
-fn fitting(
-    program: &Program,
-    number: usize,
-    schedule: &Schedule,
-    used: &mut BTreeSet<usize>,
-) -> Schedule {
+/// The commands that can be applied to a part of a statement, in their order, and
+/// which those are.
+fn fitting(program: &Program, number: usize, schedule: &Schedule) -> (Schedule, BTreeSet<usize>) {
     let mut concrete = concretize(program, number);
     let mut fitting = Schedule::default();
+    let mut used = BTreeSet::new();
     for (at, command) in schedule.0.iter().enumerate() {
         if let Ok(applied) = command.apply(&concrete) {
             concrete = applied;
@@ -166,5 +160,5 @@ fn fitting(
             used.insert(at);
         }
     }
-    fitting
+    (fitting, used)
 }

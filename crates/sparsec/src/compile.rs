@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::Formats;
-use sparsec_index::{Notation, Program, Schedule, Statement, TensorRole, TensorVar, gather};
+use sparsec_index::{Notation, Program, ProgramSchedule, Statement, TensorRole, TensorVar, gather};
 use sparsec_loop::{Function, passes};
 use sparsec_plan::{Asked, Facts, Plan, plan_program};
 
@@ -92,7 +92,7 @@ pub(crate) fn compile_for(
     let notation = request.notation()?;
     let schedule = request.schedule.as_ref();
     let functions = notation.functions();
-    let schedule = schedule.map(|text| Schedule::parse_with(text, &functions));
+    let schedule = schedule.map(|text| ProgramSchedule::parse_with(text, &functions));
     let schedule = schedule.transpose()?;
     let declarations = request.declarations(&notation, inputs, fixed.map(|it| &it.extents));
     let resolved = notation.resolve(&declarations)?;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source};
 use sparsec_format::FormatSpec;
 use sparsec_index::notation::TensorName;
-use sparsec_index::{Notation, Schedule, UserFunction};
+use sparsec_index::{Notation, ProgramSchedule, UserFunction};
 use sparsec_tensor::Tensor;
 
 use crate::kernel::Kernel;
@@ -152,14 +152,26 @@ impl Program {
     }
 
     /// Replaces what planning would choose by the commands of a schedule; what they
-    /// leave open is planned.
+    /// leave open is planned. In a program of several statements a command is for
+    /// the one that has what it names; a name before it says which.
+    ///
+    /// ```
+    /// use sparsec::{Program, Stage};
+    /// let program = Program::parse("B(i,j) = A(i,k) * A(k,j)\ny(i) = B(i,j) * x(j)")?;
+    /// let kernel = program.schedule("y: split(i, i0, i1, 32)")?.plan()?;
+    /// // The plan as a schedule; `B` got what planning chose.
+    /// let schedule = kernel.emit(&Stage::Schedule)?;
+    /// assert!(schedule.starts_with("B:\n  reorder(i, k, j)\n"));
+    /// assert!(schedule.contains("\n\ny:\n  split(i, i0, i1, 32)\n"));
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The code of what is wrong with the text; what cannot be applied is
     /// reported by [`Program::plan`].
     pub fn schedule(mut self, text: &str) -> Result<Self> {
         let source = Source::new("schedule", text);
-        Schedule::parse_with(&source, &self.notation.functions())?;
+        ProgramSchedule::parse_with(&source, &self.notation.functions())?;
         self.request.schedule = Some(source);
         Ok(self)
     }

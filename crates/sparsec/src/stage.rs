@@ -5,7 +5,7 @@ use std::fmt::Write;
 use sparsec_base::{Diagnostic, Result, code, suggest};
 use sparsec_graph::{IterationGraph, Lattice, Operands, Scope, space};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::concretize;
+use sparsec_index::{ProgramSchedule, concretize};
 use sparsec_loop::passes;
 
 use crate::compile::{Compiled, CompiledStatement};
@@ -87,7 +87,7 @@ impl Stage {
 
 impl Compiled {
     /// A stage of every statement as text. Where there are several statements,
-    /// a blank line is between them.
+    /// a blank line is between them, and commands are below the name of the result.
     ///
     /// # Errors
     /// `E0315` for a pass that does not exist; `E0609` for machine code where none
@@ -102,6 +102,11 @@ impl Compiled {
         }
         if *stage == Stage::Header {
             return Ok(self.keep(None)?.header);
+        }
+        if *stage == Stage::Schedule && self.statements.len() > 1 {
+            let plans = self.statements.iter().map(|it| &it.plan.schedule);
+            let schedule = ProgramSchedule::of_plans(self.results().into_iter().zip(plans));
+            return Ok(format!("{schedule}\n"));
         }
         let mut texts = Vec::new();
         for (number, statement) in self.statements.iter().enumerate() {

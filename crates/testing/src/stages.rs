@@ -3,9 +3,9 @@
 //! What is text of a language is also read back: loop IR, schedules and concrete
 //! notation have to print as the same text again.
 
-use sparsec::{Compiled, Function, Inputs, Source, Stage, codegen_c, compile};
+use sparsec::{Compiled, Function, Inputs, Request, Source, Stage, codegen_c, compile};
 use sparsec_base::Arena;
-use sparsec_index::{Concrete, Schedule, TensorData, TensorRole, TensorVar};
+use sparsec_index::{Concrete, TensorData, TensorRole, TensorVar};
 
 use crate::file::{Filetest, Section};
 
@@ -120,19 +120,13 @@ fn read_back(file: &Filetest, compiled: &Compiled, stage: &Stage) -> Check {
                     .map_err(|error| error.render(false))?;
                 same_text("concrete", &text, &read.to_string())?;
             }
-            Stage::Schedule => {
-                let text = statement.plan.schedule.to_string();
-                let read = Schedule::parse(&Source::new("schedule", text.as_str()))
-                    .map_err(|error| error.render(false))?;
-                same_text("schedule", &text, &read.to_string())?;
-                if compiled.statements().len() == 1 {
-                    schedule_suffices(file, compiled, text)?;
-                }
-            }
             _ => {}
         }
     }
-    Ok(())
+    match stage {
+        Stage::Schedule => schedule_suffices(&file.request, &Inputs::new(), compiled),
+        _ => Ok(()),
+    }
 }
 
 /// The tensors that a statement does not bring in itself, copies of operands
@@ -148,17 +142,23 @@ fn without_workspaces(concrete: &Concrete) -> Arena<TensorVar, TensorData> {
 }
 
 /// The commands that planning chose, given as a user would, are to make the
-/// same concrete notation.
-fn schedule_suffices(file: &Filetest, compiled: &Compiled, schedule: String) -> Check {
-    let mut request = file.request.clone();
-    request.schedule = Some(Source::new("schedule", schedule));
-    let again = compile(&request, &Inputs::new()).map_err(|error| error.render(false))?;
-    let text = |compiled: &Compiled| {
-        compiled
-            .emit(&Stage::Concrete)
-            .map_err(|error| error.render(false))
+/// same plan.
+pub(crate) fn schedule_suffices(request: &Request, inputs: &Inputs, compiled: &Compiled) -> Check {
+    let emit = |compiled: &Compiled, stage: &Stage| {
+        let text = compiled.emit(stage);
+        text.map_err(|error| error.render(false))
     };
-    same_text("schedule given by hand", &text(compiled)?, &text(&again)?)
+    let schedule = emit(compiled, &Stage::Schedule)?;
+    let mut request = request.clone();
+    request.schedule = Some(Source::new("schedule", schedule.as_str()));
+    let again = compile(&request, inputs).map_err(|error| {
+        let error = error.render(false);
+        format!("the plan does not replay:\n{schedule}\n{error}")
+    })?;
+    for (name, stage) in [("schedule", Stage::Schedule), ("concrete", Stage::Concrete)] {
+        same_text(name, &emit(compiled, &stage)?, &emit(&again, &stage)?)?;
+    }
+    Ok(())
 }
 
 fn same_function(function: &Function) -> Check {

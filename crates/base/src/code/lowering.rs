@@ -194,4 +194,14 @@ of what is not stored must not differ from it.
     pieces(A, csr)               is one list of rows
 
 Leave the command out, or convert the tensor: `convert(A, dcsr)`.";
+    AMBIGUOUS_COMMAND = "E0360", "a command that may be for several statements",
+    "A schedule of a program does not say for which statement a command is, and several have the
+loops, tensors or expressions that it names.
+
+    B(i,j) = A(i,k) * A(k,j)
+    y(i) = B(i,j) * x(j)              with split(i, i0, i1, 32)
+
+Put the name of the result before it: `B: split(i, i0, i1, 32)`. What follows is for that statement,
+up to the next name, as in `B: split(i, i0, i1, 32); unroll(j, 4)  y: unroll(j, 8)`. Statements that
+planning splits off have names too; `sparsec compile … --emit schedule` prints them all.";
 }

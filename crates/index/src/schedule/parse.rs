@@ -1,6 +1,7 @@
 //! Reading schedules.
 //!
 //! ```text
+//! program  := { "def" definition } { command [";"] } { NAME ":" { command [";"] } }
 //! schedule := { "def" definition } { command [";"] }
 //! command  := "reorder" "(" NAME { "," NAME } ")"
 //!           | "split" "(" NAME "," NAME "," NAME "," NUMBER ")"
@@ -27,7 +28,7 @@
 use sparsec_base::lex::Kind;
 use sparsec_base::mark::{Races, Unit};
 use sparsec_base::suggest::closest;
-use sparsec_base::{Diagnostic, Result, Source, code};
+use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use sparsec_format::parse_spec;
 
 use super::{Command, Name, Schedule};
@@ -95,15 +96,23 @@ impl Schedule {
         let mut parser = Parser::inside(source)?.knowing(functions);
         parser.definitions()?;
         let mut commands = Vec::new();
-        loop {
-            while parser.tokens.eat(";") {}
-            if parser.tokens.at_end() {
-                return Ok(Self(commands));
-            }
-            parser.start_statement();
-            commands.push(parse_command(&mut parser)?);
+        while let Some((command, _)) = next_command(&mut parser)? {
+            commands.push(command);
         }
+        Ok(Self(commands))
     }
+}
+
+/// The next command and its place; `None` where the text ends.
+pub(super) fn next_command(parser: &mut Parser) -> Result<Option<(Command, Span)>> {
+    while parser.tokens.eat(";") {}
+    if parser.tokens.at_end() {
+        return Ok(None);
+    }
+    parser.start_statement();
+    let start = parser.tokens.peek().span;
+    let command = parse_command(parser)?;
+    Ok(Some((command, start.to(parser.tokens.peek_before()))))
 }
 
 /// Reads one command; [`Schedule::parse`] has its errors.
@@ -121,6 +130,8 @@ pub(crate) fn parse_command(parser: &mut Parser) -> Result<Command> {
     }
     parser.tokens.expect("(")?;
     let mut command = match word.as_str() {
+        // Without a loop it would do nothing, in silence.
+        "reorder" if parser.tokens.at(")") => return Err(parser.tokens.unexpected("a loop")),
         "reorder" => Command::Reorder {
             vars: names(parser, "a loop", ")")?,
         },
@@ -439,7 +450,7 @@ fn convert(parser: &mut Parser) -> Result<Command> {
     })
 }
 
-fn name(parser: &mut Parser, what: &str) -> Result<Name> {
+pub(super) fn name(parser: &mut Parser, what: &str) -> Result<Name> {
     Ok(Name {
         word: parser.word(what)?,
         source: parser.tokens.source().clone(),

@@ -10,6 +10,7 @@ use sparsec_base::Kind;
 use super::program::{Case, FUNCTIONS};
 use super::tally::Tally;
 use crate::reschedule::reschedule;
+use crate::stages;
 
 /// What runs programs.
 pub(crate) struct Engines {
@@ -92,6 +93,7 @@ pub(crate) fn check(
         }
         Err(error) => return Err(error.to_string()),
     };
+    stages::schedule_suffices(&request, &inputs, &compiled)?;
     let hashed = with_hashed_workspaces(&request, &inputs, &compiled);
     tally.hashed += usize::from(hashed.is_some());
     for compiled in [Some(&compiled), hashed.as_ref()].into_iter().flatten() {
