@@ -70,17 +70,6 @@ impl Coordinate {
         matches!(self, Self::Rank { .. })
     }
 
-    /// Whether sums, quotients and remainders of the modes are all that it is made of,
-    /// as the indices of an access are.
-    pub(crate) fn is_index(&self) -> bool {
-        match self {
-            Self::Mode(_) | Self::Integer(_) => true,
-            Self::Sum(a, b) | Self::Difference(a, b) => a.is_index() && b.is_index(),
-            Self::FloorDivide(a, _) | Self::Modulo(a, _) => a.is_index(),
-            Self::Morton(_) | Self::Alto(_) | Self::Rank { .. } => false,
-        }
-    }
-
     /// Calls `visit` with the modes of the expression, as often as they stand in it.
     pub(crate) fn for_each_mode(&self, visit: &mut impl FnMut(usize)) {
         match self {

@@ -8,8 +8,17 @@
 //! A coordinate whose bits are used up drops out. Keys have at most 63 bits.
 
 /// Which bit of which coordinate each bit of a key is, lowest first.
+///
+/// ```
+/// use sparsec_format::Deal;
+/// let deal = Deal::morton(&[7, 7]);
+/// let key = deal.key(|c| [0b101, 0b011][c]);
+/// assert_eq!(key, 0b10_01_11);
+/// assert_eq!([0, 1].map(|c| deal.coordinate(key, c)), [0b101, 0b011]);
+/// assert_eq!(deal.bits_of(1).collect::<Vec<_>>(), [(0, 0), (2, 1), (4, 2)]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Deal {
+pub struct Deal {
     /// Number of the coordinate, bit of the coordinate.
     bits: Vec<(usize, u32)>,
     /// The greatest coordinates.
@@ -19,7 +28,7 @@ pub(crate) struct Deal {
 impl Deal {
     /// All coordinates in turn, the last one first, with as many bits each as
     /// the greatest of them needs.
-    pub(crate) fn morton(greatest: &[u64]) -> Self {
+    pub fn morton(greatest: &[u64]) -> Self {
         let order: Vec<usize> = (0..greatest.len()).rev().collect();
         let width = greatest.iter().map(|&c| n_bits(c)).max().unwrap_or(0);
         Self::dealt(greatest, &order, |_| width)
@@ -27,7 +36,7 @@ impl Deal {
 
     /// All coordinates in turn, those with fewer bits first and of equal ones
     /// the last, until their bits are used.
-    pub(crate) fn alto(greatest: &[u64]) -> Self {
+    pub fn alto(greatest: &[u64]) -> Self {
         let mut order: Vec<usize> = (0..greatest.len()).rev().collect();
         order.sort_by_key(|&c| n_bits(greatest[c]));
         Self::dealt(greatest, &order, |c| n_bits(greatest[c]))
@@ -40,14 +49,20 @@ impl Deal {
             let has = order.iter().filter(|&&c| bit < width(c));
             bits.extend(has.map(|&c| (c, bit)));
         }
+        // Bits above all those of the coordinates are zero in every key.
+        let is_used = |&(c, bit): &(usize, u32)| bit < n_bits(greatest[c]);
+        bits.truncate(bits.iter().rposition(is_used).map_or(0, |at| at + 1));
         Self {
             bits,
             greatest: greatest.to_vec(),
         }
     }
 
-    /// The key of coordinates.
-    pub(crate) fn key(&self, coordinate: impl Fn(usize) -> u64) -> u64 {
+    /// The key of coordinates, none above the greatest.
+    ///
+    /// # Panics
+    /// If keys have more than 64 bits, so that there is no [`greatest`](Self::greatest).
+    pub fn key(&self, coordinate: impl Fn(usize) -> u64) -> u64 {
         let bits = self.bits.iter().enumerate();
         bits.fold(0, |key, (at, &(c, bit))| {
             key | (coordinate(c) >> bit & 1) << at
@@ -55,7 +70,7 @@ impl Deal {
     }
 
     /// Coordinate number `c` of a key.
-    pub(crate) fn coordinate(&self, key: u64, c: usize) -> u64 {
+    pub fn coordinate(&self, key: u64, c: usize) -> u64 {
         let bits = self.bits.iter().enumerate();
         let own = bits.filter(|(_, (of, _))| *of == c);
         own.fold(0, |coordinate, (at, (_, bit))| {
@@ -64,12 +79,28 @@ impl Deal {
     }
 
     /// The greatest key; `None` where it has more than 63 bits.
-    pub(crate) fn greatest(&self) -> Option<i64> {
-        // Bits above all those of the coordinates are zero in every key.
-        let is_used = |&(c, bit): &(usize, u32)| bit < n_bits(self.greatest[c]);
-        let n = self.bits.iter().rposition(is_used).map_or(0, |at| at + 1);
+    pub fn greatest(&self) -> Option<i64> {
         // A key has the greatest coordinates only where it is greatest.
-        (n <= 63).then(|| self.key(|c| self.greatest[c]) as i64)
+        (self.bits.len() <= 63).then(|| self.key(|c| self.greatest[c]) as i64)
+    }
+
+    /// How many bits a key has.
+    pub fn n_bits(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// Where in a key the bits of coordinate number `c` are, and which of its bits
+    /// these are, lowest first.
+    pub fn bits_of(&self, c: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let bits = self.bits.iter().enumerate();
+        bits.filter_map(move |(at, &(of, bit))| (of == c).then_some((at as u32, bit)))
+    }
+
+    /// Whether every coordinate of a key is at most the greatest.
+    pub fn holds(&self, key: u64) -> bool {
+        let mut coordinates = self.greatest.iter().enumerate();
+        (self.bits.len() >= 64 || key >> self.bits.len() == 0)
+            && coordinates.all(|(c, &greatest)| self.coordinate(key, c) <= greatest)
     }
 }
 

@@ -446,6 +446,11 @@ impl Level {
         self.ordered && self.kind.capabilities().ordered
     }
 
+    /// Whether the level holds places where nobody put an entry.
+    pub fn may_pad(&self) -> bool {
+        self.is_full() || matches!(self.kind, LevelKind::Range | LevelKind::Structured { .. })
+    }
+
     /// Whether the position of every coordinate is computed.
     pub fn is_computed(&self) -> bool {
         self.kind.is_computed()

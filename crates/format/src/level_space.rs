@@ -14,8 +14,8 @@
 //! levels of `A'` as they walk those of any tensor. What stores several entries
 //! for one place of `A'`, or a part of the entries that stands for others, has
 //! no such tensor: unions of parts, regions, and ranks of entries. Nor does what
-//! is sorted along a curve or stores places on one, or a plain format, whose levels
-//! store modes already.
+//! is sorted along a curve of which it does not list the places, or a plain format,
+//! whose levels store modes already.
 
 use crate::coordinate::Coordinate;
 use crate::format::{Format, Level};
@@ -88,8 +88,8 @@ impl Format {
 
     /// The plain format of the same levels over their own coordinates, which
     /// stores the same arrays; `None` where there is none, or only the format itself:
-    /// for unions of parts, regions, levels of ranks or of places on curves, orders
-    /// along a curve, and plain formats.
+    /// for unions of parts, regions, levels of ranks, orders along a curve, curves whose
+    /// places are not listed, and plain formats.
     ///
     /// ```
     /// use sparsec_format::{Format, FormatSpec};
@@ -102,9 +102,13 @@ impl Format {
     /// ```
     pub fn level_space(&self) -> Option<Self> {
         let is_whole = self.rest.is_empty() && self.region.is_none() && self.mirror.is_none();
-        let is_index = |level: &Level| level.coordinate.is_index();
-        let are_indices = self.levels.iter().all(is_index);
-        if !is_whole || !are_indices || self.order.is_some() || self.is_plain() {
+        let is_apart = |level: &Level| match level.coordinate {
+            Coordinate::Rank { .. } => true,
+            Coordinate::Morton(_) | Coordinate::Alto(_) => level.may_pad(),
+            _ => false,
+        };
+        if !is_whole || self.levels.iter().any(is_apart) || self.order.is_some() || self.is_plain()
+        {
             return None;
         }
         let levels = self.levels.iter().enumerate();

@@ -57,6 +57,7 @@ mod spec;
 pub use arrays::{ArraySpec, Holds, Role};
 pub use choice::{Candidate, Choice};
 pub use coordinate::Coordinate;
+pub use deal::Deal;
 pub use format::{Fill, Format, Level, Widths};
 pub use level::{Capabilities, LevelKind};
 pub use level_space::Way;

@@ -266,6 +266,15 @@ impl LevelMap {
         }
     }
 
+    /// Whether a level, if it stores places on a curve, has this one: those between
+    /// the first and the last that have coordinates beyond an extent are none.
+    pub fn has_place(&self, level: usize, coordinate: u64) -> bool {
+        match &self.computed[level] {
+            Computed::Curve(deal, _) => deal.holds(coordinate),
+            _ => true,
+        }
+    }
+
     /// Writes the coordinate of each mode; `false` where a mode does not have
     /// it, so that the levels' coordinates are padding.
     pub fn modes_of(&self, levels: &[u64], to: &mut [u64]) -> bool {

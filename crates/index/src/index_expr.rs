@@ -7,6 +7,7 @@
 //! A(i(2:9:3))        a window, i from 0            3*i + 2
 //! A(i({4,1,7}))      an index set, i from 0        {4,1,7}[i]
 //! A(i // 4, i % 4)   blocks                        i // 4, i % 4
+//! A(morton(i, j))    a place on a curve            morton(i, j)
 //! ```
 //!
 //! An expression is a sum `Σ factor * term + constant`. Terms are sorted, each
@@ -27,6 +28,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::curve::Curve;
 use crate::program::IndexVar;
 
 /// `Σ factor * term + constant`, the coordinate along one mode of an access.
@@ -47,6 +49,8 @@ pub enum Term {
     Mod(Box<IndexExpr>, i64),
     /// The element of a list at a place counted from 0: an index set.
     Element(Vec<u64>, Box<IndexExpr>),
+    /// The place of coordinates on a curve.
+    Place(Curve, Vec<IndexExpr>),
 }
 
 /// The extent of each index variable, where it is known.
@@ -219,11 +223,28 @@ impl IndexExpr {
         }
     }
 
+    /// The place of coordinates on a curve.
+    #[must_use]
+    pub fn place(curve: Curve, coordinates: Vec<Self>) -> Self {
+        Self::of_term(Term::Place(curve, coordinates))
+    }
+
+    /// The curve and the coordinates, if the expression is a place and nothing else.
+    pub fn as_place(&self) -> Option<(&Curve, &[Self])> {
+        match (&self.terms[..], self.constant) {
+            ([(Term::Place(curve, coordinates), 1)], 0) => Some((curve, coordinates)),
+            _ => None,
+        }
+    }
+
     /// Calls `visit` on every variable, once for each time it stands there.
     pub fn for_each_var(&self, visit: &mut dyn FnMut(IndexVar)) {
         for (term, _) in &self.terms {
             match term {
                 Term::Var(var) => visit(*var),
+                Term::Place(_, coordinates) => {
+                    coordinates.iter().for_each(|it| it.for_each_var(visit));
+                }
                 Term::FloorDiv(inner, _) | Term::Mod(inner, _) | Term::Element(_, inner) => {
                     inner.for_each_var(visit);
                 }
@@ -269,6 +290,12 @@ impl IndexExpr {
                     let place = usize::try_from(inner.evaluate(at)?).ok()?;
                     i64::try_from(*list.get(place)?).ok()?
                 }
+                Term::Place(curve, coordinates) => {
+                    let values = coordinates.iter();
+                    let values = values.map(|it| u64::try_from(it.evaluate(at)?).ok());
+                    let place = curve.place(&values.collect::<Option<Vec<u64>>>()?);
+                    i64::try_from(place?).ok()?
+                }
             };
             sum += i128::from(value) * i128::from(*factor);
         }
@@ -291,6 +318,16 @@ impl IndexExpr {
                     i128::from(*list.iter().min()?),
                     i128::from(*list.iter().max()?),
                 ),
+                Term::Place(curve, coordinates) => {
+                    // Places ascend with each coordinate.
+                    let ranges = coordinates.iter().map(|it| {
+                        let (low, high) = it.range(extent)?;
+                        Some((u64::try_from(low).ok()?, u64::try_from(high).ok()?))
+                    });
+                    let (low, high): (Vec<u64>, Vec<u64>) =
+                        ranges.collect::<Option<Vec<_>>>()?.into_iter().unzip();
+                    (curve.place(&low)?.into(), curve.place(&high)?.into())
+                }
             };
             let ends = (low * i128::from(*factor), high * i128::from(*factor));
             least += ends.0.min(ends.1);
@@ -342,8 +379,22 @@ impl IndexExpr {
                     visit(list, at);
                     at.for_each_set(visit);
                 }
+                Term::Place(_, coordinates) => {
+                    coordinates.iter().for_each(|it| it.for_each_set(visit));
+                }
             }
         }
+    }
+
+    /// Whether a place on a curve stands in it.
+    pub fn has_places(&self) -> bool {
+        self.terms.iter().any(|(term, _)| match term {
+            Term::Var(_) => false,
+            Term::FloorDiv(inner, _) | Term::Mod(inner, _) | Term::Element(_, inner) => {
+                inner.has_places()
+            }
+            Term::Place(..) => true,
+        })
     }
 
     /// The expression with variables replaced; those without a replacement
@@ -363,6 +414,10 @@ impl IndexExpr {
                 Term::FloorDiv(body, by) => inner(body)?.floor_div(*by, extent),
                 Term::Mod(body, by) => inner(body)?.modulo(*by, extent),
                 Term::Element(list, body) => inner(body)?.element_of(list.clone()),
+                Term::Place(curve, coordinates) => {
+                    let coordinates = coordinates.iter().map(inner);
+                    Self::place(curve.clone(), coordinates.collect::<Option<_>>()?)
+                }
             };
             sum = sum.plus(&term.times(*factor)?)?;
         }
@@ -379,83 +434,4 @@ impl IndexExpr {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use sparsec_base::arena::Id;
-
-    fn var(n: usize) -> IndexExpr {
-        IndexExpr::from(IndexVar::from_index(n))
-    }
-
-    /// Extents 3, 4, 5, … of the variables 0, 1, 2, …
-    fn extent(var: IndexVar) -> Option<u64> {
-        Some(var.index() as u64 + 3)
-    }
-
-    #[test]
-    fn sums_have_one_form() {
-        let one = IndexExpr::constant(1);
-        assert_eq!(var(0).plus(&one), one.plus(&var(0)));
-        let none = var(0).minus(&var(0)).expect("small numbers");
-        assert_eq!(none.as_constant(), Some(0));
-        let back = var(0).plus(&one).and_then(|sum| sum.minus(&one));
-        assert_eq!(back.and_then(|sum| sum.as_var()), var(0).as_var());
-        assert_eq!(IndexExpr::constant(i64::MAX).plus(&one), None);
-    }
-
-    #[test]
-    fn blocks_come_apart() {
-        // x1 runs from 0 to 3.
-        let whole = var(0).times(4).and_then(|sum| sum.plus(&var(1)));
-        let whole = whole.expect("small numbers");
-        assert_eq!(whole.floor_div(4, &extent), var(0));
-        assert_eq!(whole.modulo(4, &extent), var(1));
-        // x2 runs from 0 to 4, so the quotient may be one more.
-        let whole = var(0).times(4).and_then(|sum| sum.plus(&var(2)));
-        let whole = whole.expect("small numbers");
-        let quotient = var(0).plus(&var(2).floor_div(4, &extent));
-        assert_eq!(Some(whole.floor_div(4, &extent)), quotient);
-    }
-
-    #[test]
-    fn values_lie_in_the_range() {
-        let set = var(0).element_of(vec![4, 1, 7]);
-        let negative = var(1).times(-2).expect("small numbers");
-        let sums = [
-            set.plus(&negative),
-            negative.plus(&var(2).modulo(3, &extent)),
-            negative.floor_div(3, &extent).plus(&set),
-        ];
-        for sum in sums.map(|sum| sum.expect("small numbers")) {
-            let (least, most) = sum.range(&extent).expect("extents are known");
-            let mut met = BTreeSet::new();
-            for point in 0..3 * 4 * 5 {
-                let at = |var: IndexVar| [point % 3, point / 3 % 4, point / 12][var.index()];
-                met.insert(i128::from(sum.evaluate(&at).expect("small numbers")));
-            }
-            assert!(met.first() >= Some(&least) && met.last() <= Some(&most));
-        }
-    }
-
-    #[test]
-    fn substitution_simplifies() {
-        // i = 4*x0 + x1 in i // 4 and {5,6,7}[i % 4].
-        let i = var(9);
-        let split = var(0).times(4).and_then(|sum| sum.plus(&var(1)));
-        let replace = |var: IndexVar| (var.index() == 9).then(|| split.clone()).flatten();
-        let put = |expr: IndexExpr| expr.substitute(&replace, &extent);
-        assert_eq!(put(i.floor_div(4, &|_| None)), Some(var(0)));
-        let list = vec![5, 6, 7];
-        let element = i.modulo(4, &|_| None).element_of(list.clone());
-        assert_eq!(put(element), Some(var(1).element_of(list)));
-    }
-
-    #[test]
-    fn linear_forms_are_taken_apart() {
-        let x0 = IndexVar::from_index(0);
-        let sum = var(0).times(2).and_then(|sum| sum.plus(&var(1)));
-        assert_eq!(sum.expect("small").linear_in(x0), Some((2, var(1))));
-        assert_eq!(var(1).linear_in(x0), Some((0, var(1))));
-        assert_eq!(var(0).modulo(2, &|_| None).linear_in(x0), None);
-    }
-}
+mod tests;

@@ -13,6 +13,7 @@
 //! | [`expr`]      | typed expressions                                              |
 //! | [`function`]  | functions of the user with declared properties                 |
 //! | [`index_expr`] | what stands at a mode of an access                            |
+//! | [`curve`]     | places on curves: the bits of several coordinates in one number |
 //! | [`operator`]  | every operator with its declared properties                    |
 //! | [`gather`](mod@gather) | statements that assign a part to ones that assign all |
 //! | [`resolve`]   | notation to program: names, extents, types, implied sums       |
@@ -32,6 +33,7 @@
 
 pub mod concrete;
 pub mod concretize;
+pub mod curve;
 pub mod einsum;
 pub mod expr;
 pub mod function;
@@ -49,6 +51,7 @@ mod text;
 
 pub use concrete::{Concrete, Stmt};
 pub use concretize::concretize;
+pub use curve::Curve;
 pub use einsum::Einsum;
 pub use expr::{Access, Expr};
 pub use function::UserFunction;

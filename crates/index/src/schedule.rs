@@ -7,6 +7,7 @@
 //! | `divide(i, i0, i1, 4)`           | loops over 4 blocks of equal size and within each        |
 //! | `fuse(i, j, f)`                  | makes one loop of two that are directly inside one another |
 //! | `skew(j, d, j - i + 2)`          | loops over the values of a sum in place of one of its variables |
+//! | `deal(m, morton(i, j))`          | loops over places on a curve in place of coordinates     |
 //! | `pos(j, p, A(i,j))`              | loops over the positions of `A(i,:)` instead of coordinates |
 //! | `bound(i, ib, 64, MaxExact)`     | says, and checks, how far a loop runs                    |
 //! | `unroll(i, 4)`                   | writes the body of a loop four times for each turn       |
@@ -56,6 +57,7 @@ mod additive;
 mod apply;
 mod bound;
 mod convert;
+mod deal;
 mod expression;
 mod fission;
 mod fuse;

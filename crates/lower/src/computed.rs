@@ -21,6 +21,7 @@ use sparsec_index::IndexVar;
 use sparsec_index::concrete::{Clause, Skew, Stmt};
 use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop};
 
+use crate::bits;
 use crate::cursor::{Bindings, Range};
 use crate::statement::Lowerer;
 
@@ -56,7 +57,13 @@ impl Lowerer<'_> {
     ) {
         let mut within: Option<Expr> = None;
         for var in vars {
-            let (value, is_bounded) = self.computed(*var, &bindings);
+            let (value, is_bounded) = match self.concrete.derived_by(*var) {
+                Some(Clause::Deal { made, .. }) => {
+                    let place = bindings.coordinates[made].clone();
+                    (self.dealt(*var, &place), false)
+                }
+                _ => self.computed(*var, &bindings),
+            };
             let i = self.coordinate(*var);
             self.builder.declare(i, value);
             bindings.coordinates.insert(*var, Expr::Var(i));
@@ -81,6 +88,48 @@ impl Lowerer<'_> {
         let then = self.block(write);
         self.builder.push(Loop::If {
             condition,
+            then,
+            otherwise: Block::new(),
+        });
+    }
+
+    /// A coordinate out of the bits of a place on a curve.
+    fn dealt(&mut self, var: IndexVar, place: &Expr) -> Expr {
+        let Some(Clause::Deal { vars, curve, .. }) = self.concrete.derived_by(var) else {
+            unreachable!("the variable is dealt from a place");
+        };
+        let extent = |var: &IndexVar| self.concrete.extent(*var).map(|it| it.saturating_sub(1));
+        let last: Option<Vec<u64>> = vars.iter().map(extent).collect();
+        let deal = last.and_then(|last| curve.deal(&last));
+        let deal = deal.expect("places that a clause makes have at most 63 bits");
+        let number = vars.iter().position(|it| *it == var).expect("one of them");
+        let name = self.concrete.vars[var].name.clone();
+        bits::coordinate(&mut self.builder, &name, place, &deal, number)
+    }
+
+    /// What runs at the place `i` of a loop over all places on a curve: nothing where
+    /// that is the place of coordinates beyond the extents.
+    pub(crate) fn on_curve(
+        &mut self,
+        var: IndexVar,
+        bindings: &Bindings,
+        write: impl FnOnce(&mut Self, &Bindings),
+    ) {
+        let Some(Clause::Deal { vars, .. }) = self.concrete.made_by(var) else {
+            return write(self, bindings);
+        };
+        let place = bindings.coordinates[&var].clone();
+        let mut within: Option<Expr> = None;
+        for var in vars {
+            let fits = self.dealt(*var, &place).less(self.extent(*var));
+            within = Some(match within {
+                None => fits,
+                Some(within) => within.and(fits),
+            });
+        }
+        let then = self.block(|it| write(it, bindings));
+        self.builder.push(Loop::If {
+            condition: within.expect("a curve goes through coordinates"),
             then,
             otherwise: Block::new(),
         });

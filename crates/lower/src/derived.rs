@@ -241,6 +241,7 @@ impl Lowerer<'_> {
                     false => last(*var).add(most),
                 }
             }),
+            Clause::Deal { .. } => known.expect("the extents of what is dealt are known"),
             Clause::Pos { pos, .. } => {
                 let span = &self.positions[pos];
                 span.n_positions()

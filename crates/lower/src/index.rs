@@ -15,6 +15,7 @@ use sparsec_index::index_expr::Term;
 use sparsec_index::{IndexExpr, IndexVar};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Expr, Stmt as Loop};
 
+use crate::bits;
 use crate::cursor::Bindings;
 use crate::statement::Lowerer;
 
@@ -38,6 +39,15 @@ impl Lowerer<'_> {
                     .binary(BinaryOp::Mod, *by),
                 Term::Element(list, at) => {
                     Expr::load(self.lists[list], self.coordinate_of(at, coordinates)?)
+                }
+                Term::Place(curve, of) => {
+                    let extent = |var: IndexVar| self.concrete.extent(var);
+                    let most = of
+                        .iter()
+                        .map(|it| it.range(&extent).map(|(_, most)| most as u64));
+                    let deal = curve.deal(&most.collect::<Option<Vec<u64>>>()?)?;
+                    let of = of.iter().map(|it| self.coordinate_of(it, coordinates));
+                    bits::place(&of.collect::<Option<Vec<Expr>>>()?, &deal)
                 }
             };
             let value = match factor {

@@ -33,6 +33,7 @@ mod absent;
 mod affine;
 mod assemble;
 mod bisect;
+mod bits;
 mod computed;
 mod cursor;
 mod derived;

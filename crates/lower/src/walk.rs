@@ -18,7 +18,7 @@
 use sparsec_base::ElementType;
 use sparsec_format::LevelKind;
 use sparsec_graph::{Lattice, Lead, Operand, Point, space};
-use sparsec_index::concrete::{MergeStrategy, Stmt};
+use sparsec_index::concrete::{Clause, MergeStrategy, Stmt};
 use sparsec_index::{Access, IndexVar};
 use sparsec_loop::{BinaryOp, Block, Expr, Mark, Stmt as Loop, Var};
 
@@ -121,9 +121,11 @@ impl Lowerer<'_> {
                 walker.hit = Some(Expr::Var(it.builder.let_(&name, hit)));
                 it.take_run(walker, i);
             }
-            it.with_result(var, body, &inner, |it, inner| {
-                let top = &lattice.points[0];
-                it.cases(var, body, inner, lattice, top, &walkers);
+            it.on_curve(var, &inner, |it, inner| {
+                it.with_result(var, body, inner, |it, inner| {
+                    let top = &lattice.points[0];
+                    it.cases(var, body, inner, lattice, top, &walkers);
+                });
             });
             it.step(&walkers);
         });
@@ -198,6 +200,10 @@ impl Lowerer<'_> {
     pub(crate) fn inside_loop(&mut self, var: IndexVar, i: Var, bindings: &Bindings) -> Bindings {
         let mut inner = bindings.clone();
         inner.bind(var, Expr::Var(i));
+        // Places that are listed are those of coordinates within the extents.
+        if let Some(Clause::Deal { vars, .. }) = self.concrete.made_by(var) {
+            inner.inside.extend(vars);
+        }
         self.follow_runs(i, &mut inner);
         self.advance(&mut inner);
         inner

@@ -313,6 +313,15 @@ impl<'a> Draft<'a> {
         let Some(first) = loops.iter().position(is_reduced) else {
             return Ok(());
         };
+        // A loop that what is reduced is computed from, beside what is not, comes back
+        // to entries of the result wherever it stands.
+        let is_mixed = |var: &IndexVar| {
+            let mut originals = self.concrete.originals(*var).into_iter();
+            !is_reduced(var) && originals.any(|original| !lhs.uses(original))
+        };
+        if loops[..first].iter().any(is_mixed) {
+            return Ok(());
+        }
         let inside: Vec<IndexVar> = loops[first..]
             .iter()
             .copied()

@@ -6,6 +6,9 @@
 //! levels(A, bsr(4, 4))             A(i,j) is A_levels(i // 4, j // 4, i % 4, j % 4)
 //! split(i, i0, i1, 4)
 //! split(j, j0, j1, 4)              … is A_levels(i0, j0, i1, j1)
+//!
+//! levels(A, alto)                  A(i,j) is A_levels(alto(i, 9, j, 5))
+//! deal(m, alto(i, 9, j, 5))        … is A_levels(m)
 //! ```
 //!
 //! A tensor is seen by its levels where loops then walk or locate all of them,
@@ -17,7 +20,7 @@ use std::collections::BTreeMap;
 use sparsec_format::{Format, Way, Widths};
 use sparsec_graph::Formats;
 use sparsec_index::index_expr::Term;
-use sparsec_index::{Access, Concrete, IndexExpr, IndexVar, Schedule, TensorVar};
+use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, Schedule, TensorVar};
 
 use sparsec_base::Source;
 
@@ -88,6 +91,11 @@ fn commands(concrete: &Concrete, formats: &Formats, tensors: &[TensorVar]) -> Op
             &mut commands,
         )?;
     }
+    while let Some(curve) = next_place(&seen, &views) {
+        let made = seen.fresh_name("m");
+        let text = format!("deal({made}, {curve})");
+        apply(text, &mut seen, &mut commands)?;
+    }
     let mut fits = true;
     for_each_access(&seen, &mut |access| {
         fits &= match formats.get(access.tensor) {
@@ -126,12 +134,33 @@ fn next_split(concrete: &Concrete, views: &[TensorVar]) -> Option<Option<(IndexV
             .iter()
             .filter(|_| views.contains(&access.tensor))
         {
-            if let Some((var, size)) = block_of(index) {
+            let parts = index
+                .as_place()
+                .map_or(std::slice::from_ref(index), |(_, of)| of);
+            for (var, size) in parts.iter().filter_map(block_of) {
                 agree &= *sizes.entry(var).or_insert(size) == size;
             }
         }
     });
     agree.then(|| sizes.into_iter().next())
+}
+
+/// A place on a curve through variables, to loop over in place of these.
+fn next_place(concrete: &Concrete, views: &[TensorVar]) -> Option<String> {
+    let mut found = None;
+    for_each_access(concrete, &mut |access| {
+        let mut indices = access
+            .indices
+            .iter()
+            .filter(|_| views.contains(&access.tensor));
+        let place = indices.find(|index| {
+            let of = index.as_place().map(|(_, of)| of);
+            of.is_some_and(|of| of.iter().all(|it| it.as_var().is_some()))
+        });
+        let text = place.map(|index| concrete.expr_text(&Expr::Index(index.clone())));
+        found = found.take().or(text);
+    });
+    found
 }
 
 /// A variable to loop over the values of a sum in place of, and the sum: one

@@ -216,6 +216,8 @@ fn solve(index: &IndexExpr, within: (i128, i128), extent: u64) -> Option<Vec<(u6
                 found.extend(solve(inner, (at as i128, at as i128), extent)?);
             }
         }
+        // Statements of a program index by coordinates.
+        Term::Place(..) => return None,
         Term::Mod(inner, by) => {
             let by = i128::from(*by);
             let (least, most) = (least.max(0), most.min(by - 1));

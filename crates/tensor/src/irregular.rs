@@ -20,7 +20,7 @@
 use std::borrow::Cow;
 
 use sparsec_base::{Result, Scalar};
-use sparsec_format::{Format, Level, LevelKind, LevelMap, Mirrored};
+use sparsec_format::{Format, LevelMap, Mirrored};
 
 use crate::alloc::with_room;
 use crate::array::{Array, Element};
@@ -241,9 +241,4 @@ fn negated<T: Element>(value: T) -> T {
         Scalar::C128(it) => Scalar::C128(-it),
     };
     T::from_scalar(negative).unwrap_or(value)
-}
-
-/// Whether a level holds places where nobody put an entry.
-pub(crate) fn pads(level: &Level) -> bool {
-    level.is_full() || matches!(level.kind, LevelKind::Range | LevelKind::Structured { .. })
 }

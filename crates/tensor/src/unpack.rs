@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use sparsec_base::{Result, Scalar};
-use sparsec_format::{Format, LevelKind};
+use sparsec_format::{Format, Level, LevelKind};
 use sparsec_parallel::{map, ranges, split_mut};
 
 use crate::alloc::{filled, with_room};
@@ -15,7 +15,6 @@ use crate::array::{Array, Element};
 use crate::coords::Tuple;
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
-use crate::irregular;
 use crate::pack::PackOptions;
 use crate::sort::sort;
 use crate::tensor::Tensor;
@@ -229,7 +228,7 @@ impl Tensor {
     pub fn has_padding(&self) -> bool {
         let parts = self.format().parts();
         let mut last = parts.iter().map(|part| part.levels().last());
-        last.any(|last| last.is_none_or(irregular::pads))
+        last.any(|last| last.is_none_or(Level::may_pad))
     }
 
     /// The same tensor in another format of its order. Padding is left behind;

@@ -101,6 +101,14 @@ uses `j`.
     skew(j, d, j - i)            is negative below the diagonal
 
 Add what makes it positive: `skew(j, d, j - i + 9)` for 10 rows.";
+    SCHEDULE_DEAL = "E0355", "places on a curve that cannot stand for loops",
+    "`deal(m, morton(i, j))` loops over the places of a curve, and takes `i` and `j` out of their bits.
+The extents of all coordinates have to be known, their bits have to fit in 63, and their loops must be
+in one nest everywhere.
+
+    deal(m, alto(i, 1000, j, 50))       where `j` has extent 60
+
+Say the extents as they are, or loop over the coordinates themselves.";
     SCHEDULE_NAME = "E0336", "a name that a schedule cannot give",
     "A command makes a loop or a workspace under a name that a tensor or a loop has already.
 

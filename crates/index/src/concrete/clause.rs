@@ -8,13 +8,14 @@
 //! divide(i, i0, i1, 4)      i = n * i0 + i1, 0 <= i0 < 4, n the least that covers i
 //! fuse(i, j, f)             i = f // extent of j, j = f % extent of j
 //! skew(j, d, j - i + 2)     j = i + d - 2
+//! deal(m, morton(i, j))     i and j are the even and the odd bits of m
 //! pos(j, p, A(i,j))         j = the coordinate at position p of A(i,:)
 //! bound(i, ib, 64, MaxExact)  i = ib, and the extent of i is 64
 //! unroll(i, 4)  parallelize(i, CPUThread, NoRaces)  mergeby(i, gallop)
 //! assemble(A, Insert)       how the result is put together
 //! ```
 //!
-//! The first six **derive**: accesses keep naming `i`, loops go over `i0` and
+//! The first seven **derive**: accesses keep naming `i`, loops go over `i0` and
 //! `i1`, and `i` is bound where both are. A variable is derived from by one
 //! clause at most, and later clauses derive from variables that earlier ones
 //! made. The words are those of schedules, so a clause reads as the command
@@ -29,6 +30,7 @@ use std::fmt;
 use sparsec_base::mark::{Races, Unit};
 use sparsec_base::{Code, Diagnostic, Source, Span};
 
+use crate::curve::Curve;
 use crate::program::{IndexVar, TensorVar};
 
 /// One clause; `V` and `T` are how variables and tensors are named.
@@ -97,6 +99,15 @@ pub enum Clause<V = IndexVar, T = TensorVar> {
         along: V,
         /// The numbers of the sum.
         by: Skew,
+    },
+    /// `deal(made, curve(vars))`: places on a curve.
+    Deal {
+        /// The variables derived from, as the curve has them.
+        vars: Vec<V>,
+        /// The place.
+        made: V,
+        /// In which order it has their bits.
+        curve: Curve,
     },
     /// `unroll(var, factor)`
     Unroll {
@@ -218,6 +229,7 @@ impl<V, T> Clause<V, T> {
             Self::Pos { var, pos, .. } => Some((vec![var], vec![pos])),
             Self::Bound { var, bound, .. } => Some((vec![var], vec![bound])),
             Self::Skew { var, made, .. } => Some((vec![var], vec![made])),
+            Self::Deal { vars, made, .. } => Some((vars.iter().collect(), vec![made])),
             Self::Unroll { .. }
             | Self::Parallelize { .. }
             | Self::MergeBy { .. }
@@ -325,6 +337,11 @@ impl<V, T> Clause<V, T> {
                 along: v(along)?,
                 by: *by,
             },
+            Self::Deal { vars, made, curve } => Clause::Deal {
+                vars: vars.iter().map(&mut *v).collect::<Result<_, E>>()?,
+                made: v(made)?,
+                curve: curve.clone(),
+            },
             Self::Unroll { var, factor } => Clause::Unroll {
                 var: v(var)?,
                 factor: *factor,
@@ -403,6 +420,13 @@ impl<V: fmt::Display, T: fmt::Display> fmt::Display for Clause<V, T> {
                 if by.offset != 0 {
                     write!(f, " {} {}", and(by.offset), by.offset.unsigned_abs())?;
                 }
+                f.write_str(")")
+            }
+            Self::Deal { vars, made, curve } => {
+                write!(f, "deal({made}, ")?;
+                curve.write(f, vars.len(), &mut |f, number| {
+                    write!(f, "{}", vars[number])
+                })?;
                 f.write_str(")")
             }
             Self::Unroll { var, factor } => write!(f, "unroll({var}, {factor})"),

@@ -124,6 +124,11 @@ impl Concrete {
                 let other = i128::from(by.factor.max(0)) * last(*along)?;
                 u64::try_from(own + other + i128::from(by.offset) + 1).ok()
             }
+            Some(Clause::Deal { vars, curve, .. }) => {
+                let last = |var: &IndexVar| Some(self.extent(*var)?.checked_sub(1));
+                let last: Option<Vec<u64>> = vars.iter().map(last).collect::<Option<_>>()?;
+                last.map_or(Some(0), |last| Some(curve.place(&last)? + 1))
+            }
             Some(_) => None,
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! i      2*i + r - 1      i // 4      i % 4      i(2:9)   i(2:9:3)   i({4,1,7})
+//! morton(i, j)            alto(i, 8, j, 2)
 //! ```
 
 use std::fmt;
@@ -9,6 +10,7 @@ use std::fmt;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use super::Word;
+use crate::curve::Curve;
 use crate::index_expr::{IndexExpr, Term};
 use crate::operator::{Operator, Style};
 use crate::program::IndexVar;
@@ -55,6 +57,13 @@ pub enum IndexKind {
         /// The coordinates.
         list: Vec<u64>,
     },
+    /// `morton(i, j)`: the place of coordinates on a curve.
+    Place {
+        /// The curve.
+        curve: Curve,
+        /// The coordinates.
+        of: Vec<Index>,
+    },
 }
 
 impl PartialEq for Index {
@@ -86,7 +95,9 @@ impl Index {
         match &self.kind {
             IndexKind::Var(word) | IndexKind::Window { var: word, .. } => visit(word),
             IndexKind::Number(_) => {}
-            IndexKind::Apply { args, .. } => args.iter().for_each(|arg| arg.for_each_var(visit)),
+            IndexKind::Apply { args, .. } | IndexKind::Place { of: args, .. } => {
+                args.iter().for_each(|arg| arg.for_each_var(visit));
+            }
             IndexKind::Set { at, .. } => at.for_each_var(visit),
         }
     }
@@ -139,6 +150,10 @@ impl Index {
                 at: Box::new(Self::of(at, name)),
                 list: list.clone(),
             }),
+            Term::Place(curve, coordinates) => unplaced(IndexKind::Place {
+                curve: curve.clone(),
+                of: coordinates.iter().map(|it| Self::of(it, name)).collect(),
+            }),
         }
     }
 
@@ -181,6 +196,13 @@ impl Index {
                     .ok_or_else(too_large)
             }
             IndexKind::Set { at, list } => Ok(at.expr(source, var)?.element_of(list.clone())),
+            IndexKind::Place { curve, of } => {
+                let coordinates = of.iter().map(|it| it.expr(source, var));
+                Ok(IndexExpr::place(
+                    curve.clone(),
+                    coordinates.collect::<Result<_>>()?,
+                ))
+            }
             IndexKind::Apply { op, args } => {
                 let parts: Result<Vec<IndexExpr>> =
                     args.iter().map(|arg| arg.expr(source, var)).collect();
@@ -273,6 +295,9 @@ impl Index {
                 at.write(f, u8::MAX)?;
                 let list: Vec<String> = list.iter().map(u64::to_string).collect();
                 write!(f, "({{{}}})", list.join(","))
+            }
+            IndexKind::Place { curve, of } => {
+                curve.write(f, of.len(), &mut |f, number| of[number].write(f, 0))
             }
         }
     }

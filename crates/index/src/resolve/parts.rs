@@ -92,6 +92,9 @@ pub(crate) fn check(program: &Program, uses: &Uses) -> Result<()> {
             };
             let name = data.source_name();
             check_sets(program, index, written)?;
+            if index.has_places() {
+                return Err(refused_place(program, written));
+            }
             if let Some((least, most)) = index.range(&extent)
                 && (i64::try_from(least).is_err() || i64::try_from(most).is_err())
             {
@@ -181,6 +184,14 @@ pub(crate) fn close(program: &mut Program) {
             Some(Expr::Access(access))
         });
     }
+}
+
+/// Tensors are not indexed by places on curves: these are what levels store.
+fn refused_place(program: &Program, written: &Index) -> Diagnostic {
+    let error = Diagnostic::new(code::AFFINE_INDEX, format!("`{written}` is no index"));
+    error
+        .at(&program.source, written.span, "what a level may store")
+        .help("index by the coordinates, and store the tensor so: `-f A=alto`")
 }
 
 /// The place in a set has to be one: `(i+j)({4,1,7})` only with `i + j < 3`.

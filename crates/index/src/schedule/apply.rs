@@ -5,7 +5,7 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use super::{
-    Command, Name, bound, convert, fission, fuse, levels, mark, parallelize, pieces, pos,
+    Command, Name, bound, convert, deal, fission, fuse, levels, mark, parallelize, pieces, pos,
     precompute, reorder, skew, split, store,
 };
 use crate::concrete::{Clause, Concrete, Placed, Stmt};
@@ -20,7 +20,7 @@ impl Command {
     /// `E0311` where the loops are not as the command needs them, `E0336` to
     /// `E0346` for what particular commands ask, `E0316` for levels without
     /// coordinates, `E0317` for sums that leave out coordinates, `E0350` and `E0351` for
-    /// what is no sum of pieces, `E0115` for a format of
+    /// what is no sum of pieces, `E0355` for places that are no loop, `E0115` for a format of
     /// another order.
     pub fn apply(&self, concrete: &Concrete) -> Result<Concrete> {
         match self {
@@ -56,6 +56,7 @@ impl Command {
                     Clause::Pos { .. } => pos::apply(concrete, clause),
                     Clause::Bound { .. } => bound::apply(concrete, clause),
                     Clause::Skew { .. } => skew::apply(concrete, clause),
+                    Clause::Deal { .. } => deal::apply(concrete, clause),
                     Clause::Parallelize { .. } => parallelize::apply(concrete, clause),
                     Clause::Unroll { .. } | Clause::MergeBy { .. } | Clause::Assemble { .. } => {
                         mark::apply(concrete, clause)
@@ -82,6 +83,7 @@ impl Clause<Name, Name> {
             | Self::Pos { var, .. }
             | Self::Bound { var, .. }
             | Self::Skew { var, .. }
+            | Self::Deal { made: var, .. }
             | Self::Unroll { var, .. }
             | Self::Parallelize { var, .. }
             | Self::MergeBy { var, .. }

@@ -20,6 +20,7 @@ use sparsec_format::{Coordinate, Format, FormatSpec};
 use super::Name;
 use super::apply::unknown;
 use crate::concrete::{Concrete, Stmt};
+use crate::curve::Curve;
 use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
 use crate::program::{TensorData, TensorRole, TensorVar};
@@ -40,7 +41,7 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
         extents: &data.extents,
     };
     if format.level_space().is_none() {
-        return Err(view.refuse("store parts, triangles, ranks of entries or places on curves"));
+        return Err(view.refuse("store parts, triangles or ranks of entries"));
     }
     let mut seen = concrete.clone();
     let levels = seen.tensors.push(TensorData {
@@ -102,7 +103,12 @@ impl Seen<'_> {
             let Some(least) = least else {
                 return Err(self.refuse("depend on extents that are not known"));
             };
-            let index = index_of(coordinate, &access.indices);
+            if let Coordinate::Alto(modes) = coordinate
+                && modes.iter().any(|mode| self.extents[*mode].is_none())
+            {
+                return Err(self.refuse("depend on extents that are not known"));
+            }
+            let index = index_of(coordinate, &access.indices, self.extents);
             let index = index.and_then(|index| index.minus(&IndexExpr::constant(least)));
             index.ok_or_else(|| self.refuse("store sums of numbers that leave 64 bits"))
         });
@@ -121,23 +127,40 @@ impl Seen<'_> {
     }
 }
 
-/// What a level stores where the modes have these coordinates; `None` for
-/// curves and ranks, and where a number leaves 64 bits.
-fn index_of(coordinate: &Coordinate, modes: &[IndexExpr]) -> Option<IndexExpr> {
+/// What a level stores where the modes have these coordinates, for extents that are
+/// known where it has their bits; `None` for ranks, and where a number leaves 64 bits.
+fn index_of(
+    coordinate: &Coordinate,
+    modes: &[IndexExpr],
+    extents: &[Option<u64>],
+) -> Option<IndexExpr> {
     let unknown = |_| None;
+    let of = |part: &Coordinate| index_of(part, modes, extents);
     match coordinate {
         Coordinate::Mode(mode) => Some(modes[*mode].clone()),
         Coordinate::Integer(n) => Some(IndexExpr::constant(*n)),
-        Coordinate::Sum(a, b) => index_of(a, modes)?.plus(&index_of(b, modes)?),
-        Coordinate::Difference(a, b) => index_of(a, modes)?.minus(&index_of(b, modes)?),
+        Coordinate::Sum(a, b) => of(a)?.plus(&of(b)?),
+        Coordinate::Difference(a, b) => of(a)?.minus(&of(b)?),
         Coordinate::FloorDivide(a, by) => {
             let by = i64::try_from(*by).ok().filter(|by| *by > 0)?;
-            Some(index_of(a, modes)?.floor_div(by, &unknown))
+            Some(of(a)?.floor_div(by, &unknown))
         }
         Coordinate::Modulo(a, by) => {
             let by = i64::try_from(*by).ok().filter(|by| *by > 0)?;
-            Some(index_of(a, modes)?.modulo(by, &unknown))
+            Some(of(a)?.modulo(by, &unknown))
         }
-        Coordinate::Morton(_) | Coordinate::Alto(_) | Coordinate::Rank { .. } => None,
+        Coordinate::Morton(arguments) => {
+            let arguments: Option<Vec<IndexExpr>> = arguments.iter().map(of).collect();
+            Some(IndexExpr::place(Curve::Morton, arguments?))
+        }
+        Coordinate::Alto(named) => {
+            let extents: Option<Vec<u64>> = named.iter().map(|mode| extents[*mode]).collect();
+            let coordinates = named.iter().map(|mode| modes[*mode].clone());
+            Some(IndexExpr::place(
+                Curve::Alto(extents?),
+                coordinates.collect(),
+            ))
+        }
+        Coordinate::Rank { .. } => None,
     }
 }

@@ -9,6 +9,7 @@
 //!           | "fuse" "(" NAME "," NAME "," NAME ")"
 //!           | "pos" "(" NAME "," NAME "," NAME "(" NAME { "," NAME } ")" ")"
 //!           | "skew" "(" NAME "," NAME "," sum ")"
+//!           | "deal" "(" NAME "," curve ")"
 //!           | "bound" "(" NAME "," NAME "," NUMBER "," KIND ")"
 //!           | "unroll" "(" NAME "," NUMBER ")"
 //!           | "parallelize" "(" NAME "," UNIT "," RACES ")"
@@ -22,6 +23,8 @@
 //!           | ( "levels" | "pieces" ) "(" NAME "," format ")"
 //! sum      := [ "-" ] term { ( "+" | "-" ) term }      with two names, that of the loop once
 //! term     := [ NUMBER "*" ] NAME | NUMBER
+//! curve    := "morton" "(" NAME { "," NAME } ")"
+//!           | "alto" "(" NAME "," NUMBER { "," NAME "," NUMBER } ")"
 //! names    := NAME | "{" [ NAME { "," NAME } ] "}"
 //! ```
 
@@ -34,7 +37,7 @@ use sparsec_format::parse_spec;
 use super::{Command, Name, Schedule};
 use crate::concrete::{AssembleStrategy, BoundKind, Clause, MergeStrategy, Skew};
 use crate::function::UserFunction;
-use crate::notation::Parser;
+use crate::notation::{Index, IndexKind, Parser};
 use crate::workspace::{kind_word, parse_kind};
 
 const COMMANDS: [&str; 18] = [
@@ -43,6 +46,7 @@ const COMMANDS: [&str; 18] = [
     "divide",
     "fuse",
     "skew",
+    "deal",
     "pos",
     "bound",
     "unroll",
@@ -199,6 +203,7 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
             }
         }
         "skew" => skew(parser)?,
+        "deal" => deal(parser)?,
         "pos" => {
             let var = next_name(parser, loop_name)?;
             let pos = next_name(parser, "a name for the positions")?;
@@ -344,6 +349,32 @@ fn skew(parser: &mut Parser) -> Result<Clause<Name, Name>> {
                 .help(format!("write one such as `{var} - i + 2`")))
         }
     }
+}
+
+/// `NAME "," curve`
+fn deal(parser: &mut Parser) -> Result<Clause<Name, Name>> {
+    let made = next_name(parser, "a name for the loop over places")?;
+    let index = parser.curve(&made.word)?;
+    let source = parser.tokens.source().clone();
+    let IndexKind::Place { curve, of } = index.kind else {
+        unreachable!("a curve is a place");
+    };
+    let named = |index: Index| match index.kind {
+        IndexKind::Var(word) => Ok(Name {
+            word,
+            source: source.clone(),
+        }),
+        _ => Err(
+            Diagnostic::new(code::SCHEDULE_DEAL, format!("`{index}` is no loop"))
+                .at(&source, index.span, "not a variable")
+                .help("split loops first, so that each coordinate of the place is one"),
+        ),
+    };
+    Ok(Clause::Deal {
+        vars: of.into_iter().map(named).collect::<Result<_>>()?,
+        made,
+        curve,
+    })
 }
 
 /// `NAME "," NAME "," NAME ","`

@@ -50,7 +50,10 @@ pub(super) fn apply(concrete: &Concrete, names: &[Name]) -> Result<Concrete> {
 
 /// The statement with the loops of each nest as `map` wants them, from the
 /// outside in.
-fn map_nests(stmt: &Stmt, map: &mut dyn FnMut(&[IndexVar]) -> Option<Vec<IndexVar>>) -> Stmt {
+pub(super) fn map_nests(
+    stmt: &Stmt,
+    map: &mut dyn FnMut(&[IndexVar]) -> Option<Vec<IndexVar>>,
+) -> Stmt {
     let (vars, inner) = stmt.nest();
     let order = map(&vars).unwrap_or(vars);
     let inner = match inner {

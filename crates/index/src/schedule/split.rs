@@ -105,11 +105,8 @@ pub(super) fn named(
     extent: ExtentOf<'_>,
 ) -> Stmt {
     let named = |access: &Access| {
-        let indices = access.indices.iter().map(|index| {
-            let within = index.substitute(replace, extent);
-            let made = within.filter(|index| index.as_var().is_some());
-            made.unwrap_or_else(|| index.clone())
-        });
+        let indices = access.indices.iter();
+        let indices = indices.map(|index| one_named(index, replace, extent));
         Access {
             indices: indices.collect(),
             ..access.clone()
@@ -123,4 +120,20 @@ pub(super) fn named(
         }),
         _ => None,
     })
+}
+
+/// An index, or each coordinate of a place on a curve, as the variable that it is.
+fn one_named(
+    index: &IndexExpr,
+    replace: &dyn Fn(IndexVar) -> Option<IndexExpr>,
+    extent: ExtentOf<'_>,
+) -> IndexExpr {
+    if let Some((curve, coordinates)) = index.as_place() {
+        let coordinates = coordinates.iter();
+        let coordinates = coordinates.map(|it| one_named(it, replace, extent));
+        return IndexExpr::place(curve.clone(), coordinates.collect());
+    }
+    let within = index.substitute(replace, extent);
+    let made = within.filter(|index| index.as_var().is_some());
+    made.unwrap_or_else(|| index.clone())
 }

@@ -352,9 +352,7 @@ impl Generator<'_> {
             ElementType::Bool => self.pick(&[And, Or, Min, Max]),
             _ if element.is_complex() => self.pick(&[Add, Mul, Sub, Div]),
             _ if element.is_float() => self.pick(&[Add, Mul, Sub, Div, Min, Max, FloorDiv, Mod]),
-            _ => self.pick(&[
-                Add, Mul, Sub, Add, Mul, Sub, Min, Max, FloorDiv, Mod, BitAnd,
-            ]),
+            _ => self.pick(&[Add, Mul, Sub, BitAnd, Min, Max, FloorDiv, Mod]),
         }
     }
 

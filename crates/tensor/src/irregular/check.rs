@@ -9,7 +9,8 @@
 //! | `run_length`       | bounds ascend from 0 to the extent                         |
 //!
 //! Coordinates ascend below each parent where the level is ordered; no entry is
-//! stored twice unless the last level is nonunique; and what belongs to no entry
+//! stored twice unless the last level is nonunique; places on a curve that are
+//! listed are those of coordinates within the extents; and what belongs to no entry
 //! is the fill.
 
 use std::cmp::Ordering;
@@ -351,6 +352,14 @@ fn order(
         let mut tuple = vec![coord];
         for level in &levels[number + 1..=end] {
             level.for_each_child(position, &mut |coord, _| tuple.push(coord));
+        }
+        for (at, &place) in (number..).zip(&tuple) {
+            if !part.format.levels()[at].may_pad() && !part.map.has_place(at, place) {
+                fault.get_or_insert_with(|| {
+                    let message = format!("level {at} has coordinate {place}, which is that of no entry");
+                    bad(message).help("places on a curve are those of coordinates within the extents")
+                });
+            }
         }
         if let Some(before) = &before {
             let kinds = &part.format.levels()[number..=end];

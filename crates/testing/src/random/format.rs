@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::expression::VARS;
 
 /// Formats beside presets and maps of plain levels, with their order.
-pub(crate) const OTHERS: [(usize, &str); 22] = [
+pub(crate) const OTHERS: [(usize, &str); 26] = [
     (1, "(i) -> (i : run_length)"),
     (1, "(i) -> (i : loose_compressed)"),
     (1, "(i) -> (i : range)"),
@@ -49,6 +49,16 @@ pub(crate) const OTHERS: [(usize, &str); 22] = [
         "(i, j, k) -> (k : batch, #(i, k) : dense, i : dense, j : singleton)",
     ),
     (3, "(i, j, k) -> (morton(i, k) : compressed, j : range)"),
+    (
+        1,
+        "(i) -> (morton(i floordiv 2) : compressed, i mod 2 : dense)",
+    ),
+    (2, "(i, j) -> (alto(j, i) : hashed)"),
+    (
+        2,
+        "(i, j) -> (morton(j floordiv 2, i) : compressed, j mod 2 : compressed)",
+    ),
+    (3, "(i, j, k) -> (j : dense, alto(k, i) : compressed)"),
 ];
 
 pub(crate) fn format(order: usize) -> BoxedStrategy<String> {

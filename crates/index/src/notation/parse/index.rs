@@ -6,6 +6,7 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 
 use super::super::{Index, IndexKind, Word};
 use super::Parser;
+use crate::curve::Curve;
 use crate::operator::Operator;
 
 /// How many coordinates a set may list: a kernel has all of them in its text.
@@ -80,6 +81,7 @@ impl Parser {
     fn index_atom(&mut self, tensor: &Word) -> Result<Index> {
         let token = self.tokens.peek();
         let atom = match token.kind {
+            Kind::Name if self.at_curve() => self.curve(tensor)?,
             Kind::Name => Index::from(self.word("an index variable")?),
             Kind::Integer => {
                 let (value, span) = self.number_of_index()?;
@@ -105,6 +107,45 @@ impl Parser {
             true => self.part(tensor, atom),
             false => Ok(atom),
         }
+    }
+
+    /// Whether a curve is next, and no part of a variable of that name.
+    fn at_curve(&self) -> bool {
+        let is_curve = self.tokens.at("morton") || self.tokens.at("alto");
+        let is_part = self.tokens.at_nth(2, "{") || self.tokens.at_nth(3, ":");
+        is_curve && self.tokens.at_nth(1, "(") && !is_part
+    }
+
+    /// `morton(i, j)`, `alto(i, 8, j, 2)`: the place of coordinates on a curve.
+    pub(crate) fn curve(&mut self, tensor: &Word) -> Result<Index> {
+        let (name, start) = self.tokens.name("`morton` or `alto`")?;
+        if name != "morton" && name != "alto" {
+            let error = Diagnostic::new(code::UNEXPECTED_TOKEN, format!("no curve `{name}`"));
+            return Err(error
+                .at(self.tokens.source(), start, "not a curve")
+                .help("these are: `morton`, `alto`"));
+        }
+        self.tokens.expect("(")?;
+        let (mut of, mut extents) = (Vec::new(), Vec::new());
+        loop {
+            of.push(self.index_sum(tensor)?);
+            if name == "alto" {
+                self.tokens.expect(",")?;
+                extents.push(self.number_of_index()?.0);
+            }
+            if !self.tokens.eat(",") {
+                break;
+            }
+        }
+        let end = self.tokens.expect(")")?;
+        let curve = match &name[..] {
+            "morton" => Curve::Morton,
+            _ => Curve::Alto(extents),
+        };
+        Ok(Index {
+            kind: IndexKind::Place { curve, of },
+            span: start.to(end),
+        })
     }
 
     /// What stands in parentheses behind an index: a window or a set.
