@@ -5,7 +5,7 @@
 //! other formats, workspaces) gets its format here.
 
 use sparsec_base::{Diagnostic, Result, Source, code};
-use sparsec_format::{Format, FormatSpec, Level, LevelKind, Way, Widths};
+use sparsec_format::{Format, FormatSpec, Way, Widths};
 use sparsec_graph::lowerable::{collects, is_irregular};
 use sparsec_graph::{Formats, lowerable, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
@@ -471,32 +471,4 @@ fn nests(stmt: &Stmt) -> Vec<Vec<IndexVar>> {
         Stmt::Assign { .. } | Stmt::Forall { .. } => {}
     }
     found
-}
-
-/// The format with its levels in the order of the loops, and its entries in
-/// order and once. Full levels inside others become compressed: there they
-/// would store entries that the operand does not.
-pub(crate) fn reordered(format: &Format, access: &Access, order: &[IndexVar]) -> Result<Format> {
-    let mut modes: Vec<usize> = (0..format.order()).collect();
-    modes.sort_by_key(|mode| order.iter().position(|var| access.var(*mode) == Some(*var)));
-    let n_levels = format.levels().len();
-    let mut is_outermost = true;
-    let mut levels = Vec::new();
-    for (number, (level, mode)) in format.levels().iter().zip(modes).enumerate() {
-        is_outermost &= level.is_full() && number + 1 < n_levels;
-        let kind = match level.kind {
-            kind if kind.is_computed() && is_outermost => kind,
-            // Parents keep their positions, one for each entry.
-            LevelKind::Singleton => LevelKind::Singleton,
-            _ => LevelKind::Compressed,
-        };
-        levels.push(Level {
-            coordinate: mode.into(),
-            kind,
-            ordered: true,
-            widths: Widths::default(),
-            unique: level.unique || number + 1 == n_levels,
-        });
-    }
-    Ok(Format::from_levels(levels)?.with_widths(format.widths()))
 }

@@ -7,14 +7,14 @@
 //! so on.
 
 use sparsec_base::{Result, code};
-use sparsec_format::Format;
+use sparsec_format::{Format, Level, LevelKind, Widths};
 use sparsec_graph::{Formats, path};
 use sparsec_index::{
     Access, Command, Concrete, IndexVar, Program, Schedule, TensorVar, concretize,
 };
 
 use crate::cost::{Cost, cost};
-use crate::draft::{Draft, reordered, walked};
+use crate::draft::{Draft, walked};
 use crate::estimate::Counts;
 use crate::levels;
 use crate::order::orders;
@@ -344,4 +344,32 @@ fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
             })
         })
         .collect()
+}
+
+/// The format with its levels in the order of the loops, and its entries in
+/// order and once. Full levels inside others become compressed: there they
+/// would store entries that the operand does not.
+fn reordered(format: &Format, access: &Access, order: &[IndexVar]) -> Result<Format> {
+    let mut modes: Vec<usize> = (0..format.order()).collect();
+    modes.sort_by_key(|mode| order.iter().position(|var| access.var(*mode) == Some(*var)));
+    let n_levels = format.levels().len();
+    let mut is_outermost = true;
+    let mut levels = Vec::new();
+    for (number, (level, mode)) in format.levels().iter().zip(modes).enumerate() {
+        is_outermost &= level.is_full() && number + 1 < n_levels;
+        let kind = match level.kind {
+            kind if kind.is_computed() && is_outermost => kind,
+            // Parents keep their positions, one for each entry.
+            LevelKind::Singleton => LevelKind::Singleton,
+            _ => LevelKind::Compressed,
+        };
+        levels.push(Level {
+            coordinate: mode.into(),
+            kind,
+            ordered: true,
+            widths: Widths::default(),
+            unique: level.unique || number + 1 == n_levels,
+        });
+    }
+    Ok(Format::from_levels(levels)?.with_widths(format.widths()))
 }

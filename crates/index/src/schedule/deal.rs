@@ -16,11 +16,13 @@ use sparsec_base::{Diagnostic, Result, code};
 
 use super::Name;
 use super::apply::{distinct_vars, loop_to_derive, new_vars};
+use super::parse::next_name;
 use super::reorder::map_nests;
 use crate::concrete::{Clause, Concrete, Stmt};
 use crate::curve::Curve;
 use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
+use crate::notation::{Index, IndexKind, Parser};
 use crate::program::IndexVar;
 
 pub(super) fn apply(
@@ -93,6 +95,32 @@ pub(super) fn apply(
         curve: curve.clone(),
     };
     Ok((one, clause))
+}
+
+/// `NAME "," curve`
+pub(super) fn parse(parser: &mut Parser) -> Result<Clause<Name, Name>> {
+    let made = next_name(parser, "a name for the loop over places")?;
+    let index = parser.curve(&made.word)?;
+    let source = parser.tokens.source().clone();
+    let IndexKind::Place { curve, of } = index.kind else {
+        unreachable!("a curve is a place");
+    };
+    let named = |index: Index| match index.kind {
+        IndexKind::Var(word) => Ok(Name {
+            word,
+            source: source.clone(),
+        }),
+        _ => Err(
+            Diagnostic::new(code::SCHEDULE_DEAL, format!("`{index}` is no loop"))
+                .at(&source, index.span, "not a variable")
+                .help("split loops first, so that each coordinate of the place is one"),
+        ),
+    };
+    Ok(Clause::Deal {
+        vars: of.into_iter().map(named).collect::<Result<_>>()?,
+        made,
+        curve,
+    })
 }
 
 /// The statement with every coordinate that is the place of `vars` named so.

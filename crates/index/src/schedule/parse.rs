@@ -34,13 +34,13 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use sparsec_format::parse_spec;
 
-use super::{Command, Name, Schedule};
+use super::{Command, Name, Schedule, deal};
 use crate::concrete::{AssembleStrategy, BoundKind, Clause, MergeStrategy, Skew};
 use crate::function::UserFunction;
-use crate::notation::{Index, IndexKind, Parser};
+use crate::notation::Parser;
 use crate::workspace::{kind_word, parse_kind};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "reorder",
     "split",
     "divide",
@@ -203,7 +203,7 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
             }
         }
         "skew" => skew(parser)?,
-        "deal" => deal(parser)?,
+        "deal" => deal::parse(parser)?,
         "pos" => {
             let var = next_name(parser, loop_name)?;
             let pos = next_name(parser, "a name for the positions")?;
@@ -351,32 +351,6 @@ fn skew(parser: &mut Parser) -> Result<Clause<Name, Name>> {
     }
 }
 
-/// `NAME "," curve`
-fn deal(parser: &mut Parser) -> Result<Clause<Name, Name>> {
-    let made = next_name(parser, "a name for the loop over places")?;
-    let index = parser.curve(&made.word)?;
-    let source = parser.tokens.source().clone();
-    let IndexKind::Place { curve, of } = index.kind else {
-        unreachable!("a curve is a place");
-    };
-    let named = |index: Index| match index.kind {
-        IndexKind::Var(word) => Ok(Name {
-            word,
-            source: source.clone(),
-        }),
-        _ => Err(
-            Diagnostic::new(code::SCHEDULE_DEAL, format!("`{index}` is no loop"))
-                .at(&source, index.span, "not a variable")
-                .help("split loops first, so that each coordinate of the place is one"),
-        ),
-    };
-    Ok(Clause::Deal {
-        vars: of.into_iter().map(named).collect::<Result<_>>()?,
-        made,
-        curve,
-    })
-}
-
 /// `NAME "," NAME "," NAME ","`
 fn derived(parser: &mut Parser) -> Result<(Name, Name, Name)> {
     let var = next_name(parser, "a loop")?;
@@ -386,7 +360,7 @@ fn derived(parser: &mut Parser) -> Result<(Name, Name, Name)> {
 }
 
 /// `NAME ","`
-fn next_name(parser: &mut Parser, what: &str) -> Result<Name> {
+pub(super) fn next_name(parser: &mut Parser, what: &str) -> Result<Name> {
     let name = name(parser, what)?;
     parser.tokens.expect(",")?;
     Ok(name)
