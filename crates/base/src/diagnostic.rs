@@ -70,6 +70,16 @@ impl Diagnostic {
         self.label(source, span, text.into(), true)
     }
 
+    /// Adds the place of the error, unless it has one: for what is wrong with data of
+    /// which only the caller knows where they come from.
+    #[must_use]
+    pub fn or_at(self, source: &Source, span: Span, text: impl Into<String>) -> Self {
+        match self.labels().is_empty() {
+            true => self.at(source, span, text),
+            false => self,
+        }
+    }
+
     /// Adds a place that the error depends on.
     #[must_use]
     pub fn also(self, source: &Source, span: Span, text: impl Into<String>) -> Self {

@@ -64,6 +64,9 @@ impl Writer<'_> {
             Expr::Binary(op, left, right) => self.binary(*op, left, right),
             Expr::Call(function, arguments) => {
                 let ty = self.function.type_of(expr);
+                if ty.is_integer() {
+                    return self.power(&arguments[0], &arguments[1], ty);
+                }
                 let name = match ty.is_complex() {
                     true => self.helpers.complex(Operation::Call(*function), ty),
                     false => self.helpers.intrinsic(*function, ty),
@@ -182,6 +185,19 @@ impl Writer<'_> {
                 self.combine(op, a, b, ty)
             }
         }
+    }
+
+    /// An integer to the power of another, checked not to be negative.
+    fn power(&mut self, base: &Expr, exponent: &Expr, ty: ElementType) -> Piece {
+        let base = self.expr(base);
+        let mut piece = self.expr(exponent);
+        if ty.kind() == Kind::Signed && !matches!(exponent, Expr::Const(_)) {
+            piece.simple &= matches!(exponent, Expr::Var(_));
+            piece = self.bind(piece, ty, "exponent");
+            self.leave_if(&format!("{} < 0", piece.text), Failure::NegativePower);
+        }
+        let name = self.helpers.helper(Helper::Pow, ty);
+        Piece::primary(format!("{name}({}, {})", base.text, piece.text), ty)
     }
 
     /// The right side of an integer `//` or `%`, checked not to be zero.

@@ -23,6 +23,8 @@ pub(crate) enum Helper {
     FloorDiv,
     /// The remainder that belongs to it.
     Mod,
+    /// An integer to the power of another.
+    Pow,
     /// The smaller of two numbers.
     Min,
     /// The larger of two numbers.
@@ -55,6 +57,7 @@ impl Helper {
             Self::Abs => "abs",
             Self::FloorDiv => "floordiv",
             Self::Mod => "mod",
+            Self::Pow => "pow",
             Self::Min => "min",
             Self::Max => "max",
             Self::Fits => "fits",
@@ -121,6 +124,17 @@ impl Helper {
                     "if (b == -1) return 0;
                      {c} rest = a % b;
                      return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;"
+                ),
+            ),
+            Self::Pow => binary(
+                "The low bits of a to the power b, which is not negative.",
+                &format!(
+                    "uint64_t result = 1, square = (uint64_t)a;
+                     for (uint64_t left = (uint64_t)b; left; left >>= 1) {{
+                     if (left & 1) result *= square;
+                     square *= square;
+                     }}
+                     return ({c})result;"
                 ),
             ),
             Self::Min if ty.is_float() => binary(

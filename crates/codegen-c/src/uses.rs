@@ -142,6 +142,9 @@ pub(crate) fn may_fail(function: &Function, expr: &Expr) -> bool {
         Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Mod, _, right) => {
             function.type_of(right).is_integer() && !is_nonzero_constant(right)
         }
+        Expr::Call(called, arguments) => {
+            called.takes_integers() && function.type_of(&arguments[0]).is_integer()
+        }
         Expr::Cast(ty, value) => ty.is_integer() && function.type_of(value).is_float(),
         _ => false,
     };

@@ -11,7 +11,7 @@
 //! ```
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use sparsec_base::{ElementType, Kind};
 use sparsec_loop::complex::Operation;
 use sparsec_loop::{BinaryOp, Failure};
@@ -98,6 +98,26 @@ impl Emitter<'_, '_> {
             BinaryOp::Min => self.b.ins().umin(a, b),
             BinaryOp::Max => self.b.ins().umax(a, b),
             _ => unreachable!("integers have no {op:?}"),
+        }
+    }
+
+    /// An integer to the power of another, which must not be negative. The low bits
+    /// of the power follow from those of the base, so both are widened.
+    pub(crate) fn power(&mut self, a: Value, b: Value, element: ElementType) -> Value {
+        if element.kind() == Kind::Signed {
+            let negative = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, b, 0);
+            self.leave_if(negative, Failure::NegativePower);
+        }
+        let ty = self.b.func.dfg.value_type(a);
+        let wide = |emitter: &mut Self, value| match ty {
+            types::I64 => value,
+            _ => emitter.b.ins().uextend(types::I64, value),
+        };
+        let (a, b) = (wide(self, a), wide(self, b));
+        let power = self.call(helper::power(), &[a, b]);
+        match ty {
+            types::I64 => power,
+            _ => self.b.ins().ireduce(ty, power),
         }
     }
 

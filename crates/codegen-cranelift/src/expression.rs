@@ -108,6 +108,9 @@ impl Emitter<'_, '_> {
             return self.complex(Operation::Call(function), &values, element);
         }
         let values: Vec<Value> = values.into_iter().map(Number::real).collect();
+        if element.is_integer() {
+            return Number::Real(self.power(values[0], values[1], element));
+        }
         Number::Real(match function {
             Intrinsic::Sqrt => self.b.ins().sqrt(values[0]),
             Intrinsic::Floor => self.b.ins().floor(values[0]),

@@ -103,6 +103,16 @@ pub(crate) fn intrinsic(function: Intrinsic, element: ElementType) -> Helper {
     }
 }
 
+/// An integer to the power of another, that is not negative.
+pub(crate) fn power() -> Helper {
+    helper!(|a: u64 I64, b: u64 I64| -> u64 I64 {
+        match ops::call(Intrinsic::Pow, &[Scalar::U64(a), Scalar::U64(b)]) {
+            Ok(Scalar::U64(power)) => power,
+            other => unreachable!("{a} to the power {b} is {other:?}"),
+        }
+    })
+}
+
 /// `//` or `%` of floats of type `element`.
 pub(crate) fn floored(op: BinaryOp, element: ElementType) -> Helper {
     match element {

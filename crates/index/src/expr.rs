@@ -296,10 +296,15 @@ impl Expr {
                 if Some(value) == op.identity(value.element()) {
                     return Some(value);
                 }
-                let extents = bound.iter().map(|var| vars[*var].extent);
-                let n = extents.reduce(|n, extent| n?.checked_mul(extent?));
-                op.repeat(value, n.unwrap_or(Some(1))?)
+                op.repeat(value, points(vars, bound)?)
             }
         }
     }
+}
+
+/// How many points variables run over; `None` where an extent is not known, or
+/// 128 bits do not count them.
+pub fn points(vars: &Arena<IndexVar, IndexVarData>, bound: &[IndexVar]) -> Option<u128> {
+    let mut extents = bound.iter().map(|var| vars[*var].extent);
+    extents.try_fold(1u128, |n, extent| n.checked_mul(extent?.into()))
 }

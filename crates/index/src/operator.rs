@@ -71,7 +71,7 @@ pub enum Operator {
     Exp,
     /// The natural logarithm, of floats and complex numbers.
     Log,
-    /// a to the power b, of floats and complex numbers.
+    /// a to the power b; of integers an integer, and b not negative; not of `bool`.
     Pow,
     /// The sine, of floats.
     Sin,
@@ -411,12 +411,16 @@ impl Operator {
     pub fn takes_kind(&self, kind: Kind) -> bool {
         match self {
             Self::Defined(_) => true,
-            Self::Div | Self::Sqrt | Self::Exp | Self::Log | Self::Pow => {
+            Self::Div | Self::Sqrt | Self::Exp | Self::Log => {
                 matches!(kind, Kind::Float | Kind::Complex)
             }
-            Self::Sub | Self::Neg | Self::Abs | Self::Conj | Self::Real | Self::Imag => {
-                kind != Kind::Bool
-            }
+            Self::Sub
+            | Self::Neg
+            | Self::Abs
+            | Self::Conj
+            | Self::Real
+            | Self::Imag
+            | Self::Pow => kind != Kind::Bool,
             Self::FloorDiv | Self::Mod | Self::Relu | Self::Sign => {
                 !matches!(kind, Kind::Bool | Kind::Complex)
             }

@@ -405,7 +405,9 @@ const REFUSALS: &[Refusal] = &[
  --> expression:1:16
   |
 1 | y(i) = x(i) * (1 // 0)
-  |                ^^^^^^ the same for all data"#,
+  |                ^^^^^^ the same for all data
+  |
+  = help: divide by another number, or with `/`, which gives a float"#,
     },
     Refusal {
         text: "y(i) = 2 * x(i) < z(i)",

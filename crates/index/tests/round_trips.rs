@@ -162,7 +162,7 @@ fn value(expr: &Expr, values: &dyn Fn(TensorVar) -> Scalar) -> Option<Scalar> {
             op.evaluate(&args?)
         }
         Expr::Reduce { op, vars, body } => {
-            op.repeat(value(body, values)?, 4_u64.pow(vars.len() as u32))
+            op.repeat(value(body, values)?, 4_u128.pow(vars.len() as u32))
         }
     }
 }

@@ -210,6 +210,8 @@ pub enum Failure {
     DivisionByZero,
     /// A float has no integer of the wanted type near it.
     CastOutOfRange,
+    /// An integer was raised to a negative power.
+    NegativePower,
     /// A position or coordinate does not fit the width chosen for it.
     WidthOverflow,
     /// There is no memory for a result or a workspace.
@@ -317,7 +319,7 @@ pub enum Intrinsic {
     Exp,
     /// Natural logarithm.
     Log,
-    /// x to the power y.
+    /// x to the power y; of integers too, where y is not negative.
     Pow,
     /// Sine.
     Sin,
@@ -511,6 +513,11 @@ impl Intrinsic {
         )
     }
 
+    /// Whether it takes integers too, and may then fail.
+    pub fn takes_integers(self) -> bool {
+        self == Self::Pow
+    }
+
     /// Whether it takes complex numbers too.
     pub fn takes_complex(self) -> bool {
         matches!(self, Self::Sqrt | Self::Exp | Self::Log | Self::Pow)
@@ -519,9 +526,10 @@ impl Intrinsic {
 
 impl Failure {
     /// All failures.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::DivisionByZero,
         Self::CastOutOfRange,
+        Self::NegativePower,
         Self::WidthOverflow,
         Self::OutOfMemory,
     ];
@@ -533,6 +541,7 @@ impl Failure {
             Self::CastOutOfRange => 2,
             Self::WidthOverflow => 3,
             Self::OutOfMemory => 4,
+            Self::NegativePower => 5,
         }
     }
 
@@ -541,6 +550,7 @@ impl Failure {
         match self {
             Self::DivisionByZero => "division_by_zero",
             Self::CastOutOfRange => "cast_out_of_range",
+            Self::NegativePower => "negative_power",
             Self::WidthOverflow => "width_overflow",
             Self::OutOfMemory => "out_of_memory",
         }

@@ -77,6 +77,7 @@ pub mod passes;
 pub mod text;
 pub mod verify;
 pub mod walk;
+mod work;
 mod workspaces;
 
 pub use build::Builder;
@@ -88,4 +89,5 @@ pub use ir::{
 pub use sparsec_base::mark;
 pub use sparsec_base::mark::{Mark, Parallel, Races, Unit};
 pub use verify::verify;
+pub use work::{Work, most_work};
 pub use workspaces::workspace_bytes;

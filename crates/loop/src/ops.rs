@@ -9,6 +9,7 @@
 //! | integer `+ - *`, `-x`, `abs`  | the low bits of the exact result          |
 //! | integer `a // b`, `a % b`     | floors; `b == 0` fails                    |
 //! | `a & b`                       | bits of two's complement                  |
+//! | integer `pow(a, b)`           | the low bits of the exact power; `b < 0` fails |
 //! | float `a // b`                | the floor of the exact quotient, rounded; `a / b` if `b == 0` |
 //! | float `a % b`                 | its exact remainder plus, where the signs differ, `b`; zero as `b` is signed |
 //! | float `min(a, b)`             | `a` if `a` is `NaN` or `a < b`, else `b`  |
@@ -221,7 +222,10 @@ pub fn cast(element: ElementType, value: Scalar) -> Result<Scalar, Failure> {
 }
 
 /// `function(arguments…)`
-pub fn call(function: Intrinsic, arguments: &[Scalar]) -> Scalar {
+///
+/// # Errors
+/// [`Failure::NegativePower`] for `pow` of integers.
+pub fn call(function: Intrinsic, arguments: &[Scalar]) -> Result<Scalar, Failure> {
     macro_rules! float {
         ($kind:ident, $x:expr, $y:expr) => {
             Scalar::$kind(match function {
@@ -254,12 +258,32 @@ pub fn call(function: Intrinsic, arguments: &[Scalar]) -> Scalar {
         };
     }
     assert_eq!(arguments.len(), function.arity(), "`{}`", function.name());
-    match (arguments[0], arguments.last()) {
+    if let [base, exponent] = arguments
+        && function.takes_integers()
+        && let (Some(base), Some(exponent)) = (base.to_integer(), exponent.to_integer())
+    {
+        return power(arguments[0].element(), base, exponent);
+    }
+    Ok(match (arguments[0], arguments.last()) {
         (Scalar::F32(x), Some(Scalar::F32(y))) => float!(F32, x, *y),
         (Scalar::F64(x), Some(Scalar::F64(y))) => float!(F64, x, *y),
         (Scalar::C64(_) | Scalar::C128(_), _) => complex(Operation::Call(function), arguments),
         _ => panic!("`{}` of {arguments:?}", function.name()),
+    })
+}
+
+/// `base` to the power `exponent`, by squaring: wrapped, as multiplying one by one is.
+fn power(element: ElementType, base: i128, exponent: i128) -> Result<Scalar, Failure> {
+    let mut left = u64::try_from(exponent).map_err(|_| Failure::NegativePower)?;
+    let (mut result, mut square) = (1i64, base as i64);
+    while left > 0 {
+        if left % 2 == 1 {
+            result = result.wrapping_mul(square);
+        }
+        square = square.wrapping_mul(square);
+        left /= 2;
     }
+    Ok(Scalar::from_i64(element, result))
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@
 //!   complex numbers; `and`, `or`, `not` and conditions are `bool`; `==` and `!=`
 //!   take any, `min`, `max` and the other comparisons all that have an order;
 //!   `conj`, `real` and `imag` take complex numbers. Library functions take
-//!   floats; `sqrt`, `exp`, `log` and `pow` complex numbers too.
+//!   floats; `sqrt`, `exp`, `log` and `pow` complex numbers too, `pow` integers.
 //! * No operation takes `f16` or `bf16`; casts and `select` do.
 //! * A complex number is cast to a complex type or to `bool`.
 //! * Indices, lengths and bounds are `i64`; what is stored has the buffer's

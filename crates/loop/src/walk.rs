@@ -235,6 +235,9 @@ impl Function {
                 self.type_of(left).is_integer()
                     && !matches!(**right, Expr::Const(divisor) if !divisor.is_zero())
             }
+            Expr::Call(function, arguments) => {
+                function.takes_integers() && self.type_of(&arguments[0]).is_integer()
+            }
             Expr::Cast(to, value) => to.is_integer() && self.type_of(value).is_float(),
             _ => false,
         })

@@ -62,7 +62,7 @@ pub fn workspace_bytes(function: &Function, extent: &dyn Fn(Var) -> Option<u64>)
 
 /// An integer, if it follows from what is known. Wider than those of kernels, so
 /// that a product which wraps there is a large one here.
-fn value_of(expr: &Expr, known: &HashMap<Var, i128>) -> Option<i128> {
+pub(crate) fn value_of(expr: &Expr, known: &HashMap<Var, i128>) -> Option<i128> {
     let value = |expr: &Expr| value_of(expr, known);
     Some(match expr {
         Expr::Const(Scalar::I64(number)) => i128::from(*number),

@@ -19,7 +19,7 @@
 //! | [`search`] | from a statement to its best schedule                       |
 //! | [`program`] | all statements of a program, split where that is needed     |
 //! | `levels`   | loops over what levels store, where that is computed from modes |
-//! | `once`     | reductions to which one entry that is not stored is enough  |
+//! | `fills`    | reductions that take what is not stored at once             |
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
@@ -28,9 +28,9 @@
 pub mod cost;
 pub mod draft;
 mod estimate;
+mod fills;
 pub mod formats;
 mod levels;
-mod once;
 pub mod order;
 pub mod program;
 pub mod search;

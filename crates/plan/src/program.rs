@@ -8,8 +8,8 @@ use sparsec_format::Format;
 use sparsec_graph::Formats;
 use sparsec_index::{Program, ProgramSchedule, Schedule, Statement, concretize};
 
+use crate::fills::Fills;
 use crate::formats::default_result_format;
-use crate::once::take_fills_once;
 use crate::search::{Conversions, Facts, Plan, complete, plan};
 use crate::split::{first_reduction, split};
 use crate::wishes::Wishes;
@@ -61,8 +61,15 @@ pub fn plan_program(
     while plans.len() < program.statements.len() {
         let number = plans.len();
         let written = program.statements[number].rhs.clone();
-        take_fills_once(&mut program, number, &formats);
-        let taken = program.statements[number].rhs.clone();
+        let fills = Fills {
+            program: &program,
+            formats: &formats,
+            strict: facts.strict,
+        };
+        // Nobody who schedules the statement as a whole has its parts in mind.
+        let names_none = wishes.commands(number).is_some() && wishes.part(number).is_none();
+        let wants_names = !names_none && fills.wants_names(number);
+        let taken = fills.taken(number);
         let statement = &program.statements[number];
         let result = statement.lhs.tensor;
         let format = match formats.get(result) {
@@ -77,12 +84,20 @@ pub fn plan_program(
             formats.set(result, format);
             formats.set_native(result, nearest);
         }
+        if !wants_names {
+            program.statements[number].rhs.clone_from(&taken);
+        }
         if let Some(part) = wishes.part(number) {
             let unknown = part.unknown(&program);
             split(&mut program, number, &mut formats).ok_or(unknown)?;
             wishes.split_as_said(&program, number)?;
             continue;
         }
+        if wants_names && split(&mut program, number, &mut formats).is_some() {
+            wishes.split(&program, number);
+            continue;
+        }
+        program.statements[number].rhs.clone_from(&taken);
         if let Some(wish) = wishes.commands(number) {
             let (fitting, used) = match wish.is_whole {
                 true => (wish.commands.clone(), None),

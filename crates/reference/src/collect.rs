@@ -125,7 +125,7 @@ impl Collector {
 
     /// The sums of all `n` points each, of which those that were not added are
     /// `unstored`.
-    pub(crate) fn finish(mut self, unstored: Value, n: u64) -> Rows {
+    pub(crate) fn finish(mut self, unstored: Value, n: u128) -> Rows {
         self.close();
         let width = self.free.len();
         let row = |n: usize| &self.coords[n * width..(n + 1) * width];

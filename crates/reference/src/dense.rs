@@ -131,7 +131,12 @@ fn unstored(context: &Context<'_>, expr: &Expr, known: &mut Known) -> Value {
         }
         Expr::Reduce { op, vars, body } => {
             let value = unstored(context, body, known);
-            match context.extents_of(vars).into_iter().product() {
+            match context
+                .extents_of(vars)
+                .into_iter()
+                .map(u128::from)
+                .product()
+            {
                 0 => {
                     let element = body.element(&context.program.tensors);
                     Fold::new(op, element).entry().value

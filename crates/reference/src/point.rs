@@ -13,6 +13,7 @@ use crate::rounding::{magnitude, slack, slack_of_cast, unit};
 pub(crate) enum Failure {
     DivisionByZero,
     CastOutOfRange,
+    NegativePower,
     /// An index is never unstored, so there is nothing that it is then.
     NeverUnstored,
 }
@@ -174,7 +175,10 @@ pub(crate) fn evaluate(op: &Operator, args: &[Scalar], stored: bool) -> Value {
         true => op.evaluate(args),
         false => op.evaluate_unstored(args),
     };
-    value.ok_or(Failure::DivisionByZero)
+    value.ok_or(match op {
+        Operator::Pow => Failure::NegativePower,
+        _ => Failure::DivisionByZero,
+    })
 }
 
 /// Whether results of this type are rounded.
@@ -240,8 +244,8 @@ impl Fold {
     }
 
     /// Adds entries that are not stored until there are `n` in all.
-    pub(crate) fn fill_up(&mut self, op: &Operator, unstored: Value, n: u64) {
-        let missing = n.saturating_sub(self.n_stored);
+    pub(crate) fn fill_up(&mut self, op: &Operator, unstored: Value, n: u128) {
+        let missing = n.saturating_sub(self.n_stored.into());
         if missing > 0 {
             let n_stored = self.n_stored;
             self.add(op, repeated(op, unstored, missing));
@@ -259,7 +263,7 @@ impl Fold {
 }
 
 /// A value that is not stored, reduced `n` times, which is at least once.
-pub(crate) fn repeated(op: &Operator, unstored: Value, n: u64) -> Entry {
+pub(crate) fn repeated(op: &Operator, unstored: Value, n: u128) -> Entry {
     Entry::unstored(unstored.map(|value| op.repeat(value, n).expect("the operator reduces")))
 }
 

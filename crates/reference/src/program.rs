@@ -260,6 +260,10 @@ impl<'p> Context<'p> {
                 code::CAST_OUT_OF_RANGE,
                 "a number does not fit the integer type it is converted to",
             ),
+            Failure::NegativePower => (
+                code::NEGATIVE_POWER,
+                "an integer is raised to a negative power",
+            ),
             Failure::NeverUnstored => unreachable!("entries with an index are stored"),
         };
         Diagnostic::new(code, message)

@@ -87,7 +87,7 @@ struct Part<'a> {
     element: ElementType,
     /// The variables bound by the reduction, and how many points they have.
     inner: Vec<usize>,
-    n_inner: u64,
+    n_inner: u128,
     /// The extent of each variable.
     extents: Vec<u64>,
 }
@@ -106,7 +106,7 @@ impl<'a> Part<'a> {
             reduction,
             element: body.element(&context.program.tensors),
             inner: places(inner),
-            n_inner: points.fold(1, u64::saturating_mul),
+            n_inner: points.map(u128::from).fold(1, u128::saturating_mul),
             extents: context.program.vars.ids().map(of_var).collect(),
         })
     }

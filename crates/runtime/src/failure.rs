@@ -1,7 +1,7 @@
 //! What a user is told when a kernel gives up.
 
 use sparsec_base::{Diagnostic, code};
-use sparsec_loop::{Buffer, Failure, Function};
+use sparsec_loop::{Argument, Buffer, Failure, Function};
 
 /// Why a launch ended early.
 #[derive(Clone, Copy, Debug)]
@@ -54,23 +54,24 @@ pub fn diagnose(failure: Failure, function: &Function) -> Diagnostic {
 }
 
 pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
-    let name = &function.name;
     match stop.failure {
-        Failure::DivisionByZero => Diagnostic::new(
-            code::DIVISION_BY_ZERO,
-            format!("kernel `{name}` divided an integer by zero"),
+        Failure::DivisionByZero => {
+            Diagnostic::new(code::DIVISION_BY_ZERO, "an integer is divided by zero")
+                .help("entries that a sparse tensor does not store are zero")
+        }
+        Failure::NegativePower => Diagnostic::new(
+            code::NEGATIVE_POWER,
+            "an integer is raised to a negative power",
         )
-        .help("entries that a sparse tensor does not store are zero"),
+        .help("compute with floats, as in `pow(f64(x), y)`"),
         Failure::CastOutOfRange => Diagnostic::new(
             code::CAST_OUT_OF_RANGE,
-            format!(
-                "kernel `{name}` met a number that does not fit the integer type it is converted to"
-            ),
+            "a number does not fit the integer type that it is converted to",
         )
         .help("bring the value into range first with `min` and `max`"),
         Failure::WidthOverflow => Diagnostic::new(
             code::WIDTH_OVERFLOW,
-            format!("a result of kernel `{name}` has more entries than its index arrays can count"),
+            "the result has more entries than its index arrays count",
         )
         .help("declare wider arrays in the result's format, as in `, pos = 64` or `, crd = 64`"),
         Failure::OutOfMemory => out_of_memory(stop.shortage, function),
@@ -78,30 +79,23 @@ pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
 }
 
 fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic {
-    let name = &function.name;
     let growing = shortage.and_then(|shortage| {
         let buffer = shortage.buffer?;
-        let owner = function
-            .arguments
-            .iter()
-            .find(|argument| argument.buffers.contains(&buffer))?;
-        Some((owner, &function.buffers[buffer].name))
+        let is_of = |argument: &Argument| argument.buffers.contains(&buffer);
+        let is_argument = function.arguments.iter().any(is_of);
+        is_argument.then(|| &function.buffers[buffer].name)
     });
     let message = match (growing, shortage) {
-        (Some((owner, _)), _) => {
-            format!("kernel `{name}` ran out of memory for `{}`", owner.name)
-        }
-        (None, Some(_)) => format!("kernel `{name}` ran out of memory for a workspace"),
-        (None, None) => {
-            format!("kernel `{name}` ran out of memory for a result or a workspace")
-        }
+        (Some(_), _) => "there is no memory for the result",
+        (None, Some(_)) => "there is no memory for a workspace",
+        (None, None) => "there is no memory for the result or a workspace",
     };
     let mut diagnostic = Diagnostic::new(code::KERNEL_OUT_OF_MEMORY, message);
     if let Some(Shortage {
         bytes: bytes @ 1.., ..
     }) = shortage
     {
-        let what = growing.map_or("it".to_owned(), |(_, array)| format!("`{array}`"));
+        let what = growing.map_or("it".to_owned(), |array| format!("`{array}`"));
         diagnostic = diagnostic.note(format!("{what} was to have {}", bytes_text(bytes)));
     }
     diagnostic.help("give the result a format with compressed levels, or split the work")

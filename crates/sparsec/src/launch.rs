@@ -17,9 +17,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sparsec_base::{Diagnostic, IndexWidth, Result, code};
-use sparsec_format::level::Part;
-use sparsec_format::{Format, Level};
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_format::Format;
 use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::{Conversion, View};
@@ -33,6 +32,7 @@ use crate::memory;
 use crate::request::Operands;
 use crate::session::Timings;
 use crate::widths;
+use crate::work;
 
 /// The kernels of one statement.
 #[derive(Clone, Debug)]
@@ -84,6 +84,7 @@ impl<'a> Run<'a> {
         kept: &'a Kept,
     ) -> Result<Self> {
         memory::check(compiled, extents, memory)?;
+        work::check(compiled, extents, given)?;
         let mut operands = BTreeMap::new();
         for (id, data) in compiled.program.tensors.iter() {
             if data.role != TensorRole::Input {
@@ -104,7 +105,10 @@ impl<'a> Run<'a> {
             let tensor = if widths::is_stored_as(tensor, format) {
                 Cow::Borrowed(tensor)
             } else {
-                Cow::Owned(tensor.convert(format)?)
+                let converted = tensor.convert(format);
+                Cow::Owned(converted.map_err(|error| {
+                    error.or_at(&compiled.program.source, data.span, "converted")
+                })?)
             };
             operands.insert(data.name.as_str(), tensor);
         }
@@ -118,10 +122,29 @@ impl<'a> Run<'a> {
         })
     }
 
+    /// Says which statement an error is about, if it does not say so itself.
+    fn placed(&self, number: usize, error: Diagnostic) -> Diagnostic {
+        let program = &self.compiled.program;
+        let span = program.statements[number].span;
+        error.or_at(&program.source, span, "computed here")
+    }
+
     /// Runs statement `number`, given the results of those before it; values
     /// are computed `repeat` times where that is possible without assembling
     /// them again.
     pub(crate) fn evaluate(
+        &self,
+        number: usize,
+        parts: &Parts,
+        results: &[Tensor],
+        repeat: usize,
+        timings: &mut Timings,
+    ) -> Result<Tensor> {
+        let result = self.run(number, parts, results, repeat, timings);
+        result.map_err(|error| self.placed(number, error))
+    }
+
+    fn run(
         &self,
         number: usize,
         parts: &Parts,
@@ -169,7 +192,10 @@ impl<'a> Run<'a> {
             return Ok(tensor);
         };
         let started = Instant::now();
-        let tensor = repacked(&tensor, format)?;
+        let tensor = repacked(&tensor, format).map_err(|error| {
+            let name = self.name_of(number);
+            error.note(format!("`{name}` is computed, and then stored as {format}"))
+        })?;
         timings.convert += started.elapsed();
         Ok(tensor)
     }
@@ -182,6 +208,11 @@ impl<'a> Run<'a> {
         parts: &Parts,
         results: &[Tensor],
     ) -> Result<Tensor> {
+        let result = self.assembled(number, parts, results);
+        result.map_err(|error| self.placed(number, error))
+    }
+
+    fn assembled(&self, number: usize, parts: &Parts, results: &[Tensor]) -> Result<Tensor> {
         if self.converts_result(number).is_some() {
             return self.evaluate(number, parts, results, 1, &mut Timings::default());
         }
@@ -228,13 +259,9 @@ impl<'a> Run<'a> {
             }
         };
         let converted = self.conversions(number, results)?;
-        self.launch(
-            number,
-            kernel,
-            results,
-            &converted,
-            KernelArgument::Values(result),
-        )?;
+        let result = KernelArgument::Values(result);
+        self.launch(number, kernel, results, &converted, result)
+            .map_err(|error| self.placed(number, error))?;
         Ok(true)
     }
 
@@ -246,6 +273,12 @@ impl<'a> Run<'a> {
             output.format = stored.clone().with_widths(output.format.widths());
         }
         output.finish()
+    }
+
+    /// The name that the user has for the result of statement `number`.
+    fn name_of(&self, number: usize) -> &str {
+        let program = &self.compiled.program;
+        program.tensors[program.statements[number].lhs.tensor].source_name()
     }
 
     /// What the result of statement `number` is converted to, where its kernel
@@ -264,7 +297,8 @@ impl<'a> Run<'a> {
         if let Some(stored) = &plan.levels_of_result {
             extents = level_extents(stored, &extents);
         }
-        check_coordinate_width(&data.name, &format, &extents)?;
+        let name = self.name_of(number);
+        widths::check_coordinates(name, &format, &extents)?;
         let function = kernel.function();
         let result = result_of(function);
         OutputTensor::within(self.memory, function, result, format, extents, data.fill)
@@ -374,7 +408,14 @@ impl<'a> Run<'a> {
                 false => &self.of_results,
             };
             let name = format!("{of} as {}", conversion.format);
-            let tensor = kept.find(&name, || repacked(from, &conversion.format))?;
+            let tensor = kept.find(&name, || repacked(from, &conversion.format));
+            let tensor = tensor.map_err(|error| {
+                let format = &conversion.format;
+                let program = &self.compiled.program;
+                error
+                    .or_at(&program.source, tensors[conversion.from].span, "converted")
+                    .note(format!("the computation reads `{of}` as {format}"))
+            })?;
             let copy = Copied {
                 name,
                 is_operand,
@@ -442,36 +483,6 @@ pub(crate) fn level_extents(format: &Format, extents: &[u64]) -> Vec<u64> {
     let of_levels = format.level_extents(&known).into_iter();
     let known = of_levels.map(|extent| extent.expect("levels of a checked tensor have extents"));
     known.collect()
-}
-
-/// Refuses a result whose coordinates do not fit the width declared for them.
-fn check_coordinate_width(name: &str, format: &Format, extents: &[u64]) -> Result<()> {
-    let Some(width) = format.widths().crd else {
-        return Ok(());
-    };
-    let has_list = |level: &&Level| level.kind.spec().arrays.contains(&Part::Crd);
-    let walked = format.levels().iter().filter(has_list);
-    match walked.map(|level| extents[level.mode()]).max() {
-        // The largest coordinate is one less than the extent.
-        Some(extent) if extent > width.max().saturating_add(1) => Err(Diagnostic::new(
-            code::INDEX_WIDTH_OVERFLOW,
-            format!(
-                "coordinates of `{name}` go up to {}, which {} bits do not hold",
-                extent - 1,
-                width.bits(),
-            ),
-        )
-        .help(
-            match IndexWidth::ALL
-                .into_iter()
-                .find(|&it| IndexWidth::max(it) >= extent - 1)
-            {
-                Some(enough) => format!("declare `crd = {}`, or no width", enough.bits()),
-                None => "declare no width".to_owned(),
-            },
-        )),
-        _ => Ok(()),
-    }
 }
 
 fn result_of(function: &Function) -> &Argument {

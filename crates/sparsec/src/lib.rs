@@ -173,6 +173,7 @@ mod extents;
 mod launch;
 mod memory;
 mod widths;
+mod work;
 
 pub use binding::{Assembled, Binding};
 pub use compile::{Compiled, CompiledStatement, compile};

@@ -16,7 +16,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 use sparsec_format::Format;
 use sparsec_format::statistics::Statistics;
 use sparsec_index::TensorVar;
-use sparsec_loop::workspace_bytes;
+use sparsec_loop::{Var, workspace_bytes};
 use sparsec_runtime::MemoryLimit;
 
 use crate::compile::Compiled;
@@ -103,19 +103,30 @@ fn parts<'a>(compiled: &'a Compiled, number: usize, extents: &Extents) -> Vec<Pa
         ));
     }
     let bytes = workspace_bytes(&statement.function, &|var| {
-        let arguments = statement.function.arguments.iter();
-        let mut places = arguments.filter_map(|argument| {
-            let mode = argument.extents.iter().position(|extent| *extent == var)?;
-            Some((argument.name.as_str(), mode))
-        });
-        let (name, mode) = places.next()?;
-        let tensor = tensors.find(|data| data.name == name)?;
-        of_tensor(compiled, number, tensor, extents)?
-            .get(mode)
-            .copied()
+        argument_extent(compiled, number, extents, var)
     });
     parts.push(part(result, Taker::Workspaces, bytes));
     parts
+}
+
+/// The extent that an argument of the kernel of a statement is, if it is known.
+pub(crate) fn argument_extent(
+    compiled: &Compiled,
+    number: usize,
+    extents: &Extents,
+    var: Var,
+) -> Option<u64> {
+    let statement = &compiled.statements[number];
+    let arguments = statement.function.arguments.iter();
+    let mut places = arguments.filter_map(|argument| {
+        let mode = argument.extents.iter().position(|extent| *extent == var)?;
+        Some((argument.name.as_str(), mode))
+    });
+    let (name, mode) = places.next()?;
+    let tensors = &statement.plan.concrete.tensors;
+    let tensor = tensors.find(|data| data.name == name)?;
+    let extents = of_tensor(compiled, number, tensor, extents)?;
+    extents.get(mode).copied()
 }
 
 /// The extents of a tensor of a statement, where all are known.

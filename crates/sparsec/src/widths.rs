@@ -1,8 +1,9 @@
 //! How wide index arrays are: 32 bits where a bound shows that all values
 //! fit, else 64.
 
-use sparsec_base::IndexWidth;
-use sparsec_format::{Format, Holds, LevelKind, Role, Way, Widths};
+use sparsec_base::{Diagnostic, IndexWidth, Result, code};
+use sparsec_format::level::Part;
+use sparsec_format::{Format, Holds, Level, LevelKind, Role, Way, Widths};
 use sparsec_index::{Expr, IndexVar, Program, Statement, TensorRole};
 use sparsec_tensor::Tensor;
 
@@ -204,4 +205,34 @@ pub(crate) fn is_stored_as(tensor: &Tensor, format: &Format) -> bool {
                     .declared_width(spec.role)
                     .is_none_or(|width| width.element() == array.element())
             })
+}
+
+/// Refuses a result whose coordinates do not fit the width declared for them.
+pub(crate) fn check_coordinates(name: &str, format: &Format, extents: &[u64]) -> Result<()> {
+    let Some(width) = format.widths().crd else {
+        return Ok(());
+    };
+    let has_list = |level: &&Level| level.kind.spec().arrays.contains(&Part::Crd);
+    let walked = format.levels().iter().filter(has_list);
+    match walked.map(|level| extents[level.mode()]).max() {
+        // The largest coordinate is one less than the extent.
+        Some(extent) if extent > width.max().saturating_add(1) => Err(Diagnostic::new(
+            code::INDEX_WIDTH_OVERFLOW,
+            format!(
+                "coordinates of `{name}` go up to {}, which {} bits do not hold",
+                extent - 1,
+                width.bits(),
+            ),
+        )
+        .help(
+            match IndexWidth::ALL
+                .into_iter()
+                .find(|&it| IndexWidth::max(it) >= extent - 1)
+            {
+                Some(enough) => format!("declare `crd = {}`, or no width", enough.bits()),
+                None => "declare no width".to_owned(),
+            },
+        )),
+        _ => Ok(()),
+    }
 }

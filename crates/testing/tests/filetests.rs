@@ -56,7 +56,7 @@ macro_rules! provoked {
 const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/cli/tests/program/refused.rs": BAD_CALL, NOT_A_PAIR, SAID_TWICE, BAD_OPTION_VALUE, DOES_NOT_APPLY, SAME_OUTPUT, UNKNOWN_CODE, CANNOT_PRINT, REPLACES_INPUT, MISSING_EXTENT),
     provoked!("crates/sparsec/tests/library/refused.rs": NOT_AN_OPERAND, NOT_AS_PLANNED, OTHER_STRUCTURE),
-    provoked!("crates/sparsec/tests/library/memory.rs": TOO_LARGE_FOR_MEMORY),
+    provoked!("crates/sparsec/tests/library/memory.rs": TOO_LARGE_FOR_MEMORY, TOO_MUCH_WORK),
     provoked!("crates/sparsec/tests/library/einsums.rs": EINSUM_SYNTAX, EINSUM_OUTPUT, EINSUM_OPERANDS),
     provoked!("crates/tensor/tests/interop/main.rs": NOT_TRANSFERABLE),
     provoked!("crates/index/tests/dependence.rs": SCHEDULE_DEPENDENCE),

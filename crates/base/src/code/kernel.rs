@@ -67,6 +67,13 @@ group that the program runs in, has left.
 Give a result compressed levels (`-f C=csr`), compute a part of it (`A(i(0:1000), k)`), schedule a
 hashed workspace (`precompute(…, w : hashed)`), or say how much memory the program may take:
 `--memory 64G`, `Options::memory` in Rust.";
+    NEGATIVE_POWER = "E0510", "an integer to a negative power",
+    "`pow` of integers is an integer, as in NumPy: it wraps where the power is too large, and it has no
+value where the exponent is negative.
+
+    y(i) = pow(n(i), k(i))        n and k hold integers, and some k(i) is -1
+
+Compute with floats, `pow(f64(n(i)), k(i))`, or choose: `select(k(i) < 0, 0, pow(n(i), abs(k(i))))`.";
     DIVISION_BY_ZERO = "E0511", "an integer is divided by zero",
     "A kernel divided an integer by zero with `//` or `%` and stopped; its result is not used.
 Division of floating-point numbers by zero is no error: it gives an infinity or `NaN`.
@@ -106,4 +113,14 @@ takes long where an index runs over its whole extent:
     y(i) = x(i) + i               is computed at every i, here 1099511627776 of them
 
 Check the same expression with smaller extents, or run it without `--check`.";
+    TOO_MUCH_WORK = "E0517", "more work than anybody waits for",
+    "A loop over stored entries is as long as there are entries. One over every coordinate of huge modes
+takes years, so that is counted and refused before it begins, from 2^48 steps on.
+
+    s = sum{i,j}(A(i,j) + i)      i and j run to 1099511627776: a number stands at every coordinate
+
+Where an operand stores few entries, only those are visited if all others add up to something: the
+sum of equal fills is a product, the largest of them one of them. That is not so of values that differ
+from place to place, of functions of your own, and of sums of floats in the order of the source
+(`--strict`). Reduce what is stored (`stored_sum{i,j}(A(i,j))`), or a part (`A(i(0:1000), j)`).";
 }

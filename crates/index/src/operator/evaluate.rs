@@ -4,6 +4,7 @@
 //! |-------------------------------|-------------------------------------------|
 //! | integer `+ - *`, `-a`, `abs`  | the low bits of the exact result          |
 //! | integer `a // b`, `a % b`     | floors; nothing where `b` is 0            |
+//! | integer `pow(a, b)`           | the low bits; nothing where `b` is negative |
 //! | float `a // b`, `a % b`       | those of NumPy: floors, the rest is exact |
 //! | float `min max relu sign`     | `NaN` if an argument is `NaN`             |
 //! | float `sign` of a zero        | that zero                                 |
@@ -67,7 +68,7 @@ impl Operator {
 
     /// `value` reduced with itself, `n` times in all; `None` if the operator
     /// does not reduce. A float sum is rounded once.
-    pub fn repeat(&self, value: Scalar, n: u64) -> Option<Scalar> {
+    pub fn repeat(&self, value: Scalar, n: u128) -> Option<Scalar> {
         let element = value.element();
         let identity = self.identity(element)?;
         if n == 0 || value == identity {
@@ -221,6 +222,7 @@ impl Operator {
                     // Only the least number divided by -1 does not fit, and wraps.
                     Self::FloorDiv => floor_div($a.into(), $b.into())? as $ty,
                     Self::Mod => floor_mod($a.into(), $b.into())? as $ty,
+                    Self::Pow => integer_power($a.into(), $b.into())? as $ty,
                     Self::Min => $a.min($b),
                     Self::Max => $a.max($b),
                     _ => return Some(Scalar::Bool(self.compare($a, $b))),
@@ -311,6 +313,20 @@ fn floor_mod(a: i128, b: i128) -> Option<i128> {
     floor_div(a, b).map(|quotient| a - quotient * b)
 }
 
+/// The low bits of `a` to the power `b`, which is not negative.
+fn integer_power(a: i128, b: i128) -> Option<i128> {
+    let mut n = u64::try_from(b).ok()?;
+    let (mut result, mut square) = (1i128, a);
+    while n > 0 {
+        if n % 2 == 1 {
+            result = result.wrapping_mul(square);
+        }
+        square = square.wrapping_mul(square);
+        n /= 2;
+    }
+    Some(result)
+}
+
 macro_rules! divmod {
     ($name:ident, $ty:ty) => {
         /// The floored quotient and its remainder, as NumPy's `divmod`.
@@ -340,7 +356,7 @@ divmod!(divmod_f32, f32);
 divmod!(divmod_f64, f64);
 
 /// Repeated squaring; `n` is not 0.
-fn power(op: &Operator, value: Scalar, mut n: u64) -> Option<Scalar> {
+fn power(op: &Operator, value: Scalar, mut n: u128) -> Option<Scalar> {
     let mut result: Option<Scalar> = None;
     let mut square = value;
     loop {

@@ -7,7 +7,8 @@
 //! numbers alone is worked out here and is weak too; where it stands alone it is
 //! `i64`, `f64` or `c128`.
 //!
-//! `/` and the functions of floats take integers as `f64`.
+//! `/` and the functions of floats take integers as `f64`; `pow` of integers is an
+//! integer.
 //!
 //! Two kinds of types are computed with as others:
 //!
@@ -140,16 +141,20 @@ impl Typer<'_> {
             return Err(self.not_taken(op, op_span, &args, common));
         }
         let weak = args.iter().all(|arg| arg.weak) && !op.is_comparison();
+        let exponent = args.last().map_or(span, |arg| arg.span);
         let mut converted = Vec::with_capacity(op.arity());
         converted.extend(condition.map(|condition| condition.expr));
         for arg in args {
             converted.push(self.convert(arg, common.computed())?.expr);
         }
+        self.check_power(op, &converted, common, exponent)?;
         let literals: Option<Vec<Scalar>> = converted.iter().map(Expr::literal).collect();
         if let Some(values) = literals {
             let Some(value) = op.evaluate_unstored(&values) else {
                 let error = Diagnostic::new(code::CONSTANT_ERROR, "an integer is divided by zero");
-                return Err(error.at(self.source, span, "the same for all data"));
+                return Err(error
+                    .at(self.source, span, "the same for all data")
+                    .help("divide by another number, or with `/`, which gives a float"));
             };
             let element = op.result_type(&[common]);
             return Ok(Typed {
@@ -268,6 +273,28 @@ impl Typer<'_> {
                 .help(format!("convert the other side: `{wide}(…)`")));
         }
         self.cast(element, value)
+    }
+
+    /// Refuses an integer to a power that is sure to be negative.
+    fn check_power(
+        &self,
+        op: &Operator,
+        args: &[Expr],
+        common: ElementType,
+        exponent: Span,
+    ) -> Result<()> {
+        let is_negative = |value: Scalar| value.to_integer().is_some_and(|value| value < 0);
+        let last = args.last().and_then(Expr::literal);
+        if *op != Operator::Pow || !common.is_integer() || !last.is_some_and(is_negative) {
+            return Ok(());
+        }
+        let message = "an integer to a negative power is a fraction";
+        Err(Diagnostic::new(code::NEGATIVE_POWER, message)
+            .at(self.source, exponent, "negative")
+            .help(format!(
+                "compute with floats: `pow(f64(…), {})`",
+                self.source.slice(exponent)
+            )))
     }
 
     fn expect_bool(&self, op: &Operator, op_span: Span, arg: &Typed) -> Result<()> {

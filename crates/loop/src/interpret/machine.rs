@@ -308,7 +308,7 @@ impl<'f> Machine<'f> {
                 for (value, argument) in values.iter_mut().zip(arguments) {
                     *value = self.eval(argument)?;
                 }
-                ops::call(*function, &values[..arguments.len()])
+                ops::call(*function, &values[..arguments.len()])?
             }
             Expr::Select {
                 condition,

@@ -383,7 +383,8 @@ impl<'f> Checker<'f> {
                 };
                 let element = self.expr(first)?;
                 let complex = element.is_complex() && function.takes_complex();
-                if !computes(element) || !(element.is_float() || complex) {
+                let integer = element.is_integer() && function.takes_integers();
+                if !computes(element) || !(element.is_float() || complex || integer) {
                     return no(function.name(), element);
                 }
                 for argument in &arguments[1..] {

@@ -1,12 +1,12 @@
 //! Programs that take more memory than there is are refused before they run.
 
-use sparsec::{MemoryLimit, Options, Program, Session, code};
+use sparsec::{Backend, MemoryLimit, Options, Program, Session, code};
 
 use super::{matrix, refuse};
 
-fn session(bytes: u64) -> Session {
+fn session(backend: Backend, bytes: u64) -> Session {
     Session::new(Options {
-        backend: sparsec::Backend::Interpreter,
+        backend,
         memory: MemoryLimit::Bytes(bytes),
         ..Options::default()
     })
@@ -21,7 +21,7 @@ fn square(program: &str, result: &str, schedule: &str, bytes: u64) -> sparsec::R
     if !schedule.is_empty() {
         program = program.schedule(schedule)?;
     }
-    let kernel = session(bytes).plan(&program)?;
+    let kernel = session(Backend::Interpreter, bytes).plan(&program)?;
     let c = kernel.bind("A", &a)?.evaluate()?;
     let c = c.entries().values;
     Ok((0..c.len()).map(|at| c.get(at).to_f64()).sum())
@@ -57,7 +57,9 @@ fn results_of_earlier_statements_count() {
         .unwrap()
         .format("D", "dense")
         .unwrap();
-    let kernel = session(100_000).plan(&program).unwrap();
+    let kernel = session(Backend::Interpreter, 100_000)
+        .plan(&program)
+        .unwrap();
     refuse(
         kernel.bind("A", &a).unwrap().evaluate(),
         code::TOO_LARGE_FOR_MEMORY,
@@ -81,6 +83,64 @@ fn growth_is_bounded() {
     refuse(
         square("C(i,j) = A(i,k) + A(k,j)", "coo", "", 6_000),
         code::KERNEL_OUT_OF_MEMORY,
-        "ran out of memory",
+        "no memory for the result",
+    );
+}
+
+/// Beyond the few kilobytes that every result has, growth asks for memory.
+#[test]
+fn growth_is_bounded_on_every_engine() {
+    let a = matrix("dcsr", [9_000, 9_000], &[([0, 1], 2.0), ([1, 0], 3.0)]);
+    let program = Program::parse("C(i,j) = A(i,k) + A(k,j)").unwrap();
+    let program = program.format("C", "coo").unwrap().like("A", &a).unwrap();
+    for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
+        let run = |bytes| {
+            let kernel = session(backend, bytes).plan(&program)?;
+            kernel.bind("A", &a)?.evaluate()
+        };
+        let n_stored = run(2 << 20).map(|c| c.n_stored());
+        assert_eq!(n_stored, Ok(4 * 9_000 - 4), "{backend:?}");
+        let refused = run(300_000).expect_err("36000 entries take more");
+        assert_eq!(refused.code(), code::KERNEL_OUT_OF_MEMORY, "{backend:?}");
+        let shown = refused.to_string();
+        assert!(shown.contains("no memory for the result"), "{shown}");
+        assert!(shown.contains("^ computed here"), "{shown}");
+    }
+}
+
+#[test]
+fn what_would_take_years_is_refused() {
+    let huge = 1 << 40;
+    let a = matrix("dcsr", [huge, huge], &[([7, 3], 2.0), ([9, huge - 1], 4.0)]);
+    let nothing = matrix("dcsr", [huge, huge], &[]);
+    let run = |text: &str, strict: bool, a: &sparsec::Tensor| {
+        let mut program = Program::parse(text)?.like("A", a)?;
+        if strict {
+            program = program.strict();
+        }
+        let kernel = Session::interpreter().plan(&program)?;
+        let result = kernel.bind("A", a)?.evaluate()?;
+        sparsec::Result::Ok(result.entries().values.get(0).to_f64())
+    };
+    let points = 2f64.powi(80);
+    let sum = 2f64.exp() + 4f64.exp() + points;
+    let exp = "s = sum{i,j}(exp(A(i,j)))";
+    assert_eq!(run(exp, false, &a), Ok(sum));
+    assert_eq!(run("s = max{i}(sum{j}(A(i,j)))", false, &a), Ok(4.0));
+    assert_eq!(run("s = prod{i,j}(A(i,j))", false, &a), Ok(0.0));
+    // The order of the source is that of all points.
+    for (text, strict) in [(exp, true), ("s = sum{i,j}(A(i,j) + i)", false)] {
+        let refused = run(text, strict, &a).expect_err("it takes years");
+        assert_eq!(refused.code(), code::TOO_MUCH_WORK);
+        let shown = refused.to_string();
+        assert!(
+            shown.contains("coordinate of `i`, `j`: 1099511627776 x"),
+            "{shown}"
+        );
+    }
+    // Loops over entries, of which there are none.
+    assert_eq!(
+        run("s = sum{i,j,k}(A(i,j) * (A(j,k) + k))", false, &nothing),
+        Ok(0.0)
     );
 }

@@ -91,7 +91,7 @@ pub(crate) fn any(earlier: usize) -> BoxedStrategy<Node> {
             6 => pair("*", inner.clone()),
             4 => pair("+", inner.clone()),
             2 => pair("-", inner.clone()),
-            1 => (prop::sample::select(vec!["max", "min", "gate", "gain"]), inner.clone(), inner.clone())
+            1 => (prop::sample::select(vec!["max", "min", "gate", "gain", "pow"]), inner.clone(), inner.clone())
                 .prop_map(|(name, left, right)| Node::Call(name, vec![left, right])),
             1 => (prop::sample::select(vec!["abs", "-", "relu", "sign", "conj", "real", "imag", "floor", "round", "trunc", "isstored"]), inner.clone())
                 .prop_map(|(name, arg)| Node::Call(name, vec![arg])),
@@ -139,6 +139,10 @@ impl Scope<'_> {
             Node::Call("-", args) => format!("(-({}))", text(&args[0])),
             // Truth values have no signs.
             Node::Call("isstored", args) => format!("i64(isstored({}))", text(&args[0])),
+            // Integers, whose powers are exact.
+            Node::Call("pow", args) => {
+                format!("pow(i64({}), i64({}) % 4)", text(&args[0]), text(&args[1]))
+            }
             Node::Call(name, args) => {
                 let args: Vec<String> = args.iter().map(text).collect();
                 format!("{name}({})", args.join(", "))

@@ -41,7 +41,7 @@ fn rule(function: &Function, expr: &Expr) -> Option<Expr> {
         // Others are left to run: they differ from library to library.
         Expr::Call(called, arguments) if called.is_exact() => match arguments[..] {
             [Expr::Const(value)] if value.element().is_float() => {
-                Some(constant(ops::call(*called, &[value])))
+                ops::call(*called, &[value]).ok().map(constant)
             }
             _ => None,
         },
