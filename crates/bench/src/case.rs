@@ -8,7 +8,12 @@
 //! | `sddmm`    | `A = B .* (C D')`, 128 inner           | a dot product an entry                |
 //! | `mttkrp`   | mode 0, rank 32, compressed fibers     | four loops, accumulating in the result |
 //! | `add`      | `C = A + B`                            | a merge that appends, room doubling   |
+//! | `add3`     | `D = A + B + C`                        | the same of three                     |
 //! | `spgemm`   | `C = A B`, all compressed rows         | Gustavson's, coordinates listed and sorted |
+//! | `ttv`      | a tensor times a vector, last mode     | a dot product a fiber                 |
+//! | `ttm`      | the same with a matrix of 16 columns   | a row a fiber                         |
+//! | `inner`    | the inner product of two tensors       | merges that go deeper where they meet |
+//! | `tensor_add` | the sum of two tensors               | merges at each level, room doubling   |
 //!
 //! Matrices are square and in compressed rows, with ten entries a row: `band`
 //! has them around the diagonal, where caches and prefetchers work at their
@@ -141,10 +146,9 @@ pub const CASES: &[Case] = &[
         bar: Some(BAR),
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| {
-            let [i, j, k] = sizes.tensor_extents;
-            let spec = format!("random(nnz={}, seed=1)", sizes.tensor_stored);
+            let [_, j, k] = sizes.tensor_extents;
             Ok(inputs([
-                ("B", made(&spec, &[i, j, k], &Format::csf(3))?),
+                ("B", tensor(sizes, 1)?),
                 ("C", dense(&[j, 32], 2)?),
                 ("D", dense(&[k, 32], 3)?),
             ]))
@@ -165,6 +169,21 @@ pub const CASES: &[Case] = &[
         },
     },
     Case {
+        name: "add3",
+        expression: "D(i,j) = A(i,j) + B(i,j) + C(i,j)",
+        formats: &[("D", NARROW)],
+        by_hand: include_str!("../kernels/add3.c"),
+        bar: Some(BAR),
+        patterns: BOTH,
+        inputs: |sizes, pattern| {
+            Ok(inputs([
+                ("A", matrix(sizes.rows, pattern, 1)?),
+                ("B", matrix(sizes.rows, pattern, 2)?),
+                ("C", matrix(sizes.rows, pattern, 3)?),
+            ]))
+        },
+    },
+    Case {
         name: "spgemm",
         expression: "C(i,j) = A(i,k) * B(k,j)",
         formats: &[("C", NARROW)],
@@ -177,6 +196,55 @@ pub const CASES: &[Case] = &[
                 ("B", matrix(sizes.product_rows, pattern, 2)?),
             ]))
         },
+    },
+    Case {
+        name: "ttv",
+        expression: "A(i,j) = B(i,j,k) * c(k)",
+        formats: &[("A", "dcsr, pos = 32, crd = 32")],
+        by_hand: include_str!("../kernels/ttv.c"),
+        bar: Some(BAR),
+        patterns: &[Pattern::Uniform],
+        inputs: |sizes, _| {
+            Ok(inputs([
+                ("B", tensor(sizes, 1)?),
+                ("c", dense(&sizes.tensor_extents[2..], 2)?),
+            ]))
+        },
+    },
+    Case {
+        name: "ttm",
+        expression: "A(i,j,l) = B(i,j,k) * C(k,l)",
+        formats: &[(
+            "A",
+            "(i, j, l) -> (i : compressed, j : compressed, l : dense), pos = 32, crd = 32",
+        )],
+        by_hand: include_str!("../kernels/ttm.c"),
+        bar: Some(BAR),
+        patterns: &[Pattern::Uniform],
+        inputs: |sizes, _| {
+            Ok(inputs([
+                ("B", tensor(sizes, 1)?),
+                ("C", dense(&[sizes.tensor_extents[2], 16], 2)?),
+            ]))
+        },
+    },
+    Case {
+        name: "inner",
+        expression: "s = B(i,j,k) * C(i,j,k)",
+        formats: &[],
+        by_hand: include_str!("../kernels/inner.c"),
+        bar: Some(BAR),
+        patterns: &[Pattern::Uniform],
+        inputs: |sizes, _| Ok(inputs([("B", tensor(sizes, 1)?), ("C", tensor(sizes, 2)?)])),
+    },
+    Case {
+        name: "tensor_add",
+        expression: "A(i,j,k) = B(i,j,k) + C(i,j,k)",
+        formats: &[("A", "csf, pos = 32, crd = 32")],
+        by_hand: include_str!("../kernels/tensor_add.c"),
+        bar: Some(BAR),
+        patterns: &[Pattern::Uniform],
+        inputs: |sizes, _| Ok(inputs([("B", tensor(sizes, 1)?), ("C", tensor(sizes, 2)?)])),
     },
 ];
 
@@ -271,6 +339,12 @@ fn matrix(rows: u64, pattern: Pattern, seed: u64) -> Result<Tensor> {
         Pattern::Uniform => format!("random(nnz={}, seed={seed})", 10 * rows),
     };
     made(&spec, &[rows, rows], &Format::csr())
+}
+
+/// A tensor of order 3 with entries anywhere.
+fn tensor(sizes: &Sizes, seed: u64) -> Result<Tensor> {
+    let spec = format!("random(nnz={}, seed={seed})", sizes.tensor_stored);
+    made(&spec, &sizes.tensor_extents, &Format::csf(3))
 }
 
 fn dense(extents: &[u64], seed: u64) -> Result<Tensor> {

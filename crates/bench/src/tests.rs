@@ -33,7 +33,7 @@ fn every_kernel_agrees_with_c_by_hand() {
     for (case, pattern) in all_kernels() {
         assert!(text.contains(&case.full_name(pattern)), "{text}");
     }
-    assert_eq!(report.rows.len(), 13);
+    assert_eq!(report.rows.len(), 19);
     assert_eq!(report.latencies.len(), 3);
     let tasks: Vec<&str> = report
         .io
