@@ -72,17 +72,34 @@ pub fn is_irregular(format: &Format) -> bool {
     levels.iter().any(|level| !level.ordered) || levels.last().is_some_and(|level| !level.unique)
 }
 
-/// Whether a result in this format can be come back to by an operator, in any
-/// order: entries that are not stored hold what the operator begins with.
+/// Whether entries of a result in this format can be come back to by an operator, in
+/// any order: those that are not stored hold what the operator begins with. The
+/// loops over `open` are around all of it: what they are at stays where it is.
+///
+/// ```text
+/// (i : dense, j : dense)                       every entry has its place
+/// (i : compressed, j : dense)     open: i      the row of i is there, with its fill
+/// ```
 pub fn collects(
     concrete: &Concrete,
     format: &Format,
     lhs: &Access,
     reduce: Option<&Operator>,
+    open: &[IndexVar],
 ) -> bool {
     let data = &concrete.tensors[lhs.tensor];
     let begins = reduce.map_or(Some(data.fill), |op| op.identity(data.element));
-    format.is_all_dense() || (format.takes_any_order() && begins == Some(data.fill))
+    let is_placed = |level: &Level| level.kind.capabilities().random_insert;
+    let is_open = |level: &Level| {
+        let var = lhs.var(level.mode());
+        var.is_some_and(|var| open.contains(&var))
+    };
+    let levels = format.levels();
+    let has_rows = levels.last().is_some_and(is_placed)
+        && levels
+            .iter()
+            .all(|level| is_placed(level) || is_open(level));
+    format.is_all_dense() || (begins == Some(data.fill) && (format.takes_any_order() || has_rows))
 }
 
 struct Check<'a> {
@@ -243,7 +260,7 @@ impl Check<'_> {
         let format = self.formats.of(lhs.tensor);
         let levels = format.levels();
         let name = self.name(lhs);
-        if reduce.is_some() && !collects(self.concrete, format, lhs, reduce) {
+        if reduce.is_some() && !collects(self.concrete, format, lhs, reduce, loops) {
             return Err(self
                 .error(
                     code::SPARSE_REDUCTION,

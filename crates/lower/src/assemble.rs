@@ -321,15 +321,16 @@ impl Lowerer<'_> {
         let number = assembly.chains.len() - 1;
         let chain = assembly.chains[number].clone();
         let is_computed = !self.counts();
-        let value = first(&mut self.builder, vals, value, reduce);
         if let Some(stored) = chain.stored {
             if is_computed {
-                self.builder.store(vals, position, value);
+                // The row was filled with what the operator begins with.
+                store_combined(&mut self.builder, vals, position, value, reduce);
             }
             self.builder.assign(stored, Expr::Const(Scalar::Bool(true)));
             return;
         }
         if is_computed {
+            let value = first(&mut self.builder, vals, value, reduce);
             self.builder.store(vals, chain.counter(), value);
         }
         self.append(lhs, number, bindings);

@@ -7,6 +7,10 @@
 //!                        else if ib < ic { b alone … pb += 1 }
 //!                        else { c alone … pc += 1 } }
 //!
+//! two that must meet   while pb < eb and pc < ec {
+//!                        if ib == ic { both … }
+//!                        pb += (ib <= ic); pc += (ic <= ib) }
+//!
 //! more                 while … {
 //!                        i = min(ib, ic, id)
 //!                        if ib == i and ic == i and id == i … else if …
@@ -14,7 +18,9 @@
 //! ```
 //!
 //! Two operands have three outcomes, and each knows what it has to move; of
-//! more there are too many to tell apart.
+//! more there are too many to tell apart. Where only one outcome does anything,
+//! which of them comes next is hard to guess for a processor, and nothing waits for
+//! that where positions are moved by what comparisons give.
 
 use sparsec_graph::{Lattice, Operand, Point};
 use sparsec_index::IndexVar;
@@ -32,6 +38,7 @@ struct Pair {
     equal: Expr,
     /// Whether the left one is at the smaller.
     less: Expr,
+    /// Moved where they are hit.
     left: Walker,
     right: Walker,
 }
@@ -91,11 +98,15 @@ impl Lowerer<'_> {
     ) {
         let (i, read) = self.least_coordinate(var, walkers);
         if let ([left, right], [left_read, right_read]) = (&*walkers, &read[..]) {
+            let up_to = |walker: &Walker, own: Var, other: Var| Walker {
+                hit: Some(Expr::Var(own).binary(BinaryOp::Le, other)),
+                ..walker.clone()
+            };
             let pair = Pair {
                 equal: Expr::Var(*left_read).equals(*right_read),
                 less: Expr::Var(*left_read).less(*right_read),
-                left: left.clone(),
-                right: right.clone(),
+                left: up_to(left, *left_read, *right_read),
+                right: up_to(right, *right_read, *left_read),
             };
             return self.pair_step(var, body, bindings, lattice, point, i, &pair);
         }
@@ -122,7 +133,29 @@ impl Lowerer<'_> {
         pair: &Pair,
     ) {
         let inner = self.inside_loop(var, i, bindings);
+        let must_meet = lattice.cases(part).all(|case| {
+            let walkers = [&pair.left, &pair.right];
+            walkers
+                .iter()
+                .all(|walker| case.0.contains(&walker.operand))
+        });
+        let repeat = pair.left.repeats || pair.right.repeats;
         self.with_result(var, body, &inner, |it, inner| {
+            if must_meet && !repeat {
+                let both = it.block(|it| {
+                    let mut present = [pair.left.clone(), pair.right.clone()];
+                    present.iter_mut().for_each(|walker| walker.hit = None);
+                    for case in lattice.cases(part).take(1) {
+                        it.case(var, body, inner, case, &present);
+                    }
+                });
+                it.builder.push(Loop::If {
+                    condition: pair.equal.clone(),
+                    then: both,
+                    otherwise: Vec::new(),
+                });
+                return it.step(&[pair.left.clone(), pair.right.clone()]);
+            }
             let mut outcome = |present: &[&Walker]| {
                 it.block(|it| {
                     let mut present: Vec<Walker> = present.iter().copied().cloned().collect();

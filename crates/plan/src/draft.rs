@@ -328,8 +328,9 @@ impl<'a> Draft<'a> {
             .filter(|var| !is_reduced(var))
             .collect();
         let format = self.format(lhs.tensor);
-        let takes_any_order =
-            format.is_some_and(|format| collects(&self.concrete, format, lhs, Some(reduce)));
+        let takes_any_order = format.is_some_and(|format| {
+            collects(&self.concrete, format, lhs, Some(reduce), &loops[..first])
+        });
         let is_streamed = rhs
             .accesses()
             .iter()
