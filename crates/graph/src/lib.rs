@@ -10,6 +10,7 @@
 //!
 //! | module         | holds                                                    |
 //! |----------------|----------------------------------------------------------|
+//! | `collects`     | results that are added up into                            |
 //! | [`operand`]    | the distinct accesses of a statement and their formats   |
 //! | [`space`](mod@space) | iteration algebra: the coordinates a loop must visit |
 //! | [`lattice`]    | which operands still hold entries in each part of a loop |
@@ -22,6 +23,7 @@
 //! Everything follows from what level kinds can do and from the declared
 //! properties of operators; no operator and no level kind is known by name.
 
+mod collects;
 pub mod lattice;
 pub mod lead;
 pub mod lowerable;
@@ -31,6 +33,7 @@ pub mod scheduled;
 pub mod space;
 pub mod workspace;
 
+pub use collects::collects;
 pub use lattice::{Lattice, Point};
 pub use lead::Lead;
 pub use lowerable::lowerable;

@@ -20,8 +20,9 @@ use std::collections::BTreeSet;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::{Steps, Stmt};
-use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, Operator, TensorRole};
+use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, TensorRole};
 
+use crate::collects::collects;
 use crate::lattice::Lattice;
 use crate::lead::Lead;
 use crate::operand::{Formats, Nested, Operand, Operands, for_each_nested};
@@ -70,36 +71,6 @@ pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
 pub fn is_irregular(format: &Format) -> bool {
     let levels = format.levels();
     levels.iter().any(|level| !level.ordered) || levels.last().is_some_and(|level| !level.unique)
-}
-
-/// Whether entries of a result in this format can be come back to by an operator, in
-/// any order: those that are not stored hold what the operator begins with. The
-/// loops over `open` are around all of it: what they are at stays where it is.
-///
-/// ```text
-/// (i : dense, j : dense)                       every entry has its place
-/// (i : compressed, j : dense)     open: i      the row of i is there, with its fill
-/// ```
-pub fn collects(
-    concrete: &Concrete,
-    format: &Format,
-    lhs: &Access,
-    reduce: Option<&Operator>,
-    open: &[IndexVar],
-) -> bool {
-    let data = &concrete.tensors[lhs.tensor];
-    let begins = reduce.map_or(Some(data.fill), |op| op.identity(data.element));
-    let is_placed = |level: &Level| level.kind.capabilities().random_insert;
-    let is_open = |level: &Level| {
-        let var = lhs.var(level.mode());
-        var.is_some_and(|var| open.contains(&var))
-    };
-    let levels = format.levels();
-    let has_rows = levels.last().is_some_and(is_placed)
-        && levels
-            .iter()
-            .all(|level| is_placed(level) || is_open(level));
-    format.is_all_dense() || (begins == Some(data.fill) && (format.takes_any_order() || has_rows))
 }
 
 struct Check<'a> {

@@ -6,8 +6,8 @@
 
 use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_format::{Format, FormatSpec, Way, Widths};
-use sparsec_graph::lowerable::{collects, is_irregular};
 use sparsec_graph::{Formats, lowerable, workspace_format, workspace_kind};
+use sparsec_graph::{collects, lowerable::is_irregular};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::schedule::{Name, factors};
 use sparsec_index::{
