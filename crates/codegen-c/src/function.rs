@@ -40,6 +40,8 @@ pub(crate) fn kernel(function: &Function, entry: Entry, helpers: &mut Helpers) -
     };
     let uses_context = writer.uses.context;
     let unused: Vec<&String> = tensors.iter().filter(|tensor| !used(tensor)).collect();
+    let own = writer.own_structure();
+    let pieces = writer.pieces.concat();
     let body = writer.finish();
 
     let declarations: Vec<&str> = parameters.iter().map(|p| p.declaration.as_str()).collect();
@@ -49,6 +51,8 @@ pub(crate) fn kernel(function: &Function, entry: Entry, helpers: &mut Helpers) -
         Entry::Plain | Entry::Launch => doc(function, &name),
         Entry::Kept => String::new(),
     };
+    text.push_str(&own);
+    text.push_str(&pieces);
     text.push_str(&signature(
         &format!("static inline int32_t {loops}"),
         &declarations,
@@ -164,7 +168,7 @@ fn array_parameter(
             declaration: format!("const {ty} *restrict {}", names.data),
             value: format!("{tensor}->arrays[{place}].data"),
         },
-        Access::Write | Access::Workspace => Parameter {
+        Access::Write | Access::Workspace | Access::Own => Parameter {
             declaration: format!("{ty} *restrict {}", names.data),
             value: format!("{tensor}->arrays[{place}].data"),
         },
@@ -174,7 +178,7 @@ fn array_parameter(
 /// The local variables that hold what of a growing array may change.
 fn prologue(function: &Function, writer: &mut Writer<'_>) {
     for group in writer.growth.clone() {
-        if function.buffers[group.buffers[0]].access == Access::Workspace {
+        if function.buffers[group.buffers[0]].access.is_allocated() {
             continue;
         }
         for &buffer in &group.buffers {
@@ -217,14 +221,14 @@ fn tensor_parameters(function: &Function, tensors: &[String], entry: Entry) -> V
 }
 
 /// `head(parameters)`, on one line or a line each.
-fn signature(head: &str, parameters: &[impl AsRef<str>]) -> String {
+pub(crate) fn signature(head: &str, parameters: &[impl AsRef<str>]) -> String {
     if parameters.is_empty() {
         return format!("{head}(void)");
     }
     call(head, parameters)
 }
 
-fn call(head: &str, parameters: &[impl AsRef<str>]) -> String {
+pub(crate) fn call(head: &str, parameters: &[impl AsRef<str>]) -> String {
     let parameters: Vec<&str> = parameters.iter().map(AsRef::as_ref).collect();
     let line = format!("{head}({})", parameters.join(", "));
     if line.len() <= WIDTH {

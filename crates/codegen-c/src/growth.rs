@@ -71,14 +71,14 @@ impl Writer<'_> {
             let [first, ..] = group.buffers[..] else {
                 continue;
             };
-            if self.function.buffers[first].access == Access::Workspace {
+            if self.function.buffers[first].access.is_allocated() {
                 self.grow_workspace(first, &group.capacity, &len);
                 continue;
             }
             self.line(&format!("if ({} > {}) {{", len.text, group.capacity));
             self.indented(|w| {
                 for &buffer in &group.buffers {
-                    let BufferNames { data, array } = w.buffer_names(buffer);
+                    let BufferNames { data, array, .. } = w.buffer_names(buffer);
                     let ty = w.c_type(w.function.buffers[buffer].storage);
                     w.line(&format!(
                         "{data} = context->grow(context, {array}, {}, sizeof({ty}));",
@@ -112,6 +112,10 @@ impl Writer<'_> {
             ));
             w.line(&format!("{data} = {moved};"));
             w.line(&format!("{capacity} = 2 * {len};"));
+            if w.function.buffers[buffer].access == Access::Own {
+                w.line(&format!("own->{data} = {data};"));
+                w.line(&format!("own->{capacity} = {capacity};"));
+            }
         });
         self.line("}");
     }

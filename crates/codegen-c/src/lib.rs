@@ -60,11 +60,13 @@ mod half;
 mod helper;
 pub mod kept;
 mod name;
+mod pieces;
 mod precedence;
 mod rows;
 mod scope;
 mod stmt;
 mod uses;
+mod workspace;
 
 use sparsec_loop::Function;
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use sparsec_base::ElementType;
 use sparsec_loop::growth::growth_run;
-use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Mark, Stmt, Var};
+use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Function, Mark, Stmt, Var};
 
 use crate::abi;
 use crate::growth::Growth;
@@ -19,7 +19,7 @@ use crate::scope::local_names;
 use crate::uses::{Uses, keeps_value, loads, may_fail};
 
 /// Lines longer than this are not joined from several.
-const WIDTH: usize = 96;
+pub(crate) const WIDTH: usize = 96;
 
 /// Writes the body of one function.
 pub(crate) struct Writer<'f> {
@@ -32,8 +32,10 @@ pub(crate) struct Writer<'f> {
     pub(crate) growth: Vec<Growth>,
     /// Rows that loops around go along, with their pointers.
     pub(crate) rows: Vec<(Row, String)>,
+    /// Functions that the kernel's loops hand to the caller, in order.
+    pub(crate) pieces: Vec<String>,
     lines: Vec<String>,
-    indent: usize,
+    pub(crate) indent: usize,
 }
 
 /// What the C calls the parts of one buffer.
@@ -43,6 +45,8 @@ pub(crate) struct BufferNames {
     pub(crate) data: String,
     /// For buffers that grow: the pointer to the `sparsec_array`.
     pub(crate) array: String,
+    /// For what is each unit's own: how many entries it begins with.
+    pub(crate) len: String,
 }
 
 impl<'f> Writer<'f> {
@@ -51,11 +55,12 @@ impl<'f> Writer<'f> {
             function,
             helpers,
             names: Names::default(),
-            uses: Uses::of(function),
+            uses: Uses::of(&function.body),
             vars: HashMap::new(),
             buffers: HashMap::new(),
             growth: Vec::new(),
             rows: Vec::new(),
+            pieces: Vec::new(),
             lines: Vec::new(),
             indent: 1,
         }
@@ -72,9 +77,14 @@ impl<'f> Writer<'f> {
             }
         }
         for (buffer, data) in self.function.buffers.iter() {
+            let is_own = data.access == Access::Own;
             let data = self.names.fresh(&data.name);
             let names = BufferNames {
                 array: self.names.fresh(&format!("{data}_array")),
+                len: match is_own {
+                    true => self.names.fresh(&format!("{data}_len")),
+                    false => String::new(),
+                },
                 data,
             };
             self.buffers.insert(buffer, names);
@@ -163,6 +173,13 @@ impl<'f> Writer<'f> {
                 value,
                 reduce,
             } => self.store(*buffer, index, value, *reduce),
+            Stmt::For {
+                var,
+                hi,
+                mark: Mark { pieces: true, .. },
+                body,
+                ..
+            } => self.hand_out(*var, hi, body),
             Stmt::For {
                 var,
                 lo,
@@ -386,6 +403,18 @@ impl<'f> Writer<'f> {
         self.line("}");
     }
 
+    /// The lines that `write` writes as the body of a function of their own.
+    pub(crate) fn apart(&mut self, write: impl FnOnce(&mut Self)) -> String {
+        let outside = (
+            std::mem::take(&mut self.lines),
+            std::mem::replace(&mut self.indent, 1),
+        );
+        write(self);
+        let lines = std::mem::replace(&mut self.lines, outside.0);
+        self.indent = outside.1;
+        lines.join("\n") + "\n"
+    }
+
     /// The lines of `block`, one step further in, apart from those so far.
     fn capture(&mut self, block: &Block) -> Vec<String> {
         let before = std::mem::take(&mut self.lines);
@@ -409,30 +438,6 @@ impl<'f> Writer<'f> {
         ));
     }
 
-    fn alloc(&mut self, buffer: Buffer, len: &Expr) {
-        let len = self.expr(len);
-        let name = self.buffer_name(buffer).to_owned();
-        let ty = self.c_type(self.function.buffers[buffer].storage);
-        // A workspace that every path allocates is declared where it is made.
-        let declaration = if self.indent == 1 {
-            format!("{ty} *")
-        } else {
-            String::new()
-        };
-        self.line(&format!(
-            "{declaration}{name} = context->workspace(context, {}, sizeof({ty}));",
-            len.text
-        ));
-        self.leave_if(&format!("!{name}"), Failure::OutOfMemory);
-        if let Some(capacity) = self.capacity_of(buffer) {
-            let declaration = if self.indent == 1 { "int64_t " } else { "" };
-            self.line(&format!("{declaration}{capacity} = {};", len.text));
-        }
-        if !self.uses.accessed.contains(&buffer) {
-            self.line(&format!("(void){name};"));
-        }
-    }
-
     fn sort(&mut self, buffer: Buffer, along: Option<Buffer>, lo: &Expr, hi: &Expr) {
         let lo = self.simple(lo, "first");
         let hi = self.expr(hi);
@@ -451,25 +456,6 @@ impl<'f> Writer<'f> {
             None => format!("context->sort_{ty}(context, {data}, {count});"),
             Some(along) => format!("context->sort_pairs(context, {data}, {along}, {count});"),
         });
-    }
-
-    /// Declares the workspaces that some path does not allocate: they live until
-    /// the function returns, not to the end of their block.
-    pub(crate) fn declare_workspaces(&mut self) {
-        for (buffer, data) in self.function.buffers.iter() {
-            let always =
-                self.function.body.iter().any(
-                    |stmt| matches!(stmt, Stmt::Alloc { buffer: made, .. } if *made == buffer),
-                );
-            if data.access == Access::Workspace && self.uses.buffers.contains(&buffer) && !always {
-                let name = self.buffer_name(buffer).to_owned();
-                let ty = self.c_type(data.storage);
-                self.line(&format!("{ty} *{name} = 0;"));
-                if let Some(capacity) = self.capacity_of(buffer) {
-                    self.line(&format!("int64_t {capacity} = 0;"));
-                }
-            }
-        }
     }
 }
 

@@ -21,10 +21,10 @@ pub(crate) struct Uses {
 }
 
 impl Uses {
-    /// What the whole function uses.
-    pub(crate) fn of(function: &Function) -> Self {
+    /// What some statements use.
+    pub(crate) fn of(block: &Block) -> Self {
         let mut uses = Self::default();
-        uses.block(&function.body);
+        uses.block(block);
         uses
     }
 
@@ -32,6 +32,7 @@ impl Uses {
         for stmt in block {
             each_expr(stmt, &mut |expr| self.expr(expr));
             match stmt {
+                Stmt::For { mark, .. } if mark.pieces => self.context = true,
                 Stmt::Store { buffer, .. } | Stmt::Fill { buffer, .. } => {
                     self.buffers.insert(*buffer);
                     self.accessed.insert(*buffer);

@@ -17,6 +17,8 @@ pub struct Layout {
     pub sort_i64: i32,
     /// `sparsec_context.sort_pairs`
     pub sort_pairs: i32,
+    /// `sparsec_context.pieces`
+    pub pieces: i32,
     /// `sparsec_tensor.extents`
     pub extents: i32,
     /// `sparsec_tensor.arrays`
@@ -39,6 +41,7 @@ impl Layout {
         sort_i32: 24,
         sort_i64: 32,
         sort_pairs: 40,
+        pieces: 48,
         extents: 0,
         arrays: 8,
         array: 24,
@@ -54,6 +57,7 @@ impl Layout {
             && self.sort_i32 == other.sort_i32
             && self.sort_i64 == other.sort_i64
             && self.sort_pairs == other.sort_pairs
+            && self.pieces == other.pieces
             && self.extents == other.extents
             && self.arrays == other.arrays
             && self.array == other.array

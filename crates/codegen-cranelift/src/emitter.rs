@@ -24,16 +24,17 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
-use sparsec_base::Result;
 use sparsec_base::arena::Id as _;
+use sparsec_base::{Diagnostic, Result};
 use sparsec_loop::growth::growth_groups;
-use sparsec_loop::{Access, Buffer, Failure, Function, Var};
+use sparsec_loop::{Access, Block, Buffer, Failure, Function, Var};
 
 use crate::abi::Layout;
 use crate::complex::Formulas;
 use crate::growth::Group;
 use crate::helper::Helper;
 use crate::host::refused;
+use crate::memory::Code;
 use crate::number::{Number, register};
 
 const ABI: Layout = Layout::RELIED_ON;
@@ -51,6 +52,13 @@ pub(crate) struct Emitter<'f, 'b> {
     /// The variable of the innermost loop around.
     pub(crate) innermost: Option<Var>,
     pub(crate) context: Value,
+    /// What the unit has of its own, in the body of a piece.
+    pub(crate) own: Option<Value>,
+    /// How many entries begin what each unit has of its own.
+    pub(crate) own_lens: HashMap<Buffer, Value>,
+    /// The bodies of pieces, ready to run.
+    pub(crate) parts: Vec<Code>,
+    pub(crate) refused: Option<Diagnostic>,
     exits: HashMap<Failure, ir::Block>,
     signatures: HashMap<Vec<Type>, ir::SigRef>,
 }
@@ -83,11 +91,11 @@ enum Pointer {
     Moving(Variable),
 }
 
-/// The Cranelift IR of a kernel.
+/// The Cranelift IR of a kernel, and the code that it calls.
 ///
 /// # Errors
 /// `E0609` for processors with other than 64 bits.
-pub(crate) fn emit(function: &Function, isa: &dyn TargetIsa) -> Result<ir::Function> {
+pub(crate) fn emit(function: &Function, isa: &dyn TargetIsa) -> Result<(ir::Function, Vec<Code>)> {
     if isa.pointer_type() != types::I64 {
         return Err(refused("no kernel", "its addresses have no 64 bits"));
     }
@@ -106,31 +114,57 @@ pub(crate) fn emit(function: &Function, isa: &dyn TargetIsa) -> Result<ir::Funct
         _ => unreachable!("the entry takes what its signature says"),
     };
     let formulas = Formulas::of(function);
-    let mut emitter = Emitter {
-        b: builder,
-        function,
-        formulas: &formulas,
-        isa,
-        vars: HashMap::new(),
-        buffers: HashMap::new(),
-        groups: Vec::new(),
-        innermost: None,
-        context,
-        exits: HashMap::new(),
-        signatures: HashMap::new(),
-    };
+    let mut emitter = Emitter::new(builder, function, &formulas, isa, context);
     emitter.unpack(tensors);
-    emitter.block(&function.body);
-    let done = emitter.b.ins().iconst(types::I32, 0);
-    emitter.b.ins().return_(&[done]);
-    emitter.write_exits();
-    emitter.b.finalize(isa.frontend_config());
-    Ok(made)
+    let (parts, refused) = emitter.finish(&function.body);
+    match refused {
+        Some(refused) => Err(refused),
+        None => Ok((made, parts)),
+    }
 }
 
 /// The flags of loads from the structures of the caller that nobody changes.
-fn of_frame() -> MemFlagsData {
+pub(crate) fn of_frame() -> MemFlagsData {
     MemFlagsData::trusted().with_readonly()
+}
+
+impl<'f, 'b> Emitter<'f, 'b> {
+    pub(crate) fn new(
+        b: FunctionBuilder<'b>,
+        function: &'f Function,
+        formulas: &'f Formulas,
+        isa: &'f dyn TargetIsa,
+        context: Value,
+    ) -> Self {
+        Self {
+            b,
+            function,
+            formulas,
+            isa,
+            vars: HashMap::new(),
+            buffers: HashMap::new(),
+            groups: Vec::new(),
+            innermost: None,
+            context,
+            own: None,
+            own_lens: HashMap::new(),
+            parts: Vec::new(),
+            refused: None,
+            exits: HashMap::new(),
+            signatures: HashMap::new(),
+        }
+    }
+
+    /// Writes the body and ends the function; what it calls, and why it cannot be
+    /// made, if so.
+    pub(crate) fn finish(mut self, body: &Block) -> (Vec<Code>, Option<Diagnostic>) {
+        self.block(body);
+        let done = self.b.ins().iconst(types::I32, 0);
+        self.b.ins().return_(&[done]);
+        self.write_exits();
+        self.b.finalize(self.isa.frontend_config());
+        (self.parts, self.refused)
+    }
 }
 
 impl Emitter<'_, '_> {
@@ -170,18 +204,20 @@ impl Emitter<'_, '_> {
                 self.buffer(buffer, nowhere, None);
             }
         }
+        let own = |buffers: &[Buffer]| self.function.buffers[buffers[0]].access == Access::Own;
+        let (_, moving): (Vec<_>, Vec<_>) = moving.into_iter().partition(|it| own(it));
         for buffers in moving {
             self.group(buffers);
         }
     }
 
-    fn buffer(&mut self, buffer: Buffer, data: Value, array: Option<Value>) {
+    pub(crate) fn buffer(&mut self, buffer: Buffer, data: Value, array: Option<Value>) {
         let kind = &self.function.buffers[buffer];
         let region = self.b.func.dfg.alias_regions.insert(AliasRegionData {
             user_id: u32::try_from(buffer.index()).expect("a function has few buffers"),
             description: kind.name.clone().into(),
         });
-        let moves = matches!(kind.access, Access::Grow | Access::Workspace);
+        let moves = matches!(kind.access, Access::Grow | Access::Workspace | Access::Own);
         let data = if moves {
             let var = self.b.declare_var(types::I64);
             self.b.def_var(var, data);
@@ -257,6 +293,16 @@ impl Emitter<'_, '_> {
         let exit = self.exit(failure);
         let on = self.b.create_block();
         self.b.ins().brif(condition, exit, [], on, []);
+        self.enter(on);
+    }
+
+    /// Leaves the function with a status that is not 0.
+    pub(crate) fn leave_with(&mut self, status: Value) {
+        let (failed, on) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(failed);
+        self.b.ins().brif(status, failed, [], on, []);
+        self.enter(failed);
+        self.b.ins().return_(&[status]);
         self.enter(on);
     }
 

@@ -17,9 +17,9 @@ const ABI: Layout = Layout::RELIED_ON;
 /// Buffers that always grow together.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    buffers: Vec<Buffer>,
+    pub(crate) buffers: Vec<Buffer>,
     /// For how many entries all have room.
-    capacity: Variable,
+    pub(crate) capacity: Variable,
 }
 
 impl Emitter<'_, '_> {
@@ -27,7 +27,7 @@ impl Emitter<'_, '_> {
     pub(crate) fn group(&mut self, buffers: Vec<Buffer>) {
         let capacity = self.b.declare_var(types::I64);
         let room = match self.function.buffers[buffers[0]].access {
-            Access::Workspace => self.int(0),
+            Access::Workspace | Access::Own => self.int(0),
             _ => self.room(&buffers),
         };
         self.b.def_var(capacity, room);
@@ -69,7 +69,7 @@ impl Emitter<'_, '_> {
             self.b.ins().brif(lacks, full, [], on, []);
             self.enter(full);
             let room = match self.function.buffers[first].access {
-                Access::Workspace => self.move_workspace(first, capacity, len),
+                Access::Workspace | Access::Own => self.move_workspace(first, capacity, len),
                 _ => {
                     for &buffer in &group.buffers {
                         self.grow_array(buffer, len);
@@ -102,6 +102,7 @@ impl Emitter<'_, '_> {
         let bytes = self.b.ins().imul_imm_s(capacity, size as i64);
         let after = self.data(buffer);
         self.copy(after, before, bytes);
+        self.keep_own(buffer, after, room);
         room
     }
 
@@ -118,6 +119,10 @@ impl Emitter<'_, '_> {
     /// Makes a workspace of `len` zeros.
     pub(crate) fn alloc(&mut self, buffer: Buffer, len: &Expr) {
         let len = self.expr(len).real();
+        if self.function.buffers[buffer].access == Access::Own {
+            self.own_lens.insert(buffer, len);
+            return;
+        }
         self.ask_workspace(buffer, len);
         let own = |group: &&Group| group.buffers == [buffer];
         if let Some(capacity) = self.groups.iter().find(own).map(|group| group.capacity) {

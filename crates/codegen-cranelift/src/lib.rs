@@ -15,7 +15,7 @@
 //! int32_t entry(sparsec_context *context, sparsec_tensor **tensors)
 //! ```
 //!
-//! which is the launch entry that the C back end writes too; the structures are
+//! and one more for each loop of pieces (`pieces`). The first is the launch entry that the C back end writes too; the structures are
 //! those of its binary interface (the module `abi` mirrors them), so that one
 //! caller serves both. Code refers to nothing that could go away: helpers are
 //! functions of this program, memory is asked of the context.
@@ -45,6 +45,7 @@
 //! | `expression`, `condition`, `arithmetic`, `convert`, `complex` | expressions |
 //! | `place`      | addresses of entries, loads and stores                 |
 //! | `lanes`      | rows as vectors                                        |
+//! | `pieces`     | bodies that the caller runs, on as many threads as it likes |
 //! | `helper`     | functions that code calls                              |
 
 mod abi;
@@ -61,6 +62,7 @@ mod lanes;
 mod loops;
 mod memory;
 mod number;
+mod pieces;
 mod place;
 mod statement;
 
@@ -69,6 +71,8 @@ pub use memory::{Code, Entry};
 
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir;
+use cranelift_codegen::isa::TargetIsa;
 use sparsec_base::{Diagnostic, Result};
 use sparsec_loop::Function;
 
@@ -91,7 +95,13 @@ use sparsec_loop::Function;
 /// ```
 pub fn compile(function: &Function) -> Result<Code> {
     let isa = host::isa()?;
-    let mut context = Context::for_function(emitter::emit(function, isa)?);
+    let (made, parts) = emitter::emit(function, isa)?;
+    Ok(map(function, made, isa)?.with(parts))
+}
+
+/// Machine code of one function that is made of `function`.
+fn map(function: &Function, made: ir::Function, isa: &dyn TargetIsa) -> Result<Code> {
+    let mut context = Context::for_function(made);
     let compiled = context
         .compile(isa, &mut ControlPlane::default())
         .map_err(|error| refused(function, &format!("{:?}", error.inner)))?;
@@ -109,7 +119,7 @@ pub fn compile(function: &Function) -> Result<Code> {
 /// As [`compile`].
 pub fn text(function: &Function) -> Result<String> {
     let isa = host::isa()?;
-    Ok(emitter::emit(function, isa)?.display().to_string())
+    Ok(emitter::emit(function, isa)?.0.display().to_string())
 }
 
 /// The machine code of a kernel as text, in the notation of Cranelift.
@@ -118,7 +128,7 @@ pub fn text(function: &Function) -> Result<String> {
 /// As [`compile`].
 pub fn assembly(function: &Function) -> Result<String> {
     let isa = host::isa()?;
-    let mut context = Context::for_function(emitter::emit(function, isa)?);
+    let mut context = Context::for_function(emitter::emit(function, isa)?.0);
     context.set_disasm(true);
     let compiled = context
         .compile(isa, &mut ControlPlane::default())

@@ -20,6 +20,8 @@ pub struct Code {
     pages: NonNull<c_void>,
     mapped: usize,
     size: usize,
+    /// Code that this calls.
+    parts: Vec<Code>,
 }
 
 // SAFETY: nobody writes to the pages once they are made, and code may run in any
@@ -54,6 +56,7 @@ impl Code {
             pages,
             mapped,
             size: bytes.len(),
+            parts: Vec::new(),
         };
         // SAFETY: the pages are new, writable and as large as the bytes.
         unsafe {
@@ -78,9 +81,20 @@ impl Code {
         unsafe { std::mem::transmute::<*mut c_void, Entry>(self.pages.as_ptr()) }
     }
 
+    /// Code that calls these parts, and keeps them.
+    pub(crate) fn with(mut self, parts: Vec<Self>) -> Self {
+        self.parts = parts;
+        self
+    }
+
+    /// Where the code begins.
+    pub(crate) fn address(&self) -> i64 {
+        self.pages.as_ptr() as i64
+    }
+
     /// How many bytes of code there are.
     pub fn size(&self) -> usize {
-        self.size
+        self.size + self.parts.iter().map(Self::size).sum::<usize>()
     }
 }
 

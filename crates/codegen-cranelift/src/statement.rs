@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::InstBuilder;
 use sparsec_base::ElementType;
 use sparsec_loop::growth::growth_run;
-use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Stmt};
+use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Mark, Stmt};
 
 use crate::abi::Layout;
 use crate::condition::is_lazy;
@@ -44,6 +44,13 @@ impl Emitter<'_, '_> {
                 value,
                 reduce,
             } => self.store_entry(*buffer, index, value, *reduce),
+            Stmt::For {
+                var,
+                hi,
+                mark: Mark { pieces: true, .. },
+                body,
+                ..
+            } => self.hand_out(*var, hi, body),
             Stmt::For {
                 var, lo, hi, body, ..
             } => self.for_loop(*var, lo, hi, body),

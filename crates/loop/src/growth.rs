@@ -70,7 +70,7 @@ fn growing_workspaces(function: &Function) -> Vec<Vec<Buffer>> {
     let mut grown = std::collections::BTreeSet::new();
     for_each_stmt(&function.body, &mut |stmt| {
         if let Stmt::Grow { buffer, .. } = stmt
-            && function.buffers[*buffer].access == Access::Workspace
+            && function.buffers[*buffer].access.is_allocated()
         {
             grown.insert(*buffer);
         }

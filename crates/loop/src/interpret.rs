@@ -8,6 +8,9 @@
 //!   `grow` and `resize` asked for, not for what a growth policy would add;
 //! * a read of an entry that was never stored: those of `write` buffers, those
 //!   that `grow` and `resize` make, but not those of a workspace, which are 0;
+//! * an access of a piece to an entry that another piece of the same loop writes, or
+//!   a write to one that another reads. Pieces run one after another, each with the
+//!   units' own workspaces as they are allocated: zeros;
 //! * a result array that is not resized, or ends with entries that were never
 //!   stored. An array that no statement of the function stores to is left
 //!   undefined on purpose (the values, in a kernel that only assembles) and is
@@ -43,7 +46,7 @@ mod memory;
 pub use entries::Entries;
 pub use fault::{Fault, FaultKind};
 
-use crate::ir::{Access, Failure, Function};
+use crate::ir::{Failure, Function};
 use machine::{Machine, Stop};
 use memory::Memory;
 
@@ -150,11 +153,7 @@ fn check_signature(function: &Function, arguments: &[ArgumentData]) -> Result<()
                     entries.element()
                 ));
             }
-            assert_ne!(
-                kind.access,
-                Access::Workspace,
-                "arguments are not allocated"
-            );
+            assert!(!kind.access.is_allocated(), "arguments are not allocated");
         }
     }
     Ok(())

@@ -83,6 +83,17 @@ pub enum Access {
     Grow,
     /// Allocates the array itself, with zeros in it; it may grow.
     Workspace,
+    /// As a workspace, but each unit that runs [pieces](crate::Mark::pieces) has
+    /// its own, and they alone use it. A piece finds what an earlier one of its
+    /// unit left there, or zeros; it must not matter which.
+    Own,
+}
+
+impl Access {
+    /// Whether the kernel allocates the array.
+    pub fn is_allocated(self) -> bool {
+        matches!(self, Self::Workspace | Self::Own)
+    }
 }
 
 /// A variable's name and type.
@@ -168,14 +179,14 @@ pub enum Stmt {
     },
     /// Makes a workspace of `len` zero entries.
     Alloc {
-        /// The buffer; its access is [`Access::Workspace`].
+        /// The buffer; its access is [`Access::Workspace`] or [`Access::Own`].
         buffer: Buffer,
         /// How many entries.
         len: Expr,
     },
     /// Makes room for at least `len` entries.
     Grow {
-        /// The buffer; its access is [`Access::Grow`] or [`Access::Workspace`].
+        /// The buffer; not one that the caller gave a fixed length.
         buffer: Buffer,
         /// How many entries.
         len: Expr,

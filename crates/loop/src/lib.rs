@@ -46,6 +46,9 @@
 //!   `or=`: a reduction `b[i] op= e` is `b[i] = b[i] op e`.
 //! * `alloc` makes a workspace of so many zero entries that lives until the
 //!   function returns; a second `alloc` of the same buffer is an error.
+//! * `own` makes a workspace of which each unit that runs pieces has its own. The
+//!   iterations of a loop marked `pieces` run in any order, or at once, as if in
+//!   theirs; of several that fail, the first gives the error.
 //! * `grow b, n` makes room for at least `n` entries; the entries so far keep
 //!   their values, new ones are undefined until stored, and 0 in a workspace.
 //!   `resize b, n` says that
@@ -68,6 +71,7 @@
 //! | [`walk`]           | walking over statements and expressions               |
 
 mod build;
+mod captured;
 pub mod complex;
 pub mod growth;
 pub mod interpret;
@@ -81,6 +85,7 @@ mod work;
 mod workspaces;
 
 pub use build::Builder;
+pub use captured::{Captured, captured};
 pub use interpret::interpret;
 pub use ir::{
     Access, Argument, BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Intrinsic,

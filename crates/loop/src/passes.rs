@@ -18,6 +18,8 @@
 //! [`slice_values`] what computes the values once those are there. [`own_results`]
 //! lets a kernel make room for results that its caller would allocate.
 //!
+//! The last, [`divide`], hands parallel loops to units in pieces.
+//!
 //! ```
 //! use sparsec_base::Source;
 //! use sparsec_loop::{Function, passes};
@@ -33,6 +35,7 @@
 
 mod copy_propagation;
 mod dead_code;
+mod divide;
 mod hoist;
 mod needed;
 mod own_results;
@@ -42,6 +45,7 @@ mod slice_values;
 
 pub use copy_propagation::copy_propagation;
 pub use dead_code::dead_code;
+pub use divide::{Division, divide};
 pub use hoist::hoist;
 pub use own_results::own_results;
 pub use simplify::simplify;

@@ -14,11 +14,11 @@
 //!           | "while" expr block
 //!           | "if" expr block [ "else" ( block | statement with "if" ) ]
 //!           | "fill" NAME "[" expr ".." expr "]" "," expr
-//!           | "alloc" NAME ":" TYPE "[" expr "]" [ "as" TYPE ]
+//!           | ( "alloc" | "own" ) NAME ":" TYPE "[" expr "]" [ "as" TYPE ]
 //!           | ( "grow" | "resize" ) NAME "," expr
 //!           | "sort" NAME "[" expr ".." expr "]" [ "with" NAME ]
 //!           | "fail" NAME
-//! mark      = [ "unroll" NUMBER ] [ "parallel" "(" UNIT "," RACES ")" ]
+//! mark      = [ "unroll" NUMBER ] [ "parallel" "(" UNIT "," RACES ")" ] [ "pieces" ]
 //! ```
 //!
 //! `: TYPE as TYPE` gives a buffer's compute type, then its storage type where
@@ -46,8 +46,9 @@ use crate::ir::{BinaryOp, Failure, Intrinsic};
 /// Names that the language keeps for itself.
 const KEYWORDS: &[&str] = &[
     "abs", "alloc", "and", "as", "conj", "else", "extent", "fail", "false", "fill", "fn", "for",
-    "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "parallel", "read",
-    "real", "resize", "select", "sort", "true", "unroll", "var", "while", "with", "write",
+    "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "own", "parallel",
+    "pieces", "read", "real", "resize", "select", "sort", "true", "unroll", "var", "while", "with",
+    "write",
 ];
 
 /// Operators that combine in place, as in `t += e`.

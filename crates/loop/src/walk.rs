@@ -192,6 +192,19 @@ impl Stmt {
     }
 }
 
+impl Stmt {
+    /// The buffers that this statement changes or makes room in.
+    pub fn touched_buffers(&self) -> impl Iterator<Item = Buffer> + use<> {
+        let sized = match self {
+            Self::Alloc { buffer, .. }
+            | Self::Grow { buffer, .. }
+            | Self::Resize { buffer, .. } => Some(*buffer),
+            _ => None,
+        };
+        self.stored_buffers().chain(sized)
+    }
+}
+
 /// Calls `visit` with every statement of a block, outer before inner.
 pub fn for_each_stmt<'s>(block: &'s Block, visit: &mut dyn FnMut(&'s Stmt)) {
     for stmt in block {

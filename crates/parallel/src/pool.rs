@@ -12,6 +12,7 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
@@ -87,6 +88,52 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync + Send) ->
         .collect()
 }
 
+/// Calls `work(unit, piece)` for every piece below `n`, in parallel. Units are
+/// numbered from 0, and each runs one piece after another; one alone, or one
+/// thread, runs in place.
+///
+/// # Errors
+/// What the first piece gave that failed: all before it ran, some after it may not
+/// have.
+///
+/// ```
+/// use sparsec_parallel::pieces;
+/// let odd = |_, piece| if piece % 2 == 0 { Ok(()) } else { Err(piece) };
+/// assert_eq!(pieces(100, odd), Err(1));
+/// ```
+pub fn pieces<E: Send>(
+    n: usize,
+    work: impl Fn(usize, usize) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let units = if n <= 1 { 1 } else { threads().min(n) };
+    if units == 1 {
+        return (0..n).try_for_each(|piece| work(0, piece));
+    }
+    let next = AtomicUsize::new(0);
+    let failed = AtomicUsize::new(n);
+    let first = Mutex::new(None);
+    run(units, &|unit| {
+        // Pieces are taken in order, so those before a failed one were taken.
+        loop {
+            let piece = next.fetch_add(1, Ordering::Relaxed);
+            if piece >= failed.load(Ordering::Relaxed) {
+                return;
+            }
+            if let Err(error) = work(unit, piece) {
+                let mut first = locked(&first);
+                if failed.fetch_min(piece, Ordering::Relaxed) > piece {
+                    *first = Some(error);
+                }
+            }
+        }
+    });
+    let first = first.into_inner();
+    match first.unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
 /// Calls `work` with every number below `n`, in parallel.
 fn run(n: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..n).into_par_iter().with_max_len(1).for_each(work);
@@ -138,6 +185,26 @@ mod tests {
         for n in [1, 2, 7] {
             let out = with_threads(n, || map((0..100).collect(), |i: i32| i * 2));
             assert_eq!(out, (0..100).map(|i| i * 2).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn pieces_run_once_each_and_the_first_failure_counts() {
+        for threads in [1, 2, 5] {
+            let ran = Mutex::new(vec![0; 100]);
+            let all = with_threads(threads, || {
+                pieces(100, |unit, piece| {
+                    assert!(unit < threads);
+                    locked(&ran)[piece] += 1;
+                    Ok::<(), ()>(())
+                })
+            });
+            assert_eq!((all, ran.into_inner().unwrap()), (Ok(()), vec![1; 100]));
+            let fails = |_, piece| match piece {
+                30.. => Err(piece),
+                _ => Ok(()),
+            };
+            assert_eq!(with_threads(threads, || pieces(100, fails)), Err(30));
         }
     }
 

@@ -101,7 +101,7 @@ impl OutputTensor {
             let data = &function.buffers[buffer];
             let array = match data.access {
                 Access::Grow => growing(data.storage)?,
-                Access::Write | Access::Read | Access::Workspace => {
+                Access::Write | Access::Read | Access::Workspace | Access::Own => {
                     output.fixed(specs[place].role, data.storage, &data.name)?
                 }
             };

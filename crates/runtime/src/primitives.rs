@@ -1,4 +1,4 @@
-//! What kernels call: room for arrays, workspaces, sorting.
+//! What kernels call: room for arrays, workspaces, sorting, pieces.
 //!
 //! A growing array begins on the heap with a few kilobytes. When that is not
 //! enough it moves once, to a reservation of addresses as large as the machine's
@@ -15,12 +15,14 @@
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use sparsec_loop::Buffer;
-use sparsec_parallel::Memory;
+use sparsec_loop::{Buffer, Failure};
 use sparsec_parallel::memory::physical_bytes;
+use sparsec_parallel::{Memory, pieces as pieces_in_parallel, threads};
 
-use crate::abi::{RawArray, RawContext};
+use crate::abi::{Body, RawArray, RawContext};
 use crate::failure::Shortage;
 use crate::memory_limit::MemoryLimit;
 use crate::sort::{Scratch, sort, sort_pairs as sort_along};
@@ -35,7 +37,9 @@ pub(crate) struct State {
     scratch: Scratch,
     /// How much memory there may be, and how much of it is taken.
     memory: MemoryLimit,
-    taken: u64,
+    taken: Arc<AtomicU64>,
+    /// What units have that ran pieces.
+    units: Vec<Unit>,
     /// The last request that was refused.
     shortage: Option<Shortage>,
 }
@@ -53,7 +57,7 @@ impl State {
     pub(crate) fn new(memory: MemoryLimit, taken: u64) -> Self {
         Self {
             memory,
-            taken,
+            taken: Arc::new(AtomicU64::new(taken)),
             ..Self::default()
         }
     }
@@ -82,6 +86,7 @@ impl State {
             sort_i32,
             sort_i64,
             sort_pairs,
+            pieces,
         }
     }
 
@@ -104,8 +109,10 @@ impl State {
         // The entries so far move along if the memory has to move.
         memory.set_len(old);
         let room = [wanted, least].into_iter().find(|&bytes| {
-            self.memory
-                .can_give(self.taken, bytes.saturating_sub(old) as u64)
+            self.memory.can_give(
+                self.taken.load(Ordering::Relaxed),
+                bytes.saturating_sub(old) as u64,
+            )
         })?;
         if room > memory.capacity() {
             let machine = usize::try_from(physical_bytes()).ok()?;
@@ -115,7 +122,8 @@ impl State {
         }
         raw.data = memory.as_mut_ptr().cast();
         raw.capacity = i64::try_from(room / size).ok()?;
-        self.taken += room.saturating_sub(old) as u64;
+        let more = room.saturating_sub(old) as u64;
+        self.taken.fetch_add(more, Ordering::Relaxed);
         self.shortage = None;
         Some(())
     }
@@ -125,15 +133,120 @@ impl State {
         let bytes = usize::try_from(entries)
             .ok()?
             .checked_mul(usize::try_from(size).ok()?)?;
-        if !self.memory.can_give(self.taken, bytes as u64) {
+        let taken = self.taken.load(Ordering::Relaxed);
+        if !self.memory.can_give(taken, bytes as u64) {
             return None;
         }
         let mut memory = Memory::zeroed(bytes).ok()?;
-        self.taken += bytes as u64;
+        self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
         let data = memory.as_mut_ptr();
         self.workspaces.push(memory);
         self.shortage = None;
         Some(data.cast())
+    }
+}
+
+/// What runs pieces one after another: its own state, and its own memory.
+struct Unit {
+    state: State,
+    own: Memory,
+}
+
+/// The units of a launch, of which each is used by one thread at a time.
+struct Units(Vec<*mut Unit>);
+
+// SAFETY: whoever runs as a unit has it alone, and captured pointers lead to what
+// the kernel divided among its pieces.
+unsafe impl Sync for Units {}
+
+impl Units {
+    fn get(&self, unit: usize) -> *mut Unit {
+        self.0[unit]
+    }
+}
+
+/// What a kernel captured, for all pieces to read.
+struct Captured(*const c_void);
+
+// SAFETY: pieces only read it, and it outlives them.
+unsafe impl Sync for Captured {}
+
+impl Captured {
+    fn pointer(&self) -> *const c_void {
+        self.0
+    }
+}
+
+/// Why a piece failed.
+struct Failed {
+    status: i32,
+    shortage: Option<Shortage>,
+}
+
+impl State {
+    /// Makes `n` units, each with `own_size` bytes of its own; `None` if there is no
+    /// memory.
+    fn units(&mut self, n: usize, own_size: usize) -> Option<Units> {
+        while self.units.len() < n {
+            self.units.push(Unit {
+                state: Self {
+                    memory: self.memory,
+                    taken: Arc::clone(&self.taken),
+                    ..Self::default()
+                },
+                own: Memory::zeroed(own_size).ok()?,
+            });
+        }
+        for unit in self.units.iter_mut().take(n) {
+            // Where pieces before had nothing of their own.
+            if unit.own.len() < own_size {
+                unit.own = Memory::zeroed(own_size).ok()?;
+            }
+        }
+        let units = self.units.iter_mut().take(n);
+        Some(Units(units.map(std::ptr::from_mut).collect()))
+    }
+
+    /// Runs `n` pieces on the threads that there are.
+    ///
+    /// # Safety
+    /// `body` must be that of the kernel that this state is for, with what it
+    /// captured.
+    unsafe fn pieces(
+        &mut self,
+        body: Body,
+        captured: *const c_void,
+        own_size: i64,
+        n: i64,
+    ) -> Option<i32> {
+        let n = usize::try_from(n).unwrap_or(0);
+        let units = if n <= 1 { n } else { threads().min(n) };
+        let units = self.units(units, usize::try_from(own_size).ok()?)?;
+        let captured = Captured(captured);
+        let ended = pieces_in_parallel(n, |unit, piece| {
+            // SAFETY: this thread has the unit alone while it runs pieces as that.
+            let unit = unsafe { &mut *units.get(unit) };
+            let own = unit.own.as_mut_ptr();
+            let mut context = unit.state.context();
+            // SAFETY: as this function demands; the unit's memory is as large as the
+            // kernel said.
+            let status =
+                unsafe { body(&mut context, captured.pointer(), own.cast(), piece as i64) };
+            match status {
+                0 => Ok(()),
+                status => Err(Failed {
+                    status,
+                    shortage: unit.state.shortage,
+                }),
+            }
+        });
+        Some(match ended {
+            Ok(()) => 0,
+            Err(failed) => {
+                self.shortage = failed.shortage;
+                failed.status
+            }
+        })
     }
 }
 
@@ -228,6 +341,26 @@ unsafe extern "C" fn sort_pairs(
         let (data, along) = unsafe { (entries(data, count), entries(along, count)) };
         sort_along(data, along, &mut state.scratch);
     });
+}
+
+/// # Safety
+/// Called by a kernel with the context of its launch, one of its bodies and what
+/// that captured.
+unsafe extern "C" fn pieces(
+    context: *mut RawContext,
+    body: Body,
+    captured: *const c_void,
+    own_size: i64,
+    n: i64,
+) -> i32 {
+    let failed = Failure::OutOfMemory.status();
+    guarded(failed, || {
+        // SAFETY: as in `grow`: the kernel waits for its pieces, and their contexts
+        // lead to other states.
+        let state = unsafe { state(context) };
+        // SAFETY: as this function demands.
+        unsafe { state.pieces(body, captured, own_size, n) }.unwrap_or(failed)
+    })
 }
 
 /// # Safety

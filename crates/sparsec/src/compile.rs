@@ -135,7 +135,8 @@ pub(crate) fn compile_for(
             plan.concrete.tensors[plan.concrete.result].name
         );
         let lowered = sparsec_lower::lower(&name, &plan.concrete, &plan.formats)?;
-        let function = passes::optimize(lowered.clone(), &mut |_, _| {});
+        let mut function = passes::optimize(lowered.clone(), &mut |_, _| {});
+        passes::divide(&mut function, request.division);
         statements.push(CompiledStatement {
             plan,
             lowered,

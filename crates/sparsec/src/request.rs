@@ -6,6 +6,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code, 
 use sparsec_format::FormatSpec;
 use sparsec_index::notation::TensorName;
 use sparsec_index::{Declaration, Declarations, Notation, UserFunction};
+use sparsec_loop::passes::Division;
 use sparsec_tensor::Tensor;
 
 /// Tensors by name.
@@ -33,6 +34,9 @@ pub struct Request {
     /// multiplied after it: the same up to rounding, but an infinity that the factor
     /// stores gives `inf` where products with zeros or of both signs would give `NaN`.
     pub strict: bool,
+    /// How large the pieces are that parallel loops are divided into. It changes the
+    /// order in which pieces of sums are added, and nothing else.
+    pub division: Division,
 }
 
 /// What is known of one tensor.
@@ -63,6 +67,7 @@ impl Request {
             extents: BTreeMap::new(),
             schedule: None,
             strict: false,
+            division: Division::default(),
         }
     }
 

@@ -149,8 +149,10 @@ impl Compiled {
 }
 
 fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
-    if pass == "lower" {
-        return Ok(statement.lowered.to_string());
+    match pass {
+        "lower" => return Ok(statement.lowered.to_string()),
+        "divide" => return Ok(statement.function.to_string()),
+        _ => {}
     }
     let mut found = None;
     let _ = passes::optimize(statement.lowered.clone(), &mut |name, function| {
@@ -163,7 +165,7 @@ fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
             passes::PIPELINE
                 .iter()
                 .map(|pass| pass.name)
-                .chain(["lower"])
+                .chain(["lower", "divide"])
         };
         let all: Vec<&str> = names().collect();
         let error = Diagnostic::new(code::UNKNOWN_PASS, format!("there is no pass `{pass}`"))

@@ -7,6 +7,7 @@
 use sparsec::index::concrete::Clause;
 use sparsec::index::{Concrete, IndexVar, Schedule, TensorRole, WorkspaceKind};
 use sparsec::{Format, Source};
+use sparsec_base::mark::Races;
 
 /// Numbers that a command is made of: which, on what, how large.
 pub type Step = (usize, usize, usize);
@@ -60,7 +61,10 @@ fn command(
         10 => format!("loopfuse({name})"),
         11 if is_sparse => format!("assemble({result}, Insert)"),
         12 => stored(concrete, name, on, size)?,
-        7 => format!("parallelize({name}, CPUThread, Atomics)"),
+        7 => {
+            let races = Races::ALL[size % Races::ALL.len()].name();
+            format!("parallelize({name}, CPUThread, {races})")
+        }
         _ => {
             let access = positions(concrete, var, size)?;
             format!("pos({name}, p{number}, {access})")

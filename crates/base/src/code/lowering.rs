@@ -83,8 +83,8 @@ Say it: `-d j=100`.";
 Give it a file with `-i NAME=FILE` or a generator with `-g NAME=GENERATOR`, or compute it in an
 earlier statement.";
     UNKNOWN_PASS = "E0315", "unknown pass",
-    "`--emit loop-after=PASS` takes the name of a pass of the loop IR, or `lower` for the loops
-before all passes. `--time-passes` lists the passes.";
+    "`--emit loop-after=PASS` takes the name of a pass of the loop IR, `lower` for the loops
+before all passes, or `divide` for those that are compiled. `--time-passes` lists the passes.";
     NO_LEVEL_COORDINATES = "E0316", "levels without coordinates of their own",
     "`levels(A, FORMAT)` names in accesses of `A` the coordinates that its levels store, as
 `i // 4` and `i % 4` for blocks. FORMAT has to be how `A` is stored, and each level has to store an

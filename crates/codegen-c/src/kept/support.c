@@ -3,7 +3,7 @@
 
 /*
  * What kernels take from the C library where their caller's context gives them
- * nothing: memory with malloc, sorting by merging.
+ * nothing: memory with malloc, sorting by merging, pieces one after another.
  */
 
 /* A workspace; its memory follows. */
@@ -15,6 +15,8 @@ typedef struct sparsec_workspace {
 typedef struct sparsec_scope {
   sparsec_context context;
   sparsec_workspace *workspaces;
+  void *own; /* what pieces of loops have of their own */
+  int64_t own_size;
 } sparsec_scope;
 
 /* Room in front of a workspace that keeps it aligned for vectors. */
@@ -51,6 +53,24 @@ static inline void *sparsec_malloc_workspace(
   return memory + SPARSEC_ALIGNMENT;
 }
 
+/* One piece after another. */
+static inline int32_t sparsec_run_pieces(
+    sparsec_context *context,
+    int32_t (*body)(sparsec_context *, const void *captured, void *own, int64_t piece),
+    const void *captured, int64_t own_size, int64_t n) {
+  sparsec_scope *scope = (sparsec_scope *)context; /* its first member */
+  if (own_size > scope->own_size) {
+    scope->own = context->workspace(context, own_size, 1);
+    if (!scope->own) return SPARSEC_OUT_OF_MEMORY;
+    scope->own_size = own_size;
+  }
+  int32_t status = SPARSEC_OK;
+  for (int64_t piece = 0; piece < n && status == SPARSEC_OK; piece++) {
+    status = body(context, captured, scope->own, piece);
+  }
+  return status;
+}
+
 SORTS
 /* Completes the context of a caller, which may be null, for one call. */
 static inline sparsec_context *sparsec_enter(sparsec_scope *scope, const sparsec_context *given) {
@@ -63,6 +83,7 @@ static inline sparsec_context *sparsec_enter(sparsec_scope *scope, const sparsec
   if (!context->sort_i32) context->sort_i32 = sparsec_sort_i32;
   if (!context->sort_i64) context->sort_i64 = sparsec_sort_i64;
   if (!context->sort_pairs) context->sort_pairs = sparsec_sort_pairs;
+  if (!context->pieces) context->pieces = sparsec_run_pieces;
   return context;
 }
 

@@ -46,6 +46,13 @@ pub enum FaultKind {
     AllocatedTwice(String),
     /// A second `resize` of a result array.
     ResizedTwice(String),
+    /// An entry that two pieces of one loop touch, one of which writes it.
+    Race {
+        /// The buffer.
+        buffer: String,
+        /// The entry.
+        index: usize,
+    },
     /// A return without the `resize` of a result array.
     NotResized(String),
     /// The run took more steps than it was given.
@@ -67,6 +74,9 @@ impl fmt::Display for Fault {
             }
             FaultKind::AllocatedTwice(buffer) => write!(f, "`{buffer}` is allocated twice")?,
             FaultKind::ResizedTwice(buffer) => write!(f, "`{buffer}` is resized twice")?,
+            FaultKind::Race { buffer, index } => {
+                write!(f, "two pieces touch entry {index} of `{buffer}`")?;
+            }
             FaultKind::NotResized(buffer) => write!(f, "`{buffer}` is never resized")?,
             FaultKind::StepLimit(limit) => write!(f, "more than {limit} steps")?,
         }

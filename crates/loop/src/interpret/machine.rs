@@ -1,5 +1,6 @@
 //! The state of one run, and what each statement does to it.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use sparsec_base::arena::Id;
@@ -10,7 +11,9 @@ use super::entries::Entries;
 use super::fault::{Fault, FaultKind};
 use super::memory::Memory;
 use crate::ir::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
+use crate::mark::Mark;
 use crate::ops;
+use crate::walk::for_each_stmt;
 
 /// Why a run stopped before its end.
 #[derive(Debug)]
@@ -46,6 +49,8 @@ pub(super) struct Machine<'f> {
     steps: u64,
     /// How many bytes arrays may grow by.
     bytes_left: u64,
+    /// The piece that runs, counted from 1; 0 outside of pieces.
+    piece: u32,
 }
 
 impl<'f> Machine<'f> {
@@ -61,6 +66,7 @@ impl<'f> Machine<'f> {
             options: *options,
             steps: 0,
             bytes_left: options.max_bytes.unwrap_or(u64::MAX),
+            piece: 0,
         }
     }
 
@@ -91,7 +97,7 @@ impl<'f> Machine<'f> {
         for (buffer, kind) in self.function.buffers.iter() {
             let memory = &self.memory[buffer.index()];
             let len = match kind.access {
-                Access::Read | Access::Workspace => continue,
+                Access::Read | Access::Workspace | Access::Own => continue,
                 Access::Write => memory.len(),
                 Access::Grow => memory
                     .resized
@@ -149,6 +155,13 @@ impl<'f> Machine<'f> {
                 reduce,
             } => self.store(*buffer, index, value, *reduce)?,
             Stmt::For {
+                var,
+                hi,
+                mark: Mark { pieces: true, .. },
+                body,
+                ..
+            } => self.pieces(*var, hi, body)?,
+            Stmt::For {
                 var, lo, hi, body, ..
             } => {
                 let (lo, hi) = (self.int(lo)?, self.int(hi)?);
@@ -186,7 +199,7 @@ impl<'f> Machine<'f> {
                 let value = self.eval(value)?;
                 if let Some(range) = self.range(*buffer, lo, hi)? {
                     for at in range {
-                        self.set(*buffer, at, value);
+                        self.set(*buffer, at, value)?;
                     }
                 }
             }
@@ -220,6 +233,7 @@ impl<'f> Machine<'f> {
                     && let Some(range) = self.range(*along, lo, hi)?
                 {
                     self.check_defined(*along, range.clone())?;
+                    self.check_moved(*along, range.clone())?;
                     let moved = self.memory[along.index()].permute(range, &order);
                     moved.ok_or(Failure::OutOfMemory)?;
                 }
@@ -235,10 +249,49 @@ impl<'f> Machine<'f> {
             return Ok(Vec::new());
         };
         self.check_defined(buffer, range.clone())?;
+        self.check_moved(buffer, range.clone())?;
         let memory = &mut self.memory[buffer.index()];
         let order = memory.order(range.clone());
         let moved = order.and_then(|order| memory.permute(range, &order).map(|()| order));
         Ok(moved.ok_or(Failure::OutOfMemory)?)
+    }
+
+    /// That no other piece touches entries that are moved.
+    fn check_moved(&self, buffer: Buffer, mut range: Range<usize>) -> Run<()> {
+        let memory = &self.memory[buffer.index()];
+        match range.find(|&at| !memory.writes(at, self.piece)) {
+            Some(at) => Err(self.race(buffer, at)),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs pieces one after another, and looks at what they share.
+    fn pieces(&mut self, var: Var, hi: &Expr, body: &Block) -> Run<()> {
+        let hi = self.int(hi)?;
+        let mut stored = HashSet::new();
+        for_each_stmt(body, &mut |stmt| stored.extend(stmt.stored_buffers()));
+        let function = self.function;
+        let own = |buffer: &Buffer| function.buffers[*buffer].access == Access::Own;
+        let shared: Vec<Buffer> = stored.into_iter().filter(|buffer| !own(buffer)).collect();
+        for buffer in &shared {
+            self.memory[buffer.index()].watch(true);
+        }
+        for (number, piece) in (0..hi).zip(1..) {
+            self.step()?;
+            for (buffer, kind) in function.buffers.iter() {
+                if kind.access == Access::Own {
+                    self.memory[buffer.index()].clear();
+                }
+            }
+            self.piece = piece;
+            self.vars[var.index()] = Some(Scalar::I64(number));
+            self.block(body)?;
+        }
+        self.piece = 0;
+        for buffer in shared {
+            self.memory[buffer.index()].watch(false);
+        }
+        Ok(())
     }
 
     fn check_defined(&self, buffer: Buffer, range: Range<usize>) -> Run<()> {
@@ -267,22 +320,34 @@ impl<'f> Machine<'f> {
             }
         };
         let at = self.place(buffer, index)?;
-        self.set(buffer, at, value);
-        Ok(())
+        self.set(buffer, at, value)
     }
 
     /// Stores a value of the compute type.
-    fn set(&mut self, buffer: Buffer, at: usize, value: Scalar) {
+    fn set(&mut self, buffer: Buffer, at: usize, value: Scalar) -> Run<()> {
         let storage = self.function.buffers[buffer].storage;
         let value = value
             .cast(storage)
             .expect("no compute type is a float where the storage type is none");
+        let memory = &mut self.memory[buffer.index()];
+        if !memory.writes(at, self.piece) {
+            return Err(self.race(buffer, at));
+        }
         self.memory[buffer.index()].set(at, value);
+        Ok(())
+    }
+
+    fn race(&self, buffer: Buffer, index: usize) -> Stop {
+        let buffer = self.buffer_name(buffer);
+        FaultKind::Race { buffer, index }.into()
     }
 
     /// Reads a value as the compute type.
     fn load(&self, buffer: Buffer, index: i64) -> Run<Scalar> {
         let at = self.place(buffer, index)?;
+        if !self.memory[buffer.index()].reads(at, self.piece) {
+            return Err(self.race(buffer, at));
+        }
         let kind = &self.function.buffers[buffer];
         match self.memory[buffer.index()].get(at) {
             Some(value) => Ok(value

@@ -1,5 +1,6 @@
 //! One buffer with what is known of each of its entries.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use sparsec_base::{ElementType, Scalar};
@@ -17,13 +18,22 @@ pub(super) struct Memory {
     pub(super) resized: Option<usize>,
     /// Whether a workspace is allocated.
     pub(super) allocated: bool,
+    /// While pieces run: the last to touch each entry.
+    touched: Option<Vec<Touched>>,
+}
+
+/// The last pieces that read and wrote an entry, counted from 1.
+#[derive(Clone, Debug, Default)]
+struct Touched {
+    read: Cell<u32>,
+    written: Cell<u32>,
 }
 
 impl Memory {
     /// `None` if there is no memory to note what is defined.
     pub(super) fn new(access: Access, mut entries: Entries) -> Option<Self> {
         let defined = match access {
-            Access::Read | Access::Workspace => None,
+            Access::Read | Access::Workspace | Access::Own => None,
             Access::Write => {
                 let mut defined = with_room(entries.len())?;
                 defined.resize(entries.len(), false);
@@ -38,7 +48,8 @@ impl Memory {
             entries,
             defined,
             resized: None,
-            allocated: access != Access::Workspace,
+            allocated: !access.is_allocated(),
+            touched: None,
         })
     }
 
@@ -49,7 +60,38 @@ impl Memory {
             defined: None,
             resized: None,
             allocated: false,
+            touched: None,
         }
+    }
+
+    /// Begins or ends to watch which pieces touch which entries.
+    pub(super) fn watch(&mut self, watch: bool) {
+        self.touched = watch.then(|| vec![Touched::default(); self.len()]);
+    }
+
+    /// Notes that `piece` reads entry `at`; whether no other wrote it.
+    pub(super) fn reads(&self, at: usize, piece: u32) -> bool {
+        let Some(touched) = &self.touched else {
+            return true;
+        };
+        touched[at].read.set(piece);
+        [0, piece].contains(&touched[at].written.get())
+    }
+
+    /// Notes that `piece` writes entry `at`; whether no other touched it.
+    pub(super) fn writes(&self, at: usize, piece: u32) -> bool {
+        let Some(touched) = &self.touched else {
+            return true;
+        };
+        let before = touched[at].written.replace(piece);
+        [0, piece].contains(&before) && [0, piece].contains(&touched[at].read.get())
+    }
+
+    /// Makes the entries zeros, as an allocation does.
+    pub(super) fn clear(&mut self) {
+        let len = self.len();
+        self.entries.truncate(0);
+        self.entries.extend_to(len);
     }
 
     pub(super) fn into_entries(mut self) -> Entries {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::needed::{Roots, keep_needed};
-use crate::ir::{Access, Buffer, Expr, Function, Stmt};
+use crate::ir::{Buffer, Expr, Function, Stmt};
 
 /// Drops statements that have no effect outside the function: variables that
 /// nothing reads with their assignments, workspaces that nothing loads, and
@@ -20,7 +20,7 @@ pub fn dead_code(function: &mut Function) {
 }
 
 fn has_effect(function: &Function, stmt: &Stmt) -> bool {
-    let is_own = |buffer: Buffer| function.buffers[buffer].access == Access::Workspace;
+    let is_own = |buffer: Buffer| function.buffers[buffer].access.is_allocated();
     match stmt {
         Stmt::Grow { buffer, .. } => !is_own(*buffer),
         Stmt::Resize { .. } | Stmt::Fail(_) => true,

@@ -14,7 +14,7 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Access, Block, Buffer, Expr, Function, Stmt, Var};
+use crate::ir::{Block, Buffer, Expr, Function, Stmt, Var};
 
 /// Which statements are needed for themselves.
 pub(super) struct Roots<'a> {
@@ -69,7 +69,7 @@ impl Needed<'_> {
                 self.vars.insert(*var);
             }
             for buffer in stmt.stored_buffers() {
-                if self.function.buffers[buffer].access == Access::Workspace {
+                if self.function.buffers[buffer].access.is_allocated() {
                     self.buffers.insert(buffer);
                 }
             }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::needed::{Roots, keep_needed};
 use super::{check_after, result_values, simplify};
-use crate::ir::{Access, Failure, Function, Stmt};
+use crate::ir::{Failure, Function, Stmt};
 
 /// The part of a kernel that builds positions and coordinates of its results.
 ///
@@ -27,11 +27,11 @@ pub fn slice_structure(function: &Function) -> Function {
     let is_root = |function: &Function, stmt: &Stmt| match stmt {
         Stmt::Resize { .. } => true,
         Stmt::Grow { buffer, .. } => {
-            function.buffers[*buffer].access != Access::Workspace && !values.contains(buffer)
+            !function.buffers[*buffer].access.is_allocated() && !values.contains(buffer)
         }
         Stmt::Fail(failure) => *failure == Failure::WidthOverflow,
         _ => stmt.stored_buffers().any(|buffer| {
-            function.buffers[buffer].access != Access::Workspace && !values.contains(&buffer)
+            !function.buffers[buffer].access.is_allocated() && !values.contains(&buffer)
         }),
     };
     let mut sliced = function.clone();

@@ -42,7 +42,7 @@ pub fn slice_values(function: &Function) -> Option<Function> {
     let buffers = &sliced.buffers;
     for_each_block_mut(&mut sliced.body, &mut |block| {
         block.retain(|stmt| match stmt {
-            Stmt::Grow { buffer, .. } => buffers[*buffer].access == Access::Workspace,
+            Stmt::Grow { buffer, .. } => buffers[*buffer].access.is_allocated(),
             Stmt::Resize { .. } => false,
             _ => true,
         });

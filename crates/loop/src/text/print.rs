@@ -86,6 +86,7 @@ impl<'f> Printer<'f> {
                     Access::Write => "write",
                     Access::Grow => "grow",
                     Access::Workspace => "workspace",
+                    Access::Own => "own",
                 };
                 let (compute, storage) = self.buffer_types(buffer);
                 format!("{access} {}: {compute}{storage}", self.buffer_name(buffer))
@@ -233,7 +234,11 @@ impl<'f> Printer<'f> {
             }
             Stmt::Alloc { buffer, len } => {
                 let (compute, storage) = self.buffer_types(*buffer);
-                put!(self, "alloc {}: {compute}[", self.buffer_name(*buffer));
+                let word = match self.function.buffers[*buffer].access {
+                    Access::Own => "own",
+                    _ => "alloc",
+                };
+                put!(self, "{word} {}: {compute}[", self.buffer_name(*buffer));
                 self.expr(len, Binding::Or);
                 put!(self, "]{storage}");
             }

@@ -10,7 +10,17 @@ impl Checker<'_> {
     /// Checks that a buffer may be read here; its compute type.
     pub(super) fn buffer(&self, buffer: Buffer) -> Check<ElementType> {
         let kind = &self.function.buffers[buffer];
-        if kind.access != Access::Workspace || self.workspaces.contains(&buffer) {
+        if kind.access == Access::Own && !self.in_pieces {
+            return Err(self.helped(
+                code::LOOP_LIFETIME,
+                format!(
+                    "`{}` is a unit's own, and used outside of pieces",
+                    kind.name
+                ),
+                "allocate what is used elsewhere too with `alloc`",
+            ));
+        }
+        if !kind.access.is_allocated() || self.workspaces.contains(&buffer) {
             return Ok(kind.compute);
         }
         Err(self.helped(
@@ -39,7 +49,9 @@ impl Checker<'_> {
         let kind = &self.function.buffers[buffer];
         match kind.access {
             Access::Grow => return Ok(()),
-            Access::Workspace if may_be_workspace => return self.buffer(buffer).map(drop),
+            Access::Workspace | Access::Own if may_be_workspace => {
+                return self.buffer(buffer).map(drop);
+            }
             _ => {}
         }
         Err(self.invalid(
@@ -51,7 +63,7 @@ impl Checker<'_> {
     pub(super) fn alloc(&mut self, buffer: Buffer) -> Check {
         let kind = &self.function.buffers[buffer];
         let name = &kind.name;
-        if kind.access != Access::Workspace {
+        if !kind.access.is_allocated() {
             return Err(self.invalid(
                 code::LOOP_ACCESS,
                 format!("`{name}` is no workspace, and is allocated"),

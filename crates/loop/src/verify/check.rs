@@ -25,6 +25,7 @@ pub(crate) fn check(function: &Function) -> Check {
         resized: HashSet::new(),
         shared: Vec::new(),
         n_loops: 0,
+        in_pieces: false,
         n_statements: 0,
         current: None,
     };
@@ -55,6 +56,8 @@ pub(super) struct Checker<'f> {
     /// What iterations of the parallel loops around here share.
     shared: Vec<Shared>,
     pub(super) n_loops: usize,
+    /// Whether pieces are around here.
+    pub(super) in_pieces: bool,
     n_statements: usize,
     current: Option<(usize, &'f Stmt)>,
 }
@@ -166,8 +169,15 @@ impl<'f> Checker<'f> {
                 if let Some(parallel) = mark.parallel {
                     self.shared.push(self.shared(parallel.races, body)?);
                 }
+                let outside = self.in_pieces;
+                if mark.pieces {
+                    self.pieces(lo)?;
+                    self.shared.push(self.shared(Races::NoRaces, body)?);
+                    self.in_pieces = true;
+                }
                 self.declare(*var)?;
                 self.repeated(body)?;
+                self.in_pieces = outside;
                 self.shared.truncate(n_shared);
                 self.visible.remove(var);
             }
@@ -201,8 +211,12 @@ impl<'f> Checker<'f> {
             Stmt::Grow { buffer, len } => {
                 self.has_type(len, ElementType::I64)?;
                 let kind = &self.function.buffers[*buffer];
-                // Each unit has workspaces of its own.
-                if !self.shared.is_empty() && kind.access != Access::Workspace {
+                // To be divided, each unit gets workspaces of its own.
+                let is_shared = match self.in_pieces {
+                    true => kind.access != Access::Own,
+                    false => !self.shared.is_empty() && !kind.access.is_allocated(),
+                };
+                if is_shared {
                     let name = &kind.name;
                     return Err(self.helped(
                         code::LOOP_LIFETIME,
@@ -248,6 +262,18 @@ impl<'f> Checker<'f> {
         self.n_loops += 1;
         self.block(body)?;
         self.n_loops -= 1;
+        Ok(())
+    }
+
+    /// Checks that pieces from `lo` on may stand here.
+    fn pieces(&self, lo: &Expr) -> Check {
+        if self.in_pieces || *lo != Expr::int(0) {
+            return Err(self.helped(
+                code::LOOP_LIFETIME,
+                "pieces are counted from 0, in a loop outside of all other pieces".to_owned(),
+                "divide the outer loop only",
+            ));
+        }
         Ok(())
     }
 

@@ -34,7 +34,7 @@ pub(super) fn check_signature(function: &Function) -> Result<(), Invalid> {
                 return invalid(format!("the buffer `{}` is given twice", kind.name));
             }
             match (argument.role, kind.access) {
-                (_, Access::Workspace) => {
+                (_, Access::Workspace | Access::Own) => {
                     return invalid(format!("the workspace `{}` is an argument", kind.name));
                 }
                 (Role::In, Access::Write | Access::Grow) => {
@@ -45,7 +45,7 @@ pub(super) fn check_signature(function: &Function) -> Result<(), Invalid> {
         }
     }
     for (buffer, kind) in function.buffers.iter() {
-        if kind.access != Access::Workspace && !buffers.contains(&buffer) {
+        if !kind.access.is_allocated() && !buffers.contains(&buffer) {
             return invalid(format!("the buffer `{}` belongs to no argument", kind.name));
         }
         let fits = kind.storage == kind.compute

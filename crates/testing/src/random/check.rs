@@ -60,6 +60,7 @@ impl Engines {
         agrees(compiled, inputs, interpreted, tally)?;
         if as_c {
             let ran = self.c.run(compiled, inputs);
+            same_bits(compiled, &generated, &ran).map_err(|why| format!("as C: {why}"))?;
             agrees(compiled, inputs, ran, tally).map_err(|why| format!("as C: {why}"))?;
             tally.as_c += compiled.statements().len();
         }

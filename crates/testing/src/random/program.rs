@@ -1,5 +1,6 @@
 //! Random programs: statements, operands, and what is done to their plans.
 
+use sparsec_loop::passes::Division;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -108,6 +109,8 @@ impl Case {
     pub(crate) fn request(&self, functions: &[UserFunction]) -> (Request, Inputs) {
         let mut request = Request::new(Source::new("program", self.text()));
         request.functions = functions.to_vec();
+        // Small programs have pieces too.
+        request.division = Division { grain: 2 };
         for (name, statement) in RESULTS.iter().zip(&self.statements) {
             let again = statement.again.as_ref();
             let parts = statement

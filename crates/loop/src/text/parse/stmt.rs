@@ -98,7 +98,8 @@ impl Parser {
                     hi,
                 }
             }
-            "alloc" => self.alloc()?,
+            "alloc" => self.alloc(Access::Workspace)?,
+            "own" => self.alloc(Access::Own)?,
             "grow" => {
                 let (buffer, len) = self.sized()?;
                 Stmt::Grow { buffer, len }
@@ -176,7 +177,7 @@ impl Parser {
         })
     }
 
-    /// `["unroll" N] ["parallel" "(" UNIT "," RACES ")"]`
+    /// `["unroll" N] ["parallel" "(" UNIT "," RACES ")"] ["pieces"]`
     fn mark(&mut self) -> Result<Mark> {
         let mut mark = Mark::default();
         if self.tokens.eat("unroll") {
@@ -195,6 +196,7 @@ impl Parser {
             self.tokens.expect(")")?;
             mark.parallel = Some(Parallel { unit, races });
         }
+        mark.pieces = self.tokens.eat("pieces");
         Ok(mark)
     }
 
@@ -252,7 +254,7 @@ impl Parser {
         Ok((buffer, self.expr()?))
     }
 
-    fn alloc(&mut self) -> Result<Stmt> {
+    fn alloc(&mut self, access: Access) -> Result<Stmt> {
         self.tokens.take();
         let (name, span) = self.new_name("a workspace")?;
         self.tokens.expect(":")?;
@@ -269,7 +271,7 @@ impl Parser {
             name: name.clone(),
             storage,
             compute,
-            access: Access::Workspace,
+            access,
         });
         self.enter(name, span, Entity::Buffer(buffer));
         Ok(Stmt::Alloc { buffer, len })

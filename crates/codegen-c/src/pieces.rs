@@ -1,0 +1,264 @@
+//! Loops whose pieces the caller runs, on as many threads as it likes.
+//!
+//! ```text
+//! static inline int32_t spmv_piece(                       the body, as a function
+//!     int64_t n, const double *restrict A_vals, …, int64_t i_piece) { … }
+//!
+//! struct spmv_piece_captured { int64_t n; const double *A_vals; … };
+//!
+//! static int32_t spmv_piece_run(                          what the caller calls
+//!     sparsec_context *context, const void *captured, void *own, int64_t piece) {
+//!   const struct spmv_piece_captured *with = captured;
+//!   return spmv_piece(with->n, with->A_vals, …, piece);
+//! }
+//!
+//! struct spmv_piece_captured captured = {n, A_vals, …};   in the place of the loop
+//! int32_t status = context->pieces(context, spmv_piece_run, &captured, 0, i_pieces);
+//! if (status) return status;
+//! ```
+//!
+//! The body takes what it uses as parameters, since compilers honour `restrict`
+//! there. What each unit has of its own stands in one structure for the whole
+//! kernel, so that one loop finds what another allocated.
+
+use sparsec_loop::{Access, Block, Buffer, Captured, Expr, Failure, Function, Var, captured};
+
+use crate::function::{call, signature};
+use crate::name::function_name;
+use crate::precedence::Piece;
+use crate::stmt::{WIDTH, Writer};
+use crate::uses::Uses;
+
+/// Something that a body takes from around it.
+struct Handed {
+    parameter: String,
+    field: String,
+    name: String,
+}
+
+impl Writer<'_> {
+    /// The structure with what each unit has of its own; empty if there is nothing.
+    pub(crate) fn own_structure(&mut self) -> String {
+        let function: &Function = self.function;
+        let own = |buffer: &Buffer| function.buffers[*buffer].access == Access::Own;
+        let buffers = function.buffers.iter().map(|(buffer, _)| buffer);
+        let own: Vec<Buffer> = buffers.filter(own).collect();
+        if own.is_empty() {
+            return String::new();
+        }
+        let mut text = format!(
+            "/* What each unit has of its own. */\n{} {{\n",
+            self.own_type()
+        );
+        for buffer in own {
+            let ty = self.c_type(self.function.buffers[buffer].storage);
+            let name = self.buffer_name(buffer).to_owned();
+            text.push_str(&format!("  {ty} *{name};\n"));
+            if let Some(capacity) = self.capacity_of(buffer) {
+                text.push_str(&format!("  int64_t {capacity};\n"));
+            }
+        }
+        text + "};\n\n"
+    }
+
+    fn own_type(&self) -> String {
+        format!("struct {}_own", function_name(&self.function.name))
+    }
+
+    /// `own w: f64[len]`: pieces allocate it, once for each unit.
+    pub(crate) fn alloc_own(&mut self, buffer: Buffer, len: &Piece) {
+        let name = self.len_name(buffer);
+        self.line(&format!("int64_t {name} = {};", len.text));
+    }
+
+    fn len_name(&self, buffer: Buffer) -> String {
+        self.buffer_names(buffer).len
+    }
+
+    /// `for var in 0..n pieces { body }`
+    pub(crate) fn hand_out(&mut self, var: Var, n: &Expr, body: &Block) {
+        let n = self.expr(n);
+        let captured = captured(self.function, var, body);
+        let Captured { own, .. } = &captured;
+        let handed = self.handed(&captured);
+        let number = match self.pieces.len() {
+            0 => String::new(),
+            before => format!("_{}", before + 1),
+        };
+        let name = format!("{}_piece{number}", function_name(&self.function.name));
+        let text = self.body_function(&name, &handed, var, body, own);
+        self.pieces.push(text);
+
+        let structure = format!("struct {name}_captured");
+        let with = self.names.fresh("captured");
+        let given = if handed.is_empty() {
+            "0".to_owned()
+        } else {
+            let values: Vec<&str> = handed.iter().map(|it| it.name.as_str()).collect();
+            self.wrapped(&format!("{structure} {with} = {{"), &values, "};");
+            format!("&{with}")
+        };
+        let size = match own.is_empty() {
+            true => "0".to_owned(),
+            false => format!("sizeof({})", self.own_type()),
+        };
+        let status = self.names.fresh("status");
+        let run = format!("{name}_run");
+        let arguments = ["context", &run, &given, &size, &n.text];
+        let head = format!("int32_t {status} = context->pieces(");
+        self.wrapped(&head, &arguments, ");");
+        self.line(&format!("if ({status}) return {status};"));
+    }
+
+    /// A list between two ends, on one line or on more.
+    fn wrapped(&mut self, head: &str, list: &[&str], end: &str) {
+        let line = format!("{head}{}{end}", list.join(", "));
+        if line.len() <= WIDTH {
+            return self.line(&line);
+        }
+        self.line(head);
+        let mut line = String::new();
+        for (number, item) in list.iter().enumerate() {
+            if line.len() + item.len() > WIDTH - 8 {
+                self.line(&format!("    {}", line.trim_end()));
+                line.clear();
+            }
+            let comma = if number + 1 < list.len() { ", " } else { end };
+            line.push_str(&format!("{item}{comma}"));
+        }
+        self.line(&format!("    {line}"));
+    }
+
+    /// How what a body takes is handed to it.
+    fn handed(&mut self, captured: &Captured) -> Vec<Handed> {
+        let function: &Function = self.function;
+        let number = |name: String, ty: &str| Handed {
+            parameter: format!("{ty} {name}"),
+            field: format!("{ty} {name}"),
+            name,
+        };
+        let mut handed = Vec::new();
+        for &var in &captured.vars {
+            let ty = self.c_type(function.vars[var].element);
+            handed.push(number(self.var_name(var).to_owned(), ty));
+        }
+        for &buffer in &captured.own {
+            handed.push(number(self.len_name(buffer), "int64_t"));
+        }
+        for &buffer in &captured.buffers {
+            let data = &function.buffers[buffer];
+            let ty = self.c_type(data.storage);
+            let constant = match data.access {
+                Access::Read => "const ",
+                _ => "",
+            };
+            let name = self.buffer_name(buffer).to_owned();
+            handed.push(Handed {
+                parameter: format!("{constant}{ty} *restrict {name}"),
+                field: format!("{constant}{ty} *{name}"),
+                name,
+            });
+        }
+        handed
+    }
+
+    /// The function of a piece, and what the caller calls.
+    fn body_function(
+        &mut self,
+        name: &str,
+        handed: &[Handed],
+        var: Var,
+        body: &Block,
+        own: &[Buffer],
+    ) -> String {
+        let calls = Uses::of(body).context;
+        let rows = std::mem::take(&mut self.rows);
+        let text = self.apart(|w| {
+            for &buffer in own {
+                w.take_own(buffer);
+            }
+            w.block(body);
+            w.line("return SPARSEC_OK;");
+        });
+        self.rows = rows;
+
+        let (own_type, variable) = (self.own_type(), self.var_name(var).to_owned());
+        let with = |it: &Handed| format!("with->{}", it.name);
+        let mut parameters = Vec::new();
+        let mut values = Vec::new();
+        let is_asked = calls || !own.is_empty();
+        if is_asked {
+            parameters.push("sparsec_context *context".to_owned());
+            values.push("context".to_owned());
+        }
+        if !own.is_empty() {
+            parameters.push(format!("{own_type} *own"));
+            values.push("own".to_owned());
+        }
+        parameters.extend(handed.iter().map(|it| it.parameter.clone()));
+        values.extend(handed.iter().map(with));
+        parameters.push(format!("int64_t {variable}"));
+        values.push("piece".to_owned());
+
+        let head = signature(&format!("static inline int32_t {name}"), &parameters);
+        let mut text = format!("{head} {{\n{text}}}\n\n");
+        let mut unused = String::new();
+        if handed.is_empty() {
+            unused.push_str("  (void)captured;\n");
+        } else {
+            let fields: String = handed
+                .iter()
+                .map(|it| format!("  {};\n", it.field))
+                .collect();
+            text.push_str(&format!("struct {name}_captured {{\n{fields}}};\n\n"));
+        }
+        if !is_asked {
+            unused.push_str("  (void)context;\n");
+        }
+        if own.is_empty() {
+            unused.push_str("  (void)own;\n");
+        }
+        let head = signature(
+            &format!("static int32_t {name}_run"),
+            &[
+                "sparsec_context *context",
+                "const void *captured",
+                "void *own",
+                "int64_t piece",
+            ],
+        );
+        text.push_str(&format!("{head} {{\n{unused}"));
+        if !handed.is_empty() {
+            text.push_str(&format!(
+                "  const struct {name}_captured *with = captured;\n"
+            ));
+        }
+        let run = call(&format!("  return {name}"), &values);
+        text + &format!("{run};\n}}\n\n")
+    }
+
+    /// The unit's own array, which its first piece allocates.
+    fn take_own(&mut self, buffer: Buffer) {
+        let name = self.buffer_name(buffer).to_owned();
+        let (len, capacity) = (self.len_name(buffer), self.capacity_of(buffer));
+        let ty = self.c_type(self.function.buffers[buffer].storage);
+        self.line(&format!("if (!own->{name}) {{"));
+        self.indented(|w| {
+            w.line(&format!(
+                "own->{name} = context->workspace(context, {len}, sizeof({ty}));"
+            ));
+            w.leave_if(&format!("!own->{name}"), Failure::OutOfMemory);
+            if let Some(capacity) = &capacity {
+                w.line(&format!("own->{capacity} = {len};"));
+            }
+        });
+        self.line("}");
+        self.line(&format!("{ty} *{name} = own->{name};"));
+        if !self.uses.accessed.contains(&buffer) {
+            self.line(&format!("(void){name};"));
+        }
+        if let Some(capacity) = capacity {
+            self.line(&format!("int64_t {capacity} = own->{capacity};"));
+        }
+    }
+}

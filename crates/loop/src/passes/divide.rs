@@ -1,0 +1,287 @@
+//! Dividing parallel loops into pieces.
+//!
+//! ```text
+//! for i in 0..n parallel(CPUThread, NoRaces) { y[i] = … }
+//!
+//! var i_pieces: i64 = 1                          as many as there is work for
+//! var i_step: i64 = 64
+//! while i_pieces < 64 and i_pieces * 16384 < n * 8 { i_pieces *= 2; i_step //= 2 }
+//! for i_piece in 0..i_pieces pieces {
+//!   let i_first: i64 = n * (i_piece * i_step) // 64
+//!   let i_last: i64 = n * ((i_piece + 1) * i_step) // 64
+//!   for i in i_first..i_last { y[i] = … }
+//! }
+//! ```
+//!
+//! How many pieces there are, and where they end, follows from sizes and positions
+//! alone: never from the number of threads, so that results do not either.
+//!
+//! * Work is estimated from bounds ([`work`]). A loop without enough of it is one
+//!   piece, which the unit that comes by runs.
+//! * Where inner loops go through segments, pieces end where equal shares of the
+//!   entries do: a search in the array of positions finds the place ([`work`]).
+//! * A workspace that only such loops use, each of them to store and to read, is
+//!   made each unit's [own](crate::Access::Own).
+//!
+//! Loops inside of pieces, and those whose strategy there is no shape for, run as
+//! they stand; so do loops that grow what is not their own.
+
+mod own;
+mod work;
+
+use sparsec_base::ElementType;
+
+use crate::ir::{BinaryOp, Block, Expr, Function, Stmt, Var, VarData};
+use crate::mark::{Mark, Races, Unit};
+use crate::walk::for_each_block_mut;
+
+/// Pieces end at these parts of the work.
+const PARTS: i64 = 64;
+
+/// How loops are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Division {
+    /// How much work, in operations, makes a piece worth its while.
+    pub grain: u32,
+}
+
+impl Default for Division {
+    /// Pieces of about ten microseconds, against which handing one out is little.
+    fn default() -> Self {
+        Self { grain: 16_384 }
+    }
+}
+
+/// Divides the outermost parallel loops of a valid function.
+pub fn divide(function: &mut Function, division: Division) {
+    let mut body = std::mem::take(&mut function.body);
+    let loops = own::divisible(function, &body);
+    own::take(function, &body, &loops);
+    let mut divider = Divider {
+        function,
+        division,
+        loops: &loops,
+        made: Block::new(),
+    };
+    divider.block(&mut body);
+    let allocations = std::mem::take(&mut divider.made);
+    body.splice(0..0, allocations);
+    function.body = body;
+    if !loops.is_empty() {
+        super::simplify(function);
+    }
+    super::check_after("divide", function);
+}
+
+/// Whether iterations may be given to threads as they stand.
+fn is_independent(mark: Mark) -> bool {
+    mark.parallel.is_some_and(|parallel| {
+        parallel.unit == Unit::CpuThread
+            && matches!(parallel.races, Races::NoRaces | Races::IgnoreRaces)
+    })
+}
+
+struct Divider<'f> {
+    /// Without its body, which is being changed.
+    function: &'f mut Function,
+    division: Division,
+    /// The variables of the loops to divide.
+    loops: &'f [Var],
+    /// Allocations, for the beginning of the function.
+    made: Block,
+}
+
+/// A loop to divide.
+struct Loop {
+    var: Var,
+    name: String,
+    lo: Expr,
+    hi: Expr,
+}
+
+impl Divider<'_> {
+    fn block(&mut self, block: &mut Block) {
+        for stmt in std::mem::take(block) {
+            match stmt {
+                Stmt::For {
+                    var,
+                    lo,
+                    hi,
+                    mark,
+                    body,
+                } if self.loops.contains(&var) => {
+                    self.divide(var, [lo, hi], mark, body, block);
+                }
+                mut stmt => {
+                    stmt.blocks_mut()
+                        .into_iter()
+                        .for_each(|inner| self.block(inner));
+                    block.push(stmt);
+                }
+            }
+        }
+    }
+
+    fn divide(
+        &mut self,
+        var: Var,
+        bounds: [Expr; 2],
+        mark: Mark,
+        mut body: Block,
+        block: &mut Block,
+    ) {
+        unmark(&mut body);
+        let name = self.function.vars[var].name.clone();
+        let [lo, hi] = bounds;
+        let range = Loop {
+            var,
+            lo: self.named(lo, &format!("{name}_begin"), block),
+            hi: self.named(hi, &format!("{name}_end"), block),
+            name,
+        };
+        let is_guarded = !self.is_ascending(&range);
+        let mut divided = Block::new();
+        let mut work = work::of(self.function, &range, &body, self.division.grain);
+        let (pieces, step) = self.count(&range, &mut work, &mut divided);
+        let piece = self.var(&format!("{}_piece", range.name), false);
+        let next = Expr::Var(piece).add(1);
+        let mut ends = Block::new();
+        let (lo, hi) = match work.positions.is_empty() {
+            true => {
+                let mut cut = |name: &str, piece: Expr| {
+                    let extent = difference(&range.hi, &range.lo);
+                    let at = range.lo.clone().add(share(extent, piece.mul(step)));
+                    Expr::Var(self.declare(&format!("{}_{name}", range.name), at, false, &mut ends))
+                };
+                (cut("first", piece.into()), cut("last", next))
+            }
+            false => {
+                let cuts = self.cuts(&range, &work, pieces, step, &mut divided);
+                (Expr::load(cuts, piece), Expr::load(cuts, next))
+            }
+        };
+        let mark = Mark {
+            parallel: None,
+            ..mark
+        };
+        ends.push(Stmt::For {
+            var,
+            lo,
+            hi,
+            mark,
+            body,
+        });
+        divided.push(Stmt::For {
+            var: piece,
+            lo: Expr::int(0),
+            hi: pieces.into(),
+            mark: Mark {
+                pieces: true,
+                ..Mark::default()
+            },
+            body: ends,
+        });
+        match is_guarded {
+            true => block.push(Stmt::If {
+                condition: range.lo.less(range.hi),
+                then: divided,
+                otherwise: Block::new(),
+            }),
+            false => block.append(&mut divided),
+        }
+    }
+
+    /// Counts the pieces: their number, and how many parts of the work each has.
+    fn count(&mut self, range: &Loop, work: &mut work::Work, block: &mut Block) -> (Var, Var) {
+        let pieces = self.declare(&format!("{}_pieces", range.name), 1, true, block);
+        let step = self.declare(&format!("{}_step", range.name), PARTS, true, block);
+        if !work.positions.is_empty() {
+            let total = work.total.clone();
+            let total = self.declare(&format!("{}_work", range.name), total, false, block);
+            work.total = total.into();
+        }
+        let each = Expr::Var(pieces).mul(i64::from(self.division.grain));
+        let more = Expr::Var(pieces)
+            .less(PARTS)
+            .and(each.less(work.total.clone().mul(work.weight.clone())));
+        block.push(Stmt::While {
+            condition: more,
+            body: vec![
+                assign(pieces, Expr::Var(pieces).mul(2)),
+                assign(step, Expr::Var(step).binary(BinaryOp::FloorDiv, 2)),
+            ],
+        });
+        (pieces, step)
+    }
+
+    /// `expr`, or a variable that has its value, where it might change or is long.
+    fn named(&mut self, expr: Expr, name: &str, block: &mut Block) -> Expr {
+        match &expr {
+            Expr::Const(_) => expr,
+            Expr::Var(var) if !self.function.vars[*var].mutable => expr,
+            _ => self.declare(name, expr, false, block).into(),
+        }
+    }
+
+    /// Whether a loop is known to end where it begins, or behind that.
+    fn is_ascending(&self, range: &Loop) -> bool {
+        let is_extent = |var: &Var| {
+            let mut arguments = self.function.arguments.iter();
+            arguments.any(|argument| argument.extents.contains(var))
+        };
+        range.lo == Expr::int(0) && matches!(&range.hi, Expr::Var(var) if is_extent(var))
+    }
+
+    fn var(&mut self, name: &str, mutable: bool) -> Var {
+        let name = self.function.fresh_name(name);
+        self.function.vars.push(VarData {
+            name,
+            element: ElementType::I64,
+            mutable,
+        })
+    }
+
+    fn declare(
+        &mut self,
+        name: &str,
+        value: impl Into<Expr>,
+        mutable: bool,
+        block: &mut Block,
+    ) -> Var {
+        let var = self.var(name, mutable);
+        let value = value.into();
+        block.push(Stmt::Declare { var, value });
+        var
+    }
+}
+
+/// `whole * parts // PARTS`
+fn share(whole: Expr, parts: Expr) -> Expr {
+    whole.mul(parts).binary(BinaryOp::FloorDiv, PARTS)
+}
+
+fn difference(more: &Expr, less: &Expr) -> Expr {
+    match *less == Expr::int(0) {
+        true => more.clone(),
+        false => more.clone().binary(BinaryOp::Sub, less.clone()),
+    }
+}
+
+fn assign(var: Var, value: Expr) -> Stmt {
+    Stmt::Assign { var, value }
+}
+
+/// Loops inside of pieces run as they stand.
+fn unmark(body: &mut Block) {
+    for_each_block_mut(body, &mut |block| {
+        for stmt in block {
+            if let Stmt::For { mark, .. } = stmt
+                && mark
+                    .parallel
+                    .is_some_and(|parallel| parallel.unit == Unit::CpuThread)
+            {
+                mark.parallel = None;
+            }
+        }
+    });
+}

@@ -1,0 +1,148 @@
+//! The same bits, and the same errors, at any number of threads and on every engine.
+
+use sparsec::parallel::with_threads;
+use sparsec::{
+    Backend, Compiled, Format, Inputs, Options, Request, Session, Source, Tensor, code, compile,
+};
+use sparsec_loop::passes::Division;
+use sparsec_runtime::Environment;
+
+/// A matrix with some long rows and some empty ones.
+fn matrix(rows: u64, columns: u64, step: u64, format: &Format) -> Tensor {
+    let mut coords = Vec::new();
+    let mut values = Vec::new();
+    for i in 0..rows {
+        let n = if i % 7 == 3 { columns } else { i % 4 };
+        for n in 0..n {
+            coords.extend([i, (n * step + i) % columns]);
+            values.push(1.0 / (1 + i + n) as f64);
+        }
+    }
+    Tensor::pack(format, &[rows, columns], &coords, &values).expect("a matrix")
+}
+
+fn vector(values: &[f64]) -> Tensor {
+    let coords: Vec<u64> = (0..values.len() as u64).collect();
+    Tensor::pack(&Format::dense(1), &[values.len() as u64], &coords, values).expect("a vector")
+}
+
+fn request(program: &str, schedule: &str) -> Request {
+    let mut request = Request::new(Source::new("program", program));
+    request.schedule = Some(Source::new("schedule", schedule));
+    request.division = Division { grain: 4 };
+    request
+}
+
+fn sessions() -> (tempfile::TempDir, Vec<Session>) {
+    let cache = tempfile::tempdir().expect("a scratch directory");
+    let mut environment = Environment::of_process();
+    environment.cache_dir = Some(cache.path().into());
+    let session = |backend| {
+        Session::new(Options {
+            backend,
+            environment: environment.clone(),
+            ..Options::default()
+        })
+    };
+    let backends = [Backend::Interpreter, Backend::Cranelift, Backend::C];
+    (cache, backends.map(session).into())
+}
+
+/// Runs a program everywhere; what it gives, which is the same each time.
+fn run(compiled: &Compiled, inputs: &Inputs) -> Tensor {
+    let (_cache, sessions) = sessions();
+    let mut found: Option<Tensor> = None;
+    for session in &sessions {
+        for threads in [1, 2, 5] {
+            let outcome = with_threads(threads, || session.run(compiled, inputs));
+            let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+            let tensor = outcome.tensors["C"].clone();
+            let found = found.get_or_insert_with(|| tensor.clone());
+            assert_eq!(found.arrays(), tensor.arrays(), "at {threads} threads");
+        }
+    }
+    let found = found.expect("there are engines");
+    assert!(found.n_stored() > 0);
+    found
+}
+
+fn check(program: &str, schedule: &str, formats: &[(&str, &str)]) {
+    let mut request = request(program, schedule);
+    for (name, format) in formats {
+        request.set_format(name, format).expect("a format");
+    }
+    let csr = Format::csr();
+    let inputs = [
+        ("A", matrix(60, 40, 1, &csr)),
+        ("B", matrix(60, 40, 3, &csr)),
+        ("D", matrix(40, 30, 1, &csr)),
+        ("x", vector(&[0.3; 40])),
+    ];
+    let inputs: Inputs = inputs
+        .into_iter()
+        .filter(|(name, _)| program.contains(&format!("{name}(")))
+        .map(|(name, tensor)| (name.to_owned(), tensor))
+        .collect();
+    let used = compile(&request, &inputs).unwrap_or_else(|error| panic!("{error}"));
+    let kernels = used.statements().iter();
+    let is_divided = kernels
+        .map(|it| it.function.to_string())
+        .any(|text| text.contains(" pieces {"));
+    assert!(is_divided, "`{schedule}` divides `{program}`");
+    run(&used, &inputs);
+}
+
+#[test]
+fn rows_are_computed_in_pieces() {
+    let schedule = "parallelize(i, CPUThread, NoRaces)";
+    check("C(i) = A(i,j) * x(j)", schedule, &[]);
+    check(
+        "C(i,j) = A(i,k) * D(k,j)",
+        schedule,
+        &[("C", "(i, j) -> (i : dense, j : dense)")],
+    );
+    let schedule = "assemble(C, Insert); parallelize(i, CPUThread, NoRaces)";
+    check("C(i,j) = A(i,j) + B(i,j)", schedule, &[("C", "csr")]);
+}
+
+#[test]
+fn units_have_workspaces_of_their_own() {
+    for kind in ["listed", "hashed"] {
+        let schedule = format!(
+            "reorder(i, k, j); precompute(A(i,k) * D(k,j), {{j}}, w : {kind})
+             assemble(C, Insert); parallelize(i, CPUThread, NoRaces)"
+        );
+        check("C(i,j) = A(i,k) * D(k,j)", &schedule, &[("C", "csr")]);
+    }
+}
+
+/// Of several pieces that fail, the first one says why.
+#[test]
+fn the_first_piece_that_fails_gives_the_error() {
+    let mut request = request(
+        "C(i) = i64(x(i)) // i64(b(i))",
+        "parallelize(i, CPUThread, NoRaces)",
+    );
+    request.division = Division { grain: 1 };
+    let (_cache, sessions) = sessions();
+    let fails = |zero: usize, large: usize| {
+        let mut x = vec![1.0; 100];
+        let mut b = vec![1.0; 100];
+        x[large] = 1e300;
+        b[zero] = 0.0;
+        let inputs = Inputs::from([("x".to_owned(), vector(&x)), ("b".to_owned(), vector(&b))]);
+        let compiled = compile(&request, &inputs).unwrap_or_else(|error| panic!("{error}"));
+        let mut found = Vec::new();
+        for session in &sessions {
+            for threads in [1, 2, 5] {
+                let outcome = with_threads(threads, || session.run(&compiled, &inputs));
+                found.push(outcome.err().map(|error| error.code()));
+            }
+        }
+        found
+    };
+    for _ in 0..20 {
+        assert_eq!(fails(20, 80), [Some(code::DIVISION_BY_ZERO); 9]);
+        assert_eq!(fails(80, 20), [Some(code::CAST_OUT_OF_RANGE); 9]);
+    }
+}
