@@ -1,9 +1,3 @@
-/* The floor of the quotient; b is not 0. */
-static inline int64_t sparsec_floordiv_i64(int64_t a, int64_t b) {
-  if (b == -1) return -a;
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 /*
  * The kernel scale; its loops come first.
  *
@@ -41,7 +35,7 @@ static inline int32_t scale_piece(
   }
   int64_t *list = own->list;
   int64_t list_capacity = own->list_capacity;
-  for (int64_t i = sparsec_floordiv_i64(x_n0 * piece, 4); i < sparsec_floordiv_i64(x_n0 * (piece + 1), 4); i++) {
+  for (int64_t i = (x_n0 * piece) >> 2; i < ((x_n0 * (piece + 1)) >> 2); i++) {
     if ((i + 1) > list_capacity) {
       int64_t *list_moved = context->workspace(context, 2 * (i + 1), sizeof(int64_t));
       if (!list_moved) return SPARSEC_OUT_OF_MEMORY;
