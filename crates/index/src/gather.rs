@@ -80,7 +80,12 @@ fn add(
             .expect("the operator reduces"),
         None => program.tensors[lhs.tensor].fill,
     };
-    let assigned = assigned(program, statement, &solution, unassigned, temporaries);
+    let assigned = Assigned {
+        solution: &solution,
+        modes: &modes,
+        unassigned,
+    };
+    let assigned = assigned.read(program, statement, temporaries);
     let whole = Access::plain(lhs.tensor, &modes, lhs.span);
     let before = statement.before.map(|tensor| {
         Expr::Access(Access {
@@ -131,92 +136,116 @@ fn result_vars(program: &mut Program, lhs: &Access) -> Vec<IndexVar> {
     found
 }
 
-/// What is assigned to an entry of the result; what is not stored, and so worth
-/// `unassigned`, where nothing is.
-fn assigned(
-    program: &mut Program,
-    statement: &Statement,
-    solution: &Solution,
+/// What is assigned to an entry of the result.
+struct Assigned<'a> {
+    solution: &'a Solution,
+    /// The modes of the result.
+    modes: &'a [IndexVar],
+    /// What is not stored is worth so much where nothing is assigned.
     unassigned: Scalar,
-    temporaries: &mut Vec<(TensorVar, TensorVar)>,
-) -> Expr {
-    let span = statement.span;
-    let of_var = |program: &Program, var: &IndexVar| {
-        let value = solution.values[var].clone();
-        at_mode(program, value, program.vars[*var].extent)
-    };
-    let vars = statement.lhs.vars();
-    if let Expr::Access(access) = &statement.rhs
-        && let Some(read) = access.plain_vars()
-        && read.len() == vars.len()
-        && vars.iter().all(|var| read.contains(var))
-        && program.tensors[access.tensor].fill == unassigned
-        && solution.zero.is_empty()
-    {
-        return Expr::Access(Access {
-            indices: read.iter().map(|var| of_var(program, var)).collect(),
-            ..access.clone()
+}
+
+impl Assigned<'_> {
+    fn read(
+        self,
+        program: &mut Program,
+        statement: &Statement,
+        temporaries: &mut Vec<(TensorVar, TensorVar)>,
+    ) -> Expr {
+        let Self {
+            solution,
+            modes: modes_of_result,
+            unassigned,
+        } = self;
+        let span = statement.span;
+        let of_var = |program: &Program, var: &IndexVar| {
+            let value = solution.values[var].clone();
+            at_mode(program, value, program.vars[*var].extent)
+        };
+        let vars = statement.lhs.vars();
+        if let Expr::Access(access) = &statement.rhs
+            && let Some(read) = access.plain_vars()
+            && read.len() == vars.len()
+            && vars.iter().all(|var| read.contains(var))
+            && program.tensors[access.tensor].fill == unassigned
+            && solution.zero.is_empty()
+        {
+            return Expr::Access(Access {
+                indices: read.iter().map(|var| of_var(program, var)).collect(),
+                ..access.clone()
+            });
+        }
+        let fill = statement.rhs.fill(&program.tensors, &program.vars);
+        let is_dense = fill.is_some_and(|fill| fill != unassigned);
+        let mut zero = solution.zero.clone();
+        if is_dense && vars.is_empty() && zero.is_empty() {
+            zero.push(IndexExpr::constant(0));
+        }
+        let units = zero.iter().map(|_| {
+            program.vars.push(IndexVarData {
+                name: "u".to_owned(),
+                extent: Some(1),
+            })
         });
-    }
-    let fill = statement.rhs.fill(&program.tensors, &program.vars);
-    let is_dense = fill.is_some_and(|fill| fill != unassigned);
-    let mut zero = solution.zero.clone();
-    if is_dense && vars.is_empty() && zero.is_empty() {
-        zero.push(IndexExpr::constant(0));
-    }
-    let units = zero.iter().map(|_| {
-        program.vars.push(IndexVarData {
-            name: "u".to_owned(),
-            extent: Some(1),
+        let units: Vec<IndexVar> = units.collect();
+        for (number, unit) in units.iter().enumerate() {
+            program.vars[*unit].name = fresh_var(program, &vars, &format!("u{number}"));
+        }
+        // Loops over the result know its coordinates one after the other, and so the
+        // temporary has its modes in the order in which theirs are known.
+        let values = vars.iter().map(|var| of_var(program, var));
+        let zeros = zero.into_iter().map(|zero| at_mode(program, zero, Some(1)));
+        let indices = values.chain(zeros);
+        let mut read: Vec<(IndexVar, IndexExpr)> =
+            vars.iter().copied().chain(units).zip(indices).collect();
+        let known_at = |index: &IndexExpr| {
+            let of_result = index.vars().into_iter();
+            of_result
+                .filter_map(|var| modes_of_result.iter().position(|mode| *mode == var))
+                .max()
+        };
+        read.sort_by_key(|(_, index)| known_at(index));
+        let (modes, indices): (Vec<IndexVar>, Vec<IndexExpr>) = read.into_iter().unzip();
+        let temporary = program.tensors.push(TensorData {
+            name: fresh_tensor(program),
+            earlier_of: None,
+            element: statement.rhs.element(&program.tensors),
+            extents: modes.iter().map(|var| program.vars[*var].extent).collect(),
+            fill: unassigned,
+            role: TensorRole::Result,
+            span: program.tensors[statement.lhs.tensor].span,
+        });
+        temporaries.push((temporary, statement.lhs.tensor));
+        // What is assigned where the right side is not stored has to be stored here: a
+        // coordinate has no fill, so a choice by one is computed everywhere.
+        let rhs = match modes.first().filter(|_| is_dense) {
+            Some(mode) => Expr::Apply {
+                op: Operator::Select,
+                args: vec![
+                    apply(
+                        Operator::Ge,
+                        Expr::Index((*mode).into()),
+                        Expr::Literal(Scalar::I64(0)),
+                    ),
+                    statement.rhs.clone(),
+                    Expr::Literal(unassigned),
+                ],
+            },
+            None => statement.rhs.clone(),
+        };
+        program.statements.push(Statement {
+            lhs: Access::plain(temporary, &modes, span),
+            rhs,
+            before: None,
+            reduce: None,
+            span,
+        });
+        Expr::Access(Access {
+            tensor: temporary,
+            indices,
+            span,
         })
-    });
-    let units: Vec<IndexVar> = units.collect();
-    for (number, unit) in units.iter().enumerate() {
-        program.vars[*unit].name = fresh_var(program, &vars, &format!("u{number}"));
     }
-    let mut modes = vars.clone();
-    modes.extend(units);
-    let temporary = program.tensors.push(TensorData {
-        name: fresh_tensor(program),
-        earlier_of: None,
-        element: statement.rhs.element(&program.tensors),
-        extents: modes.iter().map(|var| program.vars[*var].extent).collect(),
-        fill: unassigned,
-        role: TensorRole::Result,
-        span: program.tensors[statement.lhs.tensor].span,
-    });
-    temporaries.push((temporary, statement.lhs.tensor));
-    // What is assigned where the right side is not stored has to be stored here: a
-    // coordinate has no fill, so a choice by one is computed everywhere.
-    let rhs = match modes.first().filter(|_| is_dense) {
-        Some(mode) => Expr::Apply {
-            op: Operator::Select,
-            args: vec![
-                apply(
-                    Operator::Ge,
-                    Expr::Index((*mode).into()),
-                    Expr::Literal(Scalar::I64(0)),
-                ),
-                statement.rhs.clone(),
-                Expr::Literal(unassigned),
-            ],
-        },
-        None => statement.rhs.clone(),
-    };
-    program.statements.push(Statement {
-        lhs: Access::plain(temporary, &modes, span),
-        rhs,
-        before: None,
-        reduce: None,
-        span,
-    });
-    let values = vars.iter().map(|var| of_var(program, var));
-    let zero = zero.into_iter().map(|zero| at_mode(program, zero, Some(1)));
-    Expr::Access(Access {
-        tensor: temporary,
-        indices: values.chain(zero).collect(),
-        span,
-    })
 }
 
 /// A coordinate at a mode of this extent.

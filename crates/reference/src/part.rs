@@ -4,30 +4,31 @@
 //! were; what was stored stays stored. With an operator, an entry is what it was
 //! (else the operator's identity) combined with all values that are assigned to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use sparsec_base::{Result, Scalar};
-use sparsec_index::Operator;
+use sparsec_index::{IndexVar, Operator};
 
 use crate::coordinate_map::CoordinateMap;
+use crate::placed;
 use crate::point::{Entry, Fold, Value, same};
 use crate::program::{Context, Operand, for_each_point};
 use crate::rows::Rows;
 
 impl Context<'_> {
     /// The result, given what the right side is at the points where it is stored,
-    /// one column a variable of the left side, and elsewhere. Time: all points.
+    /// one column a variable of the left side, and elsewhere.
+    ///
+    /// Time: what is stored of the right side and of the value before; all points, if
+    /// those where the right side is not stored are assigned something too.
     pub(crate) fn part(&self, rows: &Rows, unstored: Value) -> Result<CoordinateMap> {
         let data = &self.program.tensors[self.statement.lhs.tensor];
         let before = self.statement.before.map(|before| &self.operands[&before]);
         let mut entries: BTreeMap<Vec<u64>, Entry> = BTreeMap::new();
         if let Some(before) = before {
-            for_each_point(before.extents(), &mut |coords| {
-                let entry = before.entry(coords);
-                if entry.stored {
-                    entries.insert(coords.to_vec(), entry);
-                }
+            before.for_each_stored(&mut |coords, entry| {
+                entries.insert(coords.to_vec(), entry);
             });
         }
         let element = self.statement.rhs.element(&self.program.tensors);
@@ -38,7 +39,7 @@ impl Context<'_> {
         let mut folds: BTreeMap<Vec<u64>, Fold> = BTreeMap::new();
         let vars = self.statement.lhs.vars();
         let mut error = None;
-        for_each_point(&self.extents_of(&vars), &mut |point| {
+        let mut assign = |point: &[u64]| {
             let at = |var| {
                 let place = vars.iter().position(|known| *known == var);
                 point[place.expect("a variable of the left side")]
@@ -71,7 +72,11 @@ impl Context<'_> {
                 }
                 _ => {}
             }
-        });
+        };
+        match self.points_assigned(rows, unstored, nothing, before)? {
+            Some(points) => points.iter().for_each(|point| assign(point)),
+            None => for_each_point(&self.extents_of(&vars), &mut assign),
+        }
         if let Some(failure) = error {
             return Err(self.diagnose(failure));
         }
@@ -100,6 +105,41 @@ impl Context<'_> {
             fill: data.fill,
             rows: Arc::new(all),
         })
+    }
+}
+
+impl Context<'_> {
+    /// The points at which an entry may change, in order; `None` where that is all of
+    /// them.
+    fn points_assigned(
+        &self,
+        rows: &Rows,
+        unstored: Value,
+        nothing: Scalar,
+        before: Option<&Operand<'_>>,
+    ) -> Result<Option<BTreeSet<Vec<u64>>>> {
+        let vars = self.statement.lhs.vars();
+        let stored = || (0..rows.len()).map(|n| rows.row(n).to_vec());
+        let points = match (unstored, before, &self.statement.reduce) {
+            (Ok(value), None, _) | (Ok(value), _, Some(_)) if same(value, nothing) => {
+                Some(stored().collect())
+            }
+            // What was stored, and is assigned what is not.
+            (Ok(value), Some(Operand::Map(map)), None) if same(value, nothing) => {
+                let extent = |var: IndexVar| self.extents[&var];
+                let replaced = placed::rows_read(map, &self.statement.lhs, &vars, &extent);
+                replaced.map(|replaced| {
+                    let replaced = (0..replaced.len()).map(|n| replaced.row(n).to_vec());
+                    stored().chain(replaced).collect()
+                })
+            }
+            _ => None,
+        };
+        if points.is_none() {
+            let extents = self.extents_of(&vars).into_iter();
+            self.refuse_beyond(extents.map(|extent| extent as f64).product())?;
+        }
+        Ok(points)
     }
 }
 

@@ -78,17 +78,14 @@ pub(crate) fn source<'a>(
     }
 }
 
-/// The most rows that an access is listed in.
-const MOST_LISTED: usize = 1 << 22;
-
-/// The entries at the values of variables; `None` where they cannot be listed,
-/// or are too many.
-fn listed<'a>(
+/// The entries that an access reads, with a column for each of its variables, in the
+/// order of `vars`; `None` where they cannot be listed, or are too many.
+pub(crate) fn rows_read(
     map: &CoordinateMap,
     access: &Access,
+    vars: &[IndexVar],
     extents: &dyn Fn(IndexVar) -> u64,
-) -> Option<Source<'a>> {
-    let vars: Vec<IndexVar> = access.vars().into_iter().collect();
+) -> Option<Rows> {
     let mut rows = Rows::new(vars.len());
     for n in 0..map.rows.len() {
         let mut reading = Reading {
@@ -104,6 +101,21 @@ fn listed<'a>(
         })?;
     }
     rows.sort(|_, _| unreachable!("each point reads one entry"));
+    Some(rows)
+}
+
+/// The most rows that an access is listed in.
+const MOST_LISTED: usize = 1 << 22;
+
+/// The entries at the values of variables; `None` where they cannot be listed,
+/// or are too many.
+fn listed<'a>(
+    map: &CoordinateMap,
+    access: &Access,
+    extents: &dyn Fn(IndexVar) -> u64,
+) -> Option<Source<'a>> {
+    let vars: Vec<IndexVar> = access.vars().into_iter().collect();
+    let rows = rows_read(map, access, &vars, extents)?;
     let extents: Vec<u64> = vars.iter().map(|var| extents(*var)).collect();
     let vars: Vec<usize> = vars.into_iter().map(Id::index).collect();
     let fill = Ok(map.fill);

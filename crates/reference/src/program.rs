@@ -47,6 +47,18 @@ impl<'t> Operand<'t> {
         }
     }
 
+    /// Calls `visit` with every entry that is stored, in order of coordinates.
+    pub(crate) fn for_each_stored(&self, visit: &mut dyn FnMut(&[u64], Entry)) {
+        match self {
+            Self::Dense(tensor) => for_each_point(tensor.extents(), &mut |coords| {
+                visit(coords, self.entry(coords));
+            }),
+            Self::Map(map) => {
+                (0..map.rows.len()).for_each(|n| visit(map.rows.row(n), map.rows.entry(n)));
+            }
+        }
+    }
+
     /// What stands at these coordinates.
     pub(crate) fn entry(&self, coords: &[u64]) -> Entry {
         match self {
