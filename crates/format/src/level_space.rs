@@ -11,10 +11,12 @@
 //! ```
 //!
 //! Nothing is copied to look at a tensor in this way, and kernels walk the
-//! levels of `A'` as they walk those of any tensor. What stores several entries
-//! for one place of `A'`, or a part of the entries that stands for others, has
-//! no such tensor: unions of parts, regions, and ranks of entries. Nor does what
-//! is sorted along a curve of which it does not list the places, or a plain format,
+//! levels of `A'` as they walk those of any tensor. A rank of entries is a mode of its
+//! own, which the other coordinates do not say: `A(i,j)` is the sum of `A'(k,i,j)` over
+//! all `k`. The array that keeps the extent of ranks is none of those of `A'`.
+//!
+//! What stores a part of the entries, or entries that stand for others, has no such
+//! tensor: unions of parts and regions. Nor does what is sorted along a curve of which it does not list the places, or a plain format,
 //! whose levels store modes already.
 
 use crate::coordinate::Coordinate;
@@ -43,7 +45,7 @@ impl Format {
     /// };
     /// assert_eq!(read("csr")?, Way::Native);
     /// assert_eq!(read("dia")?, Way::Levels);
-    /// assert_eq!(read("ell")?, Way::Conversion);
+    /// assert_eq!(read("msr")?, Way::Conversion);
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn read_by(&self) -> Way {
@@ -53,9 +55,14 @@ impl Format {
     /// How kernels write a result in this format.
     pub fn written_by(&self) -> Way {
         match self.way(Self::is_assembled) {
-            Way::Levels if self.has_lists_in_edges() => Way::Conversion,
+            Way::Levels if self.has_ranks() || self.has_lists_in_edges() => Way::Conversion,
             way => way,
         }
+    }
+
+    /// Whether a level counts entries.
+    pub fn has_ranks(&self) -> bool {
+        self.levels.iter().any(|level| level.coordinate.is_rank())
     }
 
     /// Whether lists hang below a level of which loops leave out what lies beyond
@@ -88,7 +95,7 @@ impl Format {
 
     /// The plain format of the same levels over their own coordinates, which
     /// stores the same arrays; `None` where there is none, or only the format itself:
-    /// for unions of parts, regions, levels of ranks, orders along a curve, curves whose
+    /// for unions of parts, regions, orders along a curve, curves whose
     /// places are not listed, and plain formats.
     ///
     /// ```
@@ -103,7 +110,6 @@ impl Format {
     pub fn level_space(&self) -> Option<Self> {
         let is_whole = self.rest.is_empty() && self.region.is_none() && self.mirror.is_none();
         let is_apart = |level: &Level| match level.coordinate {
-            Coordinate::Rank { .. } => true,
             Coordinate::Morton(_) | Coordinate::Alto(_) => level.may_pad(),
             _ => false,
         };

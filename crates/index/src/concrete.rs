@@ -283,6 +283,7 @@ mod tests {
                 fill: ElementType::F64.zero(),
                 role,
                 span: Span::default(),
+                levels_of: None,
             });
         }
         tensors

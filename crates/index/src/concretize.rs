@@ -196,6 +196,7 @@ impl Builder {
                 .unwrap_or(element.zero()),
             role: TensorRole::Workspace,
             span,
+            levels_of: None,
         };
         Access::plain(self.names.tensors.push(data), &[], span)
     }

@@ -214,6 +214,7 @@ impl Assigned<'_> {
             fill: unassigned,
             role: TensorRole::Result,
             span: program.tensors[statement.lhs.tensor].span,
+            levels_of: None,
         });
         temporaries.push((temporary, statement.lhs.tensor));
         // What is assigned where the right side is not stored has to be stored here: a

@@ -47,6 +47,10 @@ pub struct TensorData {
     pub role: TensorRole,
     /// Where the source first names it.
     pub span: Span,
+    /// The tensor whose arrays it has and whose levels are its modes, where it is
+    /// not one of its own: each entry of it is one of that tensor, at the coordinates
+    /// that the statement computes from those of the levels.
+    pub levels_of: Option<TensorVar>,
 }
 
 /// Where a tensor comes from and goes to.

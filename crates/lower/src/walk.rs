@@ -168,7 +168,8 @@ impl Lowerer<'_> {
         let p = self.builder.fixed(&name, ElementType::I64);
         self.reserve(var, body, hi.clone().binary(BinaryOp::Sub, lo.clone()));
         let mark = self.mark(bindings);
-        self.marked_loop(p, lo, hi, mark, |it| {
+        let is_one = hi == lo.clone().add(1);
+        let write = |it: &mut Self| {
             let walker = Walker {
                 operand,
                 level,
@@ -193,7 +194,13 @@ impl Lowerer<'_> {
                 }),
                 None => then.into_iter().for_each(|stmt| it.builder.push(stmt)),
             }
-        });
+        };
+        // A parent has one entry below it.
+        if is_one {
+            self.builder.declare(p, lo);
+            return write(self);
+        }
+        self.marked_loop(p, lo, hi, mark, write);
     }
 
     /// What is known inside a loop over `var` at coordinate `i`.

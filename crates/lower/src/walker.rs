@@ -180,23 +180,18 @@ impl Lowerer<'_> {
         (segment, repeats)
     }
 
-    /// Whether a tensor is another one seen by its levels, in whose format places
-    /// may hold no entry: loops that walk it are over what clauses made.
-    fn is_seen_by_levels(&self, access: &Access) -> bool {
-        let mut vars = access.vars().into_iter();
-        vars.any(|var| self.concrete.made_by(var).is_some())
-    }
-
     /// A level of a tensor that is an argument.
     pub(crate) fn level_arrays(&self, access: &Access, number: usize) -> LevelArrays<'_> {
         let format = self.formats.of(access.tensor);
         let level = &format.levels()[number];
+        // Places of such a tensor may hold no entry.
+        let is_seen_by_levels = self.concrete.tensors[access.tensor].levels_of.is_some();
         LevelArrays {
             arrays: &self.tensors[&access.tensor],
             kind: level.kind,
             number,
             extent: self.mode_extent(access, level.mode()),
-            may_pad: !format.is_regular() || self.is_seen_by_levels(access),
+            may_pad: !format.is_regular() || is_seen_by_levels,
         }
     }
 

@@ -134,7 +134,11 @@ impl Estimate<'_> {
                 };
                 let fractions = args.iter().map(|arg| self.fraction(arg));
                 match args.len() > 1 && args.iter().enumerate().all(annihilates) {
-                    true => fractions.product(),
+                    // A factor that is one number leaves out nothing.
+                    true => (args.iter().zip(fractions))
+                        .filter(|(arg, _)| !matches!(arg, Expr::Literal(_)))
+                        .map(|(_, fraction)| fraction)
+                        .product(),
                     false => fractions.sum::<f64>().min(1.0),
                 }
             }

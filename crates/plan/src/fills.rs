@@ -164,6 +164,7 @@ impl Fills<'_> {
             role: TensorRole::Result,
             earlier_of: None,
             span: Default::default(),
+            levels_of: None,
         });
         let concrete = Concrete {
             source: source.clone(),

@@ -72,7 +72,9 @@ fn commands(concrete: &Concrete, formats: &Formats, tensors: &[TensorVar]) -> Op
         let name = &concrete.tensors[*tensor].name;
         let format = formats.get(*tensor)?.clone().with_widths(Widths::default());
         let text = format!("levels({name}, {format})");
-        apply(text, &mut seen, &mut commands)?;
+        // What is used where no sum of ranks can be is converted.
+        let applied = apply(text, &mut seen, &mut commands);
+        applied.or_else(|| format.has_ranks().then_some(()))?;
     }
     let views: Vec<TensorVar> = seen.tensors.ids().skip(concrete.tensors.len()).collect();
     while let Some((var, size)) = next_split(&seen, &views)? {

@@ -56,6 +56,7 @@ pub(crate) fn split(program: &mut Program, number: usize, formats: &mut Formats)
             .unwrap_or(part.element(&program.tensors).zero()),
         role: TensorRole::Result,
         span: program.tensors[statement.lhs.tensor].span,
+        levels_of: None,
     });
     let format = format_of(
         program,

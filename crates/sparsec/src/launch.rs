@@ -28,6 +28,7 @@ use sparsec_tensor::{Array, ArrayRef, PackOptions, Tensor};
 use crate::compile::{Compiled, CompiledStatement};
 use crate::extents::Extents;
 use crate::kept::Kept;
+use crate::levels::{level_extents, sizes_of_ranks};
 use crate::memory;
 use crate::request::Operands;
 use crate::session::Timings;
@@ -295,7 +296,7 @@ impl<'a> Run<'a> {
         let format = plan.formats.of(plan.concrete.result).clone();
         let mut extents = self.compiled.result_extents(number, self.extents)?;
         if let Some(stored) = &plan.levels_of_result {
-            extents = level_extents(stored, &extents);
+            extents = level_extents(stored, &extents, &[]);
         }
         let name = self.name_of(number);
         widths::check_coordinates(name, &format, &extents)?;
@@ -327,16 +328,17 @@ impl<'a> Run<'a> {
         let tensor = tensor.expect("every operand was looked up");
         let mut extents = tensor.extents().to_vec();
         let mut format = tensor.format();
-        for view in &views {
-            if view.view == Some(View::Levels) {
-                extents = level_extents(format, &extents);
-            }
-            format = &view.format;
-        }
-        let arrays = match first.view {
+        let mut arrays: Vec<ArrayRef<'t>> = match first.view {
             Some(View::Part(number)) => tensor.part(number),
             _ => tensor.arrays().iter().map(ArrayRef::from).collect(),
         };
+        for view in &views {
+            if view.view == Some(View::Levels) {
+                let sizes = sizes_of_ranks(format, &mut arrays);
+                extents = level_extents(format, &extents, &sizes);
+            }
+            format = &view.format;
+        }
         Some(KernelArgument::View(arrays, extents))
     }
 
@@ -475,14 +477,6 @@ pub(crate) fn has_structure_of(a: &Tensor, b: &Tensor) -> bool {
             .iter()
             .zip(&b.arrays()[..indices(b)])
             .all(|(a, b)| is_same(a, b) || a == b)
-}
-
-/// The extents of the tensor of the levels of another.
-pub(crate) fn level_extents(format: &Format, extents: &[u64]) -> Vec<u64> {
-    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
-    let of_levels = format.level_extents(&known).into_iter();
-    let known = of_levels.map(|extent| extent.expect("levels of a checked tensor have extents"));
-    known.collect()
 }
 
 fn result_of(function: &Function) -> &Argument {

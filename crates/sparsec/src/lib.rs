@@ -171,6 +171,7 @@ pub mod stage;
 
 mod extents;
 mod launch;
+mod levels;
 mod memory;
 mod widths;
 mod work;

@@ -21,7 +21,7 @@ use sparsec_runtime::MemoryLimit;
 
 use crate::compile::Compiled;
 use crate::extents::Extents;
-use crate::launch::level_extents;
+use crate::levels::level_extents;
 
 /// Programs that take less are not compared.
 const LOOK_FROM: u128 = 64 << 20;
@@ -140,7 +140,7 @@ fn of_tensor(
     if tensor == concrete.result {
         let extents = compiled.result_extents(number, extents).ok()?;
         return Some(match &compiled.statements[number].plan.levels_of_result {
-            Some(stored) => level_extents(stored, &extents),
+            Some(stored) => level_extents(stored, &extents, &[]),
             None => extents,
         });
     }

@@ -87,10 +87,10 @@ earlier statement.";
 before all passes, or `divide` for those that are compiled. `--time-passes` lists the passes.";
     NO_LEVEL_COORDINATES = "E0316", "levels without coordinates of their own",
     "`levels(A, FORMAT)` names in accesses of `A` the coordinates that its levels store, as
-`i // 4` and `i % 4` for blocks. FORMAT has to be how `A` is stored, and each level has to store an
-expression that follows from the coordinates of an entry alone, over extents that are known.
+`i // 4` and `i % 4` for blocks. FORMAT has to be how `A` is stored, in one tree of levels that holds
+all entries, over extents that are known; places on curves have to be listed.
 
-    levels(A, ell)               a level counts the entries of each row
+    levels(A, msr)               the diagonal is one part, what is beside it another
 
 Leave the command out, or convert the tensor: `convert(A, csr)`.";
     SCHEDULE_SKEW = "E0317", "a sum that cannot stand for a loop",

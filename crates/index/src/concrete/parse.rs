@@ -350,6 +350,7 @@ impl Reader<'_> {
                     fill: element.zero(),
                     role: TensorRole::Workspace,
                     span: name.span,
+                    levels_of: None,
                 });
             }
         }

@@ -56,6 +56,7 @@ fn scalars(function: &UserFunction, types: &[ElementType]) -> Arena<TensorVar, T
             fill: element.zero(),
             role: TensorRole::Input,
             span: function.definition().span,
+            levels_of: None,
         });
     }
     tensors

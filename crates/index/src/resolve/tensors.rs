@@ -184,6 +184,7 @@ impl<'a> Collector<'a> {
             fill: fill.unwrap_or_else(|| element.zero()),
             role,
             span: tensor.name.span,
+            levels_of: None,
         }))
     }
 

@@ -72,6 +72,7 @@ pub(super) fn apply(
         name: concrete.fresh_name(&format!("{}_{suffix}", data.name)),
         earlier_of: None,
         role: TensorRole::Input,
+        levels_of: None,
         ..data.clone()
     });
     converted.stmt = concrete.stmt.map_exprs(&mut |expr| {
@@ -108,6 +109,7 @@ fn convert_result(concrete: &Concrete, format: &FormatSpec) -> Result<Concrete> 
     let computed = converted.tensors.push(TensorData {
         name: concrete.fresh_name(&format!("{}_{suffix}", data.name)),
         earlier_of: None,
+        levels_of: None,
         ..data
     });
     converted.result = computed;

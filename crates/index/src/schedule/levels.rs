@@ -13,17 +13,29 @@
 //! splitting those over `i` and `j`.
 //!
 //! A result is computed in the same way into the arrays that it is made of.
+//!
+//! A rank of entries, as in `ell`, does not follow from coordinates: the tensor is the
+//! sum over all ranks, which have an entry at most one of.
+//!
+//! ```text
+//! forall i: forall j: y(i) += A(i,j) * x(j)
+//!
+//!   levels(A, ell)
+//!
+//! forall rank: forall i: forall j: y(i) += A_levels(rank,i,j) * x(j)
+//! ```
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Coordinate, Format, FormatSpec};
 
 use super::Name;
+use super::additive::{Replaced, Summand, summed};
 use super::apply::unknown;
 use crate::concrete::{Concrete, Stmt};
 use crate::curve::Curve;
 use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
-use crate::program::{TensorData, TensorRole, TensorVar};
+use crate::program::{IndexVar, IndexVarData, TensorData, TensorRole, TensorVar};
 
 pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Result<Concrete> {
     let named = concrete.tensor(&name.word.text);
@@ -41,24 +53,26 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
         extents: &data.extents,
     };
     if format.level_space().is_none() {
-        return Err(view.refuse("store parts, triangles or ranks of entries"));
+        return Err(view.refuse("store parts or triangles"));
     }
     let mut seen = concrete.clone();
     let levels = seen.tensors.push(TensorData {
         name: concrete.fresh_name(&format!("{}_levels", data.name)),
         extents: format.level_extents(&data.extents),
+        levels_of: Some(tensor),
         ..data.clone()
     });
+    if format.has_ranks() {
+        return view.summed(&seen, levels);
+    }
     let mut failed = None;
     let mut of_levels = |access: &Access| {
-        let indices = match view.indices(access) {
-            Ok(indices) => indices,
-            Err(error) => {
-                failed = Some(error);
-                return None;
-            }
-        };
-        (access.tensor == tensor).then_some(Access {
+        if access.tensor != tensor {
+            return None;
+        }
+        let indices = view.indices(access, &[]);
+        let indices = indices.map_err(|error| failed = Some(error)).ok()?;
+        Some(Access {
             tensor: levels,
             indices,
             span: access.span,
@@ -90,15 +104,74 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The coordinates of the levels, where the modes have those of `access`;
-    /// none for an access of another tensor.
-    fn indices(&self, access: &Access) -> Result<Vec<IndexExpr>> {
-        if access.tensor != self.of {
-            return Ok(Vec::new());
+    /// The statement with each use of the tensor as the sum over the ranks of entries
+    /// of what `levels` holds, which has each entry once.
+    fn summed(&self, seen: &Concrete, levels: TensorVar) -> Result<Concrete> {
+        if self.of == seen.result {
+            return Err(self.refuse("count entries, and results have none yet"));
         }
+        let mut failed = None;
+        let mut of_ranks = |concrete: &mut Concrete, access: &Access| {
+            let counted = self.format.levels().iter();
+            let ranks = counted.filter_map(|level| match level.coordinate {
+                Coordinate::Rank { below, .. } => Some(below),
+                _ => None,
+            });
+            let vars = ranks.map(|extent| {
+                let name = concrete.fresh_name("rank");
+                concrete.vars.push(IndexVarData { name, extent })
+            });
+            let loops: Vec<IndexVar> = vars.collect();
+            let indices = self.indices(access, &loops).unwrap_or_else(|error| {
+                failed = Some(error);
+                Vec::new()
+            });
+            let expr = Expr::Access(Access {
+                tensor: levels,
+                indices,
+                span: access.span,
+            });
+            vec![Summand {
+                expr,
+                loops,
+                condition: None,
+            }]
+        };
+        let replaced = summed(
+            seen,
+            &mut Replaced {
+                tensor: self.of,
+                repeats: !self.format.is_unique(),
+                summands: &mut of_ranks,
+            },
+        );
+        let replaced = replaced.map_err(|fault| {
+            let message = format!("`{}` is used where no sum can be", self.name);
+            Diagnostic::new(code::NOT_ADDITIVE, message)
+                .at(&seen.source, fault.span, fault.why)
+                .note(format!("the statement is\n{seen}"))
+                .help(format!(
+                    "convert it instead: `convert({}, FORMAT)`",
+                    self.name
+                ))
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => replaced,
+        }
+    }
+
+    /// The coordinates of the levels, where the modes have those of `access` and
+    /// entries have these ranks.
+    fn indices(&self, access: &Access, ranks: &[IndexVar]) -> Result<Vec<IndexExpr>> {
+        let mut ranks = ranks.iter();
         let levels = self.format.levels().iter();
         let indices = levels.map(|level| {
             let coordinate = &level.coordinate;
+            if coordinate.is_rank() {
+                let rank = ranks.next().expect("each rank has a variable");
+                return Ok((*rank).into());
+            }
             let least = coordinate.least_known(self.extents);
             let Some(least) = least else {
                 return Err(self.refuse("depend on extents that are not known"));

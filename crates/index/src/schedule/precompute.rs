@@ -420,6 +420,7 @@ impl Rewrite<'_> {
             fill,
             role: TensorRole::Workspace,
             span,
+            levels_of: None,
         };
         let added = self.concrete.tensors.push(data);
         self.added = Some(added);
