@@ -92,13 +92,19 @@ let t: f32 = 0.1f32 - 1e-30f32 + inff32 * nanf32 + s[0]",
 fn loops_keep_their_marks() {
     check(
         "for i in 0..n unroll 4 { for k in 0..n parallel(CPUVector, Atomics) { } }
-         for j in 0..n unroll 2 parallel(CPUThread, NoRaces) { }",
+         for j in 0..n unroll 2 parallel(CPUThread, NoRaces) { }
+         own w: f64[n]
+         for p in 0..n pieces { w[p] = 1.0 }",
         "
 for i in 0..n unroll 4 {
   for k in 0..n parallel(CPUVector, Atomics) {
   }
 }
 for j in 0..n unroll 2 parallel(CPUThread, NoRaces) {
+}
+own w: f64[n]
+for p in 0..n pieces {
+  w[p] = 1.0
 }",
     );
 }

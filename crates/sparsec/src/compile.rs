@@ -10,6 +10,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::Formats;
 use sparsec_index::{Notation, Program, ProgramSchedule, Statement, TensorRole, TensorVar, gather};
+use sparsec_loop::passes::Division;
 use sparsec_loop::{Function, passes};
 use sparsec_plan::{Asked, Facts, Plan, plan_program};
 
@@ -128,6 +129,10 @@ pub(crate) fn compile_for(
             },
         },
     )?;
+    let division = Division {
+        strict: request.strict,
+        ..request.division
+    };
     let mut statements = Vec::new();
     for plan in planned.plans {
         let name = format!(
@@ -136,7 +141,7 @@ pub(crate) fn compile_for(
         );
         let lowered = sparsec_lower::lower(&name, &plan.concrete, &plan.formats)?;
         let mut function = passes::optimize(lowered.clone(), &mut |_, _| {});
-        passes::divide(&mut function, request.division);
+        passes::divide(&mut function, division);
         statements.push(CompiledStatement {
             plan,
             lowered,

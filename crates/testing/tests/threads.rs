@@ -29,7 +29,10 @@ fn vector(values: &[f64]) -> Tensor {
 fn request(program: &str, schedule: &str) -> Request {
     let mut request = Request::new(Source::new("program", program));
     request.schedule = Some(Source::new("schedule", schedule));
-    request.division = Division { grain: 4 };
+    request.division = Division {
+        grain: 4,
+        strict: false,
+    };
     request
 }
 
@@ -77,6 +80,7 @@ fn check(program: &str, schedule: &str, formats: &[(&str, &str)]) {
         ("B", matrix(60, 40, 3, &csr)),
         ("D", matrix(40, 30, 1, &csr)),
         ("x", vector(&[0.3; 40])),
+        ("z", vector(&[0.7; 60])),
     ];
     let inputs: Inputs = inputs
         .into_iter()
@@ -106,6 +110,44 @@ fn rows_are_computed_in_pieces() {
 }
 
 #[test]
+fn values_are_combined_in_the_order_of_pieces() {
+    let loops = [
+        ("C = A(i,j) * x(j)", "ParallelReduction"),
+        ("C = max{i,j}(A(i,j) - x(j))", "ParallelReduction"),
+        ("C(j) = A(i,j) * z(i)", "Temporary"),
+        ("C(j) = A(i,j) * z(i)", "Atomics"),
+        ("C(j) min= A(i,j) - z(i)", "Temporary"),
+        ("C(k,j) = A(i,k) * B(i,j)", "Temporary"),
+    ];
+    for (program, races) in loops {
+        let schedule = format!("parallelize(i, CPUThread, {races})");
+        let formats: &[_] = match program.starts_with("C(") {
+            true => &[("C", "dense")],
+            false => &[],
+        };
+        check(program, &schedule, formats);
+    }
+}
+
+/// In the order of the source there is one sum, and it is the reference's.
+#[test]
+fn strict_sums_are_not_divided() {
+    let schedule = "parallelize(i, CPUThread, ParallelReduction)";
+    let mut request = request("C = x(i)", schedule);
+    let values: Vec<f64> = (0..100).map(|i| 1.0 / f64::from(1 + i * i)).collect();
+    let inputs = Inputs::from([("x".to_owned(), vector(&values))]);
+    let bits = |request: &Request| {
+        let compiled = compile(request, &inputs).unwrap_or_else(|error| panic!("{error}"));
+        let values = run(&compiled, &inputs);
+        values.values::<f64>().expect("doubles")[0].to_bits()
+    };
+    let in_order = values.iter().fold(0.0, |sum, value| sum + value);
+    assert_ne!(bits(&request), f64::to_bits(in_order));
+    request.strict = true;
+    assert_eq!(bits(&request), f64::to_bits(in_order));
+}
+
+#[test]
 fn units_have_workspaces_of_their_own() {
     for kind in ["listed", "hashed"] {
         let schedule = format!(
@@ -123,7 +165,10 @@ fn the_first_piece_that_fails_gives_the_error() {
         "C(i) = i64(x(i)) // i64(b(i))",
         "parallelize(i, CPUThread, NoRaces)",
     );
-    request.division = Division { grain: 1 };
+    request.division = Division {
+        grain: 1,
+        strict: false,
+    };
     let (_cache, sessions) = sessions();
     let fails = |zero: usize, large: usize| {
         let mut x = vec![1.0; 100];

@@ -23,14 +23,20 @@
 //! * A workspace that only such loops use, each of them to store and to read, is
 //!   made each unit's [own](crate::Access::Own).
 //!
-//! Loops inside of pieces, and those whose strategy there is no shape for, run as
-//! they stand; so do loops that grow what is not their own.
+//! * What iterations combine, pieces combine, and then their results ([`combine`]).
+//!
+//! Loops inside of pieces, and those that there is no shape for, run as they stand;
+//! so do loops that grow what is not their own.
 
+mod combine;
 mod own;
 mod work;
 
+use std::collections::BTreeMap;
+
 use sparsec_base::ElementType;
 
+use self::combine::Combined;
 use crate::ir::{BinaryOp, Block, Expr, Function, Stmt, Var, VarData};
 use crate::mark::{Mark, Races, Unit};
 use crate::walk::for_each_block_mut;
@@ -38,25 +44,36 @@ use crate::walk::for_each_block_mut;
 /// Pieces end at these parts of the work.
 const PARTS: i64 = 64;
 
+/// The work of an entry that a piece has a copy of: filled, and added up afterwards.
+const COPY: i64 = 4;
+
 /// How loops are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Division {
     /// How much work, in operations, makes a piece worth its while.
     pub grain: u32,
+    /// Whether sums and products of floats keep the order of the source.
+    pub strict: bool,
 }
 
 impl Default for Division {
     /// Pieces of about ten microseconds, against which handing one out is little.
     fn default() -> Self {
-        Self { grain: 16_384 }
+        Self {
+            grain: 16_384,
+            strict: false,
+        }
     }
 }
 
 /// Divides the outermost parallel loops of a valid function.
 pub fn divide(function: &mut Function, division: Division) {
     let mut body = std::mem::take(&mut function.body);
-    let loops = own::divisible(function, &body);
-    own::take(function, &body, &loops);
+    let mut loops = own::divisible(function, &body);
+    if division.strict {
+        loops.retain(|_, combined| !combined.rounds(function));
+    }
+    own::take(function, &body, &loops.keys().copied().collect::<Vec<_>>());
     let mut divider = Divider {
         function,
         division,
@@ -73,20 +90,24 @@ pub fn divide(function: &mut Function, division: Division) {
     super::check_after("divide", function);
 }
 
-/// Whether iterations may be given to threads as they stand.
+/// Whether iterations are to be given to threads.
+fn is_parallel(mark: Mark) -> bool {
+    mark.parallel
+        .is_some_and(|parallel| parallel.unit == Unit::CpuThread)
+}
+
+/// Whether nothing that they do has to be combined.
 fn is_independent(mark: Mark) -> bool {
-    mark.parallel.is_some_and(|parallel| {
-        parallel.unit == Unit::CpuThread
-            && matches!(parallel.races, Races::NoRaces | Races::IgnoreRaces)
-    })
+    mark.parallel
+        .is_some_and(|parallel| matches!(parallel.races, Races::NoRaces | Races::IgnoreRaces))
 }
 
 struct Divider<'f> {
     /// Without its body, which is being changed.
     function: &'f mut Function,
     division: Division,
-    /// The variables of the loops to divide.
-    loops: &'f [Var],
+    /// The loops to divide, by their variables, with what they combine.
+    loops: &'f BTreeMap<Var, Combined>,
     /// Allocations, for the beginning of the function.
     made: Block,
 }
@@ -109,7 +130,7 @@ impl Divider<'_> {
                     hi,
                     mark,
                     body,
-                } if self.loops.contains(&var) => {
+                } if self.loops.contains_key(&var) => {
                     self.divide(var, [lo, hi], mark, body, block);
                 }
                 mut stmt => {
@@ -139,24 +160,20 @@ impl Divider<'_> {
             hi: self.named(hi, &format!("{name}_end"), block),
             name,
         };
-        let is_guarded = !self.is_ascending(&range);
+        let combined = &self.loops[&var];
         let mut divided = Block::new();
-        let mut work = work::of(self.function, &range, &body, self.division.grain);
-        let (pieces, step) = self.count(&range, &mut work, &mut divided);
+        let mut work = work::of(&range, self.function, &body, self.division.grain);
+        let is_guarded =
+            !self.is_ascending(&range) && (combined.has_entries() || !work.positions.is_empty());
+        let (pieces, step) = self.count(&range, &mut work, combined.copied(), &mut divided);
         let piece = self.var(&format!("{}_piece", range.name), false);
-        let next = Expr::Var(piece).add(1);
-        let mut ends = Block::new();
+        let shape = self.combine(combined, piece, pieces, &mut body, &mut divided);
+        let mut ends = shape.before;
         let (lo, hi) = match work.positions.is_empty() {
-            true => {
-                let mut cut = |name: &str, piece: Expr| {
-                    let extent = difference(&range.hi, &range.lo);
-                    let at = range.lo.clone().add(share(extent, piece.mul(step)));
-                    Expr::Var(self.declare(&format!("{}_{name}", range.name), at, false, &mut ends))
-                };
-                (cut("first", piece.into()), cut("last", next))
-            }
+            true => self.ends(&range, piece, step, &mut ends),
             false => {
                 let cuts = self.cuts(&range, &work, pieces, step, &mut divided);
+                let next = Expr::Var(piece).add(1);
                 (Expr::load(cuts, piece), Expr::load(cuts, next))
             }
         };
@@ -171,16 +188,9 @@ impl Divider<'_> {
             mark,
             body,
         });
-        divided.push(Stmt::For {
-            var: piece,
-            lo: Expr::int(0),
-            hi: pieces.into(),
-            mark: Mark {
-                pieces: true,
-                ..Mark::default()
-            },
-            body: ends,
-        });
+        ends.extend(shape.after);
+        divided.push(self::pieces(piece, pieces, ends));
+        divided.extend(shape.behind);
         match is_guarded {
             true => block.push(Stmt::If {
                 condition: range.lo.less(range.hi),
@@ -191,8 +201,26 @@ impl Divider<'_> {
         }
     }
 
+    /// Where a piece begins and ends, if each has as many iterations.
+    fn ends(&mut self, range: &Loop, piece: Var, step: Var, block: &mut Block) -> (Expr, Expr) {
+        let mut cut = |name: &str, piece: Expr| {
+            let extent = difference(&range.hi, &range.lo);
+            let at = range.lo.clone().add(share(extent, piece.mul(step)));
+            Expr::Var(self.declare(&format!("{}_{name}", range.name), at, false, block))
+        };
+        let next = Expr::Var(piece).add(1);
+        (cut("first", piece.into()), cut("last", next))
+    }
+
     /// Counts the pieces: their number, and how many parts of the work each has.
-    fn count(&mut self, range: &Loop, work: &mut work::Work, block: &mut Block) -> (Var, Var) {
+    /// Each copies so many entries.
+    fn count(
+        &mut self,
+        range: &Loop,
+        work: &mut work::Work,
+        copied: Option<Expr>,
+        block: &mut Block,
+    ) -> (Var, Var) {
         let pieces = self.declare(&format!("{}_pieces", range.name), 1, true, block);
         let step = self.declare(&format!("{}_step", range.name), PARTS, true, block);
         if !work.positions.is_empty() {
@@ -200,7 +228,11 @@ impl Divider<'_> {
             let total = self.declare(&format!("{}_work", range.name), total, false, block);
             work.total = total.into();
         }
-        let each = Expr::Var(pieces).mul(i64::from(self.division.grain));
+        let mut each = Expr::int(i64::from(self.division.grain));
+        if let Some(copied) = copied {
+            each = each.add(copied.mul(COPY));
+        }
+        let each = Expr::Var(pieces).mul(each);
         let more = Expr::Var(pieces)
             .less(PARTS)
             .and(each.less(work.total.clone().mul(work.weight.clone())));
@@ -252,6 +284,20 @@ impl Divider<'_> {
         let value = value.into();
         block.push(Stmt::Declare { var, value });
         var
+    }
+}
+
+/// `for piece in 0..n pieces { body }`
+fn pieces(piece: Var, n: Var, body: Block) -> Stmt {
+    Stmt::For {
+        var: piece,
+        lo: Expr::int(0),
+        hi: n.into(),
+        mark: Mark {
+            pieces: true,
+            ..Mark::default()
+        },
+        body,
     }
 }
 

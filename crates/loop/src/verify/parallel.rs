@@ -62,6 +62,12 @@ impl Shared {
 
 /// Whether `value` is `var` combined with something, or `true`.
 fn combines(var: Var, value: &Expr) -> bool {
+    combined_by(var, value).is_some()
+}
+
+/// The operator by which `value` is `var` combined with something: `true` is
+/// combined by `or`.
+pub(crate) fn combined_by(var: Var, value: &Expr) -> Option<BinaryOp> {
     const OPS: [BinaryOp; 6] = [
         BinaryOp::Add,
         BinaryOp::Mul,
@@ -70,7 +76,10 @@ fn combines(var: Var, value: &Expr) -> bool {
         BinaryOp::And,
         BinaryOp::Or,
     ];
-    *value == Expr::Const(Scalar::Bool(true)) || OPS.iter().any(|op| combines_by(*op, var, value))
+    if *value == Expr::Const(Scalar::Bool(true)) {
+        return Some(BinaryOp::Or);
+    }
+    OPS.into_iter().find(|op| combines_by(*op, var, value))
 }
 
 /// Whether `value` is `var op a op b …`, in any order.

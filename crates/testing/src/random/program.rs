@@ -110,7 +110,10 @@ impl Case {
         let mut request = Request::new(Source::new("program", self.text()));
         request.functions = functions.to_vec();
         // Small programs have pieces too.
-        request.division = Division { grain: 2 };
+        request.division = Division {
+            grain: 2,
+            strict: false,
+        };
         for (name, statement) in RESULTS.iter().zip(&self.statements) {
             let again = statement.again.as_ref();
             let parts = statement

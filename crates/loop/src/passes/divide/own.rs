@@ -11,25 +11,77 @@
 //! iteration, and any unit may have one of its own. A loop that only reads a
 //! workspace reads what somebody else stored there, and shares it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use super::is_independent;
+use super::combine::{self, Combined};
+use super::{is_independent, is_parallel};
 use crate::ir::{Access, Block, Buffer, Expr, Function, Stmt, Var};
+use crate::mark::Mark;
 use crate::walk::for_each_stmt;
 
-/// The variables of the outermost loops that can be divided.
-pub(super) fn divisible(function: &Function, body: &Block) -> Vec<Var> {
+/// The outermost loops that can be divided, by their variables.
+pub(super) fn divisible(function: &Function, body: &Block) -> BTreeMap<Var, Combined> {
     let mut loops = Vec::new();
-    outermost(body, &mut loops);
+    outermost(body, 0, &mut loops);
     loop {
-        let marked: Vec<Var> = loops.iter().map(|(var, _)| *var).collect();
+        let marked: Vec<Var> = loops.iter().map(|found| found.var).collect();
         let own = owned(function, body, &marked);
+        let mut divisible = BTreeMap::new();
+        for found in &loops {
+            let filled = |buffer| match found.n_around {
+                0 => filled(function, body, found.var, buffer),
+                _ => None,
+            };
+            let combined = match is_independent(found.mark) {
+                true => Some(Combined::default()),
+                false => combine::of(function, found.var, found.body, &own, &filled),
+            };
+            if let Some(combined) = combined.filter(|_| !grows_others(found.body, &own)) {
+                divisible.insert(found.var, combined);
+            }
+        }
         let before = loops.len();
-        loops.retain(|(_, inside)| !grows_others(inside, &own));
+        loops.retain(|found| divisible.contains_key(&found.var));
         if loops.len() == before {
-            return marked;
+            return divisible;
         }
     }
+}
+
+/// What one statement of the function, before the loop over `var`, fills of an
+/// array that nothing but that loop and this changes up to there.
+fn filled(function: &Function, body: &Block, var: Var, wanted: Buffer) -> Option<(Expr, Expr)> {
+    let mut found = None;
+    for stmt in body {
+        if let Stmt::Fill { buffer, lo, hi, .. } = stmt
+            && *buffer == wanted
+        {
+            if found.is_some() {
+                return None;
+            }
+            found = Some((lo.clone(), hi.clone()));
+            continue;
+        }
+        if matches!(stmt, Stmt::For { var: known, .. } if *known == var) {
+            // What it says is the same here.
+            let is_fixed = |expr: &Expr| {
+                !expr.any(&mut |part| match part {
+                    Expr::Var(var) => function.vars[*var].mutable,
+                    Expr::Load { .. } => true,
+                    _ => false,
+                })
+            };
+            return found.filter(|(lo, hi)| is_fixed(lo) && is_fixed(hi));
+        }
+        let mut is_stored = false;
+        stmt.for_each(&mut |inner| {
+            is_stored |= inner.stored_buffers().any(|buffer| buffer == wanted);
+        });
+        if is_stored {
+            return None;
+        }
+    }
+    None
 }
 
 /// Makes the workspaces of these loops each unit's own.
@@ -39,17 +91,31 @@ pub(super) fn take(function: &mut Function, body: &Block, loops: &[Var]) {
     }
 }
 
-fn outermost<'b>(block: &'b Block, found: &mut Vec<(Var, &'b Block)>) {
+/// A parallel loop in so many others.
+struct Found<'b> {
+    var: Var,
+    mark: Mark,
+    body: &'b Block,
+    n_around: usize,
+}
+
+fn outermost<'b>(block: &'b Block, n_around: usize, found: &mut Vec<Found<'b>>) {
     for stmt in block {
         match stmt {
             Stmt::For {
                 var, mark, body, ..
-            } if is_independent(*mark) => found.push((*var, body)),
+            } if is_parallel(*mark) => found.push(Found {
+                var: *var,
+                mark: *mark,
+                body,
+                n_around,
+            }),
             // These were divided before.
             Stmt::For { mark, .. } if mark.pieces => {}
             _ => {
+                let is_loop = matches!(stmt, Stmt::For { .. } | Stmt::While { .. });
                 for inner in stmt.blocks() {
-                    outermost(inner, found);
+                    outermost(inner, n_around + usize::from(is_loop), found);
                 }
             }
         }

@@ -33,7 +33,7 @@ pub(super) struct Work {
 }
 
 /// The work of `range` with this body.
-pub(super) fn of(function: &Function, range: &Loop, body: &Block, grain: u32) -> Work {
+pub(super) fn of(range: &Loop, function: &Function, body: &Block, grain: u32) -> Work {
     let positions = positions(function, range.var, body);
     let mut total = difference(&range.hi, &range.lo);
     for &buffer in &positions {
