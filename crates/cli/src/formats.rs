@@ -120,6 +120,7 @@ fn steps(preset: &Preset) -> (String, String) {
     let step = |way, conversion: &str| match way {
         Way::Native => "native".to_owned(),
         Way::Levels => "by its levels".to_owned(),
+        Way::Pieces => "by its pieces".to_owned(),
         Way::Conversion => format!("{conversion} {nearest}"),
     };
     (

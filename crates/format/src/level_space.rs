@@ -31,6 +31,9 @@ pub enum Way {
     /// As the tensor of its levels ([`Format::level_space`]), in the same arrays; or,
     /// where loops cannot follow these, by conversion.
     Levels,
+    /// As the sum of its pieces ([`Format::pieces`]), in the same arrays; or, where
+    /// what is computed is no sum, by conversion.
+    Pieces,
     /// As a copy in the nearest format ([`Format::nearest`]).
     Conversion,
 }
@@ -45,11 +48,15 @@ impl Format {
     /// };
     /// assert_eq!(read("csr")?, Way::Native);
     /// assert_eq!(read("dia")?, Way::Levels);
-    /// assert_eq!(read("msr")?, Way::Conversion);
+    /// assert_eq!(read("msr")?, Way::Pieces);
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn read_by(&self) -> Way {
-        self.way(Self::is_native)
+        let is_read = |format: &Self| format.way(Self::is_native) != Way::Conversion;
+        match self.pieces() {
+            Some(pieces) if pieces.iter().all(|piece| is_read(&piece.format)) => Way::Pieces,
+            _ => self.way(Self::is_native),
+        }
     }
 
     /// How kernels write a result in this format.

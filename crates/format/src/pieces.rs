@@ -11,13 +11,14 @@
 //!
 //! (i, j) -> (i : dense), diagonal(i, j) | (i : dense, j : compressed)
 //!
-//! A(i,j) = D(i,j) + R(i,j)                     D, R : the arrays of each part
+//! A(i,j) = D(i) where i = j + R(i,j)           D, R : the arrays of each part
 //! ```
 //!
 //! No two pieces have an entry at the same coordinates.
 
-use crate::format::Format;
+use crate::format::{Format, Level};
 use crate::level::LevelKind;
+use crate::map::undetermined;
 use crate::region::{Mirror, Region, Side};
 
 /// One of the tensors that one is the sum of.
@@ -25,9 +26,13 @@ use crate::region::{Mirror, Region, Side};
 pub struct Piece {
     /// The number of the part of the union whose arrays it has.
     pub part: usize,
-    /// How these arrays are seen: without mirror images, and with a region only
-    /// where levels leave a coordinate open that it says.
+    /// How these arrays are seen: without a region and mirror images.
     pub format: Format,
+    /// The mode of the tensor that each mode of the piece is.
+    pub modes: Vec<usize>,
+    /// A mode that the piece does not have, and the one that it is equal to wherever
+    /// an entry is stored: a diagonal stores one of the two.
+    pub equal: Option<[usize; 2]>,
     /// Where entries lie, if places outside may be stored as well.
     pub within: Option<Region>,
     /// What entries stand for beside themselves, and the triangle that they lie in.
@@ -46,42 +51,66 @@ impl Format {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn pieces(&self) -> Option<Vec<Piece>> {
-        let is_cut = |format: &Self| format.cut_region().is_some() || format.mirror.is_some();
-        let is_one = self.rest.is_empty() && !is_cut(self);
-        let parts = (!is_one).then(|| self.parts())?.into_iter().enumerate();
-        let pieces = parts.map(|(number, part)| Piece {
-            part: number,
-            within: part.region.filter(|_| part.reaches_beyond()),
-            mirror: part.mirror.zip(part.region.map(|region| region.side)),
-            format: Self {
-                region: part.region.filter(|_| part.cut_region().is_none()),
+        let is_one = |part: &Self| part.region.is_none() && part.mirror.is_none();
+        if self.rest.is_empty() && is_one(self) {
+            return None;
+        }
+        let pieces = self.parts().into_iter().enumerate().map(|(number, part)| {
+            let whole = Self {
+                region: None,
                 mirror: None,
                 fill: self.fill,
-                ..part
-            },
+                ..part.clone()
+            };
+            let open = undetermined(&whole);
+            let modes: Vec<usize> = (0..part.order()).filter(|it| !open.contains(it)).collect();
+            let equal = match (part.region, &open[..]) {
+                (Some(Region { modes: [a, b], .. }), [open]) => {
+                    Some([*open, if a == *open { b } else { a }])
+                }
+                _ => None,
+            };
+            Piece {
+                part: number,
+                within: part
+                    .region
+                    .filter(|_| open.is_empty() && part.reaches_beyond()),
+                mirror: part.mirror.zip(part.region.map(|region| region.side)),
+                format: whole.of_modes(&modes),
+                modes,
+                equal,
+            }
         });
-        Some(pieces.collect())
+        let pieces: Vec<Piece> = pieces.collect();
+        let is_whole =
+            |piece: &Piece| piece.modes.len() + usize::from(piece.equal.is_some()) == self.order();
+        pieces.iter().all(is_whole).then_some(pieces)
     }
 
-    /// The region, where the levels say all coordinates without it.
-    fn cut_region(&self) -> Option<Region> {
-        let whole = Self {
-            region: None,
-            mirror: None,
-            rest: Vec::new(),
-            ..self.clone()
+    /// The format of a tensor of some of the modes, which the levels store no others
+    /// of.
+    fn of_modes(self, modes: &[usize]) -> Self {
+        let place = |mode: usize| {
+            let place = modes.iter().position(|&it| it == mode);
+            place.expect("levels store what they determine")
         };
-        let modes: Vec<usize> = (0..self.order()).collect();
-        self.region
-            .filter(|_| whole.determines(whole.levels.len(), &modes))
+        let level = |level: Level| Level {
+            coordinate: level.coordinate.with_modes(&place),
+            ..level
+        };
+        Self {
+            modes: modes.iter().map(|&mode| self.modes[mode].clone()).collect(),
+            levels: self.levels.into_iter().map(level).collect(),
+            order: self.order.map(|key| key.with_modes(&place)),
+            ..self
+        }
     }
 
     /// Whether places outside of the region may be stored: below the coordinates of
-    /// an entry others are.
-    fn reaches_beyond(&self) -> bool {
-        let pads =
-            |kind: LevelKind| matches!(kind, LevelKind::Range | LevelKind::Structured { .. });
-        let is_cut = self.cut_region().is_some();
-        is_cut && (self.levels.last()).is_some_and(|last| last.is_full() || pads(last.kind))
+    /// an entry are others, whatever the region says.
+    pub fn reaches_beyond(&self) -> bool {
+        let pads = |kind: LevelKind| matches!(kind, LevelKind::Structured { .. });
+        let last = self.levels.last();
+        last.is_some_and(|last| last.is_full() || pads(last.kind))
     }
 }

@@ -156,9 +156,22 @@ impl Check<'_> {
         if access.indices.iter().enumerate().any(repeats) || access.plain_vars().is_none() {
             return refuse("and this access would have to search them");
         }
-        if !is_perfect_nest(&self.concrete.stmt) {
+        let nests = match &self.concrete.stmt {
+            Stmt::Sequence(nests) => nests.as_slice(),
+            nest => std::slice::from_ref(nest),
+        };
+        let is_read = |nest: &&Stmt| {
+            let mut found = false;
+            nest.for_each_assign(&mut |_, _, rhs| found |= rhs.accesses().contains(&access));
+            found
+        };
+        let Some(nest) = nests
+            .iter()
+            .find(is_read)
+            .filter(|nest| is_perfect_nest(nest))
+        else {
             return refuse("and this statement needs a temporary for each of them");
-        }
+        };
         if !self.formats.of(lhs.tensor).takes_any_order() {
             return refuse("and the result is assembled in order");
         }
@@ -168,7 +181,7 @@ impl Check<'_> {
         for var in loops {
             let walked = self.operands.is_sparse_at(access, *var, self.formats) == Some(true);
             let scope = self.scope();
-            if walked && !matches!(space(scope, &self.concrete.stmt, *var), Space::Stored(_)) {
+            if walked && !matches!(space(scope, nest, *var), Space::Stored(_)) {
                 return refuse("and another operand is merged with them");
             }
         }
@@ -231,7 +244,13 @@ impl Check<'_> {
         let format = self.formats.of(lhs.tensor);
         let levels = format.levels();
         let name = self.name(lhs);
-        if reduce.is_some() && !collects(self.concrete, format, lhs, reduce, loops) {
+        // Nests that follow one another come to the same rows, none of which is open
+        // in all of them.
+        let open = match self.nests_that_assign(lhs) {
+            1 => loops,
+            _ => &[],
+        };
+        if reduce.is_some() && !collects(self.concrete, format, lhs, reduce, open) {
             return Err(self
                 .error(
                     code::SPARSE_REDUCTION,
@@ -288,6 +307,14 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How many assignments a tensor has.
+    fn nests_that_assign(&self, lhs: &Access) -> usize {
+        let mut n = 0;
+        let stmt = &self.concrete.stmt;
+        stmt.for_each_assign(&mut |other, _, _| n += usize::from(other.tensor == lhs.tensor));
+        n
     }
 
     /// A kernel takes extents from the arguments where a variable stands alone;

@@ -17,7 +17,7 @@ use sparsec_graph::{Formats, Operands};
 use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
 
 /// The cost of a planned statement; less is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost {
     /// Bytes moved by conversions and by workspaces of several modes.
     pub traffic: u64,
@@ -27,6 +27,20 @@ pub struct Cost {
     pub workspace_modes: usize,
     /// Arrays that innermost loops go through with a stride.
     pub strided: usize,
+}
+
+/// That of two nests, one after the other.
+impl std::ops::Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            traffic: self.traffic.saturating_add(other.traffic),
+            repeated_walks: self.repeated_walks + other.repeated_walks,
+            workspace_modes: self.workspace_modes + other.workspace_modes,
+            strided: self.strided + other.strided,
+        }
+    }
 }
 
 /// The cost of a statement as it stands.

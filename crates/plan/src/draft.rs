@@ -4,18 +4,16 @@
 //! plan that was found is one that replays. What the commands add (copies in
 //! other formats, workspaces) gets its format here.
 
+mod workspaces;
+
 use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_format::{Format, FormatSpec, Way, Widths};
 use sparsec_graph::{Formats, lowerable, workspace_format, workspace_kind};
-use sparsec_graph::{collects, lowerable::is_irregular};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::schedule::{Name, factors};
-use sparsec_index::{
-    Access, Command, Concrete, Expr, IndexVar, Operator, Schedule, TensorRole, TensorVar,
-    WorkspaceKind,
-};
+use sparsec_index::schedule::Name;
+use sparsec_index::{Access, Command, Concrete, Expr, IndexVar, Schedule, TensorRole, TensorVar};
 
-use crate::estimate::{self, Estimate, Use};
+use crate::estimate::{self, Estimate};
 use crate::search::{Conversion, Facts, Plan, View};
 
 /// A statement being planned.
@@ -50,6 +48,23 @@ impl<'a> Draft<'a> {
             converts_result: None,
             levels_of_result: None,
         }
+    }
+
+    /// One nest of a statement as a statement of its own.
+    pub(crate) fn nest(&self, stmt: Stmt) -> Self {
+        let mut nest = self.clone();
+        nest.concrete.stmt = stmt;
+        nest
+    }
+
+    /// The commands that have been said.
+    pub(crate) fn said(&self) -> &[Command] {
+        &self.schedule.0
+    }
+
+    /// What choices are made by.
+    pub(crate) fn facts(&self) -> Facts<'a> {
+        self.facts
     }
 
     pub(crate) fn say(&mut self, text: String) -> Result<()> {
@@ -149,6 +164,12 @@ impl<'a> Draft<'a> {
         views.any(|it| it.to == tensor)
     }
 
+    /// Whether a tensor is another one, seen by its levels.
+    pub(crate) fn is_of_levels(&self, tensor: TensorVar) -> bool {
+        let mut conversions = self.conversions.iter();
+        conversions.any(|it| it.to == tensor && it.view == Some(View::Levels))
+    }
+
     /// Whether a tensor is what a command has made of another one.
     pub(crate) fn is_converted(&self, tensor: TensorVar) -> bool {
         self.conversions.iter().any(|it| it.to == tensor)
@@ -231,6 +252,11 @@ impl<'a> Draft<'a> {
             let nearest = self.nearest(tensor, Formats::walked);
             self.say(format!("convert({name}, {nearest})"))?;
         }
+        self.convert_foreign_result()
+    }
+
+    /// As [`convert_foreign`](Self::convert_foreign), for the result alone.
+    pub(crate) fn convert_foreign_result(&mut self) -> Result<()> {
         let result = self.concrete.result;
         if self
             .format(result)
@@ -283,138 +309,6 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Where a reduction comes back to entries of its result: a workspace that
-    /// collects them, unless the result takes them in any order. A reduction
-    /// inside all loops of the result is collected in a scalar.
-    pub(crate) fn add_temporaries(&mut self) -> Result<()> {
-        let (mut loops, mut inner) = self.concrete.stmt.nest();
-        // What a `where` computes first does not come back to the result.
-        while let Stmt::Where { consumer, .. } = inner {
-            let (more, next) = consumer.nest();
-            loops.extend(more);
-            inner = next;
-        }
-        let Stmt::Assign {
-            lhs,
-            reduce: Some(reduce),
-            rhs,
-        } = inner
-        else {
-            return Ok(());
-        };
-        // What is computed from a loop is that loop's.
-        let is_reduced = |var: &IndexVar| {
-            let place = loops.iter().position(|known| known == var);
-            let outer = &loops[..place.unwrap_or(loops.len())];
-            let mut moved = self.concrete.newly_bound(outer, *var);
-            moved.extend(self.concrete.originals(*var));
-            !moved.iter().any(|var| lhs.uses(*var))
-        };
-        let Some(first) = loops.iter().position(is_reduced) else {
-            return Ok(());
-        };
-        // A loop that what is reduced is computed from, beside what is not, comes back
-        // to entries of the result wherever it stands.
-        let is_mixed = |var: &IndexVar| {
-            let mut originals = self.concrete.originals(*var).into_iter();
-            !is_reduced(var) && originals.any(|original| !lhs.uses(original))
-        };
-        if loops[..first].iter().any(is_mixed) {
-            return Ok(());
-        }
-        let inside: Vec<IndexVar> = loops[first..]
-            .iter()
-            .copied()
-            .filter(|var| !is_reduced(var))
-            .collect();
-        let format = self.format(lhs.tensor);
-        let takes_any_order = format.is_some_and(|format| {
-            collects(&self.concrete, format, lhs, Some(reduce), &loops[..first])
-        });
-        let is_streamed = rhs
-            .accesses()
-            .iter()
-            .any(|access| self.format(access.tensor).is_some_and(is_irregular));
-        if takes_any_order && (!inside.is_empty() || is_streamed) {
-            return Ok(());
-        }
-        let names: Vec<&str> = inside.iter().map(|var| self.name(*var)).collect();
-        let workspace = self
-            .concrete
-            .fresh_name(if inside.is_empty() { "t" } else { "w" });
-        let collected = self.collected(reduce, rhs, &loops[..first]);
-        let text = |kind: &str| {
-            let (expr, names) = (self.concrete.expr_text(&collected), names.join(", "));
-            format!("precompute({expr}, {{{names}}}, {workspace}{kind})")
-        };
-        let (said, hashed) = (text(""), text(" : hashed"));
-        let (kind, traffic) = estimate::best_with_list(self.use_of(lhs, rhs, &loops, &inside));
-        if inside.len() > 1 {
-            self.traffic += traffic;
-        }
-        let before = (self.concrete.clone(), self.schedule.clone());
-        self.say(said)?;
-        let added = self.concrete.tensor(&workspace);
-        let is_listed = added.is_some_and(|added| {
-            workspace_kind(&self.concrete, &self.formats, added) == WorkspaceKind::Listed
-        });
-        if is_listed && !inside.is_empty() && kind == WorkspaceKind::Hashed {
-            (self.concrete, self.schedule) = before;
-            self.say(hashed)?;
-        }
-        Ok(())
-    }
-
-    /// What of a right side is collected in a workspace: factors that have one value
-    /// in each of the loops `outer` are multiplied behind the loops inside, where
-    /// that is the same. Of floats it is so up to rounding, if the factors are
-    /// finite; what is said to be infinite is left where it is.
-    ///
-    /// It pays where the loops inside go through dense arrays. Others wait for
-    /// memory, and would have to remember whether they found anything.
-    fn collected(&self, reduce: &Operator, rhs: &Expr, outer: &[IndexVar]) -> Expr {
-        let element = rhs.element(&self.concrete.tensors);
-        let rounds = element.is_float() || element.is_complex();
-        let bound = self.concrete.bound_in(outer);
-        let divided = factors(&self.concrete, reduce, rhs, &bound).filter(|factors| {
-            let is_finite = |factor: &Expr| {
-                let fill = factor.fill(&self.concrete.tensors, &self.concrete.vars);
-                fill.is_some_and(|fill| fill.to_c128().is_finite())
-            };
-            let reads_workspace = |factor: &Expr| {
-                let mut accesses = factor.accesses().into_iter();
-                accesses.any(|it| self.concrete.tensors[it.tensor].role == TensorRole::Workspace)
-            };
-            let is_dense = |factor: &Expr| {
-                let mut accesses = factor.accesses().into_iter();
-                accesses.all(|it| self.format(it.tensor).is_some_and(Format::is_all_dense))
-            };
-            let mut outside = factors.outside.iter();
-            outside.all(|it| (!rounds || is_finite(it)) && !reads_workspace(it))
-                && !(rounds && self.facts.strict)
-                && factors.inside.iter().all(is_dense)
-        });
-        match divided {
-            Some(factors) => factors.product(&factors.inside),
-            None => rhs.clone(),
-        }
-    }
-
-    /// What is asked of a workspace over `modes` that collects `rhs` in `loops`.
-    fn use_of(&self, lhs: &Access, rhs: &Expr, loops: &[IndexVar], modes: &[IndexVar]) -> Use {
-        let estimate = self.estimate();
-        let is_outside = |var: &&IndexVar| lhs.uses(**var) && !modes.contains(var);
-        let outside: Vec<IndexVar> = loops.iter().filter(is_outside).copied().collect();
-        let writes = estimate.computed(rhs, loops);
-        let element = self.concrete.tensors[lhs.tensor].element;
-        Use {
-            positions: estimate.points(modes),
-            value_bytes: element.size() as f64,
-            writes,
-            runs: estimate.points(&outside).min(writes),
-        }
-    }
-
     fn estimate(&self) -> Estimate<'_> {
         Estimate {
             concrete: &self.concrete,
@@ -424,11 +318,11 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn name(&self, var: IndexVar) -> &str {
+    pub(crate) fn name(&self, var: IndexVar) -> &str {
         &self.concrete.vars[var].name
     }
 
-    fn format(&self, tensor: TensorVar) -> Option<&Format> {
+    pub(crate) fn format(&self, tensor: TensorVar) -> Option<&Format> {
         self.formats.get(tensor)
     }
 

@@ -24,20 +24,30 @@ use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, Schedule, Tenso
 
 use sparsec_base::Source;
 
-/// Lists of commands that let loops walk tensors as they are stored, the one
-/// for most tensors first; the last is empty.
-pub(crate) fn alternatives(concrete: &Concrete, formats: &Formats) -> Vec<Vec<String>> {
+use crate::draft::Draft;
+
+/// Drafts in which loops walk tensors as they are stored, that of most tensors
+/// first; the last is the one that is given.
+pub(crate) fn alternatives<'a>(draft: &Draft<'a>) -> Vec<Draft<'a>> {
+    let (concrete, formats) = (&draft.concrete, &draft.formats);
     let operands = seen(concrete, formats, false);
     let with_result = seen(concrete, formats, true);
-    let mut found = Vec::new();
+    let mut lists: Vec<Vec<String>> = Vec::new();
     for tensors in [with_result, operands] {
-        let commands = commands(concrete, formats, &tensors).unwrap_or_default();
-        if !commands.is_empty() && !found.contains(&commands) {
-            found.push(commands);
+        let commands = commands(draft, &tensors).unwrap_or_default();
+        if !commands.is_empty() && !lists.contains(&commands) {
+            lists.push(commands);
         }
     }
-    found.push(Vec::new());
-    found
+    lists.push(Vec::new());
+    let said = lists.into_iter().filter_map(|commands| {
+        let mut start = draft.clone();
+        let mut commands = commands.into_iter();
+        commands
+            .all(|command| start.say(command).is_ok())
+            .then_some(start)
+    });
+    said.collect()
 }
 
 /// The tensors that kernels walk, or assemble, by their levels alone.
@@ -59,7 +69,8 @@ fn seen(concrete: &Concrete, formats: &Formats, with_result: bool) -> Vec<Tensor
 }
 
 /// The commands for some tensors; `None` where loops would not walk them all.
-fn commands(concrete: &Concrete, formats: &Formats, tensors: &[TensorVar]) -> Option<Vec<String>> {
+fn commands(draft: &Draft<'_>, tensors: &[TensorVar]) -> Option<Vec<String>> {
+    let (concrete, formats) = (&draft.concrete, &draft.formats);
     let mut commands = Vec::new();
     let mut seen = concrete.clone();
     let apply = |text: String, seen: &mut Concrete, commands: &mut Vec<String>| {
@@ -76,7 +87,10 @@ fn commands(concrete: &Concrete, formats: &Formats, tensors: &[TensorVar]) -> Op
         let applied = apply(text, &mut seen, &mut commands);
         applied.or_else(|| format.has_ranks().then_some(()))?;
     }
-    let views: Vec<TensorVar> = seen.tensors.ids().skip(concrete.tensors.len()).collect();
+    let made = seen.tensors.ids().skip(concrete.tensors.len());
+    // A nest before this one may have seen a tensor by its levels already.
+    let mut views = concrete.tensors.ids().filter(|it| draft.is_of_levels(*it));
+    let views: Vec<TensorVar> = views.by_ref().chain(made).collect();
     while let Some((var, size)) = next_split(&seen, &views)? {
         let name = seen.vars[var].name.clone();
         let outer = seen.fresh_name(&format!("{name}0"));

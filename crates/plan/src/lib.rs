@@ -20,6 +20,7 @@
 //! | [`program`] | all statements of a program, split where that is needed     |
 //! | `levels`   | loops over what levels store, where that is computed from modes |
 //! | `fills`    | reductions that take what is not stored at once             |
+//! | `pieces`   | operands that are sums of what they store, a nest of loops for each term |
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
@@ -32,6 +33,7 @@ mod fills;
 pub mod formats;
 mod levels;
 pub mod order;
+mod pieces;
 pub mod program;
 pub mod search;
 pub mod split;

@@ -9,6 +9,7 @@
 use sparsec_base::{Result, code};
 use sparsec_format::{Format, Level, LevelKind, Widths};
 use sparsec_graph::{Formats, path};
+use sparsec_index::concrete::Stmt;
 use sparsec_index::{
     Access, Command, Concrete, IndexVar, Program, Schedule, TensorVar, concretize,
 };
@@ -18,6 +19,7 @@ use crate::draft::{Draft, walked};
 use crate::estimate::Counts;
 use crate::levels;
 use crate::order::orders;
+use crate::pieces;
 
 /// The most operands of which every subset of that size is tried converted;
 /// beyond, all are.
@@ -160,17 +162,76 @@ pub fn complete(
 
 /// The best plan of what alternatives there are to begin with.
 fn best(naive: &Draft<'_>, conversions: Conversions, asked: Asked<'_>) -> Result<Plan> {
+    let starts = pieces::alternatives(naive);
+    let found = least(starts, |start| {
+        let mut nests = nests(&start.concrete.stmt);
+        match nests.len() {
+            0 | 1 => best_nest(&start, conversions, asked.clone()),
+            _ => in_turn(start, &mut nests, conversions, &asked),
+        }
+    });
+    found.map(|(_, plan)| plan)
+}
+
+/// The best plan of a statement that has no sequence of nests.
+fn best_nest(
+    naive: &Draft<'_>,
+    conversions: Conversions,
+    asked: Asked<'_>,
+) -> Result<(Cost, Plan)> {
+    let alternatives = levels::alternatives(naive);
+    least(alternatives, |start| {
+        Search::new(start, asked.clone()).run(conversions)
+    })
+}
+
+/// The nests of the sequence in a statement; none if it has no such.
+fn nests(stmt: &Stmt) -> Vec<Stmt> {
+    match stmt {
+        Stmt::Sequence(nests) => nests.clone(),
+        Stmt::Where { producer, .. } => nests(producer),
+        Stmt::Assign { .. } | Stmt::Forall { .. } => Vec::new(),
+    }
+}
+
+/// The best plan of each nest of a sequence, one after the other: what is planned of
+/// one may be of use to those after it, as a conversion is.
+fn in_turn(
+    mut whole: Draft<'_>,
+    nests: &mut [Stmt],
+    conversions: Conversions,
+    asked: &Asked<'_>,
+) -> Result<(Cost, Plan)> {
+    let mut cost = Cost {
+        traffic: whole.traffic as u64,
+        ..Cost::default()
+    };
+    whole.convert_foreign_result()?;
+    cost.traffic += whole.foreign as u64;
+    for number in 0..nests.len() {
+        let nest = self::nests(&whole.concrete.stmt).swap_remove(number);
+        let mut alone = whole.nest(nest);
+        (alone.traffic, alone.foreign) = (0.0, 0.0);
+        let (of_nest, plan) = best_nest(&alone, conversions, Asked::default())?;
+        cost = cost + of_nest;
+        let n_said = whole.said().len();
+        whole.commands(&plan.schedule.0[n_said..])?;
+    }
+    whole.commands(asked.amid)?;
+    whole.commands(asked.last)?;
+    Ok((cost, whole.finish()?))
+}
+
+/// The cheapest of what comes of alternatives, the first of equals; if there is
+/// none, why the last one fails.
+fn least<A>(
+    alternatives: Vec<A>,
+    mut plan: impl FnMut(A) -> Result<(Cost, Plan)>,
+) -> Result<(Cost, Plan)> {
     let mut best: Option<(Cost, Plan)> = None;
     let mut last_error = None;
-    for commands in levels::alternatives(&naive.concrete, &naive.formats) {
-        let mut start = naive.clone();
-        if !commands
-            .into_iter()
-            .all(|command| start.say(command).is_ok())
-        {
-            continue;
-        }
-        match Search::new(start, asked.clone()).run(conversions) {
+    for alternative in alternatives {
+        match plan(alternative) {
             Ok((cost, plan)) => {
                 if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                     best = Some((cost, plan));
@@ -180,8 +241,8 @@ fn best(naive: &Draft<'_>, conversions: Conversions, asked: Asked<'_>) -> Result
         }
     }
     match (best, last_error) {
-        (Some((_, plan)), _) => Ok(plan),
-        (None, error) => Err(error.expect("the last alternative has no commands")),
+        (Some(best), _) => Ok(best),
+        (None, error) => Err(error.expect("the last alternative is the statement as it is")),
     }
 }
 

@@ -22,7 +22,7 @@ use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sparsec_base::{ElementType, Recent, Result};
-use sparsec_format::Format;
+use sparsec_format::{Format, Way};
 use sparsec_index::{Access, Program as Resolved, Statement, TensorRole};
 use sparsec_tensor::Tensor;
 
@@ -162,7 +162,9 @@ impl Planned {
         // Some levels are walked only where extents are known.
         let is_of_levels = |tensor| {
             let format: Option<&Format> = base.formats.get(tensor);
-            format.is_some_and(|format| format.level_space().is_some())
+            let is_seen =
+                |format: &Format| format.level_space().is_some() || format.read_by() == Way::Pieces;
+            format.is_some_and(is_seen)
         };
         let needs_extents = needs_extents
             || base.statements.iter().any(|statement| {

@@ -333,9 +333,17 @@ impl<'a> Run<'a> {
             _ => tensor.arrays().iter().map(ArrayRef::from).collect(),
         };
         for view in &views {
-            if view.view == Some(View::Levels) {
-                let sizes = sizes_of_ranks(format, &mut arrays);
-                extents = level_extents(format, &extents, &sizes);
+            match view.view {
+                Some(View::Levels) => {
+                    let sizes = sizes_of_ranks(format, &mut arrays);
+                    extents = level_extents(format, &extents, &sizes);
+                }
+                Some(View::Part(number)) => {
+                    let pieces = format.pieces().unwrap_or_default();
+                    let modes = pieces[number].modes.iter();
+                    extents = modes.map(|mode| extents[*mode]).collect();
+                }
+                None => {}
             }
             format = &view.format;
         }

@@ -145,7 +145,11 @@ pub(crate) fn of_result(
 /// The width that holds every coordinate that levels store.
 fn holding_levels(format: &Format, extents: &[u64]) -> IndexWidth {
     let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
-    let of_levels = format.level_extents(&known).into_iter().flatten();
+    let parts = format.parts();
+    let of_levels = parts
+        .iter()
+        .flat_map(|part| part.level_extents(&known))
+        .flatten();
     holding_extents(&of_levels.chain(extents.iter().copied()).collect::<Vec<_>>())
 }
 

@@ -72,15 +72,23 @@ impl Part {
         levels.map(extent).collect()
     }
 
-    /// The coordinates of the modes at a place; `None` for padding.
-    fn entry(&self, levels: &[u64], scratch: &mut [u64], coords: &mut [u64]) -> bool {
+    /// What is at a place, and the coordinates of the modes there.
+    fn visited<'c>(
+        &self,
+        levels: &[u64],
+        scratch: &mut [u64],
+        coords: &'c mut [u64],
+    ) -> Visited<'c> {
         if !self.map.modes_of(levels, coords) {
-            return false;
+            return Visited::Padding;
         }
         scratch.copy_from_slice(levels);
         self.map.levels_of(coords, scratch);
-        let region = self.format.region();
-        scratch == levels && region.is_none_or(|region| region.holds(coords))
+        match self.format.region() {
+            _ if scratch != levels => Visited::Padding,
+            Some(region) if !region.holds(coords) => Visited::Outside(coords),
+            _ => Visited::Entry(coords),
+        }
     }
 }
 
@@ -88,6 +96,8 @@ impl Part {
 pub(crate) enum Visited<'a> {
     /// That of an entry.
     Entry(&'a [u64]),
+    /// That of none, with coordinates that are outside of the region.
+    Outside(&'a [u64]),
     /// That of none.
     Padding,
 }
@@ -99,11 +109,7 @@ pub(crate) fn walk_part(part: &Part, walk: &Walk<'_>, visit: &mut dyn FnMut(Visi
     let mut levels = vec![0; n_levels];
     let (mut scratch, mut coords) = (vec![0; n_levels], vec![0; part.format.order()]);
     below(walk.levels(), 0, &mut levels, &mut |levels, position| {
-        if part.entry(levels, &mut scratch, &mut coords) {
-            visit(Visited::Entry(&coords), position);
-        } else {
-            visit(Visited::Padding, position);
-        }
+        visit(part.visited(levels, &mut scratch, &mut coords), position);
     });
 }
 

@@ -29,13 +29,17 @@
 //! The first nest keeps the variables of the loops, others get new ones, so that
 //! commands after this can order the loops of each.
 
+mod terms;
+
 use std::collections::BTreeMap;
 
-use sparsec_base::{ElementType, Scalar, Span};
+use sparsec_base::{ElementType, Span};
 
+use self::terms::{Sums, Term};
 use crate::concrete::{Concrete, Stmt};
 use crate::concretize::nest;
 use crate::expr::{Access, Expr};
+use crate::index_expr::IndexExpr;
 use crate::operator::Operator;
 use crate::program::{IndexVar, IndexVarData, TensorRole, TensorVar};
 
@@ -51,6 +55,9 @@ pub(super) struct Summand {
     pub loops: Vec<IndexVar>,
     /// Where it stores entries that count, if others have to be left out.
     pub condition: Option<Expr>,
+    /// Two indices that are equal wherever it stores an entry, and do not stand in
+    /// it: there is no loop over the first then, which is a variable.
+    pub equal: Option<[IndexExpr; 2]>,
 }
 
 impl From<Expr> for Summand {
@@ -59,7 +66,15 @@ impl From<Expr> for Summand {
             expr,
             loops: Vec::new(),
             condition: None,
+            equal: None,
         }
+    }
+}
+
+impl Summand {
+    /// Whether it takes the place of a use as it is.
+    fn is_alone(&self) -> bool {
+        self.loops.is_empty() && self.condition.is_none() && self.equal.is_none()
     }
 }
 
@@ -85,8 +100,8 @@ pub(super) struct Replaced<'a> {
 
 /// The statement with every use of a tensor replaced by the sum of its summands.
 ///
-/// Where there is one, without loops of its own and a condition, any expression
-/// will do.
+/// Where there is one, without loops of its own and conditions, any expression will
+/// do.
 pub(super) fn summed(
     concrete: &Concrete,
     replaced: &mut Replaced<'_>,
@@ -169,15 +184,6 @@ struct Whole {
     rhs: Expr,
 }
 
-/// One term of what is assigned, with the loops that it is added up in.
-#[derive(Clone)]
-struct Term {
-    loops: Vec<IndexVar>,
-    value: Expr,
-    /// Where it counts.
-    conditions: Vec<Expr>,
-}
-
 impl Whole {
     /// `None` where a statement is more than that, or its loops were derived.
     fn of(stmt: &Stmt, concrete: &Concrete) -> Option<Self> {
@@ -238,25 +244,12 @@ impl Whole {
             identity,
         };
         let terms = sums.terms(Term {
-            loops: self.loops.clone(),
+            lhs: self.lhs,
+            loops: self.loops,
             value: self.rhs,
             conditions: Vec::new(),
         })?;
         let mut replacing = sums.joined(terms);
-        // A term is added once for each turn of its loops, which end where others
-        // that name their variables do.
-        let is_endless = |term: &Term, var: &IndexVar| {
-            let is_named = self.lhs.uses(*var) || term.value.vars().contains(var);
-            !is_named && concrete.vars[*var].extent.is_none()
-        };
-        for term in &replacing {
-            if term.loops.iter().any(|var| is_endless(term, var)) {
-                return Err(NotAdditive {
-                    why: "a term is without variables whose extents are not known",
-                    span: self.lhs.span,
-                });
-            }
-        }
         let mut done = Vec::new();
         while let Some(term) = (!replacing.is_empty()).then(|| replacing.remove(0)) {
             let Some(access) = use_in(&term.value, replaced.tensor).cloned() else {
@@ -270,23 +263,16 @@ impl Whole {
                     span: access.span,
                 });
             }
-            let terms = summands.into_iter().map(|summand| Term {
-                loops: [term.loops.clone(), summand.loops].concat(),
-                value: term
-                    .value
-                    .map_accesses(&mut |it| (*it == access).then(|| summand.expr.clone())),
-                conditions: term
-                    .conditions
-                    .iter()
-                    .cloned()
-                    .chain(summand.condition)
-                    .collect(),
-            });
-            replacing.splice(0..0, terms.collect::<Vec<_>>());
+            let terms = summands
+                .into_iter()
+                .map(|summand| term.with(&access, summand))
+                .collect::<Result<Vec<Term>, NotAdditive>>()?;
+            replacing.splice(0..0, terms);
         }
         let mut nests = Vec::new();
         for (number, term) in done.into_iter().enumerate() {
-            let (lhs, reduce) = (self.lhs.clone(), Some(sum.clone()));
+            term.expect_ends(concrete)?;
+            let (lhs, reduce) = (term.lhs.clone(), Some(sum.clone()));
             let value = term.counted(identity);
             let nest = nest(concrete, lhs, reduce, &value, &term.loops);
             nests.push(match number {
@@ -306,40 +292,13 @@ impl Whole {
                 return None;
             }
             let mut summands = (replaced.summands)(concrete, access);
-            is_one &=
-                matches!(&summands[..], [one] if one.loops.is_empty() && one.condition.is_none());
+            is_one &= matches!(&summands[..], [one] if one.is_alone());
             summands.pop().map(|summand| summand.expr)
         });
         if !is_one {
             *concrete = before;
         }
         is_one.then_some(rhs)
-    }
-}
-
-impl Term {
-    /// The value where the term counts, and what changes nothing elsewhere: the whole
-    /// value, for the other factors of a product may not be finite.
-    fn counted(&self, identity: Scalar) -> Expr {
-        let conditions = self.conditions.iter().cloned();
-        let Some(condition) = conditions.reduce(|left, right| Expr::Apply {
-            op: Operator::And,
-            args: vec![left, right],
-        }) else {
-            return self.value.clone();
-        };
-        let select = |value: &Expr, identity: Scalar| Expr::Apply {
-            op: Operator::Select,
-            args: vec![condition.clone(), value.clone(), Expr::Literal(identity)],
-        };
-        match &self.value {
-            // Narrow numbers are for storage, and are not chosen between.
-            Expr::Cast(element, body) if *element != element.computed() => {
-                let identity = identity.cast(element.computed()).unwrap_or(identity);
-                Expr::Cast(*element, Box::new(select(body, identity)))
-            }
-            value => select(value, identity),
-        }
     }
 }
 
@@ -352,158 +311,4 @@ fn with_own_loops(concrete: &mut Concrete, nest: &Stmt) -> Stmt {
         own.insert(var, concrete.vars.push(IndexVarData { name, extent }));
     }
     nest.renamed(&|var| own.get(&var).copied().unwrap_or(var))
-}
-
-/// What a sum is taken apart by.
-struct Sums<'a> {
-    concrete: &'a Concrete,
-    tensor: TensorVar,
-    /// What values are combined by.
-    sum: &'a Operator,
-    /// What changes nothing there.
-    identity: Scalar,
-    repeats: bool,
-}
-
-impl Sums<'_> {
-    /// The terms of a value: in each that uses the tensor, the fill of it makes the
-    /// whole what changes nothing.
-    fn terms(&self, term: Term) -> Result<Vec<Term>, NotAdditive> {
-        let Some(access) = use_in(&term.value, self.tensor) else {
-            return Ok(vec![term]);
-        };
-        if self.vanishes(&term.value) {
-            return match self.repeats && !self.is_linear(&term.value) {
-                true => Err(self.fault(access, "what is stored twice would not be added up first")),
-                false => Ok(vec![term]),
-            };
-        }
-        let parts = self.parts(&term.value);
-        let Some(parts) = parts else {
-            let why = "where it stores nothing, the value still adds something";
-            return Err(self.fault(access, why));
-        };
-        let mut terms = Vec::new();
-        for (loops, value) in parts {
-            let loops = [term.loops.clone(), loops].concat();
-            let conditions = Vec::new();
-            terms.extend(self.terms(Term {
-                loops,
-                value,
-                conditions,
-            })?);
-        }
-        Ok(terms)
-    }
-
-    /// The terms without the tensor that have the same loops as one.
-    fn joined(&self, terms: Vec<Term>) -> Vec<Term> {
-        let mut joined: Vec<Term> = Vec::new();
-        for term in terms {
-            let is_other = |it: &Expr| use_in(it, self.tensor).is_none();
-            let like = joined
-                .iter_mut()
-                .find(|it| it.loops == term.loops && is_other(&it.value))
-                .filter(|_| is_other(&term.value));
-            match like {
-                Some(like) => like.value = self.apply(self.sum, [like.value.clone(), term.value]),
-                None => joined.push(term),
-            }
-        }
-        joined
-    }
-
-    /// A value as several that are combined, each with loops that it is reduced over.
-    fn parts(&self, value: &Expr) -> Option<Vec<(Vec<IndexVar>, Expr)>> {
-        let alone = |value: &Expr| (Vec::new(), value.clone());
-        match value {
-            Expr::Reduce { op, vars, body } if op == self.sum => {
-                Some(vec![(vars.clone(), (**body).clone())])
-            }
-            Expr::Apply { op, args } if op == self.sum => Some(args.iter().map(alone).collect()),
-            Expr::Apply {
-                op: Operator::Sub,
-                args,
-            } if *self.sum == Operator::Add => {
-                let negative = self.apply(&Operator::Neg, [args[1].clone()]);
-                Some(vec![alone(&args[0]), (Vec::new(), negative)])
-            }
-            Expr::Apply { op, args } => {
-                let element = value.element(&self.concrete.tensors);
-                let is_negative = *op == Operator::Neg && *self.sum == Operator::Add;
-                if !is_negative && !op.distributes_over(self.sum, element) {
-                    return None;
-                }
-                // One factor is taken apart at a time.
-                let at = args.iter().position(|arg| self.is_sum(arg))?;
-                let parts = self.parts(&args[at])?.into_iter().map(|(vars, part)| {
-                    let mut args = args.clone();
-                    args[at] = part;
-                    let op = op.clone();
-                    (vars, Expr::Apply { op, args })
-                });
-                Some(parts.collect())
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a factor uses the tensor and has parts.
-    fn is_sum(&self, value: &Expr) -> bool {
-        use_in(value, self.tensor).is_some() && self.parts(value).is_some()
-    }
-
-    /// Whether a value changes nothing where the tensor stores nothing, whatever
-    /// else it uses; and is looked at one entry of the tensor at a time.
-    fn vanishes(&self, value: &Expr) -> bool {
-        let Concrete { tensors, vars, .. } = self.concrete;
-        let fill = tensors[self.tensor].fill;
-        let absent = value.map_accesses(&mut |access| {
-            (access.tensor == self.tensor).then_some(Expr::Literal(fill))
-        });
-        let absent = absent.simplify_with(&|part| part.fill(tensors, vars));
-        absent.literal() == Some(self.identity) && self.is_pointwise(value)
-    }
-
-    /// Whether a value is computed of one entry of the tensor, and not of several or
-    /// of whether one is stored.
-    fn is_pointwise(&self, value: &Expr) -> bool {
-        match value {
-            Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => true,
-            Expr::Cast(_, body) => self.is_pointwise(body),
-            Expr::Apply { op, args } if *op != Operator::IsStored => {
-                args.iter().all(|arg| self.is_pointwise(arg))
-            }
-            Expr::Apply { .. } | Expr::Reduce { .. } => use_in(value, self.tensor).is_none(),
-        }
-    }
-
-    /// Whether a value of several entries is the sum of the values of each.
-    fn is_linear(&self, value: &Expr) -> bool {
-        let uses_tensor = |part: &Expr| use_in(part, self.tensor).is_some();
-        match value {
-            Expr::Access(_) => *self.sum == Operator::Add,
-            Expr::Apply { op, args } => {
-                let mut used = args.iter().filter(|arg| uses_tensor(arg));
-                let is_one = matches!((used.next(), used.next()), (Some(arg), None)
-                    if self.is_linear(arg));
-                is_one && matches!(op, Operator::Mul | Operator::Neg)
-            }
-            _ => false,
-        }
-    }
-
-    fn apply<const N: usize>(&self, op: &Operator, args: [Expr; N]) -> Expr {
-        Expr::Apply {
-            op: op.clone(),
-            args: args.to_vec(),
-        }
-    }
-
-    fn fault(&self, access: &Access, why: &'static str) -> NotAdditive {
-        NotAdditive {
-            why,
-            span: access.span,
-        }
-    }
 }

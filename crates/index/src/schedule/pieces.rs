@@ -49,6 +49,16 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
         return Err(refuse("has a fill whose mirror image is another")
             .help(format!("convert it: `convert({name}, FORMAT)`")));
     }
+    // Rows without a column have no entry of the diagonal, but a place for one.
+    let is_square = |[a, b]: [usize; 2]| {
+        let (rows, columns) = (data.extents[a], data.extents[b]);
+        rows.is_some() && rows == columns
+    };
+    let mut diagonals = pieces.iter().filter_map(|piece| piece.equal);
+    if !diagonals.all(is_square) {
+        return Err(refuse("has a diagonal that is not known to be of a square")
+            .help(format!("convert it: `convert({name}, FORMAT)`")));
+    }
     let mut taken = concrete.clone();
     let views: Vec<TensorVar> = pieces
         .iter()
@@ -60,6 +70,7 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
             let name = taken.fresh_name(&format!("{}_{suffix}", data.name));
             taken.tensors.push(TensorData {
                 name,
+                extents: piece.modes.iter().map(|mode| data.extents[*mode]).collect(),
                 ..data.clone()
             })
         })
@@ -108,7 +119,12 @@ fn reads(concrete: &Concrete) -> Vec<TensorVar> {
 fn uses_of(piece: &Piece, view: TensorVar, access: &Access, data: &TensorData) -> Vec<Summand> {
     let own = Access {
         tensor: view,
-        ..access.clone()
+        indices: piece
+            .modes
+            .iter()
+            .map(|mode| access.indices[*mode].clone())
+            .collect(),
+        span: access.span,
     };
     let compare = |op: Operator, modes: [usize; 2]| Expr::Apply {
         op,
@@ -125,6 +141,9 @@ fn uses_of(piece: &Piece, view: TensorVar, access: &Access, data: &TensorData) -
             };
             compare(inside, region.modes)
         }),
+        equal: piece
+            .equal
+            .map(|modes| modes.map(|mode| access.indices[mode].clone())),
         ..Expr::Access(own.clone()).into()
     }];
     if let Some((Mirror { of, modes }, side)) = piece.mirror {
@@ -191,7 +210,14 @@ mod tests {
         let mut declarations = Declarations::new();
         for tensor in notation.tensor_names() {
             if !tensor.written {
-                declarations.declare(tensor.name, Declaration::with_order(tensor.order));
+                let extents = Some(vec![3; tensor.order]);
+                declarations.declare(
+                    tensor.name,
+                    Declaration {
+                        extents,
+                        ..Declaration::with_order(tensor.order)
+                    },
+                );
             }
         }
         let program = notation.resolve(&declarations).expect("resolves");
@@ -227,6 +253,22 @@ mod tests {
             SYMMETRIC,
             "sequence(\n  forall i: forall j: y(i) += A_stored(i,j) * x(j),\n  \
              forall i1: forall j1:\n    y(i1) += select(i1 < j1, A_stored(j1,i1) * x(j1), 0.0))",
+        );
+    }
+
+    #[test]
+    fn a_diagonal_has_one_loop() {
+        check(
+            "C(i,j) = A(i,j) * B(i,j) + B(j,i)",
+            "pieces(A, msr)",
+            "sequence(\n  forall i: C(i,i) += A_part0(i) * B(i,i),\n  \
+             forall i1: forall j1: C(i1,j1) += A_part1(i1,j1) * B(i1,j1),\n  \
+             forall i2: forall j2: C(i2,j2) += B(j2,i2))",
+        );
+        refused(
+            "y(i) = A(i,0) * x(i)",
+            "pieces(A, msr)",
+            &["E0350", "diagonal"],
         );
     }
 

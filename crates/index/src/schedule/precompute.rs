@@ -47,6 +47,7 @@ use super::expression::matches;
 use crate::concrete::{Concrete, Stmt};
 use crate::expr::{Access, Expr};
 use crate::notation::Node;
+use crate::operator::Operator;
 use crate::program::{IndexVar, TensorData, TensorRole, TensorVar};
 use crate::workspace::WorkspaceKind;
 
@@ -226,6 +227,7 @@ impl Rewrite<'_> {
                     return Some(Reduction {
                         loops,
                         lhs,
+                        reduce: reduce.clone(),
                         factors,
                     });
                 }
@@ -290,9 +292,13 @@ impl Rewrite<'_> {
                 (Some(inside), factors.product(&outside))
             }
         };
+        // Another nest may add to the same entries.
+        let mut n_nests = 0;
+        let stmt = &self.concrete.stmt;
+        stmt.for_each_assign(&mut |other, _, _| n_nests += usize::from(other.tensor == lhs.tensor));
         let consumer = Stmt::Assign {
             lhs: lhs.clone(),
-            reduce: None,
+            reduce: (n_nests > 1).then(|| reduction.reduce.clone()),
             rhs,
         };
         let producer = assigned_to(inner, &access, collected.as_ref()).in_loops(reducing);
@@ -453,6 +459,7 @@ fn assigned_to(stmt: &Stmt, access: &Access, value: Option<&Expr>) -> Stmt {
 struct Reduction {
     loops: Vec<IndexVar>,
     lhs: Access,
+    reduce: Operator,
     /// The product that it reduces, where the expression is a part of that.
     factors: Option<Factors>,
 }

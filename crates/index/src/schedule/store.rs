@@ -31,9 +31,15 @@ pub(super) fn apply(
     kind: WorkspaceKind,
     place: Option<&Name>,
 ) -> Result<Concrete> {
+    let mut made = Vec::new();
+    concrete
+        .stmt
+        .for_each_assign(&mut |lhs, _, _| made.push(lhs.tensor));
+    // Commands may have left the temporaries of a statement before out.
     let workspaces = || {
         let tensors = concrete.tensors.iter();
-        tensors.filter(|(_, data)| data.role == TensorRole::Workspace)
+        let tensors = tensors.filter(|(_, data)| data.role == TensorRole::Workspace);
+        tensors.filter(|(tensor, _)| made.contains(tensor))
     };
     let found = workspaces().find(|(_, data)| data.name == name.word.text);
     let Some((tensor, _)) = found else {

@@ -305,15 +305,26 @@ fn entries(tensor: &Tensor, parts: &[Part]) -> Result<()> {
         }
         is_unique &= part.format.is_unique();
         let mut wrong = None;
+        let mut outside = None;
+        let reaches_beyond = part.format.reaches_beyond();
         walk_part(part, &walk, &mut |place, position| match place {
             Visited::Entry(coords) => all.push(coords.to_vec()),
-            Visited::Padding => {
+            Visited::Outside(coords) if !reaches_beyond => {
+                outside.get_or_insert_with(|| coords.to_vec());
+            }
+            Visited::Padding | Visited::Outside(_) => {
                 let value = tensor.vals().get(n_values + position);
                 if value != tensor.fill() && !(value.to_f64().is_nan()) {
                     wrong.get_or_insert((n_values + position, value));
                 }
             }
         });
+        if let Some(coords) = outside {
+            let message = format!("{coords:?} is stored, which is outside of the region");
+            return Err(Diagnostic::new(code::OUTSIDE_REGION, message)
+                .note(format!("the format is `{}`", tensor.format()))
+                .help("leave the entry out"));
+        }
         if let Some((at, value)) = wrong {
             return Err(Diagnostic::new(
                 code::OUTSIDE_REGION,

@@ -1,11 +1,12 @@
 //! Random formats: presets, maps of levels of all kinds, and more.
 
 use proptest::prelude::*;
+use sparsec::{Format, FormatSpec, Source};
 
 use super::expression::VARS;
 
 /// Formats beside presets and maps of plain levels, with their order.
-pub(crate) const OTHERS: [(usize, &str); 26] = [
+pub(crate) const OTHERS: [(usize, &str); 36] = [
     (1, "(i) -> (i : run_length)"),
     (1, "(i) -> (i : loose_compressed)"),
     (1, "(i) -> (i : range)"),
@@ -59,13 +60,40 @@ pub(crate) const OTHERS: [(usize, &str); 26] = [
         "(i, j) -> (morton(j floordiv 2, i) : compressed, j mod 2 : compressed)",
     ),
     (3, "(i, j, k) -> (j : dense, alto(k, i) : compressed)"),
+    (2, "csr, symmetric(i, j)"),
+    (2, "(i, j) -> (j : compressed, i : compressed), skew(i, j)"),
+    (2, "dense, hermitian(i, j), upper(i, j)"),
+    (2, "bsr(2, 2), symmetric(i, j)"),
+    (2, "csc, upper(i, j)"),
+    (
+        3,
+        "(i, j, k) -> (k : compressed, i : dense, j : compressed), symmetric(i, j)",
+    ),
+    (2, "(i, j) -> (j : compressed), diagonal(i, j)"),
+    (2, "bsr(2, 2), lower(i, j) | dcsc"),
+    (2, "dense, lower(i, j) | csr"),
+    (
+        3,
+        "(i, j, k) -> (i : dense, k : compressed), diagonal(i, j) | csf",
+    ),
 ];
 
+/// A format of an operand.
 pub(crate) fn format(order: usize) -> BoxedStrategy<String> {
-    // Formats that hold no upper triangle hold few of the tensors here.
+    any(order, &|_| true)
+}
+
+/// A format of a result, whose entries may be anywhere.
+pub(crate) fn format_of_result(order: usize) -> BoxedStrategy<String> {
+    any(order, &|format| {
+        format.n_parts() > 1 || format.region().is_none()
+    })
+}
+
+fn any(order: usize, fits: &dyn Fn(&Format) -> bool) -> BoxedStrategy<String> {
     let presets: Vec<String> = sparsec::presets()
         .iter()
-        .filter(|preset| preset.fits(order) && preset.name != "sky")
+        .filter(|preset| preset.fits(order))
         .map(|preset| preset.text(order))
         .collect();
     let others: Vec<String> = OTHERS
@@ -73,7 +101,11 @@ pub(crate) fn format(order: usize) -> BoxedStrategy<String> {
         .filter(|(fits, _)| *fits == order)
         .map(|(_, text)| (*text).to_owned())
         .collect();
-    let named = [presets, others].concat();
+    let named = [presets, others].concat().into_iter().filter(|text| {
+        let spec = FormatSpec::parse(&Source::new("format", text.as_str()));
+        fits(&(spec.and_then(|spec| spec.resolve(order))).expect("a format"))
+    });
+    let named: Vec<String> = named.collect();
     let map = (
         Just((0..order).collect::<Vec<usize>>()).prop_shuffle(),
         prop::collection::vec(kind(), order),

@@ -3,10 +3,13 @@
 use std::fmt;
 
 use proptest::prelude::*;
+use sparsec::index::Operator;
 use sparsec::{
-    Array, Complex, ElementType, Format, FormatSpec, PackOptions, Scalar, Source, Tensor, generate,
+    Array, Complex, ElementType, Entries, Format, FormatSpec, PackOptions, Scalar, Source, Tensor,
+    generate,
 };
 use sparsec_base::Kind;
+use sparsec_format::Mirrored;
 
 use super::format::format;
 
@@ -69,7 +72,11 @@ impl Operand {
         let format = FormatSpec::parse(&Source::new("format", self.format.as_str()))
             .and_then(|spec| spec.resolve(extents.len()))
             .expect("the strategy writes formats");
-        self.generated(extents, &format)
+        let is_square = |[a, b]: [usize; 2]| extents[a] == extents[b];
+        match format.mirror().is_none_or(|mirror| is_square(mirror.modes)) {
+            true => self.generated(extents, &format),
+            false => self.generated(extents, &format.nearest()),
+        }
     }
 
     /// Small integers; of unsigned types without a sign, of complex ones with an
@@ -93,12 +100,59 @@ impl Operand {
             values.set(at, value.cast(self.element).expect("small numbers"));
         }
         entries.values = values;
-        let fill = Scalar::F64(self.fill).cast(self.element);
+        let fill = match format.mirror() {
+            // Mirror images of what is not stored are not stored.
+            Some(_) => None,
+            None => Scalar::F64(self.fill).cast(self.element),
+        };
+        if format.n_parts() == 1 {
+            entries = fitted(&entries, format);
+        }
         let options = PackOptions {
             fill: Some(fill.unwrap_or(self.element.zero())),
             ..PackOptions::default()
         };
         Tensor::pack_entries(format, entries, options).expect("small tensors")
+    }
+}
+
+/// Those entries that a format of one part holds, with the mirror images that it has
+/// of them.
+fn fitted(entries: &Entries, format: &Format) -> Entries {
+    let mut coords = Vec::new();
+    let mut values = Vec::new();
+    for (at, value) in entries.iter() {
+        let mut at = at.to_vec();
+        let is_held = format.region().is_none_or(|region| region.holds(&at));
+        let mirror = format.mirror();
+        let is_diagonal = mirror.is_some_and(|it| at[it.modes[0]] == at[it.modes[1]]);
+        let is_own_image = mirror.is_none_or(|it| it.of == Mirrored::Symmetric);
+        if !is_held || (is_diagonal && !is_own_image) {
+            continue;
+        }
+        coords.extend(&at);
+        values.push(value);
+        if let Some(mirror) = mirror.filter(|_| !is_diagonal) {
+            let computed = value.cast(value.element().computed()).expect("as wide");
+            let image = match mirror.of {
+                Mirrored::Symmetric => Some(value),
+                Mirrored::Skew => Operator::Neg.evaluate(&[computed]),
+                Mirrored::Hermitian => Operator::Conj.evaluate(&[computed]),
+            };
+            at.swap(mirror.modes[0], mirror.modes[1]);
+            coords.extend(&at);
+            values.push(image.expect("small numbers"));
+        }
+    }
+    let element = entries.values.element();
+    let mut array = Array::zeroed(element, values.len()).expect("small tensors");
+    for (at, value) in values.into_iter().enumerate() {
+        array.set(at, value.cast(element).expect("of that type"));
+    }
+    Entries {
+        extents: entries.extents.clone(),
+        coords: coords.into(),
+        values: array,
     }
 }
 

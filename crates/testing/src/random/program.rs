@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use sparsec::{Inputs, Request, Source, UserFunction};
 
 use super::expression::{self, NAMES, Node, ORDERS, RESULTS, Scope, VARS};
-use super::format::format;
+use super::format::format_of_result;
 use super::left::{self, Left};
 use super::operand::{self, Operand};
 use crate::reschedule::Step;
@@ -83,7 +83,7 @@ fn statement(earlier: usize) -> impl Strategy<Value = Statement> {
     let vars: Vec<usize> = (0..VARS.len()).collect();
     (Just(vars).prop_shuffle(), 0..4usize).prop_flat_map(move |(mut lhs, order)| {
         lhs.truncate(order);
-        let format = prop::option::weighted(0.6, format(order));
+        let format = prop::option::weighted(0.6, format_of_result(order));
         let part = |weight| prop::option::weighted(weight, left::any(order));
         let again = (
             prop::sample::select(AGAIN.to_vec()),
