@@ -202,12 +202,8 @@ fn in_turn(
     conversions: Conversions,
     asked: &Asked<'_>,
 ) -> Result<(Cost, Plan)> {
-    let mut cost = Cost {
-        traffic: whole.traffic as u64,
-        ..Cost::default()
-    };
+    let mut cost = Cost::default();
     whole.convert_foreign_result()?;
-    cost.traffic += whole.foreign as u64;
     for number in 0..nests.len() {
         let nest = self::nests(&whole.concrete.stmt).swap_remove(number);
         let mut alone = whole.nest(nest);
@@ -217,6 +213,9 @@ fn in_turn(
         let n_said = whole.said().len();
         whole.commands(&plan.schedule.0[n_said..])?;
     }
+    // What is read outside of the nests.
+    whole.convert_foreign()?;
+    cost.traffic += (whole.traffic + whole.foreign) as u64;
     whole.commands(asked.amid)?;
     whole.commands(asked.last)?;
     Ok((cost, whole.finish()?))
