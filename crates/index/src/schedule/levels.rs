@@ -132,9 +132,8 @@ impl Seen<'_> {
                 span: access.span,
             });
             vec![Summand {
-                expr,
                 loops,
-                condition: None,
+                ..expr.into()
             }]
         };
         let replaced = summed(
