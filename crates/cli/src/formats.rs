@@ -62,7 +62,10 @@ fn text() -> String {
     }));
     out.push_str(&table(&rows));
     out.push_str("\nWhat is read or written by its levels is not copied: `levels(NAME, FORMAT)` in the plan.\n");
-    out.push_str("A conversion is a command `convert(NAME, FORMAT)`, there and where no loops fit the levels.\n");
+    out.push_str("Nor is what is read by its pieces, where values of them can be added up: `pieces(NAME, FORMAT)`.\n");
+    out.push_str(
+        "A conversion is a command `convert(NAME, FORMAT)`, there and where no loops fit.\n",
+    );
     out.push_str("\nWith `-f NAME=…` a tensor is stored in a preset, or in a map of levels:\n");
     out.push_str("  -f A=csr    -f 'A=(i, j) -> (j : compressed, i : compressed)'    -f A=coo\n");
     out.push_str(
@@ -111,7 +114,7 @@ fn shown_order(preset: &Preset) -> usize {
 }
 
 /// How kernels read an operand in the preset, and how they write a result: as it
-/// is, by its levels, or through a conversion.
+/// is, by its levels or pieces, or through a conversion.
 fn steps(preset: &Preset) -> (String, String) {
     let Some(format) = preset.format(shown_order(preset)) else {
         return (String::new(), String::new());

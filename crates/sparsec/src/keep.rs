@@ -4,6 +4,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_codegen_c::kept::{self, KeptKernel};
 use sparsec_format::{Format, Role as ArrayRole};
 use sparsec_loop::{Access, Argument, Buffer, Expr, Function, Role, passes};
+use sparsec_plan::View;
 
 use crate::compile::{Compiled, CompiledStatement};
 
@@ -75,10 +76,10 @@ impl Compiled {
         let mut doc = vec![self.program.statement_text(number).trim().to_owned()];
         for conversion in &plan.conversions {
             let (from, to) = (&tensors[conversion.from].name, &tensors[conversion.to].name);
-            let what = if conversion.view.is_some() {
-                "the arrays of"
-            } else {
-                "a copy of"
+            let what = match conversion.view {
+                Some(View::Levels) => "the arrays of".to_owned(),
+                Some(View::Part(number)) => format!("the arrays of part {number} of"),
+                None => "a copy of".to_owned(),
             };
             doc.push(format!("{to} is {what} {from} as {}", conversion.format));
         }

@@ -9,11 +9,16 @@
 use std::path::{Path, PathBuf};
 
 use sparsec::{
-    Format, Inputs, Options, PackOptions, Request, Session, Source, Tensor, compile, generate, io,
+    Format, FormatSpec, Inputs, Options, PackOptions, Request, Session, Source, Tensor, compile,
+    generate, io,
 };
 
 /// The largest product `A * A` that is checked, in stored entries of `A`.
 const LARGEST_SQUARE: usize = 300_000;
+
+/// The largest matrix that is checked in pieces, in stored entries: packing them is
+/// slow without optimizations.
+const LARGEST_IN_PIECES: usize = 100_000;
 
 fn data() -> Option<PathBuf> {
     let folder = std::env::var_os("SPARSEC_DATA").map(PathBuf::from);
@@ -74,6 +79,52 @@ fn matrices_times_vectors_and_added() {
         let sum = check(&session, "C(i,j) = A(i,j) + A(i,j)", inputs, &path);
         assert_eq!(sum, n_stored, "{}", path.display());
     }
+}
+
+/// Runs an expression on a matrix in a format of which both kernels and the plan are
+/// looked at: nothing of it is copied.
+fn check_pieces(session: &Session, text: &str, inputs: Inputs, what: &Path) {
+    let request = Request::new(Source::new("expression", text));
+    let compiled = compile(&request, &inputs).unwrap_or_else(|error| panic!("{error}"));
+    let plan = &compiled.statements()[0].plan;
+    let schedule = plan.schedule.to_string();
+    assert!(schedule.starts_with("pieces(A, "), "{schedule}");
+    let mut conversions = plan.conversions.iter();
+    assert!(conversions.all(|it| it.view.is_some()), "{schedule}");
+    check(session, text, inputs, what);
+}
+
+#[test]
+fn matrices_read_by_their_pieces() {
+    let Some(folder) = data() else { return };
+    let session = Session::new(Options::default());
+    let format = |text: &str| {
+        let spec: FormatSpec = text.parse().expect(text);
+        spec.resolve(2).expect(text)
+    };
+    let mut symmetric = 0;
+    for path in files(&folder, ".mtx.gz") {
+        let a = read(&path, |_| Format::csr());
+        let &[n, m] = a.extents() else { continue };
+        if n != m || a.n_stored() > LARGEST_IN_PIECES {
+            continue;
+        }
+        let x = uniform(&[n]);
+        for (text, may_fail) in [
+            ("csr, symmetric(i, j)", true),
+            ("msr", false),
+            ("hyb(4)", false),
+        ] {
+            let Ok(a) = a.convert(&format(text)) else {
+                assert!(may_fail, "{} in {text}", path.display());
+                continue;
+            };
+            symmetric += usize::from(may_fail);
+            let inputs = Inputs::from([("A".to_owned(), a), ("x".to_owned(), x.clone())]);
+            check_pieces(&session, "y(i) = A(i,j) * x(j)", inputs, &path);
+        }
+    }
+    assert!(symmetric >= 3, "{symmetric} symmetric matrices");
 }
 
 #[test]
