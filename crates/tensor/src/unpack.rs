@@ -12,7 +12,7 @@ use sparsec_parallel::{map, ranges, split_mut};
 
 use crate::alloc::{filled, with_room};
 use crate::array::{Array, Element};
-use crate::coords::Tuple;
+use crate::coords::{self, CoordWord, Tuple};
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
 use crate::pack::PackOptions;
@@ -48,23 +48,34 @@ impl Tensor {
         if !self.format().is_regular() {
             return self.irregular_entries();
         }
+        let is_narrow = self.extents().iter().all(|&extent| extent <= 1 << 32);
+        let coords = match is_narrow {
+            true => self.coords_as::<u32>()?,
+            false => self.coords_as::<u64>()?,
+        };
+        Ok(Entries {
+            extents: self.extents().to_vec(),
+            coords,
+            values: self.vals().try_clone()?,
+        })
+    }
+
+    /// The coordinates of every stored entry, for regular formats.
+    fn coords_as<C: CoordWord>(&self) -> Result<coords::Coords> {
         let (n, order) = (self.n_stored(), self.order());
-        let mut coords = filled(n.saturating_mul(order), || 0)?;
+        let mut coords = filled(n.saturating_mul(order), C::default)?;
         let cuts = ranges(n, GRAIN);
         let pieces = split_mut(&mut coords, cuts.iter().map(|cut| cut.len() * order));
         map(cuts.into_iter().zip(pieces).collect(), |(cut, piece)| {
             let mut cursor = Cursor::new(self, cut);
             for row in piece.chunks_exact_mut(order.max(1)) {
                 if let Some((tuple, _)) = cursor.next() {
-                    row.copy_from_slice(tuple);
+                    let to = row.iter_mut().zip(tuple);
+                    to.for_each(|(to, &coord)| *to = C::of(coord));
                 }
             }
         });
-        Ok(Entries {
-            extents: self.extents().to_vec(),
-            coords: coords.into(),
-            values: self.vals().try_clone()?,
-        })
+        Ok(C::list(coords))
     }
 
     /// The stored entries whose value is not the fill, in storage order. Values

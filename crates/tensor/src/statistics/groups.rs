@@ -106,7 +106,7 @@ fn estimate(registers: &[u8]) -> u64 {
 }
 
 /// A bijection of 64 bits whose every input bit changes half of the output bits.
-fn mixed(mut x: u64) -> u64 {
+pub(super) fn mixed(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^ (x >> 31)

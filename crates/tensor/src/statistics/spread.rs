@@ -1,64 +1,69 @@
 //! How entries spread over the coordinates of each mode, and positions over
 //! the levels.
 //!
-//! Coordinates of a mode are counted in an array where its extent is not far
-//! beyond the number of entries, and otherwise sorted and counted in runs: a
-//! mode of extent 2^40 takes no more than its entries do.
-
-use std::sync::atomic::{AtomicU64, Ordering};
+//! The entries come in the order of the modes, so those of a row stand together.
+//! For every other mode there is a count for each coordinate.
 
 use sparsec_base::Result;
 use sparsec_format::{Distribution, LevelKind};
-use sparsec_parallel::{map, radix_sort, ranges};
+use sparsec_parallel::{map, ranges};
 
-use crate::alloc::{filled, with_room};
+use super::places::Places;
+use crate::coords::{CoordWord, with_words};
 use crate::entries::Entries;
 use crate::index::Index;
 use crate::tensor::Tensor;
 use crate::tuples::GRAIN;
 
-/// Modes of at most this extent are counted in an array, however few entries
-/// there are.
-const SMALL_EXTENT: u64 = 1 << 16;
-
 /// For each mode, how many entries each coordinate has.
 pub(super) fn modes(entries: &Entries) -> Result<Vec<Distribution>> {
-    let count = |mode: usize| {
-        let extent = entries.extents[mode];
-        if extent <= SMALL_EXTENT.max(4 * entries.len() as u64) {
-            in_array(entries, mode, extent as usize)
-        } else {
-            in_runs(entries, mode, extent)
+    let modes = (0..entries.order()).collect();
+    let counted = with_words!(&entries.coords, words => map(modes, |mode| {
+        let coords = words.iter().skip(mode).step_by(entries.order()).copied();
+        match mode {
+            0 => Ok(in_runs(coords, entries.extents[mode])),
+            _ => in_places(coords, entries.extents[mode]),
+        }
+    }));
+    counted.into_iter().collect()
+}
+
+/// Of coordinates that ascend.
+fn in_runs<C: CoordWord>(coords: impl Iterator<Item = C>, extent: u64) -> Distribution {
+    let mut all = Distribution::default();
+    let (mut run, mut n_occupied) = (None, 0);
+    let mut end = |run: Option<(C, u64)>| {
+        if let Some((_, n)) = run {
+            all.add(n, 1);
+            n_occupied += 1;
         }
     };
-    (0..entries.order()).map(count).collect()
-}
-
-fn in_array(entries: &Entries, mode: usize, extent: usize) -> Result<Distribution> {
-    let counts = filled(extent, || AtomicU64::new(0))?;
-    map(ranges(entries.len(), GRAIN), |range| {
-        for e in range {
-            // Sums do not depend on the order in which threads add.
-            counts[entries.coords(e).at(mode) as usize].fetch_add(1, Ordering::Relaxed);
+    for coord in coords {
+        match &mut run {
+            Some((of, n)) if *of == coord => *n += 1,
+            _ => end(run.replace((coord, 1))),
         }
-    });
-    Ok(distribution(extent, |bin| {
-        counts[bin].load(Ordering::Relaxed)
-    }))
+    }
+    end(run);
+    all.add(0, extent - n_occupied);
+    all
 }
 
-fn in_runs(entries: &Entries, mode: usize, extent: u64) -> Result<Distribution> {
-    let mut coords = with_room(entries.len())?;
-    coords.extend((0..entries.len()).map(|e| entries.coords(e).at(mode)));
-    radix_sort(&mut coords, 0..u64::BITS - extent.leading_zeros())?;
-    let mut all = Distribution::default();
-    let mut occupied = 0;
-    for run in coords.chunk_by(|a, b| a == b) {
-        all.add(run.len() as u64, 1);
-        occupied += 1;
-    }
-    all.add(0, extent - occupied);
-    Ok(all)
+fn in_places<C: CoordWord>(
+    coords: impl ExactSizeIterator<Item = C>,
+    extent: u64,
+) -> Result<Distribution> {
+    let mut counts = Places::<u64>::new(extent, coords.len())?;
+    coords.for_each(|coord| *counts.at(coord.into()) += 1);
+    Ok(match counts {
+        Places::Array(counts) => distribution(counts.len(), |bin| counts[bin]),
+        Places::Table(counts) => {
+            let mut all = Distribution::default();
+            counts.values().for_each(|&n| all.add(n, 1));
+            all.add(0, extent - counts.len() as u64);
+            all
+        }
+    })
 }
 
 /// For each level, how many positions there are below each position above.
