@@ -294,7 +294,8 @@ fn filter_name(id: u16) -> String {
 
 /// An HDF5 file that is written.
 pub(crate) struct Writer {
-    file: H5File,
+    /// The file, until it is completed.
+    file: Option<H5File>,
 }
 
 impl Writer {
@@ -304,7 +305,14 @@ impl Writer {
             .locking(FileLocking::Disabled)
             .track_times(false);
         let file = written(|| options.create(path))?;
-        Ok(Self { file })
+        Ok(Self { file: Some(file) })
+    }
+
+    fn with<R>(&self, call: impl FnOnce(&H5File) -> rust_hdf5::Result<R>) -> std::io::Result<R> {
+        let Some(file) = &self.file else {
+            unreachable!("a file is taken when it is completed or dropped");
+        };
+        written(|| call(file))
     }
 
     /// Writes a dataset below the root: numbers of type `element`, whose bytes
@@ -315,10 +323,10 @@ impl Writer {
         element: ElementType,
         bytes: &[u8],
     ) -> std::io::Result<()> {
-        written(|| {
+        self.with(|file| {
             let length = bytes.len() / element.size();
             let dataset = with_number!(element, T => {
-                self.file.new_dataset::<T>().shape([length]).create(name)?
+                file.new_dataset::<T>().shape([length]).create(name)?
             }, else {
                 let message = format!("{element} is no type of HDF5");
                 return Err(rust_hdf5::Hdf5Error::TypeMismatch(message));
@@ -332,12 +340,24 @@ impl Writer {
 
     /// Gives the root an attribute.
     pub(crate) fn attribute(&mut self, name: &str, text: &str) -> std::io::Result<()> {
-        written(|| self.file.set_attr_string(name, text))
+        self.with(|file| file.set_attr_string(name, text))
     }
 
     /// Completes the file.
-    pub(crate) fn finish(self) -> std::io::Result<()> {
-        written(|| self.file.close_no_sync())
+    pub(crate) fn finish(mut self) -> std::io::Result<()> {
+        let file = self.file.take();
+        file.map_or(Ok(()), |file| written(|| file.close_no_sync()))
+    }
+}
+
+/// A file that is given up, as on a full disk, is closed here: the library would
+/// close it too, but print a line of its own where that fails as well.
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            let _ = written(|| file.flush());
+            let _ = written(|| file.close_no_sync());
+        }
     }
 }
 
@@ -357,8 +377,12 @@ fn contained<R>(name: &str, call: impl FnOnce() -> rust_hdf5::Result<R>) -> Resu
 fn written<R>(call: impl FnOnce() -> rust_hdf5::Result<R>) -> std::io::Result<R> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(result)) => Ok(result),
-        Ok(Err(rust_hdf5::Hdf5Error::Io(error))) => Err(error),
-        Ok(Err(error)) => Err(std::io::Error::other(error.to_string())),
+        Ok(Err(error)) => {
+            // What the system said, without the layers that it came through.
+            let text = error.to_string();
+            let reason = text.rsplit("I/O error: ").next().unwrap_or_default();
+            Err(std::io::Error::other(reason.to_owned()))
+        }
         Err(_) => Err(std::io::Error::other("the HDF5 library gave up")),
     }
 }

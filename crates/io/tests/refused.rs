@@ -464,9 +464,13 @@ fn a_full_disk_is_a_diagnostic() {
         return;
     }
     let folder = folder();
-    let path = folder.path().join("y.tns");
-    std::os::unix::fs::symlink(full, &path).unwrap();
     let vector = Tensor::pack(&Format::dense(1), &[2], &[0, 1], &[1.0, 2.0]).unwrap();
-    let fault = write(&path, &vector).unwrap_err();
-    assert_eq!(fault.code(), code::CANNOT_WRITE_FILE, "{fault}");
+    for name in ["y.tns", "y.npz", "y.h5"] {
+        let path = folder.path().join(name);
+        std::os::unix::fs::symlink(full, &path).unwrap();
+        let fault = write(&path, &vector).unwrap_err();
+        assert_eq!(fault.code(), code::CANNOT_WRITE_FILE, "{fault}");
+        let message = format!("cannot write `{}`: No space left", path.display());
+        assert!(fault.message().starts_with(&message), "{fault}");
+    }
 }

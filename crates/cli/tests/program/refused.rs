@@ -254,6 +254,8 @@ fn a_limit_on_file_sizes_is_an_error() {
     place.write("x.tns", &lines.collect::<String>());
     for output in ["y.npz", "y.tns.gz", "y.h5"] {
         let done = place.call_limited(8, &["convert", "x.tns", output]);
+        // In our words alone, whatever libraries say.
+        assert!(done.stderr.starts_with("error[E0427]"), "{}", done.stderr);
         done.refused(1, &["error[E0427]: cannot write", "File too large"]);
     }
     assert_eq!(place.files(), ["x.tns"]);
