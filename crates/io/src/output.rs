@@ -23,9 +23,14 @@ use crate::number::Value;
 use crate::options::WriteOptions;
 
 /// Entries that one thread turns into text at a time.
-const GRAIN: usize = 1 << 12;
+const GRAIN: usize = 1 << 11;
 /// How many of these pieces each thread has before any is written.
-const PIECES: usize = 4;
+const PIECES: usize = 8;
+/// Bytes that are collected before the system is asked to write; longer texts,
+/// as pieces are, go as they lie.
+const BUFFER: usize = 1 << 14;
+/// Bytes that there is room for at first in each line of a piece.
+const LINE: usize = 40;
 /// The level that `zstd` itself takes if it is not told.
 const ZSTD_LEVEL: i32 = 3;
 
@@ -169,7 +174,7 @@ impl Output {
         compression: Compression,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<()> {
-        let file = BufWriter::with_capacity(1 << 16, file);
+        let file = BufWriter::with_capacity(BUFFER, file);
         let sink = match compression {
             Compression::None => Sink::Plain(file),
             Compression::Gzip => Sink::Gzip(GzEncoder::new(file, flate2::Compression::default())),
@@ -265,17 +270,35 @@ fn write_lines(
 
 fn entry_lines<T: Value>(tensor: &Tensor, range: Range<usize>, out: &mut Vec<u8>) {
     let values = tensor.vals().slice::<T>();
+    out.reserve(LINE * range.len());
+    // The coordinates but the last, as text: mostly those of the line before.
+    let mut upper: Vec<u64> = Vec::new();
+    let mut text: Vec<u8> = Vec::new();
     tensor.for_each_stored_in(range, |tuple, position| {
-        for &coord in tuple {
-            (coord + 1).write(out);
-            out.push(b' ');
+        if let Some((last, others)) = tuple.split_last() {
+            if upper != others || text.is_empty() {
+                upper.clear();
+                upper.extend_from_slice(others);
+                text.clear();
+                for &coord in others {
+                    write_coord(coord, &mut text);
+                }
+            }
+            out.extend_from_slice(&text);
+            write_coord(*last, out);
         }
         values[position].write(out);
         out.push(b'\n');
     });
 }
 
+fn write_coord(coord: u64, out: &mut Vec<u8>) {
+    (coord + 1).write(out);
+    out.push(b' ');
+}
+
 fn value_lines<T: Value>(values: &[T], out: &mut Vec<u8>) {
+    out.reserve(LINE * values.len());
     for value in values {
         value.write(out);
         out.push(b'\n');
