@@ -145,7 +145,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "BACKEND", default_value = "auto")]
     pub(crate) backend: String,
 
-    /// How many threads read, pack and write; one for each processor if not given
+    /// How many threads read, pack, compute and write; one for each processor if not given
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<String>,
 

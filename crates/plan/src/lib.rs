@@ -24,6 +24,7 @@
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
+//! | `threads`  | which loops run on several threads                          |
 //! | `wishes`   | what a user says of statements, while these are split       |
 
 pub mod cost;
@@ -37,6 +38,7 @@ mod pieces;
 pub mod program;
 pub mod search;
 pub mod split;
+mod threads;
 mod wishes;
 
 pub use estimate::Counts;

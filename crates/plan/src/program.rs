@@ -12,6 +12,7 @@ use crate::fills::Fills;
 use crate::formats::default_result_format;
 use crate::search::{Conversions, Facts, Plan, complete, plan};
 use crate::split::{first_reduction, split};
+use crate::threads::parallelize;
 use crate::wishes::Wishes;
 
 /// A program with a plan for each of its statements.
@@ -135,7 +136,7 @@ pub fn plan_program(
         };
         let planned = plan(&program, number, &formats, conversions, facts);
         match planned {
-            Ok(plan) => plans.push(plan),
+            Ok(plan) => plans.push(parallelize(plan, facts)),
             Err(error) => {
                 split(&mut program, number, &mut formats).ok_or(error)?;
                 wishes.split(&program, number);

@@ -83,6 +83,10 @@ pub struct Facts<'a> {
     pub counts: Counts<'a>,
     /// Whether floating-point numbers are computed with in the order of the source.
     pub strict: bool,
+    /// How many threads there are.
+    pub threads: &'a dyn Fn() -> usize,
+    /// How much work is worth handing to one of them, in points of a statement.
+    pub grain: u32,
 }
 
 /// Plans statement `number` of a program whose tensors all have formats.

@@ -126,6 +126,8 @@ pub(crate) fn compile_for(
             facts: Facts {
                 counts: &|name| inputs.get(name).map(|tensor| tensor.n_stored() as u64),
                 strict: request.strict,
+                threads: &sparsec_parallel::threads,
+                grain: request.division.grain,
             },
         },
     )?;

@@ -129,6 +129,38 @@ fn values_are_combined_in_the_order_of_pieces() {
     }
 }
 
+/// Planning for threads chooses loops whose results are those of one thread.
+#[test]
+fn plans_for_threads_give_the_bits_of_one() {
+    let csr = Format::csr();
+    let inputs = Inputs::from([
+        ("A".to_owned(), matrix(60, 40, 1, &csr)),
+        ("D".to_owned(), matrix(40, 30, 1, &csr)),
+    ]);
+    let mut request = Request::new(Source::new("program", "C(i,j) = A(i,k) * D(k,j)"));
+    request.division.grain = 4;
+    request.set_format("C", "csr").expect("a format");
+    let plan = |threads| {
+        let compiled = with_threads(threads, || compile(&request, &inputs));
+        compiled.unwrap_or_else(|error| panic!("{error}"))
+    };
+    let (alone, together) = (plan(1), plan(4));
+    let schedule = |compiled: &Compiled| compiled.statements()[0].plan.schedule.to_string();
+    assert!(!schedule(&alone).contains("parallelize"));
+    let marks = "assemble(C, Insert)\nparallelize(i, CPUThread, NoRaces)";
+    assert!(
+        schedule(&together).ends_with(marks),
+        "{}",
+        schedule(&together)
+    );
+    let (alone, together) = (run(&alone, &inputs), run(&together, &inputs));
+    assert_eq!(alone.arrays(), together.arrays());
+    // What is not worth it is left on one thread.
+    request.division = Division::default();
+    let small = with_threads(4, || compile(&request, &inputs));
+    assert!(!schedule(&small.expect("a plan")).contains("parallelize"));
+}
+
 /// In the order of the source there is one sum, and it is the reference's.
 #[test]
 fn strict_sums_are_not_divided() {

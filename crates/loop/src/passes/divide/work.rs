@@ -43,6 +43,7 @@ pub(super) fn of(range: &Loop, function: &Function, body: &Block, grain: u32) ->
         total = total.add(entries);
     }
     let estimate = Estimate {
+        var: range.var,
         body,
         grain: i64::from(grain),
     };
@@ -146,6 +147,7 @@ fn is_stored(body: &Block, wanted: Buffer) -> bool {
 
 /// Estimates from bounds that are known before a loop.
 struct Estimate<'f> {
+    var: Var,
     /// What the loop repeats: variables of it are not known before.
     body: &'f Block,
     grain: i64,
@@ -196,7 +198,7 @@ impl Estimate<'_> {
     }
 
     fn is_known(&self, expr: &Expr) -> bool {
-        let mut written = Vec::new();
+        let mut written = vec![self.var];
         for_each_stmt(self.body, &mut |stmt| written.extend(stmt.written_var()));
         !expr.any(&mut |part| match part {
             Expr::Const(_) => false,
