@@ -301,6 +301,21 @@ mod tests {
     }
 
     #[test]
+    fn each_use_has_to_be_nothing_by_itself() {
+        // The first factor is not nothing where its use of `A` is.
+        check(
+            "y(i) = (A(i,j) + x(i)) * A(j,i)",
+            UNION,
+            "sequence(\n  forall i: forall j: y(i) += A_part0(i,j) * A_part0(j,i),\n  \
+             forall i1: forall j1: y(i1) += A_part0(i1,j1) * A_part1(j1,i1),\n  \
+             forall i2: forall j2: y(i2) += A_part1(i2,j2) * A_part0(j2,i2),\n  \
+             forall i3: forall j3: y(i3) += A_part1(i3,j3) * A_part1(j3,i3),\n  \
+             forall i4: forall j4: y(i4) += x(i4) * A_part0(j4,i4),\n  \
+             forall i5: forall j5: y(i5) += x(i5) * A_part1(j5,i5))",
+        );
+    }
+
+    #[test]
     fn one_piece_may_be_used_anywhere() {
         check(
             "C(i,j) = max(A(i,j), B(i,j))",

@@ -199,16 +199,18 @@ impl Sums<'_> {
         use_in(value, self.tensor).is_some() && self.parts(value).is_some()
     }
 
-    /// Whether a value changes nothing where the tensor stores nothing, whatever
-    /// else it uses; and is looked at one entry of the tensor at a time.
+    /// Whether a value changes nothing where any one use of the tensor is of nothing
+    /// stored, whatever else it uses; and looks at one entry for each.
     fn vanishes(&self, value: &Expr) -> bool {
         let Concrete { tensors, vars, .. } = self.concrete;
         let fill = tensors[self.tensor].fill;
-        let absent = value.map_accesses(&mut |access| {
-            (access.tensor == self.tensor).then_some(Expr::Literal(fill))
-        });
-        let absent = absent.simplify_with(&|part| part.fill(tensors, vars));
-        absent.literal() == Some(self.identity) && self.is_pointwise(value)
+        let vanishes_at = |used: &Access| {
+            let absent = value.map_accesses(&mut |it| (it == used).then_some(Expr::Literal(fill)));
+            let absent = absent.simplify_with(&|part| part.fill(tensors, vars));
+            absent.literal() == Some(self.identity)
+        };
+        let mut uses = value.accesses().into_iter();
+        uses.all(|it| it.tensor != self.tensor || vanishes_at(it)) && self.is_pointwise(value)
     }
 
     /// Whether a value is computed of one entry of the tensor, and not of several or
