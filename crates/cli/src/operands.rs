@@ -179,8 +179,23 @@ fn read(
         true => format!("read from `{}`", pair.value),
         false => format!("read from `{}`, which states no extents", pair.value),
     };
-    let tensor = file.into_tensor(&format, PackOptions::default())?;
+    let tensor = file.into_tensor(&format, PackOptions::default());
+    let tensor = tensor.map_err(|error| {
+        let (name, sparse) = (&pair.name, if order == 2 { "dcsr" } else { "scoo" });
+        let help = format!("store it with compressed levels alone: `-f {name}={sparse}`");
+        too_large(call, pair, error, &help)
+    })?;
     Ok((tensor, origin))
+}
+
+/// Says where a tensor comes from that does not fit in memory, and what to do.
+fn too_large(call: &Call, pair: &Pair, error: Diagnostic, help: &str) -> Diagnostic {
+    match error.code() == code::TENSOR_TOO_LARGE {
+        true => error
+            .or_at(call.source(), pair.value_span, "too large")
+            .help(help),
+        false => error,
+    }
 }
 
 /// The extents that `-d` gives the modes of a tensor, if it gives any.
@@ -232,7 +247,10 @@ fn check_order(problem: &Problem, pair: &Pair, order: usize) -> Result<()> {
             used.span,
             format!("{indices} here"),
         )
-        .note(format!("`{name}` is read from `{}`", pair.value)))
+        .note(format!("`{name}` is read from `{}`", pair.value))
+        .help(format!(
+            "give it one index for each of its {order} modes, or read another file"
+        )))
 }
 
 fn fill(call: &Call, problem: &Problem, pair: &Pair, shape: &[u64]) -> Result<Tensor> {
@@ -245,7 +263,14 @@ fn fill(call: &Call, problem: &Problem, pair: &Pair, shape: &[u64]) -> Result<Te
         .map(|format| format.resolve(shape.len()))
         .transpose()?;
     let source = call.option_text(format!("-g {}", pair.name), generator(&pair.value));
-    generate(&source, shape, format.as_ref(), element)
+    generate(&source, shape, format.as_ref(), element).map_err(|error| {
+        let (name, is_dense) = (&pair.name, pair.value.starts_with("dense"));
+        let help = match is_dense {
+            true => format!("generate fewer entries: `-g '{name}=random(nnz=1000)'`"),
+            false => format!("store it with compressed levels alone, as `-f {name}=dcsr`"),
+        };
+        too_large(call, pair, error, &help)
+    })
 }
 
 /// A generator as the library takes it: `2.5` and `constant(2.5)` fill every

@@ -7,11 +7,11 @@
 //!
 //! | einsum      | index notation                  |                          |
 //! |-------------|---------------------------------|--------------------------|
-//! | `ij,jk->ik` | `out(i,k) = t0(i,j) * t1(j,k)`  | a product of matrices    |
-//! | `ij,jk`     | `out(i,k) = t0(i,j) * t1(j,k)`  | without `->`: the letters that occur once, in alphabetical order |
-//! | `ii->i`     | `out(i) = t0(i,i)`              | a diagonal               |
-//! | `ij->`      | `out = t0(i,j)`                 | a sum                    |
-//! | `,i->i`     | `out(i) = t0 * t1(i)`           | a scalar times a vector  |
+//! | `ij,jk->ik` | `out(i,k) = operand0(i,j) * operand1(j,k)`  | a product of matrices    |
+//! | `ij,jk`     | `out(i,k) = operand0(i,j) * operand1(j,k)`  | without `->`: the letters that occur once, in alphabetical order |
+//! | `ii->i`     | `out(i) = operand0(i,i)`              | a diagonal               |
+//! | `ij->`      | `out = operand0(i,j)`                 | a sum                    |
+//! | `,i->i`     | `out(i) = operand0 * operand1(i)`           | a scalar times a vector  |
 //!
 //! What is wrong with a text is found by a `const fn`, so that the macro of the
 //! library finds it when a program is compiled, and the same function finds it
@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use sparsec_index::einsum::{Einsum, find_fault};
-//! assert_eq!(Einsum::parse("ij, jk -> ik", 2)?.to_string(), "out(i,k) = t0(i,j) * t1(j,k)");
+//! assert_eq!(Einsum::parse("ij, jk -> ik", 2)?.to_string(), "out(i,k) = operand0(i,j) * operand1(j,k)");
 //! const _: () = assert!(find_fault("ij,jk->ik", 2).is_none());
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
@@ -220,7 +220,7 @@ impl Einsum {
 
     /// What operand `number` is called in index notation.
     pub fn operand_name(number: usize) -> String {
-        format!("t{number}")
+        format!("operand{number}")
     }
 }
 
@@ -272,7 +272,7 @@ fn message_alone(kind: FaultKind) -> &'static str {
     message.split_once("; ").map_or(message, |(first, _)| first)
 }
 
-/// As index notation over `t0`, `t1`, … and `out`.
+/// As index notation over `operand0`, `operand1`, … and `out`.
 impl fmt::Display for Einsum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_access(f, "out", &self.output)?;
@@ -314,32 +314,36 @@ mod tests {
 
     #[test]
     fn letters_become_index_variables() {
-        check("ij,jk->ik", 2, "out(i,k) = t0(i,j) * t1(j,k)");
-        check(" i j , j\tk -> k i ", 2, "out(k,i) = t0(i,j) * t1(j,k)");
+        check("ij,jk->ik", 2, "out(i,k) = operand0(i,j) * operand1(j,k)");
+        check(
+            " i j , j\tk -> k i ",
+            2,
+            "out(k,i) = operand0(i,j) * operand1(j,k)",
+        );
         check(
             "ijk,jr,kr->ir",
             3,
-            "out(i,r) = t0(i,j,k) * t1(j,r) * t2(k,r)",
+            "out(i,r) = operand0(i,j,k) * operand1(j,r) * operand2(k,r)",
         );
-        check("ii->i", 1, "out(i) = t0(i,i)");
-        check("Aa->aA", 1, "out(a,A) = t0(A,a)");
+        check("ii->i", 1, "out(i) = operand0(i,i)");
+        check("Aa->aA", 1, "out(a,A) = operand0(A,a)");
     }
 
     #[test]
     fn results_are_implied_as_in_numpy() {
-        check("ij,jk", 2, "out(i,k) = t0(i,j) * t1(j,k)");
-        check("ba", 1, "out(a,b) = t0(b,a)");
-        check("ii", 1, "out = t0(i,i)");
-        check("i,i", 2, "out = t0(i) * t1(i)");
-        check("aZ", 1, "out(Z,a) = t0(a,Z)");
+        check("ij,jk", 2, "out(i,k) = operand0(i,j) * operand1(j,k)");
+        check("ba", 1, "out(a,b) = operand0(b,a)");
+        check("ii", 1, "out = operand0(i,i)");
+        check("i,i", 2, "out = operand0(i) * operand1(i)");
+        check("aZ", 1, "out(Z,a) = operand0(a,Z)");
     }
 
     #[test]
     fn scalars_have_no_letters() {
-        check(",i->i", 2, "out(i) = t0 * t1(i)");
-        check("ij->", 1, "out = t0(i,j)");
-        check("", 1, "out = t0");
-        check("->", 1, "out = t0");
+        check(",i->i", 2, "out(i) = operand0 * operand1(i)");
+        check("ij->", 1, "out = operand0(i,j)");
+        check("", 1, "out = operand0");
+        check("->", 1, "out = operand0");
     }
 
     #[test]

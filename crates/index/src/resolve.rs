@@ -50,6 +50,7 @@ use sparsec_base::{ElementType, Result, Scalar, Source, Span};
 use crate::notation::Notation;
 use crate::program::{Program, TensorData, TensorRole};
 
+pub(crate) use tensors::one_index_a_mode;
 pub(crate) use typing::{Typed, Typer};
 
 /// What is known of a tensor before its program is read.

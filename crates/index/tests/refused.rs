@@ -80,7 +80,9 @@ const REFUSALS: &[Refusal] = &[
  --> expression:1:8
   |
 1 | y(i) = A(i) * x(i)
-  |        ^^^^ 1 index"#,
+  |        ^^^^ 1 index
+  |
+  = help: write an index for each mode: `A(i,j)`"#,
     },
     Refusal {
         text: "y(i) = x(i) + x(i,j)",
@@ -91,7 +93,9 @@ const REFUSALS: &[Refusal] = &[
 1 | y(i) = x(i) + x(i,j)
   |        -      ^^^^^^ 2 indices
   |        |
-  |        first used with 1 index"#,
+  |        first used with 1 index
+  |
+  = help: write one index: `x(i)`"#,
     },
     Refusal {
         text: "C(i,j) = A(i,k) * B(k,j)",
@@ -301,7 +305,9 @@ const REFUSALS: &[Refusal] = &[
  --> expression:1:8
   |
 1 | y(i) = max(x(i), 1, 2)
-  |        ^^^ takes 2 arguments"#,
+  |        ^^^ takes 2 arguments
+  |
+  = help: nest it: `max(max(a, b), c)`; over an index, `max{i}(…)`"#,
     },
     Refusal {
         text: "y(i) = A(i*j, j)",

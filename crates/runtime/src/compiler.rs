@@ -293,7 +293,9 @@ fn find(environment: &Environment) -> Result<(PathBuf, Vec<OsString>)> {
             "there is no C compiler to compile kernels with",
         )
         .note(format!("tried: {tried}"))
-        .help("install gcc, name a compiler in SPARSEC_CC, or run with `--backend interp`")
+        .help(
+            "install gcc, name a compiler in SPARSEC_CC, or run without one: `--backend cranelift`",
+        )
     };
     if let Some(wanted) = &environment.sparsec_cc {
         return locate(wanted, environment)
@@ -384,7 +386,7 @@ fn compile_failed(path: &Path, printed: &str) -> Diagnostic {
     let message = format!("the C compiler `{}` failed", path.display());
     Diagnostic::new(code::COMPILE_FAILED, message)
         .note(shown)
-        .help("try another compiler with SPARSEC_CC, or run with `--backend interp`")
+        .help("try another compiler with SPARSEC_CC, or run without one: `--backend cranelift`")
 }
 
 fn no_library(path: &Path) -> Diagnostic {
@@ -393,5 +395,5 @@ fn no_library(path: &Path) -> Diagnostic {
         path.display()
     );
     Diagnostic::new(code::NO_LIBRARY, message)
-        .help("name a C compiler in SPARSEC_CC, or run with `--backend interp`")
+        .help("name a C compiler in SPARSEC_CC, or run without one: `--backend cranelift`")
 }

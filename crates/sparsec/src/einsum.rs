@@ -9,7 +9,7 @@ use crate::session::Session;
 /// Computes an einsum whose text comes at run time; see [`einsum!`](macro@crate::einsum)
 /// for one that is known.
 ///
-/// In diagnostics the operands are `t0`, `t1`, … and the result is `out`. Each
+/// In diagnostics the operands are `operand0`, `operand1`, … and the result is `out`. Each
 /// mode of the result is dense where a dense level of some operand covers it,
 /// else compressed.
 ///

@@ -188,9 +188,14 @@ fn too_large(
     };
     let name = largest.name;
     let (message, help) = match largest.taker {
-        Taker::Result(_) => (
+        Taker::Result(format) => (
             format!("`{name}` would take {bytes}, and {left} are left"),
-            "store it in a format with compressed levels, compute a window of it",
+            match format.has_sparse() {
+                true => {
+                    "store it with compressed levels alone (`dcsr`, `csf`), compute a window of it"
+                }
+                false => "store it in a format with compressed levels, compute a window of it",
+            },
         ),
         Taker::Converted(_) => (
             format!("`{name}`, converted, would take {bytes}, and {left} are left"),

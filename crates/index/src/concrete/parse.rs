@@ -26,7 +26,7 @@ use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
 use crate::notation::{Assignment, Index, NodeKind, Parser, TensorUse, Word};
 use crate::program::{IndexVar, IndexVarData, TensorData, TensorRole, TensorVar};
-use crate::resolve::Typer;
+use crate::resolve::{Typer, one_index_a_mode};
 use crate::schedule::{Command, Name, parse_command};
 use crate::workspace::{WorkspaceKind, parse_kind};
 
@@ -399,7 +399,9 @@ impl Reader<'_> {
         if order != used {
             let message = format!("`{name}` has order {order}, but is used with {used} indices");
             let error = Diagnostic::new(code::WRONG_ORDER, message);
-            return Err(error.at(self.source, tensor.span, format!("{used} indices")));
+            return Err(error
+                .at(self.source, tensor.span, format!("{used} indices"))
+                .help(one_index_a_mode(name, order)));
         }
         let indices = tensor.indices.iter();
         let indices: Result<Vec<IndexExpr>> = indices

@@ -124,7 +124,7 @@ pub(crate) fn check(program: &Program, uses: &Uses) -> Result<()> {
                     format!(
                         "from {least} to {most}, and mode {mode} of `{name}` has extent {bound}"
                     ),
-                    "assign a window, `A(i(2:9)) = …`, or give the variable a smaller extent",
+                    &inside(index, bound, program, uses),
                 );
             }
             match &written.kind {
@@ -158,6 +158,28 @@ pub(crate) fn check(program: &Program, uses: &Uses) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// How an index on the left is kept inside of a mode.
+fn inside(index: &IndexExpr, bound: u64, program: &Program, uses: &Uses) -> String {
+    let extent = |var: IndexVar| program.vars[var].extent;
+    let vars = index.vars();
+    let Some(var) = vars.first() else {
+        return format!("write a coordinate below {bound}; they count from 0");
+    };
+    let name = &program.vars[*var].name;
+    let is_alone = |index: &IndexExpr| index.as_var() == Some(*var);
+    let mut reads = uses.accesses().iter().filter(|access| !access.is_left);
+    let is_read = reads.any(|access| access.indices.iter().any(is_alone));
+    match (index.valid_extent(*var, bound, &extent), is_read) {
+        (Some(valid @ 1..), true) => {
+            format!("let `{name}` take {valid} values: read `{name}(0:{valid})` on the right")
+        }
+        (Some(valid @ 1..), false) => {
+            format!("let `{name}` take {valid} values: `-d {name}={valid}`")
+        }
+        _ => format!("write an index that is below {bound} for every value of `{name}`"),
+    }
 }
 
 /// Reads windows that are whole modes, as `A(i(0:9))` where the mode has extent 9,

@@ -226,6 +226,7 @@ impl<'a> Collector<'a> {
             format!("`{name}` has order {known}, but is used with {used}"),
         )
         .at(self.source, tensor.span, used)
+        .help(one_index_a_mode(name, known))
     }
 
     fn unknown(&self, tensor: &TensorUse) -> Diagnostic {
@@ -319,4 +320,23 @@ fn indices(n: usize) -> String {
 
 fn first_use(order: usize) -> String {
     format!("first used with {}", indices(order))
+}
+
+/// How a tensor of an order is used.
+pub(crate) fn one_index_a_mode(name: &str, order: usize) -> String {
+    match order {
+        0 => format!("a scalar has no indices: `{name}`"),
+        1 => format!("write one index: `{name}(i)`"),
+        _ => {
+            let names = (0..order).map(|mode| match b"ijklmn".get(mode) {
+                Some(letter) if order <= 6 => char::from(*letter).to_string(),
+                _ => format!("i{mode}"),
+            });
+            let names: Vec<String> = names.collect();
+            format!(
+                "write an index for each mode: `{name}({})`",
+                names.join(",")
+            )
+        }
+    }
 }

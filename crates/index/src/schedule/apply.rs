@@ -9,6 +9,7 @@ use super::{
     precompute, reorder, skew, split, store,
 };
 use crate::concrete::{Clause, Concrete, Placed, Stmt};
+use crate::expr::Expr;
 use crate::program::{IndexVar, IndexVarData};
 
 impl Command {
@@ -128,9 +129,11 @@ pub(super) fn unknown<'a>(
         name.word.span,
         format!("no {what} has this name"),
     );
-    match closest(&name.word.text, known) {
+    let known: Vec<&str> = known.into_iter().collect();
+    match closest(&name.word.text, known.iter().copied()) {
         Some(meant) => error.help(format!("did you mean `{meant}`?")),
-        None => error,
+        None if known.is_empty() => error.help("leave the command out"),
+        None => error.help(format!("these are: `{}`", known.join("`, `"))),
     }
 }
 
@@ -205,5 +208,24 @@ pub(super) fn replace_loops(stmt: &Stmt, var: IndexVar, made: &[IndexVar]) -> St
             Stmt::Sequence(replaced.collect())
         }
         Stmt::Assign { .. } => stmt.clone(),
+    }
+}
+
+/// How the statement reads a tensor, for those who wrote other indices.
+pub(super) fn as_read(concrete: &Concrete, name: &str) -> String {
+    let mut accesses: Vec<String> = Vec::new();
+    concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+        rhs.for_each_access(&mut |access| {
+            if concrete.tensors[access.tensor].name == name {
+                let text = concrete.expr_text(&Expr::Access(access.clone()));
+                if !accesses.contains(&text) {
+                    accesses.push(text);
+                }
+            }
+        });
+    });
+    match accesses.is_empty() {
+        true => format!("the statement does not read `{name}`: leave the command out"),
+        false => format!("it is read as `{}`", accesses.join("` and `")),
     }
 }

@@ -7,7 +7,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::FormatSpec;
 
 use super::Name;
-use super::apply::{illegal, unknown, var};
+use super::apply::{as_read, illegal, unknown, var};
 use crate::concrete::{Clause, Concrete, Stmt};
 use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
@@ -63,7 +63,9 @@ pub(super) fn apply(
             .map_or(name.word.span, |last| name.word.span.to(last.span));
         let message = format!("`{name}` is not read with these indices");
         let error = Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, message);
-        return Err(error.at(&name.source, span, "no such access"));
+        return Err(error
+            .at(&name.source, span, "no such access")
+            .help(as_read(concrete, &name.word.text)));
     }
     let format = format.resolve(data.order())?;
     let suffix = format.preset_name().unwrap_or("converted");

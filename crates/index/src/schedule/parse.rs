@@ -109,6 +109,10 @@ impl Schedule {
 
 /// The next command and its place; `None` where the text ends.
 pub(super) fn next_command(parser: &mut Parser) -> Result<Option<(Command, Span)>> {
+    if parser.tokens.at(",") {
+        let error = parser.tokens.unexpected("a command");
+        return Err(error.help("commands stand one behind the other: `split(…) reorder(…)`"));
+    }
     while parser.tokens.eat(";") {}
     if parser.tokens.at_end() {
         return Ok(None);
@@ -240,7 +244,9 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
             let Some(factor) = factor else {
                 let message = format!("a loop is unrolled 1 to {MAX_UNROLL} times");
                 let error = Diagnostic::new(code::SCHEDULE_SIZE, message);
-                return Err(error.at(parser.tokens.source(), span, "not so often"));
+                return Err(error
+                    .at(parser.tokens.source(), span, "not so often")
+                    .help(format!("give a number from 1 to {MAX_UNROLL}")));
             };
             Clause::Unroll { var, factor }
         }
@@ -305,7 +311,9 @@ fn skew(parser: &mut Parser) -> Result<Clause<Name, Name>> {
             let Some(number) = number else {
                 let message = "a number of a sum is at most 2^40";
                 let error = Diagnostic::new(code::SCHEDULE_SIZE, message);
-                return Err(error.at(parser.tokens.source(), span, "larger"));
+                return Err(error
+                    .at(parser.tokens.source(), span, "larger")
+                    .help("write a smaller number"));
             };
             factor = number;
         }

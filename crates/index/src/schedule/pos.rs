@@ -16,7 +16,7 @@
 use sparsec_base::{Diagnostic, Result, code};
 
 use super::Name;
-use super::apply::{illegal, loop_to_derive, new_vars, replace_loops, unknown};
+use super::apply::{as_read, illegal, loop_to_derive, new_vars, replace_loops, unknown};
 use crate::concrete::{Clause, Concrete};
 use crate::program::{IndexVar, TensorRole};
 
@@ -71,7 +71,9 @@ pub(super) fn apply(
             .map_or(tensor.word.span, |last| tensor.word.span.to(last.word.span));
         let message = format!("`{tensor}` is not read with these indices");
         let error = Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, message);
-        return Err(error.at(&tensor.source, span, "no such access"));
+        return Err(error
+            .at(&tensor.source, span, "no such access")
+            .help(as_read(concrete, &tensor.word.text)));
     };
     let originals = concrete.originals(var);
     if let Some(missing) = originals.iter().find(|var| !vars.contains(var)) {

@@ -96,7 +96,8 @@ pub(super) fn apply(
                     expr.span,
                     "has to be part of a right side",
                 )
-                .note(format!("the statement is\n{concrete}")));
+                .note(format!("the statement is\n{concrete}"))
+                .help("write a right side, or factors or terms of one, as they stand there"));
         }
     }
     let mut kinds = rewrite.concrete.kinds;

@@ -56,7 +56,10 @@ pub(super) fn apply(
         };
         return Err(Diagnostic::new(code::SCHEDULE_SKEW, message)
             .at(&name.source, span, "leaves out coordinates")
-            .help("add so much to the sum that it is never negative, and give extents"));
+            .help(match least {
+                Some(least) => format!("add {} to the sum", least.unsigned_abs()),
+                None => "give the extents of both loops, as in `-d i=100`".to_owned(),
+            }));
     }
     let mut skewed = concrete.clone();
     let made = new_vars(&mut skewed, &[made])?[0];

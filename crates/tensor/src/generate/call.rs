@@ -110,6 +110,19 @@ impl Call {
             format!("generator `{}` cannot be used like this", self.name),
         )
         .at(&self.source, span, text)
+        .help(self.usage())
+    }
+
+    /// How the generator is called.
+    fn usage(&self) -> String {
+        let call = match self.name.as_str() {
+            "dense:constant" => "dense:constant(2.5)",
+            "dense:uniform" => "dense:uniform(seed=7, values=int)",
+            "random" => "random(density=0.01, seed=1, values=ones)` or `random(nnz=1000)",
+            "band" => "band(width=5, seed=1, values=ones)",
+            name => name,
+        };
+        format!("write for example `{call}`")
     }
 
     fn number<T: std::str::FromStr>(&self, argument: &Argument, wanted: &str) -> Result<T> {

@@ -315,6 +315,17 @@ impl Parser {
             span,
             format!("takes {takes} argument{plural}"),
         )
+        .help(match (name, has) {
+            ("min" | "max", 3..) => {
+                format!("nest it: `{name}({name}(a, b), c)`; over an index, `{name}{{i}}(…)`")
+            }
+            _ => {
+                let arguments = ["a", "b", "c", "d"].map(str::to_owned).into_iter();
+                let arguments = arguments.chain((5..).map(|n| format!("a{n}")));
+                let arguments: Vec<String> = arguments.take(takes).collect();
+                format!("write `{name}({})`", arguments.join(", "))
+            }
+        })
     }
 
     /// A name and its arguments: the place of the name, they, the place of `)`.

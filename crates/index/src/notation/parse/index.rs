@@ -83,6 +83,8 @@ impl Parser {
         let atom = match token.kind {
             Kind::Name if self.at_curve() => self.curve(tensor)?,
             Kind::Name => Index::from(self.word("an index variable")?),
+            Kind::Integer if self.tokens.at_nth(1, ":") => return Err(self.no_variable(tensor)),
+            _ if self.tokens.at("{") => return Err(self.no_variable(tensor)),
             Kind::Integer => {
                 let (value, span) = self.number_of_index()?;
                 let value = i64::try_from(value).map_err(|_| self.too_large(span))?;
@@ -270,6 +272,32 @@ impl Parser {
     }
 
     /// What is wrong where no index stands.
+    /// A window or a set stands behind the variable that counts it.
+    fn no_variable(&self, tensor: &Word) -> Diagnostic {
+        let mut tokens = self.tokens.clone();
+        let (open, start) = (tokens.at("{"), tokens.peek().span);
+        let mut end = start;
+        while !tokens.at_end() && !tokens.at(")") && !tokens.at("]") && (open || !tokens.at(",")) {
+            let closes = tokens.at("}");
+            end = tokens.take().span;
+            if closes {
+                break;
+            }
+        }
+        let what = if open { "a set" } else { "a window" };
+        let written = self.tokens.source().slice(start.to(end)).to_owned();
+        self.error(
+            code::UNEXPECTED_TOKEN,
+            format!("{what} without the variable that counts it"),
+            start.to(end),
+            "expected an index variable",
+        )
+        .help(format!(
+            "put a variable before it: `{}(i({written}), …)`",
+            tensor.text
+        ))
+    }
+
     fn no_index(&self, tensor: &Word) -> Diagnostic {
         let token = self.tokens.peek();
         let closes = [")", "]", ":", "=", ";"]
