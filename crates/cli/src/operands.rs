@@ -190,10 +190,9 @@ fn read(
 
 /// Says where a tensor comes from that does not fit in memory, and what to do.
 fn too_large(call: &Call, pair: &Pair, error: Diagnostic, help: &str) -> Diagnostic {
+    let error = call.about_file(pair.value_span, error);
     match error.code() == code::TENSOR_TOO_LARGE {
-        true => error
-            .or_at(call.source(), pair.value_span, "too large")
-            .help(help),
+        true => error.help(help),
         false => error,
     }
 }
