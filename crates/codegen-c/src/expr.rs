@@ -321,7 +321,13 @@ impl Writer<'_> {
             BinaryOp::Min if ty == truth => infix("&&", a, b, Precedence::And, truth),
             BinaryOp::Max if ty == truth => infix("||", a, b, Precedence::Or, truth),
             BinaryOp::Min | BinaryOp::Max => self.extremum(op, &a, &b, ty),
-            BinaryOp::BitAnd => arithmetic("&", Precedence::Bits),
+            BinaryOp::BitAnd => {
+                let b = match b.text.parse::<i64>() {
+                    Ok(mask @ 10..) => Piece::simple(format!("{mask:#x}"), b.held),
+                    _ => b.clone(),
+                };
+                narrowed(infix("&", widened(a, ty), b, Precedence::Bits, ty), ty)
+            }
             BinaryOp::Eq => infix("==", a, b, Precedence::Equality, truth),
             BinaryOp::Ne => infix("!=", a, b, Precedence::Equality, truth),
             BinaryOp::Lt => infix("<", a, b, Precedence::Relation, truth),

@@ -412,6 +412,29 @@ impl Format {
         end
     }
 
+    /// Whether a `singleton` may hold the mark of no entry: not below levels that list
+    /// what there is.
+    pub fn may_mark(&self, level: usize) -> bool {
+        let kind = |level: usize| self.levels[level].kind;
+        kind(level) == LevelKind::Singleton
+            && match level.checked_sub(1).map(|above| (above, kind(above))) {
+                Some((_, LevelKind::Compressed)) => false,
+                Some((above, LevelKind::Singleton)) => self.may_mark(above),
+                _ => true,
+            }
+    }
+
+    /// Whether every position of the last level is that of an entry.
+    pub fn lists_entries(&self) -> bool {
+        let last = self.levels.len().checked_sub(1);
+        let lists = |last: usize| match self.levels[last].kind {
+            LevelKind::Compressed => true,
+            LevelKind::Singleton => !self.may_mark(last),
+            _ => false,
+        };
+        self.region.is_none() && last.is_some_and(lists)
+    }
+
     /// The first level of the chain that `level` belongs to; see
     /// [`Format::chain_end`].
     pub fn chain_start(&self, level: usize) -> usize {

@@ -17,8 +17,8 @@
 //! is computed from, that loop goes through the part that stays within the extent
 //! instead ([`Lowerer::part_within`]), and nothing is tested.
 
-use sparsec_index::IndexVar;
 use sparsec_index::concrete::{Clause, Skew, Stmt};
+use sparsec_index::{Access, IndexVar};
 use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop};
 
 use crate::bits;
@@ -67,7 +67,8 @@ impl Lowerer<'_> {
             let i = self.coordinate(*var);
             self.builder.declare(i, value);
             bindings.coordinates.insert(*var, Expr::Var(i));
-            if !is_bounded && !bindings.inside.contains(var) {
+            let is_inside = bindings.inside.contains(var) || self.is_of_entry(*var, &bindings);
+            if !is_bounded && !is_inside {
                 let mut fits = Expr::Var(i).less(self.extent(*var));
                 if let Some(Clause::Skew { .. }) = self.concrete.derived_by(*var) {
                     fits = Expr::int(-1).less(i).and(fits);
@@ -91,6 +92,29 @@ impl Lowerer<'_> {
             then,
             otherwise: Block::new(),
         });
+    }
+
+    /// Whether a variable is computed from the levels of a tensor that has been
+    /// followed to an entry: listed entries lie within the extents.
+    fn is_of_entry(&self, var: IndexVar, bindings: &Bindings) -> bool {
+        bindings.cursors.iter().any(|(operand, cursor)| {
+            let access = self.operands.access(*operand);
+            if cursor.levels == 0 || self.concrete.tensors[access.tensor].levels_of.is_none() {
+                return false;
+            }
+            let format = self.formats.of(access.tensor);
+            let is_last = format.chain_end(cursor.levels - 1) + 1 == format.levels().len();
+            is_last && format.lists_entries() && self.rests_on(var, access)
+        })
+    }
+
+    /// Whether a variable is computed from those of an access alone.
+    fn rests_on(&self, var: IndexVar, access: &Access) -> bool {
+        access.uses(var)
+            || self.concrete.derived_by(var).is_some_and(|clause| {
+                let from = clause.computed_from();
+                from.into_iter().all(|from| self.rests_on(*from, access))
+            })
     }
 
     /// A coordinate out of the bits of a place on a curve.

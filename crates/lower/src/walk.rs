@@ -18,7 +18,7 @@
 use sparsec_base::ElementType;
 use sparsec_format::LevelKind;
 use sparsec_graph::{Lattice, Lead, Operand, Point, space};
-use sparsec_index::concrete::{Clause, MergeStrategy, Stmt};
+use sparsec_index::concrete::{Clause, MergeStrategy, Steps, Stmt};
 use sparsec_index::{Access, IndexVar};
 use sparsec_loop::{BinaryOp, Block, Expr, Mark, Stmt as Loop, Var};
 
@@ -141,6 +141,7 @@ impl Lowerer<'_> {
     ) {
         let level = self.level_walked_at(operand, var);
         let (segment, repeats) = self.segment_of(operand, level, bindings);
+        let repeats = repeats && !self.goes_through(operand, level, body, bindings);
         let affine = self.affine(operand, level, var, &bindings.coordinates);
         let name = self.position_name(operand, level);
         let i = self.coordinate(var);
@@ -201,6 +202,43 @@ impl Lowerer<'_> {
             return write(self);
         }
         self.marked_loop(p, lo, hi, mark, write);
+    }
+
+    /// Whether loops directly inside one another go through the other coordinates of
+    /// entries whose first ones may repeat, and nothing is done between them: then each
+    /// entry is as good as a run of those that have one coordinate in common.
+    fn goes_through(
+        &self,
+        operand: Operand,
+        level: usize,
+        body: &Stmt,
+        bindings: &Bindings,
+    ) -> bool {
+        let access = self.operands.access(operand);
+        let format = self.formats.of(access.tensor);
+        let mut result_takes_any_order = true;
+        body.for_each_assign(&mut |lhs, _, _| {
+            result_takes_any_order &= self.formats.of(lhs.tensor).takes_any_order();
+        });
+        let mut outer = bindings.loops.clone();
+        let mut stmt = body;
+        for inner in &format.levels()[level + 1..=format.chain_end(level)] {
+            let Stmt::Forall { var, body } = stmt else {
+                return false;
+            };
+            let Lead { lattice, located } = self.lead(*var, body, false);
+            let is_alone = !lattice.everything
+                && located.is_empty()
+                && lattice.points.len() == 1
+                && lattice.operands().into_iter().eq([operand]);
+            let is_coordinate = self.concrete.steps(&outer, *var) == Steps::Coordinates;
+            if !is_alone || !is_coordinate || access.var(inner.mode()) != Some(*var) {
+                return false;
+            }
+            outer.push(*var);
+            stmt = body;
+        }
+        result_takes_any_order
     }
 
     /// What is known inside a loop over `var` at coordinate `i`.

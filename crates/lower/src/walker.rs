@@ -185,7 +185,8 @@ impl Lowerer<'_> {
         let format = self.formats.of(access.tensor);
         let level = &format.levels()[number];
         // Places of such a tensor may hold no entry.
-        let is_seen_by_levels = self.concrete.tensors[access.tensor].levels_of.is_some();
+        let is_seen_by_levels =
+            self.concrete.tensors[access.tensor].levels_of.is_some() && format.may_mark(number);
         LevelArrays {
             arrays: &self.tensors[&access.tensor],
             kind: level.kind,

@@ -384,4 +384,22 @@ fn broken_arrays_are_refused() {
     let curve = |rows: &[i32]| vec![ints(&[0, 2]), ints(rows), ints(&[0, 0]), vals(2)];
     check("mcoo", &[4, 4], curve(&[1, 2]), None);
     check("mcoo", &[4, 4], curve(&[2, 1]), Some(code::BAD_COORDINATES));
+    // Place 5 is that of row 3, which there is not; place 12 is row 2, column 2.
+    let place = |at: i32| vec![ints(&[0, 1]), ints(&[at]), vals(1)];
+    let places = "(i, j) -> (morton(i, j) : compressed)";
+    check(places, &[3, 3], place(12), None);
+    check(places, &[3, 3], place(5), Some(code::BAD_COORDINATES));
+    // Nor is row 3 listed in a block.
+    let block = |row: i32| {
+        vec![
+            ints(&[0, 1]),
+            ints(&[1]),
+            ints(&[0, 1]),
+            ints(&[row]),
+            vals(1),
+        ]
+    };
+    let listed = "(i) -> (i floordiv 2 : compressed, i mod 2 : compressed)";
+    check(listed, &[3], block(0), None);
+    check(listed, &[3], block(1), Some(code::BAD_COORDINATES));
 }

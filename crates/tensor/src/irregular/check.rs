@@ -9,8 +9,8 @@
 //! | `run_length`       | bounds ascend from 0 to the extent                         |
 //!
 //! Coordinates ascend below each parent where the level is ordered; no entry is
-//! stored twice unless the last level is nonunique; places on a curve that are
-//! listed are those of coordinates within the extents; and what belongs to no entry
+//! stored twice unless the last level is nonunique; what is listed lies within
+//! the extents, be it places on a curve or in blocks; and what belongs to no entry
 //! is the fill.
 
 use std::cmp::Ordering;
@@ -112,7 +112,10 @@ fn levels<'a>(
             LevelKind::Singleton => {
                 let (name, crd) = index(Role::Crd(number));
                 length(name.clone(), crd, parents)?;
-                at_most(&name, crd.as_index(), extent)?;
+                match part.format.may_mark(number) {
+                    true => at_most(&name, crd.as_index(), extent)?,
+                    false => below(&name, crd.as_index(), extent)?,
+                }
                 parents
             }
             LevelKind::Structured { n, .. } => {
@@ -307,11 +310,14 @@ fn entries(tensor: &Tensor, parts: &[Part]) -> Result<()> {
         let mut wrong = None;
         let mut outside = None;
         let reaches_beyond = part.format.reaches_beyond();
+        let mut beyond = None;
+        let lists_entries = part.format.lists_entries();
         walk_part(part, &walk, &mut |place, position| match place {
             Visited::Entry(coords) => all.push(coords.to_vec()),
             Visited::Outside(coords) if !reaches_beyond => {
                 outside.get_or_insert_with(|| coords.to_vec());
             }
+            Visited::Padding if lists_entries => _ = beyond.get_or_insert(position),
             Visited::Padding | Visited::Outside(_) => {
                 let value = tensor.vals().get(n_values + position);
                 if value != tensor.fill() && !(value.to_f64().is_nan()) {
@@ -324,6 +330,13 @@ fn entries(tensor: &Tensor, parts: &[Part]) -> Result<()> {
             return Err(Diagnostic::new(code::OUTSIDE_REGION, message)
                 .note(format!("the format is `{}`", tensor.format()))
                 .help("leave the entry out"));
+        }
+        if let Some(position) = beyond {
+            return Err(bad(format!(
+                "position {position} of the last level is that of no entry"
+            ))
+            .note(format!("the format is `{}`", tensor.format()))
+            .help("list entries of the tensor alone: coordinates are below the extents"));
         }
         if let Some((at, value)) = wrong {
             return Err(Diagnostic::new(
