@@ -141,7 +141,10 @@ impl<'a> Draft<'a> {
         Ok(match command {
             Command::Levels { tensor, format } => {
                 let format = self.level_space(tensor, format, of(tensor), Format::read_by)?;
-                made.map(|to| (to, format.clone(), View::Levels)).collect()
+                // Behind it come the workspaces of nests that were taken apart.
+                made.take(1)
+                    .map(|to| (to, format.clone(), View::Levels))
+                    .collect()
             }
             Command::Pieces { tensor, format } => {
                 let stored = self.stored(tensor, format, of(tensor))?;
