@@ -14,8 +14,6 @@
 //! in memory; files are in the page cache. Times are of the wall clock, since
 //! both sides have threads.
 
-mod peer;
-
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -27,8 +25,8 @@ use sparsec::{
 };
 
 use crate::pair::median;
+use crate::peer::Peer;
 use crate::report::{mark, milliseconds};
-use peer::Peer;
 
 /// How large files and matrices are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,10 +95,11 @@ pub(crate) fn measure(
         )
         .help("see to the directory that TMPDIR names")
     })?;
-    let started = Peer::start();
+    let started = Peer::start(include_str!("io/peer.py"), &[]);
     let (peer, version) = match started {
         Ok(peer) => {
-            let version = peer.version.clone();
+            let of = |name: &str| peer.hello[name].as_str().unwrap_or("?").to_owned();
+            let version = format!("SciPy {}, NumPy {}", of("scipy"), of("numpy"));
             (Some(peer), version)
         }
         Err(why) => (None, format!("no SciPy to compare with: {why}")),

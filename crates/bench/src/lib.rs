@@ -1,5 +1,5 @@
 //! What sparsec costs beside others: its kernels beside C that a person would
-//! write, its files and packing beside SciPy.
+//! write and beside other libraries, its files and packing beside SciPy.
 //!
 //! A speed says little without the machine it was measured on; a ratio of two
 //! programs on one machine, in one run, says a lot. For each kernel this crate
@@ -25,6 +25,8 @@
 //! | [`clock`]       | time in which this thread ran                        |
 //! | [`bandwidth`]   | what the memory of this machine gives                |
 //! | [`latency`]     | from an expression to its first result               |
+//! | [`peers`]       | the same kernels in other libraries                  |
+//! | `peer`          | Python in a process of its own                       |
 //! | [`mod@io`]       | files, packing and checking, beside SciPy            |
 //! | [`report`]      | what was measured, as a table and as JSON            |
 
@@ -34,6 +36,8 @@ pub mod clock;
 pub mod io;
 pub mod latency;
 pub mod pair;
+mod peer;
+pub mod peers;
 pub mod report;
 
 use std::io::Write;
@@ -43,6 +47,7 @@ use sparsec::{Backend, Diagnostic, Result, Session, code};
 
 use case::{CASES, Case, Sizes};
 use pair::Pair;
+use peers::Peers;
 pub use report::Report;
 
 /// What to measure.
@@ -151,10 +156,21 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
         let bandwidth = bandwidth::measure(sizes.bandwidth_bytes);
         print(bandwidth.to_string())?;
         report.bandwidth = Some(bandwidth);
+    }
+    let mut peers = None;
+    if !chosen.kernels.is_empty() {
+        match Peers::start(1) {
+            Ok(started) => {
+                print(started.heading())?;
+                peers = Some(started);
+            }
+            Err(why) => print(format!("no libraries to compare with: {why}\n"))?,
+        }
         print(report::Row::heading())?;
     }
     for (case, pattern) in chosen.kernels {
-        let row = Pair::new(&session, case, sizes, pattern)?.measure(options.repeat)?;
+        let pair = Pair::new(&session, case, sizes, pattern)?;
+        let row = pair.measure(options.repeat, peers.as_mut())?;
         print(row.line())?;
         report.rows.push(row);
     }

@@ -11,6 +11,7 @@ use sparsec::{
 use crate::bandwidth;
 use crate::case::{Case, Pattern, Sizes};
 use crate::clock;
+use crate::peers::{self, PeerTime, Peers};
 use crate::report::Row;
 
 /// The name of the launch entry in every C file written by hand.
@@ -93,12 +94,13 @@ impl Pair {
     }
 
     /// Compares the results, then times both in turns for at least this many
-    /// rounds.
+    /// rounds, and ours in turns with each of `peers`.
     ///
     /// # Errors
-    /// `E0515` if the results differ; those of launching.
-    pub fn measure(mut self, rounds: usize) -> Result<Row> {
+    /// `E0515` if results differ; those of launching, and of peers.
+    pub fn measure(mut self, rounds: usize, peers: Option<&mut Peers>) -> Result<Row> {
         self.compare()?;
+        let peers = peers.map_or(Ok(Vec::new()), |peers| self.beside(rounds, peers))?;
         let (mut ours, mut by_hand) = (Vec::new(), Vec::new());
         let mut spent = Duration::ZERO;
         let mut round = 0;
@@ -129,6 +131,38 @@ impl Pair {
             rounds: round,
             bytes: self.bytes(),
             read: bandwidth::read(self.bytes()),
+            peers,
+        })
+    }
+
+    /// Ours in turns with each library that has the kernel, once results agree.
+    fn beside(&mut self, rounds: usize, peers: &mut Peers) -> Result<Vec<PeerTime>> {
+        if !peers.load(&self.inputs)? {
+            return Ok(Vec::new());
+        }
+        launch(&self.ours, &self.inputs, &mut self.output)?;
+        let result = self.output.clone().finish()?;
+        let name = self.case.full_name(self.pattern);
+        peers.each(self.case.name, |library, saved, run| {
+            peers::compare(&name, library, saved, &result)?;
+            let (mut times, mut ratios) = (Vec::new(), Vec::new());
+            for round in 0..rounds.max(1) {
+                let mut ours = || launch(&self.ours, &self.inputs, &mut self.output);
+                let (ours, theirs) = match round % 2 {
+                    0 => (ours()?, run()?),
+                    _ => {
+                        let theirs = run()?;
+                        (ours()?, theirs)
+                    }
+                };
+                times.push(theirs);
+                ratios.push(theirs.as_secs_f64() / ours.as_secs_f64());
+            }
+            Ok(PeerTime {
+                name: library,
+                time: median(times, Duration::cmp),
+                ratio: median(ratios, f64::total_cmp),
+            })
         })
     }
 
@@ -230,7 +264,7 @@ fn spoil(array: &mut Array) {
 }
 
 /// The first place in which two arrays differ, in words.
-fn difference(ours: &Array, by_hand: &Array) -> Option<String> {
+pub(crate) fn difference(ours: &Array, by_hand: &Array) -> Option<String> {
     if ours.len() != by_hand.len() {
         return Some(format!("{} and {} entries", ours.len(), by_hand.len()));
     }

@@ -8,6 +8,7 @@ use sparsec::runtime::Compiler;
 use crate::bandwidth::Bandwidth;
 use crate::io::IoReport;
 use crate::latency::Latency;
+use crate::peers::PeerTime;
 use crate::{Options, Size};
 
 /// Everything that one run measured.
@@ -31,6 +32,9 @@ pub struct Report {
     pub io: Option<IoReport>,
 }
 
+/// The share of the speed of other libraries that kernels keep at least.
+const PEER_BAR: f64 = 0.95;
+
 /// One kernel beside its counterpart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -52,6 +56,8 @@ pub struct Row {
     pub bytes: usize,
     /// The time of reading as many bytes from one array.
     pub read: Duration,
+    /// Libraries that have the kernel too.
+    pub peers: Vec<PeerTime>,
 }
 
 impl Report {
@@ -142,12 +148,13 @@ impl Row {
             format!("{:.1} MB", self.bytes as f64 / 1e6),
             format!("{:.0}%", 100.0 * self.share_of_read()),
             mark(self.keeps_bar()),
-        )
+        ) + &self.peers_line()
     }
 
-    /// Whether the ratio reaches the bar, or there is none.
+    /// Whether the ratios reach their bars, where there are any.
     pub fn keeps_bar(&self) -> bool {
         self.bar.is_none_or(|bar| self.ratio >= bar)
+            && self.peers.iter().all(|peer| peer.ratio >= PEER_BAR)
     }
 
     /// The bytes a second that our kernel moves, as a part of those that
@@ -167,7 +174,34 @@ impl Row {
             "rounds": self.rounds,
             "bytes": self.bytes,
             "share_of_read": self.share_of_read(),
+            "peers": self.peers.iter().map(|peer| json!({
+                "name": peer.name,
+                "time": peer.time.as_secs_f64(),
+                "ratio": peer.ratio,
+            })).collect::<Vec<_>>(),
         })
+    }
+
+    /// The libraries' times, on a line below.
+    fn peers_line(&self) -> String {
+        let of = |peer: &PeerTime| {
+            let bar = if peer.ratio < PEER_BAR {
+                " below the bar"
+            } else {
+                ""
+            };
+            format!(
+                "{} {} {:.3}{bar}",
+                peer.name,
+                milliseconds(peer.time),
+                peer.ratio
+            )
+        };
+        let peers: Vec<String> = self.peers.iter().map(of).collect();
+        match peers.is_empty() {
+            true => String::new(),
+            false => format!("{:18} {}\n", "", peers.join("   ")),
+        }
     }
 }
 

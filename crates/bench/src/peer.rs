@@ -1,7 +1,8 @@
-//! SciPy in a process of its own, asked for one thing at a time.
+//! Python in a process of its own, asked for one thing at a time.
 //!
 //! The process stays, so that neither its start nor its imports are timed, and
-//! both sides can take turns. It times itself; see `peer.py`.
+//! both sides can take turns. It times itself; see `io/peer.py` and
+//! `peers.py`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -11,22 +12,26 @@ use serde_json::{Value, json};
 use sparsec::{Diagnostic, Result, code};
 
 /// A running Python with SciPy.
-pub(super) struct Peer {
+pub(crate) struct Peer {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
-    /// What it calls itself.
-    pub(super) version: String,
+    /// What it says first: what it has.
+    pub(crate) hello: Value,
 }
 
 impl Peer {
-    /// Starts the Python that `SPARSEC_PYTHON` names, else `python3`; the
-    /// reason if it has no SciPy.
-    pub(super) fn start() -> std::result::Result<Self, String> {
+    /// Starts the Python that `SPARSEC_PYTHON` names, else `python3`, on a script;
+    /// the reason if it has no SciPy.
+    pub(crate) fn start(
+        script: &str,
+        variables: &[(&str, String)],
+    ) -> std::result::Result<Self, String> {
         let python = std::env::var_os("SPARSEC_PYTHON").unwrap_or_else(|| "python3".into());
         let shown = python.to_string_lossy().into_owned();
         let mut child = Command::new(&python)
-            .args(["-c", include_str!("peer.py")])
+            .args(["-c", script])
+            .envs(variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -39,15 +44,13 @@ impl Peer {
             child,
             stdin,
             stdout: BufReader::new(stdout),
-            version: String::new(),
+            hello: Value::Null,
         };
-        let hello = peer.answer().ok_or(format!("`{shown}` says nothing"))?;
-        if let Some(error) = hello["error"].as_str() {
-            return Err(format!("`{shown}`: {error}"));
+        peer.hello = peer.answer().ok_or(format!("`{shown}` says nothing"))?;
+        match peer.hello["error"].as_str() {
+            Some(error) => Err(format!("`{shown}`: {error}")),
+            None => Ok(peer),
         }
-        let of = |name: &str| hello[name].as_str().unwrap_or("?").to_owned();
-        peer.version = format!("SciPy {}, NumPy {}", of("scipy"), of("numpy"));
-        Ok(peer)
     }
 
     fn answer(&mut self) -> Option<Value> {
@@ -60,7 +63,7 @@ impl Peer {
     ///
     /// # Errors
     /// `E0010` if the process does not answer.
-    pub(super) fn ask(&mut self, what: &str, mut with: Value) -> Result<Value> {
+    pub(crate) fn ask(&mut self, what: &str, mut with: Value) -> Result<Value> {
         with["do"] = json!(what);
         writeln!(self.stdin, "{with}")
             .and_then(|()| self.stdin.flush())
@@ -76,7 +79,7 @@ impl Peer {
     }
 
     /// Has one thing done, and says how long it took.
-    pub(super) fn time(&mut self, what: &str, with: Value) -> Result<(Duration, Value)> {
+    pub(crate) fn time(&mut self, what: &str, with: Value) -> Result<(Duration, Value)> {
         let answer = self.ask(what, with)?;
         let seconds = answer["seconds"].as_f64().unwrap_or(f64::INFINITY);
         let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
@@ -99,7 +102,7 @@ mod tests {
     #[test]
     #[allow(clippy::print_stdout)] // Says that it skips.
     fn a_peer_that_ended_is_an_error() {
-        let Ok(mut peer) = Peer::start() else {
+        let Ok(mut peer) = Peer::start(include_str!("io/peer.py"), &[]) else {
             println!("skipped: there is no SciPy");
             return;
         };
