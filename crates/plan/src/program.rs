@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::Format;
+use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
 use sparsec_index::{Program, ProgramSchedule, Schedule, Statement, concretize};
 
@@ -81,7 +81,8 @@ pub fn plan_program(
             formats.set(result, widths(&program, statement, &format));
         } else {
             // Widths of what the kernel assembles; the conversion chooses others.
-            let nearest = widths(&program, statement, &format.nearest());
+            let nearest = format.nearest().with_widths(Widths::default());
+            let nearest = widths(&program, statement, &nearest);
             formats.set(result, format);
             formats.set_native(result, nearest);
         }
