@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sparsec_base::{ElementType, Recent, Result};
 use sparsec_format::{Format, Way};
-use sparsec_index::{Access, Program as Resolved, Statement, TensorRole};
+use sparsec_index::{Access, Expr, Program as Resolved, Statement, TensorRole};
 use sparsec_tensor::Tensor;
 
 use crate::binding::Binding;
@@ -158,6 +158,7 @@ impl Planned {
                         .rhs
                         .fill(&program.tensors, &program.vars)
                         .is_none()
+                    || counts_points(&statement.rhs, program)
             });
         // Some levels are walked only where extents are known.
         let is_of_levels = |tensor| {
@@ -261,6 +262,19 @@ impl Planned {
             apart: places(),
             compiled,
         })
+    }
+}
+
+/// Whether an expression has a reduction whose fill depends on how many points it has.
+fn counts_points(expr: &Expr, program: &Resolved) -> bool {
+    let fill = |expr: &Expr| expr.fill(&program.tensors, &program.vars);
+    match expr {
+        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => false,
+        Expr::Cast(_, body) => counts_points(body, program),
+        Expr::Apply { args, .. } => args.iter().any(|arg| counts_points(arg, program)),
+        Expr::Reduce { body, .. } => {
+            (fill(body).is_some() && fill(expr).is_none()) || counts_points(body, program)
+        }
     }
 }
 

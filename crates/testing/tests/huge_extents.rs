@@ -57,3 +57,56 @@ fn what_is_sparse_stays_sparse() {
         }
     }
 }
+
+/// Entries are counted in 64 bits, and positions are as wide as they have to be.
+#[test]
+fn entries_beyond_31_bits_are_counted() {
+    const N: u64 = (1 << 30) + 5;
+    let spec = FormatSpec::parse(&Source::new("format", "dense"));
+    let dense = spec.and_then(|spec| spec.resolve(2)).expect("a preset");
+    // Pages that nobody writes to are none.
+    let zeros = sparsec::generate(
+        &Source::new("generator", "dense:zeros"),
+        &[2, N],
+        Some(&dense),
+        sparsec::ElementType::U8,
+    );
+    let mut b = zeros.expect("fits in addresses");
+    let values = b.values_mut::<u8>().expect("of this type");
+    let last = values.len() - 1;
+    (values[3], values[last]) = (7, 9);
+    let request = Request::new(Source::new(
+        "program",
+        "s = sum{i,j}(b(i,j)); n = sum{i,j}(u64(b(i,j) < 9)); m = max{i}(max{j}(b(i,j)))",
+    ));
+    let inputs = Inputs::from([("b".to_owned(), b)]);
+    let mut options = sparsec::Options::default();
+    options.backend = sparsec::Backend::C;
+    let session = Session::new(options);
+    let compiled = compile(&request, &inputs).expect("a program");
+    let found = session.run(&compiled, &inputs).expect("a result");
+    let value = |name: &str| found.tensors[name].get(&[]).to_string();
+    assert_eq!(value("s"), "16");
+    assert_eq!(value("n"), (2 * N - 1).to_string());
+    assert_eq!(value("m"), "9");
+}
+
+#[test]
+fn positions_are_wide_where_entries_may_be_many() {
+    const N: u64 = 1 << 17;
+    let spec = FormatSpec::parse(&Source::new("format", "(i) -> (i : compressed)"));
+    let vector = spec.and_then(|spec| spec.resolve(1)).expect("a format");
+    let coords: Vec<u64> = (0..N).map(|n| 3 * n).collect();
+    let x = Tensor::pack(&vector, &[1 << 20], &coords, &vec![1.0; N as usize]).expect("a vector");
+    let widths = |text: &str| {
+        let mut request = Request::new(Source::new("program", text));
+        request.set_format("C", "csr").expect("a format");
+        let inputs = Inputs::from([("x".to_owned(), x.clone()), ("y".to_owned(), x.clone())]);
+        let compiled = compile(&request, &inputs).expect(text);
+        compiled.format("C").expect("a result").widths()
+    };
+    // 2^34 entries, at coordinates below 2^20.
+    let product = widths("C(i,j) = x(i) * y(j)");
+    assert_eq!(product.pos, Some(sparsec::IndexWidth::W64));
+    assert_eq!(product.crd, Some(sparsec::IndexWidth::W32));
+}

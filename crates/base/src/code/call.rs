@@ -30,7 +30,7 @@ Leave one of them out.";
     BAD_OPTION_VALUE = "E0004", "a value that an option does not take",
     "The value after an option is not one of those that it takes:
 
-    --backend   auto, c or interp
+    --backend   auto, c, cranelift or interp
     --threads   a number of threads, 1 or more
     --repeat    how often to compute or measure, 1 or more
     --emit      a stage; `sparsec help compile` lists them

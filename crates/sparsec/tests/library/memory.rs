@@ -138,6 +138,15 @@ fn what_would_take_years_is_refused() {
             "{shown}"
         );
     }
+    // Kernels that are planned before extents are known get them when they are bound.
+    let x = sparsec::Tensor::builder("(i) -> (i : compressed)", &[huge]).unwrap();
+    let x = x.push([9], 10.0).build().unwrap();
+    let program = Program::parse("y(i) = max{j}(A(i,j)) * x(i)").unwrap();
+    let program = program.like("A", &a).unwrap().like("x", &x).unwrap();
+    let kernel = Session::interpreter().plan(&program).unwrap();
+    let bound = kernel.bind("A", &a).unwrap().bind("x", &x).unwrap();
+    let y = bound.evaluate().unwrap();
+    assert_eq!((y.n_stored(), y.get(&[9]).to_f64()), (1, 40.0));
     // Loops over entries, of which there are none.
     assert_eq!(
         run("s = sum{i,j,k}(A(i,j) * (A(j,k) + k))", false, &nothing),
