@@ -157,7 +157,10 @@ pub fn complete(
         ordered: said_order(commands, &scheduled.concrete),
         ..Asked::default()
     };
-    let followed = Search::new(scheduled, asked).run(Conversions::Any);
+    let followed = match nests(&scheduled.concrete.stmt).is_empty() {
+        true => Search::new(scheduled, asked).run(Conversions::Any),
+        false => in_turn(scheduled, Conversions::Any, &asked),
+    };
     followed
         .map(|(_, plan)| plan)
         .or_else(|_| search(last))
@@ -168,10 +171,9 @@ pub fn complete(
 fn best(naive: &Draft<'_>, conversions: Conversions, asked: Asked<'_>) -> Result<Plan> {
     let starts = pieces::alternatives(naive);
     let found = least(starts, |start| {
-        let mut nests = nests(&start.concrete.stmt);
-        match nests.len() {
-            0 | 1 => best_nest(&start, conversions, asked.clone()),
-            _ => in_turn(start, &mut nests, conversions, &asked),
+        match nests(&start.concrete.stmt).is_empty() {
+            true => best_nest(&start, conversions, asked.clone()),
+            false => in_turn(start, conversions, &asked),
         }
     });
     found.map(|(_, plan)| plan)
@@ -202,17 +204,20 @@ fn nests(stmt: &Stmt) -> Vec<Stmt> {
 /// one may be of use to those after it, as a conversion is.
 fn in_turn(
     mut whole: Draft<'_>,
-    nests: &mut [Stmt],
     conversions: Conversions,
     asked: &Asked<'_>,
 ) -> Result<(Cost, Plan)> {
     let mut cost = Cost::default();
     whole.convert_foreign_result()?;
-    for number in 0..nests.len() {
-        let nest = self::nests(&whole.concrete.stmt).swap_remove(number);
+    let of_nests = Asked {
+        ordered: asked.ordered.clone(),
+        ..Asked::default()
+    };
+    for number in 0..nests(&whole.concrete.stmt).len() {
+        let nest = nests(&whole.concrete.stmt).swap_remove(number);
         let mut alone = whole.nest(nest);
         (alone.traffic, alone.foreign) = (0.0, 0.0);
-        let (of_nest, plan) = best_nest(&alone, conversions, Asked::default())?;
+        let (of_nest, plan) = best_nest(&alone, conversions, of_nests.clone())?;
         cost = cost + of_nest;
         let n_said = whole.said().len();
         whole.commands(&plan.schedule.0[n_said..])?;

@@ -272,6 +272,7 @@ impl Whole {
         let mut nests = Vec::new();
         for (number, term) in done.into_iter().enumerate() {
             term.expect_ends(concrete)?;
+            term.expect_distinct(concrete)?;
             let (lhs, reduce) = (term.lhs.clone(), Some(sum.clone()));
             let value = term.counted(identity);
             let nest = nest(concrete, lhs, reduce, &value, &term.loops);

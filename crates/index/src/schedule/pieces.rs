@@ -270,6 +270,8 @@ mod tests {
             "pieces(A, msr)",
             &["E0350", "diagonal"],
         );
+        let collected = "precompute(A(i,j), {i, j}, w); pieces(A, msr)";
+        refused("C(i,j) = A(i,j)", collected, &["E0350", "of a workspace"]);
     }
 
     #[test]

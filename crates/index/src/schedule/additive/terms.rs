@@ -7,7 +7,7 @@ use super::{NotAdditive, Summand, use_in};
 use crate::concrete::Concrete;
 use crate::expr::{Access, Expr};
 use crate::operator::Operator;
-use crate::program::{IndexVar, TensorVar};
+use crate::program::{IndexVar, TensorRole, TensorVar};
 
 /// One term of what is assigned, with the loops that it is added up in.
 #[derive(Clone)]
@@ -53,6 +53,18 @@ impl Term {
             *condition = condition.renamed(&rename);
         }
         Ok(term)
+    }
+
+    /// A workspace is written at variables of which none stands twice.
+    pub(super) fn expect_distinct(&self, concrete: &Concrete) -> Result<(), NotAdditive> {
+        let is_workspace = concrete.tensors[self.lhs.tensor].role == TensorRole::Workspace;
+        match is_workspace && self.lhs.vars().len() < self.lhs.indices.len() {
+            true => Err(NotAdditive {
+                why: "the diagonal of a workspace would be written alone",
+                span: self.lhs.span,
+            }),
+            false => Ok(()),
+        }
     }
 
     /// A term is added once for each turn of its loops, which end where others that
