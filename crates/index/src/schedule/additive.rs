@@ -107,7 +107,7 @@ pub(super) fn summed(
     replaced: &mut Replaced<'_>,
 ) -> Result<Concrete, NotAdditive> {
     let mut summed = concrete.clone();
-    let mut first_fault = None;
+    let mut fault_inside = None;
     let stmt = concrete.stmt.rewrite(&mut |stmt| {
         let found = uses(stmt, replaced.tensor)?;
         let fault = match Whole::of(stmt, concrete) {
@@ -121,7 +121,7 @@ pub(super) fn summed(
             },
         };
         // The statements inside may still be.
-        first_fault.get_or_insert(fault);
+        fault_inside = Some(fault);
         None
     });
     let mut left = None;
@@ -131,7 +131,7 @@ pub(super) fn summed(
             .find(|it| it.tensor == replaced.tensor)
             .map(|it| it.span));
     });
-    match (left, first_fault) {
+    match (left, fault_inside) {
         (None, _) => Ok(Concrete {
             stmt: flattened(&stmt),
             ..summed
