@@ -107,22 +107,13 @@ pub(super) fn summed(
     replaced: &mut Replaced<'_>,
 ) -> Result<Concrete, NotAdditive> {
     let mut summed = concrete.clone();
-    let mut fault_inside = None;
+    let mut first_fault = None;
     let stmt = concrete.stmt.rewrite(&mut |stmt| {
-        let found = uses(stmt, replaced.tensor)?;
-        let fault = match Whole::of(stmt, concrete) {
-            Some(whole) => match whole.distributed(&mut summed, replaced) {
-                Ok(nests) => return Some(sequence(nests)),
-                Err(fault) => fault,
-            },
-            None => NotAdditive {
-                why: "it is not in a nest of loops around one assignment",
-                span: found.span,
-            },
-        };
+        uses(stmt, replaced.tensor)?;
+        let nests = Whole::of(stmt, concrete)?.distributed(&mut summed, replaced);
+        let nests = nests.map_err(|fault| first_fault.get_or_insert(fault).clone());
         // The statements inside may still be.
-        fault_inside = Some(fault);
-        None
+        nests.ok().map(sequence)
     });
     let mut left = None;
     stmt.for_each_assign(&mut |_, _, rhs| {
@@ -131,13 +122,16 @@ pub(super) fn summed(
             .find(|it| it.tensor == replaced.tensor)
             .map(|it| it.span));
     });
-    match (left, fault_inside) {
+    match (left, first_fault) {
         (None, _) => Ok(Concrete {
             stmt: flattened(&stmt),
             ..summed
         }),
         (Some(_), Some(fault)) => Err(fault),
-        (Some(_), None) => unreachable!("what is left could not be replaced"),
+        (Some(span), None) => Err(NotAdditive {
+            why: "it is not in a nest of loops around one assignment",
+            span,
+        }),
     }
 }
 
