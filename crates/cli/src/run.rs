@@ -7,7 +7,9 @@
 //! Nothing is half-written: every file is complete beside its name before the
 //! first one takes its name.
 
+use std::num::NonZero;
 use std::path::Path;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -161,10 +163,21 @@ fn memory(call: &Call, text: &str) -> Result<u64> {
     })
 }
 
+/// How many threads to run: not more than there are processors.
 fn threads(call: &Call, arguments: &RunArguments) -> Result<Option<usize>> {
     let text = arguments.threads.as_deref();
-    text.map(|text| call.count("threads", text, MOST_THREADS))
-        .transpose()
+    let asked = text.map(|text| call.count("threads", text, MOST_THREADS));
+    let processors = available_parallelism().map_or(MOST_THREADS, NonZero::get);
+    Ok(asked.transpose()?.map(|asked| {
+        if asked > processors {
+            let are = if processors == 1 { "is" } else { "are" };
+            complain(&format!(
+                "note: {asked} threads are asked for, and there {are} {processors}: more would wait \
+                 for each other"
+            ));
+        }
+        asked.min(processors)
+    }))
 }
 
 /// The files to write, checked as far as that goes before there is anything to

@@ -347,3 +347,22 @@ fn huge_extents_are_checked() {
         );
     }
 }
+
+/// On any machine, no number of threads stands in the way of an answer.
+#[test]
+fn more_threads_than_processors_are_noted() {
+    let place = with_matrix();
+    let words = [
+        "run",
+        "s = A(i,j)",
+        "-i",
+        "A=a.mtx",
+        "--backend",
+        "interp",
+        "--threads",
+    ];
+    place.call(&[&words[..], &["1"]].concat()).answer();
+    place
+        .call(&[&words[..], &["1024"]].concat())
+        .noted("1024 threads are asked for");
+}
