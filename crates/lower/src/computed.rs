@@ -173,7 +173,16 @@ impl Lowerer<'_> {
             None => Vec::new(),
         };
         let is_bound = |var: &IndexVar| bindings.coordinates.contains_key(var);
-        let new: Vec<IndexVar> = new.into_iter().filter(|var| !is_bound(var)).collect();
+        // Positions are of coordinates that are bound with them; what was made of
+        // these in between is nowhere asked for.
+        let is_passed = |var: &IndexVar| {
+            let originals = self.concrete.originals(*var);
+            !self.concrete.is_accessed(*var) && originals.iter().all(is_bound)
+        };
+        let new = new.into_iter();
+        let new: Vec<IndexVar> = new
+            .filter(|var| !is_bound(var) && !is_passed(var))
+            .collect();
         if new.is_empty() {
             return write(self, &bindings);
         }

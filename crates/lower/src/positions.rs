@@ -182,11 +182,13 @@ impl Lowerer<'_> {
             };
             inner.cursors.insert(operand, cursor);
             it.advance(&mut inner);
+            // What is computed from these coordinates may lie outside of its mode.
+            let write = |it: &mut Self, inner: &Bindings| {
+                it.computing(body, inner.clone(), &mut |it, inner| it.found(body, inner));
+            };
             match single {
-                Some(original) => {
-                    it.with_result(original, body, &inner, |it, inner| it.found(body, inner));
-                }
-                None => it.found(body, &inner),
+                Some(original) => it.with_result(original, body, &inner, write),
+                None => write(it, &inner),
             }
         });
     }

@@ -15,7 +15,9 @@
 //! 1. a reduction inside the right side;
 //! 2. an operand of a sum that is reduced, once the sum is taken apart:
 //!    `sum{j}(A(i,j) + B(i,j))` is `sum{j}(A(i,j)) + sum{j}(B(i,j))`;
-//! 3. the largest argument of the outermost operator, inside a reduction as well.
+//! 3. the largest argument of the outermost operator, inside a reduction as well;
+//! 4. an argument of it that reads one tensor at computed coordinates: `T(i, i % 3)`
+//!    is looked for at two levels in one loop, its temporary over `i` at one.
 //!
 //! The temporary has to store what its part makes stored and no more, so its
 //! modes are compressed; only where it is added up into a dense result, which
@@ -40,7 +42,8 @@ pub(crate) fn split(program: &mut Program, number: usize, formats: &mut Formats)
         return Some(());
     }
     let part = reduction
-        .or_else(|| largest_argument(&statement.rhs))?
+        .or_else(|| largest_argument(&statement.rhs))
+        .or_else(|| computed_argument(&statement.rhs))?
         .clone();
     let mut free = free_vars(&part);
     let lhs = statement.lhs.vars();
@@ -136,6 +139,21 @@ fn largest_argument(expr: &Expr) -> Option<&Expr> {
                     false => Some(arg),
                 })
         }
+    }
+}
+
+/// The first argument of the outermost operator with several arguments that reads one
+/// tensor, and not with a variable of its own at each mode.
+fn computed_argument(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => None,
+        Expr::Cast(_, body) | Expr::Reduce { body, .. } => computed_argument(body),
+        Expr::Apply { args, .. } if args.len() == 1 => computed_argument(&args[0]),
+        Expr::Apply { args, .. } => args.iter().find(|arg| {
+            let accesses = arg.accesses();
+            let is_computed = |access: &&Access| access.plain_vars().is_none();
+            accesses.iter().any(is_computed) && !free_vars(arg).is_empty()
+        }),
     }
 }
 

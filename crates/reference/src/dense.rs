@@ -14,7 +14,7 @@ use sparsec_tensor::Tensor;
 use crate::coordinate_map::CoordinateMap;
 use crate::placed;
 use crate::point::{Applied, Entry, Failure, Fold, Value, repeated};
-use crate::program::{Context, body_of, for_each_point, run, run_statement};
+use crate::program::{Context, MOST_POINTS, body_of, for_each_point, run, run_statement};
 use crate::rows::Rows;
 
 /// One coordinate for each index variable in scope.
@@ -45,7 +45,7 @@ pub fn evaluate_statement<T: Borrow<Tensor>>(
     number: usize,
     inputs: &BTreeMap<String, T>,
 ) -> Result<CoordinateMap> {
-    run_statement(program, number, inputs, statement)
+    run_statement(program, number, inputs, MOST_POINTS, statement)
 }
 
 fn statement(context: &Context<'_>) -> Result<CoordinateMap> {

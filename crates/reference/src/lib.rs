@@ -79,4 +79,4 @@ mod values;
 
 pub use compare::{Difference, compare, compare_exact};
 pub use coordinate_map::CoordinateMap;
-pub use sparse::{evaluate, evaluate_statement};
+pub use sparse::{evaluate, evaluate_statement, evaluate_statement_within};

@@ -14,7 +14,7 @@ use crate::point::{Entry, Failure, Value, same};
 use crate::rows::Rows;
 
 /// The most points that an evaluation visits: an hour or so.
-const MOST_POINTS: f64 = (1u64 << 36) as f64;
+pub(crate) const MOST_POINTS: f64 = (1u64 << 36) as f64;
 
 /// A tensor that a statement reads.
 #[derive(Debug)]
@@ -79,6 +79,8 @@ pub(crate) struct Context<'p> {
     pub(crate) operands: &'p BTreeMap<TensorVar, Operand<'p>>,
     /// How far each index variable of the statement runs.
     pub(crate) extents: BTreeMap<IndexVar, u64>,
+    /// More points than this are not visited.
+    pub(crate) most_points: f64,
 }
 
 /// Evaluates every statement with `evaluate`.
@@ -114,6 +116,7 @@ pub(crate) fn run_statement<T: Borrow<Tensor>>(
     program: &Program,
     number: usize,
     inputs: &BTreeMap<String, T>,
+    most_points: f64,
     evaluate: impl Fn(&Context<'_>) -> Result<CoordinateMap>,
 ) -> Result<CoordinateMap> {
     let statement = &program.statements[number];
@@ -123,7 +126,10 @@ pub(crate) fn run_statement<T: Borrow<Tensor>>(
         let name = &program.tensors[access.tensor].name;
         operands.insert(access.tensor, input(program, access, name, inputs)?);
     }
-    evaluate(&Context::new(program, statement, &operands)?)
+    evaluate(&Context {
+        most_points,
+        ..Context::new(program, statement, &operands)?
+    })
 }
 
 /// What a statement reads: the accesses of its right side, and the value that its
@@ -216,6 +222,7 @@ impl<'p> Context<'p> {
             statement,
             operands,
             extents,
+            most_points: MOST_POINTS,
         })
     }
 
@@ -256,7 +263,7 @@ impl<'p> Context<'p> {
 
     /// Refuses to visit more points than anybody waits for.
     pub(crate) fn refuse_beyond(&self, points: f64) -> Result<()> {
-        if points <= MOST_POINTS {
+        if points <= self.most_points {
             return Ok(());
         }
         let message = format!("the reference evaluator would visit about {points:.0e} points");

@@ -20,7 +20,7 @@ use crate::collect::Collector;
 use crate::coordinate_map::CoordinateMap;
 use crate::placed;
 use crate::point::{Applied, Entry, Failure, Fold, Value, repeated};
-use crate::program::{Context, Operand, body_of, run, run_statement};
+use crate::program::{Context, MOST_POINTS, Operand, body_of, run, run_statement};
 use crate::rows::Rows;
 use crate::scan::{Computed, Formula, Node, Scan, Source, State, Vars};
 use crate::support::Support;
@@ -62,7 +62,23 @@ pub fn evaluate_statement<T: Borrow<Tensor>>(
     number: usize,
     inputs: &BTreeMap<String, T>,
 ) -> Result<CoordinateMap> {
-    run_statement(program, number, inputs, statement)
+    evaluate_statement_within(program, number, inputs, MOST_POINTS as u64)
+}
+
+/// As [`evaluate_statement`], where no more than so many points are worth it.
+///
+/// # Errors
+/// As of [`evaluate`], and `E0516` for a statement that has more.
+///
+/// # Panics
+/// If the program has no statement of this number.
+pub fn evaluate_statement_within<T: Borrow<Tensor>>(
+    program: &Program,
+    number: usize,
+    inputs: &BTreeMap<String, T>,
+    most_points: u64,
+) -> Result<CoordinateMap> {
+    run_statement(program, number, inputs, most_points as f64, statement)
 }
 
 fn statement(context: &Context<'_>) -> Result<CoordinateMap> {

@@ -18,6 +18,7 @@
 //! | `index`        | what stands at a mode of an access                   |
 //! | `left`         | what stands at a mode of a part that is assigned     |
 //! | `format`       | how a tensor is stored                               |
+//! | `huge`         | programs over extents that nothing may have the size of |
 //! | `operand`      | a format, a type, and entries                        |
 //! | `program`      | statements, and the request for them                 |
 //! | `check`        | a program on every engine, compared with the oracle  |
@@ -34,6 +35,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 mod check;
 mod expression;
 mod format;
+mod huge;
 mod index;
 mod left;
 mod operand;

@@ -12,14 +12,14 @@ use sparsec_base::mark::Races;
 /// Numbers that a command is made of: which, on what, how large.
 pub type Step = (usize, usize, usize);
 
-/// The schedule of a plan with the commands that fit, as text; `None` if none does.
+/// The schedule of a plan with the commands that fit; `None` if none does.
 pub fn reschedule(
     planned: &Schedule,
     concrete: &Concrete,
     result: &Format,
     steps: &[Step],
-) -> Option<String> {
-    let mut text = vec![planned.to_string()];
+) -> Option<Schedule> {
+    let mut changed = planned.clone();
     let is_sparse = result.has_sparse();
     let mut concrete = concrete.clone();
     for (number, step) in steps.iter().enumerate() {
@@ -30,10 +30,10 @@ pub fn reschedule(
         let schedule = Schedule::parse(&source).expect("commands are written as they are read");
         if let Ok(applied) = schedule.apply(&concrete) {
             concrete = applied;
-            text.push(command);
+            changed.0.extend(schedule.0);
         }
     }
-    (text.len() > 1).then(|| text.join("\n"))
+    (changed.0.len() > planned.0.len()).then_some(changed)
 }
 
 fn command(

@@ -14,6 +14,12 @@ pub(crate) const RESULTS: [&str; 3] = ["Z", "Y", "X"];
 /// The index variables.
 pub(crate) const VARS: [&str; 4] = ["i", "j", "k", "l"];
 
+/// Functions of one argument, casts among them.
+const UNARY: [&str; 18] = [
+    "abs", "-", "relu", "sign", "conj", "real", "imag", "floor", "round", "trunc", "isstored",
+    "i8", "i16", "i32", "i64", "u8", "f32", "f64",
+];
+
 /// What the right side of a statement, or a part of it, is.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
@@ -60,6 +66,20 @@ fn with_index() -> impl Strategy<Value = Node> {
     })
 }
 
+/// A sum or a product of several accesses whose indices are computed, as in a
+/// stencil.
+fn stencil() -> impl Strategy<Value = Node> {
+    let access = (0..ORDERS.len() - 1).prop_flat_map(|slot| {
+        prop::collection::vec(index::computed(), ORDERS[slot])
+            .prop_map(move |indices| Node::Access(slot, indices))
+    });
+    let terms = prop::collection::vec(access, 2..10);
+    (terms, prop::sample::select(vec!["*", "+", "+", "-"])).prop_map(|(terms, symbol)| {
+        let join = |left, right| Node::Infix(symbol, Box::new(left), Box::new(right));
+        terms.into_iter().reduce(join).expect("two terms or more")
+    })
+}
+
 /// An access to the result of one of `earlier` statements.
 fn result(earlier: usize) -> impl Strategy<Value = Node> {
     (0..earlier, prop::collection::vec(0..VARS.len(), VARS.len()))
@@ -81,6 +101,10 @@ pub(crate) fn leaf(earlier: usize) -> BoxedStrategy<Node> {
 
 /// Any expression of a statement that has so many `earlier` ones.
 pub(crate) fn any(earlier: usize) -> BoxedStrategy<Node> {
+    prop_oneof![30 => nested(earlier), 1 => stencil()].boxed()
+}
+
+fn nested(earlier: usize) -> BoxedStrategy<Node> {
     leaf(earlier).prop_recursive(4, 12, 3, |inner| {
         let pair = |symbol: &'static str, inner: BoxedStrategy<Node>| {
             (inner.clone(), inner)
@@ -93,7 +117,7 @@ pub(crate) fn any(earlier: usize) -> BoxedStrategy<Node> {
             2 => pair("-", inner.clone()),
             1 => (prop::sample::select(vec!["max", "min", "gate", "gain", "pow"]), inner.clone(), inner.clone())
                 .prop_map(|(name, left, right)| Node::Call(name, vec![left, right])),
-            1 => (prop::sample::select(vec!["abs", "-", "relu", "sign", "conj", "real", "imag", "floor", "round", "trunc", "isstored"]), inner.clone())
+            1 => (prop::sample::select(UNARY.to_vec()), inner.clone())
                 .prop_map(|(name, arg)| Node::Call(name, vec![arg])),
             1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| {
                 let condition = Node::Infix(">", Box::new(a.clone()), Box::new(b));
@@ -162,6 +186,17 @@ pub(crate) fn access<T: ToString>(name: &str, indices: impl Iterator<Item = T>) 
     match indices.is_empty() {
         true => name.to_owned(),
         false => format!("{name}({})", indices.join(", ")),
+    }
+}
+
+/// At how many points an evaluator looks that goes through every reduction.
+pub(crate) fn cost(node: &Node, extents: &[u64]) -> u64 {
+    let of = |node: &Node| cost(node, extents);
+    match node {
+        Node::Access(..) | Node::Result(..) | Node::Literal(_) | Node::Index(_) => 1,
+        Node::Infix(_, left, right) => of(left).saturating_add(of(right)),
+        Node::Call(_, args) => args.iter().map(of).fold(1, u64::saturating_add),
+        Node::Reduce(_, var, body) => extents[*var].saturating_mul(of(body)),
     }
 }
 

@@ -6,7 +6,17 @@ use sparsec::{Format, FormatSpec, Source};
 use super::expression::VARS;
 
 /// Formats beside presets and maps of plain levels, with their order.
-pub(crate) const OTHERS: [(usize, &str); 36] = [
+pub(crate) const OTHERS: [(usize, &str); 42] = [
+    // Index arrays that some of the results here do not fit.
+    (1, "(i) -> (i : compressed), pos = 8, crd = 8"),
+    (2, "csr, pos = 8, crd = 8"),
+    (2, "(i, j) -> (j : compressed, i : dense), pos = 8"),
+    (2, "coo, crd = 8"),
+    (
+        2,
+        "(i, j) -> (i : compressed, j : compressed), pos = 8, crd = 8",
+    ),
+    (3, "csf, pos = 8, crd = 8"),
     (1, "(i) -> (i : run_length)"),
     (1, "(i) -> (i : loose_compressed)"),
     (1, "(i) -> (i : range)"),

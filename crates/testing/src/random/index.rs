@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::expression::VARS;
+use super::huge;
 
 /// What stands at a mode.
 #[derive(Clone, Debug)]
@@ -20,10 +21,14 @@ pub(crate) enum Index {
 }
 
 pub(crate) fn any() -> impl Strategy<Value = Index> {
+    prop_oneof![40 => (0..VARS.len()).prop_map(Index::Var), 7 => computed()]
+}
+
+/// Any index that is no variable alone.
+pub(crate) fn computed() -> impl Strategy<Value = Index> {
     let var = || 0..VARS.len();
     let second = prop::option::weighted(0.4, var());
     prop_oneof![
-        40 => var().prop_map(Index::Var),
         3 => (prop::sample::select(vec![1, 1, 1, 2, 3, -1]), var(), second, -2..3i64)
             .prop_map(|(factor, var, second, offset)| Index::Affine(factor, var, second, offset)),
         1 => (var(), 0..3u64, 1..4u64).prop_map(|(var, from, step)| Index::Window(var, from, step)),
@@ -51,10 +56,12 @@ impl Index {
                 };
                 format!("{}({from}:{to}:{step})", VARS[*var])
             }
+            // A list of them all would be as long.
+            Self::Set(var, _) if extents[*var] >= huge::EXTENT => VARS[*var].to_owned(),
             Self::Set(var, seed) => {
                 let n = extents[*var].max(1);
                 let list: Vec<String> = (0..n)
-                    .map(|at| ((seed >> (2 * at)) % 4).to_string())
+                    .map(|at| (seed.rotate_right((2 * at % 64) as u32) % 4).to_string())
                     .collect();
                 format!("{}({{{}}})", VARS[*var], list.join(", "))
             }
@@ -69,6 +76,7 @@ impl Index {
             Self::Var(var) | Self::Part(var, "%", _) => extents[*var],
             Self::Affine(_, var, _, offset) => extents[*var].saturating_add_signed(*offset),
             Self::Window(var, from, step) => from + step * extents[*var],
+            Self::Set(var, _) if extents[*var] >= huge::EXTENT => extents[*var],
             Self::Set(..) => 4,
             Self::Part(var, _, by) => extents[*var] / by + 1,
             Self::Constant(value) => value + 1,

@@ -5,13 +5,14 @@ use std::fmt;
 use proptest::prelude::*;
 use sparsec::index::Operator;
 use sparsec::{
-    Array, Complex, ElementType, Entries, Format, FormatSpec, PackOptions, Scalar, Source, Tensor,
-    generate,
+    Array, Complex, ElementType, Entries, Format, FormatSpec, PackOptions, Result, Scalar, Source,
+    Tensor, Widths, code, generate,
 };
 use sparsec_base::Kind;
 use sparsec_format::Mirrored;
 
 use super::format::format;
+use super::huge;
 
 /// Types that every operation takes.
 const REAL: [ElementType; 12] = [
@@ -73,22 +74,34 @@ impl Operand {
             .and_then(|spec| spec.resolve(extents.len()))
             .expect("the strategy writes formats");
         let is_square = |[a, b]: [usize; 2]| extents[a] == extents[b];
-        match format.mirror().is_none_or(|mirror| is_square(mirror.modes)) {
-            true => self.generated(extents, &format),
-            false => self.generated(extents, &format.nearest()),
+        let format = match format.mirror().is_none_or(|mirror| is_square(mirror.modes)) {
+            true => format,
+            false => format.nearest(),
+        };
+        match self.generated(extents, &format) {
+            Err(error) if error.code() == code::INDEX_WIDTH_OVERFLOW => {
+                let wide = format.with_widths(Widths::default());
+                self.generated(extents, &wide)
+            }
+            packed => packed,
         }
+        .expect("small tensors")
     }
 
     /// Small integers; of unsigned types without a sign, of complex ones with an
     /// imaginary part.
-    fn generated(&self, extents: &[u64], format: &Format) -> Tensor {
+    fn generated(&self, extents: &[u64], format: &Format) -> Result<Tensor> {
         let spec = format!(
             "random(density={:?}, seed={}, values=int)",
             self.density, self.seed
         );
         let source = Source::new("generator", spec);
-        let whole = generate(&source, extents, None, ElementType::I64).expect("small tensors");
+        let small = huge::drawn(extents);
+        let whole = generate(&source, &small, None, ElementType::I64).expect("small tensors");
         let mut entries = whole.entries();
+        if small != extents {
+            huge::spread(&mut entries, extents);
+        }
         let mut values = Array::zeroed(self.element, entries.values.len()).expect("small tensors");
         for at in 0..values.len() {
             let value = entries.values.get(at).to_f64();
@@ -112,7 +125,7 @@ impl Operand {
             fill: Some(fill.unwrap_or(self.element.zero())),
             ..PackOptions::default()
         };
-        Tensor::pack_entries(format, entries, options).expect("small tensors")
+        Tensor::pack_entries(format, entries, options)
     }
 }
 

@@ -9,6 +9,7 @@ use sparsec::{Inputs, Request, Source, UserFunction};
 
 use super::expression::{self, NAMES, Node, ORDERS, RESULTS, Scope, VARS};
 use super::format::format_of_result;
+use super::huge;
 use super::left::{self, Left};
 use super::operand::{self, Operand};
 use crate::reschedule::Step;
@@ -67,14 +68,34 @@ pub(crate) fn any() -> impl Strategy<Value = Case> {
         3 => (1..5u64).prop_map(|extent| vec![extent; VARS.len()]),
         1 => Just(vec![0; VARS.len()]),
         4 => prop::collection::vec(1..6u64, VARS.len()),
+        1 => with_one(0..1),
+        1 => with_one(6..41),
+        // Around what 8 bits hold.
+        1 => with_one(250..261),
+        1 => prop::collection::vec(prop_oneof![2 => Just(huge::EXTENT), 1 => 1..4u64], VARS.len()),
     ];
     let operands: Vec<_> = ORDERS.iter().map(|order| operand::any(*order)).collect();
     let steps = prop::collection::vec((0..13usize, 0..8usize, 0..6usize), 1..6);
-    (statements, extents, operands, steps).prop_map(|(statements, extents, operands, steps)| Case {
-        statements,
-        extents,
-        operands,
-        steps,
+    (statements, extents, operands, steps).prop_map(|(statements, extents, operands, steps)| {
+        let mut case = Case {
+            statements,
+            extents,
+            operands,
+            steps,
+        };
+        if case.is_huge() {
+            case.store_few();
+        }
+        case
+    })
+}
+
+/// Small extents, but for one variable.
+fn with_one(extent: std::ops::Range<u64>) -> impl Strategy<Value = Vec<u64>> {
+    let others = prop::collection::vec(1..4u64, VARS.len());
+    (others, 0..VARS.len(), extent).prop_map(|(mut extents, var, extent)| {
+        extents[var] = extent;
+        extents
     })
 }
 
@@ -104,7 +125,48 @@ fn statement(earlier: usize) -> impl Strategy<Value = Statement> {
     })
 }
 
+/// Programs of more work than this are left out: a large extent in every mode of
+/// a tensor, or one reduction inside the other over it.
+const MOST_COST: u64 = 60_000;
+
 impl Case {
+    /// Whether some extent is so large that nothing may have its size.
+    pub(crate) fn is_huge(&self) -> bool {
+        self.extents.contains(&huge::EXTENT)
+    }
+
+    /// Changes what has the size of an extent.
+    fn store_few(&mut self) {
+        for operand in &mut self.operands {
+            operand.fill = 0.0;
+        }
+        for (order, operand) in ORDERS.iter().zip(&mut self.operands) {
+            operand.format = huge::format(*order, operand.seed);
+        }
+        for (number, statement) in self.statements.iter_mut().enumerate() {
+            // What is not assigned may be read where nothing says its extent.
+            statement.part = None;
+            statement.again = None;
+            let order = statement.lhs.len();
+            if let Some(format) = &mut statement.format {
+                *format = huge::format(order, (format.len() + number) as u64);
+            }
+        }
+    }
+
+    /// Whether the oracle, which visits every point, takes too long.
+    pub(crate) fn is_large(&self) -> bool {
+        let product = |extents: &[u64]| extents.iter().fold(1, |n: u64, e| n.saturating_mul(*e));
+        let points = product(&self.extents);
+        let work = |it: &Statement| points.saturating_mul(expression::cost(&it.rhs, &self.extents));
+        !self.is_huge()
+            && (self
+                .shapes()
+                .values()
+                .any(|extents| product(extents) > MOST_COST / 4)
+                || self.statements.iter().any(|it| work(it) > MOST_COST * 10))
+    }
+
     /// The program with its operands.
     pub(crate) fn request(&self, functions: &[UserFunction]) -> (Request, Inputs) {
         let mut request = Request::new(Source::new("program", self.text()));

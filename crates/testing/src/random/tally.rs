@@ -16,10 +16,14 @@ pub struct Tally {
     pub refused: Vec<String>,
     /// Programs that mean nothing, which the generator does not avoid.
     pub meaningless: usize,
+    /// Programs that the oracle, or loops over all coordinates, would take too long for.
+    pub large: usize,
     /// Programs that ended as they should: with an error of their values.
     pub stopped: usize,
     /// Programs that ran with hashed workspaces too.
     pub hashed: usize,
+    /// Programs over huge extents that agreed.
+    pub huge: usize,
     /// Changed plans that agreed.
     pub rescheduled: usize,
     /// Changed plans that were refused.
@@ -54,10 +58,12 @@ impl fmt::Display for Tally {
             "{:>8}   of these ran with hashed workspaces too",
             self.hashed
         )?;
+        writeln!(f, "{:>8}   of these are over huge extents", self.huge)?;
         writeln!(f, "{:>8} kernels ran as C too", self.as_c)?;
         writeln!(f, "{:>8} changed plans agreed", self.rescheduled)?;
         writeln!(f, "{:>8} changed plans were refused", self.unscheduled)?;
         writeln!(f, "{:>8} programs mean nothing", self.meaningless)?;
+        writeln!(f, "{:>8} programs are too large to run", self.large)?;
         writeln!(f, "{:>8} programs were refused", self.refused.len())?;
         for (code, count) in &self.codes {
             writeln!(f, "{count:>8} {code}")?;
