@@ -77,7 +77,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/runtime/tests/kernels.rs": KERNEL_OUT_OF_MEMORY),
     provoked!("crates/cli/tests/program/embed.rs": NOT_KEPT),
     provoked!("crates/codegen-cranelift/src/host.rs": NO_MACHINE_CODE),
-    provoked!("crates/bench/src/io/peer.rs": PEER_FAILED),
+    provoked!("crates/bench/src/peer.rs": PEER_FAILED),
     provoked!("crates/reference/tests/meaning.rs": TOO_MANY_POINTS),
     provoked!("crates/testing/src/run.rs": WRONG_RESULT, CACHE_UNUSABLE),
     provoked!("crates/loop/tests/verify.rs": LOOP_UNKNOWN_NAME, LOOP_DUPLICATE_NAME, LOOP_TYPE, LOOP_IMMUTABLE, LOOP_ACCESS, LOOP_SIGNATURE, LOOP_LIFETIME, LOOP_NAME),
