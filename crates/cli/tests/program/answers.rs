@@ -178,7 +178,8 @@ fn formats_explain_and_cache_answer() {
     assert_eq!(way("csr", "operand"), "native");
     assert_eq!(way("bsr", "result"), "by its levels");
     assert_eq!(way("dia", "result"), "converted from dcsr");
-    assert_eq!(way("alto", "operand"), "converted to dcsr");
+    assert_eq!(way("alto", "operand"), "by its levels");
+    assert_eq!(way("msr", "operand"), "by its pieces");
     let explained = place.call(&["explain", "e0203"]).answer();
     assert!(explained.starts_with("E0203: "), "{explained}");
     assert_eq!(place.call(&["explain", "203"]).answer(), explained);
