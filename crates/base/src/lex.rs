@@ -284,7 +284,13 @@ impl Lexer<'_> {
             self.source,
             Span::new(at, at + c.len_utf8()),
             "no token begins with this",
-        ))
+        )
+        .help(match c {
+            '×' | '·' | '⋅' => "a product is `*`",
+            '−' | '–' => "minus is `-`",
+            '÷' => "a quotient is `/`",
+            _ => "names are of ASCII letters, digits and `_`; operators are those on the keyboard",
+        }))
     }
 }
 

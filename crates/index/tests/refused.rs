@@ -402,7 +402,9 @@ const REFUSALS: &[Refusal] = &[
  --> expression:1:1
   |
 1 | inf(i) = x(i)
-  | ^^^ has a meaning of its own"#,
+  | ^^^ has a meaning of its own
+  |
+  = help: choose another name"#,
     },
     Refusal {
         text: "y(i) = x(i) * (1 // 0)",

@@ -40,7 +40,7 @@ fn memory_stays_flat() -> sparsec::Result<()> {
     let mut assembled = binding.assemble()?;
     let mut call = |n: usize| {
         // One in a hundred makes its result anew.
-        if n % 100 == 0 {
+        if n.is_multiple_of(100) {
             assert_eq!(binding.evaluate()?.n_stored(), 3);
         }
         assert_eq!(assembled.compute()?.n_stored(), 3);

@@ -256,6 +256,7 @@ impl Parser {
             return Ok(Word { text, span });
         };
         let message = format!("`{text}` cannot be the name of {what}");
-        Err(self.error(code::INVALID_NAME, message, span, why))
+        let error = self.error(code::INVALID_NAME, message, span, why);
+        Err(error.help("choose another name"))
     }
 }
