@@ -367,6 +367,19 @@ fn broken_arrays_are_refused() {
         vec![ints(&[0, 1]), ints(&[1]), vals(2)],
         Some(code::OUTSIDE_REGION),
     );
+    // A list could have left out what is outside of the region, and a dense row not.
+    check(
+        "csr, lower(i, j)",
+        &[2, 2],
+        vec![ints(&[0, 1, 1]), ints(&[1]), vals(1)],
+        Some(code::OUTSIDE_REGION),
+    );
+    check(
+        "csr, lower(i, j)",
+        &[2, 2],
+        vec![ints(&[0, 0, 1]), ints(&[0]), vals(1)],
+        None,
+    );
     // One entry in two parts.
     let twice = vec![
         ints(&[0, 1]),
