@@ -11,6 +11,7 @@ use sparsec_base::{Result, Scalar};
 use sparsec_index::{IndexVar, Operator};
 
 use crate::coordinate_map::CoordinateMap;
+use crate::decided::decided;
 use crate::placed;
 use crate::point::{Entry, Fold, Value, same};
 use crate::program::{Context, Operand, for_each_point};
@@ -84,6 +85,14 @@ impl Context<'_> {
             let op = self.statement.reduce.as_ref().expect("they are combined");
             let known = entries.get(&coords).copied();
             let fill = before.map(Operand::fill).map(Ok);
+            // An unstored infinity stays what it is, whatever is added to it.
+            if let (None, Some(fill)) = (known, fill) {
+                let op = self.statement.reduce.as_ref().expect("they are combined");
+                let args = [Entry::unstored(fill), fold.entry()];
+                if decided(op, &[fill, Ok(nothing)], &args).is_some() {
+                    continue;
+                }
+            }
             let known = known.map(|entry| entry.value).or(fill);
             let value = combined(op, known, fold.entry(), data.element, element);
             entries.insert(coords, value);

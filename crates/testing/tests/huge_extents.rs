@@ -80,8 +80,10 @@ fn entries_beyond_31_bits_are_counted() {
         "s = sum{i,j}(b(i,j)); n = sum{i,j}(u64(b(i,j) < 9)); m = max{i}(max{j}(b(i,j)))",
     ));
     let inputs = Inputs::from([("b".to_owned(), b)]);
-    let mut options = sparsec::Options::default();
-    options.backend = sparsec::Backend::C;
+    let options = sparsec::Options {
+        backend: sparsec::Backend::C,
+        ..sparsec::Options::default()
+    };
     let session = Session::new(options);
     let compiled = compile(&request, &inputs).expect("a program");
     let found = session.run(&compiled, &inputs).expect("a result");
