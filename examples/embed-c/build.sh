@@ -1,6 +1,7 @@
 #!/bin/sh
 # Writes the kernels and builds `embed` in the folder it is called in.
-# SPARSEC is the program to call; CFLAGS are added, such as -fsanitize=address.
+# SPARSEC is the program to call; CFLAGS are added, such as -fsanitize=address, or
+# -fopenmp, with which loops that a schedule makes parallel are.
 set -eu
 here=$(dirname "$0")
 sparsec=${SPARSEC:-sparsec}
@@ -12,8 +13,9 @@ keep() {
     "$sparsec" compile "$@" --name "$name" --emit header >"$name.h"
     "$sparsec" compile "$@" --name "$name" --emit c --emit header >"$name.c"
 }
-keep spmv 'y(i) = A(i,j) * x(j)' -f A=csr
-keep spgemm 'C(i,j) = A(i,k) * B(k,j)' -f A=csr -f B=csr -f C=csr
+keep spmv 'y(i) = A(i,j) * x(j)' -f A=csr -s 'parallelize(i, CPUThread, NoRaces)'
+keep spgemm 'C(i,j) = A(i,k) * B(k,j)' -f A=csr -f B=csr -f C=csr \
+    -s 'assemble(C, Insert) parallelize(i, CPUThread, NoRaces)'
 
 # shellcheck disable=SC2086 # several flags
 "${CC:-gcc}" -std=c11 -O2 -fwrapv -ffp-contract=off -Wall -Wextra -Werror ${CFLAGS:-} \

@@ -61,13 +61,13 @@ static int fail(const char *what, int32_t status) {
 }
 
 int main(void) {
-  enum { N = 1000 };
+  enum { N = 100000 };
   csr a;
   if (!second_difference(&a, N)) return fail("no memory", SPARSEC_OUT_OF_MEMORY);
   const sparsec_tensor A = tensor(&a);
 
   /* y = A x, with x(j) = j * j: 2 in the middle of a parabola, negated. */
-  double values[N];
+  static double values[N];
   for (int j = 0; j < N; j++) values[j] = (double)j * j;
   const int64_t n[1] = {N};
   sparsec_array x_array = {values, N, N}, y_array = {NULL, 0, 0};

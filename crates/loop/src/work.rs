@@ -13,8 +13,7 @@
 use std::collections::HashMap;
 
 use crate::ir::{Block, Buffer, Expr, Function, Stmt, Var};
-use crate::walk::for_each_stmt;
-use crate::workspaces::value_of;
+use crate::workspaces::{fixed_values, value_of};
 
 /// The loops that do most of the work of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,25 +45,7 @@ pub fn most_work(
     extent: &dyn Fn(Var) -> Option<u64>,
     is_empty: &dyn Fn(Buffer) -> bool,
 ) -> Work {
-    let mut known = HashMap::new();
-    for argument in &function.arguments {
-        for var in &argument.extents {
-            known.extend(extent(*var).map(|extent| (*var, i128::from(extent))));
-        }
-    }
-    let mut changed = Vec::new();
-    for_each_stmt(&function.body, &mut |stmt| {
-        if let Stmt::Assign { var, .. } = stmt {
-            changed.push(*var);
-        }
-    });
-    for_each_stmt(&function.body, &mut |stmt| {
-        if let Stmt::Declare { var, value } = stmt
-            && !changed.contains(var)
-        {
-            known.extend(value_of(value, &known).map(|value| (*var, value)));
-        }
-    });
+    let known = fixed_values(function, extent);
     Counter { known, is_empty }.of_block(&function.body)
 }
 

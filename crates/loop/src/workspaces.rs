@@ -33,6 +33,23 @@ use crate::walk::for_each_stmt;
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn workspace_bytes(function: &Function, extent: &dyn Fn(Var) -> Option<u64>) -> u128 {
+    let known = fixed_values(function, extent);
+    let mut bytes = 0u128;
+    for_each_stmt(&function.body, &mut |stmt| {
+        if let Stmt::Alloc { buffer, len } = stmt {
+            let len = value_of(len, &known).and_then(|len| u128::try_from(len).ok());
+            let size = function.buffers[*buffer].storage.size() as u128;
+            bytes = bytes.saturating_add(len.unwrap_or(0).saturating_mul(size));
+        }
+    });
+    bytes
+}
+
+/// The variables that have one value, where it follows from the extents of arguments.
+pub(crate) fn fixed_values(
+    function: &Function,
+    extent: &dyn Fn(Var) -> Option<u64>,
+) -> HashMap<Var, i128> {
     let mut known = HashMap::new();
     for argument in &function.arguments {
         for var in &argument.extents {
@@ -45,19 +62,14 @@ pub fn workspace_bytes(function: &Function, extent: &dyn Fn(Var) -> Option<u64>)
             changed.push(*var);
         }
     });
-    let mut bytes = 0u128;
-    for_each_stmt(&function.body, &mut |stmt| match stmt {
-        Stmt::Declare { var, value } if !changed.contains(var) => {
+    for_each_stmt(&function.body, &mut |stmt| {
+        if let Stmt::Declare { var, value } = stmt
+            && !changed.contains(var)
+        {
             known.extend(value_of(value, &known).map(|value| (*var, value)));
         }
-        Stmt::Alloc { buffer, len } => {
-            let len = value_of(len, &known).and_then(|len| u128::try_from(len).ok());
-            let size = function.buffers[*buffer].storage.size() as u128;
-            bytes = bytes.saturating_add(len.unwrap_or(0).saturating_mul(size));
-        }
-        _ => {}
     });
-    bytes
+    known
 }
 
 /// An integer, if it follows from what is known. Wider than those of kernels, so

@@ -34,12 +34,17 @@ fn build_and_run(flags: &str) {
     let printed = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{printed}");
     let answer = String::from_utf8_lossy(&ran.stdout);
-    assert_eq!(answer, "y(500) = -2, C has 4994 entries\n");
+    assert_eq!(answer, "y(50000) = -2, C has 499994 entries\n");
 }
 
 #[test]
 fn the_example_runs() {
     build_and_run("");
+}
+
+#[test]
+fn the_example_runs_on_the_threads_of_openmp() {
+    build_and_run("-fopenmp");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 /*
  * What kernels take from the C library where their caller's context gives them
- * nothing: memory with malloc, sorting by merging, pieces one after another.
+ * nothing: memory with malloc, sorting by merging. Pieces of loops run one after
+ * another, or, compiled with -fopenmp, at once; functions of the caller's context
+ * are then called from several threads.
  */
 
 /* A workspace; its memory follows. */
@@ -53,6 +55,38 @@ static inline void *sparsec_malloc_workspace(
   return memory + SPARSEC_ALIGNMENT;
 }
 
+#ifdef _OPENMP
+static inline sparsec_context *sparsec_enter(sparsec_scope *scope, const sparsec_context *given);
+static inline int32_t sparsec_leave(sparsec_scope *scope, int32_t status);
+
+/* Pieces on the threads of OpenMP, each of which has its own context and workspaces. */
+static inline int32_t sparsec_run_pieces(
+    sparsec_context *context,
+    int32_t (*body)(sparsec_context *, const void *captured, void *own, int64_t piece),
+    const void *captured, int64_t own_size, int64_t n) {
+  int32_t status = SPARSEC_OK;
+  int64_t failed = n; /* the first piece that did */
+#pragma omp parallel if (n > 1)
+  {
+    sparsec_scope unit;
+    sparsec_context *mine = sparsec_enter(&unit, context);
+    void *own = own_size > 0 ? mine->workspace(mine, own_size, 1) : NULL;
+#pragma omp for schedule(dynamic)
+    for (int64_t piece = 0; piece < n; piece++) {
+      int32_t ended = SPARSEC_OUT_OF_MEMORY;
+      if (own || own_size == 0) ended = body(mine, captured, own, piece);
+      if (ended == SPARSEC_OK) continue;
+#pragma omp critical(sparsec)
+      if (piece < failed) {
+        failed = piece;
+        status = ended;
+      }
+    }
+    sparsec_leave(&unit, SPARSEC_OK);
+  }
+  return status;
+}
+#else
 /* One piece after another. */
 static inline int32_t sparsec_run_pieces(
     sparsec_context *context,
@@ -70,6 +104,7 @@ static inline int32_t sparsec_run_pieces(
   }
   return status;
 }
+#endif
 
 SORTS
 /* Completes the context of a caller, which may be null, for one call. */

@@ -18,9 +18,9 @@ use super::Name;
 use super::apply::{distinct_vars, loop_to_derive, new_vars};
 use super::parse::next_name;
 use super::reorder::map_nests;
+use super::split::with_indices;
 use crate::concrete::{Clause, Concrete, Stmt};
 use crate::curve::Curve;
-use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
 use crate::notation::{Index, IndexKind, Parser};
 use crate::program::IndexVar;
@@ -131,22 +131,8 @@ fn named(stmt: &Stmt, curve: &Curve, vars: &[IndexVar], place: IndexVar) -> Stmt
             known == curve && of.as_deref() == Some(vars)
         })
     };
-    let named = |access: &Access| {
-        let indices = access.indices.iter().map(|index| match is_place(index) {
-            true => place.into(),
-            false => index.clone(),
-        });
-        Access {
-            indices: indices.collect(),
-            ..access.clone()
-        }
-    };
-    stmt.rewrite(&mut |stmt| match stmt {
-        Stmt::Assign { lhs, reduce, rhs } => Some(Stmt::Assign {
-            lhs: named(lhs),
-            reduce: reduce.clone(),
-            rhs: rhs.map_accesses(&mut |access| Some(Expr::Access(named(access)))),
-        }),
-        _ => None,
+    with_indices(stmt, &|index| match is_place(index) {
+        true => place.into(),
+        false => index.clone(),
     })
 }

@@ -104,19 +104,20 @@ pub(super) fn named(
     replace: &dyn Fn(IndexVar) -> Option<IndexExpr>,
     extent: ExtentOf<'_>,
 ) -> Stmt {
-    let named = |access: &Access| {
-        let indices = access.indices.iter();
-        let indices = indices.map(|index| one_named(index, replace, extent));
-        Access {
-            indices: indices.collect(),
-            ..access.clone()
-        }
+    with_indices(stmt, &|index| one_named(index, replace, extent))
+}
+
+/// The statement with every index of an access replaced.
+pub(super) fn with_indices(stmt: &Stmt, replace: &dyn Fn(&IndexExpr) -> IndexExpr) -> Stmt {
+    let replaced = |access: &Access| Access {
+        indices: access.indices.iter().map(replace).collect(),
+        ..access.clone()
     };
     stmt.rewrite(&mut |stmt| match stmt {
         Stmt::Assign { lhs, reduce, rhs } => Some(Stmt::Assign {
-            lhs: named(lhs),
+            lhs: replaced(lhs),
             reduce: reduce.clone(),
-            rhs: rhs.map_accesses(&mut |access| Some(Expr::Access(named(access)))),
+            rhs: rhs.map_accesses(&mut |access| Some(Expr::Access(replaced(access)))),
         }),
         _ => None,
     })
