@@ -72,6 +72,7 @@ fn main() -> ExitCode {
     let mut screen = Screen::new(call.asks_for_json());
     report_panics();
     survive_file_limits();
+    end_cleanly();
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| obey(&call, &mut screen)));
     match ended {
         Ok(Ok(code)) => ExitCode::from(code),
@@ -123,6 +124,33 @@ fn survive_file_limits() {
     let seen = Arc::default();
     // Where the handler cannot be set, the signal does what it always did.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
+}
+
+/// Has Ctrl-C and `kill` end the program at once, whatever a kernel is at, and leave
+/// no temporary files behind.
+fn end_cleanly() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let signals = [SIGINT, SIGTERM, SIGHUP];
+    let heeded = signals.into_iter().filter(|signal| !is_ignored(*signal));
+    // Where handlers cannot be set, the signals do what they always did.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else {
+        return;
+    };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            sparsec::io::remove_unfinished();
+            // Who waits for the program is to see what ended it.
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+}
+
+/// Whether this process was started to pass over a signal, as under `nohup`.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Says of a panic what a user can do about it: report it.

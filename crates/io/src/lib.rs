@@ -73,7 +73,7 @@ pub use file_type::{FILE_TYPES, FileType, Writer, file_type};
 use file_type::split_group;
 pub use input::Input;
 pub use options::{ReadOptions, WriteOptions};
-pub use output::{Output, Staged};
+pub use output::{Output, Staged, remove_unfinished};
 pub use progress::Progress;
 
 /// Reads the tensor of a file. Of an HDF5 file that holds several, a path such as

@@ -4,12 +4,14 @@
 //! final name when it is complete. Devices and pipes have no such name to take,
 //! so they are written directly.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flate2::write::GzEncoder;
 use sparsec_base::{Diagnostic, Result, code};
@@ -39,7 +41,60 @@ const ZSTD_LEVEL: i32 = 3;
 pub struct Staged {
     path: PathBuf,
     /// The file and its name; `None` for a device, which has taken the content.
-    named: Option<(NamedTempFile, PathBuf)>,
+    named: Option<(Unnamed, PathBuf)>,
+}
+
+/// The temporary files of this process, for the case that it ends before they have
+/// their names.
+static UNNAMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Removes the files that are being written and do not have their names yet, for a
+/// process that is about to end: what they would replace stays as it is.
+///
+/// Another thread that goes on to write one of them finds it gone.
+pub fn remove_unfinished() {
+    let files = std::mem::take(&mut *unnamed());
+    for file in files {
+        // It may have got its name by now.
+        let _ = std::fs::remove_file(file);
+    }
+}
+
+fn unnamed() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    // A set of paths is whole at any time.
+    UNNAMED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A temporary file that [`remove_unfinished`] knows of.
+#[derive(Debug)]
+struct Unnamed {
+    file: NamedTempFile,
+    /// After the file: it is known for as long as it is there.
+    _known: Known,
+}
+
+/// The place of a file among those of [`remove_unfinished`].
+#[derive(Debug)]
+struct Known(PathBuf);
+
+impl Unnamed {
+    fn of(file: NamedTempFile) -> Self {
+        let path = file.path().to_owned();
+        unnamed().insert(path.clone());
+        let _known = Known(path);
+        Self { file, _known }
+    }
+
+    fn persist(self, target: PathBuf) -> io::Result<()> {
+        let persisted = self.file.persist(target);
+        persisted.map(|_| ()).map_err(|error| error.error)
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        unnamed().remove(&self.0);
+    }
 }
 
 impl Staged {
@@ -52,8 +107,7 @@ impl Staged {
             return Ok(());
         };
         let renamed = file.persist(target);
-        renamed.map_err(|error| refused(&self.path, &error.error))?;
-        Ok(())
+        renamed.map_err(|error| refused(&self.path, &error))
     }
 }
 
@@ -146,7 +200,7 @@ impl Output {
         path: &Path,
         compression: Compression,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
-    ) -> io::Result<(NamedTempFile, PathBuf)> {
+    ) -> io::Result<(Unnamed, PathBuf)> {
         // A link keeps pointing where it points; its target is replaced.
         let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = match target.parent() {
@@ -159,9 +213,10 @@ impl Output {
             .prefix(".sparsec-")
             .permissions(Permissions::from_mode(mode & 0o777))
             .tempfile_in(folder)?;
+        let file = Unnamed::of(file);
         Self::fill(
-            file.path(),
-            file.as_file().try_clone()?,
+            file.file.path(),
+            file.file.as_file().try_clone()?,
             compression,
             content,
         )?;
@@ -302,5 +357,32 @@ fn value_lines<T: Value>(values: &[T], out: &mut Vec<u8>) {
     for value in values {
         value.write(out);
         out.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_unfinished_is_removed() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let path = folder.path().join("a.txt");
+        let stage = || {
+            let content = |output: &mut Output| output.write_all(b"whole");
+            Output::stage(&path, Compression::None, content).expect("there is room")
+        };
+        let names = || {
+            let entries = std::fs::read_dir(folder.path()).expect("the directory");
+            let names = entries.map(|entry| entry.expect("an entry").file_name());
+            names.collect::<Vec<_>>()
+        };
+        stage().commit().expect("there is room");
+        let unfinished = stage();
+        assert_eq!(names().len(), 2);
+        remove_unfinished();
+        assert_eq!(names(), ["a.txt"]);
+        assert!(unfinished.commit().is_err());
+        assert_eq!(std::fs::read(&path).expect("the file"), b"whole");
     }
 }

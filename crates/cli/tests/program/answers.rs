@@ -367,3 +367,47 @@ fn more_threads_than_processors_are_noted() {
         .call(&[&words[..], &["1024"]].concat())
         .noted("1024 threads are asked for");
 }
+
+/// Ctrl-C ends a kernel that would take hours, and nothing is left behind.
+#[test]
+fn signals_end_long_kernels() {
+    use std::os::unix::process::ExitStatusExt;
+    let place = Place::new();
+    let words = [
+        "run",
+        "C(i,j) = A(i,k) * B(k,j)",
+        "-g",
+        "A=dense:ones",
+        "-g",
+        "B=dense:ones",
+        "-f",
+        "A=dense",
+        "-f",
+        "B=dense",
+        "-d",
+        "i=3000",
+        "-d",
+        "j=3000",
+        "-d",
+        "k=3000",
+        "-o",
+        "C=c.npy",
+        "--backend",
+        "interp",
+    ];
+    for signal in ["INT", "TERM"] {
+        let mut command = place.command(&words);
+        let mut child = command
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("the program");
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        let kill = std::process::Command::new("kill")
+            .args([format!("-{signal}"), child.id().to_string()])
+            .status();
+        assert!(kill.expect("kill").success());
+        let ended = child.wait().expect("it ends");
+        assert!(ended.signal().is_some(), "{signal}: {ended}");
+        assert_eq!(place.files(), [""; 0]);
+    }
+}
