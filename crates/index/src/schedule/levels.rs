@@ -182,7 +182,13 @@ impl Seen<'_> {
             }
             let index = index_of(coordinate, &access.indices, self.extents);
             let index = index.and_then(|index| index.minus(&IndexExpr::constant(least)));
-            index.ok_or_else(|| self.refuse("store sums of numbers that leave 64 bits"))
+            let index =
+                index.ok_or_else(|| self.refuse("store sums of numbers that leave 64 bits"))?;
+            // A variable alone runs as far as the mode it stands at; here, less far.
+            if !matches!(coordinate, Coordinate::Mode(_)) && index.as_var().is_some() {
+                return Err(self.refuse("have coordinates beyond those of the variables there"));
+            }
+            Ok(index)
         });
         indices.collect()
     }
