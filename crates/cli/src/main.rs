@@ -136,13 +136,15 @@ fn end_cleanly() {
     let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else {
         return;
     };
-    std::thread::spawn(move || {
+    let wait = move || {
         if let Some(signal) = signals.forever().next() {
             sparsec::io::remove_unfinished();
             // Who waits for the program is to see what ended it.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
-    });
+    };
+    // It needs little, and where there is not even that, the work goes on without.
+    let _ = std::thread::Builder::new().stack_size(1 << 16).spawn(wait);
 }
 
 /// Whether this process was started to pass over a signal, as under `nohup`.

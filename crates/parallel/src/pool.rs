@@ -11,27 +11,48 @@
 //! assert_eq!(sums.iter().sum::<u64>(), squares.iter().sum());
 //! ```
 
+use std::error::Error;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
 /// Work is cut into at most this many ranges.
 const MOST_RANGES: usize = 64;
 
+/// Whether the common pool has threads.
+static HAS_THREADS: OnceLock<bool> = OnceLock::new();
+
+/// Makes the common pool of `threads` threads, unless there is one, as of another
+/// library in this process; whether it has any. Where the system gives none, all
+/// work runs in place.
+fn make_pool(threads: usize) -> bool {
+    let made = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global();
+    // Only what the system refuses has a cause.
+    made.map_or_else(|error| error.source().is_none(), |()| true)
+}
+
 /// How many threads parallel work runs on here.
 pub fn threads() -> usize {
-    rayon::current_num_threads()
+    let is_on_pool = rayon::current_thread_index().is_some();
+    match is_on_pool || *HAS_THREADS.get_or_init(|| make_pool(0)) {
+        true => rayon::current_num_threads(),
+        false => 1,
+    }
 }
 
 /// Sets the number of threads, once, before any parallel work; 0 is one thread
 /// for each processor. Returns whether it took: afterwards the number is fixed.
 pub fn set_threads(threads: usize) -> bool {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global()
-        .is_ok()
+    let mut took = false;
+    let has_threads = *HAS_THREADS.get_or_init(|| {
+        took = true;
+        make_pool(threads)
+    });
+    took && has_threads
 }
 
 /// Runs `work` on a pool of its own with `threads` threads. Where the system
@@ -48,7 +69,10 @@ pub fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    rayon::join(a, b)
+    match threads() {
+        1 => (a(), b()),
+        _ => rayon::join(a, b),
+    }
 }
 
 /// Cuts `0..len` into at most 64 ranges of about equal length, none shorter
