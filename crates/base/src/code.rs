@@ -11,12 +11,14 @@
 //! | `E05..` | compiling, caching, launching                 | `kernel`    |
 //! | `E06..` | loop IR given as text                         | `loops`     |
 //! | `E07..` | relations, their declarations and operations  | `relations` |
+//! | `E08..` | computations and their transformations        | `computations` |
 //!
 //! A code never changes its meaning and is never used again.
 
 use std::fmt;
 
 mod call;
+mod computations;
 mod data;
 mod kernel;
 mod loops;
@@ -26,6 +28,7 @@ mod relations;
 mod syntax;
 
 pub use call::*;
+pub use computations::*;
 pub use data::*;
 pub use kernel::*;
 pub use loops::*;
@@ -84,6 +87,7 @@ pub fn all() -> impl Iterator<Item = &'static Explanation> {
         kernel::LIST,
         loops::LIST,
         relations::LIST,
+        computations::LIST,
     ]
     .into_iter()
     .flatten()

@@ -131,6 +131,21 @@ impl Declarations {
         self.functions.iter().find(|f| f.name == name)
     }
 
+    /// Declares a function besides.
+    pub fn declare(&mut self, function: Function) {
+        self.functions.push(function);
+    }
+
+    /// Says what holds of symbolic constants besides.
+    pub fn assume(&mut self, constraint: Constraint) {
+        self.assumptions.push(constraint);
+    }
+
+    /// The names of the declared orders.
+    pub fn orders(&self) -> impl Iterator<Item = &str> {
+        self.orders.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Monotonicity, injectivity and quantifiers, as choices that always hold.
     pub(crate) fn clauses(&self) -> Vec<Clause> {
         let mut clauses = Vec::new();

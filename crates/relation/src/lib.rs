@@ -74,6 +74,7 @@ pub use declarations::{Declarations, Function, Monotone, Quantifier};
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Variable};
 pub use index_map::IndexMap;
+pub use parse::Parser;
 pub use relation::{Conjunction, Relation};
 pub use set::Set;
 pub use solve::Answer;

@@ -23,12 +23,12 @@ use sparsec_base::lex::{Kind, Tokens};
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use crate::expression::{Constraint, Expression, Rewrite, Variable};
-use crate::key;
-use crate::relation::{Conjunction, RESERVED, Relation};
+use crate::relation::{Conjunction, Relation};
 use crate::set::Set;
 use expression::Alternatives;
 
 pub(crate) mod expression;
+mod names;
 
 pub(crate) const SYMBOLS: [&str; 8] = ["<=>", "->", "=>", "&&", "||", "<=", ">=", "!="];
 
@@ -99,8 +99,13 @@ struct Role {
     place: Span,
 }
 
-pub(crate) struct Parser {
-    pub(crate) tokens: Tokens,
+/// Reads relations, for languages that have them inside their text.
+///
+/// All that one parser reads shares its free names: a name is a constant
+/// everywhere, or a function of one number of arguments.
+pub struct Parser {
+    /// The cursor; the language around takes its own tokens from it.
+    pub tokens: Tokens,
     /// Operators and parentheses in the expression being read.
     size: usize,
     /// Whether a tuple is kept as a key `LEX(…)`, which declarations compare;
@@ -144,7 +149,11 @@ impl Head {
 }
 
 impl Parser {
-    pub(crate) fn new(tokens: Tokens) -> Self {
+    /// Symbols that the tokens of a text with relations in it are cut by.
+    pub const SYMBOLS: [&'static str; 8] = SYMBOLS;
+
+    /// A parser of what follows in `tokens`.
+    pub fn new(tokens: Tokens) -> Self {
         Self {
             tokens,
             size: 0,
@@ -155,11 +164,19 @@ impl Parser {
         }
     }
 
-    pub(crate) fn relation(&mut self) -> Result<Relation> {
+    /// Reads a relation.
+    ///
+    /// # Errors
+    /// As [`Relation::parse`].
+    pub fn relation(&mut self) -> Result<Relation> {
         Relation::new(self.parts(true)?)
     }
 
-    pub(crate) fn set(&mut self) -> Result<Set> {
+    /// Reads a set.
+    ///
+    /// # Errors
+    /// As [`Relation::parse`].
+    pub fn set(&mut self) -> Result<Set> {
         Relation::new(self.parts(false)?).map(Set::of)
     }
 
@@ -317,16 +334,6 @@ impl Parser {
         }
     }
 
-    pub(crate) fn check_reserved(&self, name: &str, place: Span) -> Result<()> {
-        if !RESERVED.contains(&name) {
-            return Ok(());
-        }
-        let message = format!("`{name}` is a word of the language and cannot be a name");
-        Err(Diagnostic::new(code::RELATION_NAME, message)
-            .at(self.tokens.source(), place, "not a name")
-            .help("choose another name"))
-    }
-
     fn check_lengths(
         &mut self,
         lengths: (usize, usize),
@@ -351,24 +358,6 @@ impl Parser {
             format!("length {n}, but {expected} in the first part"),
         )
         .help("give all parts the same tuples"))
-    }
-
-    /// Refuses names that have two roles, in this part or in the relation.
-    fn check_names(&mut self, head: &Head) -> Result<()> {
-        for (name, arguments, place) in std::mem::take(&mut self.uses) {
-            match (head.find(&name), arguments) {
-                (Some(first), Some(_)) => {
-                    return Err(self.two_roles(
-                        &name,
-                        (place, "a function here"),
-                        (head.place(first), "a variable here"),
-                    ));
-                }
-                (Some(_), None) => {}
-                (None, _) => self.check_role(name, arguments, place)?,
-            }
-        }
-        Ok(())
     }
 
     /// An index map: names, and expressions of them.
@@ -399,17 +388,6 @@ impl Parser {
         Ok((names.collect(), values))
     }
 
-    fn check_new(&self, head: &Head, name: &str, place: Span) -> Result<()> {
-        let Some(first) = head.find(name) else {
-            return Ok(());
-        };
-        Err(self.two_roles(
-            name,
-            (place, "brought in again"),
-            (head.place(first), "a variable already"),
-        ))
-    }
-
     /// Constraints of these variables that all hold, outside a part.
     pub(crate) fn all_of(&mut self, variables: &[(String, Span)]) -> Result<Vec<Constraint>> {
         let declared = |(name, place): &(String, Span)| Declared {
@@ -426,45 +404,6 @@ impl Parser {
         self.check_names(&head)?;
         let all = alternatives.iter().flatten();
         Ok(all.map(|constraint| constraint.rewritten(&head)).collect())
-    }
-
-    pub(crate) fn check_role(
-        &mut self,
-        name: String,
-        arguments: Option<usize>,
-        place: Span,
-    ) -> Result<()> {
-        if arguments.is_some() && key::is_variadic(&name) {
-            return Ok(());
-        }
-        let Some(role) = self.roles.get(&name) else {
-            self.roles.insert(name, Role { arguments, place });
-            return Ok(());
-        };
-        let kind = |arguments: Option<usize>| match arguments {
-            Some(_) => "a function here",
-            None => "a constant here",
-        };
-        match (role.arguments, arguments) {
-            (before, now) if before == now => Ok(()),
-            (Some(before), Some(now)) => Err(Diagnostic::new(
-                code::RELATION_ARITY,
-                format!("`{name}` has different numbers of arguments"),
-            )
-            .at(self.tokens.source(), place, format!("{now} here"))
-            .also(self.tokens.source(), role.place, format!("{before} here"))
-            .help("give it the same number everywhere")),
-            (before, now) => {
-                Err(self.two_roles(&name, (place, kind(now)), (role.place, kind(before))))
-            }
-        }
-    }
-
-    fn two_roles(&self, name: &str, now: (Span, &str), before: (Span, &str)) -> Diagnostic {
-        Diagnostic::new(code::RELATION_NAME, format!("`{name}` has two roles"))
-            .at(self.tokens.source(), now.0, now.1)
-            .also(self.tokens.source(), before.0, before.1)
-            .help("rename one of them")
     }
 }
 

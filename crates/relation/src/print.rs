@@ -63,6 +63,17 @@ impl Conjunction {
         self.expression(f, e, Binding::Sum)
     }
 
+    /// The text of an expression of this conjunction's variables.
+    pub fn text_of<'a>(&'a self, e: &'a Expression) -> impl fmt::Display + 'a {
+        struct Text<'a>(&'a Conjunction, &'a Expression);
+        impl fmt::Display for Text<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.write_expression(f, self.1)
+            }
+        }
+        Text(self, e)
+    }
+
     /// The text of constraints on this conjunction's variables.
     pub(crate) fn list_of<'a>(&'a self, constraints: &'a [Constraint]) -> impl fmt::Display + 'a {
         struct List<'a>(&'a Conjunction, &'a [Constraint]);

@@ -27,6 +27,19 @@ impl Set {
         Self { relation }
     }
 
+    /// The union of these conjunctions, whose outputs are empty.
+    ///
+    /// # Errors
+    /// As [`Relation::new`].
+    ///
+    /// # Panics
+    /// If there are outputs.
+    pub fn new(parts: Vec<Conjunction>) -> Result<Self> {
+        let relation = Relation::new(parts)?;
+        assert_eq!(relation.n_outputs(), 0, "a set has one tuple");
+        Ok(Self { relation })
+    }
+
     /// The set of one tuple.
     pub fn point(tuple: &[i64]) -> Self {
         let names = (0..tuple.len()).map(|k| format!("x{k}"));

@@ -30,15 +30,32 @@ impl Declarations {
     /// that does not fit its function, `E0703` for a key compared with
     /// anything but a key of the same kind.
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut reader = Reader {
-            parser: Parser::new(Tokens::new(source, &SYMBOLS)?),
-            declarations: Self::default(),
-        };
-        reader.parser.keeps_keys = true;
-        while !reader.parser.tokens.at_end() {
-            reader.declaration()?;
+        let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
+        let mut declarations = Self::default();
+        while !parser.tokens.at_end() {
+            parser.declaration(&mut declarations)?;
         }
-        Ok(reader.declarations)
+        Ok(declarations)
+    }
+}
+
+impl Parser {
+    /// Words that declarations begin with.
+    pub const DECLARES: [&'static str; 4] = ["assume", "function", "order", "forall"];
+
+    /// Reads one declaration and adds it to others.
+    ///
+    /// # Errors
+    /// As [`Declarations::parse`].
+    pub fn declaration(&mut self, declarations: &mut Declarations) -> Result<()> {
+        self.keeps_keys = true;
+        let read = Reader {
+            parser: self,
+            declarations,
+        }
+        .declaration();
+        self.keeps_keys = false;
+        read
     }
 }
 
@@ -50,12 +67,12 @@ impl FromStr for Declarations {
     }
 }
 
-struct Reader {
-    parser: Parser,
-    declarations: Declarations,
+struct Reader<'a> {
+    parser: &'a mut Parser,
+    declarations: &'a mut Declarations,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn declaration(&mut self) -> Result<()> {
         if self.parser.tokens.eat("assume") {
             let place = self.parser.tokens.peek().span;
@@ -194,7 +211,7 @@ impl Reader {
     fn new_name(&mut self, what: &str) -> Result<(String, Span)> {
         let (name, place) = self.parser.tokens.name(what)?;
         self.parser.check_reserved(&name, place)?;
-        let declarations = &self.declarations;
+        let declarations = &*self.declarations;
         if declarations.function(&name).is_none()
             && !declarations.orders.iter().any(|(order, _)| *order == name)
         {

@@ -186,7 +186,11 @@ impl Parser {
             .find(|comparison| self.tokens.eat(comparison.symbol()))
     }
 
-    pub(crate) fn expression(&mut self) -> Result<Expression> {
+    /// Reads an expression, in which every name that is not called is a constant.
+    ///
+    /// # Errors
+    /// As [`Relation::parse`](crate::Relation::parse).
+    pub fn expression(&mut self) -> Result<Expression> {
         self.size = 0;
         self.sum()
     }
@@ -252,7 +256,11 @@ impl Parser {
         Ok(Expression::Call(name, arguments))
     }
 
-    pub(crate) fn list(&mut self, end: &str) -> Result<Vec<Expression>> {
+    /// Reads expressions with commas between them, and `end` behind.
+    ///
+    /// # Errors
+    /// As [`expression`](Self::expression).
+    pub fn list(&mut self, end: &str) -> Result<Vec<Expression>> {
         let mut elements = Vec::new();
         if self.tokens.eat(end) {
             return Ok(elements);

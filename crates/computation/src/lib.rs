@@ -1,0 +1,54 @@
+//! Computations over relations.
+//!
+//! A computation is what a loop nest does, apart from the loops: statements,
+//! the points at which each runs, and when. Sparse matrix times vector:
+//!
+//! ```text
+//! computation spmv {
+//!   parameters N, M, NZ
+//!   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
+//!   given pos : i32[N + 1], crd : i32[NZ], A : f64[NZ], x : f64[M]
+//!   out y : f64[N]
+//!
+//!   s0: y(i) = 0
+//!     over {[i] : 0 <= i < N}
+//!     at [i, 0]
+//!   s1: y(i) += A(p) * x(crd(p))
+//!     over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
+//!     at [i, 1, p]
+//! }
+//! ```
+//!
+//! | part            | is                                                                    |
+//! |-----------------|-----------------------------------------------------------------------|
+//! | parameters      | symbolic constants, given                                             |
+//! | declarations    | what is known of index arrays ([`Declarations`](sparsec_relation::Declarations)) |
+//! | data spaces     | arrays: `given`, `temporary`, `out` or `inout`                        |
+//! | iteration space | the set of points at which a statement runs                           |
+//! | schedule        | when: tuples, compared lexicographically                              |
+//! | assignment      | what happens at a point                                               |
+//!
+//! **Order.** Points run in the order of their schedules; shorter tuples end in
+//! zeros. Points of equal time run in the order of the statements in the text,
+//! and those of one statement in the order of their tuples, so that the order is
+//! always total ([`Statement::time`]).
+//!
+//! **Index arrays are data.** A function in a set, such as `pos`, *is* the
+//! array of integers of that name, and a symbolic constant a parameter or an
+//! integer without extents. An inspector may write them; statements whose sets
+//! or schedules speak of one run after the last write to it, and what is
+//! declared of it holds from then on.
+//!
+//! **Zeros.** Data that are not given are zero before the first statement.
+//!
+//! Source: Popoola et al., "An object-oriented interface to the sparse
+//! polyhedral library", COMPSAC 2021. Unlike there, reads and writes are
+//! derived from the assignment, and the schedule is part of the text.
+
+mod computation;
+mod parse;
+mod print;
+mod value;
+
+pub use computation::{Computation, DataSpace, Role, Statement, StatementId};
+pub use value::{Access, Operator, Update, Value};

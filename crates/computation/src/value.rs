@@ -1,0 +1,200 @@
+//! What a statement does at one point of its iteration space: one assignment.
+//!
+//! ```text
+//! y(i) += A(p) * x(crd(p))
+//! ────    ────────────────  value: an expression of entries, variables and numbers
+//! target, with how the value is combined with what it holds
+//! ```
+//!
+//! Indices are expressions of relations ([`Expression`]), where a call
+//! `crd(p)` is the entry of an array of integers and a constant is a parameter
+//! or the integer in data without extents. Values have types besides:
+//!
+//! | value                               | type                                     |
+//! |-------------------------------------|------------------------------------------|
+//! | a variable, a parameter             | integer                                  |
+//! | an entry of `i8` … `i64`, `u8` … `u32` | integer: read as 64 bits, stored only if it fits |
+//! | an entry of any other type          | that type                                |
+//! | `3`                                 | whichever is asked for                   |
+//! | `0.5`                               | whichever floating-point type is asked for |
+//! | `f64(e)`, `f32(e)`                  | that type; `e` an integer, `f32` or `f64` |
+//! | `a + b`, `a * b`, `min(a, b)`, …    | that of both, which is one               |
+//!
+//! Types that are neither integer nor `f32` or `f64` are only copied.
+
+use sparsec_base::ElementType;
+use sparsec_relation::{Expression, Rewrite, Variable};
+
+/// One entry of a data space: `A(p)`, or `n` of data without extents.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// The name of the data space.
+    pub space: String,
+    /// One index for each extent.
+    pub indices: Vec<Expression>,
+}
+
+/// How a value is combined with what its target holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Update {
+    /// `=`: it takes its place.
+    Assign,
+    /// `+=`: the sum.
+    Add,
+    /// `*=`: the product.
+    Multiply,
+    /// `min=`: the smaller one.
+    Minimum,
+    /// `max=`: the larger one.
+    Maximum,
+}
+
+/// An operation of two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// `a + b`.
+    Add,
+    /// `a - b`.
+    Subtract,
+    /// `a * b`.
+    Multiply,
+    /// `a / b`, of floating-point numbers.
+    Divide,
+    /// `a floordiv b`, of integers: the quotient rounded down.
+    FloorDivide,
+    /// `a mod b`, of integers: what the rounded quotient leaves.
+    Modulo,
+    /// `min(a, b)`.
+    Minimum,
+    /// `max(a, b)`.
+    Maximum,
+}
+
+/// A value at one point of an iteration space.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number, of the type that is asked for.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A variable of the iteration space.
+    Variable(Variable),
+    /// A parameter.
+    Parameter(String),
+    /// An entry.
+    Entry(Access),
+    /// `-a`.
+    Negate(Box<Value>),
+    /// An operation.
+    Binary(Operator, Box<Value>, Box<Value>),
+    /// `f64(a)`: the value as another type.
+    Cast(ElementType, Box<Value>),
+}
+
+impl Update {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Assign,
+        Self::Add,
+        Self::Multiply,
+        Self::Minimum,
+        Self::Maximum,
+    ];
+
+    /// The symbol in text.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Assign => "=",
+            Self::Add => "+=",
+            Self::Multiply => "*=",
+            Self::Minimum => "min=",
+            Self::Maximum => "max=",
+        }
+    }
+
+    /// The operation that combines what was there with the value; `None` where
+    /// the value takes its place.
+    pub fn operator(self) -> Option<Operator> {
+        match self {
+            Self::Assign => None,
+            Self::Add => Some(Operator::Add),
+            Self::Multiply => Some(Operator::Multiply),
+            Self::Minimum => Some(Operator::Minimum),
+            Self::Maximum => Some(Operator::Maximum),
+        }
+    }
+}
+
+impl Operator {
+    /// The symbol or word in text.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::FloorDivide => "floordiv",
+            Self::Modulo => "mod",
+            Self::Minimum => "min",
+            Self::Maximum => "max",
+        }
+    }
+}
+
+impl Access {
+    /// The access with other names in its indices.
+    #[must_use]
+    pub fn rewritten(&self, rewrite: &impl Rewrite) -> Self {
+        let indices = self.indices.iter().map(|e| e.rewritten(rewrite));
+        Self {
+            space: self.space.clone(),
+            indices: indices.collect(),
+        }
+    }
+}
+
+impl Value {
+    /// Calls `visit` with this value and every value in it.
+    pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Self)) {
+        visit(self);
+        match self {
+            Self::Negate(a) | Self::Cast(_, a) => a.visit(visit),
+            Self::Binary(_, a, b) => {
+                a.visit(visit);
+                b.visit(visit);
+            }
+            Self::Integer(_)
+            | Self::Float(_)
+            | Self::Variable(_)
+            | Self::Parameter(_)
+            | Self::Entry(_) => {}
+        }
+    }
+
+    /// The entries that are read, apart from those that indices read.
+    pub fn entries(&self) -> Vec<&Access> {
+        let mut entries = Vec::new();
+        self.visit(&mut |value| {
+            if let Self::Entry(access) = value {
+                entries.push(access);
+            }
+        });
+        entries
+    }
+
+    /// The value with each access changed.
+    #[must_use]
+    pub fn with_entries(&self, change: &mut impl FnMut(&Access) -> Access) -> Self {
+        match self {
+            Self::Entry(access) => Self::Entry(change(access)),
+            Self::Negate(a) => Self::Negate(Box::new(a.with_entries(change))),
+            Self::Cast(ty, a) => Self::Cast(*ty, Box::new(a.with_entries(change))),
+            Self::Binary(operator, a, b) => Self::Binary(
+                *operator,
+                Box::new(a.with_entries(change)),
+                Box::new(b.with_entries(change)),
+            ),
+            other => other.clone(),
+        }
+    }
+}
