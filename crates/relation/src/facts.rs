@@ -54,6 +54,16 @@ impl<'a> Facts<'a> {
         constraints: impl IntoIterator<Item = &'c Constraint>,
         declarations: &'a Declarations,
     ) -> Self {
+        let links = constraints.into_iter().flat_map(Constraint::links);
+        let rows = links.filter_map(|(left, comparison, right)| Row::of(left, comparison, right));
+        Self::of_rows(rows, declarations)
+    }
+
+    /// The rows, and all that follows.
+    pub(crate) fn of_rows(
+        rows: impl IntoIterator<Item = Row>,
+        declarations: &'a Declarations,
+    ) -> Self {
         let mut facts = Self {
             declarations,
             rows: Vec::new(),
@@ -66,8 +76,8 @@ impl<'a> Facts<'a> {
         for constraint in &declarations.assumptions {
             facts.add(constraint);
         }
-        for constraint in constraints {
-            facts.add(constraint);
+        for row in rows {
+            facts.push(row);
         }
         facts.n_given = facts.rows.len();
         facts.close();

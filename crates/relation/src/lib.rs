@@ -33,6 +33,7 @@
 //! | [`Relation::closed_under`]           | the same pairs with all that follows            |
 //! | [`Relation::solve`]                  | the second tuple as a function of the first     |
 //! | [`Relation::is_empty`], [`is_function`](Relation::is_function) | an [`Answer`] |
+//! | [`Set::scan`]                        | loops that visit the tuples in order            |
 //! | [`Relation::enumerate`]              | the pairs, given values for all that is symbolic |
 //!
 //! Source: the sparse polyhedral framework; Strout, Hall and Olschanowsky,
@@ -66,6 +67,7 @@ mod polynomial;
 mod print;
 mod reduce;
 mod relation;
+pub mod scan;
 mod set;
 mod simplify;
 mod solve;
@@ -76,5 +78,6 @@ pub use expression::{Comparison, Constraint, Expression, Rewrite, Variable};
 pub use index_map::IndexMap;
 pub use parse::Parser;
 pub use relation::{Conjunction, Relation};
+pub use scan::{Loops, Step, Visit, scan};
 pub use set::Set;
 pub use solve::Answer;

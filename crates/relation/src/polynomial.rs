@@ -66,7 +66,7 @@ impl Polynomial {
         })
     }
 
-    fn floor_divide(self, by: Self) -> Self {
+    pub(crate) fn floor_divide(self, by: Self) -> Self {
         if let Some(by) = by.value().filter(|by| *by != 0) {
             if let Some(quotient) = self.value().and_then(|a| floor_divide(a, by)) {
                 return Self::integer(quotient);
@@ -141,7 +141,7 @@ impl Polynomial {
         }
     }
 
-    fn as_atom(&self) -> Option<&Atom> {
+    pub(crate) fn as_atom(&self) -> Option<&Atom> {
         match self.terms.first_key_value() {
             Some((atoms, 1)) if self.terms.len() == 1 && atoms.len() == 1 => atoms.first(),
             _ => None,

@@ -14,7 +14,7 @@
 //! | `a = B * j + e`, `0 <= e < B` (Euclid)     | `j = a floordiv B`, `e = a mod B` |
 //! | `a = j floordiv B`, `b = j mod B`, `0 < B` | `j = B * a + b`           |
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
@@ -82,7 +82,7 @@ impl Relation {
         let solved: Vec<bool> = self
             .parts()
             .iter()
-            .map(|part| Solver::run(part, declarations).outputs().is_ok())
+            .map(|part| outputs(part, declarations).is_ok())
             .collect();
         let mut all = Answer::Yes;
         for (at, first) in self.parts().iter().enumerate() {
@@ -129,8 +129,7 @@ impl Relation {
     pub fn solve(&self, declarations: &Declarations) -> Result<Vec<Vec<Expression>>> {
         let mut solutions = Vec::new();
         for part in self.parts() {
-            let solver = Solver::run(part, declarations);
-            let outputs = solver.outputs().map_err(|unsolved| {
+            let outputs = outputs(part, declarations).map_err(|unsolved| {
                 let text = self.to_string();
                 let name = part.name(unsolved).to_owned();
                 let place = Span::new(0, text.len());
@@ -252,46 +251,66 @@ impl Rewrite for Free<'_> {
     }
 }
 
-/// What the variables of a part are, as far as its first tuple tells.
+/// The second tuple of a part as expressions of the first, or an element that
+/// is not known.
+fn outputs(
+    part: &Conjunction,
+    declarations: &Declarations,
+) -> std::result::Result<Vec<Expression>, Variable> {
+    let facts = Facts::of(part.constraints(), declarations);
+    let links = part.constraints().iter().flat_map(Constraint::links);
+    let stated: Vec<Row> = links
+        .filter_map(|(left, comparison, right)| Row::of(left, comparison, right))
+        .collect();
+    let known = solved(&stated, &facts, part.inputs(), declarations);
+    let outputs = part.outputs();
+    outputs
+        .map(|v| known.get(&v).map(Polynomial::to_expression).ok_or(v))
+        .collect()
+}
+
+/// What variables are where the rows `stated` hold, of which `facts` are the
+/// consequences, as far as the variables `given` tell; those among them.
+pub(crate) fn solved(
+    stated: &[Row],
+    facts: &Facts<'_>,
+    given: impl IntoIterator<Item = Variable>,
+    declarations: &Declarations,
+) -> BTreeMap<Variable, Polynomial> {
+    let given: BTreeSet<Variable> = given.into_iter().collect();
+    let itself = |v: &Variable| (*v, Polynomial::atom(atom(*v)));
+    let mut solver = Solver {
+        stated,
+        facts,
+        declarations,
+        known: given.iter().map(itself).collect(),
+        given,
+    };
+    while solver.step() {}
+    solver.known
+}
+
+/// What variables are, as far as those given tell.
 struct Solver<'a> {
-    part: &'a Conjunction,
-    facts: Facts<'a>,
+    stated: &'a [Row],
+    facts: &'a Facts<'a>,
     declarations: &'a Declarations,
+    given: BTreeSet<Variable>,
     known: BTreeMap<Variable, Polynomial>,
 }
 
-impl<'a> Solver<'a> {
-    fn run(part: &'a Conjunction, declarations: &'a Declarations) -> Self {
-        let itself = |v: Variable| (v, Polynomial::atom(atom(v)));
-        let mut solver = Self {
-            part,
-            facts: Facts::of(part.constraints(), declarations),
-            declarations,
-            known: part.inputs().map(itself).collect(),
-        };
-        while solver.step() {}
-        solver
-    }
-
-    /// The second tuple, or an element that is not known.
-    fn outputs(&self) -> std::result::Result<Vec<Expression>, Variable> {
-        let outputs = self.part.outputs();
-        outputs
-            .map(|v| self.known.get(&v).map(Polynomial::to_expression).ok_or(v))
-            .collect()
-    }
-
+impl Solver<'_> {
     /// The variables in it of which the value is not known.
     fn unknowns(&self, sum: &Polynomial) -> Vec<Variable> {
         let all = sum.variables().into_iter();
         all.filter(|v| !self.known.contains_key(v)).collect()
     }
 
-    /// The value in terms of the first tuple.
+    /// The value in terms of what is given.
     fn value(&self, sum: &Polynomial) -> Option<Polynomial> {
         let mut value = sum.clone();
         for variable in sum.variables() {
-            if !self.part.inputs().any(|input| input == variable) {
+            if !self.given.contains(&variable) {
                 value = value.substituted(variable, self.known.get(&variable)?)?;
             }
         }
@@ -300,12 +319,9 @@ impl<'a> Solver<'a> {
 
     /// Solves for one more variable; the equalities of the text first.
     fn step(&mut self) -> bool {
-        let stated = self.part.constraints().iter().flat_map(Constraint::links);
-        let stated =
-            stated.filter_map(|(left, comparison, right)| Row::of(left, comparison, right));
-        let rows = stated.chain(self.facts.rows().iter().cloned());
+        let rows = self.stated.iter().chain(self.facts.rows());
         let zero = rows.filter(|row| row.sign == Sign::Zero);
-        let rows = self.with_known_terms(zero.map(|row| row.sum).collect());
+        let rows = self.with_known_terms(zero.map(|row| row.sum.clone()).collect());
         let solve = [Self::directly, Self::by_inverse, Self::by_euclid];
         for way in solve {
             for row in &rows {

@@ -64,6 +64,8 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/relation/tests/declarations.rs": BAD_DECLARATION, KEY_MISUSED),
     provoked!("crates/relation/tests/operations.rs": RELATION_NOT_EXACT),
     provoked!("crates/relation/tests/operations.rs": RELATION_NOT_SOLVED),
+    provoked!("crates/relation/tests/scan.rs": SCAN_UNBOUNDED),
+    provoked!("crates/relation/tests/scan.rs": SCAN_DOMAIN),
     provoked!("crates/relation/tests/laws.rs": RELATION_UNBOUND),
     provoked!("crates/computation/tests/text.rs": COMPUTATION_UNKNOWN, COMPUTATION_NAME, COMPUTATION_NOT_INTEGER, COMPUTATION_TYPES, COMPUTATION_GIVEN),
     provoked!("crates/tensor/tests/refused.rs": OUT_OF_BOUNDS, LENGTH_MISMATCH, ARRAY_MISMATCH, BAD_SEGMENTS, BAD_COORDINATES, INDEX_WIDTH_OVERFLOW, TENSOR_TOO_LARGE, DUPLICATE_ENTRY, UNKNOWN_GENERATOR, BAD_GENERATOR_ARGUMENT, CANNOT_COMBINE, UNKNOWN_COMBINATION, BAD_SELECTION),

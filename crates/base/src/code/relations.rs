@@ -44,4 +44,21 @@ first: by an equality, by an injective function of it, or as quotient and rest o
              ^ many values
 
 Add what determines it, or declare a function that it is an argument of as `injective`.";
+    SCAN_UNBOUNDED = "E0706", "a variable that no loop can bound",
+    "A loop goes over a variable between a lower and an upper bound that are known outside of it. They
+are comparisons of the variable, or follow from all comparisons and declarations together.
+
+    {[i, j] : 0 <= i < N && i <= j}
+        ^ no upper bound
+
+Add the bound that is missing, or declare the domains and ranges of the functions that it is compared
+with.";
+    SCAN_DOMAIN = "E0707", "a function that loops cannot call",
+    "Loops look functions up in arrays, so it has to be known for which arguments they have values:
+none is looked up outside. A domain is one conjunction, without `exists`.
+
+    {[i, j] : 0 <= i < N && j = f(i)}
+                                ^ has it a value for every i?
+
+Declare the function: `function f : {[i] : 0 <= i < N} -> {[j] : 0 <= j < M}`.";
 }

@@ -1,0 +1,331 @@
+//! Scanning: loops that visit the points of sets in order.
+//!
+//! A set says which points there are; a loop nest says how to come to each of
+//! them, without trying others:
+//!
+//! ```text
+//! {[i, k, j] : 0 <= i < N && pos(i) <= k < pos(i + 1) && j = crd(k)}
+//!
+//! for i in 0..N                     bounds that hold for i alone
+//!   for k in pos(i)..pos(i + 1)     bounds, once i is known
+//!     let j = crd(k)                an equality is solved, not searched
+//!       visit(i, k, j)
+//! ```
+//!
+//! Variables find their values one by one, outside in. What the others determine
+//! is a `let`; the next element of the tuple is a loop between its bounds (see the
+//! table in `bounds`), or another variable is, where the element is known to grow
+//! with it: `{[i, j] : exists k : …}` above goes over `k`, since `crd` is declared to
+//! increase within a row. Comparisons that are known to hold where the loops are,
+//! under the declarations, need no test; others are tested as soon as they can be.
+//!
+//! A call has a value only where its function's domain has the arguments, so every
+//! function must be declared, and no loop calls one outside of its domain.
+//!
+//! Visits of several statements are ordered by a tuple of **times** in front of
+//! their own; those that share the first times share loops:
+//!
+//! ```text
+//! s0 at [i, 0]      for i in 0..N
+//! s1 at [i, 1, k]     s0(i)
+//!                     for k in pos(i)..pos(i + 1)
+//!                       s1(i, k)
+//! ```
+//!
+//! Where bounds of a loop differ it goes over all values of any, and each statement
+//! tests its own; where one is known to end before the other begins there are
+//! two loops. Parts of a union that may overlap are visited once: a part skips the
+//! points of those before it.
+//!
+//! Sources: Bastoul, "Code generation in the polyhedral model is easier than you
+//! think", PACT 2004; Strout et al., "The Sparse Polyhedral Framework", 2018. Bounds
+//! are made smaller by declared facts rather than by projection alone, since those
+//! of sparse loops are values of functions.
+//!
+//! ```
+//! use sparsec_relation::{Declarations, Set};
+//! let csr: Declarations = "
+//!     assume 0 <= N && 0 <= NZ
+//!     function pos : {[i] : 0 <= i <= N} -> {[k] : 0 <= k <= NZ} nondecreasing
+//!     function crd : {[k] : 0 <= k < NZ} -> {[j] : 0 <= j < M}
+//! ".parse()?;
+//! let entries: Set =
+//!     "{[i, k, j] : 0 <= i < N && pos(i) <= k < pos(i + 1) && j = crd(k)}".parse()?;
+//! assert_eq!(entries.scan(&csr)?.to_string(), "\
+//! for i in 0..N
+//!   for k in pos(i)..pos(i + 1)
+//!     let j = crd(k)
+//!     visit(i, k, j)
+//! ");
+//!
+//! // The row of a position is found by bisection.
+//! let row: Set = "{[k, i] : 0 <= k < NZ && pos(i) <= k < pos(i + 1)}".parse()?;
+//! assert_eq!(row.scan(&csr)?.to_string(), "\
+//! for k in 0..NZ
+//!   let i = pos.first(k + 1) - 1
+//!   if 0 <= i and i < N
+//!     visit(k, i)
+//! ");
+//! # Ok::<(), sparsec_base::Diagnostic>(())
+//! ```
+
+use sparsec_base::arena::Id;
+use sparsec_base::{Diagnostic, Result, Source, Span, code};
+
+use crate::declarations::Declarations;
+use crate::expression::{Constraint, Expression, Variable};
+use crate::set::Set;
+
+mod alone;
+mod bounds;
+mod item;
+mod nest;
+mod print;
+mod shadow;
+
+use item::{Finish, Item, Refused};
+use nest::{Nest, Stuck, are_disjoint};
+
+/// A set whose points are visited, with the times of the visits.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    /// What is visited.
+    pub set: Set,
+    /// When: expressions of the set's elements, compared from the first on. Visits of
+    /// equal times go by tuple.
+    pub time: Vec<Expression>,
+}
+
+/// A program of loops; see the module's page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loops {
+    names: Vec<String>,
+    /// What runs.
+    pub body: Vec<Step>,
+}
+
+/// One step of [`Loops`]. Conditions and bounds have values wherever they are reached.
+///
+/// Beside declared functions, expressions call `f.first(e)`: the first argument from
+/// which on the monotone function `f` has reached `e`, or the end of its domain; and
+/// `f.inverse(e)`: the argument at which `f` is `e`, else one outside of its domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Gives a variable a value, up to the end of the block.
+    Let {
+        /// The variable.
+        variable: Variable,
+        /// Its value.
+        value: Expression,
+    },
+    /// Runs its body with the variable at each value in order.
+    For {
+        /// The variable.
+        variable: Variable,
+        /// The least of these; each of them the largest of its members.
+        lower: Vec<Vec<Expression>>,
+        /// The end: the largest of these; each of them the least of its members.
+        upper: Vec<Vec<Expression>>,
+        /// What is repeated.
+        body: Vec<Step>,
+    },
+    /// Runs its body if all conditions hold. Each has a value where those before it
+    /// hold.
+    If {
+        /// The conditions.
+        conditions: Vec<Constraint>,
+        /// What runs then.
+        body: Vec<Step>,
+    },
+    /// Runs its body if the search finds something, or if it does not.
+    Where {
+        /// Steps of which one may be [`Step::Found`].
+        search: Vec<Step>,
+        /// Whether the body runs where something is found.
+        found: bool,
+        /// What runs then.
+        body: Vec<Step>,
+    },
+    /// Ends the innermost search.
+    Found,
+    /// Visits a point.
+    Visit {
+        /// Of which set.
+        number: usize,
+        /// The point.
+        tuple: Vec<Expression>,
+    },
+}
+
+/// The variables of loops.
+#[derive(Clone, Debug, Default)]
+struct Names(Vec<String>);
+
+impl Names {
+    /// A new variable, by a name that no other has.
+    fn add(&mut self, name: &str) -> Variable {
+        let fresh = (1..).map(|n| format!("{name}_{n}"));
+        let mut names = std::iter::once(name.to_owned()).chain(fresh);
+        let name = names.find(|name| !self.0.contains(name));
+        self.0.push(name.expect("there is always a further number"));
+        Variable::from_index(self.0.len() - 1)
+    }
+
+    fn twin(&mut self, of: Variable) -> Variable {
+        let name = self.0[of.index()].clone();
+        self.add(&name)
+    }
+
+    fn name(&self, variable: Variable) -> &str {
+        &self.0[variable.index()]
+    }
+}
+
+impl Set {
+    /// Loops that visit each tuple once, in lexicographic order.
+    ///
+    /// # Errors
+    /// As [`scan`].
+    pub fn scan(&self, declarations: &Declarations) -> Result<Loops> {
+        let visit = Visit {
+            set: self.clone(),
+            time: Vec::new(),
+        };
+        scan(&[visit], declarations)
+    }
+}
+
+/// Loops that visit the points of all sets by their times, and points of equal times
+/// by their sets, then by tuple.
+///
+/// # Errors
+/// `E0706` for a variable without a lower or an upper bound, `E0707` for a function of
+/// which it is not declared where it has values.
+pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
+    let n_times = visits
+        .iter()
+        .map(|visit| visit.time.len())
+        .max()
+        .unwrap_or(0);
+    let mut names = Names::default();
+    let mut items: Vec<Item> = Vec::new();
+    for (number, visit) in visits.iter().enumerate() {
+        let mut time = visit.time.clone();
+        time.resize(n_times, Expression::Integer(0));
+        let mut parts: Vec<Item> = Vec::new();
+        for part in visit.set.parts() {
+            let mut item = Item::new(number, part, &time, &mut names, declarations)
+                .map_err(|refused| refused.diagnose(visit))?;
+            item.order.extend(item.tuple.clone());
+            let earlier = parts
+                .iter()
+                .filter(|other| !are_disjoint(other, &item, declarations));
+            let earlier = earlier.cloned().collect();
+            item.finish = Finish::Visit { earlier };
+            parts.push(item);
+        }
+        items.extend(parts);
+    }
+    if items.is_empty() {
+        return Ok(Loops {
+            names: Vec::new(),
+            body: Vec::new(),
+        });
+    }
+    let mut nest = Nest {
+        names,
+        declarations,
+    };
+    let body = nest
+        .together(items, 0, n_times)
+        .map_err(|stuck| stuck.diagnose(visits))?;
+    Ok(Loops {
+        names: nest.names.0,
+        body,
+    })
+}
+
+impl Loops {
+    /// The name of a variable.
+    pub fn name(&self, variable: Variable) -> &str {
+        &self.names[variable.index()]
+    }
+}
+
+impl Refused {
+    fn diagnose(self, visit: &Visit) -> Diagnostic {
+        let text = visit.set.to_string();
+        let whole = Span::new(0, text.len());
+        match self {
+            Self::TooLarge => too_large(visit),
+            Self::Domain(name) => {
+                let place = text
+                    .find(&format!("{name}("))
+                    .map_or(whole, |at| Span::new(at, at + name.len()));
+                let message = format!("nothing says where `{name}` has values");
+                Diagnostic::new(code::SCAN_DOMAIN, message)
+                    .at(&Source::new("set", text), place, "called in a loop")
+                    .help(format!(
+                        "declare it: `function {name} : {{[i] : 0 <= i < N}} -> {{[x]}}`"
+                    ))
+            }
+        }
+    }
+}
+
+impl Stuck {
+    fn diagnose(self, visits: &[Visit]) -> Diagnostic {
+        match self {
+            Self::TooLarge => too_large(&visits[0]),
+            Self::Unbounded { variable, side } => {
+                let texts = visits.iter().map(|visit| visit.set.to_string());
+                let named =
+                    |text: &String| text.split(|c: char| !is_name(c)).any(|w| w == variable);
+                let all: Vec<String> = texts.collect();
+                let text = all
+                    .iter()
+                    .find(|text| named(text))
+                    .unwrap_or(&all[0])
+                    .clone();
+                let place = place_of(&text, &variable);
+                let message = format!("`{variable}` has no {side} bound");
+                Diagnostic::new(code::SCAN_UNBOUNDED, message)
+                    .at(&Source::new("set", text), place, "nothing bounds it here")
+                    .help(format!(
+                        "add a comparison such as `0 <= {variable} < N` of what is known outside \
+                         of it, or declare the domains and ranges of its functions"
+                    ))
+            }
+        }
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Where a name stands first, as a word of its own.
+fn place_of(text: &str, name: &str) -> Span {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(name) {
+        let (start, end) = (from + at, from + at + name.len());
+        let before = text[..start].chars().next_back();
+        let after = text[end..].chars().next();
+        if !before.is_some_and(is_name) && !after.is_some_and(is_name) {
+            return Span::new(start, end);
+        }
+        from = end;
+    }
+    Span::new(0, text.len())
+}
+
+fn too_large(visit: &Visit) -> Diagnostic {
+    let text = visit.set.to_string();
+    let place = Span::new(0, text.len());
+    Diagnostic::new(
+        code::RELATION_TOO_LARGE,
+        "a factor that does not fit in 64 bits",
+    )
+    .at(&Source::new("set", text), place, "cannot be scanned")
+    .help("choose smaller numbers")
+}
