@@ -191,9 +191,7 @@ impl Builder {
             earlier_of: None,
             element,
             extents: Vec::new(),
-            fill: reduction
-                .fill(&self.names.tensors, &self.names.vars)
-                .unwrap_or(element.zero()),
+            fill: reduction.fill_of_temporary(&self.names.tensors, &self.names.vars),
             role: TensorRole::Workspace,
             span,
             levels_of: None,

@@ -4,7 +4,7 @@
 //! [`Expr::Cast`], and what it is worth where nothing is stored follows from
 //! the fills of its tensors ([`Expr::fill`]).
 
-use sparsec_base::{Arena, ElementType, Scalar, Span};
+use sparsec_base::{Arena, ElementType, Kind, Scalar, Span};
 
 use crate::index_expr::IndexExpr;
 use crate::operator::Operator;
@@ -299,6 +299,26 @@ impl Expr {
                 op.repeat(value, points(vars, bound)?)
             }
         }
+    }
+
+    /// The fill of a temporary for the value: that of the expression, and where it
+    /// has none, one that decides nothing of what the temporary is part of.
+    ///
+    /// ```text
+    /// y(i) = c(i) + t, t += c(j) * j      t is stored always, and may be NaN
+    /// ```
+    pub fn fill_of_temporary(
+        &self,
+        tensors: &Arena<TensorVar, TensorData>,
+        vars: &Arena<IndexVar, IndexVarData>,
+    ) -> Scalar {
+        let element = self.element(tensors);
+        let none = || match element.kind() {
+            Kind::Float | Kind::Complex => Scalar::F64(f64::NAN).cast(element),
+            _ => None,
+        };
+        let fill = self.fill(tensors, vars).or_else(none);
+        fill.unwrap_or_else(|| element.zero())
     }
 }
 

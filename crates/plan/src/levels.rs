@@ -11,13 +11,22 @@
 //! deal(m, alto(i, 9, j, 5))        … is A_levels(m)
 //! ```
 //!
+//! What is stored at quotients and remainders of a variable is walked in the same
+//! way, as is what a statement assigns to every third row:
+//!
+//! ```text
+//! C(i,j) = t(i // 3, i % 3, j)     t : csf
+//!
+//! split(i, i0, i1, 3)              t(i // 3, i % 3, j) is t(i0, i1, j)
+//! ```
+//!
 //! A tensor is seen by its levels where loops then walk or locate all of them,
 //! and where no other operand is walked along a variable that they compute: that
 //! one would be searched at every step, and a conversion costs less.
 
 use std::collections::BTreeMap;
 
-use sparsec_format::{Format, Way, Widths};
+use sparsec_format::{Format, Level, Way, Widths};
 use sparsec_graph::Formats;
 use sparsec_index::index_expr::Term;
 use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, Schedule, TensorVar};
@@ -33,7 +42,7 @@ pub(crate) fn alternatives<'a>(draft: &Draft<'a>) -> Vec<Draft<'a>> {
     let operands = seen(concrete, formats, false);
     let with_result = seen(concrete, formats, true);
     let mut lists: Vec<Vec<String>> = Vec::new();
-    for tensors in [with_result, operands] {
+    for tensors in [with_result, operands, Vec::new()] {
         let commands = commands(draft, &tensors).unwrap_or_default();
         if !commands.is_empty() && !lists.contains(&commands) {
             lists.push(commands);
@@ -91,7 +100,9 @@ fn commands(draft: &Draft<'_>, tensors: &[TensorVar]) -> Option<Vec<String>> {
     // A nest before this one may have seen a tensor by its levels already.
     let mut views = concrete.tensors.ids().filter(|it| draft.is_of_levels(*it));
     let views: Vec<TensorVar> = views.by_ref().chain(made).collect();
-    while let Some((var, size)) = next_split(&seen, &views)? {
+    let in_blocks = stored_in_blocks(&seen, formats);
+    let split: Vec<TensorVar> = views.iter().chain(&in_blocks).copied().collect();
+    while let Some((var, size)) = next_split(&seen, &split)? {
         let name = seen.vars[var].name.clone();
         let outer = seen.fresh_name(&format!("{name}0"));
         let inner = seen.fresh_name(&format!("{name}1"));
@@ -121,6 +132,24 @@ fn commands(draft: &Draft<'_>, tensors: &[TensorVar]) -> Option<Vec<String>> {
         };
     });
     fits.then_some(commands)
+}
+
+/// The operands that store entries at a quotient or a remainder of a variable.
+fn stored_in_blocks(concrete: &Concrete, formats: &Formats) -> Vec<TensorVar> {
+    let mut found = Vec::new();
+    concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+        rhs.for_each_access(&mut |access| {
+            let format = formats.get(access.tensor).filter(|it| it.is_native());
+            let levels = format.map_or(&[][..], Format::levels);
+            let is_block = |level: &Level| {
+                !level.is_full() && block_of(&access.indices[level.mode()]).is_some()
+            };
+            if levels.iter().any(is_block) && !found.contains(&access.tensor) {
+                found.push(access.tensor);
+            }
+        });
+    });
+    found
 }
 
 /// Whether a level of stored coordinates is at a variable that is computed.

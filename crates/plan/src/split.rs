@@ -54,9 +54,7 @@ pub(crate) fn split(program: &mut Program, number: usize, formats: &mut Formats)
         earlier_of: None,
         element: part.element(&program.tensors),
         extents: free.iter().map(|var| program.vars[*var].extent).collect(),
-        fill: part
-            .fill(&program.tensors, &program.vars)
-            .unwrap_or(part.element(&program.tensors).zero()),
+        fill: part.fill_of_temporary(&program.tensors, &program.vars),
         role: TensorRole::Result,
         span: program.tensors[statement.lhs.tensor].span,
         levels_of: None,

@@ -311,6 +311,7 @@ impl<'a> Run<'a> {
         number: usize,
         name: &str,
         results: &'t [Tensor],
+        converted: &'t Converted,
     ) -> Option<KernelArgument<'t>> {
         let plan = &self.compiled.statements[number].plan;
         let tensors = &plan.concrete.tensors;
@@ -324,8 +325,7 @@ impl<'a> Run<'a> {
             of = &tensors[view.from].name;
         }
         let first = views.first()?;
-        let tensor = self.find(of, results);
-        let tensor = tensor.expect("every operand was looked up");
+        let tensor = self.read(of, results, converted);
         let mut extents = tensor.extents().to_vec();
         let mut format = tensor.format();
         let mut arrays: Vec<ArrayRef<'t>> = match first.view {
@@ -362,22 +362,26 @@ impl<'a> Run<'a> {
         let mut arguments = Vec::new();
         for argument in &kernel.function().arguments {
             let name = argument.name.as_str();
-            if let Some(seen) = self.seen(number, name, results) {
-                arguments.push(seen);
-                continue;
-            }
-            arguments.push(match argument.role {
-                Role::Out => result.take().expect("a kernel has one result"),
-                Role::In => KernelArgument::In(
-                    converted
-                        .get(name)
-                        .map(|copy| &*copy.tensor)
-                        .or_else(|| self.find(name, results))
-                        .expect("every operand was looked up"),
-                ),
+            let seen = self.seen(number, name, results, converted);
+            arguments.push(match (seen, argument.role) {
+                (Some(seen), _) => seen,
+                (None, Role::Out) => result.take().expect("a kernel has one result"),
+                (None, Role::In) => KernelArgument::In(self.read(name, results, converted)),
             });
         }
         kernel.launch(&mut arguments)
+    }
+
+    /// The tensor that the loops of a statement read as `name`.
+    fn read<'t>(
+        &'t self,
+        name: &str,
+        results: &'t [Tensor],
+        converted: &'t Converted,
+    ) -> &'t Tensor {
+        let copy = converted.get(name).map(|copy| &*copy.tensor);
+        copy.or_else(|| self.find(name, results))
+            .expect("every operand was looked up")
     }
 
     /// The tensor `name` as it is after the statements that have these results.

@@ -4,6 +4,7 @@
 //! left side       coordinates r, s     solution
 //! A(i + 1)        r                    i = r - 1
 //! A(2*i)          r                    i = r // 2,      r % 2 is 0
+//! A(3*i + 7)      r                    i = r // 3 - 2,  r % 3 is 1
 //! A(4*i + j)      r                    i = r // 4,      j = r % 4        j < 4
 //! A(i//2, i%2)    r, s                 i = 2*r + s,     s // 2 is 0
 //! A(i, i)         r, s                 i = r,           s - r is 0
@@ -128,10 +129,17 @@ impl Solver<'_> {
             false => value.clone(),
         };
         let by = factor.checked_abs()?;
+        // Blocks begin at 0, whatever is added: so loops over them walk what is
+        // stored in them.
+        let rest = value.offset().checked_neg()?.rem_euclid(by);
+        let blocks = value.offset().checked_add(rest)? / by;
+        let value = value.minus(&IndexExpr::constant(value.offset()))?;
         if by > 1 {
-            self.is_zero(value.modulo(by, &|_| None));
+            let within = value.modulo(by, &|_| None);
+            self.is_zero(within.minus(&IndexExpr::constant(rest))?);
         }
-        Some(value.floor_div(by, &|_| None))
+        let quotient = value.floor_div(by, &|_| None);
+        quotient.plus(&IndexExpr::constant(blocks))
     }
 
     /// Solves a mode with no unknown term, or one that has a solution.

@@ -11,7 +11,7 @@
 //!
 //! The last block may be smaller; the inner loop stops where `i` does.
 //!
-//! A coordinate that is one of the new variables is named so: `A(i // 4, i % 4)` is
+//! A coordinate that is one of the new variables, or one shifted, is named so: `A(i // 4, i % 4)` is
 //! `A(i0,i1)` after `split(i, i0, i1, 4)`. A tensor that is stored in such blocks is
 //! walked by these loops.
 
@@ -21,7 +21,7 @@ use super::Name;
 use super::apply::{loop_to_derive, new_vars, replace_loops};
 use crate::concrete::{Clause, Concrete, Stmt};
 use crate::expr::{Access, Expr};
-use crate::index_expr::{ExtentOf, IndexExpr};
+use crate::index_expr::{ExtentOf, IndexExpr, Term};
 use crate::program::IndexVar;
 
 /// The largest size: positions and coordinates are 64 bits with a sign, and
@@ -135,6 +135,7 @@ fn one_named(
         return IndexExpr::place(curve.clone(), coordinates.collect());
     }
     let within = index.substitute(replace, extent);
-    let made = within.filter(|index| index.as_var().is_some());
+    let is_shifted = |index: &IndexExpr| matches!(index.terms(), [(Term::Var(_), 1)]);
+    let made = within.filter(|index| is_shifted(index));
     made.unwrap_or_else(|| index.clone())
 }

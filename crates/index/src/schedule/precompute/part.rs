@@ -38,7 +38,7 @@ impl Rewrite<'_> {
         };
         let absent = value.fill(&self.concrete.tensors, &self.concrete.vars);
         let sum = Some(sum).filter(|op| absent.is_some() && absent == op.identity(element));
-        let fill = absent.unwrap_or(element.zero());
+        let fill = value.fill_of_temporary(&self.concrete.tensors, &self.concrete.vars);
         let access = self.new_workspace(element, fill);
         let read = match part.element(&self.concrete.tensors) == element {
             true => Expr::Access(access.clone()),
