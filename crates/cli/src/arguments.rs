@@ -37,8 +37,20 @@ pub(crate) enum Command {
     /// Write the tensor of a file to a file of another type
     #[command(after_help = CONVERT_EXAMPLES)]
     Convert(ConvertArguments),
-    /// List the formats that have names, and the kinds of levels
-    Formats,
+    /// List the formats that have names and the kinds of levels, or describe one format
+    #[command(after_help = FORMATS_EXAMPLES)]
+    Formats {
+        /// The format to describe: a preset, a map of levels, or a file.fmt
+        format: Option<String>,
+
+        /// relation: its descriptor; drawing: a small tensor in it; both if not given
+        #[arg(long, value_name = "STAGE", action = ArgAction::Append, requires = "format")]
+        emit: Vec<String>,
+
+        /// The number of modes, for presets that fit any; 2 if not given
+        #[arg(long, value_name = "N", requires = "format")]
+        order: Option<String>,
+    },
     /// Explain a diagnostic code
     Explain {
         /// The code, such as E0203
@@ -245,6 +257,14 @@ fn emit_help() -> String {
     }
     help
 }
+
+const FORMATS_EXAMPLES: &str = "\
+Examples:
+  sparsec formats
+  sparsec formats csr
+  sparsec formats csf --order 3 --emit drawing
+  sparsec formats '(i, j) -> (i + j : dense, j : compressed)' --emit relation
+  sparsec formats jds.fmt";
 
 const INFO_EXAMPLES: &str = "\
 Examples:

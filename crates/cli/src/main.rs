@@ -37,6 +37,7 @@ mod cache;
 mod call;
 mod compile;
 mod convert;
+mod describe;
 mod doctor;
 mod explain;
 mod extents;
@@ -51,6 +52,7 @@ mod run;
 mod screen;
 mod spy;
 mod table;
+mod text_file;
 mod usage;
 
 use arguments::{Cli, Command};
@@ -106,7 +108,12 @@ fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
     match cli.command {
         Command::Run(arguments) => run::run(call, screen, &arguments),
         Command::Compile(arguments) => compile::compile(call, screen, &arguments),
-        Command::Formats => formats::formats(screen),
+        Command::Formats { format: None, .. } => formats::formats(screen),
+        Command::Formats {
+            format: Some(format),
+            emit,
+            order,
+        } => describe::describe(call, screen, &format, order.as_deref(), &emit),
         Command::Explain { code } => explain::explain(call, screen, &code),
         Command::Cache { what } => cache::cache(screen, what),
         Command::Info(arguments) => info::info(call, screen, &arguments),

@@ -199,6 +199,14 @@ impl Coordinate {
         }
     }
 
+    /// How many values there are, where that does not depend on the extents.
+    pub(crate) fn extent(&self) -> Option<Expression> {
+        match self {
+            Self::Modulo(_, by) => Some(Expression::Integer(*by as i64)),
+            _ => None,
+        }
+    }
+
     /// The least value, as an expression over the extents `N0`, `N1`, ….
     pub(crate) fn least(&self) -> Expression {
         self.extreme(false)

@@ -50,6 +50,12 @@ impl Format {
     /// # Panics
     /// If the fragment of a level kind is no relation `{[p, i] -> [q] : …}`.
     pub fn relation(&self) -> Relation {
+        self.composed().0
+    }
+
+    /// The relation, where each level stands in it, and how many positions the last
+    /// level has.
+    pub(crate) fn composed(&self) -> (Relation, Vec<Place>, Expression) {
         let positions = (0..self.levels.len()).map(|level| format!("q{level}"));
         let mut whole = Conjunction::new(positions, self.modes.iter().cloned());
         let positions: Vec<Variable> = whole.inputs().collect();
@@ -62,6 +68,7 @@ impl Format {
             .collect();
         let mut parent = Expression::Integer(0);
         let mut n_parents = Expression::Integer(1);
+        let mut places = Vec::new();
         for (number, level) in self.levels.iter().enumerate() {
             let position = Expression::Variable(positions[number]);
             let (coordinate, extent) = match &level.coordinate {
@@ -81,27 +88,32 @@ impl Format {
                 }
                 computed => {
                     let value = Box::new(computed.expression(&modes));
-                    (
-                        Expression::Subtract(value, Box::new(computed.least())),
-                        Expression::Constant(format!("L{number}")),
-                    )
+                    let extent = computed.extent().unwrap_or_else(|| {
+                        // Known once the extents of the modes are.
+                        Expression::Constant(format!("L{number}"))
+                    });
+                    let least = Box::new(computed.least());
+                    (Expression::Subtract(value, least), extent)
                 }
             };
             let place = Place {
                 level: number,
                 kind: level.kind,
+                may_mark: self.may_mark(number),
                 tuple: [parent, coordinate, position.clone()],
                 extent,
                 n_parents,
             };
             whole.conjoin(&fragment(level.kind), &place);
-            n_parents = n_positions(level.kind).rewritten(&place);
+            n_parents = n_positions(level.kind).rewritten(&place).simplified();
             parent = position;
+            places.push(place);
         }
         self.bound_modes(&mut whole, &modes);
-        Relation::new(vec![whole])
+        let relation = Relation::new(vec![whole])
             .expect("fragments use names in one role")
-            .simplified()
+            .simplified();
+        (relation, places, n_parents)
     }
 
     /// The bounds of modes that no level stores as they are, and of the region.
@@ -157,11 +169,13 @@ fn n_positions(kind: LevelKind) -> Expression {
 }
 
 /// Where a level stands in a format: what the names of its kind mean there.
-struct Place {
-    level: usize,
-    kind: LevelKind,
+pub(crate) struct Place {
+    pub(crate) level: usize,
+    pub(crate) kind: LevelKind,
+    /// Whether a coordinate may be the mark of no entry.
+    may_mark: bool,
     /// In place of `p`, `i` and `q`.
-    tuple: [Expression; 3],
+    pub(crate) tuple: [Expression; 3],
     /// In place of `N`.
     extent: Expression,
     /// In place of `M`.
@@ -176,12 +190,17 @@ impl Rewrite for Place {
     fn constant(&self, name: &str) -> Expression {
         match name {
             "N" => self.extent.clone(),
+            "E" if self.may_mark => Expression::Add(
+                Box::new(self.extent.clone()),
+                Box::new(Expression::Integer(1)),
+            ),
+            "E" => self.extent.clone(),
             "M" => self.n_parents.clone(),
             "K" => match self.kind {
                 LevelKind::Structured { n, .. } => Expression::Integer(n.into()),
                 _ => panic!("only `structured` stores a number of coordinates"),
             },
-            _ => panic!("a level kind speaks of `M`, `N` and `K` only, not of `{name}`"),
+            _ => panic!("a level kind speaks of `M`, `N`, `E` and `K` only, not of `{name}`"),
         }
     }
 

@@ -78,6 +78,13 @@ pub struct LevelSpec {
     /// How many positions the level has, as an expression in the same terms:
     /// the `M` of the level below.
     pub n_positions: &'static str,
+    /// What is known of the arrays, as text of `sparsec_relation::Declarations` in
+    /// the same terms. `E` is one more than the greatest coordinate that a place may
+    /// hold: `N`, or `N + 1` where that is the mark of no entry.
+    pub declarations: &'static str,
+    /// Which positions `q1` before `q2` hold two coordinates of one parent `p`, where
+    /// order and repetition tell of them; empty where there is none.
+    pub siblings: &'static str,
 }
 
 /// What a level can do.

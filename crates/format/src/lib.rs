@@ -39,6 +39,7 @@ mod arrays;
 mod check;
 mod coordinate;
 mod deal;
+mod descriptor;
 mod face;
 mod format;
 mod level_space;

@@ -23,13 +23,14 @@
 
 use std::fmt;
 
-use crate::expression::{Comparison, Constraint, Expression, Variable};
+use crate::expression::{Comparison, Constraint, Expression, Rewrite, Variable};
 use crate::key::LEX;
 use crate::parse::expression::Alternatives;
 use crate::relation::{Conjunction, Relation};
 use crate::set::Set;
 use sparsec_base::arena::Id;
 
+mod holds;
 mod parse;
 
 /// What is known of functions and symbolic constants; see the module's page.
@@ -121,6 +122,51 @@ impl Declarations {
         Self::default()
     }
 
+    /// All of these and of others.
+    pub fn extend(&mut self, others: Self) {
+        self.assumptions.extend(others.assumptions);
+        self.functions.extend(others.functions);
+        self.orders.extend(others.orders);
+        self.quantifiers.extend(others.quantifiers);
+    }
+
+    /// Says that conclusions hold wherever the constraints of `premises` do, for all
+    /// values of its variables, of which both speak.
+    pub fn forall(&mut self, premises: Conjunction, conclusions: Vec<Constraint>) {
+        self.quantifiers.push(Quantifier {
+            premises,
+            conclusions,
+        });
+    }
+
+    /// What is known, in other names.
+    #[must_use]
+    pub fn rewritten(&self, names: &impl Rewrite) -> Self {
+        let all = |constraints: &[Constraint]| {
+            let constraints = constraints.iter();
+            constraints.map(|c| c.rewritten(names)).collect()
+        };
+        let function = |function: &Function| Function {
+            name: names.function(&function.name),
+            domain: function.domain.rewritten(names),
+            range: function.range.rewritten(names),
+            ..function.clone()
+        };
+        let quantifier = |quantifier: &Quantifier| Quantifier {
+            premises: quantifier.premises.rewritten(names),
+            conclusions: all(&quantifier.conclusions),
+        };
+        let orders = self.orders.iter();
+        Self {
+            assumptions: all(&self.assumptions),
+            functions: self.functions.iter().map(function).collect(),
+            orders: orders
+                .map(|(name, order)| (names.function(name), order.rewritten(names)))
+                .collect(),
+            quantifiers: self.quantifiers.iter().map(quantifier).collect(),
+        }
+    }
+
     /// The declared functions.
     pub fn functions(&self) -> &[Function] {
         &self.functions
@@ -144,6 +190,42 @@ impl Declarations {
     /// The names of the declared orders.
     pub fn orders(&self) -> impl Iterator<Item = &str> {
         self.orders.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The functions that are in a quantifier, a domain or a range with another.
+    pub(crate) fn tied_to(&self, name: &str) -> Vec<String> {
+        let mut tied = Vec::new();
+        let mut tie = |constraints: Vec<&Constraint>| {
+            let mut names = Vec::new();
+            for e in constraints.iter().flat_map(|c| c.expressions()) {
+                e.visit(&mut |inner| {
+                    if let Expression::Call(name, _) = inner {
+                        names.push(name.clone());
+                    }
+                });
+            }
+            if names.iter().any(|it| it == name) {
+                tied.extend(names);
+            }
+        };
+        tie(self.assumptions.iter().collect());
+        for quantifier in &self.quantifiers {
+            let premises = quantifier.premises.constraints().iter();
+            tie(premises.chain(&quantifier.conclusions).collect());
+        }
+        if let Some(function) = self.function(name) {
+            for set in [&function.domain, &function.range] {
+                let constraints = set.parts().iter().flat_map(Conjunction::constraints);
+                for e in constraints.flat_map(Constraint::expressions) {
+                    e.visit(&mut |inner| {
+                        if let Expression::Call(name, _) = inner {
+                            tied.push(name.clone());
+                        }
+                    });
+                }
+            }
+        }
+        tied
     }
 
     /// Monotonicity, injectivity and quantifiers, as choices that always hold.

@@ -7,6 +7,7 @@
 //! |---------------------------|------------------------------------------------------|
 //! | a call                    | its arguments lie in the domain, its value in the range |
 //! | calls of equal arguments  | equal values                                         |
+//! | equal keys on one curve   | equal coordinates                                    |
 //! | a declared choice         | its last member, once all others are refuted         |
 //! | `a floordiv b`, `a mod b` | `a = b * q + r`, `0 <= r < b` where `0 < b`          |
 //! | `a <= x`, `0 <= N`, a product of `N` and what is in `a` or `x` | `N * a <= N * x` |
@@ -20,6 +21,7 @@ use std::collections::BTreeSet;
 
 use crate::declarations::{Declarations, Values};
 use crate::expression::{Comparison, Constraint, Expression, Variable};
+use crate::key;
 use crate::linear::System;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::set::Set;
@@ -281,6 +283,8 @@ impl<'a> Facts<'a> {
                 products.insert((b.clone(), a.clone()));
             }
         }
+        let degree = |row: &Row| row.sum.terms().map(|(atoms, _)| atoms.len()).max();
+        let greatest = self.rows.iter().filter_map(degree).max().unwrap_or(0);
         let mut new = false;
         for (by, other) in products {
             if !matches!(by, Atom::Constant(_)) {
@@ -298,7 +302,7 @@ impl<'a> Facts<'a> {
             let rows = self.rows.iter().filter(|row| {
                 row.sign != Sign::NonZero
                     && row.sum.factor(&alone) != 0
-                    && row.sum.terms().all(|(atoms, _)| atoms.len() <= 1)
+                    && degree(row).is_some_and(|degree| degree < greatest)
             });
             let scaled: Vec<Row> = rows
                 .filter_map(|row| {
@@ -329,24 +333,26 @@ impl<'a> Facts<'a> {
                 if f != g || xs.len() != ys.len() {
                     continue;
                 }
+                let equal = |x: &Polynomial, y: &Polynomial| {
+                    let sign = Sign::Zero;
+                    x.plus(-1, y).map(|sum| Row { sum, sign })
+                };
+                let [a, b] = [first, second].map(|call| Polynomial::atom(call.clone()));
+                let values = equal(&a, &b);
                 let mut pairs = xs.iter().zip(ys);
-                let equal = pairs.all(|(x, y)| {
-                    x.plus(-1, y).is_some_and(|sum| {
-                        self.trial(&Row {
-                            sum,
-                            sign: Sign::Zero,
-                        })
-                    })
-                });
-                if equal {
-                    let (a, b) = (
-                        Polynomial::atom(first.clone()),
-                        Polynomial::atom(second.clone()),
-                    );
-                    new |= self.hold(a.plus(-1, &b).map(|sum| Row {
-                        sum,
-                        sign: Sign::Zero,
-                    }));
+                if key::is_injective(f) && values.as_ref().is_some_and(|row| self.trial(row)) {
+                    let (extents, coordinates): (Vec<_>, Vec<_>) = pairs
+                        .enumerate()
+                        .partition(|(at, _)| key::is_extent(f, *at));
+                    if extents.iter().all(|(_, (x, y))| x == y) {
+                        for (_, (x, y)) in coordinates {
+                            new |= self.hold(equal(x, y));
+                        }
+                    }
+                    continue;
+                }
+                if pairs.all(|(x, y)| equal(x, y).is_some_and(|row| self.trial(&row))) {
+                    new |= self.hold(values);
                 }
             }
         }

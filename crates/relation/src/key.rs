@@ -28,6 +28,16 @@ pub(crate) fn is_variadic(name: &str) -> bool {
     [LEX, MORTON, ALTO].contains(&name)
 }
 
+/// Whether equal keys on one curve are those of equal coordinates.
+pub(crate) fn is_injective(name: &str) -> bool {
+    [MORTON, ALTO].contains(&name)
+}
+
+/// Whether an argument says which curve it is, rather than being a coordinate.
+pub(crate) fn is_extent(name: &str, at: usize) -> bool {
+    name == ALTO && at % 2 == 1
+}
+
 /// The value of a key function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {

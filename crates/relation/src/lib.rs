@@ -16,7 +16,8 @@
 //!
 //! A [`Set`] is a relation to the empty tuple, and an [`IndexMap`]
 //! `(i) -> (i floordiv 4, i mod 4)` a relation that is a function by its form.
-//! What is known of functions and constants is said by [`Declarations`].
+//! What is known of functions and constants is said by [`Declarations`], and what
+//! a sparse format is by a [`Descriptor`].
 //! The [`guide`] walks through the examples of the literature.
 //!
 //! | operation                            | gives                                           |
@@ -54,6 +55,7 @@
 //! ```
 
 mod declarations;
+mod descriptor;
 mod enumerate;
 mod expression;
 mod facts;
@@ -73,6 +75,7 @@ mod simplify;
 mod solve;
 
 pub use declarations::{Declarations, Function, Monotone, Quantifier};
+pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Variable};
 pub use index_map::IndexMap;

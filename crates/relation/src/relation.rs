@@ -100,6 +100,15 @@ impl Conjunction {
             .extend(constraints.map(|c| c.rewritten(rewrite)));
     }
 
+    /// The conjunction with other constants and functions.
+    pub(crate) fn rewritten(&self, names: &impl Rewrite) -> Self {
+        let constraints = self.constraints.iter();
+        Self {
+            constraints: constraints.map(|c| c.rewritten(names)).collect(),
+            ..self.clone()
+        }
+    }
+
     /// As [`conjoin`](Self::conjoin), for `other` with its tuples at these
     /// variables; what it says to exist exists here too.
     pub(crate) fn conjoin_at(&mut self, other: &Self, tuples: impl Iterator<Item = Variable>) {
@@ -243,6 +252,12 @@ impl Relation {
     /// The parts of the union; at least one.
     pub fn parts(&self) -> &[Conjunction] {
         &self.parts
+    }
+
+    /// The relation with other constants and functions.
+    pub(crate) fn rewritten(&self, names: &impl Rewrite) -> Self {
+        let parts = self.parts.iter();
+        Self::of_parts(parts.map(|part| part.rewritten(names)).collect())
     }
 
     /// The length of the first tuple.

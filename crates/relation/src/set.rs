@@ -11,7 +11,7 @@ use std::ops::Range;
 use sparsec_base::Result;
 
 use crate::enumerate::Environment;
-use crate::expression::Expression;
+use crate::expression::{Expression, Rewrite};
 use crate::relation::{Conjunction, Relation};
 
 /// A set of integer tuples: a union of conjunctions of constraints.
@@ -58,6 +58,11 @@ impl Set {
     /// The parts of the union; at least one. Their output tuples are empty.
     pub fn parts(&self) -> &[Conjunction] {
         self.relation.parts()
+    }
+
+    /// The set with other constants and functions.
+    pub(crate) fn rewritten(&self, names: &impl Rewrite) -> Self {
+        Self::of(self.relation.rewritten(names))
     }
 
     /// The set as a relation to the empty tuple.

@@ -1,129 +1,118 @@
-//! Descriptors of formats in the literature: each is a function, its inverse is
-//! what it should be, and each pair composes and simplifies.
+//! Descriptors of formats that levels cannot describe, and of what is none.
 
-use sparsec_relation::{Answer, Declarations, Relation};
+use sparsec_relation::Descriptor;
 
-/// A name, the map from stored entries to coordinates, what is known, and
-/// whether coordinates determine the entry.
-const DESCRIPTORS: &[(&str, &str, &str, Answer)] = &[
-    (
-        "coo",
-        "{[n] -> [i, j] : row#(n) = i && col#(n) = j && 0 <= n < NNZ}",
-        "function row# : {[n] : 0 <= n < NNZ} -> {[i] : 0 <= i < NR}
-         function col# : {[n] : 0 <= n < NNZ} -> {[j] : 0 <= j < NC}",
-        Answer::Unknown,
-    ),
-    (
-        "sorted coo",
-        "{[n] -> [i, j] : row#(n) = i && col#(n) = j && 0 <= n < NNZ}",
-        "function row# : {[n] : 0 <= n < NNZ} -> {[i] : 0 <= i < NR}
-         function col# : {[n] : 0 <= n < NNZ} -> {[j] : 0 <= j < NC}
-         forall a, b : a < b => LEX(row#(a), col#(a)) < LEX(row#(b), col#(b))",
-        Answer::Yes,
-    ),
-    (
-        "morton coo",
-        "{[n] -> [i, j] : row#(n) = i && col#(n) = j && 0 <= n < NNZ}",
-        "function row# : {[n] : 0 <= n < NNZ} -> {[i] : 0 <= i < NR}
-         function col# : {[n] : 0 <= n < NNZ} -> {[j] : 0 <= j < NC}
-         forall a, b : a < b => MORTON(row#(a), col#(a)) < MORTON(row#(b), col#(b))",
-        Answer::Yes,
-    ),
-    (
-        "csr",
-        "{[q, k] -> [i, j] : q = i && ptr#(i) <= k < ptr#(i + 1) && crd#(k) = j}",
-        "function ptr# : {[i] : 0 <= i <= NR} -> {[q] : 0 <= q <= NNZ} nondecreasing
-         function crd# : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
-         forall i, a, b : ptr#(i) <= a < b < ptr#(i + 1) => crd#(a) < crd#(b)",
-        Answer::Yes,
-    ),
-    (
-        "csc",
-        "{[q, k] -> [i, j] : q = j && ptr#(j) <= k < ptr#(j + 1) && crd#(k) = i}",
-        "function ptr# : {[j] : 0 <= j <= NC} -> {[q] : 0 <= q <= NNZ} nondecreasing
-         function crd# : {[k] : 0 <= k < NNZ} -> {[i] : 0 <= i < NR}
-         forall j, a, b : ptr#(j) <= a < b < ptr#(j + 1) => crd#(a) < crd#(b)",
-        Answer::Yes,
-    ),
-    (
-        "dia",
-        "{[r, d] -> [i, j] : i = r && j = r + off#(d) && 0 <= i < NR && 0 <= j < NC}",
-        "function off# : {[d] : 0 <= d < ND} -> {[x] : -NR < x < NC} increasing",
-        Answer::Yes,
-    ),
-    (
-        "dcsr",
-        "{[p, k] -> [i, j] : idx#(p) = i && ptr#(p) <= k < ptr#(p + 1) && crd#(k) = j}",
-        "function idx# : {[p] : 0 <= p < NZR} -> {[i] : 0 <= i < NR} increasing
-         function ptr# : {[p] : 0 <= p <= NZR} -> {[q] : 0 <= q <= NNZ} increasing
-         function crd# : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
-         forall p, a, b : ptr#(p) <= a < b < ptr#(p + 1) => crd#(a) < crd#(b)",
-        Answer::Yes,
-    ),
-    (
-        "bsr",
-        "{[p, k, r, c] -> [i, j] : ptr#(p) <= k < ptr#(p + 1) && 0 <= r < B && 0 <= c < B
-            && i = B * p + r && j = B * crd#(k) + c}",
-        "assume 0 < B
-         function ptr# : {[p] : 0 <= p <= NBR} -> {[q] : 0 <= q <= NB} nondecreasing
-         function crd# : {[k] : 0 <= k < NB} -> {[j] : 0 <= j < NBC}
-         forall p, a, b : ptr#(p) <= a < b < ptr#(p + 1) => crd#(a) < crd#(b)",
-        Answer::Yes,
-    ),
-    (
-        "jds",
-        "{[s, k] -> [i, j] : ptr#(s) <= k < ptr#(s + 1) && i = perm#(k - ptr#(s)) && j = crd#(k)}",
-        "function ptr# : {[s] : 0 <= s <= NJD} -> {[q] : 0 <= q <= NNZ} nondecreasing
-         function perm# : {[t] : 0 <= t < NR} -> {[i] : 0 <= i < NR} injective
-         function crd# : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}",
-        Answer::Unknown,
-    ),
-];
+const JDS: &str = "
+format jds
+extents NR, NC
+map {[s, k, t] -> [i, j] : 0 <= s < ND && ptr(s) <= k < ptr(s + 1) && t = k - ptr(s) && t < NR
+     && i = perm(t) && 0 <= i < NR && j = col(k) && 0 <= j < NC}
+data {[s, k, t] -> [k]}
+values {[k] : 0 <= k < NNZ}
+function perm : {[t] : 0 <= t < NR} -> {[i] : 0 <= i < NR} injective
+function ptr : {[s] : 0 <= s <= ND} -> {[k] : 0 <= k <= NNZ} nondecreasing
+function col : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
+forall s : 0 <= s && s + 2 <= ND => ptr(s + 2) - ptr(s + 1) <= ptr(s + 1) - ptr(s)
+";
 
-fn named(text: &str, suffix: &str) -> String {
-    text.replace('#', suffix)
-}
+const SELL: &str = "
+format sell
+extents NR, NC
+map {[c, s, r, k] -> [i, j] : 0 <= c < NCH && 0 <= r < C && 0 <= s && k = ptr(c) + C * s + r
+     && ptr(c) <= k < ptr(c + 1) && i = perm(C * c + r) && 0 <= i < NR && j = col(k) && 0 <= j < NC}
+data {[c, s, r, k] -> [k]}
+values {[k] : 0 <= k < NNZ}
+assume 1 <= C
+function perm : {[t] : 0 <= t < C * NCH} -> {[i] : -1 <= i < NR}
+function ptr : {[c] : 0 <= c <= NCH} -> {[k] : 0 <= k <= NNZ} nondecreasing
+function col : {[k] : 0 <= k < NNZ} -> {[j] : -1 <= j < NC}
+";
 
-fn relation(text: &str, suffix: &str) -> Relation {
-    let text = named(text, suffix);
-    text.parse().unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn declared(texts: &[String]) -> Declarations {
-    let text = texts.concat();
-    text.parse().unwrap_or_else(|error| panic!("{error}"))
-}
+const FCOO: &str = "
+format fcoo
+extents NI, NJ, NK
+map {[n] -> [i, j, k] : 0 <= n < NNZ && i = slice(ps(n)) && j = crd1(n) && k = crd2(n)}
+data {[n] -> [n]}
+values {[n] : 0 <= n < NNZ}
+function bf : {[n] : 0 <= n < NNZ} -> {[b] : 0 <= b <= 1}
+function ps : {[n] : 0 <= n < NNZ} -> {[s] : 0 <= s < NS} nondecreasing
+function slice : {[s] : 0 <= s < NS} -> {[i] : 0 <= i < NI} increasing
+function crd1 : {[n] : 0 <= n < NNZ} -> {[j] : 0 <= j < NJ}
+function crd2 : {[n] : 0 <= n < NNZ} -> {[k] : 0 <= k < NK}
+forall n : 1 <= n < NNZ => ps(n) = ps(n - 1) + bf(n)
+";
 
 #[test]
-fn maps_are_functions() {
-    for (name, map, known, inverse) in DESCRIPTORS {
-        let (map, known) = (relation(map, ""), declared(&[named(known, "")]));
-        assert_eq!(map.is_function(&known), Answer::Yes, "{name}");
-        assert_eq!(
-            map.inverse().is_function(&known),
-            *inverse,
-            "inverse of {name}"
-        );
-        assert_eq!(map.is_empty(&known), Answer::Unknown, "{name}");
+fn what_levels_cannot_describe() {
+    for text in [JDS, SELL, FCOO] {
+        let descriptor: Descriptor = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        let printed = descriptor.to_string();
+        let again = printed.parse::<Descriptor>();
+        assert_eq!(again.unwrap_or_else(|error| panic!("{error}")), descriptor);
     }
 }
 
+/// Refused with this code, with a caret under this.
+#[track_caller]
+fn refused(text: &str, code: &str, under: &str) {
+    let error = text.parse::<Descriptor>().expect_err("it is not complete");
+    let label = &error.labels()[0];
+    assert_eq!(
+        (
+            error.code().to_string().as_str(),
+            label.source.slice(label.span)
+        ),
+        (code, under),
+        "{error}"
+    );
+    assert!(error.help_text().is_some(), "{error}");
+}
+
 #[test]
-fn every_pair_composes() {
-    for (from, source, known, _) in DESCRIPTORS {
-        for (to, target, wanted, _) in DESCRIPTORS {
-            let source = relation(source, "1");
-            let target = relation(target, "2");
-            let known = declared(&[named(known, "1"), "\n".to_owned(), named(wanted, "2")]);
-            let convert = source
-                .then(&target.inverse())
-                .expect("both give coordinates");
-            let simple = convert.simplified_under(&known);
-            assert_eq!(simple.simplified_under(&known), simple, "{from} to {to}");
-            let text = simple.to_string();
-            assert!(!text.contains("exists"), "{from} to {to}: {text}");
-            let again: Relation = text.parse().expect("printed text parses");
-            assert_eq!(again, simple);
-        }
-    }
+fn what_is_not_complete() {
+    let without = |line: &str| {
+        let lines = JDS.lines().filter(|it| !it.contains(line));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let map = |text: &str| {
+        let map = &text[text.find("map").expect("it has one")..];
+        map[..map.find("data").expect("it has one")]
+            .trim_end()
+            .to_owned()
+    };
+    refused(&without("function col"), "E0720", "col");
+    refused(
+        &format!("{JDS}function row : {{[k] : 0 <= k < NNZ}} -> {{[i]}}"),
+        "E0720",
+        "row",
+    );
+    refused(
+        &JDS.replace("{[t] : 0 <= t < NR}", "{[t] : 0 <= t}"),
+        "E0722",
+        "perm",
+    );
+    refused(&JDS.replace("[s, k, t]", "[s, k, t, w]"), "E0722", "w");
+    refused(
+        &JDS.replace("values {[k] : 0 <= k < NNZ}", "values {[k] : 0 <= k}"),
+        "E0722",
+        "values {[k] : 0 <= k}",
+    );
+    let any_column = JDS.replace("j = col(k) && 0", "0 <= col(k) && 0");
+    refused(&any_column, "E0721", &map(&any_column));
+    refused(
+        &JDS.replace("0 <= j < NC}\ndata", "0 <= j}\ndata")
+            .replace("{[j] : 0 <= j < NC}", "{[j] : -1 <= j <= NC}"),
+        "E0723",
+        "j",
+    );
+    refused(
+        &JDS.replace("data {[s, k, t] -> [k]}", "data {[s, k, t] -> [k + 1]}"),
+        "E0723",
+        "data {[s, k, t] -> [k + 1]}",
+    );
+    refused(
+        &JDS.replace("extents NR, NC", "extents NR, NC, NL"),
+        "E0130",
+        &map(JDS),
+    );
 }

@@ -211,6 +211,7 @@ pub use sparsec_loop::Function;
 pub use sparsec_loop::passes::PIPELINE as PASSES;
 pub use sparsec_parallel as parallel;
 pub use sparsec_reference as reference;
+pub use sparsec_relation as relation;
 pub use sparsec_runtime as runtime;
 pub use sparsec_runtime::MemoryLimit;
 pub use sparsec_tensor::{

@@ -58,6 +58,7 @@ mod alloc;
 mod build;
 mod check;
 mod coords;
+mod draw;
 #[cfg(any(
     feature = "faer",
     feature = "nalgebra-sparse",

@@ -78,6 +78,12 @@ fn check(format: &Format, extents: &[u64], seed: u64) {
     let pairs = relation.enumerate(&known, -1..200);
     let pairs = pairs.unwrap_or_else(|error| panic!("{format}: {relation}\n{error}"));
     let related: BTreeSet<Vec<i64>> = pairs.into_iter().map(|(_, coords)| coords).collect();
+    for descriptor in format.descriptors("tensor") {
+        let declared = descriptor.declarations();
+        let broken = declared.broken_by(&known, -1..40);
+        let broken = broken.unwrap_or_else(|error| panic!("{descriptor}\n{error}"));
+        assert_eq!(broken, None, "{descriptor}\n{tensor}");
+    }
     let mut walked = BTreeSet::new();
     tensor.for_each_stored(|coords, _| {
         // Mirror images are no entries of the relation.

@@ -67,6 +67,8 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/relation/tests/scan.rs": SCAN_UNBOUNDED),
     provoked!("crates/relation/tests/scan.rs": SCAN_DOMAIN),
     provoked!("crates/relation/tests/laws.rs": RELATION_UNBOUND),
+    provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_FUNCTION, DESCRIPTOR_NO_FUNCTION),
+    provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_OUTSIDE, DESCRIPTOR_UNBOUNDED),
     provoked!("crates/computation/tests/text.rs": COMPUTATION_UNKNOWN, COMPUTATION_NAME, COMPUTATION_NOT_INTEGER, COMPUTATION_TYPES, COMPUTATION_GIVEN),
     provoked!("crates/tensor/tests/refused.rs": OUT_OF_BOUNDS, LENGTH_MISMATCH, ARRAY_MISMATCH, BAD_SEGMENTS, BAD_COORDINATES, INDEX_WIDTH_OVERFLOW, TENSOR_TOO_LARGE, DUPLICATE_ENTRY, UNKNOWN_GENERATOR, BAD_GENERATOR_ARGUMENT, CANNOT_COMBINE, UNKNOWN_COMBINATION, BAD_SELECTION),
     provoked!("crates/tensor/tests/irregular.rs": NOT_MIRRORED, OUTSIDE_REGION, BLOCK_TOO_FULL),

@@ -61,4 +61,36 @@ none is looked up outside. A domain is one conjunction, without `exists`.
                                 ^ has it a value for every i?
 
 Declare the function: `function f : {[i] : 0 <= i < N} -> {[j] : 0 <= j < M}`.";
+    DESCRIPTOR_FUNCTION = "E0720", "a function of a descriptor that is not declared, or has no part in it",
+    "Each function that the map of a format calls is an index array: declarations say where it has
+values, and which. One that is declared and that nothing ties to the map would be left as anything.
+
+    map {[i, q] -> [i, j] : pos(i) <= q < pos(i + 1) && j = crd(q) && …}
+                            ^^^ where does it have values?
+
+Declare it: `function pos : {[i] : 0 <= i <= NR} -> {[q] : 0 <= q <= NNZ} nondecreasing`.";
+    DESCRIPTOR_NO_FUNCTION = "E0721", "a tuple of the sparse space without one coordinate or one place",
+    "A tuple of the sparse space stands for one entry: the map gives it one coordinate in each mode,
+and `data` one place among the values. That has to follow from the constraints and declarations.
+
+    map {[i, q] -> [i, j] : pos(i) <= q < pos(i + 1) && 0 <= j < NC}
+                   ^ any of them
+
+Add what determines it, as `j = crd(q)`.";
+    DESCRIPTOR_UNBOUNDED = "E0722", "a set of a descriptor without bounds",
+    "The tuples of the sparse space, the arguments of functions and the places of values are finitely
+many: each element lies between two values of constants and of elements that have bounds.
+
+    map {[q] -> [i, j] : 0 <= q && i = row(q) && j = col(q) && …}
+          ^ up to where?
+
+Say where it ends: `0 <= q < NNZ`.";
+    DESCRIPTOR_OUTSIDE = "E0723", "what a descriptor may put outside of the tensor or its values",
+    "Coordinates lie in the extents of their modes, and places among those of `values`. For padding,
+whose coordinate is no coordinate, a constraint says that it is none of the tuples meant.
+
+    map {[i, s] -> [i, j] : 0 <= i < NR && 0 <= s < W && j = col(W * i + s)}
+                       ^ -1 for padding
+
+Add `0 <= j < NC`, or declare the range of the function that it comes from.";
 }

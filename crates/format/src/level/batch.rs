@@ -25,4 +25,6 @@ pub const SPEC: LevelSpec = LevelSpec {
     },
     fragment: "{[p, i] -> [q] : q = p * N + i && 0 <= p < M && 0 <= i < N}",
     n_positions: "M * N",
+    declarations: "",
+    siblings: "",
 };

@@ -27,4 +27,6 @@ pub const SPEC: LevelSpec = LevelSpec {
     },
     fragment: "{[p, i] -> [q] : q = p * N + i && 0 <= p < M && 0 <= i < N && bits(q) = 1}",
     n_positions: "M * N",
+    declarations: "function bits : {[q] : 0 <= q < M * N} -> {[b] : 0 <= b <= 1}",
+    siblings: "",
 };

@@ -29,4 +29,8 @@ pub const SPEC: LevelSpec = LevelSpec {
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && pos(p) <= q < pos(p + 1) && crd(q) = i && 0 <= i < N}",
     n_positions: "pos(M)",
+    declarations: "assume pos(0) = 0
+        function pos : {[p] : 0 <= p <= M} -> {[q] : 0 <= q <= pos(M)} nondecreasing
+        function crd : {[q] : 0 <= q < pos(M)} -> {[i] : 0 <= i < N}",
+    siblings: "0 <= p < M && pos(p) <= q1 < q2 < pos(p + 1)",
 };

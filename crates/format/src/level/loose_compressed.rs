@@ -28,4 +28,11 @@ pub const SPEC: LevelSpec = LevelSpec {
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && pos(p) <= q < end(p) && crd(q) = i && 0 <= i < N}",
     n_positions: "pos(M)",
+    declarations: "assume pos(0) = 0
+        function pos : {[p] : 0 <= p <= M} -> {[q] : 0 <= q <= pos(M)} nondecreasing
+        function end : {[p] : 0 <= p < M} -> {[q] : 0 <= q <= pos(M)}
+        function crd : {[q] : 0 <= q < pos(M)} -> {[i]}
+        forall p : 0 <= p < M => pos(p) <= end(p) <= pos(p + 1)
+        forall p, q : 0 <= p < M && pos(p) <= q < end(p) => 0 <= crd(q) < N",
+    siblings: "0 <= p < M && pos(p) <= q1 < q2 < end(p)",
 };

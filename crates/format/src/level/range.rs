@@ -29,4 +29,9 @@ pub const SPEC: LevelSpec = LevelSpec {
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && pos(p) <= q < pos(p + 1) && q = pos(p) + i - first(p) && 0 <= i < N}",
     n_positions: "pos(M)",
+    declarations: "assume pos(0) = 0
+        function pos : {[p] : 0 <= p <= M} -> {[q] : 0 <= q <= pos(M)} nondecreasing
+        function first : {[p] : 0 <= p < M} -> {[i] : 0 <= i <= N}
+        forall p : 0 <= p < M => first(p) + pos(p + 1) - pos(p) <= N",
+    siblings: "",
 };

@@ -29,4 +29,9 @@ pub const SPEC: LevelSpec = LevelSpec {
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && pos(p) <= q < pos(p + 1) && bounds(q + p) <= i < bounds(q + p + 1) && 0 <= i < N}",
     n_positions: "pos(M)",
+    declarations: "assume pos(0) = 0
+        function pos : {[p] : 0 <= p <= M} -> {[q] : 0 <= q <= pos(M)} nondecreasing
+        function bounds : {[b] : 0 <= b < pos(M) + M} -> {[i] : 0 <= i <= N}
+        forall p, b1, b2 : 0 <= p < M && pos(p) + p <= b1 < b2 <= pos(p + 1) + p => bounds(b1) < bounds(b2)",
+    siblings: "",
 };

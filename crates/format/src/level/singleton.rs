@@ -29,4 +29,6 @@ pub const SPEC: LevelSpec = LevelSpec {
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && q = p && crd(q) = i && 0 <= i < N}",
     n_positions: "M",
+    declarations: "function crd : {[q] : 0 <= q < M} -> {[i] : 0 <= i < E}",
+    siblings: "",
 };

@@ -29,4 +29,6 @@ pub const SPEC: LevelSpec = LevelSpec {
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && p * K <= q < p * K + K && crd(q) = i && 0 <= i < N}",
     n_positions: "M * K",
+    declarations: "function crd : {[q] : 0 <= q < M * K} -> {[i] : 0 <= i <= N}",
+    siblings: "0 <= p < M && p * K <= q1 < q2 < p * K + K && crd(q2) < N",
 };

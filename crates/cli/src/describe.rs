@@ -1,0 +1,134 @@
+//! `sparsec formats FORMAT`: one format as a descriptor, and as a drawing of a small
+//! tensor stored in it.
+
+use serde_json::{Value, json};
+use sparsec::relation::Descriptor;
+use sparsec::{Diagnostic, Format, FormatSpec, Preset, Result, Tensor, code};
+
+use crate::call::Call;
+use crate::problem::suggest;
+use crate::screen::Screen;
+use crate::text_file::read_source;
+
+/// The order of tensors where neither the format nor the call says it.
+const SHOWN_ORDER: usize = 2;
+/// What can be printed.
+const STAGES: [&str; 2] = ["relation", "drawing"];
+
+/// The file of a format that is described by a relation.
+const DESCRIPTOR_ENDING: &str = ".fmt";
+
+/// Prints what a format is.
+///
+/// # Errors
+/// Those of the format's text or of the file, and for a stage that there is not.
+pub(crate) fn describe(
+    call: &Call,
+    screen: &mut Screen,
+    text: &str,
+    order: Option<&str>,
+    emit: &[String],
+) -> Result<u8> {
+    for (n, stage) in emit.iter().enumerate() {
+        if !STAGES.contains(&stage.as_str()) {
+            let message = format!("there is no stage `{stage}` of a format");
+            let place = call.value_span("emit", n);
+            let error = Diagnostic::new(code::BAD_OPTION_VALUE, message);
+            return Err(suggest(
+                error.at(call.source(), place, "unknown"),
+                stage,
+                &STAGES,
+            ));
+        }
+    }
+    let wants = |stage: &str| emit.iter().any(|it| it == stage);
+    let place = call.find_last_word(text).unwrap_or(call.end());
+    let (descriptors, drawing) = if text.ends_with(DESCRIPTOR_ENDING) {
+        let source = read_source(call, text, place)?;
+        let descriptor = Descriptor::parse(&source)?;
+        if wants("drawing") {
+            let message = "only formats of levels are drawn";
+            return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
+                .at(call.source(), place, "a relation")
+                .help("ask for `--emit relation`"));
+        }
+        (vec![descriptor], None)
+    } else {
+        let spec = FormatSpec::parse(&call.option_text("FORMAT", text))?;
+        let order = match order {
+            Some(order) => call.count("order", order, 64)?,
+            None => spec.order().unwrap_or(SHOWN_ORDER),
+        };
+        let format = spec.resolve(order)?;
+        let name: String = text
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect();
+        let name = match Preset::find(&name) {
+            Some(preset) => preset.name,
+            None => "tensor",
+        };
+        let drawing = (emit.is_empty() || wants("drawing")).then(|| drawing(&format));
+        (format.descriptors(name), drawing.flatten())
+    };
+    let relation = (emit.is_empty() || wants("relation")).then(|| {
+        let texts: Vec<String> = descriptors.iter().map(Descriptor::to_string).collect();
+        texts.join("\n")
+    });
+    screen.answer(
+        || {
+            let parts = [relation.clone(), drawing.clone()];
+            parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+        },
+        || -> Value { json!({ "relation": relation, "drawing": drawing }) },
+    )?;
+    Ok(0)
+}
+
+/// A small tensor in the format; `None` where none of those tried fits.
+fn drawing(format: &Format) -> Option<String> {
+    let order = format.order();
+    if order == 0 {
+        return Tensor::pack(format, &[], &[], &[1.0])
+            .ok()
+            .map(|t| t.drawing());
+    }
+    let extents: Vec<u64> = [4, 4, 3, 2].into_iter().cycle().take(order).collect();
+    // Entries for any format, for triangles, and for diagonals; those of a symmetric
+    // matrix are both triangles.
+    let general = [(0, 0), (0, 2), (1, 1), (2, 0), (2, 1), (2, 3), (3, 3)];
+    let lower = [(0, 0), (1, 1), (2, 1), (3, 0), (3, 3)];
+    let upper = [(0, 0), (0, 3), (1, 1), (1, 2), (3, 3)];
+    let both = [(0, 0), (0, 3), (1, 1), (1, 2), (2, 1), (3, 0), (3, 3)];
+    let skew = [(0, 3), (1, 2), (2, 1), (3, 0)];
+    let diagonal = [(0, 0), (1, 1), (3, 3)];
+    let samples: [(&[(u64, u64)], bool); 6] = [
+        (&general, false),
+        (&lower, false),
+        (&upper, false),
+        (&both, true),
+        (&skew, true),
+        (&diagonal, false),
+    ];
+    samples.into_iter().find_map(|(entries, mirrored)| {
+        let mut coords = Vec::new();
+        let mut values = Vec::new();
+        for (n, &(row, column)) in entries.iter().enumerate() {
+            coords.extend((0..order).map(|mode| match mode {
+                0 => row,
+                1 => column,
+                _ => (row + column) % extents[mode],
+            }));
+            // Mirror images of one magnitude, of opposite sign in a skew matrix.
+            values.push(match (mirrored, row > column) {
+                (false, _) => (n + 1) as f64,
+                (true, below) if entries.len() == skew.len() => {
+                    (row + column + row * column) as f64 * if below { -1.0 } else { 1.0 }
+                }
+                (true, _) => (1 + row + column + row * column) as f64,
+            });
+        }
+        let tensor = Tensor::pack(format, &extents, &coords, &values).ok()?;
+        Some(tensor.drawing())
+    })
+}

@@ -1,0 +1,35 @@
+//! Files of text that the call names: descriptors and other programs.
+
+use std::fs::File;
+use std::io::Read as _;
+
+use sparsec::{Diagnostic, Result, Source, Span, code};
+
+use crate::call::Call;
+
+/// The longest text that is read.
+const MOST_TEXT: u64 = 1 << 24;
+
+/// The text of a file, up to [`MOST_TEXT`] bytes.
+///
+/// # Errors
+/// `E0420` for what cannot be read, or is no text.
+pub(crate) fn read_source(call: &Call, path: &str, place: Span) -> Result<Source> {
+    let cannot = |why: String| {
+        let message = format!("cannot read `{path}`: {why}");
+        let error = Diagnostic::new(code::CANNOT_READ_FILE, message);
+        error.at(call.source(), place, "named here")
+    };
+    let file = File::open(path).map_err(|error| cannot(error.to_string()))?;
+    let mut bytes = Vec::new();
+    let read = file.take(MOST_TEXT + 1).read_to_end(&mut bytes);
+    read.map_err(|error| cannot(error.to_string()))?;
+    if bytes.len() as u64 > MOST_TEXT {
+        return Err(cannot(format!("it has more than {MOST_TEXT} bytes"))
+            .help("name a file of text in one of the languages of sparsec"));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Source::new(path, text)),
+        Err(_) => Err(cannot("it is no text".to_owned()).help("name a file of text in UTF-8")),
+    }
+}

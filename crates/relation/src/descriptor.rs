@@ -1,0 +1,146 @@
+//! Descriptors: what a sparse format is, as relations.
+//!
+//! A descriptor says which tuples a format stores, which coordinates each of
+//! them holds, where its value lies, and what is known of the index arrays. The
+//! text of one is a `.fmt` file; a comment runs from `;` to the end of its line:
+//!
+//! ```text
+//! ; Jagged diagonals: rows by falling length, the first entry of each, the second, …
+//! format jds
+//! extents NR, NC
+//! map {[s, k, t] -> [i, j] : 0 <= s < ND && ptr(s) <= k < ptr(s + 1) && t = k - ptr(s)
+//!      && i = perm(t) && 0 <= i < NR && j = col(k) && 0 <= j < NC}
+//! data {[s, k, t] -> [k]}
+//! values {[k] : 0 <= k < NNZ}
+//! function perm : {[t] : 0 <= t < NR} -> {[i] : 0 <= i < NR} injective
+//! function ptr : {[s] : 0 <= s <= ND} -> {[k] : 0 <= k <= NNZ} nondecreasing
+//! function col : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
+//! ```
+//!
+//! | line      | says                                                                     |
+//! |-----------|--------------------------------------------------------------------------|
+//! | `extents` | the symbolic constants that are the extents of the modes                 |
+//! | `map`     | the **sparse space**, and the coordinates of each of its tuples          |
+//! | `data`    | the place of a tuple's value among the values                            |
+//! | `values`  | the places that values have                                              |
+//! | others    | [`Declarations`]: domains and ranges of index arrays, orders, quantifiers |
+//!
+//! A descriptor is **complete**, and others are refused: each tuple of the sparse
+//! space has one place and, inside of the extents, one coordinate in each mode;
+//! the space has bounds; each function that is called is declared, on a domain
+//! that has bounds, and each that is declared is called. `check` proves these
+//! from what is declared; what cannot be proved can be said.
+//!
+//! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion
+//! and Optimization", CGO 2023, §3.1 and Table 1. Unlike there, the extents, the
+//! places of values and all ranges are stated, and order is one implication.
+
+use std::fmt;
+
+use crate::declarations::Declarations;
+use crate::relation::Relation;
+use crate::set::Set;
+
+mod bounds;
+mod check;
+mod parse;
+
+/// A sparse format as relations; see the module's page.
+///
+/// ```
+/// use sparsec_relation::Descriptor;
+/// let diagonals: Descriptor = "
+///     format dia
+///     extents NR, NC
+///     map {[d, i] -> [i, j] : 0 <= d < ND && 0 <= i < NR && j = i + off(d) && 0 <= j < NC}
+///     data {[d, i] -> [NR * d + i]}
+///     values {[p] : 0 <= p < ND * NR}
+///     function off : {[d] : 0 <= d < ND} -> {[k] : 0 - NR < k < NC} increasing
+/// ".parse()?;
+/// assert_eq!(diagonals.name(), "dia");
+/// assert_eq!(diagonals.to_string().parse::<Descriptor>()?, diagonals);
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    name: String,
+    extents: Vec<String>,
+    map: Relation,
+    data: Relation,
+    values: Set,
+    declarations: Declarations,
+}
+
+impl Descriptor {
+    /// A descriptor of these parts, unchecked: composed from what is known to fit.
+    ///
+    /// `data` relates the tuples that `map` relates to coordinates to one element
+    /// each, which is in `values`; `extents` has a name for each coordinate.
+    pub fn composed(
+        name: impl Into<String>,
+        extents: Vec<String>,
+        map: Relation,
+        data: Relation,
+        values: Set,
+        declarations: Declarations,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            extents,
+            map,
+            data,
+            values,
+            declarations,
+        }
+    }
+
+    /// The name of the format.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The symbolic constants that are the extents of the modes.
+    pub fn extents(&self) -> &[String] {
+        &self.extents
+    }
+
+    /// The number of modes.
+    pub fn order(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// From the sparse space to coordinates.
+    pub fn map(&self) -> &Relation {
+        &self.map
+    }
+
+    /// From the sparse space to places of values.
+    pub fn data(&self) -> &Relation {
+        &self.data
+    }
+
+    /// The places of values.
+    pub fn values(&self) -> &Set {
+        &self.values
+    }
+
+    /// What is known of functions and constants.
+    pub fn declarations(&self) -> &Declarations {
+        &self.declarations
+    }
+}
+
+impl fmt::Display for Descriptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "format {}", self.name)?;
+        writeln!(
+            f,
+            "{}",
+            format!("extents {}", self.extents.join(", ")).trim_end()
+        )?;
+        writeln!(f, "map {}", self.map)?;
+        writeln!(f, "data {}", self.data)?;
+        writeln!(f, "values {}", self.values)?;
+        write!(f, "{}", self.declarations)
+    }
+}
