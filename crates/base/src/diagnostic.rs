@@ -110,6 +110,16 @@ impl Diagnostic {
         self
     }
 
+    /// Says the way out, unless something closer to the fault did: for what a whole
+    /// text looks like, where only its reader knows.
+    #[must_use]
+    pub fn or_help(self, text: impl Into<String>) -> Self {
+        match self.help_text() {
+            Some(_) => self,
+            None => self.help(text),
+        }
+    }
+
     /// The code, as `sparsec explain` takes it.
     pub fn code(&self) -> Code {
         self.inner.code

@@ -278,7 +278,7 @@ impl Lexer<'_> {
         }
         Err(Diagnostic::new(
             code::UNKNOWN_CHARACTER,
-            format!("unknown character `{}`", c.escape_default()),
+            format!("unknown character `{}`", c.escape_debug()),
         )
         .at(
             self.source,

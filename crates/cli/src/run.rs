@@ -16,8 +16,7 @@ use serde_json::{Value, json};
 use sparsec::MemoryLimit;
 use sparsec::runtime::Environment;
 use sparsec::{
-    Backend, Compiled, Diagnostic, Options, Outcome, Result, Session, Tensor, Widths, code, io,
-    parallel,
+    Backend, Compiled, Diagnostic, Options, Outcome, Result, Session, Tensor, code, io, parallel,
 };
 
 use crate::arguments::RunArguments;
@@ -294,8 +293,6 @@ fn summary(name: &str, tensor: &Tensor) -> String {
     if tensor.order() == 0 {
         return format!("{name} = {}", tensor.vals().get(0));
     }
-    // The widths of index arrays follow from the data; the name says enough.
-    let plain = tensor.format().clone().with_widths(Widths::default());
     let extents: Vec<String> = tensor.extents().iter().map(u64::to_string).collect();
     let fill = match tensor.fill().is_zero() {
         true => String::new(),
@@ -305,7 +302,7 @@ fn summary(name: &str, tensor: &Tensor) -> String {
         "{name}: {}[{}], {}, {} stored{fill}",
         tensor.element(),
         extents.join(", "),
-        plain.short_name(),
+        tensor.format().arrangement(),
         tensor.n_stored(),
     )
 }

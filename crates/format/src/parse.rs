@@ -42,7 +42,9 @@ impl FormatSpec {
     pub fn parse(source: &Source) -> Result<Self> {
         let mut tokens = Tokens::new(source, &["->"])?;
         let spec = parse_spec(&mut tokens)?;
-        tokens.expect_end()?;
+        tokens.expect_end().map_err(|error| {
+            error.help("behind a format come clauses, as in `csr, fill 1`, and `|` and other parts")
+        })?;
         Ok(spec)
     }
 }
@@ -89,6 +91,11 @@ impl Parser {
             }
             _ => Err(self.tokens.unexpected("a format")),
         }
+        .map_err(|error| {
+            error.or_help(
+                "a format is a preset or a map: `csr`, `(i, j) -> (i : dense, j : compressed)`",
+            )
+        })
     }
 
     fn preset(&mut self) -> Result<SpecPart> {
@@ -100,7 +107,10 @@ impl Parser {
         let mut whole = place;
         if self.tokens.eat("(") {
             loop {
-                let (size, span) = self.tokens.integer("a size")?;
+                let (size, span) = self.tokens.integer("a size").map_err(|error| {
+                    let order = preset.order.unwrap_or(2);
+                    error.help(format!("write it like `{}`", preset.text(order)))
+                })?;
                 if !(1..=1 << 31).contains(&size) {
                     return Err(self.bad_arguments(preset, span, "a size is from 1 to 2^31"));
                 }

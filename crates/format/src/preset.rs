@@ -419,6 +419,13 @@ impl Format {
         }
     }
 
+    /// As [`short_name`](Self::short_name), whatever the widths: those of a tensor
+    /// mostly follow from its data, and nobody wrote them.
+    pub fn arrangement(&self) -> String {
+        let plain = self.clone().with_widths(Widths::default());
+        plain.short_name()
+    }
+
     /// A format with these levels whose modes have their usual names
     /// `i, j, k, …`.
     ///

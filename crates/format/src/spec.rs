@@ -177,17 +177,23 @@ impl FormatSpec {
                 _ if n_parts == 1 => return None,
                 Format {
                     mirror: Some(_), ..
-                } => "mirrors its entries",
-                Format { fill: Some(_), .. } => "declares a fill",
+                } => (
+                    "mirrors its entries",
+                    "parts hold entries of their own: store all of them, or in one part such as `csr, symmetric(i, j)`",
+                ),
+                Format { fill: Some(_), .. } => (
+                    "declares a fill",
+                    "what no part stores is 0: leave the fill out, or use one part such as `csr, fill 1`",
+                ),
                 _ => return None,
             };
             Some((why, *place))
         });
-        if let Some((why, place)) = refused {
+        if let Some(((why, way_out), place)) = refused {
             let message = format!("a part of a union that {why}");
             return Err(Diagnostic::new(code::UNION_PART, message)
                 .at(&self.source, place, "this part")
-                .help("parts hold entries of their own, and nothing else"));
+                .help(way_out));
         }
         let mut formats = formats.into_iter().map(|(format, _)| format);
         let mut whole = formats.next().expect("a format has a part");

@@ -398,7 +398,7 @@ impl Check<'_> {
             let message =
                 format!("the loop over `{name}` is no intersection of stored coordinates");
             return Err(placed.error(code::SCHEDULE_GALLOP, message).help(format!(
-                "leave it out, or write `mergeby({name}, two_finger)`"
+                "leave it out, or write `mergeby({name}, TwoFinger)`"
             )));
         }
         Ok(())

@@ -131,7 +131,8 @@ const REFUSALS: &[Refusal] = &[
 1 | y(i) = x(i)
   |          ^ mode 0 of `x` has extent 5
   |
-  = note: the call gives `i` extent 7"#,
+  = note: the call gives `i` extent 7
+  = help: leave out what the call says of `i`"#,
     },
     Refusal {
         text: "Z(0) = x(i); Z(0) = Z(0) * Z(k); y = Z(i)",

@@ -74,9 +74,9 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
     if tensor.format().has_sparse() {
         return Err(refused(format!(
             "a `.npy` file holds dense tensors, not one in `{}`",
-            tensor.format().short_name()
+            tensor.format().arrangement()
         ))
-        .help("write a `.npz` file, which holds tensors of every format"));
+        .help("store it in the format `dense`, or write a `.npz` file, which holds every format"));
     }
     if tensor.element() == ElementType::Bf16 {
         return Err(refused("NumPy has no `bf16`".to_owned())

@@ -258,7 +258,7 @@ pub(crate) fn check_fill(tensor: &Tensor) -> Result<()> {
         format!("a tensor whose fill is {} cannot be stated", tensor.fill()),
     )
     .note("entries that a `.mtx` or `.tns` file does not state are zero")
-    .help("store the tensor in a dense format"))
+    .help("store the tensor in the format `dense`, or write a file that states fills: `.bsp.npz`, `.bsp.h5`"))
 }
 
 /// Refuses a structure where files of a type state every entry.

@@ -212,7 +212,10 @@ impl<'a> Draft<'a> {
         let message = format!("`{said}` is stored in another format");
         Err(Diagnostic::new(code::NO_LEVEL_COORDINATES, message)
             .at(&said.source, said.word.span, "not stored so")
-            .help(format!("name the one that it is stored in: `{format}`")))
+            .help(format!(
+                "name the one that it is stored in: `{}`",
+                format.arrangement()
+            )))
     }
 
     /// The format of the levels of a tensor, which a command says to be stored so.

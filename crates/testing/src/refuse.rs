@@ -39,6 +39,9 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
         return Err(format!("{name}: the program was not refused"));
     };
     expected.check(name, &found)?;
+    if found.help_text().is_none() {
+        return Err(format!("{name}: the diagnostic says no way out:\n{found}"));
+    }
     let line = sections.first().map_or(0, |section| section.line);
     let section = Section {
         title: "diagnostic".to_owned(),

@@ -56,7 +56,7 @@ fn command(
         3 => format!("fuse({name}, {}, f{number})", next?),
         4 => format!("reorder({}, {name})", next?),
         5 => format!("unroll({name}, {size})"),
-        6 => format!("mergeby({name}, gallop)"),
+        6 => format!("mergeby({name}, Gallop)"),
         9 => format!("fission({name})"),
         10 => format!("loopfuse({name})"),
         11 if is_sparse => format!("assemble({result}, Insert)"),

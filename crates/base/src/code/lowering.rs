@@ -150,12 +150,12 @@ or the operand's levels are in another order.
 Take the positions of an operand without which nothing is done (`b` in `b(i) * c(i)`), and fuse
 loops in the order of its levels.";
     SCHEDULE_GALLOP = "E0341", "a merge that cannot leap",
-    "`mergeby(i, gallop)` leaps over coordinates that one operand lacks, so every operand of the loop
+    "`mergeby(i, Gallop)` leaps over coordinates that one operand lacks, so every operand of the loop
 has to be needed: the loop is an intersection of ordered levels.
 
-    mergeby(i, gallop)                        in a(i) = b(i) + c(i), which visits all of both
+    mergeby(i, Gallop)                        in a(i) = b(i) + c(i), which visits all of both
 
-Use it where operands are multiplied, or leave it out: `mergeby(i, two_finger)` is the default.";
+Use it where operands are multiplied, or leave it out: `mergeby(i, TwoFinger)` is the default.";
     SCHEDULE_ASSEMBLY = "E0342", "a result that cannot be assembled in this way",
     "`assemble(A, Insert)` counts the entries of each segment first and then inserts them at their
 places. That takes a result that stores coordinates, and no dense level between two that do.
@@ -181,7 +181,7 @@ Put the loop over blocks outside, or store the result as `dense`.";
     SCHEDULE_WORD = "E0346", "a word that a command does not take",
     "Commands of schedules take certain words: units (`CPUThread`, `CPUVector`), strategies for races
 (`NoRaces`, `IgnoreRaces`, `Atomics`, `Temporary`, `ParallelReduction`), kinds of bounds, ways to
-merge (`gallop`, `two_finger`) and to assemble (`Append`, `Insert`).
+merge (`Gallop`, `TwoFinger`) and to assemble (`Append`, `Insert`).
 
     parallelize(i, GPUBlock, NoRaces)
 

@@ -158,7 +158,10 @@ impl Parser {
                     "not a number",
                 )
             })?,
-            _ => return Err(self.tokens.unexpected("a number, `inf` or `nan`")),
+            _ => {
+                let error = self.tokens.unexpected("a number, `inf` or `nan`");
+                return Err(error.help("write it like `fill 1`"));
+            }
         };
         self.tokens.take();
         Ok(Fill(if is_negative { -value } else { value }))

@@ -11,7 +11,7 @@
 //! deal(m, morton(i, j))     i and j are the even and the odd bits of m
 //! pos(j, p, A(i,j))         j = the coordinate at position p of A(i,:)
 //! bound(i, ib, 64, MaxExact)  i = ib, and the extent of i is 64
-//! unroll(i, 4)  parallelize(i, CPUThread, NoRaces)  mergeby(i, gallop)
+//! unroll(i, 4)  parallelize(i, CPUThread, NoRaces)  mergeby(i, Gallop)
 //! assemble(A, Insert)       how the result is put together
 //! ```
 //!
@@ -75,7 +75,7 @@ pub enum Clause<V = IndexVar, T = TensorVar> {
         pos: V,
         /// The tensor whose positions they are.
         tensor: T,
-        /// The indices of its access.
+        /// The indices of its access; none for the only one that there is.
         indices: Vec<V>,
     },
     /// `bound(var, bound, extent, kind)`: what is known of an extent.
@@ -396,7 +396,10 @@ impl<V: fmt::Display, T: fmt::Display> fmt::Display for Clause<V, T> {
                 indices,
             } => {
                 let indices: Vec<String> = indices.iter().map(ToString::to_string).collect();
-                write!(f, "pos({var}, {pos}, {tensor}({}))", indices.join(","))
+                match indices.is_empty() {
+                    true => write!(f, "pos({var}, {pos}, {tensor})"),
+                    false => write!(f, "pos({var}, {pos}, {tensor}({}))", indices.join(",")),
+                }
             }
             Self::Bound {
                 var,
@@ -477,8 +480,8 @@ words!(
 words!(
     MergeStrategy,
     "ways to merge",
-    TwoFinger = "two_finger",
-    Gallop = "gallop"
+    TwoFinger = "TwoFinger",
+    Gallop = "Gallop"
 );
 words!(
     AssembleStrategy,

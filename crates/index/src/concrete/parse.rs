@@ -163,11 +163,9 @@ fn clauses(parser: &mut Parser) -> Result<Vec<Said>> {
             _ => {
                 let message = "this command leaves no clause behind a statement";
                 let span = start.to(parser.tokens.peek().span);
-                return Err(Diagnostic::new(code::UNEXPECTED_TOKEN, message).at(
-                    parser.tokens.source(),
-                    span,
-                    "not a clause",
-                ));
+                return Err(Diagnostic::new(code::UNEXPECTED_TOKEN, message)
+                    .at(parser.tokens.source(), span, "not a clause")
+                    .help("write the statement as the command leaves it"));
             }
         }
         if !parser.tokens.eat(",") {

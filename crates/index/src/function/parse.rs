@@ -44,7 +44,11 @@ impl UserFunction {
     pub fn parse_with(source: &Source, functions: &[Self]) -> Result<Self> {
         let mut parser = Parser::inside(source)?.knowing(functions);
         let function = parser.definition()?;
-        parser.tokens.expect_end()?;
+        parser.tokens.expect_end().map_err(|error| {
+            error.help(
+                "behind the body come only properties: `least(a, b) = min(a, b) : associative`",
+            )
+        })?;
         Ok(function)
     }
 }
@@ -67,6 +71,14 @@ impl Parser {
 
     /// A definition, without `def`.
     pub(crate) fn definition(&mut self) -> Result<UserFunction> {
+        self.defined().map_err(|error| {
+            error.or_help(
+                "a definition is written like `least(a, b) = min(a, b) : associative, commutative`",
+            )
+        })
+    }
+
+    fn defined(&mut self) -> Result<UserFunction> {
         let name = self.word("a function")?;
         self.check_name(&name)?;
         let parameters = self.parameters()?;

@@ -4,6 +4,7 @@ use sparsec_base::lex::Tokens;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 
+mod advice;
 mod expr;
 mod index;
 
@@ -17,8 +18,6 @@ const SYMBOLS: &[&str] = &["//", "==", "!=", "<=", ">=", "+=", "*=", ";", "->"];
 
 /// Words that are no names.
 const WORDS: [&str; 7] = ["not", "and", "or", "true", "false", "inf", "nan"];
-/// What those are told who write powers with an operator.
-const POWER: &str = "a power is `pow(a, b)`";
 
 /// A cursor over notation; [`crate::concrete`] and [`crate::schedule`] read the
 /// expressions inside their texts with it.
@@ -65,7 +64,7 @@ impl Notation {
             parser.start_statement();
             let statement = parser.assignment().map_err(|error| match continued {
                 true => error.help("a newline ends a statement unless parentheses are open"),
-                false => error,
+                false => error.or_help("a statement is written like `y(i) = A(i,j) * x(j)`"),
             });
             let mut statement = statement?;
             statement.find_index_values();
@@ -128,22 +127,6 @@ impl Parser {
         self.tokens.at_end() || self.tokens.at(";") || (self.open == 0 && next.starts_line)
     }
 
-    fn expected_operator(&self) -> Diagnostic {
-        let error = self
-            .tokens
-            .unexpected("an operator or the end of the statement");
-        if self.tokens.at("=") {
-            return error.help("`==` compares; a statement has one `=`");
-        }
-        if self.tokens.at("^") {
-            return error.help(POWER);
-        }
-        if self.tokens.at("@") {
-            return error.help("products name their indices: `C(i,j) = A(i,k) * B(k,j)`");
-        }
-        error
-    }
-
     /// `access op= expr`
     pub(crate) fn assignment(&mut self) -> Result<Assignment> {
         let lhs = self.tensor("a tensor to assign")?;
@@ -175,8 +158,11 @@ impl Parser {
             }
         }
         let error = self.tokens.unexpected("`=`");
-        let symbols = "`= += *= min= max= or= and=`";
-        Err(error.help(format!("these assign: {symbols}")))
+        Err(error.help(match () {
+            () if self.tokens.at("-") => "what is taken away is added: `y(i) += -x(i)`",
+            () if self.tokens.at("/") => "dividing is multiplying: `y(i) *= 1 / x(i)`",
+            () => "these assign: `= += *= min= max= or= and=`",
+        }))
     }
 
     /// A tensor with plain index variables.
@@ -222,7 +208,7 @@ impl Parser {
     /// Closes a list.
     fn close(&mut self, close: &str) -> Result<Span> {
         if !self.tokens.at(close) {
-            return Err(self.tokens.unexpected(&format!("`,` or `{close}`")));
+            return Err(self.expected_close(close));
         }
         self.open -= 1;
         self.tokens.expect(close)

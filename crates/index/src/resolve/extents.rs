@@ -10,7 +10,7 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 use super::tensors::with_origin;
 use super::{Declarations, parts};
 use crate::index_expr::IndexExpr;
-use crate::notation::TensorUse;
+use crate::notation::{Index, TensorUse};
 use crate::program::{IndexVar, Program, Statement, TensorVar};
 
 /// What the accesses of a program say of extents.
@@ -227,10 +227,30 @@ impl Unifier<'_> {
             let data = &self.program.tensors[tensor];
             error = with_origin(error, data.source_name(), self.declarations.of(data));
         }
-        match self.fitting(number, mode, of_var) {
-            Some(help) => error.help(help),
-            None => error,
-        }
+        let first = self.learnt[self.place(var)];
+        error.help(match (self.fitting(number, mode, of_var), first) {
+            (Some(help), _) => help,
+            (None, None) => format!("leave out what the call says of `{written}`"),
+            (None, Some(_)) if of_mode > of_var => self.part(number, mode, of_var),
+            (None, Some((first, first_mode))) => self.part(first, first_mode, of_mode),
+        })
+    }
+
+    /// The advice to read no more than `extent` coordinates of a mode.
+    fn part(&self, number: usize, mode: usize, extent: u64) -> String {
+        let access = &self.uses.accesses[number];
+        let name = self.program.tensors[access.tensor].source_name();
+        let written = |(at, index): (usize, &Index)| match (at == mode, index.as_var()) {
+            (true, Some(var)) => format!("{}(0:{extent})", var.text),
+            (true, None) => format!("i(0:{extent})"),
+            (false, _) => index.to_string(),
+        };
+        let indices = access.written.indices.iter().enumerate().map(written);
+        let indices: Vec<String> = indices.collect();
+        format!(
+            "give one of them another index, or take the part that fits: `{name}({})`",
+            indices.join(", ")
+        )
     }
 
     /// Shows where a mode has its extent: where a text declares it, and else

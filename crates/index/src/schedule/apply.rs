@@ -110,7 +110,8 @@ pub(super) fn distinct_vars(concrete: &Concrete, names: &[Name]) -> Result<Vec<I
         let var = var(concrete, name)?;
         if vars.contains(&var) {
             let message = format!("`{name}` is named twice");
-            return Err(illegal(name, name.word.span, message, "again"));
+            let error = illegal(name, name.word.span, message, "again");
+            return Err(error.help("name each loop once"));
         }
         vars.push(var);
     }

@@ -35,7 +35,8 @@ pub(super) fn apply(
     let data = &concrete.tensors[tensor];
     if data.role == TensorRole::Workspace {
         let message = format!("`{name}` is a workspace, which has no format to convert from");
-        return Err(illegal(name, name.word.span, message, "a workspace"));
+        let error = illegal(name, name.word.span, message, "a workspace");
+        return Err(error.help(format!("say how it is kept: `store({name}, hashed)`")));
     }
     let var_of = |word: &Word| {
         let name = Name {

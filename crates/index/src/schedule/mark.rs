@@ -1,7 +1,7 @@
 //! `unroll`, `mergeby` and `assemble`: how loops run and results are put
 //! together. The statement stays as it is and gets a clause.
 //!
-//! What `mergeby(i, gallop)` asks of formats, and `assemble(A, Insert)` of the
+//! What `mergeby(i, Gallop)` asks of formats, and `assemble(A, Insert)` of the
 //! result's, is checked where formats are known (`sparsec_graph`).
 
 use sparsec_base::Result;

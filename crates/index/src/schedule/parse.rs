@@ -7,13 +7,13 @@
 //!           | "split" "(" NAME "," NAME "," NAME "," NUMBER ")"
 //!           | "divide" "(" NAME "," NAME "," NAME "," NUMBER ")"
 //!           | "fuse" "(" NAME "," NAME "," NAME ")"
-//!           | "pos" "(" NAME "," NAME "," NAME "(" NAME { "," NAME } ")" ")"
+//!           | "pos" "(" NAME "," NAME "," NAME [ "(" NAME { "," NAME } ")" ] ")"
 //!           | "skew" "(" NAME "," NAME "," sum ")"
 //!           | "deal" "(" NAME "," curve ")"
 //!           | "bound" "(" NAME "," NAME "," NUMBER "," KIND ")"
 //!           | "unroll" "(" NAME "," NUMBER ")"
 //!           | "parallelize" "(" NAME "," UNIT "," RACES ")"
-//!           | "mergeby" "(" NAME "," ( "gallop" | "two_finger" ) ")"
+//!           | "mergeby" "(" NAME "," ( "Gallop" | "TwoFinger" ) ")"
 //!           | "assemble" "(" NAME "," ( "Append" | "Insert" ) [ "," BOOL ] ")"
 //!           | "precompute" "(" expr "," names "," NAME [ ":" KIND ] ")"
 //!           | "precompute" "(" expr "," names "," names [ "," NAME [ ":" KIND ] ] ")"
@@ -40,26 +40,27 @@ use crate::function::UserFunction;
 use crate::notation::Parser;
 use crate::workspace::{kind_word, parse_kind};
 
-const COMMANDS: [&str; 19] = [
-    "reorder",
-    "split",
-    "divide",
-    "fuse",
-    "skew",
-    "deal",
-    "pos",
-    "bound",
-    "unroll",
-    "parallelize",
-    "mergeby",
-    "assemble",
-    "precompute",
-    "fission",
-    "loopfuse",
-    "store",
-    "convert",
-    "levels",
-    "pieces",
+/// Each command, and how it is written.
+const COMMANDS: [(&str, &str); 19] = [
+    ("reorder", "reorder(i, k, j)"),
+    ("split", "split(i, i0, i1, 32)"),
+    ("divide", "divide(i, i0, i1, 4)"),
+    ("fuse", "fuse(i, j, f)"),
+    ("skew", "skew(j, d, j - i + 2)"),
+    ("deal", "deal(m, morton(i, j))"),
+    ("pos", "pos(j, jp, A(i,j))"),
+    ("bound", "bound(i, i0, 1024, MaxExact)"),
+    ("unroll", "unroll(i, 4)"),
+    ("parallelize", "parallelize(i, CPUThread, NoRaces)"),
+    ("mergeby", "mergeby(i, Gallop)"),
+    ("assemble", "assemble(C, Insert)"),
+    ("precompute", "precompute(B(i,k) * C(k,j), {j}, w)"),
+    ("fission", "fission(i)"),
+    ("loopfuse", "loopfuse(i)"),
+    ("store", "store(w, listed, i)"),
+    ("convert", "convert(B, csc)"),
+    ("levels", "levels(A, bsr(4, 4))"),
+    ("pieces", "pieces(A, hyb(8))"),
 ];
 
 /// The largest number in a sum: sums of coordinates stay below 63 bits.
@@ -125,19 +126,28 @@ pub(super) fn next_command(parser: &mut Parser) -> Result<Option<(Command, Span)
 
 /// Reads one command; [`Schedule::parse`] has its errors.
 pub(crate) fn parse_command(parser: &mut Parser) -> Result<Command> {
-    let (word, span) = parser.tokens.name("a command")?;
-    if !COMMANDS.contains(&word.as_str()) {
+    let (word, span) = parser.tokens.name("a command").map_err(|error| {
+        error.or_help("commands stand one behind the other: `reorder(i, k, j) unroll(j, 4)`")
+    })?;
+    let names = COMMANDS.map(|(name, _)| name);
+    let Some((_, form)) = COMMANDS.iter().find(|(name, _)| *name == word) else {
         let source = parser.tokens.source();
         let message = format!("unknown command `{word}`");
         let error = Diagnostic::new(code::ILLEGAL_COMMAND, message);
         let error = error.at(source, span, "no command has this name");
-        return Err(match closest(&word, COMMANDS) {
+        return Err(match closest(&word, names) {
             Some(meant) => error.help(format!("did you mean `{meant}`?")),
-            None => error.help(format!("these are: `{}`", COMMANDS.join("`, `"))),
+            None => error.help(format!("these are: `{}`", names.join("`, `"))),
         });
-    }
+    };
+    behind_word(parser, &word, span)
+        .map_err(|error| error.or_help(format!("write it like `{form}`")))
+}
+
+/// What stands behind the name of a command, which begins at `span`.
+fn behind_word(parser: &mut Parser, word: &str, span: Span) -> Result<Command> {
     parser.tokens.expect("(")?;
-    let mut command = match word.as_str() {
+    let mut command = match word {
         // Without a loop it would do nothing, in silence.
         "reorder" if parser.tokens.at(")") => return Err(parser.tokens.unexpected("a loop")),
         "reorder" => Command::Reorder {
@@ -212,9 +222,11 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
             let var = next_name(parser, loop_name)?;
             let pos = next_name(parser, "a name for the positions")?;
             let tensor = name(parser, "a tensor")?;
-            parser.tokens.expect("(")?;
-            let indices = names(parser, "an index variable", ")")?;
-            parser.tokens.expect(")")?;
+            let mut indices = Vec::new();
+            if parser.tokens.eat("(") {
+                indices = names(parser, "an index variable", ")")?;
+                parser.tokens.expect(")")?;
+            }
             Clause::Pos {
                 var,
                 pos,

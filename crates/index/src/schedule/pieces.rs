@@ -41,7 +41,9 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
             .note(format!("the format is `{format}`"))
     };
     let Some(pieces) = format.pieces() else {
-        return Err(refuse("is one piece already").help("leave the command out"));
+        return Err(refuse("would be one piece in this format").help(format!(
+            "leave the command out, or name the format that `{name}` is stored in"
+        )));
     };
     let mirrors = pieces.iter().filter_map(|piece| piece.mirror);
     let keeps_fill = |(mirror, _): (Mirror, Side)| image_of_fill(mirror.of, data.fill);

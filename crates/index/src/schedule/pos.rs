@@ -51,7 +51,8 @@ pub(super) fn apply(
     let read = read.tensor;
     if concrete.tensors[read].role == TensorRole::Workspace {
         let message = format!("`{tensor}` is a workspace, which has no positions to go over");
-        return Err(illegal(tensor, tensor.word.span, message, "a workspace"));
+        let error = illegal(tensor, tensor.word.span, message, "a workspace");
+        return Err(error.help("take the positions of an operand before it is precomputed"));
     }
     let text = |vars: &[IndexVar]| -> Vec<&str> {
         vars.iter()
@@ -59,21 +60,30 @@ pub(super) fn apply(
             .collect()
     };
     let wanted: Vec<&str> = indices.iter().map(|name| name.word.text.as_str()).collect();
-    let access = known.iter().find(|access| {
-        access.tensor == read
-            && access
-                .plain_vars()
-                .is_some_and(|vars| text(&vars) == wanted)
-    });
-    let Some(vars) = access.and_then(|access| access.plain_vars()) else {
+    let mut meant: Vec<Vec<IndexVar>> = Vec::new();
+    for access in known.iter().filter(|access| access.tensor == read) {
+        let Some(vars) = access.plain_vars() else {
+            continue;
+        };
+        if (wanted.is_empty() || text(&vars) == wanted) && !meant.contains(&vars) {
+            meant.push(vars);
+        }
+    }
+    let refused = |message: String, label: &str| {
         let span = indices
             .last()
             .map_or(tensor.word.span, |last| tensor.word.span.to(last.word.span));
+        Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, message)
+            .at(&tensor.source, span, label)
+            .help(as_read(concrete, &tensor.word.text))
+    };
+    if meant.len() > 1 {
+        let message = format!("`{tensor}` is read with several lists of indices");
+        return Err(refused(message, "which one?"));
+    }
+    let Some(vars) = meant.pop() else {
         let message = format!("`{tensor}` is not read with these indices");
-        let error = Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, message);
-        return Err(error
-            .at(&tensor.source, span, "no such access")
-            .help(as_read(concrete, &tensor.word.text)));
+        return Err(refused(message, "no such access"));
     };
     let originals = concrete.originals(var);
     if let Some(missing) = originals.iter().find(|var| !vars.contains(var)) {
@@ -81,12 +91,8 @@ pub(super) fn apply(
             "`{tensor}` is not indexed by `{}`, which the loop over `{name}` binds",
             concrete.vars[*missing].name
         );
-        return Err(illegal(
-            tensor,
-            tensor.word.span,
-            message,
-            "has no such positions",
-        ));
+        let error = illegal(tensor, tensor.word.span, message, "has no such positions");
+        return Err(error.help(format!("name an operand that `{name}` walks")));
     }
     let is_direct = originals == [var]
         || matches!(concrete.made_by(var), Some(Clause::Fuse { .. })) && fuses_loops(concrete, var);

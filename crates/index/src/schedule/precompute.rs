@@ -251,7 +251,9 @@ impl Rewrite<'_> {
     ) -> Option<Result<Stmt>> {
         let lhs = &reduction.lhs;
         if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
-            return Some(Err(self.illegal("it is collected in a workspace already")));
+            return Some(Err(self
+                .illegal("it is collected in a workspace already")
+                .help("leave the command out")));
         }
         let reduces = |var: &IndexVar| {
             let originals = self.concrete.originals(*var);
@@ -261,7 +263,9 @@ impl Rewrite<'_> {
             if reduction.loops.iter().any(reduces) {
                 return None;
             }
-            return Some(Err(self.illegal("no loop around this reduces it")));
+            return Some(Err(self
+                .illegal("no loop around this reduces it")
+                .help("leave the command out: there is nothing to collect")));
         };
         let (outer, reducing) = loops.split_at(first);
         let inside = reducing.iter().chain(&reduction.loops);
@@ -273,14 +277,25 @@ impl Rewrite<'_> {
         let bound = self.concrete.bound_in(&around);
         if !lhs.vars().iter().all(|var| bound.contains(var)) {
             let why = "a fused loop reduces it and names entries of the left side at once";
-            return Some(Err(self.illegal(why)));
+            return Some(Err(self
+                .illegal(why)
+                .help("give this command first, and fuse the loops behind it")));
         }
         if let Some(factors) = &reduction.factors
             && !self.may_leave(&factors.outside, &bound, inner)
         {
-            let why =
-                "what is left of the product differs from one value that is collected to the next";
-            return Some(Err(self.illegal(why)));
+            let left: Vec<String> = factors
+                .outside
+                .iter()
+                .map(|factor| format!("`{}`", self.concrete.expr_text(factor)))
+                .collect();
+            let message = format!(
+                "the factors that are left, {}, differ from one value that is collected to the next",
+                left.join(", ")
+            );
+            return Some(Err(self.illegal(&message).help(
+                "compute them with the others, or reorder the loops that they depend on outside",
+            )));
         }
         let data = &self.concrete.tensors[lhs.tensor];
         let access = self.new_workspace(data.element, data.fill);
@@ -364,10 +379,14 @@ impl Rewrite<'_> {
     /// A scalar workspace gets the innermost loops around it as modes.
     fn lift(&mut self, loops: &[IndexVar], temporary: TensorVar, lifted: Lifted) -> Result<Stmt> {
         if self.vars.is_empty() {
-            return Err(self.illegal("it is collected in a scalar already"));
+            return Err(self
+                .illegal("it is collected in a scalar already")
+                .help("leave the command out"));
         }
         let Some(outside) = loops.len().checked_sub(self.vars.len()) else {
-            return Err(self.illegal("there are not so many loops around it"));
+            return Err(self
+                .illegal("there are not so many loops around it")
+                .help(format!("name {} or fewer", loops.len())));
         };
         let (outer, inner) = loops.split_at(outside);
         self.expect_modes(inner, "the innermost loops around it")?;

@@ -39,7 +39,8 @@ pub(super) fn apply(
     let along = var(concrete, along_name)?;
     if along == replaced {
         let message = format!("`{name}` is the variable that is replaced");
-        return Err(illegal(along_name, along_name.word.span, message, "again"));
+        let error = illegal(along_name, along_name.word.span, message, "again");
+        return Err(error.help("name another loop, around it or inside of it"));
     }
     if !are_together(&concrete.stmt, replaced, along, &mut Vec::new()) {
         let message = format!("`{name}` is used where no loop over `{along_name}` is around");

@@ -288,7 +288,18 @@ fn loops_are_fused_and_go_over_positions() {
     refused(
         SPMV,
         "precompute(A(i,j) * x(j), {}, t); pos(i, p, t)",
-        &["E0101"],
+        &["E0311", "`t` is a workspace"],
+    );
+    // As TACO's command line writes it.
+    check(
+        SPMV,
+        "pos(j, p, A)",
+        "forall i: forall p: y(i) += A(i,j) * x(j) suchthat(pos(j, p, A(i,j)))",
+    );
+    refused(
+        "C(i,j) = A(i,j) + A(j,i)",
+        "pos(j, p, A)",
+        &["E0310", "several lists of indices", "`A(i,j)` and `A(j,i)`"],
     );
 }
 
@@ -296,9 +307,9 @@ fn loops_are_fused_and_go_over_positions() {
 fn loops_are_marked() {
     check(
         SPMV,
-        "unroll(j, 4); parallelize(i, CPUThread, NoRaces); mergeby(j, gallop)",
+        "unroll(j, 4); parallelize(i, CPUThread, NoRaces); mergeby(j, Gallop)",
         "forall i: forall j: y(i) += A(i,j) * x(j)\n\
-         suchthat(unroll(j, 4), parallelize(i, CPUThread, NoRaces), mergeby(j, gallop))",
+         suchthat(unroll(j, 4), parallelize(i, CPUThread, NoRaces), mergeby(j, Gallop))",
     );
     check(
         SPMV,
@@ -310,7 +321,7 @@ fn loops_are_marked() {
     refused(
         SPMV,
         "mergeby(j, galop)",
-        &["E0346", "did you mean `gallop`?"],
+        &["E0346", "did you mean `Gallop`?"],
     );
     refused(
         SPMV,

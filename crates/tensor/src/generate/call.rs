@@ -42,6 +42,11 @@ struct Argument {
 
 impl Call {
     pub(super) fn parse(source: &Source) -> Result<Self> {
+        Self::read(source)
+            .map_err(|error| error.or_help("write it like `dense:uniform(seed=1)` or `dense:ones`"))
+    }
+
+    fn read(source: &Source) -> Result<Self> {
         let mut tokens = Tokens::new(source, &[])?;
         let (mut name, mut name_span) = tokens.name("a generator, such as `dense:ones`")?;
         if tokens.eat(":") {

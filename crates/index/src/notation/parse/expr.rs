@@ -5,7 +5,7 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
 use super::super::{Node, NodeKind, Number, Place};
-use super::{POWER, Parser};
+use super::Parser;
 use crate::function::UserFunction;
 use crate::operator::{Operator, Style};
 
@@ -148,7 +148,9 @@ impl Parser {
                 Ok(value) if value.is_finite() => Number::Float(value),
                 _ => {
                     let message = format!("`{sign}{text}` does not fit in an f64");
-                    return Err(self.error(code::BAD_NUMBER, message, token.span, "too large"));
+                    return Err(self
+                        .error(code::BAD_NUMBER, message, token.span, "too large")
+                        .help("the largest is about 1.8e308; beyond it is `inf`"));
                 }
             },
             (Kind::Name, "inf") if alone => Number::Float(if negative {
@@ -171,8 +173,13 @@ impl Parser {
                     span: token.span.to(next.span),
                 }));
             }
-            let message = format!("`{text}{}` is no number", self.tokens.text(next));
-            return Err(self.error(code::BAD_NUMBER, message, token.span.to(next.span), "here"));
+            let letters = self.tokens.text(next);
+            let message = format!("`{text}{letters}` is no number");
+            return Err(self
+                .error(code::BAD_NUMBER, message, token.span.to(next.span), "here")
+                .help(format!(
+                    "a product is `{text} * {letters}`, a type is given by `f32({text})`"
+                )));
         }
         Ok(Some(Node {
             kind: NodeKind::Number(number),
@@ -207,11 +214,7 @@ impl Parser {
             return Ok(inner);
         }
         if token.kind != Kind::Name {
-            let error = self.tokens.unexpected("a tensor, a number or `(`");
-            return Err(match self.tokens.at("*") {
-                true => error.help(POWER),
-                false => error,
-            });
+            return Err(self.expected_operand());
         }
         let text = self.tokens.text(token).to_owned();
         if self.tokens.at_nth(1, "{") {
@@ -246,7 +249,7 @@ impl Parser {
 
     fn close_expr(&mut self) -> Result<Span> {
         if !self.tokens.at(")") {
-            return Err(self.tokens.unexpected("an operator or `)`"));
+            return Err(self.expected_close_of_group());
         }
         self.open -= 1;
         self.tokens.expect(")")
@@ -355,16 +358,27 @@ impl Parser {
         let of_stored = || named(name.strip_prefix(Operator::STORED)?).map(|op| (op, true));
         let Some((op, stored)) = all.or_else(of_stored) else {
             let names: Vec<&str> = self.reduction_names().collect();
+            let of_stored: Vec<String> = names
+                .iter()
+                .map(|name| format!("{}{name}", Operator::STORED))
+                .collect();
             let error = self.error(
                 code::UNKNOWN_FUNCTION,
                 format!("unknown reduction `{name}`"),
                 start,
                 "no reduction has this name",
             );
-            return Err(match closest(name, names.iter().copied()) {
-                Some(meant) => error.help(format!("did you mean `{meant}`?")),
-                None => error.help(format!("these reduce: `{}`", names.join(" "))),
-            });
+            let known = names.iter().copied();
+            return Err(
+                match closest(name, known.chain(of_stored.iter().map(String::as_str))) {
+                    Some(meant) => error.help(format!("did you mean `{meant}`?")),
+                    None => error.help(format!(
+                        "these reduce: `{}`, and `{}sum` and the like what is stored alone",
+                        names.join(" "),
+                        Operator::STORED,
+                    )),
+                },
+            );
         };
         self.check_reduces(&op, start)?;
         self.tokens.take();
@@ -376,7 +390,9 @@ impl Parser {
             vars.push(self.word("an index variable")?);
         }
         self.close("}")?;
-        self.tokens.expect("(")?;
+        self.tokens
+            .expect("(")
+            .map_err(|error| error.help(format!("write `{name}{{…}}(…)`")))?;
         self.open += 1;
         let body = self.expr()?;
         let end = self.close_expr()?;

@@ -16,7 +16,7 @@ impl Parser {
     /// One index of `tensor`.
     pub(super) fn index(&mut self, tensor: &Word) -> Result<Index> {
         if self.tokens.at_end() || self.tokens.at(",") {
-            return Err(self.tokens.unexpected("an index variable"));
+            return Err(self.expected_index());
         }
         let mut behind = self.tokens.clone();
         self.index_sum(tensor).map_err(|error| {
@@ -27,7 +27,7 @@ impl Parser {
                 return error;
             }
             behind.take();
-            behind.unexpected("`,` or `)`")
+            super::advice::not_closed(&behind, ")")
         })
     }
 
@@ -153,7 +153,9 @@ impl Parser {
     /// What stands in parentheses behind an index: a window or a set.
     fn part(&mut self, tensor: &Word, index: Index) -> Result<Index> {
         let is_set = self.tokens.at_nth(1, "{");
-        let is_window = self.tokens.at_nth(2, ":");
+        // A bound below 0 has a sign.
+        let is_window =
+            self.tokens.at_nth(2, ":") || self.tokens.at_nth(1, "-") && self.tokens.at_nth(3, ":");
         if !is_set && !is_window {
             return Err(self.unknown_function(tensor));
         }
@@ -252,7 +254,10 @@ impl Parser {
     fn number_of_index(&mut self) -> Result<(u64, Span)> {
         let token = self.tokens.peek();
         if token.kind != Kind::Integer {
-            return Err(self.tokens.unexpected("a whole number"));
+            let error = self.tokens.unexpected("a whole number");
+            return Err(error.help(
+                "coordinates, bounds and steps are numbers from 0 on: `i(0:9:2)`, `i({1, 4})`",
+            ));
         }
         let parsed = self.tokens.text(token).parse::<u64>();
         let value = parsed.ok().filter(|value| i64::try_from(*value).is_ok());
@@ -303,8 +308,10 @@ impl Parser {
         let closes = [")", "]", ":", "=", ";"]
             .iter()
             .any(|end| self.tokens.at(end));
-        match closes || token.kind == Kind::End {
-            true => self.tokens.unexpected("an index variable"),
+        let is_constant = matches!(token.kind, Kind::Float | Kind::Text)
+            && closest(&tensor.text, self.function_names()).is_none();
+        match closes || is_constant || token.kind == Kind::End {
+            true => self.expected_index(),
             false => self.unknown_function(tensor),
         }
     }
