@@ -45,10 +45,19 @@
 //! polyhedral library", COMPSAC 2021. Unlike there, reads and writes are
 //! derived from the assignment, and the schedule is part of the text.
 
+pub mod accesses;
 mod computation;
+mod evaluate;
+pub mod order;
 mod parse;
 mod print;
+pub mod script;
+pub mod transform;
 mod value;
 
+pub use accesses::{Effect, Reference};
 pub use computation::{Computation, DataSpace, Role, Statement, StatementId};
+pub use evaluate::Given;
+pub use order::{Dependence, DependenceKind};
+pub use script::{Command, Script};
 pub use value::{Access, Operator, Update, Value};

@@ -187,6 +187,40 @@ impl Declarations {
         self.assumptions.push(constraint);
     }
 
+    /// Drops all that is said of a function or a symbolic constant.
+    pub fn forget(&mut self, name: &str) {
+        let speaks = |constraints: &[Constraint]| {
+            let mut found = false;
+            for e in constraints.iter().flat_map(Constraint::expressions) {
+                e.visit(&mut |e| match e {
+                    Expression::Constant(n) | Expression::Call(n, _) => found |= n == name,
+                    _ => {}
+                });
+            }
+            found
+        };
+        let parts_speak = |parts: &[Conjunction]| parts.iter().any(|p| speaks(p.constraints()));
+        self.assumptions
+            .retain(|constraint| !speaks(std::slice::from_ref(constraint)));
+        self.functions.retain(|function| {
+            let sets = [&function.domain, &function.range];
+            function.name != name && !sets.iter().any(|set| parts_speak(set.parts()))
+        });
+        let mut gone = Vec::new();
+        self.orders.retain(|(order, relation)| {
+            let kept = order != name && !parts_speak(relation.parts());
+            if !kept && order != name {
+                gone.push(order.clone());
+            }
+            kept
+        });
+        self.quantifiers
+            .retain(|q| !speaks(q.premises.constraints()) && !speaks(&q.conclusions));
+        for order in gone {
+            self.forget(&order);
+        }
+    }
+
     /// The names of the declared orders.
     pub fn orders(&self) -> impl Iterator<Item = &str> {
         self.orders.iter().map(|(name, _)| name.as_str())

@@ -258,6 +258,10 @@ impl Search<'_> {
         Ok(())
     }
 
+    fn value(&self, e: &Expression) -> std::result::Result<Value, Overflow> {
+        self.environment.value_at(e, &self.values)
+    }
+
     /// Whether no comparison fails, as far as values are known.
     fn consistent(&self) -> std::result::Result<bool, Overflow> {
         let constraints = self.part.constraints().iter();
@@ -272,34 +276,67 @@ impl Search<'_> {
         }
         Ok(true)
     }
+}
 
-    fn value(&self, e: &Expression) -> std::result::Result<Value, Overflow> {
+impl Environment<'_> {
+    /// The value of an expression whose variables have these values; `None`
+    /// where it has none: outside a function's domain, for a name without a
+    /// value, for a number that does not fit in 64 bits.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_relation::{Environment, Expression};
+    /// let known = Environment::new().constant("N", 3).table("pos", vec![0, 2, 5]);
+    /// let last = Expression::parse(&Source::new("expression", "pos(N - 1) - 1"))?;
+    /// assert_eq!(known.value(&last, &[]), Some(4));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn value(&self, e: &Expression, variables: &[i64]) -> Option<i64> {
+        let values: Vec<Option<i64>> = variables.iter().copied().map(Some).collect();
+        match self.value_at(e, &values) {
+            Ok(Value::Known(value)) => Some(value),
+            Ok(Value::Open | Value::None) | Err(Overflow) => None,
+        }
+    }
+
+    fn value_at(
+        &self,
+        e: &Expression,
+        values: &[Option<i64>],
+    ) -> std::result::Result<Value, Overflow> {
+        let binary =
+            |a, b, compute: fn(i64, i64) -> Option<i64>| self.binary((a, b), values, compute);
         let known = match e {
             Expression::Integer(n) => Some(*n),
-            Expression::Constant(name) => self.environment.constants.get(name).copied(),
-            Expression::Variable(variable) => match self.values[variable.index()] {
+            Expression::Constant(name) => self.constants.get(name).copied(),
+            Expression::Variable(variable) => match values[variable.index()] {
                 Some(value) => Some(value),
                 None => return Ok(Value::Open),
             },
-            Expression::Call(name, arguments) => return self.call(name, arguments),
+            Expression::Call(name, arguments) => return self.call(name, arguments, values),
             Expression::Negate(a) => {
-                return self.binary(&Expression::Integer(0), a, i64::checked_sub);
+                return binary(&Expression::Integer(0), a, i64::checked_sub);
             }
-            Expression::Add(a, b) => return self.binary(a, b, i64::checked_add),
-            Expression::Subtract(a, b) => return self.binary(a, b, i64::checked_sub),
-            Expression::Multiply(a, b) => return self.binary(a, b, i64::checked_mul),
-            Expression::FloorDivide(a, b) => return self.divide(a, b, floor_divide),
-            Expression::Modulo(a, b) => return self.divide(a, b, modulo),
+            Expression::Add(a, b) => return binary(a, b, i64::checked_add),
+            Expression::Subtract(a, b) => return binary(a, b, i64::checked_sub),
+            Expression::Multiply(a, b) => return binary(a, b, i64::checked_mul),
+            Expression::FloorDivide(a, b) => return self.divide((a, b), values, floor_divide),
+            Expression::Modulo(a, b) => return self.divide((a, b), values, modulo),
         };
         Ok(known.map_or(Value::None, Value::Known))
     }
 
-    fn call(&self, name: &str, arguments: &[Expression]) -> std::result::Result<Value, Overflow> {
-        let mut values = Vec::with_capacity(arguments.len());
+    fn call(
+        &self,
+        name: &str,
+        arguments: &[Expression],
+        values: &[Option<i64>],
+    ) -> std::result::Result<Value, Overflow> {
+        let mut known = Vec::with_capacity(arguments.len());
         let mut open = false;
         for argument in arguments {
-            match self.value(argument)? {
-                Value::Known(value) => values.push(value),
+            match self.value_at(argument, values)? {
+                Value::Known(value) => known.push(value),
                 Value::Open => open = true,
                 Value::None => return Ok(Value::None),
             }
@@ -307,10 +344,10 @@ impl Search<'_> {
         if open {
             return Ok(Value::Open);
         }
-        if let Some(function) = self.environment.functions.get(name) {
-            return Ok(function(&values).map_or(Value::None, Value::Known));
+        if let Some(function) = self.functions.get(name) {
+            return Ok(function(&known).map_or(Value::None, Value::Known));
         }
-        match key::value(name, &values) {
+        match key::value(name, &known) {
             Some(Key::Value(key)) => Ok(Value::Known(key)),
             Some(Key::TooLarge) => Err(Overflow),
             Some(Key::Outside) | None => Ok(Value::None),
@@ -319,23 +356,23 @@ impl Search<'_> {
 
     fn divide(
         &self,
-        a: &Expression,
-        b: &Expression,
+        (a, b): (&Expression, &Expression),
+        values: &[Option<i64>],
         compute: fn(i64, i64) -> Option<i64>,
     ) -> std::result::Result<Value, Overflow> {
-        match self.value(b)? {
+        match self.value_at(b, values)? {
             Value::Known(0) => Ok(Value::None),
-            _ => self.binary(a, b, compute),
+            _ => self.binary((a, b), values, compute),
         }
     }
 
     fn binary(
         &self,
-        a: &Expression,
-        b: &Expression,
+        (a, b): (&Expression, &Expression),
+        values: &[Option<i64>],
         compute: fn(i64, i64) -> Option<i64>,
     ) -> std::result::Result<Value, Overflow> {
-        match (self.value(a)?, self.value(b)?) {
+        match (self.value_at(a, values)?, self.value_at(b, values)?) {
             (Value::None, _) | (_, Value::None) => Ok(Value::None),
             (Value::Known(a), Value::Known(b)) => compute(a, b).map(Value::Known).ok_or(Overflow),
             _ => Ok(Value::Open),

@@ -111,7 +111,7 @@ impl Conjunction {
 
     /// As [`conjoin`](Self::conjoin), for `other` with its tuples at these
     /// variables; what it says to exist exists here too.
-    pub(crate) fn conjoin_at(&mut self, other: &Self, tuples: impl Iterator<Item = Variable>) {
+    pub fn conjoin_at(&mut self, other: &Self, tuples: impl Iterator<Item = Variable>) {
         let mut renaming = Renaming(tuples.collect());
         for variable in other.exists() {
             renaming.0.push(self.add_exists(other.name(variable)));

@@ -48,4 +48,40 @@ Write `A(i) * f64(B(i))`.";
         ^^^^ given
 
 Declare it `inout`, or write to other data.";
+    COMPUTATION_UNSETTLED = "E0806", "loops over an index array that is not written yet",
+    "Which points a statement has, and when they run, may depend on index arrays. Where the computation
+writes one, all of that has to run before the statement that depends on it, and it has to be clear from the
+schedules that it does.
+
+    s0: y(p) = 0        over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
+    s1: pos(i) = 2 * i  over {[i] : 0 <= i <= N}
+                        the points of `s0` depend on `pos`
+
+Schedule the statement that writes first: `s1` `at [0, i]` and `s0` `at [1, i, p]`.";
+    DEPENDENCE_BROKEN = "E0807", "a transformation that would break a dependence",
+    "Points that touch the same entry, one of them to write it, have to run in the order in which
+they did. It has to be proved that they still do, for all values of parameters and index arrays that are as
+declared. Updates by the same operator, such as `+=`, may change places.
+
+    s0: x(i) = x(i - 1)  over {[i] : 1 <= i < N}  at [i]
+    reverse it: `x(1)` would be read before it is written
+
+Leave the order as it is. Where the dependence cannot be, declare why: `assume`, `injective`, `nondecreasing`.";
+    COMPUTATION_ENTRY = "E0808", "a point of a computation that cannot be evaluated",
+    "When a computation is evaluated on given data, each index has to lie within the extents, each
+integer has to fit the type of the entry that it is stored to, and all that is given needs values.
+
+    given x : f64[N]
+    s0: y(i) = x(i + 1)  over {[i] : 0 <= i < N}
+               ^^^^^^^^ outside of `x` at the point [N - 1]
+
+Restrict the iteration space to points where all entries are there: `0 <= i < N - 1`.";
+    TRANSFORMATION = "E0809", "a transformation that does not apply",
+    "A transformation asks for something: to fuse two statements, the elements of their schedules have
+to be numbers at the same places; a statement is removed only if it is proved to be without effect, and a mode
+of temporary data only if every read is proved to find what it found before.
+
+    fuse(s0, s1, 2)   with  s0 at [0, i]  and  s1 at [1, 0, i]
+
+Here `interchange(s1, 1, 2)` first gives both the same form.";
 }

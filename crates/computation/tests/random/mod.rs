@@ -82,7 +82,7 @@ fn statement(number: usize) -> impl Strategy<Value = String> {
 }
 
 pub(crate) fn computation() -> impl Strategy<Value = Computation> {
-    (statement(0), statement(1), statement(2), 1usize..4).prop_map(|(a, b, c, n)| {
+    (statement(0), statement(1), statement(2), 2usize..4).prop_map(|(a, b, c, n)| {
         let statements = [a, b, c][..n].concat();
         let text = format!("computation random {{ {HEADER} {statements} }}");
         text.parse()
