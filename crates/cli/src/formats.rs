@@ -54,6 +54,7 @@ fn text() -> String {
             arrays(spec.arrays).join(" "),
             abilities(spec.capabilities).join(", "),
             match kind.is_assembled() {
+                true if spec.capabilities.probing_insert => "native as last level".to_owned(),
                 true => "native".to_owned(),
                 false => "results converted".to_owned(),
             },
@@ -148,6 +149,7 @@ fn abilities(can: Capabilities) -> Vec<&'static str> {
         (can.full, "holds every coordinate"),
         (can.locate, "locate"),
         (can.random_insert, "insert anywhere"),
+        (can.probing_insert, "insert by probing"),
         (can.single, "one for each parent"),
         (can.may_repeat, "nonunique"),
         (can.may_be_unordered, "nonordered"),

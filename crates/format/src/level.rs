@@ -106,6 +106,9 @@ pub struct Capabilities {
     /// As part of a result, takes coordinates in any order, at positions that
     /// are computed, rather than appended in order.
     pub random_insert: bool,
+    /// As part of a result, takes the coordinates below one parent in any order, each
+    /// looked for and given a place if it has none: of one parent after the other.
+    pub probing_insert: bool,
 }
 
 /// One of the arrays of a level.
@@ -197,7 +200,7 @@ impl LevelKind {
     /// Whether kernels assemble levels of this kind as they are. All kinds are
     /// walked.
     pub fn is_assembled(self) -> bool {
-        self.is_regular() || matches!(self, Self::LooseCompressed | Self::Bitmap)
+        self.is_regular() || matches!(self, Self::LooseCompressed | Self::Bitmap | Self::Hashed)
     }
 
     /// Whether every position has a parent, one coordinate, and a place in the

@@ -10,6 +10,7 @@ use sparsec_index::{Access, Concrete, IndexVar, Operator};
 /// ```text
 /// (i : dense, j : dense)                       every entry has its place
 /// (i : compressed, j : dense)     open: i      the row of i is there, with its fill
+/// (i : dense, j : hashed)         open: i      what is not in the table of i has its fill
 /// ```
 pub fn collects(
     concrete: &Concrete,
@@ -26,9 +27,10 @@ pub fn collects(
         var.is_some_and(|var| open.contains(&var))
     };
     let levels = format.levels();
-    let has_rows = levels.last().is_some_and(is_placed)
-        && levels
-            .iter()
-            .all(|level| is_placed(level) || is_open(level));
+    let has_rows = levels.split_last().is_some_and(|(last, above)| {
+        let is_probed = last.kind.capabilities().probing_insert;
+        let is_kept = |level: &Level| is_open(level) || (is_placed(level) && !is_probed);
+        (is_placed(last) || is_probed) && above.iter().all(is_kept)
+    });
     format.is_all_dense() || (begins == Some(data.fill) && (format.takes_any_order() || has_rows))
 }

@@ -20,6 +20,7 @@
 
 use std::collections::BTreeSet;
 
+use sparsec_format::Level;
 use sparsec_index::IndexVar;
 use sparsec_index::concrete::Stmt;
 
@@ -73,7 +74,15 @@ impl Lead {
         })?;
         let mut appends = false;
         body.for_each_assign(&mut |lhs, _, _| {
-            appends |= lhs.tensor == concrete.result && !formats.of(lhs.tensor).takes_any_order();
+            let format = formats.of(lhs.tensor);
+            // What is looked for below one parent comes in any order there.
+            let above = &format.levels()[..format.levels().len().saturating_sub(1)];
+            let is_above = |level: &Level| lhs.var(level.mode()) == Some(var);
+            let takes = match format.is_probed() {
+                true => !above.iter().any(is_above),
+                false => format.takes_any_order(),
+            };
+            appends |= lhs.tensor == concrete.result && !takes;
         });
         let why = if walked.len() > 1 {
             "another operand is merged with them"

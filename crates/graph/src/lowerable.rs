@@ -172,7 +172,7 @@ impl Check<'_> {
         else {
             return refuse("and this statement needs a temporary for each of them");
         };
-        if !self.formats.of(lhs.tensor).takes_any_order() {
+        if !self.formats.of(lhs.tensor).is_scattered_to() {
             return refuse("and the result is assembled in order");
         }
         if reduce.is_none() && !format.is_unique() {
@@ -278,7 +278,9 @@ impl Check<'_> {
             if random(level) {
                 continue;
             }
-            let wanted = levels[..=number].iter();
+            // What is looked for comes in any order below the levels above.
+            let n_ordered = number + usize::from(!level.kind.capabilities().probing_insert);
+            let wanted = levels[..n_ordered].iter();
             let mut wanted: Vec<_> = wanted.map(|level| lhs.var(level.mode())).collect();
             // What names the variables of loops is written as they come.
             let made = |var: &IndexVar| self.concrete.made_by(*var).is_some();
@@ -286,7 +288,7 @@ impl Check<'_> {
                 true => loops.iter().copied().map(Some).collect(),
                 false => self.concrete.in_order(loops),
             };
-            in_order.truncate(number + 1);
+            in_order.truncate(n_ordered);
             let n_free = n_free.min(in_order.len());
             wanted[..n_free].sort();
             in_order[..n_free].sort();

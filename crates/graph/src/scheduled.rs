@@ -425,6 +425,11 @@ impl Check<'_> {
                 "`{name}` is dense: there are no entries to count and insert"
             ));
         };
+        if self.formats.of(*tensor).is_probed() {
+            return refuse(format!(
+                "entries of `{name}` get their places in tables as they come, and are not counted first"
+            ));
+        }
         let mut inner = levels[first..].iter().skip_while(|level| !level.is_full());
         match inner.find(|level| !level.is_full()) {
             None => Ok(()),

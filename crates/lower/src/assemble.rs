@@ -17,7 +17,8 @@
 //! afterwards with a running maximum.
 //!
 //! So entries are *appended*, one parent after the other. They may also be
-//! counted and then *inserted* at their places: see [`insert`].
+//! counted and then *inserted* at their places: see [`insert`]. Those of a `hashed`
+//! level are looked for in the table of their parent: see [`probe`].
 
 use sparsec_base::{ElementType, Scalar};
 use sparsec_index::concrete::Stmt;
@@ -26,6 +27,7 @@ use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, Var};
 
 mod chain;
 mod insert;
+mod probe;
 mod room;
 
 use self::chain::Chain;
@@ -43,8 +45,10 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
+    /// The chain whose entries a loop over `level` appends.
     fn chain_at(&self, level: usize) -> Option<usize> {
-        self.chains.iter().position(|chain| chain.last == level)
+        let is_appended = |chain: &Chain| chain.last == level && chain.table.is_none();
+        self.chains.iter().position(is_appended)
     }
 }
 
@@ -67,6 +71,7 @@ impl Lowerer<'_> {
         for number in 0..chains.len() {
             let counter = self.counter(&access, chains[number].last, Expr::int(0));
             chains[number].counter = Some(counter);
+            chains[number].table = self.begin_tables(&access, &chains[number]);
             let parents = self.parents(&access, &chains, number);
             let chain = &chains[number];
             let pos = self.tensors[&access.tensor].pos(chain.first);
@@ -276,6 +281,7 @@ impl Lowerer<'_> {
         let pos = self.tensors[&access.tensor].pos(chain.first);
         self.check_width(access, chain.counter());
         self.builder.store(pos, position.add(1), chain.counter());
+        self.begin_next_table(&chain);
     }
 
     /// Appends the coordinates of an entry to a chain and counts it; the loop
@@ -321,6 +327,9 @@ impl Lowerer<'_> {
         let number = assembly.chains.len() - 1;
         let chain = assembly.chains[number].clone();
         let is_computed = !self.counts();
+        if let Some(table) = chain.table {
+            return self.probe(lhs, &chain, table, reduce, value, bindings);
+        }
         if let Some(stored) = chain.stored {
             if is_computed {
                 // The row was filled with what the operator begins with.

@@ -16,8 +16,8 @@
 //! | [`hashed`]           | `pos[p]..pos[p + 1]` | `crd[q]`, where it is not the extent | its hash |
 //! | [`run_length`]       | `pos[p]..pos[p + 1]` | many              | bisection of `bounds` |
 //!
-//! Results: [`dense`] and [`bitmap`] levels are located, the others appended to
-//! ([`crate::assemble`]).
+//! Results: [`dense`] and [`bitmap`] levels are located, coordinates of [`hashed`] ones
+//! looked for, the others appended to ([`crate::assemble`]).
 
 pub(crate) mod bitmap;
 pub(crate) mod compressed;

@@ -218,7 +218,7 @@ impl Lowerer<'_> {
         let format = self.formats.of(access.tensor);
         let mut result_takes_any_order = true;
         body.for_each_assign(&mut |lhs, _, _| {
-            result_takes_any_order &= self.formats.of(lhs.tensor).takes_any_order();
+            result_takes_any_order &= self.formats.of(lhs.tensor).is_scattered_to();
         });
         let mut outer = bindings.loops.clone();
         let mut stmt = body;

@@ -71,7 +71,7 @@ fn collected<'a>(naive: &Draft<'a>) -> Option<Draft<'a>> {
     };
     let format = draft.format(lhs.tensor)?;
     let is_result = concrete.tensors[lhs.tensor].role != TensorRole::Workspace;
-    if !is_result || !format.is_plain() || format.takes_any_order() {
+    if !is_result || !format.is_plain() || format.is_scattered_to() {
         return None;
     }
     let levels = format.levels().iter();

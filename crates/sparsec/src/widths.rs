@@ -136,6 +136,10 @@ pub(crate) fn of_result(
     } else {
         dense.min(stored)
     };
+    let bound = match format.is_probed() {
+        true => most_positions(format, &extents, bound),
+        false => bound,
+    };
     format.clone().with_widths(Widths {
         pos: declared.pos.or(Some(IndexWidth::holding(bound))),
         crd: declared.crd.or(Some(holding_extents(&extents))),
@@ -218,20 +222,23 @@ pub(crate) fn check_coordinates(name: &str, format: &Format, extents: &[u64]) ->
     };
     let has_list = |level: &&Level| level.kind.spec().arrays.contains(&Part::Crd);
     let walked = format.levels().iter().filter(has_list);
-    match walked.map(|level| extents[level.mode()]).max() {
-        // The largest coordinate is one less than the extent.
-        Some(extent) if extent > width.max().saturating_add(1) => Err(Diagnostic::new(
+    // The largest coordinate is one less than the extent, which marks empty slots.
+    let largest = |level: &Level| match level.kind {
+        LevelKind::Hashed => extents[level.mode()],
+        _ => extents[level.mode()].saturating_sub(1),
+    };
+    match walked.map(largest).max() {
+        Some(largest) if largest > width.max() => Err(Diagnostic::new(
             code::INDEX_WIDTH_OVERFLOW,
             format!(
-                "coordinates of `{name}` go up to {}, which {} bits do not hold",
-                extent - 1,
+                "coordinates of `{name}` go up to {largest}, which {} bits do not hold",
                 width.bits(),
             ),
         )
         .help(
             match IndexWidth::ALL
                 .into_iter()
-                .find(|&it| IndexWidth::max(it) >= extent - 1)
+                .find(|&it| IndexWidth::max(it) >= largest)
             {
                 Some(enough) => format!("declare `crd = {}`, or no width", enough.bits()),
                 None => "declare no width".to_owned(),

@@ -22,6 +22,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         may_repeat: false,
         may_be_unordered: false,
         random_insert: true,
+        probing_insert: false,
     },
     fragment: "{[p, i] -> [q] : q = p * N + i && 0 <= p < M && 0 <= i < N}",
     n_positions: "M * N",

@@ -24,6 +24,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         may_repeat: false,
         may_be_unordered: false,
         random_insert: true,
+        probing_insert: false,
     },
     fragment: "{[p, i] -> [q] : q = p * N + i && 0 <= p < M && 0 <= i < N && bits(q) = 1}",
     n_positions: "M * N",

@@ -25,6 +25,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         may_repeat: false,
         may_be_unordered: false,
         random_insert: false,
+        probing_insert: true,
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && pos(p) <= q < pos(p + 1) && crd(q) = i && 0 <= i < N}",
     n_positions: "pos(M)",

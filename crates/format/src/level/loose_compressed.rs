@@ -25,6 +25,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         may_repeat: true,
         may_be_unordered: true,
         random_insert: false,
+        probing_insert: false,
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && pos(p) <= q < end(p) && crd(q) = i && 0 <= i < N}",
     n_positions: "pos(M)",

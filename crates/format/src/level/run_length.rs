@@ -26,6 +26,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         may_repeat: false,
         may_be_unordered: false,
         random_insert: false,
+        probing_insert: false,
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && pos(p) <= q < pos(p + 1) && bounds(q + p) <= i < bounds(q + p + 1) && 0 <= i < N}",
     n_positions: "pos(M)",

@@ -26,6 +26,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         may_repeat: true,
         may_be_unordered: true,
         random_insert: false,
+        probing_insert: false,
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && q = p && crd(q) = i && 0 <= i < N}",
     n_positions: "M",

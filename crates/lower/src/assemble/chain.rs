@@ -3,6 +3,7 @@
 use sparsec_index::{Access, IndexVar};
 use sparsec_loop::{Expr, Var};
 
+use super::probe::Table;
 use crate::statement::Lowerer;
 
 /// Levels that share their positions.
@@ -24,6 +25,8 @@ pub(super) struct Chain {
     pub(super) stored: Option<Var>,
     /// How many entries all segments have, once they are counted.
     pub(super) count: Option<Var>,
+    /// Where entries are looked for, the table of the parent that they have.
+    pub(super) table: Option<Table>,
 }
 
 impl Chain {
@@ -57,6 +60,7 @@ impl Lowerer<'_> {
                 skips: self.may_skip(access, at),
                 stored: None,
                 count: None,
+                table: None,
             });
             at = end;
         }

@@ -1,7 +1,7 @@
 //! Room for what a result appends, and whether its index arrays can count it.
 
 use sparsec_base::{ElementType, IndexWidth};
-use sparsec_format::{LevelKind, Role};
+use sparsec_format::{Level, LevelKind, Role};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar};
 use sparsec_loop::{BinaryOp, Expr, Failure, Stmt as Loop, Var};
@@ -19,19 +19,25 @@ impl Lowerer<'_> {
             return;
         }
         let known = &self.concrete.tensors[access.tensor].extents;
+        // Empty slots of tables have the extent for a coordinate.
+        let largest = |level: &Level| match level.kind.capabilities().probing_insert {
+            true => width.max(),
+            false => width.max() + 1,
+        };
         let modes = format
             .arrays()
             .into_iter()
             .filter_map(|spec| match spec.role {
-                Role::Crd(level) => Some(format.levels()[level].mode()),
+                Role::Crd(level) => Some(&format.levels()[level]),
                 _ => None,
             });
-        let fits = |mode: &usize| known[*mode].is_some_and(|extent| extent <= width.max() + 1);
-        let modes: Vec<usize> = modes.filter(|mode| !fits(mode)).collect();
-        let largest = width.max() as i64 + 1;
-        for mode in modes {
+        let fits =
+            |level: &Level| known[level.mode()].is_some_and(|extent| extent <= largest(level));
+        let modes = modes.filter(|level| !fits(level));
+        let modes: Vec<(usize, u64)> = modes.map(|level| (level.mode(), largest(level))).collect();
+        for (mode, largest) in modes {
             let extent = self.tensors[&access.tensor].extents[mode];
-            let too_large = Expr::Var(extent).binary(BinaryOp::Gt, largest);
+            let too_large = Expr::Var(extent).binary(BinaryOp::Gt, largest as i64);
             self.builder
                 .if_then(too_large, |b| b.fail(Failure::WidthOverflow));
         }
