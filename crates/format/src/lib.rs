@@ -36,6 +36,7 @@ pub mod level;
 pub mod statistics;
 
 mod arrays;
+mod assembled;
 mod check;
 mod coordinate;
 mod deal;

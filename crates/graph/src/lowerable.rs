@@ -189,9 +189,7 @@ impl Check<'_> {
     }
 
     fn workspace(&self, nested: Nested<'_, '_>) -> Result<()> {
-        let Nested {
-            lhs, reduce, rhs, ..
-        } = nested;
+        let Nested { lhs, rhs, .. } = nested;
         let result = &self.concrete.tensors[self.concrete.result];
         let refuse = |why: String, help: String| {
             Err(Diagnostic::new(code::WORKSPACE_MODES, why)
@@ -222,7 +220,7 @@ impl Check<'_> {
         let fills =
             |access: &Access| Some(Expr::Literal(self.concrete.tensors[access.tensor].fill));
         let absent = rhs.map_accesses(&mut { fills }).simplify().literal();
-        if absent.is_none() || absent != reduce.and_then(|op| op.identity(element)) {
+        if absent.is_none() || absent != nested.reduce.and_then(|op| op.identity(element)) {
             return refuse(
                 format!(
                     "the entries of `{}` get values where no operand is stored, in no order",
