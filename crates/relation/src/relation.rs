@@ -101,7 +101,8 @@ impl Conjunction {
     }
 
     /// The conjunction with other constants and functions.
-    pub(crate) fn rewritten(&self, names: &impl Rewrite) -> Self {
+    #[must_use]
+    pub fn rewritten(&self, names: &impl Rewrite) -> Self {
         let constraints = self.constraints.iter();
         Self {
             constraints: constraints.map(|c| c.rewritten(names)).collect(),
@@ -255,7 +256,8 @@ impl Relation {
     }
 
     /// The relation with other constants and functions.
-    pub(crate) fn rewritten(&self, names: &impl Rewrite) -> Self {
+    #[must_use]
+    pub fn rewritten(&self, names: &impl Rewrite) -> Self {
         let parts = self.parts.iter();
         Self::of_parts(parts.map(|part| part.rewritten(names)).collect())
     }

@@ -61,7 +61,8 @@ impl Set {
     }
 
     /// The set with other constants and functions.
-    pub(crate) fn rewritten(&self, names: &impl Rewrite) -> Self {
+    #[must_use]
+    pub fn rewritten(&self, names: &impl Rewrite) -> Self {
         Self::of(self.relation.rewritten(names))
     }
 

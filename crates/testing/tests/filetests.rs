@@ -67,6 +67,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/relation/tests/scan.rs": SCAN_UNBOUNDED),
     provoked!("crates/relation/tests/scan.rs": SCAN_DOMAIN),
     provoked!("crates/relation/tests/laws.rs": RELATION_UNBOUND),
+    provoked!("crates/executor/tests/executors.rs": NO_EXECUTOR),
     provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_FUNCTION, DESCRIPTOR_NO_FUNCTION),
     provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_OUTSIDE, DESCRIPTOR_UNBOUNDED),
     provoked!("crates/computation/tests/text.rs": COMPUTATION_UNKNOWN, COMPUTATION_NAME, COMPUTATION_NOT_INTEGER, COMPUTATION_TYPES, COMPUTATION_GIVEN),

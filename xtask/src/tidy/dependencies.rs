@@ -24,6 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("graph", &["base", "format", "index"]),
     ("plan", &["base", "format", "index", "graph"]),
     ("convert", &["base", "relation", "computation", "format"]),
+    ("executor", &["base", "relation", "computation", "index"]),
     ("mlir", &["base", "format", "tensor", "index"]),
     ("loop", &["base"]),
     (
@@ -60,6 +61,7 @@ const LIBRARIES: &[&str] = &[
     "parallel",
     "relation",
     "computation",
+    "executor",
     "format",
     "tensor",
     "io",

@@ -84,4 +84,12 @@ of temporary data only if every read is proved to find what it found before.
     fuse(s0, s1, 2)   with  s0 at [0, i]  and  s1 at [1, 0, i]
 
 Here `interchange(s1, 1, 2)` first gives both the same form.";
+    NO_EXECUTOR = "E0820", "an expression that cannot be computed through relations",
+    "An operand whose format is a relation is read tuple by tuple: a statement is a sum of terms, each
+of them nothing where such an operand stores nothing, and its other operands are dense.
+
+    C(i,j) = max(A(i,j), B(i,j))        A in a format given by a relation
+             ^^^ not a sum
+
+Store the operand in a format of levels, or compute what can be written as sums of products.";
 }

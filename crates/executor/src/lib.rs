@@ -1,0 +1,119 @@
+//! Executors: expressions over tensors whose formats are given as relations.
+//!
+//! A tensor in such a format is an operand by way of its [`Descriptor`]: the
+//! loops go over its sparse space, and read the coordinates of each tuple. A
+//! statement becomes a computation with one statement for each term:
+//!
+//! ```text
+//! y(i) = A(i,j) * x(j)        A : dia, {[d, r] -> [i, j] : … && i = r && j = r + off(d)}
+//!
+//! term0: y(i) += A(NR * d + r) * x(j)
+//!   over {[d, r, i, j] : … && i = r && j = r + off(d)}
+//! ```
+//!
+//! **Which expressions.** Terms are added up, and are nothing where an operand in
+//! such a format stores nothing: products of accesses, numbers and indices.
+//! Other operands and the result are dense. Anything else is refused (`E0820`),
+//! and can be computed from a copy in a format of levels.
+//!
+//! **Names.** The index arrays and constants of operand `A` get names of their own,
+//! `A_off` and `A_ND`, of 32 bits; its values are `A`. Extents are named by the index variables:
+//! `Ni` for `i`, so that one extent has one name.
+//!
+//! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion and
+//! Optimization", CGO 2023, §3.1: a sparse-to-dense map "can be derived from a
+//! computation that iterates through" what is stored; here it becomes one.
+//!
+//! ```
+//! use sparsec_base::Source;
+//! use sparsec_executor::{Operands, executor};
+//! use sparsec_index::{Declaration, Declarations, Notation};
+//! let coo = "
+//!     format coo
+//!     extents NR, NC
+//!     map {[n] -> [i, j] : 0 <= n < NZ && i = row(n) && j = col(n)}
+//!     data {[n] -> [n]}
+//!     values {[n] : 0 <= n < NZ}
+//!     function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < NR}
+//!     function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < NC}
+//! ".parse()?;
+//! let notation = Notation::parse(&Source::new("expression", "y(i) = A(i,j) * x(j)"))?;
+//! let mut declarations = Declarations::new();
+//! declarations.declare("A", Declaration::with_order(2));
+//! declarations.declare("x", Declaration::with_order(1));
+//! let program = notation.resolve(&declarations)?;
+//! let computation = executor(&program, &Operands::from([("A".to_owned(), coo)]))?;
+//! let text = computation.to_string();
+//! assert!(text.contains("y(i) += A(n) * x(j)"), "{text}");
+//! # Ok::<(), sparsec_base::Diagnostic>(())
+//! ```
+
+mod arrays;
+mod statement;
+mod term;
+
+use std::collections::BTreeMap;
+
+use sparsec_base::Result;
+use sparsec_computation::{Computation, DataSpace, Role};
+use sparsec_index::{Program, TensorRole};
+use sparsec_relation::{Declarations, Descriptor, Expression};
+
+use crate::arrays::Described;
+
+/// The descriptors of operands, by name.
+pub type Operands = BTreeMap<String, Descriptor>;
+
+/// The computation of a program whose operands of these names are stored as their
+/// descriptors say, and all other tensors dense, row by row.
+///
+/// # Errors
+/// `E0820` for a statement that is not a sum of terms, each nothing where an operand
+/// with a descriptor stores nothing; for parts of results, and for types that
+/// computations do not have.
+pub fn executor(program: &Program, operands: &Operands) -> Result<Computation> {
+    let mut computation = Computation {
+        name: "executor".to_owned(),
+        parameters: Vec::new(),
+        declarations: Declarations::new(),
+        spaces: Vec::new(),
+        statements: Vec::new(),
+    };
+    let mut described = BTreeMap::new();
+    for (id, tensor) in program.tensors.iter() {
+        let Some(descriptor) = operands.get(&tensor.name) else {
+            continue;
+        };
+        described.insert(id, Described::new(program, id, descriptor)?);
+    }
+    for extent in statement::extents(program) {
+        computation.parameters.push(extent);
+    }
+    for operand in described.values() {
+        operand.add_to(&mut computation);
+    }
+    let last = program.statements.last().map(|it| it.lhs.tensor);
+    for (id, tensor) in program.tensors.iter() {
+        if described.contains_key(&id) {
+            continue;
+        }
+        let role = match tensor.role {
+            TensorRole::Input => Role::Given,
+            _ if Some(id) == last => Role::Out,
+            _ => Role::Temporary,
+        };
+        let extents = statement::extents_of(program, id)
+            .into_iter()
+            .map(Expression::Constant);
+        computation.spaces.push(DataSpace {
+            name: tensor.name.clone(),
+            element: tensor.element,
+            extents: extents.collect(),
+            role,
+        });
+    }
+    for number in 0..program.statements.len() {
+        statement::add(program, number, &described, &mut computation)?;
+    }
+    computation.checked()
+}

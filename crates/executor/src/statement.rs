@@ -1,0 +1,346 @@
+//! One statement of a program as statements of a computation.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::arena::Id;
+use sparsec_base::{ElementType, Result};
+use sparsec_computation::{self as computation, Computation, Update, Value};
+use sparsec_index::{Access, Expr, IndexExpr, IndexVar, Operator, Program, Statement, TensorVar};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable};
+
+use crate::arrays::Described;
+use crate::term::{Term, refused, terms};
+
+type Operands = BTreeMap<TensorVar, Described>;
+
+/// The constants that are the extents of a tensor's modes: of the variable at the
+/// mode where it has one alone, else of the mode.
+pub(crate) fn extents_of(program: &Program, tensor: TensorVar) -> Vec<String> {
+    let data = &program.tensors[tensor];
+    let mut names: Vec<Option<String>> = vec![None; data.order()];
+    for_each_access(program, &mut |access| {
+        if access.tensor != tensor {
+            return;
+        }
+        for (mode, name) in names.iter_mut().enumerate() {
+            if let (None, Some(var)) = (&name, access.var(mode)) {
+                *name = Some(extent_of(program, var));
+            }
+        }
+    });
+    let numbered = names.into_iter().enumerate();
+    numbered
+        .map(|(mode, name)| name.unwrap_or_else(|| format!("{}_N{mode}", data.name)))
+        .collect()
+}
+
+fn for_each_access<'a>(program: &'a Program, visit: &mut dyn FnMut(&'a Access)) {
+    for statement in &program.statements {
+        visit(&statement.lhs);
+        statement.rhs.for_each_access(visit);
+    }
+}
+
+/// The constant that is the extent of a variable.
+fn extent_of(program: &Program, var: IndexVar) -> String {
+    format!("N{}", program.vars[var].name)
+}
+
+/// The extents of all tensors and variables, each once.
+pub(crate) fn extents(program: &Program) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut add = |name: String| {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    };
+    for (tensor, _) in program.tensors.iter() {
+        extents_of(program, tensor).into_iter().for_each(&mut add);
+    }
+    for (var, _) in program.vars.iter() {
+        add(extent_of(program, var));
+    }
+    all
+}
+
+/// Adds a statement for each term of statement `number`.
+///
+/// # Errors
+/// `E0820` for what is no sum of terms that computations have.
+pub(crate) fn add(
+    program: &Program,
+    number: usize,
+    described: &Operands,
+    computation: &mut Computation,
+) -> Result<()> {
+    let statement = &program.statements[number];
+    let refuse = |what: &str| refused(program, statement, what);
+    if statement.is_partial() || statement.before.is_some() {
+        return Err(refuse("a part of a tensor is assigned"));
+    }
+    if described.contains_key(&statement.lhs.tensor) {
+        return Err(refuse("a result is written"));
+    }
+    for term in terms(program, statement, &statement.rhs)? {
+        let name = format!("term{}", computation.statements.len());
+        let maker = Maker {
+            program,
+            statement,
+            described,
+        };
+        let place = computation.statements.len();
+        let added = maker.statement(name, place, &term)?;
+        computation.statements.push(added);
+    }
+    Ok(())
+}
+
+/// What the statement of a term is made from.
+struct Maker<'a> {
+    program: &'a Program,
+    statement: &'a Statement,
+    described: &'a Operands,
+}
+
+impl Maker<'_> {
+    fn statement(
+        &self,
+        name: String,
+        place: usize,
+        term: &Term<'_>,
+    ) -> Result<computation::Statement> {
+        let (program, statement) = (self.program, self.statement);
+        let all = term.factors.iter().chain(&term.divisors);
+        if term
+            .divisors
+            .iter()
+            .any(|it| self.described_accesses(it).next().is_some())
+        {
+            let what = "a divisor that stores nothing almost everywhere";
+            return Err(refused(program, statement, what));
+        }
+        // The loops: those over what is stored, and the variables of indices.
+        let stored: Vec<&Access> = all
+            .clone()
+            .flat_map(|e| self.described_accesses(e))
+            .collect();
+        let mut vars = statement.lhs.vars();
+        vars.extend(term.vars.iter().copied());
+        let mut names: Vec<String> = Vec::new();
+        let mut tuples = Vec::new();
+        for access in &stored {
+            let part = &self.described[&access.tensor].map.parts()[0];
+            tuples.push(names.len());
+            names.extend(part.inputs().map(|v| part.name(v).to_owned()));
+        }
+        let first_var = names.len();
+        names.extend(vars.iter().map(|var| program.vars[*var].name.clone()));
+        let at = |var: IndexVar| {
+            let place = vars.iter().position(|it| *it == var);
+            let place = place.expect("a variable of the statement or of its sums");
+            Expression::Variable(Variable::from_index(first_var + place))
+        };
+
+        // One conjunction for each choice of a part of each map.
+        let mut parts = vec![Conjunction::new(names.clone(), [])];
+        for (access, first) in stored.iter().zip(&tuples) {
+            let map = &self.described[&access.tensor].map;
+            let mut next = Vec::new();
+            for before in &parts {
+                for part in map.parts() {
+                    let mut whole = before.clone();
+                    let mut values: Vec<Expression> = (0..map.n_inputs())
+                        .map(|k| Expression::Variable(Variable::from_index(first + k)))
+                        .collect();
+                    for index in &access.indices {
+                        values.push(self.index(index, &at)?);
+                    }
+                    for exists in part.exists() {
+                        let name = part.name(exists);
+                        values.push(Expression::Variable(whole.add_exists(name)));
+                    }
+                    whole.conjoin(part, &Values(&values));
+                    next.push(whole);
+                }
+            }
+            parts = next;
+        }
+        for part in &mut parts {
+            for var in &vars {
+                let within = Constraint {
+                    first: Expression::Integer(0),
+                    rest: vec![
+                        (Comparison::LessEqual, at(*var)),
+                        (
+                            Comparison::Less,
+                            Expression::Constant(extent_of(program, *var)),
+                        ),
+                    ],
+                };
+                // A map says it of its coordinates, as a rule.
+                if !part.constraints().contains(&within) {
+                    part.add(within);
+                }
+            }
+        }
+
+        let mut n_read = 0;
+        let mut entry = |access: &Access| -> Result<Value> {
+            match self.described.get(&access.tensor) {
+                Some(described) => {
+                    let first = tuples[n_read];
+                    n_read += 1;
+                    let tuple: Vec<Expression> = (0..described.map.n_inputs())
+                        .map(|k| Expression::Variable(Variable::from_index(first + k)))
+                        .collect();
+                    Ok(Value::Entry(computation::Access {
+                        space: program.tensors[access.tensor].name.clone(),
+                        indices: vec![described.place.rewritten(&Values(&tuple))],
+                    }))
+                }
+                None => {
+                    let vars = access.plain_vars().ok_or_else(|| {
+                        refused(program, statement, "a dense operand at computed indices")
+                    })?;
+                    Ok(Value::Entry(computation::Access {
+                        space: program.tensors[access.tensor].name.clone(),
+                        indices: vars.into_iter().map(at).collect(),
+                    }))
+                }
+            }
+        };
+        let mut value: Option<Value> = None;
+        for factor in &term.factors {
+            let factor = self.value(factor, &at, &mut entry)?;
+            value = Some(match value {
+                None => factor,
+                Some(before) => binary(computation::Operator::Multiply, before, factor),
+            });
+        }
+        let mut value = value.expect("a term has a factor");
+        for divisor in &term.divisors {
+            let divisor = self.value(divisor, &at, &mut entry)?;
+            value = binary(computation::Operator::Divide, value, divisor);
+        }
+        if term.is_negative {
+            value = Value::Negate(Box::new(value));
+        }
+        let lhs = statement
+            .lhs
+            .plain_vars()
+            .expect("whole tensors are assigned");
+        let time = i64::try_from(place).expect("few statements");
+        let tuple = (0..names.len()).map(|k| Expression::Variable(Variable::from_index(k)));
+        Ok(computation::Statement {
+            name,
+            space: Set::new(parts)?,
+            schedule: std::iter::once(Expression::Integer(time))
+                .chain(tuple)
+                .collect(),
+            target: computation::Access {
+                space: program.tensors[statement.lhs.tensor].name.clone(),
+                indices: lhs.into_iter().map(at).collect(),
+            },
+            update: Update::Add,
+            value,
+        })
+    }
+
+    /// The accesses of operands with descriptors, from left to right.
+    fn described_accesses<'e>(
+        &self,
+        expr: &'e Expr,
+    ) -> impl Iterator<Item = &'e Access> + use<'_, 'e> {
+        let accesses = expr.accesses().into_iter();
+        accesses.filter(|access| self.described.contains_key(&access.tensor))
+    }
+
+    /// A factor, which is nothing where the operands that it reads store nothing.
+    fn value(
+        &self,
+        expr: &Expr,
+        at: &dyn Fn(IndexVar) -> Expression,
+        entry: &mut dyn FnMut(&Access) -> Result<Value>,
+    ) -> Result<Value> {
+        let refuse = |what: &str| refused(self.program, self.statement, what);
+        match expr {
+            Expr::Access(access) => entry(access),
+            Expr::Literal(value) => match value.to_integer() {
+                Some(n) => i64::try_from(n)
+                    .map(Value::Integer)
+                    .map_err(|_| refuse("a number beyond 64 bits")),
+                None if value.element().is_float() => Ok(Value::Float(value.to_f64())),
+                None => Err(refuse("a complex number")),
+            },
+            Expr::Index(index) => match self.index(index, at)? {
+                Expression::Variable(variable) => Ok(Value::Variable(variable)),
+                _ => Err(refuse("a computed index as a number")),
+            },
+            Expr::Cast(to @ (ElementType::F32 | ElementType::F64), body) => {
+                let body = self.value(body, at, entry)?;
+                Ok(Value::Cast(*to, Box::new(body)))
+            }
+            Expr::Cast(to, _) => Err(refuse(&format!("a value as `{to}`"))),
+            Expr::Apply { op, args } => {
+                let operator = match op {
+                    Operator::Mul => computation::Operator::Multiply,
+                    Operator::Add => computation::Operator::Add,
+                    Operator::Sub => computation::Operator::Subtract,
+                    Operator::Div => computation::Operator::Divide,
+                    _ => return Err(refuse(&format!("`{}`", op.symbol()))),
+                };
+                let sparse = args
+                    .iter()
+                    .any(|arg| self.described_accesses(arg).next().is_some());
+                if sparse && operator != computation::Operator::Multiply {
+                    return Err(refuse(&format!(
+                        "`{}` inside a conversion of types",
+                        op.symbol()
+                    )));
+                }
+                let [a, b] = &args[..] else {
+                    return Err(refuse(&format!("`{}`", op.symbol())));
+                };
+                let (a, b) = (self.value(a, at, entry)?, self.value(b, at, entry)?);
+                Ok(binary(operator, a, b))
+            }
+            Expr::Reduce { .. } => Err(refuse("a sum inside a conversion of types")),
+        }
+    }
+
+    /// An index as an expression of the tuple.
+    fn index(&self, index: &IndexExpr, at: &dyn Fn(IndexVar) -> Expression) -> Result<Expression> {
+        let mut sum: Option<Expression> = match index.offset() {
+            0 if !index.terms().is_empty() => None,
+            offset => Some(Expression::Integer(offset)),
+        };
+        for (term, factor) in index.terms() {
+            let sparsec_index::index_expr::Term::Var(var) = term else {
+                let what = "an index that is no sum of variables";
+                return Err(refused(self.program, self.statement, what));
+            };
+            let product = match factor {
+                1 => at(*var),
+                n => Expression::Multiply(Box::new(Expression::Integer(*n)), Box::new(at(*var))),
+            };
+            sum = Some(match sum {
+                None => product,
+                Some(before) => Expression::Add(Box::new(product), Box::new(before)),
+            });
+        }
+        Ok(sum.expect("a sum of nothing is its offset"))
+    }
+}
+
+fn binary(operator: computation::Operator, a: Value, b: Value) -> Value {
+    Value::Binary(operator, Box::new(a), Box::new(b))
+}
+
+/// Expressions in place of variables, by their order.
+struct Values<'a>(&'a [Expression]);
+
+impl Rewrite for Values<'_> {
+    fn variable(&self, variable: Variable) -> Expression {
+        self.0[variable.index()].clone()
+    }
+}

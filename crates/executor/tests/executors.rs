@@ -1,0 +1,170 @@
+//! Expressions over operands in formats that are relations, evaluated point by
+//! point and compared with what dense loops give.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::{Result, Scalar, Source};
+use sparsec_computation::{Computation, Given};
+use sparsec_executor::{Operands, executor};
+use sparsec_index::{Declaration, Declarations, Notation};
+use sparsec_relation::Descriptor;
+
+const DIA: &str = "
+format dia
+extents NR, NC
+map {[d, r] -> [i, j] : 0 <= d < ND && 0 <= r < NR && i = r && j = r + off(d) && 0 <= j < NC}
+data {[d, r] -> [NR * d + r]}
+values {[p] : 0 <= p < ND * NR}
+function off : {[d] : 0 <= d < ND} -> {[k] : 0 - NR < k < NC} increasing
+";
+
+const JDS: &str = "
+format jds
+extents NR, NC
+map {[s, k, t] -> [i, j] : 0 <= s < ND && ptr(s) <= k < ptr(s + 1) && t = k - ptr(s) && t < NR
+     && i = perm(t) && 0 <= i < NR && j = col(k) && 0 <= j < NC}
+data {[s, k, t] -> [k]}
+values {[k] : 0 <= k < NNZ}
+function perm : {[t] : 0 <= t < NR} -> {[i] : 0 <= i < NR} injective
+function ptr : {[s] : 0 <= s <= ND} -> {[k] : 0 <= k <= NNZ} nondecreasing
+function col : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
+";
+
+/// The matrix that all of these hold, of 3 rows and 4 columns.
+const DENSE: [[f64; 4]; 3] = [
+    [1.0, 0.0, 2.0, 0.0],
+    [0.0, 3.0, 0.0, 4.0],
+    [5.0, 0.0, 6.0, 0.0],
+];
+
+fn executor_of(
+    text: &str,
+    formats: &[(&str, &str)],
+    orders: &[(&str, usize)],
+) -> Result<Computation> {
+    let notation = Notation::parse(&Source::new("expression", text))?;
+    let mut declarations = Declarations::new();
+    for (name, order) in orders {
+        declarations.declare(*name, Declaration::with_order(*order));
+    }
+    let program = notation.resolve(&declarations)?;
+    let mut operands = Operands::new();
+    for (name, format) in formats {
+        operands.insert((*name).to_owned(), format.parse::<Descriptor>()?);
+    }
+    executor(&program, &operands)
+}
+
+/// What a computation gives for these parameters, index arrays and values.
+fn evaluate(
+    computation: &Computation,
+    parameters: &[(&str, i64)],
+    indices: &[(&str, &[i32])],
+    values: &[(&str, &[f64])],
+) -> Vec<f64> {
+    let parameters = parameters.iter().map(|(name, n)| ((*name).to_owned(), *n));
+    let indices = indices.iter().map(|(name, entries)| {
+        let entries: Vec<Scalar> = entries.iter().copied().map(Scalar::I32).collect();
+        ((*name).to_owned(), entries)
+    });
+    let values = values.iter().map(|(name, entries)| {
+        let entries: Vec<Scalar> = entries.iter().copied().map(Scalar::F64).collect();
+        ((*name).to_owned(), entries)
+    });
+    let given = Given {
+        parameters: parameters.collect(),
+        data: indices.chain(values).collect::<BTreeMap<_, _>>(),
+    };
+    let found = computation.evaluate(&given, -3..20);
+    let found = found.unwrap_or_else(|error| panic!("{error}\n{computation}"));
+    let result = found.into_values().next().expect("one result");
+    result.into_iter().map(Scalar::to_f64).collect()
+}
+
+const X: [f64; 4] = [1.0, 10.0, 100.0, 1000.0];
+
+fn expect_product() -> Vec<f64> {
+    let row = |row: &[f64; 4]| row.iter().zip(X).map(|(a, x)| a * x).sum();
+    DENSE.iter().map(row).collect()
+}
+
+#[test]
+fn diagonals_times_a_vector() {
+    let computation = executor_of("y(i) = A(i,j) * x(j)", &[("A", DIA)], &[("A", 2), ("x", 1)]);
+    let computation = computation.unwrap_or_else(|error| panic!("{error}"));
+    let text = computation.to_string();
+    assert!(text.contains("y(i) += A(d * Ni + r) * x(j)"), "{text}");
+    let found = evaluate(
+        &computation,
+        &[("Ni", 3), ("Nj", 4), ("A_ND", 3)],
+        &[("A_off", &[-2, 0, 2])],
+        &[
+            ("A", &[0.0, 0.0, 5.0, 1.0, 3.0, 6.0, 2.0, 4.0, 0.0]),
+            ("x", &X),
+        ],
+    );
+    assert_eq!(found, expect_product());
+}
+
+#[test]
+fn jagged_diagonals_times_a_vector() {
+    let computation = executor_of("y(i) = A(i,j) * x(j)", &[("A", JDS)], &[("A", 2), ("x", 1)]);
+    let computation = computation.unwrap_or_else(|error| panic!("{error}"));
+    let found = evaluate(
+        &computation,
+        &[("Ni", 3), ("Nj", 4), ("A_ND", 2), ("A_NNZ", 6)],
+        &[
+            ("A_perm", &[1, 0, 2]),
+            ("A_ptr", &[0, 3, 6]),
+            ("A_col", &[1, 0, 0, 3, 2, 2]),
+        ],
+        &[("A", &[3.0, 1.0, 5.0, 4.0, 2.0, 6.0]), ("x", &X)],
+    );
+    assert_eq!(found, expect_product());
+}
+
+#[test]
+fn sums_of_terms_and_two_relations() {
+    // Both operands by relations, in formats that differ, and a dense term besides.
+    let computation = executor_of(
+        "C(i,j) = A(i,j) * B(i,j) - 2 * A(i,j) + D(i,j)",
+        &[("A", DIA), ("B", JDS)],
+        &[("A", 2), ("B", 2), ("D", 2)],
+    );
+    let computation = computation.unwrap_or_else(|error| panic!("{error}"));
+    let ones = [1.0; 12];
+    let found = evaluate(
+        &computation,
+        &[("Ni", 3), ("Nj", 4), ("A_ND", 3), ("B_ND", 2), ("B_NNZ", 6)],
+        &[
+            ("A_off", &[-2, 0, 2]),
+            ("B_perm", &[1, 0, 2]),
+            ("B_ptr", &[0, 3, 6]),
+            ("B_col", &[1, 0, 0, 3, 2, 2]),
+        ],
+        &[
+            ("A", &[0.0, 0.0, 5.0, 1.0, 3.0, 6.0, 2.0, 4.0, 0.0]),
+            ("B", &[3.0, 1.0, 5.0, 4.0, 2.0, 6.0]),
+            ("D", &ones),
+        ],
+    );
+    let expect = DENSE.iter().flatten().map(|a| a * a - 2.0 * a + 1.0);
+    assert_eq!(found, expect.collect::<Vec<f64>>());
+}
+
+#[test]
+fn what_is_no_sum_of_products_is_refused() {
+    let refused = |text: &str, orders: &[(&str, usize)]| {
+        let error = executor_of(text, &[("A", DIA)], orders).expect_err("it is none");
+        assert_eq!(error.code().to_string(), "E0820", "{error}");
+        assert!(
+            error.help_text().is_some() && !error.labels().is_empty(),
+            "{error}"
+        );
+    };
+    refused("C(i,j) = max(A(i,j), B(i,j))", &[("A", 2), ("B", 2)]);
+    refused("C(i,j) = B(i,j) / A(i,j)", &[("A", 2), ("B", 2)]);
+    refused("m = max{i,j}(A(i,j))", &[("A", 2)]);
+    refused("A(i,j) = B(i,j)", &[("B", 2)]);
+    refused("y(i) = A(i,j,k)", &[("A", 3)]);
+}
