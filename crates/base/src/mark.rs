@@ -16,17 +16,17 @@
 //! | `… Atomics)`          | do so if stores that combine are atomic                |
 //! | `… Temporary)`        | do so if each unit combines into a copy, added up afterwards |
 //! | `… ParallelReduction)` | do so if each unit has its own value of a reduced scalar, combined afterwards |
-//! | `pieces`              | hand its iterations to units, as they stand              |
+//! | `chunks`              | hand its iterations to units, as they stand              |
 //!
 //! The same words stand in schedules, in concrete notation and in the loop IR.
 //! There the verifier asks of a parallel loop that its body assigns no variable
 //! of outside, unless its strategy combines, and that it neither grows nor
 //! resizes an array.
 //!
-//! In the loop IR a pass divides parallel loops into `pieces`: how many there are
+//! In the loop IR a pass divides parallel loops into `chunks`: how many there are
 //! and where they end follows from sizes, what each unit has to itself is said, and
-//! what pieces combine is combined in their order. So an engine has nothing left to
-//! choose but how many pieces it runs at once, and results do not depend on that.
+//! what chunks combine is combined in their order. So an engine has nothing left to
+//! choose but how many chunks it runs at once, and results do not depend on that.
 //!
 //! Source: the words are those of TACO's scheduling language; Senanayake et al.,
 //! "A Sparse Iteration Space Transformation Framework for Sparse Tensor
@@ -41,8 +41,8 @@ pub struct Mark {
     pub unroll: u32,
     /// Whether iterations may run at once.
     pub parallel: Option<Parallel>,
-    /// Whether each iteration is a piece of work for a unit.
-    pub pieces: bool,
+    /// Whether each iteration is a chunk of work for a unit.
+    pub chunks: bool,
 }
 
 /// How iterations may run at once.
@@ -132,8 +132,8 @@ impl fmt::Display for Mark {
         if let Some(Parallel { unit, races }) = self.parallel {
             write!(f, " parallel({}, {})", unit.name(), races.name())?;
         }
-        if self.pieces {
-            write!(f, " pieces")?;
+        if self.chunks {
+            write!(f, " chunks")?;
         }
         Ok(())
     }

@@ -27,10 +27,10 @@
 //!   moves the entries of a second array along, and leaves equal keys in their
 //!   order.
 //!
-//! * `pieces(context, body, captured, own_size, n)` calls `body(context, captured,
-//!   own, piece)` for every piece from 0 up to but without `n`, in any order or at
-//!   once; it returns `SPARSEC_OK`, or what the first piece returned that failed.
-//!   While a piece runs, nothing else runs with the same context or the same `own`:
+//! * `chunks(context, body, captured, own_size, n)` calls `body(context, captured,
+//!   own, chunk)` for every chunk from 0 up to but without `n`, in any order or at
+//!   once; it returns `SPARSEC_OK`, or what the first chunk returned that failed.
+//!   While a chunk runs, nothing else runs with the same context or the same `own`:
 //!   `own_size` bytes, at first zeros, that stay until the kernel returns. One after
 //!   another will do: `for (p = 0; p < n && !status; p++) status = body(…);`
 //!
@@ -118,11 +118,11 @@ typedef struct sparsec_context {{
   void (*sort_i64)(struct sparsec_context *, int64_t *data, int64_t count);
   /* Sorts `data`, ascending, and moves the entries of `along` as those of `data`. */
   void (*sort_pairs)(struct sparsec_context *, int64_t *data, int64_t *along, int64_t count);
-  /* Runs `body` for each piece, at once or one after another; the first status that is not
-     SPARSEC_OK. `own` is memory that no other piece uses meanwhile, at first zeros. */
-  int32_t (*pieces)(
+  /* Runs `body` for each chunk, at once or one after another; the first status that is not
+     SPARSEC_OK. `own` is memory that no other chunk uses meanwhile, at first zeros. */
+  int32_t (*chunks)(
       struct sparsec_context *,
-      int32_t (*body)(struct sparsec_context *, const void *captured, void *own, int64_t piece),
+      int32_t (*body)(struct sparsec_context *, const void *captured, void *own, int64_t chunk),
       const void *captured, int64_t own_size, int64_t n);
 }} sparsec_context;
 

@@ -41,7 +41,7 @@ pub(crate) fn kernel(function: &Function, entry: Entry, helpers: &mut Helpers) -
     let uses_context = writer.uses.context;
     let unused: Vec<&String> = tensors.iter().filter(|tensor| !used(tensor)).collect();
     let own = writer.own_structure();
-    let pieces = writer.pieces.concat();
+    let chunks = writer.chunks.concat();
     let body = writer.finish();
 
     let declarations: Vec<&str> = parameters.iter().map(|p| p.declaration.as_str()).collect();
@@ -52,7 +52,7 @@ pub(crate) fn kernel(function: &Function, entry: Entry, helpers: &mut Helpers) -
         Entry::Kept => String::new(),
     };
     text.push_str(&own);
-    text.push_str(&pieces);
+    text.push_str(&chunks);
     text.push_str(&signature(
         &format!("static inline int32_t {loops}"),
         &declarations,

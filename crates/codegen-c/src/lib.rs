@@ -51,6 +51,7 @@
 
 pub mod abi;
 
+mod chunks;
 mod complex;
 mod convert;
 mod expr;
@@ -60,7 +61,6 @@ mod half;
 mod helper;
 pub mod kept;
 mod name;
-mod pieces;
 mod precedence;
 mod rows;
 mod scope;

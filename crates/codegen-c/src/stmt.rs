@@ -33,7 +33,7 @@ pub(crate) struct Writer<'f> {
     /// Rows that loops around go along, with their pointers.
     pub(crate) rows: Vec<(Row, String)>,
     /// Functions that the kernel's loops hand to the caller, in order.
-    pub(crate) pieces: Vec<String>,
+    pub(crate) chunks: Vec<String>,
     lines: Vec<String>,
     pub(crate) indent: usize,
 }
@@ -60,7 +60,7 @@ impl<'f> Writer<'f> {
             buffers: HashMap::new(),
             growth: Vec::new(),
             rows: Vec::new(),
-            pieces: Vec::new(),
+            chunks: Vec::new(),
             lines: Vec::new(),
             indent: 1,
         }
@@ -176,7 +176,7 @@ impl<'f> Writer<'f> {
             Stmt::For {
                 var,
                 hi,
-                mark: Mark { pieces: true, .. },
+                mark: Mark { chunks: true, .. },
                 body,
                 ..
             } => self.hand_out(*var, hi, body),

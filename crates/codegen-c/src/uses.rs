@@ -32,7 +32,7 @@ impl Uses {
         for stmt in block {
             each_expr(stmt, &mut |expr| self.expr(expr));
             match stmt {
-                Stmt::For { mark, .. } if mark.pieces => self.context = true,
+                Stmt::For { mark, .. } if mark.chunks => self.context = true,
                 Stmt::Store { buffer, .. } | Stmt::Fill { buffer, .. } => {
                     self.buffers.insert(*buffer);
                     self.accessed.insert(*buffer);

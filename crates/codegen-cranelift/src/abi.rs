@@ -17,8 +17,8 @@ pub struct Layout {
     pub sort_i64: i32,
     /// `sparsec_context.sort_pairs`
     pub sort_pairs: i32,
-    /// `sparsec_context.pieces`
-    pub pieces: i32,
+    /// `sparsec_context.chunks`
+    pub chunks: i32,
     /// `sparsec_tensor.extents`
     pub extents: i32,
     /// `sparsec_tensor.arrays`
@@ -41,7 +41,7 @@ impl Layout {
         sort_i32: 24,
         sort_i64: 32,
         sort_pairs: 40,
-        pieces: 48,
+        chunks: 48,
         extents: 0,
         arrays: 8,
         array: 24,
@@ -57,7 +57,7 @@ impl Layout {
             && self.sort_i32 == other.sort_i32
             && self.sort_i64 == other.sort_i64
             && self.sort_pairs == other.sort_pairs
-            && self.pieces == other.pieces
+            && self.chunks == other.chunks
             && self.extents == other.extents
             && self.arrays == other.arrays
             && self.array == other.array

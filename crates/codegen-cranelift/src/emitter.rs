@@ -52,11 +52,11 @@ pub(crate) struct Emitter<'f, 'b> {
     /// The variable of the innermost loop around.
     pub(crate) innermost: Option<Var>,
     pub(crate) context: Value,
-    /// What the unit has of its own, in the body of a piece.
+    /// What the unit has of its own, in the body of a chunk.
     pub(crate) own: Option<Value>,
     /// How many entries begin what each unit has of its own.
     pub(crate) own_lens: HashMap<Buffer, Value>,
-    /// The bodies of pieces, ready to run.
+    /// The bodies of chunks, ready to run.
     pub(crate) parts: Vec<Code>,
     pub(crate) refused: Option<Diagnostic>,
     exits: HashMap<Failure, ir::Block>,

@@ -15,7 +15,7 @@
 //! int32_t entry(sparsec_context *context, sparsec_tensor **tensors)
 //! ```
 //!
-//! and one more for each loop of pieces (`pieces`). The first is the launch entry that the C back end writes too; the structures are
+//! and one more for each loop of chunks (`chunks`). The first is the launch entry that the C back end writes too; the structures are
 //! those of its binary interface (the module `abi` mirrors them), so that one
 //! caller serves both. Code refers to nothing that could go away: helpers are
 //! functions of this program, memory is asked of the context.
@@ -45,11 +45,12 @@
 //! | `expression`, `condition`, `arithmetic`, `convert`, `complex` | expressions |
 //! | `place`      | addresses of entries, loads and stores                 |
 //! | `lanes`      | rows as vectors                                        |
-//! | `pieces`     | bodies that the caller runs, on as many threads as it likes |
+//! | `chunks`     | bodies that the caller runs, on as many threads as it likes |
 //! | `helper`     | functions that code calls                              |
 
 mod abi;
 mod arithmetic;
+mod chunks;
 mod complex;
 mod condition;
 mod convert;
@@ -62,7 +63,6 @@ mod lanes;
 mod loops;
 mod memory;
 mod number;
-mod pieces;
 mod place;
 mod statement;
 

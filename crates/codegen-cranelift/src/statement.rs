@@ -47,7 +47,7 @@ impl Emitter<'_, '_> {
             Stmt::For {
                 var,
                 hi,
-                mark: Mark { pieces: true, .. },
+                mark: Mark { chunks: true, .. },
                 body,
                 ..
             } => self.hand_out(*var, hi, body),

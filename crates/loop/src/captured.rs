@@ -1,10 +1,10 @@
-//! What the body of pieces takes from around it.
+//! What the body of chunks takes from around it.
 //!
 //! Back ends make a function of the body, which knows of its surroundings what is
 //! handed to it:
 //!
 //! ```text
-//! for i_piece in 0..n pieces {                vars     m, since it is declared outside
+//! for i_chunk in 0..n chunks {                vars     m, since it is declared outside
 //!   for i in … { w[i] = A.vals[i] * m }       buffers  A.vals
 //! }                                           own      w, which each unit brings along
 //! ```
@@ -17,7 +17,7 @@ use crate::walk::for_each_stmt;
 /// What a body uses that is declared around it, each in the function's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// Variables, whose values do not change while pieces run.
+    /// Variables, whose values do not change while chunks run.
     pub vars: Vec<Var>,
     /// Buffers that units share.
     pub buffers: Vec<Buffer>,
@@ -25,7 +25,7 @@ pub struct Captured {
     pub own: Vec<Buffer>,
 }
 
-/// What the body of pieces counted by `var` takes from around it.
+/// What the body of chunks counted by `var` takes from around it.
 pub fn captured(function: &Function, var: Var, body: &Block) -> Captured {
     let mut inside = HashSet::from([var]);
     let mut vars = HashSet::new();

@@ -8,8 +8,8 @@
 //!   `grow` and `resize` asked for, not for what a growth policy would add;
 //! * a read of an entry that was never stored: those of `write` buffers, those
 //!   that `grow` and `resize` make, but not those of a workspace, which are 0;
-//! * an access of a piece to an entry that another piece of the same loop writes, or
-//!   a write to one that another reads. Pieces run one after another, each with the
+//! * an access of a chunk to an entry that another chunk of the same loop writes, or
+//!   a write to one that another reads. Chunks run one after another, each with the
 //!   units' own workspaces as they are allocated: zeros;
 //! * a result array that is not resized, or ends with entries that were never
 //!   stored. An array that no statement of the function stores to is left

@@ -83,8 +83,8 @@ pub enum Access {
     Grow,
     /// Allocates the array itself, with zeros in it; it may grow.
     Workspace,
-    /// As a workspace, but each unit that runs [pieces](crate::Mark::pieces) has
-    /// its own, and they alone use it. A piece finds what an earlier one of its
+    /// As a workspace, but each unit that runs [chunks](crate::Mark::chunks) has
+    /// its own, and they alone use it. A chunk finds what an earlier one of its
     /// unit left there, or zeros; it must not matter which.
     Own,
 }

@@ -46,8 +46,8 @@
 //!   `or=`: a reduction `b[i] op= e` is `b[i] = b[i] op e`.
 //! * `alloc` makes a workspace of so many zero entries that lives until the
 //!   function returns; a second `alloc` of the same buffer is an error.
-//! * `own` makes a workspace of which each unit that runs pieces has its own. The
-//!   iterations of a loop marked `pieces` run in any order, or at once, as if in
+//! * `own` makes a workspace of which each unit that runs chunks has its own. The
+//!   iterations of a loop marked `chunks` run in any order, or at once, as if in
 //!   theirs; of several that fail, the first gives the error.
 //! * `grow b, n` makes room for at least `n` entries; the entries so far keep
 //!   their values, new ones are undefined until stored, and 0 in a workspace.

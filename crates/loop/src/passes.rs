@@ -18,7 +18,7 @@
 //! [`slice_values`] what computes the values once those are there. [`own_results`]
 //! lets a kernel make room for results that its caller would allocate.
 //!
-//! The last, [`divide`], hands parallel loops to units in pieces.
+//! The last, [`divide`], hands parallel loops to units in chunks.
 //!
 //! ```
 //! use sparsec_base::Source;

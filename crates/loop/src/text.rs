@@ -18,7 +18,7 @@
 //!           | ( "grow" | "resize" ) NAME "," expr
 //!           | "sort" NAME "[" expr ".." expr "]" [ "with" NAME ]
 //!           | "fail" NAME
-//! mark      = [ "unroll" NUMBER ] [ "parallel" "(" UNIT "," RACES ")" ] [ "pieces" ]
+//! mark      = [ "unroll" NUMBER ] [ "parallel" "(" UNIT "," RACES ")" ] [ "chunks" ]
 //! ```
 //!
 //! `: TYPE as TYPE` gives a buffer's compute type, then its storage type where
@@ -47,7 +47,7 @@ use crate::ir::{BinaryOp, Failure, Intrinsic};
 const KEYWORDS: &[&str] = &[
     "abs", "alloc", "and", "as", "conj", "else", "extent", "fail", "false", "fill", "fn", "for",
     "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "own", "parallel",
-    "pieces", "read", "real", "resize", "select", "sort", "true", "unroll", "var", "while", "with",
+    "chunks", "read", "real", "resize", "select", "sort", "true", "unroll", "var", "while", "with",
     "write",
 ];
 

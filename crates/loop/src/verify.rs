@@ -39,9 +39,9 @@
 //!   only after that, within the block that holds it.
 //! * Only a `grow` buffer is resized: in no loop, and exactly once on every
 //!   path that returns without an error. Only it or a workspace is grown; in a
-//!   parallel loop only a workspace, in pieces only one that is a unit's own.
-//! * A unit's own workspace is used in pieces, and nowhere else. Pieces are counted
-//!   from 0, and do not stand in pieces. They assign no variable of outside.
+//!   parallel loop only a workspace, in chunks only one that is a unit's own.
+//! * A unit's own workspace is used in chunks, and nowhere else. Chunks are counted
+//!   from 0, and do not stand in chunks. They assign no variable of outside.
 
 mod buffers;
 mod check;

@@ -133,20 +133,20 @@ fn reads_of_what_was_never_stored() {
 }
 
 #[test]
-fn pieces_touch_nothing_that_others_write() {
-    let pieces = |body: &str| format!("for p in 0..n pieces {{ {body} }} resize crd, 0");
-    let write = pieces("vals[0] = 1.0");
+fn chunks_touch_nothing_that_others_write() {
+    let chunks = |body: &str| format!("for p in 0..n chunks {{ {body} }} resize crd, 0");
+    let write = chunks("vals[0] = 1.0");
     fault(
         &write,
-        "two pieces touch entry 0 of `vals`, in `vals[0] = 1.0`",
+        "two chunks touch entry 0 of `vals`, in `vals[0] = 1.0`",
     );
-    let read = pieces("vals[p] = 1.0 vals[p] = vals[0]");
+    let read = chunks("vals[p] = 1.0 vals[p] = vals[0]");
     fault(
         &read,
-        "two pieces touch entry 0 of `vals`, in `vals[p] = vals[0]`",
+        "two chunks touch entry 0 of `vals`, in `vals[p] = vals[0]`",
     );
-    // What a unit has of its own is as it was allocated, for each of its pieces.
-    let own = pieces("w[0] += x[p] vals[p] = w[0]");
+    // What a unit has of its own is as it was allocated, for each of its chunks.
+    let own = chunks("w[0] += x[p] vals[p] = w[0]");
     let (outcome, buffers) = run(&format!("own w: f64[1] {own}"));
     assert_eq!(outcome, Ok(Outcome::Done));
     assert_eq!(buffers[1], Entries::F64(vec![1.5, -2.0]));

@@ -94,7 +94,7 @@ fn loops_keep_their_marks() {
         "for i in 0..n unroll 4 { for k in 0..n parallel(CPUVector, Atomics) { } }
          for j in 0..n unroll 2 parallel(CPUThread, NoRaces) { }
          own w: f64[n]
-         for p in 0..n pieces { w[p] = 1.0 }",
+         for p in 0..n chunks { w[p] = 1.0 }",
         "
 for i in 0..n unroll 4 {
   for k in 0..n parallel(CPUVector, Atomics) {
@@ -103,7 +103,7 @@ for i in 0..n unroll 4 {
 for j in 0..n unroll 2 parallel(CPUThread, NoRaces) {
 }
 own w: f64[n]
-for p in 0..n pieces {
+for p in 0..n chunks {
   w[p] = 1.0
 }",
     );

@@ -75,9 +75,9 @@ fn parallel_loops_share_nothing_that_changes() {
 }
 
 #[test]
-fn pieces_share_nothing_that_changes() {
+fn chunks_share_nothing_that_changes() {
     check(
-        "var t: f64 = 0.0\nfor i in 0..n pieces { t += x[i] }\nresize crd, 0",
+        "var t: f64 = 0.0\nfor i in 0..n chunks { t += x[i] }\nresize crd, 0",
         code::LOOP_IMMUTABLE,
         "`t` is shared by the iterations of a parallel loop",
         "t += x[i]",
@@ -85,23 +85,23 @@ fn pieces_share_nothing_that_changes() {
     check(
         "own w: f64[n]\nw[0] = 1.0\nresize crd, 0",
         code::LOOP_LIFETIME,
-        "`w` is a unit's own, and used outside of pieces",
+        "`w` is a unit's own, and used outside of chunks",
         "w[0] = 1.0",
     );
     check(
-        "alloc w: f64[n]\nfor i in 0..n pieces { grow w, i }\nresize crd, 0",
+        "alloc w: f64[n]\nfor i in 0..n chunks { grow w, i }\nresize crd, 0",
         code::LOOP_LIFETIME,
         "`w` grows inside a parallel loop",
         "grow w, i",
     );
-    for pieces in [
-        "for i in 1..n pieces { }",
-        "for i in 0..n pieces { for j in 0..n pieces { } }",
+    for chunks in [
+        "for i in 1..n chunks { }",
+        "for i in 0..n chunks { for j in 0..n chunks { } }",
     ] {
         check(
-            &format!("{pieces}\nresize crd, 0"),
+            &format!("{chunks}\nresize crd, 0"),
             code::LOOP_LIFETIME,
-            "pieces are counted from 0, in a loop outside of all other pieces",
+            "chunks are counted from 0, in a loop outside of all other chunks",
             "for",
         );
     }

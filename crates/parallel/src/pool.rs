@@ -112,40 +112,40 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync + Send) ->
         .collect()
 }
 
-/// Calls `work(unit, piece)` for every piece below `n`, in parallel. Units are
-/// numbered from 0, and each runs one piece after another; one alone, or one
+/// Calls `work(unit, chunk)` for every chunk below `n`, in parallel. Units are
+/// numbered from 0, and each runs one chunk after another; one alone, or one
 /// thread, runs in place.
 ///
 /// # Errors
-/// What the first piece gave that failed: all before it ran, some after it may not
+/// What the first chunk gave that failed: all before it ran, some after it may not
 /// have.
 ///
 /// ```
-/// use sparsec_parallel::pieces;
-/// let odd = |_, piece| if piece % 2 == 0 { Ok(()) } else { Err(piece) };
-/// assert_eq!(pieces(100, odd), Err(1));
+/// use sparsec_parallel::chunks;
+/// let odd = |_, chunk| if chunk % 2 == 0 { Ok(()) } else { Err(chunk) };
+/// assert_eq!(chunks(100, odd), Err(1));
 /// ```
-pub fn pieces<E: Send>(
+pub fn chunks<E: Send>(
     n: usize,
     work: impl Fn(usize, usize) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
     let units = if n <= 1 { 1 } else { threads().min(n) };
     if units == 1 {
-        return (0..n).try_for_each(|piece| work(0, piece));
+        return (0..n).try_for_each(|chunk| work(0, chunk));
     }
     let next = AtomicUsize::new(0);
     let failed = AtomicUsize::new(n);
     let first = Mutex::new(None);
     run(units, &|unit| {
-        // Pieces are taken in order, so those before a failed one were taken.
+        // Chunks are taken in order, so those before a failed one were taken.
         loop {
-            let piece = next.fetch_add(1, Ordering::Relaxed);
-            if piece >= failed.load(Ordering::Relaxed) {
+            let chunk = next.fetch_add(1, Ordering::Relaxed);
+            if chunk >= failed.load(Ordering::Relaxed) {
                 return;
             }
-            if let Err(error) = work(unit, piece) {
+            if let Err(error) = work(unit, chunk) {
                 let mut first = locked(&first);
-                if failed.fetch_min(piece, Ordering::Relaxed) > piece {
+                if failed.fetch_min(chunk, Ordering::Relaxed) > chunk {
                     *first = Some(error);
                 }
             }
@@ -168,19 +168,19 @@ fn locked<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Cuts `all` into consecutive pieces of the given lengths, which together are
+/// Cuts `all` into consecutive chunks of the given lengths, which together are
 /// not longer than `all`, so that each can be written by another thread.
 ///
 /// # Panics
 /// If the lengths add up to more than `all` has.
 pub fn split_mut<T>(mut all: &mut [T], lengths: impl IntoIterator<Item = usize>) -> Vec<&mut [T]> {
-    let mut pieces = Vec::new();
+    let mut chunks = Vec::new();
     for length in lengths {
-        let (piece, rest) = all.split_at_mut(length);
-        pieces.push(piece);
+        let (chunk, rest) = all.split_at_mut(length);
+        chunks.push(chunk);
         all = rest;
     }
-    pieces
+    chunks
 }
 
 #[cfg(test)]
@@ -213,27 +213,27 @@ mod tests {
     }
 
     #[test]
-    fn pieces_run_once_each_and_the_first_failure_counts() {
+    fn chunks_run_once_each_and_the_first_failure_counts() {
         for threads in [1, 2, 5] {
             let ran = Mutex::new(vec![0; 100]);
             let all = with_threads(threads, || {
-                pieces(100, |unit, piece| {
+                chunks(100, |unit, chunk| {
                     assert!(unit < threads);
-                    locked(&ran)[piece] += 1;
+                    locked(&ran)[chunk] += 1;
                     Ok::<(), ()>(())
                 })
             });
             assert_eq!((all, ran.into_inner().unwrap()), (Ok(()), vec![1; 100]));
-            let fails = |_, piece| match piece {
-                30.. => Err(piece),
+            let fails = |_, chunk| match chunk {
+                30.. => Err(chunk),
                 _ => Ok(()),
             };
-            assert_eq!(with_threads(threads, || pieces(100, fails)), Err(30));
+            assert_eq!(with_threads(threads, || chunks(100, fails)), Err(30));
         }
     }
 
     #[test]
-    fn pieces_are_consecutive() {
+    fn chunks_are_consecutive() {
         let mut all = [1, 2, 3, 4, 5];
         assert_eq!(split_mut(&mut all, [2, 0, 1]), [&[1, 2][..], &[], &[3]]);
     }

@@ -9,14 +9,14 @@
 //!
 //! The outermost loop is taken where its iterations write apart: then results have
 //! the bits of one thread. Loops that add into one place from several iterations
-//! have to be asked for, since pieces of a sum round otherwise than the whole.
+//! have to be asked for, since chunks of a sum round otherwise than the whole.
 //!
 //! Entries of a sparse result are counted before they are put in place, which costs
 //! about half of computing them again, and more where nothing is sorted. So that is
 //! chosen only where there are threads enough to gain by it.
 //!
 //! All this only for statements of which it is known that they do much: handing
-//! pieces out costs some microseconds, waking threads up more.
+//! chunks out costs some microseconds, waking threads up more.
 
 use sparsec_base::Source;
 use sparsec_graph::{Formats, lowerable, operand::for_each_nested};
@@ -26,7 +26,7 @@ use sparsec_index::{Concrete, IndexVar, Schedule, TensorRole};
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
 
-/// So many pieces of work are worth several threads.
+/// So many chunks of work are worth several threads.
 const WORTH: f64 = 16.0;
 
 /// How many threads gain by counting the entries of a merge first.

@@ -39,11 +39,11 @@ pub(crate) struct RawContext {
     pub(crate) sort_i32: unsafe extern "C" fn(*mut RawContext, *mut i32, i64),
     pub(crate) sort_i64: unsafe extern "C" fn(*mut RawContext, *mut i64, i64),
     pub(crate) sort_pairs: unsafe extern "C" fn(*mut RawContext, *mut i64, *mut i64, i64),
-    pub(crate) pieces: unsafe extern "C" fn(*mut RawContext, Body, *const c_void, i64, i64) -> i32,
+    pub(crate) chunks: unsafe extern "C" fn(*mut RawContext, Body, *const c_void, i64, i64) -> i32,
 }
 
-/// The body of a piece: a context, what it captured, what is the unit's own, and
-/// which piece.
+/// The body of a chunk: a context, what it captured, what is the unit's own, and
+/// which chunk.
 pub(crate) type Body =
     unsafe extern "C" fn(*mut RawContext, *const c_void, *mut c_void, i64) -> i32;
 
@@ -56,7 +56,7 @@ const LAYOUT: Layout = Layout {
     sort_i32: offset_of!(RawContext, sort_i32) as i32,
     sort_i64: offset_of!(RawContext, sort_i64) as i32,
     sort_pairs: offset_of!(RawContext, sort_pairs) as i32,
-    pieces: offset_of!(RawContext, pieces) as i32,
+    chunks: offset_of!(RawContext, chunks) as i32,
     extents: offset_of!(RawTensor, extents) as i32,
     arrays: offset_of!(RawTensor, arrays) as i32,
     array: size_of::<RawArray>() as i32,

@@ -1,4 +1,4 @@
-//! What kernels call: room for arrays, workspaces, sorting, pieces.
+//! What kernels call: room for arrays, workspaces, sorting, chunks.
 //!
 //! A growing array begins on the heap with a few kilobytes. When that is not
 //! enough it moves once, to a reservation of addresses as large as the machine's
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sparsec_loop::{Buffer, Failure};
 use sparsec_parallel::memory::physical_bytes;
-use sparsec_parallel::{Memory, pieces as pieces_in_parallel, threads};
+use sparsec_parallel::{Memory, chunks as chunks_in_parallel, threads};
 
 use crate::abi::{Body, RawArray, RawContext};
 use crate::failure::Shortage;
@@ -38,7 +38,7 @@ pub(crate) struct State {
     /// How much memory there may be, and how much of it is taken.
     memory: MemoryLimit,
     taken: Arc<AtomicU64>,
-    /// What units have that ran pieces.
+    /// What units have that ran chunks.
     units: Vec<Unit>,
     /// The last request that was refused.
     shortage: Option<Shortage>,
@@ -86,7 +86,7 @@ impl State {
             sort_i32,
             sort_i64,
             sort_pairs,
-            pieces,
+            chunks,
         }
     }
 
@@ -146,7 +146,7 @@ impl State {
     }
 }
 
-/// What runs pieces one after another: its own state, and its own memory.
+/// What runs chunks one after another: its own state, and its own memory.
 struct Unit {
     state: State,
     own: Memory,
@@ -156,7 +156,7 @@ struct Unit {
 struct Units(Vec<*mut Unit>);
 
 // SAFETY: whoever runs as a unit has it alone, and captured pointers lead to what
-// the kernel divided among its pieces.
+// the kernel divided among its chunks.
 unsafe impl Sync for Units {}
 
 impl Units {
@@ -165,10 +165,10 @@ impl Units {
     }
 }
 
-/// What a kernel captured, for all pieces to read.
+/// What a kernel captured, for all chunks to read.
 struct Captured(*const c_void);
 
-// SAFETY: pieces only read it, and it outlives them.
+// SAFETY: chunks only read it, and it outlives them.
 unsafe impl Sync for Captured {}
 
 impl Captured {
@@ -177,7 +177,7 @@ impl Captured {
     }
 }
 
-/// Why a piece failed.
+/// Why a chunk failed.
 struct Failed {
     status: i32,
     shortage: Option<Shortage>,
@@ -198,7 +198,7 @@ impl State {
             });
         }
         for unit in self.units.iter_mut().take(n) {
-            // Where pieces before had nothing of their own.
+            // Where chunks before had nothing of their own.
             if unit.own.len() < own_size {
                 unit.own = Memory::zeroed(own_size).ok()?;
             }
@@ -207,12 +207,12 @@ impl State {
         Some(Units(units.map(std::ptr::from_mut).collect()))
     }
 
-    /// Runs `n` pieces on the threads that there are.
+    /// Runs `n` chunks on the threads that there are.
     ///
     /// # Safety
     /// `body` must be that of the kernel that this state is for, with what it
     /// captured.
-    unsafe fn pieces(
+    unsafe fn chunks(
         &mut self,
         body: Body,
         captured: *const c_void,
@@ -223,15 +223,15 @@ impl State {
         let units = if n <= 1 { n } else { threads().min(n) };
         let units = self.units(units, usize::try_from(own_size).ok()?)?;
         let captured = Captured(captured);
-        let ended = pieces_in_parallel(n, |unit, piece| {
-            // SAFETY: this thread has the unit alone while it runs pieces as that.
+        let ended = chunks_in_parallel(n, |unit, chunk| {
+            // SAFETY: this thread has the unit alone while it runs chunks as that.
             let unit = unsafe { &mut *units.get(unit) };
             let own = unit.own.as_mut_ptr();
             let mut context = unit.state.context();
             // SAFETY: as this function demands; the unit's memory is as large as the
             // kernel said.
             let status =
-                unsafe { body(&mut context, captured.pointer(), own.cast(), piece as i64) };
+                unsafe { body(&mut context, captured.pointer(), own.cast(), chunk as i64) };
             match status {
                 0 => Ok(()),
                 status => Err(Failed {
@@ -346,7 +346,7 @@ unsafe extern "C" fn sort_pairs(
 /// # Safety
 /// Called by a kernel with the context of its launch, one of its bodies and what
 /// that captured.
-unsafe extern "C" fn pieces(
+unsafe extern "C" fn chunks(
     context: *mut RawContext,
     body: Body,
     captured: *const c_void,
@@ -355,11 +355,11 @@ unsafe extern "C" fn pieces(
 ) -> i32 {
     let failed = Failure::OutOfMemory.status();
     guarded(failed, || {
-        // SAFETY: as in `grow`: the kernel waits for its pieces, and their contexts
+        // SAFETY: as in `grow`: the kernel waits for its chunks, and their contexts
         // lead to other states.
         let state = unsafe { state(context) };
         // SAFETY: as this function demands.
-        unsafe { state.pieces(body, captured, own_size, n) }.unwrap_or(failed)
+        unsafe { state.chunks(body, captured, own_size, n) }.unwrap_or(failed)
     })
 }
 

@@ -34,8 +34,8 @@ pub struct Request {
     /// multiplied after it: the same up to rounding, but an infinity that the factor
     /// stores gives `inf` where products with zeros or of both signs would give `NaN`.
     pub strict: bool,
-    /// How large the pieces are that parallel loops are divided into. It changes the
-    /// order in which pieces of sums are added, and nothing else.
+    /// How large the chunks are that parallel loops are divided into. It changes the
+    /// order in which chunks of sums are added, and nothing else.
     pub division: Division,
 }
 

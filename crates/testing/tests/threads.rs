@@ -91,13 +91,13 @@ fn check(program: &str, schedule: &str, formats: &[(&str, &str)]) {
     let kernels = used.statements().iter();
     let is_divided = kernels
         .map(|it| it.function.to_string())
-        .any(|text| text.contains(" pieces {"));
+        .any(|text| text.contains(" chunks {"));
     assert!(is_divided, "`{schedule}` divides `{program}`");
     run(&used, &inputs);
 }
 
 #[test]
-fn rows_are_computed_in_pieces() {
+fn rows_are_computed_in_chunks() {
     let schedule = "parallelize(i, CPUThread, NoRaces)";
     check("C(i) = A(i,j) * x(j)", schedule, &[]);
     check(
@@ -110,7 +110,7 @@ fn rows_are_computed_in_pieces() {
 }
 
 #[test]
-fn values_are_combined_in_the_order_of_pieces() {
+fn values_are_combined_in_the_order_of_chunks() {
     let loops = [
         ("C = A(i,j) * x(j)", "ParallelReduction"),
         ("C = max{i,j}(A(i,j) - x(j))", "ParallelReduction"),
@@ -190,9 +190,9 @@ fn units_have_workspaces_of_their_own() {
     }
 }
 
-/// Of several pieces that fail, the first one says why.
+/// Of several chunks that fail, the first one says why.
 #[test]
-fn the_first_piece_that_fails_gives_the_error() {
+fn the_first_chunk_that_fails_gives_the_error() {
     let mut request = request(
         "C(i) = i64(x(i)) // i64(b(i))",
         "parallelize(i, CPUThread, NoRaces)",

@@ -3,7 +3,7 @@
 
 /*
  * What kernels take from the C library where their caller's context gives them
- * nothing: memory with malloc, sorting by merging. Pieces of loops run one after
+ * nothing: memory with malloc, sorting by merging. Chunks of loops run one after
  * another, or, compiled with -fopenmp, at once; functions of the caller's context
  * are then called from several threads.
  */
@@ -17,7 +17,7 @@ typedef struct sparsec_workspace {
 typedef struct sparsec_scope {
   sparsec_context context;
   sparsec_workspace *workspaces;
-  void *own; /* what pieces of loops have of their own */
+  void *own; /* what chunks of loops have of their own */
   int64_t own_size;
 } sparsec_scope;
 
@@ -59,26 +59,26 @@ static inline void *sparsec_malloc_workspace(
 static inline sparsec_context *sparsec_enter(sparsec_scope *scope, const sparsec_context *given);
 static inline int32_t sparsec_leave(sparsec_scope *scope, int32_t status);
 
-/* Pieces on the threads of OpenMP, each of which has its own context and workspaces. */
-static inline int32_t sparsec_run_pieces(
+/* Chunks on the threads of OpenMP, each of which has its own context and workspaces. */
+static inline int32_t sparsec_run_chunks(
     sparsec_context *context,
-    int32_t (*body)(sparsec_context *, const void *captured, void *own, int64_t piece),
+    int32_t (*body)(sparsec_context *, const void *captured, void *own, int64_t chunk),
     const void *captured, int64_t own_size, int64_t n) {
   int32_t status = SPARSEC_OK;
-  int64_t failed = n; /* the first piece that did */
+  int64_t failed = n; /* the first chunk that did */
 #pragma omp parallel if (n > 1)
   {
     sparsec_scope unit;
     sparsec_context *mine = sparsec_enter(&unit, context);
     void *own = own_size > 0 ? mine->workspace(mine, own_size, 1) : NULL;
 #pragma omp for schedule(dynamic)
-    for (int64_t piece = 0; piece < n; piece++) {
+    for (int64_t chunk = 0; chunk < n; chunk++) {
       int32_t ended = SPARSEC_OUT_OF_MEMORY;
-      if (own || own_size == 0) ended = body(mine, captured, own, piece);
+      if (own || own_size == 0) ended = body(mine, captured, own, chunk);
       if (ended == SPARSEC_OK) continue;
 #pragma omp critical(sparsec)
-      if (piece < failed) {
-        failed = piece;
+      if (chunk < failed) {
+        failed = chunk;
         status = ended;
       }
     }
@@ -87,10 +87,10 @@ static inline int32_t sparsec_run_pieces(
   return status;
 }
 #else
-/* One piece after another. */
-static inline int32_t sparsec_run_pieces(
+/* One chunk after another. */
+static inline int32_t sparsec_run_chunks(
     sparsec_context *context,
-    int32_t (*body)(sparsec_context *, const void *captured, void *own, int64_t piece),
+    int32_t (*body)(sparsec_context *, const void *captured, void *own, int64_t chunk),
     const void *captured, int64_t own_size, int64_t n) {
   sparsec_scope *scope = (sparsec_scope *)context; /* its first member */
   if (own_size > scope->own_size) {
@@ -99,8 +99,8 @@ static inline int32_t sparsec_run_pieces(
     scope->own_size = own_size;
   }
   int32_t status = SPARSEC_OK;
-  for (int64_t piece = 0; piece < n && status == SPARSEC_OK; piece++) {
-    status = body(context, captured, scope->own, piece);
+  for (int64_t chunk = 0; chunk < n && status == SPARSEC_OK; chunk++) {
+    status = body(context, captured, scope->own, chunk);
   }
   return status;
 }
@@ -118,7 +118,7 @@ static inline sparsec_context *sparsec_enter(sparsec_scope *scope, const sparsec
   if (!context->sort_i32) context->sort_i32 = sparsec_sort_i32;
   if (!context->sort_i64) context->sort_i64 = sparsec_sort_i64;
   if (!context->sort_pairs) context->sort_pairs = sparsec_sort_pairs;
-  if (!context->pieces) context->pieces = sparsec_run_pieces;
+  if (!context->chunks) context->chunks = sparsec_run_chunks;
   return context;
 }
 

@@ -46,7 +46,7 @@ pub enum FaultKind {
     AllocatedTwice(String),
     /// A second `resize` of a result array.
     ResizedTwice(String),
-    /// An entry that two pieces of one loop touch, one of which writes it.
+    /// An entry that two chunks of one loop touch, one of which writes it.
     Race {
         /// The buffer.
         buffer: String,
@@ -75,7 +75,7 @@ impl fmt::Display for Fault {
             FaultKind::AllocatedTwice(buffer) => write!(f, "`{buffer}` is allocated twice")?,
             FaultKind::ResizedTwice(buffer) => write!(f, "`{buffer}` is resized twice")?,
             FaultKind::Race { buffer, index } => {
-                write!(f, "two pieces touch entry {index} of `{buffer}`")?;
+                write!(f, "two chunks touch entry {index} of `{buffer}`")?;
             }
             FaultKind::NotResized(buffer) => write!(f, "`{buffer}` is never resized")?,
             FaultKind::StepLimit(limit) => write!(f, "more than {limit} steps")?,

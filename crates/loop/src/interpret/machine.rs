@@ -49,8 +49,8 @@ pub(super) struct Machine<'f> {
     steps: u64,
     /// How many bytes arrays may grow by.
     bytes_left: u64,
-    /// The piece that runs, counted from 1; 0 outside of pieces.
-    piece: u32,
+    /// The chunk that runs, counted from 1; 0 outside of chunks.
+    chunk: u32,
 }
 
 impl<'f> Machine<'f> {
@@ -66,7 +66,7 @@ impl<'f> Machine<'f> {
             options: *options,
             steps: 0,
             bytes_left: options.max_bytes.unwrap_or(u64::MAX),
-            piece: 0,
+            chunk: 0,
         }
     }
 
@@ -157,10 +157,10 @@ impl<'f> Machine<'f> {
             Stmt::For {
                 var,
                 hi,
-                mark: Mark { pieces: true, .. },
+                mark: Mark { chunks: true, .. },
                 body,
                 ..
-            } => self.pieces(*var, hi, body)?,
+            } => self.chunks(*var, hi, body)?,
             Stmt::For {
                 var, lo, hi, body, ..
             } => {
@@ -256,17 +256,17 @@ impl<'f> Machine<'f> {
         Ok(moved.ok_or(Failure::OutOfMemory)?)
     }
 
-    /// That no other piece touches entries that are moved.
+    /// That no other chunk touches entries that are moved.
     fn check_moved(&self, buffer: Buffer, mut range: Range<usize>) -> Run<()> {
         let memory = &self.memory[buffer.index()];
-        match range.find(|&at| !memory.writes(at, self.piece)) {
+        match range.find(|&at| !memory.writes(at, self.chunk)) {
             Some(at) => Err(self.race(buffer, at)),
             None => Ok(()),
         }
     }
 
-    /// Runs pieces one after another, and looks at what they share.
-    fn pieces(&mut self, var: Var, hi: &Expr, body: &Block) -> Run<()> {
+    /// Runs chunks one after another, and looks at what they share.
+    fn chunks(&mut self, var: Var, hi: &Expr, body: &Block) -> Run<()> {
         let hi = self.int(hi)?;
         let mut stored = HashSet::new();
         for_each_stmt(body, &mut |stmt| stored.extend(stmt.stored_buffers()));
@@ -276,18 +276,18 @@ impl<'f> Machine<'f> {
         for buffer in &shared {
             self.memory[buffer.index()].watch(true);
         }
-        for (number, piece) in (0..hi).zip(1..) {
+        for (number, chunk) in (0..hi).zip(1..) {
             self.step()?;
             for (buffer, kind) in function.buffers.iter() {
                 if kind.access == Access::Own {
                     self.memory[buffer.index()].clear();
                 }
             }
-            self.piece = piece;
+            self.chunk = chunk;
             self.vars[var.index()] = Some(Scalar::I64(number));
             self.block(body)?;
         }
-        self.piece = 0;
+        self.chunk = 0;
         for buffer in shared {
             self.memory[buffer.index()].watch(false);
         }
@@ -330,7 +330,7 @@ impl<'f> Machine<'f> {
             .cast(storage)
             .expect("no compute type is a float where the storage type is none");
         let memory = &mut self.memory[buffer.index()];
-        if !memory.writes(at, self.piece) {
+        if !memory.writes(at, self.chunk) {
             return Err(self.race(buffer, at));
         }
         self.memory[buffer.index()].set(at, value);
@@ -345,7 +345,7 @@ impl<'f> Machine<'f> {
     /// Reads a value as the compute type.
     fn load(&self, buffer: Buffer, index: i64) -> Run<Scalar> {
         let at = self.place(buffer, index)?;
-        if !self.memory[buffer.index()].reads(at, self.piece) {
+        if !self.memory[buffer.index()].reads(at, self.chunk) {
             return Err(self.race(buffer, at));
         }
         let kind = &self.function.buffers[buffer];

@@ -18,11 +18,11 @@ pub(super) struct Memory {
     pub(super) resized: Option<usize>,
     /// Whether a workspace is allocated.
     pub(super) allocated: bool,
-    /// While pieces run: the last to touch each entry.
+    /// While chunks run: the last to touch each entry.
     touched: Option<Vec<Touched>>,
 }
 
-/// The last pieces that read and wrote an entry, counted from 1.
+/// The last chunks that read and wrote an entry, counted from 1.
 #[derive(Clone, Debug, Default)]
 struct Touched {
     read: Cell<u32>,
@@ -64,27 +64,27 @@ impl Memory {
         }
     }
 
-    /// Begins or ends to watch which pieces touch which entries.
+    /// Begins or ends to watch which chunks touch which entries.
     pub(super) fn watch(&mut self, watch: bool) {
         self.touched = watch.then(|| vec![Touched::default(); self.len()]);
     }
 
-    /// Notes that `piece` reads entry `at`; whether no other wrote it.
-    pub(super) fn reads(&self, at: usize, piece: u32) -> bool {
+    /// Notes that `chunk` reads entry `at`; whether no other wrote it.
+    pub(super) fn reads(&self, at: usize, chunk: u32) -> bool {
         let Some(touched) = &self.touched else {
             return true;
         };
-        touched[at].read.set(piece);
-        [0, piece].contains(&touched[at].written.get())
+        touched[at].read.set(chunk);
+        [0, chunk].contains(&touched[at].written.get())
     }
 
-    /// Notes that `piece` writes entry `at`; whether no other touched it.
-    pub(super) fn writes(&self, at: usize, piece: u32) -> bool {
+    /// Notes that `chunk` writes entry `at`; whether no other touched it.
+    pub(super) fn writes(&self, at: usize, chunk: u32) -> bool {
         let Some(touched) = &self.touched else {
             return true;
         };
-        let before = touched[at].written.replace(piece);
-        [0, piece].contains(&before) && [0, piece].contains(&touched[at].read.get())
+        let before = touched[at].written.replace(chunk);
+        [0, chunk].contains(&before) && [0, chunk].contains(&touched[at].read.get())
     }
 
     /// Makes the entries zeros, as an allocation does.

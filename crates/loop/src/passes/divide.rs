@@ -1,31 +1,31 @@
-//! Dividing parallel loops into pieces.
+//! Dividing parallel loops into chunks.
 //!
 //! ```text
 //! for i in 0..n parallel(CPUThread, NoRaces) { y[i] = … }
 //!
-//! var i_pieces: i64 = 1                          as many as there is work for
+//! var i_chunks: i64 = 1                          as many as there is work for
 //! var i_step: i64 = 64
-//! while i_pieces < 64 and i_pieces * 16384 < n * 8 { i_pieces *= 2; i_step //= 2 }
-//! for i_piece in 0..i_pieces pieces {
-//!   let i_first: i64 = n * (i_piece * i_step) // 64
-//!   let i_last: i64 = n * ((i_piece + 1) * i_step) // 64
+//! while i_chunks < 64 and i_chunks * 16384 < n * 8 { i_chunks *= 2; i_step //= 2 }
+//! for i_chunk in 0..i_chunks chunks {
+//!   let i_first: i64 = n * (i_chunk * i_step) // 64
+//!   let i_last: i64 = n * ((i_chunk + 1) * i_step) // 64
 //!   for i in i_first..i_last { y[i] = … }
 //! }
 //! ```
 //!
-//! How many pieces there are, and where they end, follows from sizes and positions
+//! How many chunks there are, and where they end, follows from sizes and positions
 //! alone: never from the number of threads, so that results do not either.
 //!
 //! * Work is estimated from bounds ([`work`]). A loop without enough of it is one
-//!   piece, which the unit that comes by runs.
-//! * Where inner loops go through segments, pieces end where equal shares of the
+//!   chunk, which the unit that comes by runs.
+//! * Where inner loops go through segments, chunks end where equal shares of the
 //!   entries do: a search in the array of positions finds the place ([`work`]).
 //! * A workspace that only such loops use, each of them to store and to read, is
 //!   made each unit's [own](crate::Access::Own).
 //!
-//! * What iterations combine, pieces combine, and then their results ([`combine`]).
+//! * What iterations combine, chunks combine, and then their results ([`combine`]).
 //!
-//! Loops inside of pieces, and those that there is no shape for, run as they stand;
+//! Loops inside of chunks, and those that there is no shape for, run as they stand;
 //! so do loops that grow what is not their own.
 
 mod combine;
@@ -41,23 +41,23 @@ use crate::ir::{BinaryOp, Block, Expr, Function, Stmt, Var, VarData};
 use crate::mark::{Mark, Races, Unit};
 use crate::walk::for_each_block_mut;
 
-/// Pieces end at these parts of the work.
+/// Chunks end at these parts of the work.
 const PARTS: i64 = 64;
 
-/// The work of an entry that a piece has a copy of: filled, and added up afterwards.
+/// The work of an entry that a chunk has a copy of: filled, and added up afterwards.
 const COPY: i64 = 4;
 
 /// How loops are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Division {
-    /// How much work, in operations, makes a piece worth its while.
+    /// How much work, in operations, makes a chunk worth its while.
     pub grain: u32,
     /// Whether sums and products of floats keep the order of the source.
     pub strict: bool,
 }
 
 impl Default for Division {
-    /// Pieces of about ten microseconds, against which handing one out is little.
+    /// Chunks of about ten microseconds, against which handing one out is little.
     fn default() -> Self {
         Self {
             grain: 16_384,
@@ -165,16 +165,16 @@ impl Divider<'_> {
         let mut work = work::of(&range, self.function, &body, self.division.grain);
         let is_guarded =
             !self.is_ascending(&range) && (combined.has_entries() || !work.positions.is_empty());
-        let (pieces, step) = self.count(&range, &mut work, combined.copied(), &mut divided);
-        let piece = self.var(&format!("{}_piece", range.name), false);
-        let shape = self.combine(combined, piece, pieces, &mut body, &mut divided);
+        let (chunks, step) = self.count(&range, &mut work, combined.copied(), &mut divided);
+        let chunk = self.var(&format!("{}_chunk", range.name), false);
+        let shape = self.combine(combined, chunk, chunks, &mut body, &mut divided);
         let mut ends = shape.before;
         let (lo, hi) = match work.positions.is_empty() {
-            true => self.ends(&range, piece, step, &mut ends),
+            true => self.ends(&range, chunk, step, &mut ends),
             false => {
-                let cuts = self.cuts(&range, &work, pieces, step, &mut divided);
-                let next = Expr::Var(piece).add(1);
-                (Expr::load(cuts, piece), Expr::load(cuts, next))
+                let cuts = self.cuts(&range, &work, chunks, step, &mut divided);
+                let next = Expr::Var(chunk).add(1);
+                (Expr::load(cuts, chunk), Expr::load(cuts, next))
             }
         };
         let mark = Mark {
@@ -189,7 +189,7 @@ impl Divider<'_> {
             body,
         });
         ends.extend(shape.after);
-        divided.push(self::pieces(piece, pieces, ends));
+        divided.push(self::chunks(chunk, chunks, ends));
         divided.extend(shape.behind);
         match is_guarded {
             true => block.push(Stmt::If {
@@ -201,18 +201,18 @@ impl Divider<'_> {
         }
     }
 
-    /// Where a piece begins and ends, if each has as many iterations.
-    fn ends(&mut self, range: &Loop, piece: Var, step: Var, block: &mut Block) -> (Expr, Expr) {
-        let mut cut = |name: &str, piece: Expr| {
+    /// Where a chunk begins and ends, if each has as many iterations.
+    fn ends(&mut self, range: &Loop, chunk: Var, step: Var, block: &mut Block) -> (Expr, Expr) {
+        let mut cut = |name: &str, chunk: Expr| {
             let extent = difference(&range.hi, &range.lo);
-            let at = range.lo.clone().add(share(extent, piece.mul(step)));
+            let at = range.lo.clone().add(share(extent, chunk.mul(step)));
             Expr::Var(self.declare(&format!("{}_{name}", range.name), at, false, block))
         };
-        let next = Expr::Var(piece).add(1);
-        (cut("first", piece.into()), cut("last", next))
+        let next = Expr::Var(chunk).add(1);
+        (cut("first", chunk.into()), cut("last", next))
     }
 
-    /// Counts the pieces: their number, and how many parts of the work each has.
+    /// Counts the chunks: their number, and how many parts of the work each has.
     /// Each copies so many entries.
     fn count(
         &mut self,
@@ -221,7 +221,7 @@ impl Divider<'_> {
         copied: Option<Expr>,
         block: &mut Block,
     ) -> (Var, Var) {
-        let pieces = self.declare(&format!("{}_pieces", range.name), 1, true, block);
+        let chunks = self.declare(&format!("{}_chunks", range.name), 1, true, block);
         let step = self.declare(&format!("{}_step", range.name), PARTS, true, block);
         if !work.positions.is_empty() {
             let total = work.total.clone();
@@ -232,18 +232,18 @@ impl Divider<'_> {
         if let Some(copied) = copied {
             each = each.add(copied.mul(COPY));
         }
-        let each = Expr::Var(pieces).mul(each);
-        let more = Expr::Var(pieces)
+        let each = Expr::Var(chunks).mul(each);
+        let more = Expr::Var(chunks)
             .less(PARTS)
             .and(each.less(work.total.clone().mul(work.weight.clone())));
         block.push(Stmt::While {
             condition: more,
             body: vec![
-                assign(pieces, Expr::Var(pieces).mul(2)),
+                assign(chunks, Expr::Var(chunks).mul(2)),
                 assign(step, Expr::Var(step).binary(BinaryOp::FloorDiv, 2)),
             ],
         });
-        (pieces, step)
+        (chunks, step)
     }
 
     /// `expr`, or a variable that has its value, where it might change or is long.
@@ -287,14 +287,14 @@ impl Divider<'_> {
     }
 }
 
-/// `for piece in 0..n pieces { body }`
-fn pieces(piece: Var, n: Var, body: Block) -> Stmt {
+/// `for chunk in 0..n chunks { body }`
+fn chunks(chunk: Var, n: Var, body: Block) -> Stmt {
     Stmt::For {
-        var: piece,
+        var: chunk,
         lo: Expr::int(0),
         hi: n.into(),
         mark: Mark {
-            pieces: true,
+            chunks: true,
             ..Mark::default()
         },
         body,
@@ -317,7 +317,7 @@ fn assign(var: Var, value: Expr) -> Stmt {
     Stmt::Assign { var, value }
 }
 
-/// Loops inside of pieces run as they stand.
+/// Loops inside of chunks run as they stand.
 fn unmark(body: &mut Block) {
     for_each_block_mut(body, &mut |block| {
         for stmt in block {

@@ -164,7 +164,7 @@ impl Simplifier<'_> {
         if self.is_empty_range(&lo, &hi) || (does_nothing(&body) && !bounds_fail) {
             return;
         }
-        if self.is_single(&lo, &hi) && !mark.pieces {
+        if self.is_single(&lo, &hi) && !mark.chunks {
             block.push(Stmt::Declare { var, value: lo });
             return block.append(&mut body);
         }

@@ -10,11 +10,11 @@ impl Checker<'_> {
     /// Checks that a buffer may be read here; its compute type.
     pub(super) fn buffer(&self, buffer: Buffer) -> Check<ElementType> {
         let kind = &self.function.buffers[buffer];
-        if kind.access == Access::Own && !self.in_pieces {
+        if kind.access == Access::Own && !self.in_chunks {
             return Err(self.helped(
                 code::LOOP_LIFETIME,
                 format!(
-                    "`{}` is a unit's own, and used outside of pieces",
+                    "`{}` is a unit's own, and used outside of chunks",
                     kind.name
                 ),
                 "allocate what is used elsewhere too with `alloc`",

@@ -25,7 +25,7 @@ pub(crate) fn check(function: &Function) -> Check {
         resized: HashSet::new(),
         shared: Vec::new(),
         n_loops: 0,
-        in_pieces: false,
+        in_chunks: false,
         n_statements: 0,
         current: None,
     };
@@ -56,8 +56,8 @@ pub(super) struct Checker<'f> {
     /// What iterations of the parallel loops around here share.
     shared: Vec<Shared>,
     pub(super) n_loops: usize,
-    /// Whether pieces are around here.
-    pub(super) in_pieces: bool,
+    /// Whether chunks are around here.
+    pub(super) in_chunks: bool,
     n_statements: usize,
     current: Option<(usize, &'f Stmt)>,
 }
@@ -169,15 +169,15 @@ impl<'f> Checker<'f> {
                 if let Some(parallel) = mark.parallel {
                     self.shared.push(self.shared(parallel.races, body)?);
                 }
-                let outside = self.in_pieces;
-                if mark.pieces {
-                    self.pieces(lo)?;
+                let outside = self.in_chunks;
+                if mark.chunks {
+                    self.chunks(lo)?;
                     self.shared.push(self.shared(Races::NoRaces, body)?);
-                    self.in_pieces = true;
+                    self.in_chunks = true;
                 }
                 self.declare(*var)?;
                 self.repeated(body)?;
-                self.in_pieces = outside;
+                self.in_chunks = outside;
                 self.shared.truncate(n_shared);
                 self.visible.remove(var);
             }
@@ -212,7 +212,7 @@ impl<'f> Checker<'f> {
                 self.has_type(len, ElementType::I64)?;
                 let kind = &self.function.buffers[*buffer];
                 // To be divided, each unit gets workspaces of its own.
-                let is_shared = match self.in_pieces {
+                let is_shared = match self.in_chunks {
                     true => kind.access != Access::Own,
                     false => !self.shared.is_empty() && !kind.access.is_allocated(),
                 };
@@ -265,12 +265,12 @@ impl<'f> Checker<'f> {
         Ok(())
     }
 
-    /// Checks that pieces from `lo` on may stand here.
-    fn pieces(&self, lo: &Expr) -> Check {
-        if self.in_pieces || *lo != Expr::int(0) {
+    /// Checks that chunks from `lo` on may stand here.
+    fn chunks(&self, lo: &Expr) -> Check {
+        if self.in_chunks || *lo != Expr::int(0) {
             return Err(self.helped(
                 code::LOOP_LIFETIME,
-                "pieces are counted from 0, in a loop outside of all other pieces".to_owned(),
+                "chunks are counted from 0, in a loop outside of all other chunks".to_owned(),
                 "divide the outer loop only",
             ));
         }

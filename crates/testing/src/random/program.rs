@@ -171,7 +171,7 @@ impl Case {
     pub(crate) fn request(&self, functions: &[UserFunction]) -> (Request, Inputs) {
         let mut request = Request::new(Source::new("program", self.text()));
         request.functions = functions.to_vec();
-        // Small programs have pieces too.
+        // Small programs have chunks too.
         request.division = Division {
             grain: 2,
             strict: false,

@@ -1,21 +1,21 @@
-//! Loops whose iterations combine values: each piece combines its own, and those
-//! of all pieces are combined in their order.
+//! Loops whose iterations combine values: each chunk combines its own, and those
+//! of all chunks are combined in their order.
 //!
 //! ```text
 //! for i in … parallel(…, ParallelReduction) { t += x[i] }
 //!
-//! for i_piece in 0..i_pieces pieces {
+//! for i_chunk in 0..i_chunks chunks {
 //!   var t_part: f64 = -0.0
 //!   for i in … { t_part += x[i] }
-//!   t_parts[i_piece] = t_part
+//!   t_parts[i_chunk] = t_part
 //! }
-//! for t_at in 0..i_pieces { t += t_parts[t_at] }
+//! for t_at in 0..i_chunks { t += t_parts[t_at] }
 //! ```
 //!
 //! One entry that no loop inside chooses is such a value too. Where iterations
-//! choose the entry (`y[j] += …`), each piece has a copy of the array, as long as
-//! what was filled before the loop: fewer pieces, where the array is long, so that
-//! copies are a part of the work. Copies are added up in pieces, too.
+//! choose the entry (`y[j] += …`), each chunk has a copy of the array, as long as
+//! what was filled before the loop: fewer chunks, where the array is long, so that
+//! copies are a part of the work. Copies are added up in chunks, too.
 //!
 //! Every engine runs this shape, on one thread too, so that floating-point sums have
 //! the same bits everywhere. It is not the order of the source: `--strict` leaves
@@ -204,7 +204,7 @@ impl Combined {
         !self.entries.is_empty()
     }
 
-    /// How many entries a piece copies.
+    /// How many entries a chunk copies.
     pub(super) fn copied(&self) -> Option<Expr> {
         let lengths = self
             .arrays
@@ -214,7 +214,7 @@ impl Combined {
     }
 }
 
-/// What a piece does before and after its iterations, and the loop after all pieces.
+/// What a chunk does before and after its iterations, and the loop after all chunks.
 #[derive(Default)]
 pub(super) struct Shape {
     pub(super) before: Block,
@@ -223,12 +223,12 @@ pub(super) struct Shape {
 }
 
 impl Divider<'_> {
-    /// Has iterations of `body` combine into what their piece has; what to do around.
+    /// Has iterations of `body` combine into what their chunk has; what to do around.
     pub(super) fn combine(
         &mut self,
         combined: &Combined,
-        piece: Var,
-        pieces: Var,
+        chunk: Var,
+        chunks: Var,
         body: &mut Block,
         block: &mut Block,
     ) -> Shape {
@@ -239,7 +239,7 @@ impl Divider<'_> {
             let data = self.function.vars[var].clone();
             let part = self.partial(&data.name, data.element, op, &mut shape.before);
             rename(body, var, part);
-            let parts = self.parts(&data.name, data.element, piece, part, &mut shape.after);
+            let parts = self.parts(&data.name, data.element, chunk, part, &mut shape.after);
             let value = Expr::Var(var).binary(op, Expr::load(parts, at));
             ending.push(assign(var, value));
         }
@@ -261,7 +261,7 @@ impl Divider<'_> {
                     }
                 }
             });
-            let parts = self.parts(&name, ty, piece, part, &mut shape.after);
+            let parts = self.parts(&name, ty, chunk, part, &mut shape.after);
             ending.push(Stmt::Store {
                 buffer: *buffer,
                 index: index.clone(),
@@ -273,18 +273,18 @@ impl Divider<'_> {
             shape.behind.push(Stmt::For {
                 var: at,
                 lo: Expr::int(0),
-                hi: pieces.into(),
+                hi: chunks.into(),
                 mark: Mark::default(),
                 body: ending,
             });
         }
         for array in &combined.arrays {
-            self.copy(array, piece, pieces, body, block, &mut shape);
+            self.copy(array, chunk, chunks, body, block, &mut shape);
         }
         shape
     }
 
-    /// The value of a piece, which begins with the identity.
+    /// The value of a chunk, which begins with the identity.
     fn partial(&mut self, name: &str, ty: ElementType, op: BinaryOp, before: &mut Block) -> Var {
         let name = self.function.fresh_name(&format!("{name}_part"));
         let part = self.function.vars.push(VarData {
@@ -300,12 +300,12 @@ impl Divider<'_> {
         part
     }
 
-    /// An array that the value of each piece is stored to.
+    /// An array that the value of each chunk is stored to.
     fn parts(
         &mut self,
         name: &str,
         ty: ElementType,
-        piece: Var,
+        chunk: Var,
         part: Var,
         after: &mut Block,
     ) -> Buffer {
@@ -316,19 +316,19 @@ impl Divider<'_> {
         });
         after.push(Stmt::Store {
             buffer,
-            index: piece.into(),
+            index: chunk.into(),
             value: part.into(),
             reduce: None,
         });
         buffer
     }
 
-    /// Gives each piece a copy of an array.
+    /// Gives each chunk a copy of an array.
     fn copy(
         &mut self,
         array: &Array,
-        piece: Var,
-        pieces: Var,
+        chunk: Var,
+        chunks: Var,
         body: &mut Block,
         block: &mut Block,
         shape: &mut Shape,
@@ -339,20 +339,20 @@ impl Divider<'_> {
         let len = self.declare(&format!("{name}_len"), len, false, block);
         block.push(Stmt::Alloc {
             buffer: copies,
-            len: Expr::Var(pieces).mul(len),
+            len: Expr::Var(chunks).mul(len),
         });
-        let begin = |piece: Var| {
-            let begin = Expr::Var(piece).mul(len);
+        let begin = |chunk: Var| {
+            let begin = Expr::Var(chunk).mul(len);
             difference(&begin, &array.lo)
         };
         let base = self.declare(
             &format!("{name}_base"),
-            begin(piece),
+            begin(chunk),
             false,
             &mut shape.before,
         );
         let value = identity(array.op, ty).expect("it was looked for");
-        let first = Expr::Var(piece).mul(len);
+        let first = Expr::Var(chunk).mul(len);
         shape.before.push(Stmt::Fill {
             buffer: copies,
             lo: first.clone(),
@@ -379,12 +379,12 @@ impl Divider<'_> {
         };
         let mut work = work::Work {
             total: difference(&array.hi, &array.lo),
-            weight: pieces.into(),
+            weight: chunks.into(),
             positions: Vec::new(),
         };
         let behind = &mut shape.behind;
         let (n, step) = self.count(&range, &mut work, None, behind);
-        let stretch = self.var(&format!("{}_piece", range.name), false);
+        let stretch = self.var(&format!("{}_chunk", range.name), false);
         let mut ends = Block::new();
         let (lo, hi) = self.ends(&range, stretch, step, &mut ends);
         let part = self.var(&format!("{name}_part"), false);
@@ -392,7 +392,7 @@ impl Divider<'_> {
         ends.push(Stmt::For {
             var: part,
             lo: Expr::int(0),
-            hi: pieces.into(),
+            hi: chunks.into(),
             mark: Mark::default(),
             body: vec![Stmt::For {
                 var: at,
@@ -407,7 +407,7 @@ impl Divider<'_> {
                 }],
             }],
         });
-        behind.push(super::pieces(stretch, n, ends));
+        behind.push(super::chunks(stretch, n, ends));
     }
 
     fn named_entry(&self, buffer: Buffer) -> (String, ElementType) {

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! alloc w: f64[n]                    own w: f64[n]
-//! for i in … parallel { w … }   ──►  for i_piece in … pieces { … w … }
-//! for i in … parallel { w … }        for i_piece in … pieces { … w … }
+//! for i in … parallel { w … }   ──►  for i_chunk in … chunks { … w … }
+//! for i in … parallel { w … }        for i_chunk in … chunks { … w … }
 //! ```
 //!
 //! Iterations that may run at once do not tell one another anything. So what a
@@ -111,7 +111,7 @@ fn outermost<'b>(block: &'b Block, n_around: usize, found: &mut Vec<Found<'b>>) 
                 n_around,
             }),
             // These were divided before.
-            Stmt::For { mark, .. } if mark.pieces => {}
+            Stmt::For { mark, .. } if mark.chunks => {}
             _ => {
                 let is_loop = matches!(stmt, Stmt::For { .. } | Stmt::While { .. });
                 for inner in stmt.blocks() {

@@ -11,7 +11,7 @@
 //!
 //! The array of positions ascends, so a search finds the row where a share of the
 //! entries ends. What is stored there is not trusted for more than speed: each
-//! piece begins where the one before ends.
+//! chunk begins where the one before ends.
 
 use sparsec_base::{ElementType, Scalar};
 
@@ -233,12 +233,12 @@ fn most_of(a: Expr, b: Expr) -> Expr {
 }
 
 impl Divider<'_> {
-    /// Finds where the shares of pieces end; the array that holds it.
+    /// Finds where the shares of chunks end; the array that holds it.
     pub(super) fn cuts(
         &mut self,
         range: &Loop,
         work: &Work,
-        pieces: Var,
+        chunks: Var,
         step: Var,
         block: &mut Block,
     ) -> Buffer {
@@ -260,11 +260,11 @@ impl Divider<'_> {
             reduce: None,
         };
         block.push(store(Expr::int(0), range.lo.clone()));
-        let piece = self.var(&format!("{}_cut", range.name), false);
+        let chunk = self.var(&format!("{}_cut", range.name), false);
         let mut body = Block::new();
-        let wanted = share(work.total.clone(), Expr::Var(piece).mul(step));
+        let wanted = share(work.total.clone(), Expr::Var(chunk).mul(step));
         let wanted = self.declare(&format!("{}_share", range.name), wanted, false, &mut body);
-        let before = Expr::Var(piece).binary(BinaryOp::Sub, 1);
+        let before = Expr::Var(chunk).binary(BinaryOp::Sub, 1);
         let before = Expr::load(cuts, before);
         let first = self.declare(&format!("{}_first", range.name), before, true, &mut body);
         let last = range.hi.clone();
@@ -291,15 +291,15 @@ impl Divider<'_> {
             condition: Expr::Var(first).less(last),
             body: search,
         });
-        body.push(store(piece.into(), first.into()));
+        body.push(store(chunk.into(), first.into()));
         block.push(Stmt::For {
-            var: piece,
+            var: chunk,
             lo: Expr::int(1),
-            hi: pieces.into(),
+            hi: chunks.into(),
             mark: crate::mark::Mark::default(),
             body,
         });
-        block.push(store(pieces.into(), range.hi.clone()));
+        block.push(store(chunks.into(), range.hi.clone()));
         cuts
     }
 }

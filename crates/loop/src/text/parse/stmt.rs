@@ -177,7 +177,7 @@ impl Parser {
         })
     }
 
-    /// `["unroll" N] ["parallel" "(" UNIT "," RACES ")"] ["pieces"]`
+    /// `["unroll" N] ["parallel" "(" UNIT "," RACES ")"] ["chunks"]`
     fn mark(&mut self) -> Result<Mark> {
         let mut mark = Mark::default();
         if self.tokens.eat("unroll") {
@@ -196,7 +196,7 @@ impl Parser {
             self.tokens.expect(")")?;
             mark.parallel = Some(Parallel { unit, races });
         }
-        mark.pieces = self.tokens.eat("pieces");
+        mark.chunks = self.tokens.eat("chunks");
         Ok(mark)
     }
 

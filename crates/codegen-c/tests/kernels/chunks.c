@@ -13,7 +13,7 @@ struct scale_own {
   int64_t list_capacity;
 };
 
-static inline int32_t scale_piece(
+static inline int32_t scale_chunk(
     sparsec_context *context,
     struct scale_own *own,
     int64_t x_n0,
@@ -22,7 +22,7 @@ static inline int32_t scale_piece(
     int64_t list_len,
     double *restrict y_vals,
     const double *restrict x_vals,
-    int64_t piece) {
+    int64_t chunk) {
   if (!own->w) {
     own->w = context->workspace(context, w_len, sizeof(double));
     if (!own->w) return SPARSEC_OUT_OF_MEMORY;
@@ -35,7 +35,7 @@ static inline int32_t scale_piece(
   }
   int64_t *list = own->list;
   int64_t list_capacity = own->list_capacity;
-  for (int64_t i = (x_n0 * piece) >> 2; i < ((x_n0 * (piece + 1)) >> 2); i++) {
+  for (int64_t i = (x_n0 * chunk) >> 2; i < ((x_n0 * (chunk + 1)) >> 2); i++) {
     if ((i + 1) > list_capacity) {
       int64_t *list_moved = context->workspace(context, 2 * (i + 1), sizeof(int64_t));
       if (!list_moved) return SPARSEC_OUT_OF_MEMORY;
@@ -52,7 +52,7 @@ static inline int32_t scale_piece(
   return SPARSEC_OK;
 }
 
-struct scale_piece_captured {
+struct scale_chunk_captured {
   int64_t x_n0;
   double factor;
   int64_t w_len;
@@ -61,13 +61,13 @@ struct scale_piece_captured {
   const double *x_vals;
 };
 
-static int32_t scale_piece_run(
+static int32_t scale_chunk_run(
     sparsec_context *context,
     const void *captured,
     void *own,
-    int64_t piece) {
-  const struct scale_piece_captured *with = captured;
-  return scale_piece(
+    int64_t chunk) {
+  const struct scale_chunk_captured *with = captured;
+  return scale_chunk(
       context,
       own,
       with->x_n0,
@@ -76,27 +76,27 @@ static int32_t scale_piece_run(
       with->list_len,
       with->y_vals,
       with->x_vals,
-      piece);
+      chunk);
 }
 
-static inline int32_t scale_piece_2(double *restrict y_vals, int64_t piece) {
-  y_vals[piece] = 0.0;
+static inline int32_t scale_chunk_2(double *restrict y_vals, int64_t chunk) {
+  y_vals[chunk] = 0.0;
   return SPARSEC_OK;
 }
 
-struct scale_piece_2_captured {
+struct scale_chunk_2_captured {
   double *y_vals;
 };
 
-static int32_t scale_piece_2_run(
+static int32_t scale_chunk_2_run(
     sparsec_context *context,
     const void *captured,
     void *own,
-    int64_t piece) {
+    int64_t chunk) {
   (void)context;
   (void)own;
-  const struct scale_piece_2_captured *with = captured;
-  return scale_piece_2(with->y_vals, piece);
+  const struct scale_chunk_2_captured *with = captured;
+  return scale_chunk_2(with->y_vals, chunk);
 }
 
 static inline int32_t scale_loops(
@@ -107,12 +107,12 @@ static inline int32_t scale_loops(
   int64_t w_len = x_n0;
   int64_t list_len = 4;
   double factor = 2.0;
-  struct scale_piece_captured captured = {x_n0, factor, w_len, list_len, y_vals, x_vals};
-  int32_t status = context->pieces(
-      context, scale_piece_run, &captured, sizeof(struct scale_own), 4);
+  struct scale_chunk_captured captured = {x_n0, factor, w_len, list_len, y_vals, x_vals};
+  int32_t status = context->chunks(
+      context, scale_chunk_run, &captured, sizeof(struct scale_own), 4);
   if (status) return status;
-  struct scale_piece_2_captured captured_2 = {y_vals};
-  int32_t status_2 = context->pieces(context, scale_piece_2_run, &captured_2, 0, 2);
+  struct scale_chunk_2_captured captured_2 = {y_vals};
+  int32_t status_2 = context->chunks(context, scale_chunk_2_run, &captured_2, 0, 2);
   if (status_2) return status_2;
   return SPARSEC_OK;
 }

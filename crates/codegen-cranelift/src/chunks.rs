@@ -1,10 +1,10 @@
-//! Loops whose pieces the caller runs, on as many threads as it likes.
+//! Loops whose chunks the caller runs, on as many threads as it likes.
 //!
 //! The body is a function of its own, made and mapped before the one around it,
 //! which has its address:
 //!
 //! ```text
-//! body(context, captured, own, piece) -> status
+//! body(context, captured, own, chunk) -> status
 //!
 //! captured   on the stack of the kernel: 16 bytes a variable, 8 a buffer
 //! own        the unit's: 16 bytes for each workspace, where it is and its capacity
@@ -36,7 +36,7 @@ const WORD: i32 = 8;
 const OWN: i32 = 16;
 
 impl Emitter<'_, '_> {
-    /// `for var in 0..n pieces { body }`
+    /// `for var in 0..n chunks { body }`
     pub(crate) fn hand_out(&mut self, var: Var, n: &Expr, body: &Block) {
         let n = self.expr(n).real();
         let captured = captured(self.function, var, body);
@@ -53,8 +53,8 @@ impl Emitter<'_, '_> {
         let own = self.function.buffers.iter();
         let n_own = own.filter(|(_, data)| data.access == Access::Own).count();
         let own_size = self.int(i64::from(OWN) * n_own as i64);
-        let status = self.ask(ABI.pieces, Some(types::I32), &[address, frame, own_size, n]);
-        let status = status.expect("pieces have a status");
+        let status = self.ask(ABI.chunks, Some(types::I32), &[address, frame, own_size, n]);
+        let status = status.expect("chunks have a status");
         self.leave_with(status);
     }
 
@@ -102,14 +102,14 @@ impl Emitter<'_, '_> {
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
         builder.seal_block(entry);
-        let (context, frame, own, piece) = match builder.block_params(entry) {
-            &[context, frame, own, piece] => (context, frame, own, piece),
+        let (context, frame, own, chunk) = match builder.block_params(entry) {
+            &[context, frame, own, chunk] => (context, frame, own, chunk),
             _ => unreachable!("the body takes what its signature says"),
         };
         let function = self.function;
         let mut inner = Emitter::new(builder, function, self.formulas, self.isa, context);
         inner.own = Some(own);
-        inner.vars.insert(var, Cell::Fixed(Number::Real(piece)));
+        inner.vars.insert(var, Cell::Fixed(Number::Real(chunk)));
         inner.unpack_captured(captured, frame);
         let (_, refused) = inner.finish(body);
         match refused {
@@ -144,7 +144,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The unit's own array, which its first piece allocates.
+    /// The unit's own array, which its first chunk allocates.
     fn take_own(&mut self, buffer: Buffer, len: Value) {
         let (own, offset) = self.own_place(buffer);
         let flags = MemFlagsData::trusted();
@@ -192,7 +192,7 @@ impl Emitter<'_, '_> {
         let mut own = own.filter(|(_, data)| data.access == Access::Own);
         let number = own.position(|(buffer, _)| buffer == wanted);
         let number = number.expect("the buffer is a unit's own") as i32;
-        let own = self.own.expect("what is a unit's own is used in pieces");
+        let own = self.own.expect("what is a unit's own is used in chunks");
         (own, OWN * number)
     }
 }

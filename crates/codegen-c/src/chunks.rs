@@ -1,19 +1,19 @@
-//! Loops whose pieces the caller runs, on as many threads as it likes.
+//! Loops whose chunks the caller runs, on as many threads as it likes.
 //!
 //! ```text
-//! static inline int32_t spmv_piece(                       the body, as a function
-//!     int64_t n, const double *restrict A_vals, …, int64_t i_piece) { … }
+//! static inline int32_t spmv_chunk(                       the body, as a function
+//!     int64_t n, const double *restrict A_vals, …, int64_t i_chunk) { … }
 //!
-//! struct spmv_piece_captured { int64_t n; const double *A_vals; … };
+//! struct spmv_chunk_captured { int64_t n; const double *A_vals; … };
 //!
-//! static int32_t spmv_piece_run(                          what the caller calls
-//!     sparsec_context *context, const void *captured, void *own, int64_t piece) {
-//!   const struct spmv_piece_captured *with = captured;
-//!   return spmv_piece(with->n, with->A_vals, …, piece);
+//! static int32_t spmv_chunk_run(                          what the caller calls
+//!     sparsec_context *context, const void *captured, void *own, int64_t chunk) {
+//!   const struct spmv_chunk_captured *with = captured;
+//!   return spmv_chunk(with->n, with->A_vals, …, chunk);
 //! }
 //!
-//! struct spmv_piece_captured captured = {n, A_vals, …};   in the place of the loop
-//! int32_t status = context->pieces(context, spmv_piece_run, &captured, 0, i_pieces);
+//! struct spmv_chunk_captured captured = {n, A_vals, …};   in the place of the loop
+//! int32_t status = context->chunks(context, spmv_chunk_run, &captured, 0, i_chunks);
 //! if (status) return status;
 //! ```
 //!
@@ -65,7 +65,7 @@ impl Writer<'_> {
         format!("struct {}_own", function_name(&self.function.name))
     }
 
-    /// `own w: f64[len]`: pieces allocate it, once for each unit.
+    /// `own w: f64[len]`: chunks allocate it, once for each unit.
     pub(crate) fn alloc_own(&mut self, buffer: Buffer, len: &Piece) {
         let name = self.len_name(buffer);
         self.line(&format!("int64_t {name} = {};", len.text));
@@ -75,19 +75,19 @@ impl Writer<'_> {
         self.buffer_names(buffer).len
     }
 
-    /// `for var in 0..n pieces { body }`
+    /// `for var in 0..n chunks { body }`
     pub(crate) fn hand_out(&mut self, var: Var, n: &Expr, body: &Block) {
         let n = self.expr(n);
         let captured = captured(self.function, var, body);
         let Captured { own, .. } = &captured;
         let handed = self.handed(&captured);
-        let number = match self.pieces.len() {
+        let number = match self.chunks.len() {
             0 => String::new(),
             before => format!("_{}", before + 1),
         };
-        let name = format!("{}_piece{number}", function_name(&self.function.name));
+        let name = format!("{}_chunk{number}", function_name(&self.function.name));
         let text = self.body_function(&name, &handed, var, body, own);
-        self.pieces.push(text);
+        self.chunks.push(text);
 
         let structure = format!("struct {name}_captured");
         let with = self.names.fresh("captured");
@@ -105,7 +105,7 @@ impl Writer<'_> {
         let status = self.names.fresh("status");
         let run = format!("{name}_run");
         let arguments = ["context", &run, &given, &size, &n.text];
-        let head = format!("int32_t {status} = context->pieces(");
+        let head = format!("int32_t {status} = context->chunks(");
         self.wrapped(&head, &arguments, ");");
         self.line(&format!("if ({status}) return {status};"));
     }
@@ -162,7 +162,7 @@ impl Writer<'_> {
         handed
     }
 
-    /// The function of a piece, and what the caller calls.
+    /// The function of a chunk, and what the caller calls.
     fn body_function(
         &mut self,
         name: &str,
@@ -198,7 +198,7 @@ impl Writer<'_> {
         parameters.extend(handed.iter().map(|it| it.parameter.clone()));
         values.extend(handed.iter().map(with));
         parameters.push(format!("int64_t {variable}"));
-        values.push("piece".to_owned());
+        values.push("chunk".to_owned());
 
         let head = signature(&format!("static inline int32_t {name}"), &parameters);
         let mut text = format!("{head} {{\n{text}}}\n\n");
@@ -224,7 +224,7 @@ impl Writer<'_> {
                 "sparsec_context *context",
                 "const void *captured",
                 "void *own",
-                "int64_t piece",
+                "int64_t chunk",
             ],
         );
         text.push_str(&format!("{head} {{\n{unused}"));
@@ -237,7 +237,7 @@ impl Writer<'_> {
         text + &format!("{run};\n}}\n\n")
     }
 
-    /// The unit's own array, which its first piece allocates.
+    /// The unit's own array, which its first chunk allocates.
     fn take_own(&mut self, buffer: Buffer) {
         let name = self.buffer_name(buffer).to_owned();
         let (len, capacity) = (self.len_name(buffer), self.capacity_of(buffer));
