@@ -75,7 +75,7 @@ pub(crate) const TENS: [u64; 9] = [
 
 /// The double nearest to `digits * 10^power`, ties to even; `None` for powers
 /// beyond the table.
-#[inline]
+#[inline(always)]
 pub(crate) fn nearest(digits: u64, power: i32) -> Option<f64> {
     let five = *FIVES.get(usize::try_from(power + MOST).ok()?)?;
     if digits == 0 {
@@ -103,14 +103,10 @@ pub(crate) fn nearest(digits: u64, power: i32) -> Option<f64> {
     }
     mantissa = (mantissa + (mantissa & 1)) >> 1;
     // floor(power * log2(10)), and the place of the first bit.
-    let mut exponent = ((power * 217_706) >> 16) + 63 + upper as i32 - zeros as i32 + 1023;
-    if mantissa >= 1 << 53 {
-        mantissa = 1 << 52;
-        exponent += 1;
-    }
-    Some(f64::from_bits(
-        mantissa & !(1 << 52) | (exponent as u64) << 52,
-    ))
+    let exponent = ((power * 217_706) >> 16) + 63 + upper as i32 - zeros as i32 + 1023;
+    // The first bit of the mantissa is not kept: it counts as one more of the
+    // exponent, or two where rounding made it longer.
+    Some(f64::from_bits(((exponent as u64 - 1) << 52) + mantissa))
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ impl<T, C> Default for Piece<T, C> {
 impl<T: Value, C: CoordWord> Piece<T, C> {
     /// Makes room for more entries of this order.
     pub(crate) fn grow(&mut self, order: usize) {
-        let room = (2 * self.n).max(FIRST_ROOM);
+        let room = (2 * self.values.len()).max(FIRST_ROOM);
         self.coords.resize(room * order, C::default());
         self.values.resize(room, T::ZERO);
     }

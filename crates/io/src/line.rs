@@ -14,6 +14,9 @@
 //! time. Lines of any other shape (comments, longer numbers, names, whatever is
 //! wrong) are left to the caller.
 //!
+//! Everything here is inlined into the loop over lines: only there may it use the
+//! instructions that the machine at hand has.
+//!
 //! Source: the two stages are those of Langdale and Lemire, "Parsing Gigabytes
 //! of JSON per Second", VLDB Journal 2019, <https://doi.org/10.1007/s00778-019-00578-5>,
 //! for one line at a time.
@@ -21,12 +24,12 @@
 use wide::i8x16;
 
 use crate::decimal::{TENS, nearest};
-use crate::number::number_of_first;
+use crate::number::{number_of_first, number_of_sixteen};
 
 /// The bytes that are looked at.
 const LOOK: usize = 64;
-/// The bytes that must be there: eight may be loaded from any that are looked at.
-pub(crate) const BLOCK: usize = LOOK + 8;
+/// The bytes that must be there: sixteen may be loaded from any that are looked at.
+pub(crate) const BLOCK: usize = LOOK + 16;
 /// Digits that a word of 64 bits always holds.
 const MOST_DIGITS: usize = 19;
 
@@ -41,7 +44,7 @@ pub(crate) struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// The line that begins with these bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(bytes: &'a [u8; BLOCK]) -> Self {
         Self {
             bytes,
@@ -55,20 +58,20 @@ impl<'a> Line<'a> {
         self.at
     }
 
-    #[inline]
+    #[inline(always)]
     fn byte(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(b'?')
     }
 
     /// Takes a byte that is no digit.
-    #[inline]
+    #[inline(always)]
     fn skip(&mut self) {
         self.at += 1;
         self.others &= self.others.wrapping_sub(1);
     }
 
     /// Takes blanks; says whether there were any.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn blanks(&mut self) -> bool {
         let any = self.is_blank();
         if any {
@@ -81,13 +84,13 @@ impl<'a> Line<'a> {
         any
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_blank(&self) -> bool {
         matches!(self.byte(), b' ' | b'\t')
     }
 
     /// Takes the end of the line; says whether it is here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn end(&mut self) -> bool {
         if self.byte() == b'\r' {
             self.skip();
@@ -100,34 +103,34 @@ impl<'a> Line<'a> {
     /// How many digits follow. The word of other bytes may be used up, or this be
     /// beyond it: what is then found to follow the digits is never a blank or a
     /// newline by mistake, since the bytes themselves are asked.
-    #[inline]
+    #[inline(always)]
     fn n_digits(&self) -> usize {
         let end = self.others.trailing_zeros() as usize;
         end.wrapping_sub(self.at)
     }
 
-    /// The eight bytes that begin `ahead` of the current one.
-    #[inline]
-    fn eight(&self, ahead: usize) -> [u8; 8] {
+    /// The bytes that begin `ahead` of the current one.
+    #[inline(always)]
+    fn next<const N: usize>(&self, ahead: usize) -> [u8; N] {
         let start = (self.at + ahead) % LOOK;
         let bytes = self.bytes[start..].first_chunk();
-        *bytes.expect("eight bytes follow every byte that is looked at")
+        *bytes.expect("as many bytes follow every byte that is looked at")
     }
 
     /// Takes a number of one to eight digits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn unsigned(&mut self) -> Option<u64> {
         let n = self.n_digits();
         if n.wrapping_sub(1) >= 8 {
             return None;
         }
-        let value = number_of_first(self.eight(0), n);
+        let value = number_of_first(self.next(0), n);
         self.at += n;
         Some(value)
     }
 
     /// Takes a minus if it is there.
-    #[inline]
+    #[inline(always)]
     fn minus(&mut self) -> bool {
         let minus = self.byte() == b'-';
         // Signs of values follow no pattern: no branch.
@@ -137,7 +140,7 @@ impl<'a> Line<'a> {
     }
 
     /// Takes an integer of up to eight digits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn integer(&mut self) -> Option<i64> {
         let negative = self.minus();
         let size = self.unsigned()? as i64;
@@ -145,7 +148,7 @@ impl<'a> Line<'a> {
     }
 
     /// Takes the double nearest to a decimal number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn double(&mut self) -> Option<f64> {
         let negative = self.minus();
         let n_whole = self.n_digits();
@@ -166,15 +169,14 @@ impl<'a> Line<'a> {
             if n > MOST_DIGITS || digits > 0 && n + n_whole > MOST_DIGITS {
                 return None;
             }
-            if n >= 8 {
-                digits = digits * TENS[8] + number_of_first(self.eight(0), 8);
-                if n >= 16 {
-                    digits = digits * TENS[8] + number_of_first(self.eight(8), 8);
-                }
+            if n >= 16 {
+                digits = digits * (TENS[8] * TENS[8]) + number_of_sixteen(self.next(0));
+            } else if n >= 8 {
+                digits = digits * TENS[8] + number_of_first(self.next(0), 8);
             }
             // How many digits are left follows no pattern: no branch.
             let rest = n % 8;
-            let last = number_of_first(self.eight(n - rest), rest);
+            let last = number_of_first(self.next(n - rest), rest);
             digits = digits * TENS[rest] + if rest == 0 { 0 } else { last };
             power = -(n as i32);
             self.at += n;
@@ -186,7 +188,7 @@ impl<'a> Line<'a> {
         Some(if negative { -value } else { value })
     }
 
-    #[inline]
+    #[inline(always)]
     fn exponent(&mut self) -> Option<i32> {
         self.skip();
         let negative = match self.byte() {
@@ -202,7 +204,7 @@ impl<'a> Line<'a> {
 }
 
 /// The bytes that are no digits, the first as the lowest bit.
-#[inline]
+#[inline(always)]
 fn others(bytes: &[u8; BLOCK]) -> u64 {
     // Shifted so, the digits are the ten least bytes with a sign.
     const SHIFT: i8 = i8::MIN.wrapping_sub(b'0' as i8);

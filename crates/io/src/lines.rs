@@ -166,32 +166,33 @@ impl Lines<'_> {
     ) -> std::result::Result<(), Fault> {
         let order = self.order();
         let bytes = self.text.bytes();
-        let mut cursor = Cursor {
-            bytes: &bytes[..range.end],
-            at: range.start,
-        };
-        piece.n = 0;
+        let (mut at, mut n) = (range.start, 0);
         loop {
-            if piece.n == piece.values.len() {
+            if n == piece.values.len() {
                 piece.grow(order);
             }
-            let row = &mut piece.coords[piece.n * order..(piece.n + 1) * order];
-            let value = &mut piece.values[piece.n];
+            let row = &mut piece.coords[n * order..][..order];
             // The line may be followed by bytes of other ranges, but ends in this one.
-            let block = bytes.get(cursor.at..).and_then(<[u8]>::first_chunk);
+            let block = bytes.get(at..).and_then(<[u8]>::first_chunk);
             if let Some(block) = block
-                && let Some((common, length)) = self.common(block, row)
-                && cursor.at < range.end
+                && let Some((value, length)) = self.common(block, row)
+                && at < range.end
             {
-                *value = common;
-                cursor.at += length;
+                piece.values[n] = value;
+                at += length;
             } else {
+                let mut cursor = Cursor {
+                    bytes: &bytes[..range.end],
+                    at,
+                };
                 if !cursor.next_entry(self.comment) {
+                    piece.n = n;
                     return Ok(());
                 }
-                *value = self.entry(&mut cursor, row)?;
+                piece.values[n] = self.entry(&mut cursor, row)?;
+                at = cursor.at;
             }
-            piece.n += 1;
+            n += 1;
         }
     }
 
@@ -206,8 +207,11 @@ impl Lines<'_> {
         line.blanks();
         let mut separated = true;
         for (coord, &largest) in row.iter_mut().zip(&self.largest) {
+            if !separated {
+                return None;
+            }
             let zero_based = line.unsigned()?.wrapping_sub(1);
-            if zero_based >= largest || !separated {
+            if zero_based >= largest {
                 return None;
             }
             *coord = C::of(zero_based);

@@ -24,6 +24,7 @@
 
 use sparsec_base::{Bool8, Complex, bf16, f16};
 use sparsec_tensor::Element;
+use wide::i16x8;
 
 use crate::line::Line;
 
@@ -38,7 +39,7 @@ pub(crate) trait Value: Element {
     fn read(text: &[u8], n_parts: usize) -> Option<(Self, usize)>;
     /// The value that comes next in a line of the common shape, where values of
     /// this type have one.
-    #[inline]
+    #[inline(always)]
     fn common(_: &mut Line<'_>) -> Option<Self> {
         None
     }
@@ -62,7 +63,7 @@ macro_rules! integers {
                 let (value, length) = integer(text)?;
                 Some((value.try_into().ok()?, length))
             }
-            #[inline]
+            #[inline(always)]
             fn common(line: &mut Line<'_>) -> Option<Self> {
                 line.integer()?.try_into().ok()
             }
@@ -144,7 +145,7 @@ pub(crate) fn up_to_eight(bytes: [u8; 8]) -> (u64, usize) {
 
 /// The number that the first `n` of eight bytes are, if those are digits; there
 /// is at least one.
-#[inline]
+#[inline(always)]
 pub(crate) fn number_of_first(bytes: [u8; 8], n: usize) -> u64 {
     let (word, _) = spread(bytes);
     joined(word.wrapping_shl(64 - 8 * n as u32))
@@ -152,7 +153,7 @@ pub(crate) fn number_of_first(bytes: [u8; 8], n: usize) -> u64 {
 
 /// Eight bytes less `'0'`, and the top bits of those that are no digit: what is
 /// below 10 stays below 0x80 when 0x76 is added.
-#[inline]
+#[inline(always)]
 fn spread(bytes: [u8; 8]) -> (u64, u64) {
     const EACH: u64 = u64::MAX / 0xFF;
     let word = u64::from_le_bytes(bytes) ^ (EACH * u64::from(b'0'));
@@ -160,15 +161,26 @@ fn spread(bytes: [u8; 8]) -> (u64, u64) {
     (word, others)
 }
 
-/// Eight digits as a number: neighbours become numbers of two digits, of which
-/// two multiplications put the four together.
-#[inline]
+/// Eight digits as a number: neighbours become numbers of two digits, of four, of
+/// eight, each by one multiplication that moves the first to the second.
+#[inline(always)]
 fn joined(word: u64) -> u64 {
-    const EVEN: u64 = 0x0000_00FF_0000_00FF;
-    let pairs = word.wrapping_mul(1 + (10 << 8)) >> 8;
-    let first = (pairs & EVEN).wrapping_mul(100 + (1_000_000 << 32));
-    let second = ((pairs >> 16) & EVEN).wrapping_mul(1 + (10_000 << 32));
-    first.wrapping_add(second) >> 32
+    let pairs = word.wrapping_mul(1 + (10 << 8)) >> 8 & 0x00FF_00FF_00FF_00FF;
+    let fours = pairs.wrapping_mul(1 + (100 << 16)) >> 16 & 0x0000_FFFF_0000_FFFF;
+    fours.wrapping_mul(1 + (10_000 << 32)) >> 32
+}
+
+/// The number that sixteen digits are.
+#[inline(always)]
+pub(crate) fn number_of_sixteen(bytes: [u8; 16]) -> u64 {
+    let neighbours = std::array::from_fn(|k| i16::from_le_bytes([bytes[2 * k], bytes[2 * k + 1]]));
+    let digits = i16x8::new(neighbours) ^ i16x8::splat(i16::from_le_bytes(*b"00"));
+    let pairs: i16x8 = (digits * i16x8::splat(1 + (10 << 8))) >> 8;
+    let fours = pairs.dot(i16x8::new([100, 1, 100, 1, 100, 1, 100, 1]));
+    let [first, second, third, fourth] =
+        fours.to_array().map(|four| u64::from(four.cast_unsigned()));
+    let eight = |word: u64| word.wrapping_mul(1 + (10_000 << 32)) >> 32;
+    eight(first | second << 32) * 100_000_000 + eight(third | fourth << 32)
 }
 
 /// So many digits are below 2^53, up to which doubles hold every integer.
@@ -193,7 +205,7 @@ macro_rules! floats {
                 let (value, length) = fast_float2::parse_partial::<Self, _>(text).ok()?;
                 (value.is_finite() || is_named(text)).then_some((value, length))
             }
-            #[inline]
+            #[inline(always)]
             fn common(line: &mut Line<'_>) -> Option<Self> {
                 $common(line)
             }
