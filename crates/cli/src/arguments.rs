@@ -173,6 +173,10 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) time: bool,
 
+    /// Print why the plan is what it is: estimates, what else there was, and what came of it
+    #[arg(long)]
+    pub(crate) explain: bool,
+
     /// Compare every result with an independent evaluator
     #[arg(long)]
     pub(crate) check: bool,

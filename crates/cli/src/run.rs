@@ -28,6 +28,7 @@ use crate::problem::{Problem, suggest};
 use crate::progress::Progress;
 use crate::screen::{Screen, complain};
 
+mod explain;
 pub(crate) mod timing;
 
 use timing::Clock;
@@ -236,6 +237,9 @@ impl Report<'_> {
         if self.arguments.check {
             text.push_str("the reference evaluator agrees\n");
         }
+        if self.arguments.explain {
+            text.push_str(&explain::text(self.compiled, self.outcome));
+        }
         if self.arguments.time {
             text.push_str(&self.clock.text(&self.outcome.timings, self.repeat));
         }
@@ -264,6 +268,9 @@ impl Report<'_> {
             "results": results.collect::<serde_json::Map<_, _>>(),
             "checked": self.arguments.check,
         });
+        if self.arguments.explain {
+            value["explain"] = explain::value(self.compiled, self.outcome);
+        }
         if self.arguments.time {
             value["time"] = self.clock.value(&self.outcome.timings, self.repeat);
         }

@@ -13,6 +13,7 @@ use sparsec_index::concrete::Stmt;
 use sparsec_index::schedule::Name;
 use sparsec_index::{Access, Command, Concrete, Expr, IndexVar, Schedule, TensorRole, TensorVar};
 
+use crate::account::Account;
 use crate::estimate::{self, Estimate};
 use crate::search::{Conversion, Facts, Plan, View};
 
@@ -349,6 +350,7 @@ impl<'a> Draft<'a> {
             conversions: self.conversions,
             converts_result: self.converts_result,
             levels_of_result: self.levels_of_result,
+            account: Account::default(),
         })
     }
 }

@@ -21,12 +21,14 @@
 //! | `levels`   | loops over what levels store, where that is computed from modes |
 //! | `fills`    | reductions that take what is not stored at once             |
 //! | `pieces`   | operands that are sums of what they store, a nest of loops for each term |
+//! | [`account`] | why a plan is what it is                               |
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
 //! | `threads`  | which loops run on several threads                          |
 //! | `wishes`   | what a user says of statements, while these are split       |
 
+pub mod account;
 pub mod cost;
 pub mod draft;
 mod estimate;
@@ -41,6 +43,7 @@ pub mod split;
 mod threads;
 mod wishes;
 
+pub use account::{Account, Considered};
 pub use estimate::Counts;
 pub use formats::default_result_format;
 pub use program::{Asked, ProgramPlan, plan_program};

@@ -117,7 +117,7 @@ pub fn plan_program(
             match planned {
                 Ok(plan) => {
                     wishes.fulfilled(number, used);
-                    plans.push(plan);
+                    plans.push(plan.with_estimates(facts));
                 }
                 Err(error) if !may_split(&error) => return Err(error),
                 Err(error) => {
@@ -137,7 +137,7 @@ pub fn plan_program(
         };
         let planned = plan(&program, number, &formats, conversions, facts);
         match planned {
-            Ok(plan) => plans.push(parallelize(plan, facts)),
+            Ok(plan) => plans.push(parallelize(plan, facts).with_estimates(facts)),
             Err(error) => {
                 split(&mut program, number, &mut formats).ok_or(error)?;
                 wishes.split(&program, number);

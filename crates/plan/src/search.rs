@@ -14,6 +14,7 @@ use sparsec_index::{
     Access, Command, Concrete, IndexVar, Program, Schedule, TensorVar, concretize,
 };
 
+use crate::account::{Account, Considered};
 use crate::cost::{Cost, cost};
 use crate::draft::{Draft, walked};
 use crate::estimate::Counts;
@@ -42,6 +43,8 @@ pub struct Plan {
     /// The format that the arrays of the result are of, where the statement
     /// writes them as those of a tensor of its levels.
     pub levels_of_result: Option<Format>,
+    /// What else there was, and what it was thought to cost.
+    pub account: Account,
 }
 
 /// An operand that is needed in another format.
@@ -149,8 +152,13 @@ pub fn complete(
     }
     let mut whole = scheduled.clone();
     whole.convert_foreign()?;
+    let traffic = (whole.traffic + whole.foreign) as u64;
     let error = match whole.finish() {
-        Ok(plan) => return Ok(plan),
+        Ok(mut plan) => {
+            let cost = cost(&plan.concrete, &plan.formats, traffic);
+            plan.account.add(considered(&plan, cost));
+            return Ok(plan);
+        }
         Err(error) => error,
     };
     let asked = Asked {
@@ -227,7 +235,17 @@ fn in_turn(
     cost.traffic += (whole.traffic + whole.foreign) as u64;
     whole.commands(asked.amid)?;
     whole.commands(asked.last)?;
-    Ok((cost, whole.finish()?))
+    let plan = whole.finish()?;
+    let mut account = Account::default();
+    account.add(considered(&plan, cost));
+    Ok((cost, Plan { account, ..plan }))
+}
+
+fn considered(plan: &Plan, cost: Cost) -> Considered {
+    Considered {
+        schedule: plan.schedule.clone(),
+        cost,
+    }
 }
 
 /// The cheapest of what comes of alternatives, the first of equals; if there is
@@ -238,9 +256,11 @@ fn least<A>(
 ) -> Result<(Cost, Plan)> {
     let mut best: Option<(Cost, Plan)> = None;
     let mut last_error = None;
+    let mut account = Account::default();
     for alternative in alternatives {
         match plan(alternative) {
-            Ok((cost, plan)) => {
+            Ok((cost, mut plan)) => {
+                account.merge(std::mem::take(&mut plan.account));
                 if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                     best = Some((cost, plan));
                 }
@@ -249,7 +269,7 @@ fn least<A>(
         }
     }
     match (best, last_error) {
-        (Some(best), _) => Ok(best),
+        (Some((cost, plan)), _) => Ok((cost, Plan { account, ..plan })),
         (None, error) => Err(error.expect("the last alternative is the statement as it is")),
     }
 }
@@ -316,6 +336,7 @@ impl<'a> Search<'a> {
         let few = (0..=most_converted).filter(|n| *n <= MAX_CHOSEN);
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
         let mut best: Option<(Cost, u64, Plan)> = None;
+        let mut account = Account::default();
         for n_converted in few.chain(all) {
             for chosen in subsets(self.convertible.len(), n_converted) {
                 let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
@@ -323,6 +344,8 @@ impl<'a> Search<'a> {
                     match self.candidate(&order, &converted) {
                         Ok((traffic, foreign, plan)) => {
                             let cost = cost(&plan.concrete, &plan.formats, traffic);
+                            let traffic = traffic.saturating_add(foreign);
+                            account.add(considered(&plan, Cost { traffic, ..cost }));
                             if best.as_ref().is_none_or(|(least, _, _)| cost < *least) {
                                 best = Some((cost, foreign, plan));
                             }
@@ -341,14 +364,16 @@ impl<'a> Search<'a> {
         match (best, first_error) {
             (Some((mut cost, foreign, plan)), _) => {
                 cost.traffic = cost.traffic.saturating_add(foreign);
-                Ok((cost, plan))
+                Ok((cost, Plan { account, ..plan }))
             }
             (None, Some(error)) => Err(error),
             // No order suits what may not be converted: the naive one says why.
             (None, None) => {
                 let (traffic, foreign, plan) = self.candidate(&self.vars, &[])?;
                 let all = traffic.saturating_add(foreign);
-                Ok((cost(&plan.concrete, &plan.formats, all), plan))
+                let cost = cost(&plan.concrete, &plan.formats, all);
+                account.add(considered(&plan, cost));
+                Ok((cost, Plan { account, ..plan }))
             }
         }
     }

@@ -67,6 +67,10 @@ fn with(plan: &Plan, commands: &str) -> Option<Plan> {
     let mut marked = plan.clone();
     marked.concrete = concrete;
     marked.schedule.0.extend(commands.0);
+    // The same plan, marked.
+    if let Some(chosen) = marked.account.considered.first_mut() {
+        chosen.schedule = marked.schedule.clone();
+    }
     Some(marked)
 }
 

@@ -22,6 +22,8 @@ pub enum Stage {
     Naive,
     /// The commands that planning chose.
     Schedule,
+    /// What else planning considered, and what each was thought to cost.
+    Explain,
     /// Which loops have to be inside which.
     Graph,
     /// For each loop the coordinates it visits and its merge lattice.
@@ -42,13 +44,17 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage with what it shows, as `--emit` takes it.
-    pub const NAMES: [(&'static str, &'static str); 12] = [
+    pub const NAMES: [(&'static str, &'static str); 13] = [
         (
             "index",
             "index notation, statements split where planning did",
         ),
         ("naive", "concrete notation, blind to formats"),
         ("schedule", "the commands that planning chose"),
+        (
+            "explain",
+            "why these commands: what else there was, and what each would cost",
+        ),
         ("concrete", "concrete notation with the commands applied"),
         ("graph", "which loops have to be inside which"),
         ("lattice", "what each loop visits and its merge lattice"),
@@ -72,6 +78,7 @@ impl Stage {
             "index" => Self::Index,
             "naive" => Self::Naive,
             "schedule" => Self::Schedule,
+            "explain" => Self::Explain,
             "concrete" => Self::Concrete,
             "graph" => Self::Graph,
             "lattice" => Self::Lattice,
@@ -132,6 +139,9 @@ impl Compiled {
             Stage::Naive => concretize(&self.program, number).to_string(),
             Stage::Concrete => plan.concrete.to_string(),
             Stage::Schedule => plan.schedule.to_string(),
+            Stage::Explain => {
+                format!("{}\n{}", self.program.statement_text(number), plan.account)
+            }
             Stage::Graph => {
                 let naive = concretize(&self.program, number);
                 IterationGraph::of(&naive, &plan.formats).text(&naive)

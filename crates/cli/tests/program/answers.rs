@@ -161,6 +161,34 @@ fn json_holds_results_and_diagnostics() {
 }
 
 #[test]
+fn plans_are_explained() {
+    let place = Place::new();
+    let words = |json: &'static str| {
+        let mut words = vec!["run", "C(i,j) = A(i,k) * B(k,j)", "--explain"];
+        words.extend([
+            "-f", "A=csr", "-f", "B=csc", "-d", "i=40", "-d", "j=40", "-d", "k=40",
+        ]);
+        words.extend(["-g", "A=random(nnz=60)", "-g", "B=random(nnz=60)"]);
+        words.extend((!json.is_empty()).then_some(json));
+        words
+    };
+    let text = place.call(&words("")).answer();
+    assert!(text.contains("chosen: "), "{text}");
+    assert!(text.contains("actual      1600 entries of C"), "{text}");
+    let value: Value = serde_json::from_str(&place.call(&words("--json")).answer()).expect("JSON");
+    let statement = &value["explain"]["statements"][0];
+    assert_eq!(statement["actual"]["entries"], 1600, "{value}");
+    // The chosen one is the cheapest, and is what the stage of its name prints.
+    let considered = statement["considered"].as_array().expect("an array");
+    assert!(considered.len() > 1, "{value}");
+    let moves = |at: usize| considered[at]["moves"].as_u64().expect("bytes");
+    assert!(
+        (1..considered.len()).all(|at| moves(at - 1) <= moves(at)),
+        "{value}"
+    );
+}
+
+#[test]
 fn a_format_is_described() {
     let place = Place::new();
     let csr = place.call(&["formats", "csr"]).answer();
