@@ -105,18 +105,42 @@ pub(crate) enum Visited<'a> {
 /// Calls `visit` with every place in the last level of a part and its position
 /// there.
 pub(crate) fn walk_part(part: &Part, walk: &Walk<'_>, visit: &mut dyn FnMut(Visited<'_>, usize)) {
+    walk_by(WalkLevel::for_each_child, part, walk, visit);
+}
+
+/// As [`walk_part`], with the first place of each run alone.
+pub(crate) fn walk_begins(part: &Part, walk: &Walk<'_>, visit: &mut dyn FnMut(Visited<'_>, usize)) {
+    walk_by(WalkLevel::for_each_begin, part, walk, visit);
+}
+
+/// Calls a function with the coordinates and positions of a level below a parent.
+type ForEach<'a> = fn(&WalkLevel<'a>, usize, &mut dyn FnMut(u64, usize));
+
+fn walk_by<'a>(
+    for_each: ForEach<'a>,
+    part: &Part,
+    walk: &Walk<'a>,
+    visit: &mut dyn FnMut(Visited<'_>, usize),
+) {
     let n_levels = walk.levels().len();
     let mut levels = vec![0; n_levels];
     let (mut scratch, mut coords) = (vec![0; n_levels], vec![0; part.format.order()]);
-    below(walk.levels(), 0, &mut levels, &mut |levels, position| {
-        visit(part.visited(levels, &mut scratch, &mut coords), position);
-    });
+    below(
+        for_each,
+        walk.levels(),
+        0,
+        &mut levels,
+        &mut |levels, position| {
+            visit(part.visited(levels, &mut scratch, &mut coords), position);
+        },
+    );
 }
 
 /// Visits the coordinates of all levels, and the position in the last, below a
 /// position.
-fn below(
-    levels: &[WalkLevel<'_>],
+fn below<'a>(
+    for_each: ForEach<'a>,
+    levels: &[WalkLevel<'a>],
     parent: usize,
     coords: &mut Vec<u64>,
     visit: &mut dyn FnMut(&[u64], usize),
@@ -125,9 +149,9 @@ fn below(
     let Some((level, inner)) = levels.split_first() else {
         return visit(coords, parent);
     };
-    level.for_each_child(parent, &mut |coord, position| {
+    for_each(level, parent, &mut |coord, position| {
         coords[number] = coord;
-        below(inner, position, coords, visit);
+        below(for_each, inner, position, coords, visit);
     });
 }
 

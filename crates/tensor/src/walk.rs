@@ -94,10 +94,10 @@ impl WalkLevel<'_> {
                 }
             }
             LevelKind::RunLength => {
-                for q in positions {
-                    let bound = |at| self.arrays.bounds.at(at) as u64;
-                    (bound(q + parent)..bound(q + parent + 1)).for_each(|i| visit(i, q));
-                }
+                let bound = |at| self.arrays.bounds.at(at) as u64;
+                self.for_each_begin(parent, &mut |begin, q| {
+                    (begin..bound(q + parent + 1)).for_each(|i| visit(i, q));
+                });
             }
             // The extent itself marks a place where nothing is.
             _ => {
@@ -105,6 +105,19 @@ impl WalkLevel<'_> {
                 let stored = stored.filter(|&(i, _)| i < self.extent);
                 stored.for_each(|(i, q)| visit(i, q));
             }
+        }
+    }
+
+    /// As [`for_each_child`](Self::for_each_child), with the first coordinate of each
+    /// run alone.
+    pub(crate) fn for_each_begin(&self, parent: usize, visit: &mut dyn FnMut(u64, usize)) {
+        match self.kind {
+            LevelKind::RunLength => {
+                let runs = self.positions(parent);
+                runs.into_iter()
+                    .for_each(|q| visit(self.arrays.bounds.at(q + parent) as u64, q));
+            }
+            _ => self.for_each_child(parent, visit),
         }
     }
 }

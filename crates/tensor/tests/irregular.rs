@@ -416,3 +416,14 @@ fn broken_arrays_are_refused() {
     check(listed, &[3], block(0), None);
     check(listed, &[3], block(1), Some(code::BAD_COORDINATES));
 }
+
+/// As many steps as the extent would not end.
+#[test]
+fn a_run_is_packed_and_checked_at_once_however_long() {
+    let format = format("(i, j) -> (i : compressed, j : run_length)", 2);
+    let coords = [3, 0, 3, 1 << 50, 9, 7];
+    let extents = [1 << 40, 1 << 60];
+    let a = Tensor::pack(&format, &extents, &coords, &[1.0, 2.0, 3.0]).unwrap();
+    assert_eq!(a.n_stored(), 7);
+    assert_eq!(a.level(1).pos(), [0, 4, 7]);
+}

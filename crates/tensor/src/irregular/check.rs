@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 use sparsec_base::{Diagnostic, Result, Scalar, code};
 use sparsec_format::{Format, LevelKind, Role, level::hashed};
 
-use super::{Part, Visited, parts, walk_part};
+use super::{Part, Visited, parts, walk_begins, walk_part};
 use crate::array::Array;
 use crate::check::{name_of, too_large};
 use crate::index::Index;
@@ -312,7 +312,13 @@ fn entries(tensor: &Tensor, parts: &[Part]) -> Result<()> {
         let reaches_beyond = part.format.reaches_beyond();
         let mut beyond = None;
         let lists_entries = part.format.lists_entries();
-        walk_part(part, &walk, &mut |place, position| match place {
+        // Where coordinates are those of modes, runs lie within the tensor, and meet
+        // others where they begin.
+        let walked = match parts.len() == 1 && part.format.is_plain() {
+            true => walk_begins,
+            false => walk_part,
+        };
+        walked(part, &walk, &mut |place, position| match place {
             Visited::Entry(coords) => all.push(coords.to_vec()),
             Visited::Outside(coords) if !reaches_beyond => {
                 outside.get_or_insert_with(|| coords.to_vec());
@@ -368,6 +374,11 @@ fn order(
     fault: &mut Option<Diagnostic>,
 ) {
     if fault.is_some() || number >= levels.len() {
+        return;
+    }
+    // The bounds of runs were checked.
+    let is_mode = part.format.levels()[number].coordinate.mode().is_some();
+    if levels[number].kind == LevelKind::RunLength && is_mode {
         return;
     }
     let end = part.format.chain_end(number);
