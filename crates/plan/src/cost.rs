@@ -2,8 +2,9 @@
 //!
 //! The figures are compared in order:
 //!
-//! 1. what conversions of operands and workspaces of several modes move, as
-//!    [estimated](crate::estimate) from what is known of the operands;
+//! 1. what conversions of operands, workspaces of several modes and steps of loops
+//!    that come to nothing move, as [estimated](crate::estimate) from what is known
+//!    of the operands;
 //! 2. loops over everything outside loops that walk stored coordinates, which
 //!    then walk them again and again;
 //! 3. modes of workspaces;
@@ -19,7 +20,8 @@ use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
 /// The cost of a planned statement; less is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost {
-    /// Bytes moved by conversions and by workspaces of several modes.
+    /// Bytes moved by conversions, by workspaces of several modes and by steps that
+    /// come to nothing.
     pub traffic: u64,
     /// Pairs of a loop over everything and a walk inside it.
     pub repeated_walks: usize,

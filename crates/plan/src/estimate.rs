@@ -27,7 +27,7 @@
 //! | [`CACHE_BYTES`]   | stays in the cache                                    |
 
 use sparsec_graph::Formats;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, WorkspaceKind};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorRole, WorkspaceKind};
 
 use crate::search::Conversion;
 
@@ -104,9 +104,9 @@ impl Estimate<'_> {
         }
         let first = product(data.extents.iter().copied().take(1));
         let mut counted = access.tensor;
-        let views = || self.conversions.iter().filter(|it| it.view.is_some());
-        while let Some(view) = views().find(|it| it.to == counted) {
-            counted = view.from;
+        // A copy and a view store what they are copies and views of.
+        while let Some(made) = self.conversions.iter().find(|it| it.to == counted) {
+            counted = made.from;
         }
         let counted = &self.concrete.tensors[counted];
         let is_input = counted.role == TensorRole::Input;
@@ -127,21 +127,30 @@ impl Estimate<'_> {
                 self.n_stored(access) / product(extents.iter().copied())
             }
             Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.fraction(body),
-            Expr::Apply { op, args } => {
-                let annihilates = |(at, arg): (usize, &Expr)| {
-                    op.annihilator(at, arg.element(&self.concrete.tensors))
-                        .is_some()
-                };
-                let fractions = args.iter().map(|arg| self.fraction(arg));
-                match args.len() > 1 && args.iter().enumerate().all(annihilates) {
-                    // A factor that is one number leaves out nothing.
-                    true => (args.iter().zip(fractions))
-                        .filter(|(arg, _)| !matches!(arg, Expr::Literal(_)))
-                        .map(|(_, fraction)| fraction)
-                        .product(),
-                    false => fractions.sum::<f64>().min(1.0),
-                }
-            }
+            Expr::Apply { op, args } => self.combined(op, args, &|arg| self.fraction(arg)),
+        }
+    }
+
+    /// The fraction of the points at which an operator has a value, from those of its
+    /// arguments.
+    pub(crate) fn combined(
+        &self,
+        op: &Operator,
+        args: &[Expr],
+        fraction: &dyn Fn(&Expr) -> f64,
+    ) -> f64 {
+        let annihilates = |(at, arg): (usize, &Expr)| {
+            op.annihilator(at, arg.element(&self.concrete.tensors))
+                .is_some()
+        };
+        let fractions = args.iter().map(fraction);
+        match args.len() > 1 && args.iter().enumerate().all(annihilates) {
+            // A factor that is one number leaves out nothing.
+            true => (args.iter().zip(fractions))
+                .filter(|(arg, _)| !matches!(arg, Expr::Literal(_)))
+                .map(|(_, fraction)| fraction)
+                .product(),
+            false => fractions.sum::<f64>().min(1.0),
         }
     }
 }

@@ -26,6 +26,7 @@
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
 //! | `threads`  | which loops run on several threads                          |
+//! | `waste`    | steps of loops that come to nothing                         |
 //! | `wishes`   | what a user says of statements, while these are split       |
 
 pub mod account;
@@ -41,6 +42,7 @@ pub mod program;
 pub mod search;
 pub mod split;
 mod threads;
+mod waste;
 mod wishes;
 
 pub use account::{Account, Considered};

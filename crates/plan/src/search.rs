@@ -21,6 +21,7 @@ use crate::estimate::Counts;
 use crate::levels;
 use crate::order::orders;
 use crate::pieces;
+use crate::waste::wasted_bytes;
 
 /// The most operands of which every subset of that size is tried converted;
 /// beyond, all are.
@@ -391,7 +392,8 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// A plan with what its conversions and its workspaces of several modes move,
+    /// A plan with what its conversions, its workspaces of several modes and steps in
+    /// vain move,
     /// and what conversions move that kernels cannot do without.
     fn candidate(&self, order: &[IndexVar], converted: &[usize]) -> Result<(u64, u64, Plan)> {
         let mut draft = self.start.clone();
@@ -405,7 +407,11 @@ impl<'a> Search<'a> {
         draft.commands(self.asked.amid)?;
         draft.add_temporaries()?;
         draft.commands(self.asked.last)?;
-        Ok((draft.traffic as u64, draft.foreign as u64, draft.finish()?))
+        let facts = draft.facts();
+        let (traffic, foreign) = (draft.traffic as u64, draft.foreign as u64);
+        let plan = draft.finish()?;
+        let traffic = traffic.saturating_add(wasted_bytes(&plan, facts));
+        Ok((traffic, foreign, plan))
     }
 }
 

@@ -19,12 +19,13 @@
 //! chunks out costs some microseconds, waking threads up more.
 
 use sparsec_base::Source;
-use sparsec_graph::{Formats, lowerable, operand::for_each_nested};
+use sparsec_graph::{lowerable, operand::for_each_nested};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Concrete, IndexVar, Schedule, TensorRole};
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
+use crate::waste::is_known;
 
 /// So many chunks of work are worth several threads.
 const WORTH: f64 = 16.0;
@@ -96,17 +97,7 @@ fn has_workspace(concrete: &Concrete) -> bool {
 /// Whether it is known that there is much to compute.
 fn is_worth_it(plan: &Plan, facts: Facts<'_>) -> bool {
     let concrete = &plan.concrete;
-    let is_known = |formats: &Formats| {
-        concrete.tensors.iter().all(|(tensor, data)| {
-            let is_counted = data.role != TensorRole::Input
-                || (facts.counts)(data.source_name()).is_some()
-                || formats
-                    .get(tensor)
-                    .is_some_and(|format| !format.has_sparse());
-            is_counted && data.extents.iter().all(Option::is_some)
-        })
-    };
-    if !is_known(&plan.formats) {
+    if !is_known(plan, &plan.formats, facts) {
         return false;
     }
     let estimate = Estimate {

@@ -1,0 +1,148 @@
+//! Steps of loops that come to nothing: walks that meet no partner, again and again.
+//!
+//! An order of loops may suit all operands and still be a bad one. With `A` in `csr`
+//! and `B` in `csc`, each pair of a row and a column is merged, most of them in vain:
+//!
+//! ```text
+//! C(i,j) = A(i,k) * B(k,j)        10^3 rows and columns of 10 entries each
+//!
+//! reorder(i, j, k)                     10^6 pairs · (10 + 10) steps for 10^5 products
+//! reorder(i, k, j), convert(B, csr)    10^4 entries of A · 10 of a row of B
+//! ```
+//!
+//! How many steps a loop takes is estimated from how many coordinates the levels hold
+//! below those of the loops around it, entries lying evenly; a merge takes the steps
+//! of all that it merges. Where most of them are in vain they count as bytes moved,
+//! which is what conversions and workspaces are weighed by. Others do not: plans of
+//! like cost are told apart by better figures than estimates.
+
+use sparsec_format::Format;
+use sparsec_graph::Formats;
+use sparsec_graph::operand::{for_each_nested, level_at};
+use sparsec_index::{Access, Expr, IndexVar, TensorRole};
+
+use crate::estimate::Estimate;
+use crate::search::{Facts, Plan};
+
+/// What a step costs that comes to nothing: a coordinate, and a comparison that
+/// nothing predicts.
+const STEP_BYTES: f64 = 8.0;
+/// Steps in vain are counted where they are so many times those that are not.
+const MOST: f64 = 8.0;
+
+/// What the steps move that come to nothing, where most do and what is stored is
+/// counted; else 0.
+pub(crate) fn wasted_bytes(plan: &Plan, facts: Facts<'_>) -> u64 {
+    if !is_known(plan, &plan.formats, facts) || !plan.concrete.clauses.is_empty() {
+        return 0;
+    }
+    let estimate = Estimate {
+        concrete: &plan.concrete,
+        formats: &plan.formats,
+        counts: facts.counts,
+        conversions: &plan.conversions,
+    };
+    let mut wasted = 0.0;
+    for_each_nested(&plan.concrete.stmt, &mut |nested| {
+        let accesses = nested.rhs.accesses();
+        let is_plain = |access: &&Access| {
+            let tensor = &plan.concrete.tensors[access.tensor];
+            let format = plan.formats.walked(access.tensor);
+            tensor.role != TensorRole::Workspace
+                && access.plain_vars().is_some()
+                && format.is_some_and(Format::is_plain)
+        };
+        if accesses.iter().all(is_plain) {
+            wasted += in_vain(&estimate, &accesses, nested.rhs, nested.loops);
+        }
+    });
+    (wasted * STEP_BYTES) as u64
+}
+
+/// Whether the entries of all operands are counted, and the extents known.
+pub(crate) fn is_known(plan: &Plan, formats: &Formats, facts: Facts<'_>) -> bool {
+    plan.concrete.tensors.iter().all(|(tensor, data)| {
+        let is_counted = data.role != TensorRole::Input
+            || plan.conversions.iter().any(|it| it.to == tensor)
+            || (facts.counts)(data.source_name()).is_some()
+            || formats
+                .get(tensor)
+                .is_some_and(|format| !format.has_sparse());
+        is_counted && data.extents.iter().all(Option::is_some)
+    })
+}
+
+/// The steps of these loops that come to nothing, if they are most.
+fn in_vain(estimate: &Estimate<'_>, accesses: &[&Access], rhs: &Expr, loops: &[IndexVar]) -> f64 {
+    let (mut steps, mut useful) = (0.0, 0.0);
+    let mut runs = 1.0;
+    for (depth, var) in loops.iter().enumerate() {
+        let (outer, within) = (&loops[..depth], &loops[..=depth]);
+        let walked = accesses.iter().filter_map(|access| {
+            let (_, level) = level_at(access, *var, estimate.formats.of(access.tensor))?;
+            let below = estimate.prefixes(access, within) / estimate.prefixes(access, outer);
+            (!level.is_full()).then_some(below)
+        });
+        let walked: f64 = walked.sum();
+        let each = match walked > 0.0 {
+            true => walked,
+            false => estimate.points(&[*var]),
+        };
+        steps += runs * each;
+        let inside = estimate.visited(rhs, within);
+        useful += inside.min(runs * each);
+        runs = inside;
+    }
+    let stored: f64 = accesses
+        .iter()
+        .map(|access| estimate.n_stored(access))
+        .sum();
+    let wasted = steps - useful;
+    match wasted > MOST * (useful + stored) {
+        true => wasted,
+        false => 0.0,
+    }
+}
+
+impl Estimate<'_> {
+    /// How many coordinates an operand holds in the modes that these variables are at.
+    fn prefixes(&self, access: &Access, vars: &[IndexVar]) -> f64 {
+        let format = self.formats.of(access.tensor);
+        let extents = &self.concrete.tensors[access.tensor].extents;
+        let (mut all, mut is_full, mut n_modes) = (1.0, true, 0);
+        for level in format.levels() {
+            let mode = level.mode();
+            if access.var(mode).is_some_and(|var| vars.contains(&var)) {
+                all *= extents[mode].map_or(1.0, |extent| extent.max(1) as f64);
+                is_full &= level.is_full();
+                n_modes += 1;
+            }
+        }
+        if is_full || n_modes == 0 {
+            return all;
+        }
+        // As many of the places as so many entries hit.
+        let stored = self.n_stored(access);
+        (all * -(-stored / all).exp_m1()).max(1.0)
+    }
+
+    /// At how many points of these loops those inside of them are run.
+    fn visited(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
+        self.share(expr, vars) * self.points(vars)
+    }
+
+    /// The fraction of the points of some loops at which an expression may have a
+    /// value further in.
+    fn share(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
+        match expr {
+            Expr::Literal(_) => 0.0,
+            Expr::Index(_) => 1.0,
+            Expr::Access(access) => {
+                let own = access.vars().into_iter().filter(|var| vars.contains(var));
+                self.prefixes(access, vars) / self.points(&own.collect::<Vec<_>>())
+            }
+            Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.share(body, vars),
+            Expr::Apply { op, args } => self.combined(op, args, &|arg| self.share(arg, vars)),
+        }
+    }
+}
