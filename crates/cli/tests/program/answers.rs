@@ -166,7 +166,7 @@ fn plans_are_explained() {
     let words = |json: &'static str| {
         let mut words = vec!["run", "C(i,j) = A(i,k) * B(k,j)", "--explain"];
         words.extend([
-            "-f", "A=csr", "-f", "B=csc", "-d", "i=40", "-d", "j=40", "-d", "k=40",
+            "-f", "A=csr", "-f", "B=csc", "-d", "i=300", "-d", "j=300", "-d", "k=300",
         ]);
         words.extend(["-g", "A=random(nnz=900)", "-g", "B=random(nnz=900)"]);
         words.extend((!json.is_empty()).then_some(json));
