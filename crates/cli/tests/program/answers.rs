@@ -168,7 +168,7 @@ fn plans_are_explained() {
         words.extend([
             "-f", "A=csr", "-f", "B=csc", "-d", "i=300", "-d", "j=300", "-d", "k=300",
         ]);
-        words.extend(["-g", "A=random(nnz=900)", "-g", "B=random(nnz=900)"]);
+        words.extend(["-g", "A=random(nnz=3000)", "-g", "B=random(nnz=3000)"]);
         words.extend((!json.is_empty()).then_some(json));
         words
     };
