@@ -31,6 +31,9 @@ pub(crate) enum Command {
     /// Show what an expression becomes: C, loops, or any stage before
     #[command(after_help = COMPILE_EXAMPLES)]
     Compile(CompileArguments),
+    /// Transform a computation over relations; print any stage of it
+    #[command(after_help = COMPUTE_EXAMPLES)]
+    Compute(ComputeArguments),
     /// Show what a file holds: size, structure, how entries spread, what format suits
     #[command(after_help = INFO_EXAMPLES)]
     Info(InfoArguments),
@@ -197,6 +200,20 @@ pub(crate) struct CompileArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ComputeArguments {
+    /// The file of the computation
+    pub(crate) file: String,
+
+    /// Transformations to make: their text, @FILE, or auto for those that pay
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) script: Option<String>,
+
+    /// What to print; may be given several times
+    #[arg(long, value_name = "STAGE", action = ArgAction::Append, long_help = compute_emit_help())]
+    pub(crate) emit: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
     /// The file
     pub(crate) file: String,
@@ -261,6 +278,22 @@ fn emit_help() -> String {
     }
     help
 }
+
+fn compute_emit_help() -> String {
+    let mut help =
+        "What to print; may be given several times; computation if not given:\n".to_owned();
+    for (_, name, shows) in sparsec::compute::ComputeStage::ALL {
+        help.push_str(&format!("\n  {name:16} {shows}"));
+    }
+    help
+}
+
+const COMPUTE_EXAMPLES: &str = "\
+Examples:
+  sparsec compute samples/spmv.spf
+  sparsec compute samples/spmv.spf --script auto --emit script --emit computation
+  sparsec compute samples/spmv.spf --script 'interchange(s1, 1, 2)'
+  sparsec compute samples/spmv.spf --emit svg > spmv.svg";
 
 const FORMATS_EXAMPLES: &str = "\
 Examples:

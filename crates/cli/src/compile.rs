@@ -127,7 +127,7 @@ fn stages(call: &Call, names: &[String]) -> Result<Vec<(String, Stage)>> {
 }
 
 /// One stage as it is; several below headers, as in a filetest.
-fn joined(texts: &[(&str, String)]) -> String {
+pub(crate) fn joined(texts: &[(&str, String)]) -> String {
     match texts {
         [(_, only)] => only.clone(),
         _ => {

@@ -20,7 +20,7 @@
 //! | [`table`]     | columns of text                                               |
 //! | [`spy`]       | pictures of where entries lie                                 |
 //! | [`generated`] | completions of shells and the manual page                     |
-//! | a module each | the commands: [`run`], [`compile`], [`info`], [`convert`], [`formats`], [`explain`], [`cache`], [`bench`], [`doctor`] |
+//! | a module each | the commands: [`run`], [`compile`], [`compute`], [`info`], [`convert`], [`formats`], [`explain`], [`cache`], [`bench`], [`doctor`] |
 //!
 //! Exit codes: 0 done; 2 where the error's place is on the command line or in
 //! the text of an option; 1 for every other error.
@@ -36,6 +36,7 @@ mod bench;
 mod cache;
 mod call;
 mod compile;
+mod compute;
 mod convert;
 mod describe;
 mod doctor;
@@ -108,6 +109,7 @@ fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
     match cli.command {
         Command::Run(arguments) => run::run(call, screen, &arguments),
         Command::Compile(arguments) => compile::compile(call, screen, &arguments),
+        Command::Compute(arguments) => compute::compute(call, screen, &arguments),
         Command::Formats { format: None, .. } => formats::formats(screen),
         Command::Formats {
             format: Some(format),

@@ -39,6 +39,10 @@
 //! or schedules speak of one run after the last write to it, and what is
 //! declared of it holds from then on.
 //!
+//! **Transformations** ([`transform`]) keep what is live out, and are refused
+//! where that is not proved. A [`Script`] of them prints, parses and replays. The
+//! [`guide`] walks through the examples of the literature.
+//!
 //! **Zeros.** Data that are not given are zero before the first statement.
 //!
 //! Source: Popoola et al., "An object-oriented interface to the sparse
@@ -48,6 +52,8 @@
 pub mod accesses;
 mod computation;
 mod evaluate;
+pub mod graph;
+pub mod guide;
 pub mod order;
 mod parse;
 mod print;

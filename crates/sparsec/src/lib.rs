@@ -154,11 +154,13 @@
 //! | [`session`]     | engines, options, what is kept                               |
 //! | [`stage`]       | every stage as text                                          |
 //! | [`request`], [`compile`](mod@compile) | the pipeline by hand: what is asked, for inputs at hand, to kernels |
+//! | [`mod@compute`] | computations over relations, and their stages                |
 //! | [`io`]          | reading and writing files                                    |
 //! | [`index`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`codegen_c`] | the rooms behind, for tools |
 
 pub mod binding;
 pub mod compile;
+pub mod compute;
 pub mod einsum;
 pub mod evaluate;
 pub mod keep;
@@ -201,6 +203,7 @@ pub use sparsec_base::{
     code, f16, suggest,
 };
 pub use sparsec_codegen_c as codegen_c;
+pub use sparsec_computation as computation;
 pub use sparsec_format::{Format, FormatSpec, LevelKind, Preset, Role, Way, Widths, presets};
 pub use sparsec_format::{choice, level, statistics};
 pub use sparsec_index as index;

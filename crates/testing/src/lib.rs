@@ -19,6 +19,7 @@
 //! | module     | holds                                                    |
 //! |------------|----------------------------------------------------------|
 //! | [`file`]   | the parts of a file                                      |
+//! | [`compute`] | computations over relations                             |
 //! | [`stages`] | stages compared with sections, and read back             |
 //! | [`data`]   | tensors as a `run` line writes them                      |
 //! | [`random`]   | random programs on every engine, against the oracle      |
@@ -30,6 +31,7 @@
 //! Sections are written by hand or with `SPARSEC_BLESS=1`, which writes every
 //! section but `run`: what a program computes is worked out by people.
 
+pub mod compute;
 pub mod data;
 pub mod file;
 pub mod random;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sparsec::{Inputs, compile};
 
+use crate::compute;
 use crate::file::{Filetest, Section, join};
 use crate::refuse;
 use crate::run::{self, Engines};
@@ -37,6 +38,8 @@ pub fn check(path: &Path, name: &str, engines: &Engines, bless: bool) -> Check {
     let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
     let new = if refuse::is_refusal(&text) {
         refuse::check(name, &text, bless)?
+    } else if compute::is_computation(&text) {
+        compute::check(name, &text, bless)?
     } else {
         check_stages(name, &text, engines, bless)?
     };

@@ -4,8 +4,8 @@
 //! 2. Statements are fused with an earlier one, as deeply as is right, where the
 //!    two are at the same entry in the same iteration: both read it (*read
 //!    reduction*), or one writes what the other reads (*producer and consumer*);
-//!    and where the loops visit the same iterations, so that no point of one
-//!    waits in loops of the other for nothing.
+//!    and where the loops of one visit no iterations that those of the other do
+//!    not, so that the loops become no more.
 //! 3. Temporary data lose the modes that they do without.
 //!
 //! Every choice is a command of a [`Script`].
@@ -118,8 +118,9 @@ impl Computation {
         })
     }
 
-    /// Whether loops of this depth visit the same iterations, the last of them a
-    /// loop, and both statements are at one entry in each.
+    /// Whether loops of this depth, the last element a loop, visit no iterations
+    /// for one statement that they do not for the other, and both statements are
+    /// at one entry in each.
     fn gains(&self, first: StatementId, second: StatementId, depth: usize) -> Result<bool> {
         let (Some(a), Some(b)) = (self.loops(first, depth), self.loops(second, depth)) else {
             return Ok(false);
@@ -139,7 +140,7 @@ impl Computation {
             let left = a.minus(b, &known);
             left.is_ok_and(|left| left.as_relation().is_empty(&known) == Answer::Yes)
         };
-        if !subset(&a.range(), &b.range()) || !subset(&b.range(), &a.range()) {
+        if !subset(&a.range(), &b.range()) && !subset(&b.range(), &a.range()) {
             return Ok(false);
         }
         for mine in self.references(first) {
