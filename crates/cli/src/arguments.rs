@@ -31,7 +31,7 @@ pub(crate) enum Command {
     /// Show what an expression becomes: C, loops, or any stage before
     #[command(after_help = COMPILE_EXAMPLES)]
     Compile(CompileArguments),
-    /// Transform a computation over relations; print any stage of it
+    /// Transform a computation over relations; print any stage of it, or run it
     #[command(after_help = COMPUTE_EXAMPLES)]
     Compute(ComputeArguments),
     /// Show what a file holds: size, structure, how entries spread, what format suits
@@ -211,6 +211,27 @@ pub(crate) struct ComputeArguments {
     /// What to print; may be given several times
     #[arg(long, value_name = "STAGE", action = ArgAction::Append, long_help = compute_emit_help())]
     pub(crate) emit: Vec<String>,
+
+    /// Run it; results without a file are printed
+    #[arg(long)]
+    pub(crate) run: bool,
+
+    /// Give a parameter its value
+    #[arg(short = 'd', long = "parameter", value_name = "NAME=VALUE", action = ArgAction::Append, requires = "run")]
+    pub(crate) parameters: Vec<String>,
+
+    /// Give data the entries of a file: .npy, .mtx, .tns, …
+    #[arg(short = 'i', long = "input", value_name = "NAME=FILE", action = ArgAction::Append, requires = "run")]
+    pub(crate) inputs: Vec<String>,
+
+    /// Write what is live out to a file
+    #[arg(short = 'o', long = "output", value_name = "NAME=FILE", action = ArgAction::Append, requires = "run")]
+    pub(crate) outputs: Vec<String>,
+
+    /// What runs kernels: auto, c (compiled C), cranelift (at once, no compiler) or
+    /// interp (slow, checks every access)
+    #[arg(long, value_name = "BACKEND", default_value = "auto")]
+    pub(crate) backend: String,
 }
 
 #[derive(Debug, Args)]
@@ -293,7 +314,9 @@ Examples:
   sparsec compute samples/spmv.spf
   sparsec compute samples/spmv.spf --script auto --emit script --emit computation
   sparsec compute samples/spmv.spf --script 'interchange(s1, 1, 2)'
-  sparsec compute samples/spmv.spf --emit svg > spmv.svg";
+  sparsec compute samples/spmv.spf --emit svg > spmv.svg
+  sparsec compute samples/spmv.spf --emit loop
+  sparsec compute spmv.spf --run -d N=3 -i pos=pos.npy -i crd=crd.npy -i A=a.npy -o y=y.npy";
 
 const FORMATS_EXAMPLES: &str = "\
 Examples:

@@ -1,4 +1,6 @@
-//! `sparsec compute`: a computation over relations, at any stage.
+//! `sparsec compute`: a computation over relations, at any stage, or run on files.
+
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use sparsec::compute::{ComputeStage, Transformations, compute as computed};
@@ -9,6 +11,8 @@ use crate::call::Call;
 use crate::compile::joined;
 use crate::screen::Screen;
 use crate::text_file::read_source;
+
+mod run;
 
 /// What asks for the automatic pipeline in place of a script.
 const AUTO: &str = "auto";
@@ -22,27 +26,48 @@ pub(crate) fn compute(
     screen: &mut Screen,
     arguments: &ComputeArguments,
 ) -> Result<u8> {
-    let stages = stages(call, &arguments.emit)?;
+    let stages = stages(call, arguments)?;
     let place = call.find_last_word(&arguments.file).unwrap_or(call.end());
     let source = read_source(call, &arguments.file, place)?;
     let transformations = transformations(call, arguments.script.as_deref())?;
     let computed = computed(&source, &transformations)?;
     let emit = |(name, stage): &(&'static str, ComputeStage)| Ok((*name, computed.emit(*stage)?));
     let texts: Vec<(&str, String)> = stages.iter().map(emit).collect::<Result<_>>()?;
+    let results = match arguments.run {
+        true => run::run(call, arguments, &computed.computation)?,
+        false => BTreeMap::new(),
+    };
+    let files = call.pairs("-o", "output", &arguments.outputs)?;
     screen.answer(
-        || joined(&texts),
+        || {
+            let mut text = joined(&texts);
+            for (name, tensor) in &results {
+                if !files.iter().any(|file| file.name == *name) {
+                    text.push_str(&run::shown(name, tensor));
+                }
+            }
+            text
+        },
         || {
             let stages = texts.iter();
             let stages: Map<String, Value> = stages
                 .map(|(name, text)| ((*name).to_owned(), json!(text)))
                 .collect();
-            json!({ "stages": stages })
+            let results = results.iter().map(|(name, tensor)| {
+                let value = json!({
+                    "element": tensor.element().name(),
+                    "extents": tensor.extents(),
+                });
+                (name.clone(), value)
+            });
+            let results: Map<String, Value> = results.collect();
+            json!({ "stages": stages, "results": results })
         },
     )?;
     Ok(0)
 }
 
-fn stages(call: &Call, names: &[String]) -> Result<Vec<(&'static str, ComputeStage)>> {
+fn stages(call: &Call, arguments: &ComputeArguments) -> Result<Vec<(&'static str, ComputeStage)>> {
     let find = |(n, name): (usize, &String)| {
         let mut stages = ComputeStage::ALL.iter();
         let known = stages.find(|(_, known, _)| known == name);
@@ -53,7 +78,8 @@ fn stages(call: &Call, names: &[String]) -> Result<Vec<(&'static str, ComputeSta
                 ComputeStage::unknown(name).at(call.source(), place, "unknown")
             })
     };
-    match names {
+    match &arguments.emit[..] {
+        [] if arguments.run => Ok(Vec::new()),
         [] => Ok(vec![("computation", ComputeStage::Computation)]),
         names => names.iter().enumerate().map(find).collect(),
     }

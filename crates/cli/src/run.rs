@@ -296,7 +296,7 @@ impl Report<'_> {
 }
 
 /// A line about a result: the value of a scalar, else shape and format.
-fn summary(name: &str, tensor: &Tensor) -> String {
+pub(crate) fn summary(name: &str, tensor: &Tensor) -> String {
     if tensor.order() == 0 {
         return format!("{name} = {}", tensor.vals().get(0));
     }

@@ -7,7 +7,7 @@
 //!   if crd[middle] < i { p = middle + 1 } else { above = middle } }
 //! ```
 
-use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop, Var};
+use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Stmt as Loop, Var};
 
 use crate::level::{Coordinates, Entries};
 use crate::statement::Lowerer;
@@ -19,6 +19,8 @@ pub(crate) enum Wanted {
     AtLeast(Expr),
     /// The first that is larger than this.
     Above(Expr),
+    /// Among values that fall, the first that is at most this.
+    AtMost(Expr),
 }
 
 impl Lowerer<'_> {
@@ -59,30 +61,39 @@ impl Lowerer<'_> {
         hi: Expr,
         wanted: &Wanted,
     ) -> Var {
-        let p = self.builder.var_(name, lo);
-        let above = self.builder.var_(&format!("{name}_above"), hi);
-        let body = self.block(|it| {
-            let half = Expr::Var(above).binary(BinaryOp::Sub, p);
-            let half = half.binary(BinaryOp::FloorDiv, 2);
-            let middle = format!("{name}_middle");
-            let middle = it.builder.let_(&middle, Expr::Var(p).add(half));
-            let value = Expr::load(values, middle);
-            let is_below = match wanted {
-                Wanted::AtLeast(bound) => value.less(bound.clone()),
-                Wanted::Above(bound) => value.binary(BinaryOp::Le, bound.clone()),
-            };
-            let then = it.block(|it| it.builder.assign(p, Expr::Var(middle).add(1)));
-            let otherwise = it.block(|it| it.builder.assign(above, middle));
-            it.builder.push(Loop::If {
-                condition: is_below,
-                then,
-                otherwise,
-            });
-        });
-        self.builder.push(Loop::While {
-            condition: Expr::Var(p).less(above),
-            body,
-        });
-        p
+        bisect(&mut self.builder, name, values, lo, hi, wanted)
     }
+}
+
+/// As [`Lowerer::bisect`].
+pub(crate) fn bisect(
+    builder: &mut Builder,
+    name: &str,
+    values: Buffer,
+    lo: Expr,
+    hi: Expr,
+    wanted: &Wanted,
+) -> Var {
+    let p = builder.var_(name, lo);
+    let above = builder.var_(&format!("{name}_above"), hi);
+    builder.while_loop(Expr::Var(p).less(above), |b| {
+        let half = Expr::Var(above).binary(BinaryOp::Sub, p);
+        let half = half.binary(BinaryOp::FloorDiv, 2);
+        let middle = format!("{name}_middle");
+        let middle = b.let_(&middle, Expr::Var(p).add(half));
+        let value = Expr::load(values, middle);
+        let is_before = match wanted {
+            Wanted::AtLeast(bound) => value.less(bound.clone()),
+            Wanted::Above(bound) => value.binary(BinaryOp::Le, bound.clone()),
+            Wanted::AtMost(bound) => value.binary(BinaryOp::Gt, bound.clone()),
+        };
+        let then = b.block(|b| b.assign(p, Expr::Var(middle).add(1)));
+        let otherwise = b.block(|b| b.assign(above, middle));
+        b.push(Loop::If {
+            condition: is_before,
+            then,
+            otherwise,
+        });
+    });
+    p
 }

@@ -45,6 +45,7 @@ mod merge;
 mod positions;
 mod presence;
 mod runs;
+pub mod scan;
 mod search;
 mod signature;
 mod statement;
@@ -52,6 +53,8 @@ mod value;
 mod walk;
 mod walker;
 mod workspace;
+
+pub use scan::lower_computation;
 
 use sparsec_base::Result;
 use sparsec_graph::{Formats, lowerable};

@@ -30,6 +30,7 @@ use crate::relation::{Conjunction, Relation};
 use crate::set::Set;
 use sparsec_base::arena::Id;
 
+mod check;
 mod holds;
 mod parse;
 

@@ -157,6 +157,35 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Whether a further constraint has values and holds wherever the ones do that
+    /// these facts are of.
+    pub(crate) fn meets(&self, given: &[Constraint], constraint: &Constraint) -> bool {
+        let mut atoms = BTreeSet::new();
+        for e in constraint.expressions() {
+            let Some(sum) = Polynomial::of(e) else {
+                return false;
+            };
+            sum.visit(&mut |atom| {
+                atoms.insert(atom.clone());
+            });
+        }
+        let has_values = atoms
+            .iter()
+            .all(|atom| !atom.is_partial() || self.has_value(atom));
+        has_values
+            && constraint.split().all(|link| {
+                let (comparison, right) = &link.rest[0];
+                let fails = |comparison| {
+                    let not = Constraint::new(link.first.clone(), comparison, right.clone());
+                    Self::of(given.iter().chain([&not]), self.declarations).impossible()
+                };
+                match comparison {
+                    Comparison::Equal => fails(Comparison::Less) && fails(Comparison::Greater),
+                    other => fails(other.negated()),
+                }
+            })
+    }
+
     fn hold(&mut self, row: Option<Row>) -> bool {
         let Some(row) = row else { return false };
         if self.rows.len() >= MOST_FACTS || self.implied.contains(&row) {

@@ -81,6 +81,6 @@ pub use expression::{Comparison, Constraint, Expression, Rewrite, Variable};
 pub use index_map::IndexMap;
 pub use parse::Parser;
 pub use relation::{Conjunction, Relation};
-pub use scan::{Loops, Step, Visit, scan};
+pub use scan::{Data, Ended, Loops, Step, Visit, scan};
 pub use set::Set;
 pub use solve::Answer;

@@ -81,7 +81,10 @@ mod bounds;
 mod item;
 mod nest;
 mod print;
+mod run;
 mod shadow;
+
+pub use run::{Data, Ended};
 
 use item::{Finish, Item, Refused};
 use nest::{Nest, Stuck, are_disjoint};

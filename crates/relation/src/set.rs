@@ -9,9 +9,13 @@ use std::fmt;
 use std::ops::Range;
 
 use sparsec_base::Result;
+use sparsec_base::arena::Id;
 
+use crate::declarations::Declarations;
 use crate::enumerate::Environment;
-use crate::expression::{Expression, Rewrite};
+use crate::expression::{Constraint, Expression, Rewrite};
+use crate::facts::Facts;
+use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::relation::{Conjunction, Relation};
 
 /// A set of integer tuples: a union of conjunctions of constraints.
@@ -69,6 +73,56 @@ impl Set {
     /// The set as a relation to the empty tuple.
     pub fn as_relation(&self) -> &Relation {
         &self.relation
+    }
+
+    /// Whether a constraint of the elements, which are the first variables, is
+    /// known to hold for all tuples: its calls have values there, and it is met.
+    ///
+    /// ```
+    /// use sparsec_relation::{Declarations, Set};
+    /// let known: Declarations =
+    ///     "function crd : {[k] : 0 <= k < NZ} -> {[j] : 0 <= j < M}".parse()?;
+    /// let columns: Set = "{[k] : 0 <= k < NZ}".parse()?;
+    /// let asked: Set = "{[k] : 0 <= crd(k) < M}".parse()?;
+    /// assert!(columns.implies(&asked.parts()[0].constraints()[0], &known));
+    /// let asked: Set = "{[k] : crd(k + 1) < M}".parse()?;
+    /// assert!(!columns.implies(&asked.parts()[0].constraints()[0], &known));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn implies(&self, constraint: &Constraint, declarations: &Declarations) -> bool {
+        self.parts().iter().all(|part| {
+            let facts = Facts::of(part.constraints(), declarations);
+            facts.impossible() || facts.meets(part.constraints(), constraint)
+        })
+    }
+
+    /// The bounds of each element, the lower one and the end, where the set is a
+    /// box of which constants say the extents.
+    pub fn as_box(&self) -> Option<Vec<(Expression, Expression)>> {
+        let [part] = self.parts() else { return None };
+        let mut sides = vec![(None, None); self.n_elements()];
+        let links = part.constraints().iter().flat_map(Constraint::links);
+        for (left, comparison, right) in links {
+            let row = Row::of(left, comparison, right)?;
+            let [variable] = row.sum.variables().into_iter().collect::<Vec<_>>()[..] else {
+                return None;
+            };
+            let (lower, upper) = sides.get_mut(variable.index())?;
+            let alone = Atom::Variable(variable);
+            let value = row.sum.solved_for(&alone)?;
+            let (side, value) = match row.sum.factor(std::slice::from_ref(&alone)) {
+                _ if row.sign != Sign::NonNegative => return None,
+                1 => (lower, value),
+                _ => (upper, value.plus(1, &Polynomial::integer(1))?),
+            };
+            if side.replace(value.to_expression()).is_some() {
+                return None;
+            }
+        }
+        sides
+            .into_iter()
+            .map(|(lower, upper)| lower.zip(upper))
+            .collect()
     }
 
     /// All tuples of elements `within` a range; see [`Relation::enumerate`].

@@ -1,11 +1,16 @@
-//! Computations: read, transformed, and every stage as text.
+//! Computations: read, transformed, every stage as text, and run.
 //!
 //! ```text
 //! text ──► Computation ──► script or pipeline ──► Computed ──► stages
+//!                                                    └───► loops ──► kernel ──► results
 //! ```
 
 use sparsec_base::{Diagnostic, Result, Source, code, suggest};
 use sparsec_computation::{Computation, Script};
+
+mod run;
+
+pub use run::{CompiledComputation, Given, Prepared, compile_computation};
 
 /// A computation with the transformations that made it.
 #[derive(Clone, Debug)]
@@ -38,6 +43,10 @@ pub enum ComputeStage {
     Script,
     /// Which points have to run before which.
     Dependences,
+    /// The loops that visit its points, after all passes.
+    Loop,
+    /// The loops as C.
+    C,
     /// The dataflow graph for Graphviz.
     Dot,
     /// The dataflow graph, drawn.
@@ -46,7 +55,7 @@ pub enum ComputeStage {
 
 impl ComputeStage {
     /// Every stage with its name and what it shows, as `--emit` takes it.
-    pub const ALL: [(Self, &'static str, &'static str); 5] = [
+    pub const ALL: [(Self, &'static str, &'static str); 7] = [
         (
             Self::Computation,
             "computation",
@@ -62,6 +71,8 @@ impl ComputeStage {
             "dependences",
             "which points have to run before which",
         ),
+        (Self::Loop, "loop", "the loops that visit its points"),
+        (Self::C, "c", "the loops as C"),
         (Self::Dot, "dot", "the dataflow graph, for Graphviz"),
         (Self::Svg, "svg", "the dataflow graph, drawn"),
     ];
@@ -124,7 +135,7 @@ impl Computed {
     /// A stage as text.
     ///
     /// # Errors
-    /// As [`Computation::dependences`].
+    /// As [`Computation::dependences`] and [`compile_computation`].
     pub fn emit(&self, stage: ComputeStage) -> Result<String> {
         Ok(match stage {
             ComputeStage::Computation => self.computation.to_string(),
@@ -136,6 +147,8 @@ impl Computed {
                 });
                 lines.collect()
             }
+            ComputeStage::Loop => compile_computation(&self.computation)?.function.to_string(),
+            ComputeStage::C => compile_computation(&self.computation)?.c(),
             ComputeStage::Dot => self.computation.dot(),
             ComputeStage::Svg => self.computation.svg(),
         })

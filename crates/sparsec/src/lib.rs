@@ -154,9 +154,9 @@
 //! | [`session`]     | engines, options, what is kept                               |
 //! | [`stage`]       | every stage as text                                          |
 //! | [`request`], [`compile`](mod@compile) | the pipeline by hand: what is asked, for inputs at hand, to kernels |
-//! | [`mod@compute`] | computations over relations, and their stages                |
+//! | [`mod@compute`] | computations over relations: their stages, and running them  |
 //! | [`io`]          | reading and writing files                                    |
-//! | [`index`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`codegen_c`] | the rooms behind, for tools |
+//! | [`index`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`codegen_c`] | the rooms behind, for tools |
 
 pub mod binding;
 pub mod compile;
@@ -180,6 +180,7 @@ mod work;
 
 pub use binding::{Assembled, Binding};
 pub use compile::{Compiled, CompiledStatement, compile};
+pub use compute::{CompiledComputation, Given, compile_computation};
 #[doc(hidden)]
 pub use einsum::__check_einsum;
 pub use einsum::einsum;
@@ -204,6 +205,7 @@ pub use sparsec_base::{
 };
 pub use sparsec_codegen_c as codegen_c;
 pub use sparsec_computation as computation;
+pub use sparsec_computation::Computation;
 pub use sparsec_format::{Format, FormatSpec, LevelKind, Preset, Role, Way, Widths, presets};
 pub use sparsec_format::{choice, level, statistics};
 pub use sparsec_index as index;

@@ -123,4 +123,20 @@ Where an operand stores few entries, only those are visited if all others add up
 sum of equal fills is a product, the largest of them one of them. That is not so of values that differ
 from place to place, of functions of your own, and of sums of floats in the order of the source
 (`--strict`). Reduce what is stored (`stored_sum{i,j}(A(i,j))`), or a part (`A(i(0:1000), j)`).";
+    GIVEN_MISFIT = "E0518", "data that a computation cannot be given",
+    "A computation is run with a value for each parameter and an array for each `given` or `inout` data
+space: dense, of its type, with the extents that the text says. Parameters are not negative.
+
+    given pos : i32[N + 1]     with N = 4, an array of 4 entries is too short
+
+Give each of them once, with `-d NAME=VALUE` and `-i NAME=FILE`.";
+    NOT_AS_DECLARED = "E0519", "data that are not as declared",
+    "Loops trust what is declared: where an array has values, which, and in what order. So all of it is
+checked before a kernel runs.
+
+    function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
+    pos = [0, 3, 1]: pos(1) = 3 and pos(2) = 1
+
+Correct the array, or declare what holds of it. A declaration that takes too long to check, or that cannot
+be, as of an order of your own, is refused as well.";
 }

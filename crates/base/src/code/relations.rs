@@ -61,6 +61,24 @@ none is looked up outside. A domain is one conjunction, without `exists`.
                                 ^ has it a value for every i?
 
 Declare the function: `function f : {[i] : 0 <= i < N} -> {[j] : 0 <= j < M}`.";
+    MAY_BE_OUTSIDE = "E0708", "an entry that may be outside of its array",
+    "Kernels look entries up without testing indices, so each is proved to lie within the extents of its
+array, at every point, from the iteration space and what is declared.
+
+    s1: y(i) += A(p) * x(crd(p)) over {[i, p] : …}
+    ^^ is `0 <= crd(p) < M` at every point?
+
+Declare the range of the function, `function crd : {[p] : 0 <= p < NZ} -> {[j] : 0 <= j < M}`, or add the
+comparison to the iteration space.";
+    FOLLOWS_RESULT = "E0709", "loops that follow an array being computed",
+    "What is declared of given arrays is checked before a kernel runs. Of an array that the computation
+writes itself it is not known to hold while it runs, so no set, schedule or index may speak of it.
+
+    s0: pos(i + 1) = count(i) over …
+    s1: y(i) += A(p) over {[i, p] : pos(i) <= p < pos(i + 1)}
+    ^^ follows what `s0` writes
+
+Compute the array in one computation, and give it to another.";
     DESCRIPTOR_FUNCTION = "E0720", "a function of a descriptor that is not declared, or has no part in it",
     "Each function that the map of a format calls is an index array: declarations say where it has
 values, and which. One that is declared and that nothing ties to the map would be left as anything.

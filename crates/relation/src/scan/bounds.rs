@@ -234,6 +234,7 @@ impl Item {
         let ([argument], Some(function)) = (&arguments[..], declarations.function(name)) else {
             return None;
         };
+        function.domain.as_box()?;
         let is_rising = match function.monotone? {
             Monotone::Nondecreasing | Monotone::Increasing => true,
             Monotone::Nonincreasing | Monotone::Decreasing => false,

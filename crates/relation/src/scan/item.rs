@@ -340,10 +340,11 @@ fn inverse_of<'a>(atom: &Atom, declarations: &'a Declarations) -> Option<&'a str
     let function = declarations.function(function)?;
     let is_place = match way {
         "first" => function.monotone.is_some(),
-        "inverse" => function.injective || function.monotone.is_some(),
+        "inverse" => function.monotone.is_some() || function.range.as_box().is_some(),
         _ => false,
     };
-    (is_place && function.domain.n_elements() == 1).then_some(&function.name)
+    let is_box = || function.domain.as_box().is_some();
+    (is_place && function.domain.n_elements() == 1 && is_box()).then_some(&function.name)
 }
 
 /// The rows that say that a call has a value.

@@ -1,0 +1,263 @@
+//! Computations over relations to loop IR.
+//!
+//! ```text
+//! s0: y(i) = 0            over {[i] : 0 <= i < N}                  at [i, 0]
+//! s1: y(i) += A(p) * x(crd(p))
+//!     over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}       at [i, 1, p]
+//!
+//! for i in 0..N {
+//!   var t: f64 = 0.0
+//!   for p in pos.vals[i]..pos.vals[i + 1] { t += A.vals[p] * x.vals[crd.vals[p]] }
+//!   y.vals[i] = t }
+//! ```
+//!
+//! Which loops there are is found by scanning the iteration spaces
+//! ([`sparsec_relation::scan()`]); here they become statements of the loop IR
+//! ([`emit`]), and assignments loads and stores ([`values`]).
+//!
+//! | computation     | argument of the function                                     |
+//! |-----------------|--------------------------------------------------------------|
+//! | parameters      | the first one, `parameters`: its extents, and no arrays      |
+//! | `given`         | an operand: a dense tensor                                   |
+//! | `out`           | a result; filled with zeros, unless a statement assigns all of it first |
+//! | `inout`         | an operand `NAME.given` and a result, which begins as a copy |
+//! | `temporary`     | none: a workspace                                            |
+//!
+//! No access is outside of its array: indices are proved to lie within extents for
+//! every point, under what is declared, or the computation is refused. What is
+//! declared of given arrays is checked before a kernel runs; what a computation
+//! writes itself is not known to be as declared, so no loop follows it.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
+use sparsec_computation::{Computation, DataSpace, Role as DataRole, Statement};
+use sparsec_loop::{Access, Argument, Buffer, Builder, Expr, Function, Role, Var};
+use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Loops, Visit, scan};
+
+mod covered;
+mod emit;
+mod inside;
+mod values;
+
+use emit::Emitter;
+
+/// Lowers a computation to a kernel of its name.
+///
+/// # Errors
+/// Those of scanning, `E0706` and `E0707`; `E0708` for an access that is not known to
+/// lie in its array, `E0709` for an array that the computation writes and loops follow.
+///
+/// ```
+/// let spmv = "
+/// computation spmv {
+///   parameters N, M, NZ
+///   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
+///   function crd : {[p] : 0 <= p < NZ} -> {[j] : 0 <= j < M}
+///   given pos : i32[N + 1], crd : i32[NZ], A : f64[NZ], x : f64[M]
+///   out y : f64[N]
+///   s0: y(i) = 0 over {[i] : 0 <= i < N} at [i, 0]
+///   s1: y(i) += A(p) * x(crd(p))
+///     over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)} at [i, 1, p]
+/// }";
+/// let function = sparsec_lower::lower_computation(&spmv.parse()?)?;
+/// assert!(function.to_string().ends_with("
+///   for i in 0..N {
+///     var t: f64 = 0.0
+///     for p in pos.vals[i]..pos.vals[i + 1] {
+///       t += A.vals[p] * x.vals[crd.vals[p]]
+///     }
+///     y.vals[i] = t
+///   }
+/// }
+/// "), "{function}");
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn lower_computation(computation: &Computation) -> Result<Function> {
+    let known = computation.known();
+    refuse_followed_results(computation)?;
+    for statement in &computation.statements {
+        inside::check(computation, statement, &known)?;
+    }
+    inside::check_functions(computation, &known)?;
+    let loops = loops(computation, &known)?;
+    let mut builder = Builder::new(&computation.name);
+    let arrays = arguments(&mut builder, computation);
+    let mut emitter = Emitter::new(&mut builder, computation, &known, &loops, arrays);
+    emitter.constants();
+    emitter.begin();
+    emitter.run();
+    let function = builder.finish();
+    debug_assert_eq!(sparsec_loop::verify(&function), Ok(()), "{function}");
+    Ok(function)
+}
+
+/// The loops of a computation.
+///
+/// # Errors
+/// As [`scan`].
+pub fn loops(computation: &Computation, known: &Declarations) -> Result<Loops> {
+    let length = computation.schedule_length();
+    let visits = computation.statements.iter().zip(0..);
+    let visits: Vec<Visit> = visits
+        .map(|(statement, place)| {
+            let mut time = statement.schedule.clone();
+            time.resize(length, Expression::Integer(0));
+            time.push(Expression::Integer(place));
+            Visit {
+                set: statement.space.clone(),
+                time,
+            }
+        })
+        .collect();
+    scan(&visits, known)
+}
+
+/// The variables and buffers of a function.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arrays {
+    parameters: BTreeMap<String, Var>,
+    spaces: BTreeMap<String, Buffer>,
+    /// Of `inout` data, what is given.
+    given: BTreeMap<String, Buffer>,
+}
+
+fn arguments(builder: &mut Builder, computation: &Computation) -> Arrays {
+    let mut arrays = Arrays::default();
+    let names = &computation.parameters;
+    let extents: Vec<Var> = names
+        .iter()
+        .map(|name| builder.fixed(name, ElementType::I64))
+        .collect();
+    let all = names.iter().cloned().zip(extents.iter().copied());
+    arrays.parameters.extend(all);
+    builder.argument(Argument {
+        name: "parameters".to_owned(),
+        role: Role::In,
+        doc: names.join(", "),
+        extents,
+        buffers: Vec::new(),
+    });
+    for space in &computation.spaces {
+        let name = &space.name;
+        match space.role {
+            DataRole::Given => {
+                let buffer = argument(builder, name, space, Role::In);
+                arrays.spaces.insert(name.clone(), buffer);
+            }
+            DataRole::Out => {
+                let buffer = argument(builder, name, space, Role::Out);
+                arrays.spaces.insert(name.clone(), buffer);
+            }
+            DataRole::InOut => {
+                let given = argument(builder, &format!("{name}.given"), space, Role::In);
+                arrays.given.insert(name.clone(), given);
+                let buffer = argument(builder, name, space, Role::Out);
+                arrays.spaces.insert(name.clone(), buffer);
+            }
+            DataRole::Temporary => {
+                let (storage, compute) = (space.element, compute_type(space.element));
+                let buffer = builder.buffer(name, storage, compute, Access::Workspace);
+                arrays.spaces.insert(name.clone(), buffer);
+            }
+        }
+    }
+    arrays
+}
+
+fn argument(builder: &mut Builder, name: &str, space: &DataSpace, role: Role) -> Buffer {
+    let extents: Vec<Var> = (0..space.extents.len())
+        .map(|mode| builder.fixed(&format!("{name}.n{mode}"), ElementType::I64))
+        .collect();
+    let access = match role {
+        Role::In => Access::Read,
+        Role::Out => Access::Write,
+    };
+    let compute = compute_type(space.element);
+    let buffer = builder.buffer(&format!("{name}.vals"), space.element, compute, access);
+    let names: Vec<String> = (0..extents.len()).map(|mode| format!("i{mode}")).collect();
+    let levels: Vec<String> = names.iter().map(|name| format!("{name} : dense")).collect();
+    builder.argument(Argument {
+        name: name.to_owned(),
+        role,
+        doc: format!("({}) -> ({})", names.join(", "), levels.join(", ")),
+        extents,
+        buffers: vec![buffer],
+    });
+    buffer
+}
+
+/// What kernels compute with where data store such entries.
+fn compute_type(element: ElementType) -> ElementType {
+    let is_narrow = element.is_integer() && element != ElementType::U64;
+    if is_narrow { ElementType::I64 } else { element }
+}
+
+/// Refuses sets, schedules and indices that speak of data which statements write.
+fn refuse_followed_results(computation: &Computation) -> Result<()> {
+    for space in &computation.spaces {
+        let Some(writer) = computation.writers(&space.name).next() else {
+            continue;
+        };
+        let writer = computation.statement(writer);
+        let follows = |statement: &&Statement| {
+            let mut found = false;
+            for_each_expression(statement, &mut |e| {
+                e.visit(&mut |e| match e {
+                    Expression::Call(name, _) | Expression::Constant(name) => {
+                        found |= *name == space.name;
+                    }
+                    _ => {}
+                });
+            });
+            found
+        };
+        if let Some(statement) = computation.statements.iter().find(follows) {
+            let text = computation.to_string();
+            let message = format!("loops follow `{}`, which is computed", space.name);
+            let source = Source::new(&computation.name, text.as_str());
+            return Err(Diagnostic::new(code::FOLLOWS_RESULT, message)
+                .at(&source, place(&text, &statement.name), "follows it here")
+                .also(&source, place(&text, &writer.name), "written here")
+                .help("compute it in one computation, and give it to another"));
+        }
+    }
+    Ok(())
+}
+
+/// The name of a statement where its line begins.
+fn place(text: &str, statement: &str) -> Span {
+    let begin = format!("\n  {statement}: ");
+    let at = text.find(&begin).map_or(0, |at| at + 3);
+    Span::new(at, at + statement.len())
+}
+
+/// Calls `visit` with each expression of a statement's space, schedule and indices.
+fn for_each_expression<'a>(statement: &'a Statement, visit: &mut impl FnMut(&'a Expression)) {
+    for part in statement.space.parts() {
+        let all = part.constraints().iter().flat_map(Constraint::expressions);
+        all.for_each(&mut *visit);
+    }
+    statement.schedule.iter().for_each(&mut *visit);
+    let read = statement.value.entries();
+    for access in read.into_iter().chain([&statement.target]) {
+        access.indices.iter().for_each(&mut *visit);
+    }
+}
+
+/// `0 <= index < extent`.
+fn within(index: &Expression, extent: &Expression) -> Constraint {
+    Constraint {
+        first: Expression::Integer(0),
+        rest: vec![
+            (Comparison::LessEqual, index.clone()),
+            (Comparison::Less, extent.clone()),
+        ],
+    }
+}
+
+/// The number of entries.
+fn length(space: &DataSpace, value: &mut impl FnMut(&Expression) -> Expr) -> Expr {
+    let extents = space.extents.iter().map(value);
+    extents.reduce(Expr::mul).unwrap_or_else(|| Expr::int(1))
+}

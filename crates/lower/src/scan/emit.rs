@@ -1,0 +1,454 @@
+//! Loops over points to statements of the loop IR.
+//!
+//! A sum that follows the assignment of its first value is held in a variable, so
+//! that no entry is stored and loaded for each term:
+//!
+//! ```text
+//! s0(i)                      var t = 0.0
+//! for p in pos(i)..          for p in … { t += A.vals[p] * … }
+//!   s1(i, p)                 y.vals[i] = t
+//! ```
+//!
+//! Places of monotone functions are found by bisection. Those of others are looked up
+//! in a table of the function's range, which is made once, in front of all loops.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_computation::{Access, Computation, DataSpace, Role, Statement, Update};
+use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Stmt, Var};
+use sparsec_relation::{
+    Comparison, Constraint, Declarations, Expression, Loops, Monotone, Rewrite, Step, Variable,
+};
+
+use super::covered::{is_assigned_first, is_held};
+use super::{Arrays, compute_type, length};
+use crate::bisect::{Wanted, bisect};
+
+/// Writes the body of a function.
+pub(super) struct Emitter<'a> {
+    pub(super) builder: &'a mut Builder,
+    pub(super) computation: &'a Computation,
+    known: &'a Declarations,
+    loops: &'a Loops,
+    pub(super) arrays: Arrays,
+    /// Parameters, and integers that are given.
+    constants: BTreeMap<String, Expr>,
+    variables: BTreeMap<Variable, Expr>,
+    /// For functions that are looked up by value: one more than the place of each
+    /// value of the range, counted from the first of the domain, or 0.
+    places: BTreeMap<String, Buffer>,
+    /// Whether each search that is being made has found something.
+    found: Vec<Var>,
+    /// The entry that is held in a variable.
+    pub(super) held: Option<(Access, Var)>,
+}
+
+/// Puts the elements of a point in place of a statement's variables.
+pub(super) struct Point<'a>(pub(super) &'a [Expression]);
+
+impl Rewrite for Point<'_> {
+    fn variable(&self, variable: Variable) -> Expression {
+        use sparsec_base::arena::Id;
+        self.0[variable.index()].clone()
+    }
+}
+
+impl<'a> Emitter<'a> {
+    pub(super) fn new(
+        builder: &'a mut Builder,
+        computation: &'a Computation,
+        known: &'a Declarations,
+        loops: &'a Loops,
+        arrays: Arrays,
+    ) -> Self {
+        Self {
+            builder,
+            computation,
+            known,
+            loops,
+            arrays,
+            constants: BTreeMap::new(),
+            variables: BTreeMap::new(),
+            places: BTreeMap::new(),
+            found: Vec::new(),
+            held: None,
+        }
+    }
+
+    /// Binds parameters, and integers that are given, to their values.
+    pub(super) fn constants(&mut self) {
+        for (name, var) in &self.arrays.parameters {
+            self.constants.insert(name.clone(), Expr::Var(*var));
+        }
+        for space in &self.computation.spaces {
+            if space.role == Role::Given && space.extents.is_empty() && space.is_index_array() {
+                let buffer = self.arrays.spaces[&space.name];
+                let var = self.builder.let_(&space.name, Expr::load(buffer, 0));
+                self.constants.insert(space.name.clone(), Expr::Var(var));
+            }
+        }
+    }
+
+    /// Gives data that are written their first entries, and makes tables.
+    pub(super) fn begin(&mut self) {
+        for space in &self.computation.spaces {
+            let buffer = self.arrays.spaces[&space.name];
+            let zero = Scalar::from_i64(compute_type(space.element), 0);
+            let n = length(space, &mut |e| self.expr(e));
+            match space.role {
+                Role::Given => {}
+                Role::Temporary => self.builder.push(Stmt::Alloc { buffer, len: n }),
+                Role::InOut => {
+                    let given = self.arrays.given[&space.name];
+                    let at = self.builder.fixed("at", ElementType::I64);
+                    self.builder
+                        .for_loop(at, 0, n, |b| b.store(buffer, at, Expr::load(given, at)));
+                }
+                Role::Out => {
+                    if !is_assigned_first(self.computation, space, self.known, self.loops) {
+                        self.builder.push(Stmt::Fill {
+                            buffer,
+                            lo: Expr::int(0),
+                            hi: n,
+                            value: zero.into(),
+                        });
+                    }
+                }
+            }
+        }
+        let mut wanted = Vec::new();
+        for_each_value(&self.loops.body, &mut |e| {
+            e.visit(&mut |e| {
+                if let Expression::Call(name, _) = e
+                    && let Some(function) = name.strip_suffix(".inverse")
+                    && !wanted.contains(&function)
+                {
+                    wanted.push(function);
+                }
+            });
+        });
+        for function in wanted {
+            self.make_places(function);
+        }
+    }
+
+    /// Where each value of an injective function without an order is.
+    fn make_places(&mut self, name: &str) {
+        let function = self
+            .known
+            .function(name)
+            .expect("scanned functions are declared");
+        if function.monotone.is_some() {
+            return;
+        }
+        let bounds = |set: &sparsec_relation::Set| set.as_box().expect("checked when scanned");
+        let (domain, range) = (bounds(&function.domain), bounds(&function.range));
+        let [from, end, least, above] =
+            [&domain[0].0, &domain[0].1, &range[0].0, &range[0].1].map(|e| self.expr(e));
+        let table = format!("{name}_places");
+        let element = ElementType::I64;
+        let table = self
+            .builder
+            .buffer(&table, element, element, BufferAccess::Workspace);
+        let len = above.binary(BinaryOp::Sub, least.clone());
+        self.builder.push(Stmt::Alloc { buffer: table, len });
+        let at = self.builder.fixed("at", element);
+        let values = self.arrays.spaces[name];
+        self.builder.for_loop(at, from.clone(), end, |b| {
+            let index = Expr::load(values, at).binary(BinaryOp::Sub, least);
+            let place = Expr::Var(at).binary(BinaryOp::Sub, from).add(1);
+            b.store(table, index, place);
+        });
+        self.places.insert(name.to_owned(), table);
+    }
+
+    /// Writes the loops.
+    pub(super) fn run(&mut self) {
+        self.steps(&self.loops.body);
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        let mut at = 0;
+        while at < steps.len() {
+            at += 1;
+            match &steps[at - 1] {
+                Step::Let { variable, value } => {
+                    let value = self.expr(value);
+                    let var = self.builder.let_(self.loops.name(*variable), value);
+                    self.variables.insert(*variable, Expr::Var(var));
+                }
+                Step::For {
+                    variable,
+                    lower,
+                    upper,
+                    body,
+                } => {
+                    let lo = self.bound(lower, BinaryOp::Min, BinaryOp::Max);
+                    let hi = self.bound(upper, BinaryOp::Max, BinaryOp::Min);
+                    self.for_each(*variable, lo, hi, body);
+                }
+                Step::If { conditions, body } => {
+                    let condition = self.all(conditions);
+                    let then = self.block(body);
+                    self.branch(condition, then, true);
+                }
+                Step::Where {
+                    search,
+                    found,
+                    body,
+                } => self.search(search, *found, body),
+                Step::Found => {
+                    let flag = *self
+                        .found
+                        .last()
+                        .expect("searches are where they are found");
+                    self.builder.assign(flag, Scalar::Bool(true));
+                }
+                Step::Visit { number, tuple } => {
+                    let statement = &self.computation.statements[*number];
+                    if is_held(self.computation, steps, at - 1) {
+                        self.hold(statement, tuple, &steps[at]);
+                        at += 1;
+                    } else {
+                        self.assign(statement, tuple);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Assigns the first value to a variable, runs the loop on it, and stores it.
+    fn hold(&mut self, statement: &Statement, tuple: &[Expression], next: &Step) {
+        let target = statement.target.rewritten(&Point(tuple));
+        let element = self.element(&target);
+        let value = self.value(&statement.value, tuple, element);
+        let var = self.builder.var_("t", value);
+        self.held = Some((target.clone(), var));
+        self.steps(std::slice::from_ref(next));
+        self.held = None;
+        let index = self.index(&target.space, &target.indices);
+        self.builder
+            .store(self.arrays.spaces[&target.space], index, var);
+    }
+
+    fn block(&mut self, steps: &[Step]) -> Vec<Stmt> {
+        self.builder.begin_block();
+        self.steps(steps);
+        self.builder.end_block()
+    }
+
+    fn branch(&mut self, condition: Expr, block: Vec<Stmt>, holds: bool) {
+        let (then, otherwise) = match holds {
+            true => (block, Vec::new()),
+            false => (Vec::new(), block),
+        };
+        self.builder.push(Stmt::If {
+            condition,
+            then,
+            otherwise,
+        });
+    }
+
+    fn for_each(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
+        let name = self.loops.name(variable);
+        let Some(&found) = self.found.last() else {
+            let var = self.builder.fixed(name, ElementType::I64);
+            self.variables.insert(variable, Expr::Var(var));
+            let body = self.block(body);
+            self.builder.for_loop(var, lo, hi, |b| {
+                for stmt in body {
+                    b.push(stmt);
+                }
+            });
+            return;
+        };
+        // A search ends where something is found.
+        let hi = self.builder.let_(&format!("{name}_end"), hi);
+        let var = self.builder.var_(name, lo);
+        self.variables.insert(variable, Expr::Var(var));
+        let going = Expr::Unary(sparsec_loop::UnaryOp::Not, Box::new(found.into()));
+        let body = self.block(body);
+        self.builder
+            .while_loop(going.and(Expr::Var(var).less(hi)), |b| {
+                for stmt in body {
+                    b.push(stmt);
+                }
+                b.assign(var, Expr::Var(var).add(1));
+            });
+    }
+
+    fn search(&mut self, search: &[Step], found: bool, body: &[Step]) {
+        if let [
+            Step::If {
+                conditions,
+                body: inner,
+            },
+        ] = search
+            && matches!(inner[..], [Step::Found])
+        {
+            let condition = self.all(conditions);
+            let block = self.block(body);
+            return self.branch(condition, block, found);
+        }
+        let flag = self.builder.var_("found", Scalar::Bool(false));
+        self.found.push(flag);
+        self.steps(search);
+        self.found.pop();
+        // A body within an outer search ends that one alone.
+        let block = self.block(body);
+        self.branch(flag.into(), block, found);
+    }
+
+    /// Conditions that all hold; each is evaluated only where those before it do.
+    fn all(&mut self, conditions: &[Constraint]) -> Expr {
+        let links: Vec<(&Expression, Comparison, &Expression)> =
+            conditions.iter().flat_map(Constraint::links).collect();
+        let tests = links.into_iter().map(|(left, comparison, right)| {
+            let op = match comparison {
+                Comparison::Less => BinaryOp::Lt,
+                Comparison::LessEqual => BinaryOp::Le,
+                Comparison::Equal => BinaryOp::Eq,
+                Comparison::NotEqual => BinaryOp::Ne,
+                Comparison::Greater => BinaryOp::Gt,
+                Comparison::GreaterEqual => BinaryOp::Ge,
+            };
+            self.expr(left).binary(op, self.expr(right))
+        });
+        let all = tests.reduce(Expr::and);
+        all.unwrap_or(Expr::Const(Scalar::Bool(true)))
+    }
+
+    fn bound(&mut self, choices: &[Vec<Expression>], outer: BinaryOp, inner: BinaryOp) -> Expr {
+        let each = choices.iter().map(|members| {
+            let members = members.iter().map(|e| self.expr(e));
+            members.reduce(|a, b| a.binary(inner, b))
+        });
+        let each: Option<Vec<Expr>> = each.collect();
+        let each = each.and_then(|each| each.into_iter().reduce(|a, b| a.binary(outer, b)));
+        each.expect("loops have bounds")
+    }
+
+    /// The value of an expression. Searches become statements in front of it.
+    pub(super) fn expr(&mut self, e: &Expression) -> Expr {
+        let mut both = |a, op, b| self.expr(a).binary(op, self.expr(b));
+        match e {
+            Expression::Integer(n) => Expr::int(*n),
+            Expression::Constant(name) => self.constants[name].clone(),
+            Expression::Variable(variable) => self.variables[variable].clone(),
+            Expression::Negate(a) => match &**a {
+                Expression::Integer(n) => Expr::int(n.wrapping_neg()),
+                a => Expr::Unary(sparsec_loop::UnaryOp::Neg, Box::new(self.expr(a))),
+            },
+            Expression::Add(a, b) => both(a, BinaryOp::Add, b),
+            Expression::Subtract(a, b) => both(a, BinaryOp::Sub, b),
+            Expression::Multiply(a, b) => both(a, BinaryOp::Mul, b),
+            Expression::FloorDivide(a, b) => both(a, BinaryOp::FloorDiv, b),
+            Expression::Modulo(a, b) => both(a, BinaryOp::Mod, b),
+            Expression::Call(name, arguments) => match name.rsplit_once('.') {
+                Some((function, "first")) => self.first(function, &arguments[0]),
+                Some((function, "inverse")) => self.inverse(function, &arguments[0]),
+                _ => {
+                    let index = self.index(name, arguments);
+                    Expr::load(self.arrays.spaces[name], index)
+                }
+            },
+        }
+    }
+
+    /// Where an entry lies: the last index runs fastest.
+    pub(super) fn index(&mut self, space: &str, indices: &[Expression]) -> Expr {
+        let space: &DataSpace = self
+            .computation
+            .space(space)
+            .expect("checked with the text");
+        let mut index: Option<Expr> = None;
+        for (at, extent) in indices.iter().zip(&space.extents) {
+            let at = self.expr(at);
+            index = Some(match index {
+                None => at,
+                Some(outer) => outer.mul(self.expr(extent)).add(at),
+            });
+        }
+        index.unwrap_or_else(|| Expr::int(0))
+    }
+
+    /// The first argument at which a monotone function has reached a value.
+    fn first(&mut self, name: &str, value: &Expression) -> Expr {
+        let function = self
+            .known
+            .function(name)
+            .expect("scanned functions are declared");
+        let domain = function.domain.as_box().expect("checked when scanned");
+        let [from, end] = [&domain[0].0, &domain[0].1].map(|e| self.expr(e));
+        let value = self.expr(value);
+        let value = self.builder.let_("sought", value);
+        let wanted = match function.monotone {
+            Some(Monotone::Nonincreasing | Monotone::Decreasing) => Wanted::AtMost(value.into()),
+            _ => Wanted::AtLeast(value.into()),
+        };
+        let buffer = self.arrays.spaces[name];
+        let name = format!("{name}_first");
+        bisect(self.builder, &name, buffer, from, end, &wanted).into()
+    }
+
+    /// The argument at which a function has a value, or one before its domain.
+    fn inverse(&mut self, name: &str, value: &Expression) -> Expr {
+        let Some(&table) = self.places.get(name) else {
+            return self.first(name, value);
+        };
+        let function = self
+            .known
+            .function(name)
+            .expect("scanned functions are declared");
+        let bounds = |set: &sparsec_relation::Set| set.as_box().expect("checked when scanned");
+        let (domain, range) = (bounds(&function.domain), bounds(&function.range));
+        let [from, least, above] = [&domain[0].0, &range[0].0, &range[0].1].map(|e| self.expr(e));
+        let value = self.expr(value);
+        let value = self.builder.let_("sought", value);
+        let is_inside = least
+            .clone()
+            .binary(BinaryOp::Le, value)
+            .and(Expr::Var(value).less(above));
+        let before = from.binary(BinaryOp::Sub, 1);
+        let place = Expr::load(table, Expr::Var(value).binary(BinaryOp::Sub, least));
+        Expr::Select {
+            condition: Box::new(is_inside),
+            then: Box::new(place.add(before.clone())),
+            otherwise: Box::new(before),
+        }
+    }
+
+    /// The operation that combines a value with what its target holds.
+    pub(super) fn operation(update: Update) -> Option<BinaryOp> {
+        Some(match update {
+            Update::Assign => return None,
+            Update::Add => BinaryOp::Add,
+            Update::Multiply => BinaryOp::Mul,
+            Update::Minimum => BinaryOp::Min,
+            Update::Maximum => BinaryOp::Max,
+        })
+    }
+}
+
+/// Calls `visit` with each value and bound in steps.
+fn for_each_value<'a>(steps: &'a [Step], visit: &mut impl FnMut(&'a Expression)) {
+    for step in steps {
+        match step {
+            Step::Let { value, .. } => visit(value),
+            Step::For {
+                lower, upper, body, ..
+            } => {
+                lower.iter().chain(upper).flatten().for_each(&mut *visit);
+                for_each_value(body, visit);
+            }
+            Step::If { body, .. } => for_each_value(body, visit),
+            Step::Where { search, body, .. } => {
+                for_each_value(search, visit);
+                for_each_value(body, visit);
+            }
+            Step::Visit { tuple, .. } => tuple.iter().for_each(&mut *visit),
+            Step::Found => {}
+        }
+    }
+}

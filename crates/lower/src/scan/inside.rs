@@ -1,0 +1,106 @@
+//! Whether every access lies in its array.
+
+use sparsec_base::{Diagnostic, Result, Source, code};
+use sparsec_computation::{Access, Computation, Statement};
+use sparsec_relation::{Conjunction, Constraint, Declarations, Expression};
+
+use super::{place, within};
+
+/// Refuses accesses of a statement that are not known to lie in their arrays.
+pub(super) fn check(
+    computation: &Computation,
+    statement: &Statement,
+    known: &Declarations,
+) -> Result<()> {
+    let read = statement.value.entries();
+    for access in read.into_iter().chain([&statement.target]) {
+        check_access(computation, statement, access, known)?;
+    }
+    Ok(())
+}
+
+fn check_access(
+    computation: &Computation,
+    statement: &Statement,
+    access: &Access,
+    known: &Declarations,
+) -> Result<()> {
+    let space = computation.space(&access.space);
+    let extents = space.map_or(&[][..], |space| &space.extents);
+    for (index, extent) in access.indices.iter().zip(extents) {
+        let asked = within(index, extent);
+        if statement.space.implies(&asked, known) {
+            continue;
+        }
+        let text = computation.to_string();
+        let asked = text_of(statement, asked);
+        let message = format!(
+            "`{}` is not known to stay within its entries in `{}`",
+            access.space, statement.name
+        );
+        return Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
+            .at(
+                &Source::new(&computation.name, text.as_str()),
+                place(&text, &statement.name),
+                format!("is {asked} at every point?"),
+            )
+            .help(
+                "declare the ranges of the functions in the index, or add the comparison \
+                 to the iteration space",
+            ));
+    }
+    Ok(())
+}
+
+/// The constraint with the statement's names.
+fn text_of(statement: &Statement, constraint: Constraint) -> String {
+    let names = statement.names();
+    let inputs = names.inputs().map(|v| names.name(v).to_owned());
+    let mut part = Conjunction::new(inputs, []);
+    part.add(constraint);
+    let text = part.to_string();
+    let inner = text.split_once(" : ").map_or("", |(_, rest)| rest);
+    format!("`{}`", inner.trim_end_matches('}'))
+}
+
+/// Refuses declared functions without an array, and such whose domain is larger
+/// than it, where statements speak of them.
+pub(super) fn check_functions(computation: &Computation, known: &Declarations) -> Result<()> {
+    for statement in &computation.statements {
+        let mut called = Vec::new();
+        super::for_each_expression(statement, &mut |e| {
+            e.visit(&mut |e| {
+                if let Expression::Call(name, _) = e {
+                    called.push(name);
+                }
+            });
+        });
+        for name in called {
+            let fits = computation.space(name).is_some_and(|space| {
+                let function = known.function(name);
+                function.is_some_and(|function| {
+                    let mut bounds = function.domain.parts()[0].inputs().zip(&space.extents);
+                    function.domain.n_elements() == space.extents.len()
+                        && bounds.all(|(v, extent)| {
+                            let asked = within(&Expression::Variable(v), extent);
+                            function.domain.implies(&asked, known)
+                        })
+                })
+            });
+            if !fits {
+                let text = computation.to_string();
+                let message = format!("`{name}` has no array of all its values");
+                return Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
+                    .at(
+                        &Source::new(&computation.name, text.as_str()),
+                        place(&text, &statement.name),
+                        "looked up here",
+                    )
+                    .help(format!(
+                        "give data `{name}` with extents that include the domain of the function"
+                    )));
+            }
+        }
+    }
+    Ok(())
+}

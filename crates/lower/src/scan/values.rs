@@ -1,0 +1,133 @@
+//! Assignments to loads and stores.
+
+use sparsec_base::{ElementType, Scalar};
+use sparsec_computation::{Access, Operator, Statement, Value};
+use sparsec_loop::{BinaryOp, Expr, Failure, UnaryOp};
+use sparsec_relation::Expression;
+
+use super::compute_type;
+use super::emit::{Emitter, Point};
+
+impl Emitter<'_> {
+    /// What is computed with where an access stores.
+    pub(super) fn element(&self, access: &Access) -> ElementType {
+        let space = self.computation.space(&access.space);
+        compute_type(space.expect("checked with the text").element)
+    }
+
+    /// Does what a statement does at a point.
+    pub(super) fn assign(&mut self, statement: &Statement, tuple: &[Expression]) {
+        let target = statement.target.rewritten(&Point(tuple));
+        let element = self.element(&target);
+        let value = self.value(&statement.value, tuple, element);
+        let operation = Self::operation(statement.update);
+        if let (Some((held, var)), Some(op)) = (&self.held, operation)
+            && *held == target
+        {
+            let var = *var;
+            return self.builder.assign(var, Expr::Var(var).binary(op, value));
+        }
+        let buffer = self.arrays.spaces[&target.space];
+        let index = self.index(&target.space, &target.indices);
+        let storage = self.builder.function().buffers[buffer].storage;
+        if storage == element {
+            return self.builder.store_reduce(buffer, index, value, operation);
+        }
+        // A narrow integer is stored only if it fits.
+        let at = self.builder.let_("at", index);
+        let value = match operation {
+            None => value,
+            Some(op) => Expr::load(buffer, at).binary(op, value),
+        };
+        let value = self.builder.let_("value", value);
+        let (least, most) = range(storage);
+        let below = Expr::Var(value).less(least);
+        let outside = below.binary(BinaryOp::Or, Expr::int(most).less(value));
+        self.builder
+            .if_then(outside, |b| b.fail(Failure::WidthOverflow));
+        self.builder.store(buffer, at, value);
+    }
+
+    /// The value at a point, as what its type is or, for numbers, `wanted`.
+    pub(super) fn value(
+        &mut self,
+        value: &Value,
+        tuple: &[Expression],
+        wanted: ElementType,
+    ) -> Expr {
+        match value {
+            Value::Integer(n) => Scalar::from_i64(wanted, *n).into(),
+            Value::Float(x) => float(wanted, *x).into(),
+            Value::Variable(variable) => {
+                let e = Expression::Variable(*variable).rewritten(&Point(tuple));
+                self.expr(&e)
+            }
+            Value::Parameter(name) => self.expr(&Expression::Constant(name.clone())),
+            Value::Entry(access) => {
+                let access = access.rewritten(&Point(tuple));
+                let index = self.index(&access.space, &access.indices);
+                Expr::load(self.arrays.spaces[&access.space], index)
+            }
+            Value::Negate(a) => {
+                let a = self.value(a, tuple, wanted);
+                Expr::Unary(UnaryOp::Neg, Box::new(a))
+            }
+            Value::Cast(element, a) => {
+                let own = self.type_of(a);
+                let a = self.value(a, tuple, own.unwrap_or(*element));
+                match own {
+                    Some(own) if own != *element => Expr::Cast(*element, Box::new(a)),
+                    _ => a,
+                }
+            }
+            Value::Binary(operator, a, b) => {
+                let element = self.type_of(value).unwrap_or(wanted);
+                let a = self.value(a, tuple, element);
+                let b = self.value(b, tuple, element);
+                let op = match operator {
+                    Operator::Add => BinaryOp::Add,
+                    Operator::Subtract => BinaryOp::Sub,
+                    Operator::Multiply => BinaryOp::Mul,
+                    Operator::Divide => BinaryOp::Div,
+                    Operator::FloorDivide => BinaryOp::FloorDiv,
+                    Operator::Modulo => BinaryOp::Mod,
+                    Operator::Minimum => BinaryOp::Min,
+                    Operator::Maximum => BinaryOp::Max,
+                };
+                a.binary(op, b)
+            }
+        }
+    }
+
+    /// The type of a value; `None` for numbers, which take the one asked for.
+    fn type_of(&self, value: &Value) -> Option<ElementType> {
+        match value {
+            Value::Integer(_) | Value::Float(_) => None,
+            Value::Variable(_) | Value::Parameter(_) => Some(ElementType::I64),
+            Value::Entry(access) => Some(self.element(access)),
+            Value::Negate(a) => self.type_of(a),
+            Value::Binary(_, a, b) => self.type_of(a).or_else(|| self.type_of(b)),
+            Value::Cast(element, _) => Some(*element),
+        }
+    }
+}
+
+fn float(element: ElementType, x: f64) -> Scalar {
+    match element {
+        ElementType::F32 => Scalar::F32(x as f32),
+        _ => Scalar::F64(x),
+    }
+}
+
+/// The least and the largest integer of a narrow type.
+fn range(element: ElementType) -> (i64, i64) {
+    match element {
+        ElementType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        ElementType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        ElementType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        ElementType::U8 => (0, u8::MAX.into()),
+        ElementType::U16 => (0, u16::MAX.into()),
+        ElementType::U32 => (0, u32::MAX.into()),
+        _ => (i64::MIN, i64::MAX),
+    }
+}

@@ -1,0 +1,289 @@
+//! Whether values at hand are as declared.
+//!
+//! Loops trust declarations, so arrays are checked before loops follow them: lengths
+//! and ranges entry by entry, orders of neighbours, and quantifiers at every point at
+//! which their premises hold. A conclusion that compares one expression at two
+//! variables, such as `crd(a) < crd(b)` for `lo <= a < b < hi`, is transitive: it is
+//! enough to look at `b = a + 1`.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use super::{Declarations, Function, Monotone, Quantifier, Values};
+use crate::expression::{Comparison, Constraint, Expression, Rewrite, Variable};
+use crate::key::is_variadic;
+use crate::relation::{Conjunction, Relation};
+use crate::scan::{Data, Ended};
+use crate::set::Set;
+
+/// Steps that the check of one quantifier may take.
+const MOST_STEPS: u64 = 1 << 32;
+
+impl Declarations {
+    /// Checks that constants and arrays are as declared. A function without an array
+    /// is not looked at.
+    ///
+    /// Time: that of reading each array once, and of visiting the points of each
+    /// quantifier.
+    ///
+    /// # Errors
+    /// What is not so, in words, with the entries that show it.
+    ///
+    /// ```
+    /// use sparsec_relation::{Data, Declarations};
+    /// let known: Declarations = "assume 0 <= N
+    ///     function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p} nondecreasing".parse()?;
+    /// let mut data = Data::new();
+    /// data.constant("N", 2);
+    /// let pos = [0, 3, 1];
+    /// data.array("pos", vec![3], move |at| pos[at]);
+    /// let why = known.check(&data).unwrap_err();
+    /// assert_eq!(why, "`pos` is not nondecreasing: pos(1) = 3 and pos(2) = 1");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn check(&self, data: &Data<'_>) -> Result<(), String> {
+        let free = Conjunction::new::<String>([], []);
+        for constraint in &self.assumptions {
+            if data.holds(constraint, &[]) != Some(true) {
+                let text = free.list_of(std::slice::from_ref(constraint)).to_string();
+                return Err(format!("`{text}` does not hold"));
+            }
+        }
+        for function in &self.functions {
+            if data.has(&function.name) {
+                function.check(data)?;
+            }
+        }
+        for quantifier in &self.quantifiers {
+            self.check_quantifier(quantifier, data)?;
+        }
+        Ok(())
+    }
+
+    fn check_quantifier(&self, quantifier: &Quantifier, data: &Data<'_>) -> Result<(), String> {
+        let unchecked = |why: &str| Err(format!("`{quantifier}` cannot be checked: {why}"));
+        let mut calls = Vec::new();
+        let premises = quantifier.premises.constraints().iter();
+        let all = premises.chain(&quantifier.conclusions);
+        for e in all.flat_map(Constraint::expressions) {
+            e.visit(&mut |e| {
+                if let Expression::Call(name, arguments) = e {
+                    calls.push((name.as_str(), arguments));
+                }
+            });
+        }
+        if self
+            .orders
+            .iter()
+            .any(|(order, _)| calls.iter().any(|(name, _)| name == order))
+        {
+            return unchecked("it speaks of a declared order");
+        }
+        calls.retain(|(name, _)| !is_variadic(name));
+        if calls.iter().any(|(name, _)| !data.has(name)) {
+            // Nothing is looked up there.
+            return Ok(());
+        }
+        let mut part = quantifier.premises.clone();
+        for (name, arguments) in &calls {
+            let Some([domain]) = self.function(name).map(|f| f.domain.parts()) else {
+                return unchecked("a domain is a union");
+            };
+            for constraint in domain.constraints() {
+                part.add(constraint.rewritten(&Values(arguments)));
+            }
+        }
+        if let Some((a, b)) = neighbours(quantifier, &calls) {
+            let next = Expression::Add(
+                Box::new(Expression::Variable(a)),
+                Box::new(Expression::Integer(1)),
+            );
+            part.add(Expression::Variable(b).equals(next));
+        }
+        let set = Set::of(Relation::of_parts(vec![part]));
+        // What is being checked must not be a reason to leave points out.
+        let known = Self {
+            quantifiers: Vec::new(),
+            ..self.clone()
+        };
+        let Ok(loops) = set.scan(&known) else {
+            return unchecked("its variables have no bounds");
+        };
+        let mut shown = None;
+        let ended = loops.run(data, MOST_STEPS, &mut |_, point| {
+            let fails = |c: &&Constraint| data.holds(c, point) == Some(false);
+            match quantifier.conclusions.iter().any(|c| fails(&c)) {
+                true => {
+                    shown = Some(point.to_vec());
+                    ControlFlow::Break(())
+                }
+                false => ControlFlow::Continue(()),
+            }
+        });
+        match (ended, shown) {
+            (_, Some(point)) => {
+                let names = quantifier.premises.inputs().zip(point);
+                let names = names.map(|(v, n)| format!("{} = {n}", quantifier.premises.name(v)));
+                let names: Vec<String> = names.collect();
+                Err(format!(
+                    "`{quantifier}` does not hold for {}",
+                    names.join(", ")
+                ))
+            }
+            (Ended::Done, None) => Ok(()),
+            (Ended::Steps, None) => unchecked("it has too many points"),
+            (Ended::Value, None) => unchecked("a value does not fit 64 bits"),
+        }
+    }
+}
+
+impl Function {
+    fn check(&self, data: &Data<'_>) -> Result<(), String> {
+        let name = &self.name;
+        let unchecked = |what: &str| format!("the {what} of `{name}` cannot be checked");
+        let bounds = |set: &Set, what: &str| -> Result<Vec<(i64, i64)>, String> {
+            let sides = set.as_box().ok_or_else(|| unchecked(what))?;
+            let sides = sides.iter().map(|(a, b)| data.value(a).zip(data.value(b)));
+            let sides: Option<Vec<_>> = sides.collect();
+            sides.ok_or_else(|| unchecked(what))
+        };
+        let domain = bounds(&self.domain, "domain")?;
+        let [range] = self.range.parts() else {
+            return Err(unchecked("range"));
+        };
+        if range.exists().len() > 0 {
+            return Err(unchecked("range"));
+        }
+        let least_and_most = self.range.as_box().and_then(|sides| {
+            let (from, end) = sides.first()?;
+            Some((data.value(from)?, data.value(end)?))
+        });
+        let mut seen = HashSet::new();
+        let mut before: Option<(i64, i64)> = None;
+        let mut point: Vec<i64> = domain.iter().map(|(from, _)| *from).collect();
+        if domain.iter().any(|(from, end)| from >= end) {
+            return Ok(());
+        }
+        loop {
+            let arguments = || {
+                let numbers: Vec<String> = point.iter().map(i64::to_string).collect();
+                numbers.join(", ")
+            };
+            let call = Expression::Call(
+                name.clone(),
+                point.iter().map(|n| Expression::Integer(*n)).collect(),
+            );
+            let Some(value) = data.value(&call) else {
+                return Err(format!("`{name}` has no entry for {}", arguments()));
+            };
+            let is_inside = match least_and_most {
+                Some((from, end)) => (from..end).contains(&value),
+                None => range
+                    .constraints()
+                    .iter()
+                    .all(|c| data.holds(c, &[value]) == Some(true)),
+            };
+            if !is_inside {
+                return Err(format!(
+                    "{name}({}) = {value} is not in {}",
+                    arguments(),
+                    self.range
+                ));
+            }
+            if let (Some(monotone), Some((at, last))) = (self.monotone, before) {
+                let follows = match monotone {
+                    Monotone::Nondecreasing => last <= value,
+                    Monotone::Increasing => last < value,
+                    Monotone::Nonincreasing => last >= value,
+                    Monotone::Decreasing => last > value,
+                };
+                if !follows {
+                    return Err(format!(
+                        "`{name}` is not {}: {name}({at}) = {last} and {name}({}) = {value}",
+                        monotone.word(),
+                        arguments()
+                    ));
+                }
+            }
+            let is_strict = matches!(
+                self.monotone,
+                Some(Monotone::Increasing | Monotone::Decreasing)
+            );
+            if self.injective && !is_strict && !seen.insert(value) {
+                return Err(format!(
+                    "`{name}` is not injective: {name}({}) = {value} was there before",
+                    arguments()
+                ));
+            }
+            before = Some((point[point.len() - 1], value));
+            // The next point of the box, the last argument fastest.
+            let mut mode = domain.len();
+            loop {
+                let Some(up) = mode.checked_sub(1) else {
+                    return Ok(());
+                };
+                mode = up;
+                point[mode] += 1;
+                if point[mode] < domain[mode].1 {
+                    break;
+                }
+                point[mode] = domain[mode].0;
+            }
+        }
+    }
+}
+
+/// Two variables `a < b` of which it is enough to look at `b = a + 1`: premises bound
+/// `a` from below and `b` from above alone, and conclusions are transitive.
+fn neighbours(
+    quantifier: &Quantifier,
+    calls: &[(&str, &Vec<Expression>)],
+) -> Option<(Variable, Variable)> {
+    let premises = quantifier
+        .premises
+        .constraints()
+        .iter()
+        .flat_map(Constraint::links);
+    let links: Vec<_> = premises.collect();
+    let (a, b) = links.iter().find_map(|link| match link {
+        (Expression::Variable(a), Comparison::Less, Expression::Variable(b)) => Some((*a, *b)),
+        _ => None,
+    })?;
+    let is = |e: &Expression, v: Variable| *e == Expression::Variable(v);
+    let apart = |e: &Expression| !mentions(e, a) && !mentions(e, b);
+    let convex = |(left, comparison, right): &(&Expression, Comparison, &Expression)| {
+        use Comparison::{Less, LessEqual};
+        (apart(left) && apart(right))
+            || (matches!(comparison, Less | LessEqual)
+                && ((is(left, a) && is(right, b))
+                    || (apart(left) && is(right, a))
+                    || (is(left, b) && apart(right))))
+    };
+    let transitive = |(left, comparison, right): (&Expression, Comparison, &Expression)| {
+        let moved = |e: &Expression, from, to| e.rewritten(&Moved(from, to));
+        !matches!(comparison, Comparison::Equal | Comparison::NotEqual)
+            && ((!mentions(left, b) && moved(left, a, b) == *right)
+                || (!mentions(left, a) && moved(left, b, a) == *right))
+    };
+    let plain = |(_, arguments): &(&str, &Vec<Expression>)| {
+        let mut all = arguments.iter();
+        all.all(|e| apart(e) || is(e, a) || is(e, b))
+    };
+    let mut conclusions = quantifier.conclusions.iter().flat_map(Constraint::links);
+    (links.iter().all(convex) && conclusions.all(transitive) && calls.iter().all(plain))
+        .then_some((a, b))
+}
+
+fn mentions(e: &Expression, variable: Variable) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| found |= *e == Expression::Variable(variable));
+    found
+}
+
+struct Moved(Variable, Variable);
+
+impl Rewrite for Moved {
+    fn variable(&self, variable: Variable) -> Expression {
+        Expression::Variable(if variable == self.0 { self.1 } else { variable })
+    }
+}

@@ -1,0 +1,347 @@
+//! Running computations: loops, on arrays that were checked.
+//!
+//! ```text
+//! text ─► Computation ─► scan, lower ─► passes ─► kernel ─► launch ─► results
+//!                                       arrays ─► checked against declarations ─┘
+//! ```
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use sparsec::{Given, Session, Tensor, compile_computation};
+//!
+//! let spmv = compile_computation(&"
+//! computation spmv {
+//!   parameters N, M, NZ
+//!   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
+//!   function crd : {[p] : 0 <= p < NZ} -> {[j] : 0 <= j < M}
+//!   given pos : i32[N + 1], crd : i32[NZ], A : f64[NZ], x : f64[M]
+//!   out y : f64[N]
+//!   s0: y(i) = 0 over {[i] : 0 <= i < N} at [i, 0]
+//!   s1: y(i) += A(p) * x(crd(p))
+//!     over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)} at [i, 1, p]
+//! }".parse()?)?;
+//! let (pos, crd) = (Tensor::dense(&[3], [0i32, 2, 3])?, Tensor::dense(&[3], [0i32, 2, 1])?);
+//! let (a, x) = (Tensor::dense(&[3], [1.0, 2.0, 3.0])?, Tensor::dense(&[3], [1.0, 10.0, 100.0])?);
+//! let given = Given::new()
+//!     .parameter("N", 2).parameter("M", 3).parameter("NZ", 3)
+//!     .data("pos", &pos).data("crd", &crd).data("A", &a).data("x", &x);
+//! let results = Session::interpreter().compute(&spmv, &given)?;
+//! assert_eq!(results["y"].values::<f64>(), Some(&[201.0, 30.0][..]));
+//!
+//! // What loops trust is checked first.
+//! let wrong = Tensor::dense(&[3], [0i32, 3, 1])?;
+//! let error = Session::interpreter().compute(&spmv, &given.data("pos", &wrong)).unwrap_err();
+//! assert!(error.to_string().contains("pos(1) = 3 and pos(2) = 1"));
+//! # Ok::<(), sparsec::Error>(())
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sparsec_base::suggest::closest;
+use sparsec_base::{Diagnostic, Result, Source, Span, code};
+use sparsec_computation::{Computation, DataSpace};
+use sparsec_loop::{Function, Role, passes};
+use sparsec_lower::lower_computation;
+use sparsec_relation::{Data, Declarations};
+use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
+use sparsec_tensor::{Format, Tensor};
+
+use crate::session::Session;
+
+/// A computation with its loops.
+#[derive(Clone, Debug)]
+pub struct CompiledComputation {
+    computation: Computation,
+    known: Declarations,
+    /// The loops as they were scanned.
+    pub lowered: Function,
+    /// The loops after all passes.
+    pub function: Function,
+}
+
+/// What a computation is run with.
+#[derive(Clone, Debug, Default)]
+pub struct Given<'a> {
+    parameters: BTreeMap<String, i64>,
+    data: BTreeMap<String, &'a Tensor>,
+}
+
+/// Scans the iteration spaces of a computation and lowers it to a kernel.
+///
+/// # Errors
+/// As [`sparsec_lower::lower_computation`].
+pub fn compile_computation(computation: &Computation) -> Result<CompiledComputation> {
+    let lowered = lower_computation(computation)?;
+    Ok(CompiledComputation {
+        computation: computation.clone(),
+        known: computation.known(),
+        function: passes::optimize(lowered.clone(), &mut |_, _| {}),
+        lowered,
+    })
+}
+
+impl CompiledComputation {
+    /// The computation.
+    pub fn computation(&self) -> &Computation {
+        &self.computation
+    }
+
+    /// The C of the kernel.
+    pub fn c(&self) -> String {
+        sparsec_codegen_c::emit(&self.function)
+    }
+
+    /// The extents of data, with these values of parameters and of given integers.
+    fn extents(&self, space: &DataSpace, data: &Data<'_>) -> Result<Vec<u64>> {
+        let extents = space.extents.iter().map(|extent| {
+            let value = data.value(extent)?;
+            u64::try_from(value).ok()
+        });
+        let extents: Option<Vec<u64>> = extents.collect();
+        extents.ok_or_else(|| {
+            let message = format!("an extent of `{}` is negative, or does not fit", space.name);
+            self.misfit(message, &space.name)
+                .help("give other values to the parameters in it")
+        })
+    }
+
+    fn misfit(&self, message: String, name: &str) -> Diagnostic {
+        let text = self.computation.to_string();
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        let mut places = text.match_indices(name).filter(|(at, _)| {
+            let before = text[..*at].chars().next_back();
+            let after = text[at + name.len()..].chars().next();
+            !before.is_some_and(is_name) && !after.is_some_and(is_name)
+        });
+        let at = places.next().map_or(0, |(at, _)| at);
+        let source = Source::new(&self.computation.name, text.as_str());
+        Diagnostic::new(code::GIVEN_MISFIT, message).at(
+            &source,
+            Span::new(at, (at + name.len()).min(text.len())),
+            "said here",
+        )
+    }
+
+    /// Everything that is given, checked against the text.
+    fn check<'t>(&self, given: &Given<'t>) -> Result<Data<'t>> {
+        let mut data = Data::new();
+        let parameters = &self.computation.parameters;
+        for (name, value) in &given.parameters {
+            if !parameters.contains(name) {
+                let known = parameters.iter().map(String::as_str);
+                return Err(self.unknown("parameter", name, known));
+            }
+            if *value < 0 {
+                let message = format!("the parameter `{name}` is {value}, which is negative");
+                return Err(self.misfit(message, name).help("give it a value from 0 on"));
+            }
+            data.constant(name.clone(), *value);
+        }
+        if let Some(name) = parameters
+            .iter()
+            .find(|p| !given.parameters.contains_key(*p))
+        {
+            let message = format!("the parameter `{name}` has no value");
+            return Err(self
+                .misfit(message, name)
+                .help(format!("say `-d {name}=VALUE`")));
+        }
+        let wanted = || {
+            self.computation
+                .spaces
+                .iter()
+                .filter(|space| space.role.is_given())
+        };
+        for name in given.data.keys() {
+            if !wanted().any(|space| space.name == *name) {
+                let known = wanted().map(|space| space.name.as_str());
+                return Err(self.unknown("given data", name, known));
+            }
+        }
+        // Integers without extents first: other extents may speak of them.
+        let mut spaces: Vec<&DataSpace> = wanted().collect();
+        spaces.sort_by_key(|space| space.extents.len().min(1));
+        for space in spaces {
+            let name = &space.name;
+            let Some(&tensor) = given.data.get(name) else {
+                let message = format!("`{name}` is not given");
+                return Err(self
+                    .misfit(message, name)
+                    .help(format!("say `-i {name}=FILE`")));
+            };
+            let extents = self.extents(space, &data)?;
+            let is_dense = *tensor.format() == Format::dense(extents.len());
+            if !is_dense || tensor.element() != space.element || tensor.extents() != extents {
+                let message = format!(
+                    "`{name}` is {}{:?} here, and was given {}{:?} in {}",
+                    space.element,
+                    extents,
+                    tensor.element(),
+                    tensor.extents(),
+                    tensor.format()
+                );
+                let help = "give a dense tensor of this type and these extents";
+                return Err(self.misfit(message, name).help(help));
+            }
+            if space.is_index_array() {
+                let values = tensor.vals();
+                match extents.is_empty() {
+                    true => data.constant(name.clone(), values.index(0)),
+                    false => {
+                        let extents = extents.iter().map(|&n| n as i64).collect();
+                        data.array(name.clone(), extents, |at| values.index(at));
+                    }
+                }
+            }
+        }
+        self.known.check(&data).map_err(|why| {
+            Diagnostic::new(code::NOT_AS_DECLARED, why)
+                .note(format!("declared in `{}`", self.computation.name))
+                .help("correct the array, or declare what holds of it")
+        })?;
+        Ok(data)
+    }
+
+    fn unknown<'n>(
+        &self,
+        what: &str,
+        name: &str,
+        known: impl Iterator<Item = &'n str>,
+    ) -> Diagnostic {
+        let known: Vec<&str> = known.collect();
+        let message = format!("`{}` has no {what} `{name}`", self.computation.name);
+        let error = Diagnostic::new(code::GIVEN_MISFIT, message);
+        match closest(name, known.iter().copied()) {
+            Some(near) => error.help(format!("did you mean `{near}`?")),
+            None => error.help(format!("it has {}", known.join(", "))),
+        }
+    }
+}
+
+impl<'a> Given<'a> {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With a value for a parameter.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, value: i64) -> Self {
+        self.parameters.insert(name.into(), value);
+        self
+    }
+
+    /// With a dense tensor for given data.
+    #[must_use]
+    pub fn data(mut self, name: impl Into<String>, tensor: &'a Tensor) -> Self {
+        self.data.insert(name.into(), tensor);
+        self
+    }
+}
+
+/// A computation ready to run on data that were checked.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    kernel: Arc<Kernel>,
+    parameters: Vec<u64>,
+    given: BTreeMap<String, &'a Tensor>,
+    results: BTreeMap<String, OutputTensor>,
+}
+
+impl Session {
+    /// Runs a computation; what is live out, by name.
+    ///
+    /// # Errors
+    /// `E0518` where what is given does not fit the text, `E0519` where it is not as
+    /// declared; those of compiling and launching.
+    pub fn compute(
+        &self,
+        compiled: &CompiledComputation,
+        given: &Given<'_>,
+    ) -> Result<BTreeMap<String, Tensor>> {
+        let mut prepared = self.prepare(compiled, given)?;
+        prepared.launch()?;
+        prepared.finish()
+    }
+
+    /// Checks what is given, makes the kernel and allocates results.
+    ///
+    /// # Errors
+    /// As [`compute`](Self::compute).
+    pub fn prepare<'a>(
+        &self,
+        compiled: &CompiledComputation,
+        given: &Given<'a>,
+    ) -> Result<Prepared<'a>> {
+        let data = compiled.check(given)?;
+        let function = &compiled.function;
+        let parameters = compiled.computation.parameters.iter();
+        let parameters = parameters
+            .map(|name| given.parameters[name] as u64)
+            .collect();
+        let mut results = BTreeMap::new();
+        for argument in &function.arguments {
+            if argument.role != Role::Out {
+                continue;
+            }
+            let space = compiled.computation.space(&argument.name);
+            let space = space.expect("results are data of the computation");
+            let output = OutputTensor::within(
+                self.options().memory,
+                function,
+                argument,
+                Format::dense(space.extents.len()),
+                compiled.extents(space, &data)?,
+                space.element.zero(),
+            )?;
+            results.insert(argument.name.clone(), output);
+        }
+        Ok(Prepared {
+            kernel: self.kernel(function)?,
+            parameters,
+            given: given.data.clone(),
+            results,
+        })
+    }
+}
+
+impl Prepared<'_> {
+    /// Runs the kernel.
+    ///
+    /// # Errors
+    /// Those of launching.
+    pub fn launch(&mut self) -> Result<()> {
+        let kernel = Arc::clone(&self.kernel);
+        let mut results: BTreeMap<&str, &mut OutputTensor> = BTreeMap::new();
+        for (name, output) in &mut self.results {
+            results.insert(name, output);
+        }
+        let mut arguments = Vec::new();
+        for argument in &kernel.function().arguments {
+            let name = argument.name.as_str();
+            arguments.push(match argument.role {
+                Role::Out => {
+                    KernelArgument::Out(results.remove(name).expect("each result is one argument"))
+                }
+                Role::In if argument.buffers.is_empty() => {
+                    KernelArgument::View(Vec::new(), self.parameters.clone())
+                }
+                Role::In => {
+                    let name = name.strip_suffix(".given").unwrap_or(name);
+                    KernelArgument::In(self.given[name])
+                }
+            });
+        }
+        kernel.launch(&mut arguments)
+    }
+
+    /// The results as tensors.
+    ///
+    /// # Errors
+    /// Those of [`OutputTensor::finish`].
+    pub fn finish(self) -> Result<BTreeMap<String, Tensor>> {
+        let finish = |(name, output): (String, OutputTensor)| Ok((name, output.finish()?));
+        self.results.into_iter().map(finish).collect()
+    }
+}
