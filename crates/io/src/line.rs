@@ -21,7 +21,7 @@
 //! of JSON per Second", VLDB Journal 2019, <https://doi.org/10.1007/s00778-019-00578-5>,
 //! for one line at a time.
 
-use wide::i8x16;
+use wide::u8x16;
 
 use crate::decimal::{TENS, nearest};
 use crate::number::{number_of_first, number_of_sixteen};
@@ -206,15 +206,14 @@ impl<'a> Line<'a> {
 /// The bytes that are no digits, the first as the lowest bit.
 #[inline(always)]
 fn others(bytes: &[u8; BLOCK]) -> u64 {
-    // Shifted so, the digits are the ten least bytes with a sign.
-    const SHIFT: i8 = i8::MIN.wrapping_sub(b'0' as i8);
-    let nine = i8x16::splat(SHIFT.wrapping_add(b'9' as i8));
-    let mut word = 0;
+    let (zero, nine) = (u8x16::splat(b'0'), u8x16::splat(9));
+    let mut digits = 0;
     for (number, sixteen) in bytes[..LOOK].as_chunks::<16>().0.iter().enumerate() {
-        let sixteen = i8x16::from(sixteen.map(u8::cast_signed)) + i8x16::splat(SHIFT);
-        word |= u64::from(sixteen.simd_gt(nine).to_bitmask()) << (16 * number);
+        let above_zero = u8x16::new(*sixteen) - zero;
+        let are_digits = above_zero.min(nine).simd_eq(above_zero);
+        digits |= u64::from(are_digits.to_bitmask()) << (16 * number);
     }
-    word
+    !digits
 }
 
 #[cfg(test)]

@@ -202,7 +202,7 @@ impl Output {
         content: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<(Unnamed, PathBuf)> {
         // A link keeps pointing where it points; its target is replaced.
-        let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = target_of(path);
         let folder = match target.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
             _ => PathBuf::from("."),
@@ -259,6 +259,16 @@ pub(crate) fn check_fill(tensor: &Tensor) -> Result<()> {
     )
     .note("entries that a `.mtx` or `.tns` file does not state are zero")
     .help("store the tensor in the format `dense`, or write a file that states fills: `.bsp.npz`, `.bsp.h5`"))
+}
+
+/// The file that a path names, which need not be there: where a link points.
+fn target_of(path: &Path) -> PathBuf {
+    let points = || path.parent().zip(std::fs::read_link(path).ok());
+    let whole = std::fs::canonicalize(path);
+    whole.unwrap_or_else(|_| match points() {
+        Some((folder, to)) => folder.join(to),
+        None => path.to_owned(),
+    })
 }
 
 /// Refuses a structure where files of a type state every entry.
@@ -363,6 +373,21 @@ fn value_lines<T: Value>(values: &[T], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_point_where_they_did() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let (link, target) = (folder.path().join("link"), folder.path().join("new"));
+        std::os::unix::fs::symlink("new", &link).expect("a link");
+        for text in ["first", "second"] {
+            let content = |output: &mut Output| output.write_all(text.as_bytes());
+            let staged = Output::stage(&link, Compression::None, content);
+            staged.and_then(Staged::commit).expect("there is room");
+            assert!(link.is_symlink());
+            let written = std::fs::read_to_string(&target).expect("the file");
+            assert_eq!(written, text);
+        }
+    }
 
     #[test]
     fn what_is_unfinished_is_removed() {
