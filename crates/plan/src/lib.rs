@@ -21,6 +21,7 @@
 //! | `levels`   | loops over what levels store, where that is computed from modes |
 //! | `fills`    | reductions that take what is not stored at once             |
 //! | `pieces`   | operands that are sums of what they store, a nest of loops for each term |
+//! | `rowwise`  | reductions inside of an expression, computed for a row at once |
 //! | [`account`] | why a plan is what it is                               |
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
@@ -39,6 +40,7 @@ mod levels;
 pub mod order;
 mod pieces;
 pub mod program;
+mod rowwise;
 pub mod search;
 pub mod split;
 mod threads;

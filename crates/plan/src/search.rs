@@ -21,6 +21,7 @@ use crate::estimate::Counts;
 use crate::levels;
 use crate::order::orders;
 use crate::pieces;
+use crate::rowwise;
 use crate::waste::wasted_bytes;
 
 /// The most operands of which every subset of that size is tried converted;
@@ -105,7 +106,10 @@ pub fn plan(
     facts: Facts<'_>,
 ) -> Result<Plan> {
     let naive = Draft::new(concretize(program, number), formats, facts);
-    best(&naive, conversions, Asked::default())
+    best(&naive, conversions, Asked::default()).or_else(|error| {
+        let divided = rowwise::divided(&naive).ok_or_else(|| error.clone())?;
+        best(&divided, conversions, Asked::default()).map_err(|_| error)
+    })
 }
 
 /// Plans a statement that a user has given commands for.
