@@ -151,6 +151,42 @@ fn threads_make_no_difference_to_statistics() {
     }
 }
 
+/// Of more rows than there are bands of them, with most images there.
+#[test]
+fn images_are_found_in_all_bands_of_rows() {
+    let n = 3000;
+    let half = Tensor::pack_entries(
+        &Format::csr(),
+        many(&[n, n], 40_000),
+        PackOptions::default(),
+    );
+    let half = half.expect("a matrix");
+    let images = half.permute(&[1, 0]).expect("a square");
+    let mut places: BTreeSet<(u64, u64)> = [&half, &images]
+        .iter()
+        .flat_map(|of| of.iter().map(|(at, _)| (at[0], at[1])))
+        .collect();
+    let check = |places: &BTreeSet<(u64, u64)>| {
+        let entries = Entries {
+            extents: vec![n, n],
+            coords: places.iter().flat_map(|&(i, j)| [i, j]).collect(),
+            values: Array::from_vec(vec![1.0; places.len()]),
+        };
+        let tensor = Tensor::pack_entries(&Format::csr(), entries, PackOptions::default());
+        let tensor = tensor.expect("a matrix");
+        let found = tensor.statistics().expect("counts").matrix.clone();
+        let symmetry = found.expect("of order 2").symmetry;
+        let mirrored = places
+            .iter()
+            .filter(|&&(i, j)| i != j && places.contains(&(j, i)));
+        assert_eq!(symmetry.n_mirrored, mirrored.count() as u64);
+        symmetry.symmetric
+    };
+    assert!(check(&places));
+    places.retain(|&(i, j)| i >= j || (i + j) % 7 != 0);
+    assert!(!check(&places));
+}
+
 #[test]
 fn statistics_are_kept_until_values_change() {
     let coords = [0, 1, 1, 0];

@@ -12,20 +12,28 @@
 //!
 //! The image of an entry below the diagonal lies in an earlier row. Rows come in
 //! order, so the images that are looked for in a row come in order too: each row
-//! remembers how far it was looked through.
+//! remembers how far it was looked through. Rows are cut into bands, and entries
+//! are first listed by the band of their image, so that what is looked through at
+//! a time is in the cache.
 
 use std::ops::Range;
 
 use sparsec_base::Result;
 use sparsec_format::{BlockFill, MatrixStatistics, Symmetry};
-use sparsec_parallel::{map, ranges, threads};
+use sparsec_parallel::{map, ranges};
 
 use super::places::Places;
+use crate::alloc::filled;
 use crate::array::Element;
 use crate::coords::{CoordWord, with_words};
 use crate::entries::Entries;
 use crate::tuples::GRAIN;
 use crate::with_element;
+
+/// Bits of a row's number that say its band.
+const BAND_BITS: u32 = 8;
+/// Bands of rows.
+const N_BANDS: usize = 1 << BAND_BITS;
 
 /// Counts a matrix, given as its entries row by row.
 pub(super) fn count(entries: &Entries) -> Result<MatrixStatistics> {
@@ -148,10 +156,17 @@ impl<C: CoordWord> Matrix<'_, C> {
 
     fn symmetry(&self, entries: &Entries, n_on_diagonal: u64) -> Result<Symmetry> {
         let n = self.places.len();
+        let shift = (u64::BITS - self.rows.leading_zeros()).saturating_sub(BAND_BITS);
+        let lists = map(ranges(n, GRAIN), |range| self.by_band(range, shift));
+        let lists = lists.into_iter().collect::<Result<Vec<_>>>()?;
         let parts = with_element!(entries.element(), T => {
             let values = entries.values.slice::<T>();
-            map(ranges(n, n.div_ceil(threads()).max(GRAIN)), |range| {
-                self.images(self.row_start(range.start)..self.row_start(range.end), values)
+            map((0..N_BANDS).collect(), |band| {
+                let first = (band as u64) << shift;
+                let start = |row| self.places.partition_point(|&[i, _]| i.into() < row);
+                let part = start(first)..start(first.saturating_add(1 << shift));
+                let wanted = lists.iter().flat_map(|list| list.of(band));
+                self.images(part, wanted.copied(), values)
             })
         });
         let mut all = Symmetry::all(true);
@@ -170,17 +185,38 @@ impl<C: CoordWord> Matrix<'_, C> {
         Ok(all)
     }
 
-    /// The first entry from `e` on that begins a row.
-    fn row_start(&self, e: usize) -> usize {
-        let Some(before) = e.checked_sub(1) else {
-            return 0;
+    /// The entries of a range that are not above the diagonal, by the band of
+    /// rows that their images are in.
+    fn by_band(&self, range: Range<usize>, shift: u32) -> Result<ByBand<C>> {
+        let lower = || {
+            let places = range.clone().zip(&self.places[range.clone()]);
+            places.filter(|(_, [i, j])| j <= i)
         };
-        let above = self.places[before][0];
-        e + self.places[e..].partition_point(|place| place[0] == above)
+        let band = |j: C| (j.into() >> shift) as usize;
+        let mut ends = [0; N_BANDS + 1];
+        lower().for_each(|(_, &[_, j])| ends[band(j) + 1] += 1);
+        for band in 0..N_BANDS {
+            ends[band + 1] += ends[band];
+        }
+        let mut entries = filled(ends[N_BANDS], || ([C::default(); 2], 0))?;
+        // The end of a band so far is where the next one begins at last.
+        ends.copy_within(..N_BANDS, 1);
+        ends[0] = 0;
+        for (e, &place) in lower() {
+            let end = &mut ends[band(place[1]) + 1];
+            entries[*end] = (place, e);
+            *end += 1;
+        }
+        Ok(ByBand { ends, entries })
     }
 
-    /// Compares the entries of some rows, up from the diagonal, with their images.
-    fn images<T: Element>(&self, part: Range<usize>, values: &[T]) -> Result<Symmetry> {
+    /// Compares entries with their images, which lie in a part of whole rows.
+    fn images<T: Element>(
+        &self,
+        part: Range<usize>,
+        wanted: impl Iterator<Item = ([C; 2], usize)>,
+        values: &[T],
+    ) -> Result<Symmetry> {
         let mut found = Symmetry::all(true);
         if part.is_empty() {
             return Ok(found);
@@ -199,14 +235,13 @@ impl<C: CoordWord> Matrix<'_, C> {
             }
         }
         let mut n_mirrored = 0;
-        for e in part.start..self.places.len() {
-            let [i, j] = self.places[e];
-            let row = j.into();
-            if j > i || !(first..=last).contains(&row) {
-                continue;
-            }
+        for ([i, j], e) in wanted {
+            let row: u64 = j.into();
             if i == j {
                 compare(values[e], values[e]);
+                continue;
+            }
+            if !(first..=last).contains(&row) {
                 continue;
             }
             let Some(from) = looked.find(row - first).filter(|from| **from > 0) else {
@@ -222,5 +257,19 @@ impl<C: CoordWord> Matrix<'_, C> {
         }
         found.n_mirrored = n_mirrored;
         Ok(found)
+    }
+}
+
+/// Entries by the band of rows that their images are in: ascending in each.
+struct ByBand<C> {
+    /// Where each band ends, the one before the first included.
+    ends: [usize; N_BANDS + 1],
+    /// Row and column of an entry, and which one it is.
+    entries: Vec<([C; 2], usize)>,
+}
+
+impl<C> ByBand<C> {
+    fn of(&self, band: usize) -> &[([C; 2], usize)] {
+        &self.entries[self.ends[band]..self.ends[band + 1]]
     }
 }
