@@ -201,8 +201,13 @@ pub(crate) struct CompileArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ComputeArguments {
-    /// The file of the computation
+    /// The file of the computation; with -f, index notation to make one of
+    #[arg(value_name = "FILE")]
     pub(crate) file: String,
+
+    /// An operand of the expression whose format is a relation: A=jds.fmt
+    #[arg(short = 'f', long = "format", value_name = "NAME=FILE", action = ArgAction::Append)]
+    pub(crate) formats: Vec<String>,
 
     /// Transformations to make: their text, @FILE, or auto for those that pay
     #[arg(long, value_name = "TEXT")]
@@ -316,7 +321,8 @@ Examples:
   sparsec compute samples/spmv.spf --script 'interchange(s1, 1, 2)'
   sparsec compute samples/spmv.spf --emit svg > spmv.svg
   sparsec compute samples/spmv.spf --emit loop
-  sparsec compute spmv.spf --run -d N=3 -i pos=pos.npy -i crd=crd.npy -i A=a.npy -o y=y.npy";
+  sparsec compute spmv.spf --run -d N=3 -i pos=pos.npy -i crd=crd.npy -i A=a.npy -o y=y.npy
+  sparsec compute 'y(i) = A(i,j) * x(j)' -f A=samples/jds.fmt";
 
 const FORMATS_EXAMPLES: &str = "\
 Examples:

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use sparsec::compute::{ComputeStage, Transformations, compute as computed};
-use sparsec::{Diagnostic, Result};
+use sparsec::executor::{Operands, executor};
+use sparsec::relation::Descriptor;
+use sparsec::{Diagnostic, Result, Source, code};
 
 use crate::arguments::ComputeArguments;
-use crate::call::Call;
+use crate::call::{Call, Pair};
 use crate::compile::joined;
+use crate::describe::DESCRIPTOR_ENDING;
 use crate::screen::Screen;
 use crate::text_file::read_source;
 
@@ -27,8 +30,7 @@ pub(crate) fn compute(
     arguments: &ComputeArguments,
 ) -> Result<u8> {
     let stages = stages(call, arguments)?;
-    let place = call.find_last_word(&arguments.file).unwrap_or(call.end());
-    let source = read_source(call, &arguments.file, place)?;
+    let source = source(call, arguments)?;
     let transformations = transformations(call, arguments.script.as_deref())?;
     let computed = computed(&source, &transformations)?;
     let emit = |(name, stage): &(&'static str, ComputeStage)| Ok((*name, computed.emit(*stage)?));
@@ -65,6 +67,38 @@ pub(crate) fn compute(
         },
     )?;
     Ok(0)
+}
+
+/// The text of the computation: of a file, or made of an expression.
+fn source(call: &Call, arguments: &ComputeArguments) -> Result<Source> {
+    if arguments.formats.is_empty() {
+        let place = call.find_last_word(&arguments.file).unwrap_or(call.end());
+        return read_source(call, &arguments.file, place);
+    }
+    let mut operands = Operands::new();
+    let pairs = call.pairs("-f", "format", &arguments.formats)?;
+    for pair in &pairs {
+        if !pair.value.ends_with(DESCRIPTOR_ENDING) {
+            let message = format!("`{}` is no file of a format as a relation", pair.value);
+            return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
+                .at(call.source(), pair.value_span, "not a descriptor")
+                .help("name a file.fmt; `sparsec run` computes with formats of levels"));
+        }
+        let text = read_source(call, &pair.value, pair.value_span)?;
+        operands.insert(pair.name.clone(), Descriptor::parse(&text)?);
+    }
+    let expression = call.option_text("expression", arguments.file.as_str());
+    let made = executor(&expression, &operands);
+    let made = made.map_err(|error| {
+        let is_named = |pair: &&Pair| error.message().contains(&format!("`{}`", pair.name));
+        match pairs.iter().find(is_named) {
+            Some(pair) if error.labels().is_empty() => {
+                error.at(call.source(), pair.name_span, "not in the expression")
+            }
+            _ => error,
+        }
+    })?;
+    Ok(Source::new("executor", made.to_string()))
 }
 
 fn stages(call: &Call, arguments: &ComputeArguments) -> Result<Vec<(&'static str, ComputeStage)>> {

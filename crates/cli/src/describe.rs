@@ -16,7 +16,7 @@ const SHOWN_ORDER: usize = 2;
 const STAGES: [&str; 2] = ["relation", "drawing"];
 
 /// The file of a format that is described by a relation.
-const DESCRIPTOR_ENDING: &str = ".fmt";
+pub(crate) const DESCRIPTOR_ENDING: &str = ".fmt";
 
 /// Prints what a format is.
 ///

@@ -163,6 +163,7 @@ pub mod compile;
 pub mod compute;
 pub mod einsum;
 pub mod evaluate;
+pub mod executor;
 pub mod keep;
 mod kept;
 pub mod kernel;

@@ -194,31 +194,6 @@ fn plans_are_explained() {
 }
 
 #[test]
-fn a_format_is_described() {
-    let place = Place::new();
-    let csr = place.call(&["formats", "csr"]).answer();
-    assert!(csr.contains("pos1(q0) <= q1 < pos1(q0 + 1)"), "{csr}");
-    assert!(csr.contains("1.pos        0     2  3        6  7"), "{csr}");
-    let value = place.call(&[
-        "formats", "csf", "--order", "3", "--emit", "relation", "--json",
-    ]);
-    let value: Value = serde_json::from_str(&value.answer()).expect("JSON");
-    assert!(value["drawing"].is_null(), "{value}");
-    // What is printed is a file that can be read.
-    let relation = value["relation"].as_str().expect("a text").to_owned();
-    place.write("tensor.fmt", &relation);
-    let again = place.call(&["formats", "tensor.fmt"]).answer();
-    assert_eq!(again, relation);
-    // What levels cannot describe.
-    let diagonals = "format dia\nextents NR, NC\n\
-        map {[d, i] -> [i, j] : 0 <= d < ND && 0 <= i < NR && j = i + off(d) && 0 <= j < NC}\n\
-        data {[d, i] -> [NR * d + i]}\nvalues {[p] : 0 <= p < ND * NR}\n";
-    place.write("dia.fmt", diagonals);
-    let refused = place.call(&["formats", "dia.fmt"]);
-    refused.refused(1, &["E0720", "dia.fmt:3", "`off`"]);
-}
-
-#[test]
 fn formats_explain_and_cache_answer() {
     let place = Place::new();
     let formats = place.call(&["formats"]).answer();

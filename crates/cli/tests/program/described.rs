@@ -1,0 +1,108 @@
+//! Formats described, and expressions over formats that are relations.
+
+use serde_json::Value;
+
+use crate::place::Place;
+
+#[test]
+fn expressions_over_relations_are_computations() {
+    let place = Place::new();
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+    for format in ["dia", "jds", "sell"] {
+        let operand = format!("A={samples}/{format}.fmt");
+        let words = ["compute", "y(i) = A(i,j) * x(j)", "-f", operand.as_str()];
+        let text = place.call(&words).answer();
+        assert!(
+            text.contains("* x(j)\n") && text.contains("out y : f64[Ni]"),
+            "{text}"
+        );
+        // What is printed is a file that can be read.
+        place.write("made.spf", &text);
+        assert_eq!(place.call(&["compute", "made.spf"]).answer(), text);
+    }
+    let operand = format!("B={samples}/dia.fmt");
+    let wrong = ["compute", "y(i) = A(i,j) * x(j)", "-f", operand.as_str()];
+    place
+        .call(&wrong)
+        .refused(2, &["E0207", "not in the expression"]);
+    let wrong = ["compute", "y(i) = A(i,j) * x(j)", "-f", "A=csr"];
+    place.call(&wrong).refused(2, &["E0004", "file.fmt"]);
+}
+
+#[test]
+fn a_format_is_described() {
+    let place = Place::new();
+    let csr = place.call(&["formats", "csr"]).answer();
+    assert!(csr.contains("pos1(q0) <= q1 < pos1(q0 + 1)"), "{csr}");
+    assert!(csr.contains("1.pos        0     2  3        6  7"), "{csr}");
+    let value = place.call(&[
+        "formats", "csf", "--order", "3", "--emit", "relation", "--json",
+    ]);
+    let value: Value = serde_json::from_str(&value.answer()).expect("JSON");
+    assert!(value["drawing"].is_null(), "{value}");
+    // What is printed is a file that can be read.
+    let relation = value["relation"].as_str().expect("a text").to_owned();
+    place.write("tensor.fmt", &relation);
+    let again = place.call(&["formats", "tensor.fmt"]).answer();
+    assert_eq!(again, relation);
+    // What levels cannot describe.
+    let diagonals = "format dia\nextents NR, NC\n\
+        map {[d, i] -> [i, j] : 0 <= d < ND && 0 <= i < NR && j = i + off(d) && 0 <= j < NC}\n\
+        data {[d, i] -> [NR * d + i]}\nvalues {[p] : 0 <= p < ND * NR}\n";
+    place.write("dia.fmt", diagonals);
+    let refused = place.call(&["formats", "dia.fmt"]);
+    refused.refused(1, &["E0720", "dia.fmt:3", "`off`"]);
+}
+
+/// Writes a list as a NumPy file; `kind` is the type in its header.
+fn write_list(place: &Place, name: &str, kind: &str, n: usize, bytes: impl Iterator<Item = u8>) {
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({n},), }}");
+    let padded = format!("{header:<117}\n");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((padded.len() as u16).to_le_bytes());
+    file.extend(padded.bytes().chain(bytes));
+    std::fs::write(place.path().join(name), file).expect("a file");
+}
+
+fn write_integers(place: &Place, name: &str, values: &[i32]) {
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+    write_list(place, name, "<i4", values.len(), bytes);
+}
+
+fn write_numbers(place: &Place, name: &str, values: &[f64]) {
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+    write_list(place, name, "<f8", values.len(), bytes);
+}
+
+#[test]
+fn jagged_diagonals_are_multiplied_through_their_description() {
+    // 1 . 2 .
+    // . 3 . 4
+    // 5 . 6 .
+    let place = Place::new();
+    write_integers(&place, "perm.npy", &[1, 0, 2]);
+    write_integers(&place, "ptr.npy", &[0, 3, 6]);
+    write_integers(&place, "col.npy", &[1, 0, 0, 3, 2, 2]);
+    write_numbers(&place, "A.npy", &[3.0, 1.0, 5.0, 4.0, 2.0, 6.0]);
+    write_numbers(&place, "x.npy", &[1.0, 10.0, 100.0, 1000.0]);
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+    let operand = format!("A={samples}/jds.fmt");
+    let words = |perm: &'static str| {
+        let mut words = vec!["compute", "y(i) = A(i,j) * x(j)", "-f", "OPERAND", "--run"];
+        words.extend(["-d", "Ni=3", "-d", "Nj=4", "-d", "A_ND=2", "-d", "A_NNZ=6"]);
+        words.extend(["-i", perm, "-i", "A_ptr=ptr.npy", "-i", "A_col=col.npy"]);
+        words.extend(["-i", "A=A.npy", "-i", "x=x.npy", "-o", "y=y.tns"]);
+        words
+    };
+    let call = |perm: &'static str| {
+        let mut words = words(perm);
+        words[3] = &operand;
+        place.call(&words)
+    };
+    call("A_perm=perm.npy").answer();
+    let y = place.read("y.tns");
+    assert_eq!(y, "1 201.0\n2 4030.0\n3 605.0\n");
+    // No permutation: what loops trust is checked.
+    write_integers(&place, "wrong.npy", &[1, 0, 1]);
+    call("A_perm=wrong.npy").refused(1, &["A_perm", "injective"]);
+}
