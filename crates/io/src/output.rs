@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -209,10 +209,11 @@ impl Output {
         };
         // The permissions of the older file, or those of any new file.
         let mode = std::fs::metadata(&target).map_or(0o666, |there| there.permissions().mode());
+        let mut new = OpenOptions::new();
+        new.write(true).create_new(true).mode(mode & 0o777);
         let file = tempfile::Builder::new()
             .prefix(".sparsec-")
-            .permissions(Permissions::from_mode(mode & 0o777))
-            .tempfile_in(folder)?;
+            .make_in(folder, |path| new.open(path))?;
         let file = Unnamed::of(file);
         Self::fill(
             file.file.path(),
@@ -373,6 +374,16 @@ fn value_lines<T: Value>(values: &[T], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refusals_name_the_file_that_was_asked_for() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let path = folder.path().join("missing").join("a.txt");
+        let refused = Output::stage(&path, Compression::None, |_| Ok(()));
+        let message = refused.expect_err("there is no such folder").to_string();
+        assert!(message.contains("a.txt`: No such file"), "{message}");
+        assert!(!message.contains(".sparsec-"), "{message}");
+    }
 
     #[test]
     fn links_point_where_they_did() {
