@@ -63,7 +63,13 @@ impl Call {
                 if !arguments.is_empty() {
                     tokens.expect(",")?;
                 }
-                arguments.push(Argument::parse(&mut tokens, known)?);
+                arguments.push(Argument::parse(&mut tokens, known).map_err(|error| {
+                    let form: Vec<String> = known.iter().map(|arg| format!("{arg}=1")).collect();
+                    match form.is_empty() {
+                        true => error.help(format!("write `{name}`")),
+                        false => error.help(format!("write it like `{name}({})`", form.join(", "))),
+                    }
+                })?);
             }
         }
         if !tokens.at_end() {
