@@ -261,7 +261,8 @@ impl Lexer<'_> {
                     code::UNEXPECTED_TOKEN,
                     "a text in quotes that does not end",
                 )
-                .at(self.source, Span::new(at, at + 1), "begins here")),
+                .at(self.source, Span::new(at, at + 1), "begins here")
+                .help("close it with `\"` on the same line")),
             };
         }
         let long = self

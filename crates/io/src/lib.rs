@@ -90,7 +90,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<FileTensor> {
     let (file_type, compression) = file_type(path)?;
     let (file, group) = split_group(path);
     let input = Input::open_with(file, compression, options.progress.as_ref())?;
-    match group {
+    let read = match group {
         None => (file_type.read)(&input, options),
         Some(_) => {
             let options = ReadOptions {
@@ -99,7 +99,13 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<FileTensor> {
             };
             (file_type.read)(&input, &options)
         }
-    }
+    };
+    read.map_err(|fault| {
+        let code = fault.code();
+        fault.or_help(format!(
+            "write the file again; `sparsec explain {code}` says what it has to hold"
+        ))
+    })
 }
 
 /// Reads the tensor of a file, with values of the type given or the file's own.

@@ -125,7 +125,7 @@ impl OutputTensor {
         }
         let message = format!("`{name}` has more positions than can be counted");
         Err(Diagnostic::new(code::KERNEL_OUT_OF_MEMORY, message)
-            .note(format!("its format is {}", self.format))
+            .note(format!("its format is `{}`", self.format.arrangement()))
             .help("give the result a format with compressed levels, or split the work"))
     }
 

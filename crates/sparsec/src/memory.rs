@@ -220,7 +220,7 @@ fn too_large(
             (Taker::Result(_), false) => format!(", {}", extents.join(" x ")),
             _ => String::new(),
         };
-        error = error.note(format!("its format is {format}{shape}"));
+        error = error.note(format!("its format is `{}`{shape}", format.arrangement()));
     }
     if all > largest.bytes {
         error = error.note(format!("the program takes {all} bytes until then"));

@@ -121,7 +121,8 @@ pub(crate) fn check_extents(format: &Format, extents: &[u64]) -> Result<()> {
         Some(mode) => Err(Diagnostic::new(
             code::INDEX_WIDTH_OVERFLOW,
             format!("mode {mode} has extent {}, beyond 2^63 - 1", extents[mode]),
-        )),
+        )
+        .help("give a smaller extent, or two modes for the halves of the coordinate")),
     }
 }
 
@@ -155,8 +156,9 @@ pub(crate) fn too_large(format: &Format, extents: &[u64]) -> Diagnostic {
 /// A fault of size, with what has that size.
 pub(crate) fn sized(fault: Diagnostic, format: &Format, extents: &[u64]) -> Diagnostic {
     fault.note(format!(
-        "the tensor has extents {} and the format `{format}`",
-        shape(extents)
+        "the tensor has extents {} and the format `{}`",
+        shape(extents),
+        format.arrangement()
     ))
 }
 

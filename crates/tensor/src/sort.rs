@@ -365,4 +365,5 @@ fn refused(
         ),
     )
     .note("entries are counted from 0")
+    .help("leave one of them out, or say how they are combined, as by `Duplicates::Add`")
 }

@@ -103,7 +103,13 @@ impl Tensor {
         fill: Scalar,
         arrays: Vec<Array>,
     ) -> Result<Self> {
-        let positions = check::check(&format, &extents, element, fill, &arrays)?;
+        let checked = check::check(&format, &extents, element, fill, &arrays);
+        let positions = checked.map_err(|fault| {
+            let code = fault.code();
+            fault.or_help(format!(
+                "`sparsec explain {code}` says what the arrays have to hold"
+            ))
+        })?;
         Ok(Self {
             format,
             extents,

@@ -167,7 +167,12 @@ impl Tensor {
     }
 
     fn check_windows(&self, windows: &[Window]) -> Result<()> {
-        let fault = |message| Err(Diagnostic::new(code::BAD_SELECTION, message));
+        let extents = shape(self.extents());
+        let fault = |message| {
+            Err(Diagnostic::new(code::BAD_SELECTION, message).help(format!(
+                "give each mode a window that lies within it: the extents are {extents}"
+            )))
+        };
         if windows.len() != self.order() {
             return fault(format!(
                 "{} for a tensor of order {}",
@@ -219,7 +224,8 @@ impl Tensor {
                     self.order()
                 ),
             )
-            .note(format!("its extents are {}", shape(self.extents()))));
+            .note(format!("its extents are {}", shape(self.extents())))
+            .help("name each mode once, in the new order"));
         }
         let format = self.format().with_modes_moved(modes);
         let extents = modes.iter().map(|&mode| self.extents()[mode]).collect();

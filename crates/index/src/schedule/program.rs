@@ -106,7 +106,12 @@ impl ProgramSchedule {
         loop {
             while parser.tokens.eat(";") {}
             if parser.tokens.at_nth(1, ":") {
-                let statement = name(&mut parser, "the result of a statement")?;
+                let statement =
+                    name(&mut parser, "the result of a statement").map_err(|error| {
+                        error.or_help(
+                            "commands for one statement follow its result: `y: unroll(i, 4)`",
+                        )
+                    })?;
                 parser.tokens.expect(":")?;
                 schedule.sections.push(Section {
                     statement,

@@ -117,7 +117,9 @@ error[E0461]: the descriptor is no JSON
  --> descriptor of a.bsp.npz:4:15
   |
 4 |   \"shape\": [4 5],
-  |               ^ expected `,` or `]`",
+  |               ^ expected `,` or `]`
+  |
+  = help: write the file again; `sparsec explain E0461` says what it has to hold",
     );
     let found = refused("{\"binsparse\": ", &arrays());
     assert_eq!(found.0, code::BAD_DESCRIPTOR);
@@ -170,7 +172,9 @@ error[E0461]: `shape` of the descriptor is not a count
  --> descriptor of a.bsp.npz:4:16
   |
 4 |   \"shape\": [4, -5],
-  |                ^^ expected a count",
+  |                ^^ expected a count
+  |
+  = help: write the file again; `sparsec explain E0461` says what it has to hold",
     );
     for (part, by, expect) in [
         ("[4, 5]", "{}", "`shape` of the descriptor is not a list"),
@@ -252,7 +256,9 @@ error[E0461]: only square matrices have a structure
  --> descriptor of a.bsp.npz:6:16
   |
 6 |   \"structure\": \"symmetric_lower\",
-  |                ^^^^^^^^^^^^^^^^^ the shape is [4, 5]",
+  |                ^^^^^^^^^^^^^^^^^ the shape is [4, 5]
+  |
+  = help: write the file again; `sparsec explain E0461` says what it has to hold",
     );
 }
 
