@@ -171,10 +171,13 @@ impl Case {
     pub(crate) fn request(&self, functions: &[UserFunction]) -> (Request, Inputs) {
         let mut request = Request::new(Source::new("program", self.text()));
         request.functions = functions.to_vec();
+        // An infinity that one statement stores is a factor of finite fill in the next,
+        // where only sums in the order of the source say what it makes of each entry.
+        let is_infinite = self.operands.iter().any(|it| it.fill.is_infinite());
         // Small programs have chunks too.
         request.division = Division {
             grain: 2,
-            strict: false,
+            strict: is_infinite && self.statements.len() > 1,
         };
         for (name, statement) in RESULTS.iter().zip(&self.statements) {
             let again = statement.again.as_ref();
