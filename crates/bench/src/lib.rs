@@ -28,6 +28,7 @@
 //! | [`peers`]       | the same kernels in other libraries                  |
 //! | `peer`          | Python in a process of its own                       |
 //! | [`mod@io`]       | files, packing and checking, beside SciPy            |
+//! | [`relations`]   | products by descriptors, and relations               |
 //! | [`report`]      | what was measured, as a table and as JSON            |
 
 pub mod bandwidth;
@@ -38,6 +39,7 @@ pub mod latency;
 pub mod pair;
 mod peer;
 pub mod peers;
+pub mod relations;
 pub mod report;
 
 use std::io::Write;
@@ -88,14 +90,17 @@ pub enum Suite {
     Latency,
     /// Files, packing and checking, beside SciPy.
     Io,
+    /// Products by descriptors, and relations.
+    Relations,
 }
 
 impl Suite {
     /// Every suite by name.
-    pub const NAMES: [(&'static str, Self); 3] = [
+    pub const NAMES: [(&'static str, Self); 4] = [
         ("kernels", Self::Kernels),
         ("latency", Self::Latency),
         ("io", Self::Io),
+        ("relations", Self::Relations),
     ];
 
     /// The suite with this name; `None` if there is none.
@@ -183,6 +188,13 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
     }
     if chosen.suites.contains(&Suite::Io) {
         report.io = Some(io::measure(&sizes.io, options.repeat, &mut print)?);
+    }
+    if chosen.suites.contains(&Suite::Relations) {
+        print(relations::RelationRow::heading())?;
+        for row in relations::measure(&session, sizes, options.repeat)? {
+            print(row.line())?;
+            report.relations.push(row);
+        }
     }
     print(report.verdict())?;
     if options.json {

@@ -9,6 +9,7 @@ use crate::bandwidth::Bandwidth;
 use crate::io::IoReport;
 use crate::latency::Latency;
 use crate::peers::PeerTime;
+use crate::relations::RelationRow;
 use crate::{Options, Size};
 
 /// Everything that one run measured.
@@ -28,6 +29,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// First results.
     pub latencies: Vec<Latency>,
+    /// Products by descriptors, and relations.
+    pub relations: Vec<RelationRow>,
     /// Files and packing, if they were measured.
     pub io: Option<IoReport>,
 }
@@ -70,6 +73,7 @@ impl Report {
             bandwidth: None,
             rows: Vec::new(),
             latencies: Vec::new(),
+            relations: Vec::new(),
             io: None,
         }
     }
@@ -78,11 +82,13 @@ impl Report {
     pub fn missed(&self) -> Vec<String> {
         let kernels = self.rows.iter().filter(|row| !row.keeps_bar());
         let latencies = self.latencies.iter().filter(|it| !it.keeps_bar());
+        let relations = self.relations.iter().filter(|it| !it.keeps_bar());
         let tasks = self.io.iter().flat_map(|io| &io.rows);
         let tasks = tasks.filter(|row| !row.keeps_bar());
         kernels
             .map(|row| row.name.clone())
             .chain(latencies.map(|latency| format!("{} cache", latency.cache)))
+            .chain(relations.map(|row| row.name.to_owned()))
             .chain(tasks.map(|row| row.name.to_owned()))
             .collect()
     }
@@ -122,6 +128,7 @@ impl Report {
             })),
             "kernels": rows,
             "latencies": latencies,
+            "relations": self.relations.iter().map(RelationRow::json).collect::<Vec<_>>(),
             "io": self.io.as_ref().map(IoReport::json),
             "missed": self.missed(),
         })

@@ -45,7 +45,7 @@ use sparsec_loop::{Function, Role, passes};
 use sparsec_lower::lower_computation;
 use sparsec_relation::{Data, Declarations};
 use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
-use sparsec_tensor::{Format, Tensor};
+use sparsec_tensor::{Element, Format, Tensor};
 
 use crate::session::Session;
 
@@ -313,6 +313,27 @@ impl Prepared<'_> {
     /// Those of launching.
     pub fn launch(&mut self) -> Result<()> {
         let kernel = Arc::clone(&self.kernel);
+        self.launch_with(&kernel)
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The entries of a result so far.
+    ///
+    /// # Panics
+    /// If there is no such result, or its entries are of another type.
+    pub fn result<T: Element>(&self, name: &str) -> &[T] {
+        self.results[name].arrays[0].slice()
+    }
+
+    /// As [`launch`](Self::launch), by another kernel of the same arguments.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn launch_with(&mut self, kernel: &Kernel) -> Result<()> {
         let mut results: BTreeMap<&str, &mut OutputTensor> = BTreeMap::new();
         for (name, output) in &mut self.results {
             results.insert(name, output);
