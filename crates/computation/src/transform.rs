@@ -137,6 +137,11 @@ impl Computation {
             before.extend(changed.iter().map(|_| times[id.index()].clone()));
             new.statements.extend(changed);
         }
+        if new.statements.len() > MOST_STATEMENTS {
+            let n = new.statements.len();
+            let message = format!("{n} statements are more than {MOST_STATEMENTS}");
+            return Err(self.does_not_apply(which, message).help("unroll less"));
+        }
         new.check_order(&before)?;
         Ok(new)
     }
@@ -305,6 +310,9 @@ impl Computation {
 
 /// Statements that unrolling may make of one.
 const MOST_COPIES: i64 = 64;
+
+/// Statements that a computation may come to have; proofs are about pairs.
+const MOST_STATEMENTS: usize = 128;
 
 /// Gives a schedule an element at this place.
 fn pad(statement: &mut Statement, at: usize) {

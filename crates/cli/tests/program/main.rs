@@ -13,6 +13,7 @@
 //! | [`place`]   | a folder to call the program in                             |
 
 mod answers;
+mod compute;
 mod described;
 mod embed;
 mod files;

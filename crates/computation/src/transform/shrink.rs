@@ -53,7 +53,9 @@ impl Computation {
             return Err(refused(message, "modes count from 0"));
         }
         let is_index = |id| self.index_arrays(id).contains(name);
-        if self.ids().any(is_index) || self.declarations.function(name).is_some() {
+        let mut rest = self.declarations.clone();
+        rest.forget(name);
+        if self.ids().any(is_index) || rest != self.declarations {
             let message = format!("`{name}` is an index array");
             return Err(refused(message, "loops that depend on it need all of it"));
         }

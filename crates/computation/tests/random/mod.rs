@@ -19,7 +19,7 @@ const HEADER: &str = "
 
 /// Iteration spaces with expressions that lie in `0..N` on them, and their
 /// variables.
-const SPACES: [(&str, &[&str], &[&str]); 5] = [
+const SPACES: [Space; 5] = [
     ("{[]}", &["0", "N - 1"], &[]),
     ("{[i] : 0 <= i < N}", &["i", "N - 1 - i", "0"], &["i"]),
     (
@@ -39,19 +39,38 @@ const SPACES: [(&str, &[&str], &[&str]); 5] = [
     ),
 ];
 
+/// Loops that meet: rows, rows turned round now and then, and their entries.
+const CHAIN: [Space; 3] = [
+    ("{[i] : 0 <= i < N}", &["i"], &["i"]),
+    ("{[i] : 0 <= i < N}", &["i", "i", "N - 1 - i"], &["i"]),
+    (
+        "{[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}",
+        &["i"],
+        &["i", "p"],
+    ),
+];
+
+type Space = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
+
 fn pick(from: &'static [&'static str]) -> impl Strategy<Value = &'static str> + Clone {
     prop::sample::select(from)
 }
 
-fn statement(number: usize) -> impl Strategy<Value = String> {
-    prop::sample::select(SPACES.to_vec()).prop_flat_map(move |(space, within, variables)| {
-        let entry = (pick(&["t", "u", "y", "z", "n"]), pick(within), pick(within)).prop_map(
-            |(name, i, j)| match name {
-                "z" => format!("z({i}, {j})"),
-                "n" => "n".to_owned(),
-                _ => format!("{name}({i})"),
-            },
-        );
+fn statement(
+    number: usize,
+    spaces: &'static [Space],
+    data: &'static [&'static str],
+) -> impl Strategy<Value = String> {
+    prop::sample::select(spaces).prop_flat_map(move |(space, within, variables)| {
+        let entry = (pick(data), pick(within), pick(within)).prop_map(|(name, i, j)| match name {
+            "z" => format!("z({i}, {j})"),
+            "n" => "n".to_owned(),
+            _ => format!("{name}({i})"),
+        });
         let leaf = prop_oneof![
             (-3i64..4).prop_map(|n| n.to_string()),
             pick(within).prop_map(|i| format!("x({i})")),
@@ -82,8 +101,14 @@ fn statement(number: usize) -> impl Strategy<Value = String> {
 }
 
 pub(crate) fn computation() -> impl Strategy<Value = Computation> {
-    (statement(0), statement(1), statement(2), 2usize..4).prop_map(|(a, b, c, n)| {
-        let statements = [a, b, c][..n].concat();
+    let any = |number| statement(number, &SPACES, &["t", "u", "y", "z", "n"]);
+    let chain = |number| statement(number, &CHAIN, &["t", "t", "y"]);
+    let either = |number| prop_oneof![any(number), chain(number), chain(number)];
+    // The last one wants what the ones before it make.
+    let end = Just("s3: y(i) = y(i) + t(i) over {[i] : 0 <= i < N}\n".to_owned());
+    let last = prop_oneof![either(3), end];
+    (either(0), either(1), either(2), last, 0usize..3).prop_map(|(a, b, c, d, n)| {
+        let statements = [a, b, c, d][n..].concat();
         let text = format!("computation random {{ {HEADER} {statements} }}");
         text.parse()
             .unwrap_or_else(|error| panic!("{error}\n{text}"))
