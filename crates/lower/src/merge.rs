@@ -114,10 +114,27 @@ impl Lowerer<'_> {
             self.take_run(walker, i);
         }
         let inner = self.inside_loop(var, i, bindings);
+        let mut cases = lattice.cases(point);
+        let must_meet = cases.all(|case| walkers.iter().all(|it| case.0.contains(&it.operand)));
         self.with_result(var, body, &inner, |it, inner| {
-            it.cases(var, body, inner, lattice, point, walkers);
+            it.cases(
+                var,
+                body,
+                inner,
+                lattice,
+                point,
+                walkers,
+                &|it, failed, case| {
+                    if !must_meet {
+                        it.step(&stepping(walkers, failed, case));
+                    }
+                },
+            );
         });
-        self.step(walkers);
+        // Whether all meet is hard to guess, and no step waits for it.
+        if must_meet {
+            self.step(walkers);
+        }
     }
 
     /// The step of a loop over two operands, outcome by outcome.
@@ -219,4 +236,30 @@ impl Lowerer<'_> {
         }
         (i, read)
     }
+}
+
+/// The walkers that go on where these cases failed and one holds, or none does.
+///
+/// Those of the case are hit, and go on without a test, which lets the processor
+/// guess the next step before this one is known. One is not hit that would have made
+/// a case hold that failed; others go on if they are.
+fn stepping(walkers: &[Walker], failed: &[&Point], case: Option<&Point>) -> Vec<Walker> {
+    let is_hit = |operand: &Operand| case.is_some_and(|case| case.0.contains(operand));
+    let is_missed = |walker: &Walker| {
+        let failed = failed
+            .iter()
+            .filter(|point| point.0.contains(&walker.operand));
+        let others = |point: &&&Point| {
+            let mut others = point.0.iter().filter(|it| **it != walker.operand);
+            others.all(is_hit)
+        };
+        !is_hit(&walker.operand) && walker.run_end.is_none() && failed.clone().any(|it| others(&it))
+    };
+    let going = walkers.iter().filter(|walker| !is_missed(walker));
+    going
+        .map(|walker| Walker {
+            hit: walker.hit.clone().filter(|_| !is_hit(&walker.operand)),
+            ..walker.clone()
+        })
+        .collect()
 }

@@ -28,6 +28,10 @@ use crate::level::Segment;
 use crate::statement::Lowerer;
 use crate::walker::Walker;
 
+/// Emits what comes after a case: the cases that failed before it, and the one that
+/// holds, if one does.
+pub(crate) type Behind<'b> = dyn Fn(&mut Lowerer<'_>, &[&Point], Option<&Point>) + 'b;
+
 impl Lowerer<'_> {
     /// A loop over the coordinates of `var`, or over a range of them.
     pub(crate) fn over(&mut self, var: IndexVar, body: &Stmt, bindings: &Bindings) {
@@ -124,7 +128,7 @@ impl Lowerer<'_> {
             it.on_curve(var, &inner, |it, inner| {
                 it.with_result(var, body, inner, |it, inner| {
                     let top = &lattice.points[0];
-                    it.cases(var, body, inner, lattice, top, &walkers);
+                    it.cases(var, body, inner, lattice, top, &walkers, &|_, _, _| {});
                 });
             });
             it.step(&walkers);
@@ -298,7 +302,10 @@ impl Lowerer<'_> {
     }
 
     /// The cases of one part of a loop: `if` the largest point is hit, `else`
-    /// the next. The last needs no test where one of them always holds.
+    /// the next. The last needs no test where one of them always holds. What
+    /// `behind` emits comes after each case, given those that failed and the one that
+    /// holds, and where none holds.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn cases(
         &mut self,
         var: IndexVar,
@@ -307,6 +314,7 @@ impl Lowerer<'_> {
         lattice: &Lattice,
         part: &Point,
         walkers: &[Walker],
+        behind: &Behind<'_>,
     ) {
         let cases: Vec<&Point> = lattice.cases(part).collect();
         let certain = lattice.everything
@@ -314,9 +322,12 @@ impl Lowerer<'_> {
                 let alone = Point([*operand].into());
                 cases.contains(&&alone)
             });
-        let mut chain = Block::new();
+        let mut chain = self.block(|it| behind(it, &cases, None));
         for (number, case) in cases.iter().enumerate().rev() {
-            let block = self.block(|it| it.case(var, body, bindings, case, walkers));
+            let block = self.block(|it| {
+                it.case(var, body, bindings, case, walkers);
+                behind(it, &cases[..number], Some(case));
+            });
             let condition = self.condition(case, walkers);
             let is_last = number + 1 == cases.len();
             chain = match condition {

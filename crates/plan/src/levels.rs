@@ -257,10 +257,13 @@ fn next_skew(concrete: &Concrete, views: &[TensorVar]) -> Option<(IndexVar, Stri
     found
 }
 
-/// The variable and the size, where an index is a block or a place in one.
+/// The variable and the size, where an index is a block or a place in one. A variable
+/// that is kept apart (`i // 1`) is none.
 fn block_of(index: &IndexExpr) -> Option<(IndexVar, i64)> {
     match index.terms() {
-        [(Term::FloorDiv(inner, by) | Term::Mod(inner, by), 1)] => Some((inner.as_var()?, *by)),
+        [(Term::FloorDiv(inner, by) | Term::Mod(inner, by), 1)] if *by > 1 => {
+            Some((inner.as_var()?, *by))
+        }
         _ => None,
     }
 }

@@ -67,6 +67,8 @@ pub(super) fn apply(
     let made = match clause {
         Clause::Split { .. } => {
             split.stmt = in_blocks(&split.stmt, var, outer, inner, size);
+            let n_blocks = concrete.extent(var).map(|n| n.div_ceil(size));
+            split.stmt = within_modes(&split, &[(outer, n_blocks), (inner, Some(size))]);
             Clause::Split {
                 var,
                 outer,
@@ -95,6 +97,33 @@ fn in_blocks(stmt: &Stmt, var: IndexVar, outer: IndexVar, inner: IndexVar, size:
     let extent = |known: IndexVar| (known == inner).then_some(size as u64);
     let replace = |known: IndexVar| (known == var).then(|| whole.clone());
     named(stmt, &replace, &extent)
+}
+
+/// The statement with variables that run farther than a mode of an operand kept apart
+/// from it: what lies outside is not stored there.
+fn within_modes(split: &Concrete, extents: &[(IndexVar, Option<u64>)]) -> Stmt {
+    let within = |access: &Access| {
+        let modes = &split.tensors[access.tensor].extents;
+        let index = |(index, mode): (&IndexExpr, &Option<u64>)| {
+            let made = extents.iter().find(|(var, _)| index.as_var() == Some(*var));
+            match (made.and_then(|(_, extent)| *extent), mode) {
+                (Some(extent), Some(mode)) if extent > *mode => index.clone().apart(),
+                _ => index.clone(),
+            }
+        };
+        Access {
+            indices: access.indices.iter().zip(modes).map(index).collect(),
+            ..access.clone()
+        }
+    };
+    split.stmt.rewrite(&mut |stmt| match stmt {
+        Stmt::Assign { lhs, reduce, rhs } => Some(Stmt::Assign {
+            lhs: lhs.clone(),
+            reduce: reduce.clone(),
+            rhs: rhs.map_accesses(&mut |access| Some(Expr::Access(within(access)))),
+        }),
+        _ => None,
+    })
 }
 
 /// The statement with every index named by a variable that is one where others
