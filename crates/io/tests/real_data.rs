@@ -14,6 +14,9 @@ const MOST_ENTRIES: usize = match cfg!(debug_assertions) {
     false => usize::MAX,
 };
 
+/// Arrays of more places are not written out.
+const MOST_PLACES: u64 = 1 << 24;
+
 #[test]
 fn real_files_read_as_their_manifest_says() {
     let Some(folder) = std::env::var_os("SPARSEC_DATA") else {
@@ -90,6 +93,33 @@ fn check<'a>(path: &Path, cell: &impl Fn(&str) -> &'a str) {
         let back = file.into_entries().unwrap();
         assert_eq!(back.coords, list.entries().coords, "{name}");
         assert_eq!(back.values, *list.vals(), "{name}");
+    }
+    // And of files of arrays, which keep the format too.
+    for name in ["a.npz", "a.bsp.npz", "a.bsp.h5"] {
+        let again = folder.path().join(name);
+        stage(&again, &tensor, &WriteOptions::default())
+            .unwrap()
+            .commit()
+            .unwrap();
+        let file = read(&again, &options).unwrap_or_else(|fault| panic!("{fault}"));
+        let back = file.into_tensor(&format, PackOptions::default()).unwrap();
+        assert_eq!(back, tensor, "{name} of {}", path.display());
+    }
+    let n_places = extents
+        .iter()
+        .try_fold(1u64, |n, extent| n.checked_mul(*extent));
+    if n_places.is_some_and(|n| n <= MOST_PLACES) {
+        let again = folder.path().join("a.npy");
+        let dense = tensor.convert(&Format::dense(extents.len())).unwrap();
+        stage(&again, &dense, &WriteOptions::default())
+            .unwrap()
+            .commit()
+            .unwrap();
+        let file = read(&again, &options).unwrap_or_else(|fault| panic!("{fault}"));
+        let back = file
+            .into_tensor(dense.format(), PackOptions::default())
+            .unwrap();
+        assert_eq!(back, dense, "{}", path.display());
     }
     if structure == Structure::Symmetric {
         let again = folder.path().join("half.mtx");
