@@ -9,26 +9,9 @@ use sparsec_executor::{Operands, executor};
 use sparsec_index::{Declaration, Declarations, Notation};
 use sparsec_relation::Descriptor;
 
-const DIA: &str = "
-format dia
-extents NR, NC
-map {[d, r] -> [i, j] : 0 <= d < ND && 0 <= r < NR && i = r && j = r + off(d) && 0 <= j < NC}
-data {[d, r] -> [NR * d + r]}
-values {[p] : 0 <= p < ND * NR}
-function off : {[d] : 0 <= d < ND} -> {[k] : 0 - NR < k < NC} increasing
-";
+const DIA: &str = include_str!("../../../samples/dia.fmt");
 
-const JDS: &str = "
-format jds
-extents NR, NC
-map {[s, k, t] -> [i, j] : 0 <= s < ND && ptr(s) <= k < ptr(s + 1) && t = k - ptr(s) && t < NR
-     && i = perm(t) && 0 <= i < NR && j = col(k) && 0 <= j < NC}
-data {[s, k, t] -> [k]}
-values {[k] : 0 <= k < NNZ}
-function perm : {[t] : 0 <= t < NR} -> {[i] : 0 <= i < NR} injective
-function ptr : {[s] : 0 <= s <= ND} -> {[k] : 0 <= k <= NNZ} nondecreasing
-function col : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
-";
+const JDS: &str = include_str!("../../../samples/jds.fmt");
 
 /// The matrix that all of these hold, of 3 rows and 4 columns.
 const DENSE: [[f64; 4]; 3] = [

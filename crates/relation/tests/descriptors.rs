@@ -2,45 +2,11 @@
 
 use sparsec_relation::Descriptor;
 
-const JDS: &str = "
-format jds
-extents NR, NC
-map {[s, k, t] -> [i, j] : 0 <= s < ND && ptr(s) <= k < ptr(s + 1) && t = k - ptr(s) && t < NR
-     && i = perm(t) && 0 <= i < NR && j = col(k) && 0 <= j < NC}
-data {[s, k, t] -> [k]}
-values {[k] : 0 <= k < NNZ}
-function perm : {[t] : 0 <= t < NR} -> {[i] : 0 <= i < NR} injective
-function ptr : {[s] : 0 <= s <= ND} -> {[k] : 0 <= k <= NNZ} nondecreasing
-function col : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
-forall s : 0 <= s && s + 2 <= ND => ptr(s + 2) - ptr(s + 1) <= ptr(s + 1) - ptr(s)
-";
+const JDS: &str = include_str!("../../../samples/jds.fmt");
 
-const SELL: &str = "
-format sell
-extents NR, NC
-map {[c, s, r, k] -> [i, j] : 0 <= c < NCH && 0 <= r < C && 0 <= s && k = ptr(c) + C * s + r
-     && ptr(c) <= k < ptr(c + 1) && i = perm(C * c + r) && 0 <= i < NR && j = col(k) && 0 <= j < NC}
-data {[c, s, r, k] -> [k]}
-values {[k] : 0 <= k < NNZ}
-assume 1 <= C
-function perm : {[t] : 0 <= t < C * NCH} -> {[i] : -1 <= i < NR}
-function ptr : {[c] : 0 <= c <= NCH} -> {[k] : 0 <= k <= NNZ} nondecreasing
-function col : {[k] : 0 <= k < NNZ} -> {[j] : -1 <= j < NC}
-";
+const SELL: &str = include_str!("../../../samples/sell.fmt");
 
-const FCOO: &str = "
-format fcoo
-extents NI, NJ, NK
-map {[n] -> [i, j, k] : 0 <= n < NNZ && i = slice(ps(n)) && j = crd1(n) && k = crd2(n)}
-data {[n] -> [n]}
-values {[n] : 0 <= n < NNZ}
-function bf : {[n] : 0 <= n < NNZ} -> {[b] : 0 <= b <= 1}
-function ps : {[n] : 0 <= n < NNZ} -> {[s] : 0 <= s < NS} nondecreasing
-function slice : {[s] : 0 <= s < NS} -> {[i] : 0 <= i < NI} increasing
-function crd1 : {[n] : 0 <= n < NNZ} -> {[j] : 0 <= j < NJ}
-function crd2 : {[n] : 0 <= n < NNZ} -> {[k] : 0 <= k < NK}
-forall n : 1 <= n < NNZ => ps(n) = ps(n - 1) + bf(n)
-";
+const FCOO: &str = include_str!("../../../samples/fcoo.fmt");
 
 #[test]
 fn what_levels_cannot_describe() {
