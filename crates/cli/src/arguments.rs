@@ -280,7 +280,8 @@ pub(crate) struct ConvertArguments {
 pub(crate) struct BenchArguments {
     /// What to measure; all if not given: kernels (beside C written by hand), latency
     /// (from an expression to a first result), io (files and packing beside the SciPy of
-    /// the Python that SPARSEC_PYTHON names), or kernels by name: spmv, spmv/band
+    /// the Python that SPARSEC_PYTHON names), relations (products through descriptors
+    /// beside C, and operations on descriptors), or kernels by name: spmv, spmv/band
     pub(crate) names: Vec<String>,
 
     /// How large operands are: small or full

@@ -6,7 +6,7 @@ use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
 use sparsec_computation::{self as computation, Computation, Update, Value};
 use sparsec_index::{Access, Expr, IndexExpr, IndexVar, Operator, Program, Statement, TensorVar};
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set, Values, Variable};
 
 use crate::arrays::Described;
 use crate::term::{Term, refused, terms};
@@ -334,13 +334,4 @@ impl Maker<'_> {
 
 fn binary(operator: computation::Operator, a: Value, b: Value) -> Value {
     Value::Binary(operator, Box::new(a), Box::new(b))
-}
-
-/// Expressions in place of variables, by their order.
-struct Values<'a>(&'a [Expression]);
-
-impl Rewrite for Values<'_> {
-    fn variable(&self, variable: Variable) -> Expression {
-        self.0[variable.index()].clone()
-    }
 }

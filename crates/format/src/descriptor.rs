@@ -18,7 +18,7 @@
 use sparsec_base::arena::Id;
 use sparsec_relation::{
     Comparison, Conjunction, Constraint, Declarations, Descriptor, Expression, Relation, Rewrite,
-    Set, Variable,
+    Set, Values, Variable,
 };
 
 use crate::face::Place;
@@ -98,11 +98,12 @@ impl Format {
         let within = runs.iter().map(|place| format!("r{}", place.level));
         let inputs = names(&mut part.inputs()).into_iter().chain(within);
         let mut whole = Conjunction::new(inputs, names(&mut part.outputs()));
-        let moved: Vec<Variable> = (whole.inputs().take(places.len()))
+        let moved: Vec<Expression> = (whole.inputs().take(places.len()))
             .chain(whole.outputs())
             .chain(part.exists().map(|v| whole.add_exists(part.name(v))))
+            .map(Expression::Variable)
             .collect();
-        let moved = Moved(&moved);
+        let moved = Values(&moved);
         whole.conjoin(part, &moved);
         for (element, place) in whole.inputs().skip(places.len()).zip(runs) {
             let coordinate = place.tuple[1].rewritten(&moved);
@@ -217,15 +218,6 @@ impl Format {
             conclusions.push(Constraint::new(q1, Comparison::NotEqual, q2));
         }
         all.forall(premises, conclusions);
-    }
-}
-
-/// Variables of one conjunction in another.
-struct Moved<'a>(&'a [Variable]);
-
-impl Rewrite for Moved<'_> {
-    fn variable(&self, variable: Variable) -> Expression {
-        Expression::Variable(self.0[variable.index()])
     }
 }
 

@@ -23,7 +23,7 @@
 
 use std::fmt;
 
-use crate::expression::{Comparison, Constraint, Expression, Rewrite, Variable};
+use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable, calls};
 use crate::key::LEX;
 use crate::parse::expression::Alternatives;
 use crate::relation::{Conjunction, Relation};
@@ -31,7 +31,6 @@ use crate::set::Set;
 use sparsec_base::arena::Id;
 
 mod check;
-mod holds;
 mod parse;
 
 /// What is known of functions and symbolic constants; see the module's page.
@@ -229,38 +228,18 @@ impl Declarations {
 
     /// The functions that are in a quantifier, a domain or a range with another.
     pub(crate) fn tied_to(&self, name: &str) -> Vec<String> {
-        let mut tied = Vec::new();
-        let mut tie = |constraints: Vec<&Constraint>| {
-            let mut names = Vec::new();
-            for e in constraints.iter().flat_map(|c| c.expressions()) {
-                e.visit(&mut |inner| {
-                    if let Expression::Call(name, _) = inner {
-                        names.push(name.clone());
-                    }
-                });
-            }
-            if names.iter().any(|it| it == name) {
-                tied.extend(names);
-            }
-        };
-        tie(self.assumptions.iter().collect());
+        let mut tied = vec![calls(&self.assumptions)];
         for quantifier in &self.quantifiers {
             let premises = quantifier.premises.constraints().iter();
-            tie(premises.chain(&quantifier.conclusions).collect());
+            tied.push(calls(premises.chain(&quantifier.conclusions)));
         }
+        tied.retain(|names| names.iter().any(|it| it == name));
         if let Some(function) = self.function(name) {
-            for set in [&function.domain, &function.range] {
-                let constraints = set.parts().iter().flat_map(Conjunction::constraints);
-                for e in constraints.flat_map(Constraint::expressions) {
-                    e.visit(&mut |inner| {
-                        if let Expression::Call(name, _) = inner {
-                            tied.push(name.clone());
-                        }
-                    });
-                }
-            }
+            let sets = [&function.domain, &function.range].into_iter();
+            let parts = sets.flat_map(Set::parts);
+            tied.push(calls(parts.flat_map(Conjunction::constraints)));
         }
-        tied
+        tied.concat()
     }
 
     /// Monotonicity, injectivity and quantifiers, as choices that always hold.
@@ -368,15 +347,6 @@ fn ordered(
             links.map(|link| vec![link.rewritten(&values)]).collect()
         }
         _ => Vec::new(),
-    }
-}
-
-/// Puts expressions in place of variables, by their order.
-pub(crate) struct Values<'a>(pub(crate) &'a [Expression]);
-
-impl crate::expression::Rewrite for Values<'_> {
-    fn variable(&self, variable: Variable) -> Expression {
-        self.0[variable.index()].clone()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Integer expressions and the constraints that compare them.
 
+use sparsec_base::arena::Id;
 use sparsec_base::define_id;
 
 define_id!(
@@ -222,4 +223,36 @@ impl Expression {
             }
         }
     }
+}
+
+/// Puts expressions in place of variables, by their order.
+///
+/// ```
+/// use sparsec_relation::{Conjunction, Expression, Values};
+/// let pair = Conjunction::new(["i"], ["j"]);
+/// let [i, j] = [pair.inputs().next(), pair.outputs().next()].map(|v| v.expect("one"));
+/// let next = Expression::Add(Expression::Variable(i).into(), Expression::Integer(1).into());
+/// let moved = next.rewritten(&Values(&[Expression::Variable(j)]));
+/// assert_eq!(moved, Expression::Add(Expression::Variable(j).into(), Expression::Integer(1).into()));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'a>(pub &'a [Expression]);
+
+impl Rewrite for Values<'_> {
+    fn variable(&self, variable: Variable) -> Expression {
+        self.0[variable.index()].clone()
+    }
+}
+
+/// The functions that constraints call, as often as they do; `f` for `f.inverse`.
+pub(crate) fn calls<'a>(constraints: impl IntoIterator<Item = &'a Constraint>) -> Vec<String> {
+    let mut names = Vec::new();
+    for e in constraints.into_iter().flat_map(Constraint::expressions) {
+        e.visit(&mut |inner| {
+            if let Expression::Call(name, _) = inner {
+                names.push(name.strip_suffix(".inverse").unwrap_or(name).to_owned());
+            }
+        });
+    }
+    names
 }

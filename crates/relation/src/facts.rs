@@ -19,8 +19,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::declarations::{Declarations, Values};
-use crate::expression::{Comparison, Constraint, Expression, Variable};
+use crate::declarations::Declarations;
+use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
 use crate::key;
 use crate::linear::System;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};

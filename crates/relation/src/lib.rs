@@ -77,7 +77,7 @@ mod solve;
 pub use declarations::{Declarations, Function, Monotone, Quantifier};
 pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};
-pub use expression::{Comparison, Constraint, Expression, Rewrite, Variable};
+pub use expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
 pub use index_map::IndexMap;
 pub use parse::Parser;
 pub use relation::{Conjunction, Relation};

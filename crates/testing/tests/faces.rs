@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use sparsec::{Format, FormatSpec, Tensor, presets};
-use sparsec_relation::Environment;
+use sparsec_relation::{Data, Environment};
 
 /// Formats of one part that presets are not, with their order.
 const OTHERS: [(usize, &str); 12] = [
@@ -58,31 +58,42 @@ fn tensor(format: &Format, extents: &[u64], seed: u64) -> Tensor {
 fn check(format: &Format, extents: &[u64], seed: u64) {
     let tensor = tensor(format, extents, seed);
     let mut known = Environment::new();
+    let mut data = Data::new();
+    let mut constants: Vec<(String, u64)> = Vec::new();
     for (mode, extent) in extents.iter().enumerate() {
-        known = known.constant(format!("N{mode}"), *extent as i64);
+        constants.push((format!("N{mode}"), *extent));
     }
     let map = format.level_map(extents).expect("small extents");
     for (level, extent) in map.extents().iter().enumerate() {
+        constants.push((format!("L{level}"), extent.unwrap_or(0)));
         let arrays = tensor.level(level);
-        known = known
-            .constant(format!("L{level}"), extent.unwrap_or(0) as i64)
-            .table(format!("pos{level}"), arrays.pos().to_vec())
-            .table(format!("crd{level}"), arrays.crd().to_vec())
-            .table(format!("end{level}"), arrays.end().to_vec())
-            .table(format!("first{level}"), arrays.first().to_vec())
-            .table(format!("bits{level}"), arrays.bits().to_vec())
-            .table(format!("bounds{level}"), arrays.bounds().to_vec())
-            .table(format!("size{level}"), arrays.size().to_vec());
+        let named = [
+            ("pos", arrays.pos()),
+            ("crd", arrays.crd()),
+            ("end", arrays.end()),
+            ("first", arrays.first()),
+            ("bits", arrays.bits()),
+            ("bounds", arrays.bounds()),
+            ("size", arrays.size()),
+        ];
+        for (name, index) in named {
+            let values: Vec<i64> = index.to_vec();
+            known = known.table(format!("{name}{level}"), values.clone());
+            let length = vec![values.len() as i64];
+            data.array(format!("{name}{level}"), length, move |at| values[at]);
+        }
+    }
+    for (name, value) in constants {
+        known = known.constant(name.as_str(), value as i64);
+        data.constant(name, value as i64);
     }
     let relation = format.relation();
     let pairs = relation.enumerate(&known, -1..200);
     let pairs = pairs.unwrap_or_else(|error| panic!("{format}: {relation}\n{error}"));
     let related: BTreeSet<Vec<i64>> = pairs.into_iter().map(|(_, coords)| coords).collect();
     for descriptor in format.descriptors("tensor") {
-        let declared = descriptor.declarations();
-        let broken = declared.broken_by(&known, -1..40);
-        let broken = broken.unwrap_or_else(|error| panic!("{descriptor}\n{error}"));
-        assert_eq!(broken, None, "{descriptor}\n{tensor}");
+        let checked = descriptor.declarations().check(&data);
+        assert_eq!(checked, Ok(()), "{descriptor}\n{tensor}");
     }
     let mut walked = BTreeSet::new();
     tensor.for_each_stored(|coords, _| {

@@ -9,8 +9,8 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use super::{Declarations, Function, Monotone, Quantifier, Values};
-use crate::expression::{Comparison, Constraint, Expression, Rewrite, Variable};
+use super::{Declarations, Function, Monotone, Quantifier};
+use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
 use crate::key::is_variadic;
 use crate::relation::{Conjunction, Relation};
 use crate::scan::{Data, Ended};

@@ -7,8 +7,8 @@ use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use super::Descriptor;
 use super::bounds::unbounded;
 use super::parse::Places;
-use crate::declarations::{Declarations, Values};
-use crate::expression::{Comparison, Constraint, Expression};
+use crate::declarations::Declarations;
+use crate::expression::{Comparison, Constraint, Expression, Values, calls};
 use crate::key;
 use crate::parse::{Parser, SYMBOLS};
 use crate::relation::{Conjunction, Relation};
@@ -122,7 +122,7 @@ impl Descriptor {
         let mut reached = vec![];
         for relation in [&self.map, &self.data, self.values.as_relation()] {
             let constraints = relation.parts().iter().flat_map(Conjunction::constraints);
-            reached.extend(constraints.flat_map(calls));
+            reached.extend(calls(constraints));
         }
         let mut done = 0;
         while done < reached.len() {
@@ -264,19 +264,6 @@ fn lie_in(relation: &Relation, set: &Set, declarations: &Declarations) -> bool {
                 .map(|constraint| constraint.rewritten(&Values(&value)))
                 .all(|constraint| follows(part, &constraint, declarations))
     })
-}
-
-/// The functions that a constraint calls.
-fn calls(constraint: &Constraint) -> Vec<String> {
-    let mut names = Vec::new();
-    for e in constraint.expressions() {
-        e.visit(&mut |inner| {
-            if let Expression::Call(name, _) = inner {
-                names.push(name.strip_suffix(".inverse").unwrap_or(name).to_owned());
-            }
-        });
-    }
-    names
 }
 
 /// The first place of a name in a part of a text; the part, if it has none.

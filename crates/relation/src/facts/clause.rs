@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 use sparsec_base::arena::Id;
 
 use super::Facts;
-use crate::declarations::{Clause, Values};
-use crate::expression::{Constraint, Expression};
+use crate::declarations::Clause;
+use crate::expression::{Constraint, Expression, Values};
 use crate::key;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use sparsec_base::arena::Id;
 
 use super::Names;
-use crate::declarations::{Declarations, Values};
-use crate::expression::{Comparison, Constraint, Expression, Variable};
+use crate::declarations::Declarations;
+use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
 use crate::facts::{Facts, atom};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::relation::Conjunction;
