@@ -18,7 +18,8 @@
 //! [`slice_values`] what computes the values once those are there. [`own_results`]
 //! lets a kernel make room for results that its caller would allocate.
 //!
-//! The last, [`divide`], hands parallel loops to units in chunks.
+//! The last two give parallel loops their shape, by which sums round as it says:
+//! [`divide`] hands them to threads in chunks, [`lanes`] sums in eight lanes at once.
 //!
 //! ```
 //! use sparsec_base::Source;
@@ -37,6 +38,7 @@ mod copy_propagation;
 mod dead_code;
 mod divide;
 mod hoist;
+mod lanes;
 mod needed;
 mod own_results;
 mod simplify;
@@ -47,6 +49,7 @@ pub use copy_propagation::copy_propagation;
 pub use dead_code::dead_code;
 pub use divide::{Division, divide};
 pub use hoist::hoist;
+pub use lanes::lanes;
 pub use own_results::own_results;
 pub use simplify::simplify;
 pub use slice_structure::slice_structure;

@@ -256,6 +256,15 @@ impl Function {
         })
     }
 
+    /// Whether an expression is the extent of an argument, which is not negative.
+    pub fn is_extent(&self, expr: &Expr) -> bool {
+        let is_one = |var: &Var| {
+            let mut arguments = self.arguments.iter();
+            arguments.any(|argument| argument.extents.contains(var))
+        };
+        matches!(expr, Expr::Var(var) if is_one(var))
+    }
+
     /// A name like `name` that no variable and no buffer has.
     pub fn fresh_name(&self, name: &str) -> String {
         let taken = |candidate: &str| {

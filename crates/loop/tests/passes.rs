@@ -378,3 +378,64 @@ fn the_sample_kernel_is_left_as_it_is() {
     let expect = parse(SPGEMM).to_string();
     assert_eq!(optimized.to_string(), expect);
 }
+
+#[test]
+fn sums_get_lanes() {
+    check(
+        passes::lanes,
+        "var t: f64 = 0.0
+         for p in pos[0]..pos[1] parallel(CPUVector, ParallelReduction) {
+           let j: i64 = crd[p]
+           t += x[p] * y[j]
+         }
+         y[0] = t",
+        "var t: f64 = 0.0
+var t_lane: f64 = -0.0
+var t_lane_2: f64 = -0.0
+var t_lane_3: f64 = -0.0
+var t_lane_4: f64 = -0.0
+var t_lane_5: f64 = -0.0
+var t_lane_6: f64 = -0.0
+var t_lane_7: f64 = -0.0
+var t_lane_8: f64 = -0.0
+let p_blocks: i64 = max(pos[1] - pos[0], 0) // 8
+for p_block in 0..p_blocks {
+  let p_first: i64 = pos[0] + p_block * 8
+  let j_2: i64 = crd[p_first]
+  t_lane += x[p_first] * y[j_2]
+  let j_3: i64 = crd[p_first + 1]
+  t_lane_2 += x[p_first + 1] * y[j_3]
+  let j_4: i64 = crd[p_first + 2]
+  t_lane_3 += x[p_first + 2] * y[j_4]
+  let j_5: i64 = crd[p_first + 3]
+  t_lane_4 += x[p_first + 3] * y[j_5]
+  let j_6: i64 = crd[p_first + 4]
+  t_lane_5 += x[p_first + 4] * y[j_6]
+  let j_7: i64 = crd[p_first + 5]
+  t_lane_6 += x[p_first + 5] * y[j_7]
+  let j_8: i64 = crd[p_first + 6]
+  t_lane_7 += x[p_first + 6] * y[j_8]
+  let j_9: i64 = crd[p_first + 7]
+  t_lane_8 += x[p_first + 7] * y[j_9]
+}
+for p in pos[0] + p_blocks * 8..pos[1] {
+  let j: i64 = crd[p]
+  t += x[p] * y[j]
+}
+t += t_lane + t_lane_5 + (t_lane_3 + t_lane_7) + (t_lane_2 + t_lane_6 + (t_lane_4 + t_lane_8))
+y[0] = t",
+    );
+}
+
+/// Loops to which lanes have nothing to give, or whose body is more than a sum.
+#[test]
+fn other_loops_run_as_they_stand() {
+    for body in [
+        "var t: i64 = 0\nfor i in 0..n parallel(CPUVector, ParallelReduction) {\n  t += crd[i]\n}\nz[0] = t",
+        "for i in 0..n parallel(CPUVector, NoRaces) {\n  y[i] = x[i]\n}",
+        "for i in 0..n parallel(CPUVector, Atomics) {\n  y[0] += x[i]\n}",
+        "var t: f64 = 0.0\nfor i in 0..n parallel(CPUThread, ParallelReduction) {\n  t += x[i]\n}\ny[0] = t",
+    ] {
+        check(passes::lanes, body, body);
+    }
+}

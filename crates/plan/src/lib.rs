@@ -26,6 +26,7 @@
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
+//! | `lanes`    | which reductions are summed in several lanes at once        |
 //! | `threads`  | which loops run on several threads                          |
 //! | `waste`    | steps of loops that come to nothing                         |
 //! | `wishes`   | what a user says of statements, while these are split       |
@@ -36,6 +37,7 @@ pub mod draft;
 mod estimate;
 mod fills;
 pub mod formats;
+mod lanes;
 mod levels;
 pub mod order;
 mod pieces;

@@ -10,6 +10,7 @@ use sparsec_index::{Program, ProgramSchedule, Schedule, Statement, concretize};
 
 use crate::fills::Fills;
 use crate::formats::default_result_format;
+use crate::lanes::lanes;
 use crate::search::{Conversions, Facts, Plan, complete, plan};
 use crate::split::{first_reduction, split};
 use crate::threads::parallelize;
@@ -137,7 +138,10 @@ pub fn plan_program(
         };
         let planned = plan(&program, number, &formats, conversions, facts);
         match planned {
-            Ok(plan) => plans.push(parallelize(plan, facts).with_estimates(facts)),
+            Ok(plan) => {
+                let plan = lanes(parallelize(plan, facts), facts);
+                plans.push(plan.with_estimates(facts));
+            }
             Err(error) => {
                 split(&mut program, number, &mut formats).ok_or(error)?;
                 wishes.split(&program, number);

@@ -52,27 +52,27 @@ pub(crate) fn parallelize(plan: Plan, facts: Facts<'_>) -> Plan {
         let result = &plan.concrete.tensors[plan.concrete.result].name;
         let inserted = format!("assemble({result}, Insert)\n{mark}");
         let is_enough = threads >= FOR_MERGES || has_workspace(&plan.concrete);
-        let marked = with(&plan, &mark);
-        if let Some(marked) = marked.or_else(|| is_enough.then(|| with(&plan, &inserted))?) {
-            plan = marked;
+        let parallel = marked(&plan, &mark);
+        if let Some(parallel) = parallel.or_else(|| is_enough.then(|| marked(&plan, &inserted))?) {
+            plan = parallel;
         }
     }
     plan
 }
 
 /// The plan followed by commands that only mark loops, if that can be lowered.
-fn with(plan: &Plan, commands: &str) -> Option<Plan> {
+pub(crate) fn marked(plan: &Plan, commands: &str) -> Option<Plan> {
     let commands = Schedule::parse(&Source::new("plan", commands)).ok()?;
     let concrete = commands.apply(&plan.concrete).ok()?;
     lowerable(&concrete, &plan.formats).ok()?;
-    let mut marked = plan.clone();
-    marked.concrete = concrete;
-    marked.schedule.0.extend(commands.0);
+    let mut plan = plan.clone();
+    plan.concrete = concrete;
+    plan.schedule.0.extend(commands.0);
     // The same plan, marked.
-    if let Some(chosen) = marked.account.considered.first_mut() {
-        chosen.schedule = marked.schedule.clone();
+    if let Some(chosen) = plan.account.considered.first_mut() {
+        chosen.schedule = plan.schedule.clone();
     }
-    Some(marked)
+    Some(plan)
 }
 
 /// The loops that are in no other.

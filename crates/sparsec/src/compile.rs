@@ -49,6 +49,8 @@ pub struct CompiledStatement {
     pub lowered: Function,
     /// The kernel after all passes.
     pub function: Function,
+    /// How its loops are divided among threads.
+    pub division: Division,
 }
 
 /// Compiles an expression for these inputs.
@@ -144,10 +146,14 @@ pub(crate) fn compile_for(
         let lowered = sparsec_lower::lower(&name, &plan.concrete, &plan.formats)?;
         let mut function = passes::optimize(lowered.clone(), &mut |_, _| {});
         passes::divide(&mut function, division);
+        if !division.strict {
+            passes::lanes(&mut function);
+        }
         statements.push(CompiledStatement {
             plan,
             lowered,
             function,
+            division,
         });
     }
     Ok(Compiled {

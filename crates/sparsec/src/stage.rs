@@ -161,7 +161,12 @@ impl Compiled {
 fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
     match pass {
         "lower" => return Ok(statement.lowered.to_string()),
-        "divide" => return Ok(statement.function.to_string()),
+        "divide" => {
+            let mut function = passes::optimize(statement.lowered.clone(), &mut |_, _| {});
+            passes::divide(&mut function, statement.division);
+            return Ok(function.to_string());
+        }
+        "lanes" => return Ok(statement.function.to_string()),
         _ => {}
     }
     let mut found = None;
@@ -175,7 +180,7 @@ fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
             passes::PIPELINE
                 .iter()
                 .map(|pass| pass.name)
-                .chain(["lower", "divide"])
+                .chain(["lower", "divide", "lanes"])
         };
         let all: Vec<&str> = names().collect();
         let error = Diagnostic::new(code::UNKNOWN_PASS, format!("there is no pass `{pass}`"))

@@ -7,7 +7,7 @@
 use sparsec::index::concrete::Clause;
 use sparsec::index::{Concrete, IndexVar, Schedule, TensorRole, WorkspaceKind};
 use sparsec::{Format, Source};
-use sparsec_base::mark::Races;
+use sparsec_base::mark::{Races, Unit};
 
 /// Numbers that a command is made of: which, on what, how large.
 pub type Step = (usize, usize, usize);
@@ -63,7 +63,8 @@ fn command(
         12 => stored(concrete, name, on, size)?,
         7 => {
             let races = Races::ALL[size % Races::ALL.len()].name();
-            format!("parallelize({name}, CPUThread, {races})")
+            let unit = Unit::ALL[(on + size) % Unit::ALL.len()].name();
+            format!("parallelize({name}, {unit}, {races})")
         }
         _ => {
             let access = positions(concrete, var, size)?;

@@ -164,8 +164,13 @@ fn plans_for_threads_give_the_bits_of_one() {
 /// In the order of the source there is one sum, and it is the reference's.
 #[test]
 fn strict_sums_are_not_divided() {
-    let schedule = "parallelize(i, CPUThread, ParallelReduction)";
-    let mut request = request("C = x(i)", schedule);
+    for unit in ["CPUThread", "CPUVector"] {
+        let schedule = format!("parallelize(i, {unit}, ParallelReduction)");
+        is_in_order_where_strict(request("C = x(i)", &schedule));
+    }
+}
+
+fn is_in_order_where_strict(mut request: Request) {
     let values: Vec<f64> = (0..100).map(|i| 1.0 / f64::from(1 + i * i)).collect();
     let inputs = Inputs::from([("x".to_owned(), vector(&values))]);
     let bits = |request: &Request| {

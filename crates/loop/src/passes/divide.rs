@@ -37,6 +37,7 @@ use std::collections::BTreeMap;
 use sparsec_base::ElementType;
 
 use self::combine::Combined;
+pub(super) use self::combine::{identity, normal};
 use crate::ir::{BinaryOp, Block, Expr, Function, Stmt, Var, VarData};
 use crate::mark::{Mark, Races, Unit};
 use crate::walk::for_each_block_mut;
@@ -257,11 +258,7 @@ impl Divider<'_> {
 
     /// Whether a loop is known to end where it begins, or behind that.
     fn is_ascending(&self, range: &Loop) -> bool {
-        let is_extent = |var: &Var| {
-            let mut arguments = self.function.arguments.iter();
-            arguments.any(|argument| argument.extents.contains(var))
-        };
-        range.lo == Expr::int(0) && matches!(&range.hi, Expr::Var(var) if is_extent(var))
+        range.lo == Expr::int(0) && self.function.is_extent(&range.hi)
     }
 
     fn var(&mut self, name: &str, mutable: bool) -> Var {

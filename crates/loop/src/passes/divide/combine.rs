@@ -129,7 +129,7 @@ pub(super) fn of(
 }
 
 /// The operator that partial results are combined by.
-fn normal(op: BinaryOp) -> Option<BinaryOp> {
+pub(in crate::passes) fn normal(op: BinaryOp) -> Option<BinaryOp> {
     match op {
         BinaryOp::Sub => Some(BinaryOp::Add),
         BinaryOp::Add
@@ -143,7 +143,7 @@ fn normal(op: BinaryOp) -> Option<BinaryOp> {
 }
 
 /// The value that changes nothing.
-fn identity(op: BinaryOp, ty: ElementType) -> Option<Scalar> {
+pub(in crate::passes) fn identity(op: BinaryOp, ty: ElementType) -> Option<Scalar> {
     let float = |value: f64| Scalar::F64(value).cast(ty);
     let extreme = |sign: f64, bits: fn(u32, bool) -> i64| match ty {
         ElementType::Bool => None,

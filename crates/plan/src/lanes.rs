@@ -1,0 +1,57 @@
+//! Which reductions are summed in several lanes at once.
+//!
+//! ```text
+//! where(A(i,j) = B(i,j) * t, forall k: t += C(i,k) * D(j,k))      128 values of k
+//!
+//! parallelize(k, CPUVector, ParallelReduction)
+//! ```
+//!
+//! A sum in one variable waits for each of its additions; lanes do not, but have to
+//! be added up after each loop. So a loop gets lanes that takes many turns on
+//! average, as far as that is known: a row of ten entries does not.
+//!
+//! Lanes round otherwise than the source does, so there are none with `--strict`.
+
+use sparsec_graph::operand::for_each_nested;
+
+use crate::estimate::Estimate;
+use crate::search::{Facts, Plan};
+use crate::threads::marked;
+
+/// So many turns of a loop are worth adding up lanes behind it.
+const WORTH: f64 = 32.0;
+
+/// The plan with lanes where they are worth it.
+pub(crate) fn lanes(plan: Plan, facts: Facts<'_>) -> Plan {
+    if facts.strict {
+        return plan;
+    }
+    let mut found = Vec::new();
+    let estimate = Estimate {
+        concrete: &plan.concrete,
+        formats: &plan.formats,
+        counts: facts.counts,
+        conversions: &plan.conversions,
+    };
+    for_each_nested(&plan.concrete.stmt, &mut |nested| {
+        let tensors = &plan.concrete.tensors;
+        let element = tensors[nested.lhs.tensor].element;
+        let is_one_value = tensors[nested.lhs.tensor].order() == 0;
+        let rounds = !element.is_integer() && nested.rhs.element(tensors) == element;
+        if let Some((&var, outer)) = nested.loops.split_last()
+            && nested.reduce.is_some()
+            && is_one_value
+            && rounds
+            && estimate.computed(nested.rhs, nested.loops) >= WORTH * estimate.points(outer)
+        {
+            found.push(var);
+        }
+    });
+    let mut plan = plan;
+    for var in found {
+        let name = &plan.concrete.vars[var].name;
+        let mark = format!("parallelize({name}, CPUVector, ParallelReduction)");
+        plan = marked(&plan, &mark).unwrap_or(plan);
+    }
+    plan
+}
