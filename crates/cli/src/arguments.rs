@@ -164,7 +164,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<String>,
 
-    /// How much memory results and workspaces may take, as in 64G; what is left if not given
+    /// How much memory operands, results and workspaces may take, as in 64G; what is left if not given
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<String>,
 

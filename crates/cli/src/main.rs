@@ -49,6 +49,7 @@ mod info;
 mod operands;
 mod problem;
 mod progress;
+mod room;
 mod run;
 mod screen;
 mod spy;

@@ -12,6 +12,7 @@ use crate::call::{Call, Pair};
 use crate::extents::Extents;
 use crate::problem::Problem;
 use crate::progress::Progress;
+use crate::room::Room;
 
 /// Where operands come from.
 #[derive(Debug)]
@@ -104,18 +105,20 @@ impl Operands {
     /// tensors take their extents from them.
     ///
     /// # Errors
-    /// What is wrong with a file or a generator, and `E0313` where the extents
-    /// of a generated tensor do not follow from anything.
+    /// What is wrong with a file or a generator, `E0313` where the extents of a
+    /// generated tensor do not follow from anything, and those of [`Room`].
     pub(crate) fn load(
         &self,
         call: &Call,
         problem: &mut Problem,
         progress: &Progress,
+        room: &mut Room,
     ) -> Result<Inputs> {
         let mut inputs = Inputs::new();
         for pair in &self.files {
             progress.step(format!("read {}", pair.value));
-            let (tensor, origin) = read(call, problem, pair, progress)?;
+            let (tensor, origin) = read(call, problem, pair, progress, *room)?;
+            room.take(call, pair, &tensor)?;
             problem.request.tensor(&pair.name).origin = origin;
             inputs.insert(pair.name.clone(), tensor);
         }
@@ -131,7 +134,9 @@ impl Operands {
             progress.step(format!("generate {}", pair.name));
             let shape = extents.of(&pair.name);
             let shape = shape.map_err(|var| unknown_extent(call, problem, pair, var))?;
-            generated.push((pair.name.clone(), fill(call, problem, pair, &shape)?));
+            let tensor = fill(call, problem, pair, &shape, *room)?;
+            room.take(call, pair, &tensor)?;
+            generated.push((pair.name.clone(), tensor));
         }
         inputs.extend(generated);
         for pair in &self.generators {
@@ -147,6 +152,7 @@ fn read(
     problem: &Problem,
     pair: &Pair,
     progress: &Progress,
+    room: Room,
 ) -> Result<(Tensor, String)> {
     let path = Path::new(&pair.value);
     let spec = problem.request.tensors.get(&pair.name);
@@ -179,6 +185,7 @@ fn read(
         true => format!("read from `{}`", pair.value),
         false => format!("read from `{}`, which states no extents", pair.value),
     };
+    room.check(call, pair, &format, file.extents(), file.element())?;
     let tensor = file.into_tensor(&format, PackOptions::default());
     let tensor = tensor.map_err(|error| {
         let (name, sparse) = (&pair.name, if order == 2 { "dcsr" } else { "scoo" });
@@ -252,7 +259,7 @@ fn check_order(problem: &Problem, pair: &Pair, order: usize) -> Result<()> {
         )))
 }
 
-fn fill(call: &Call, problem: &Problem, pair: &Pair, shape: &[u64]) -> Result<Tensor> {
+fn fill(call: &Call, problem: &Problem, pair: &Pair, shape: &[u64], room: Room) -> Result<Tensor> {
     let spec = problem.request.tensors.get(&pair.name);
     let element = spec
         .and_then(|spec| spec.element)
@@ -262,8 +269,15 @@ fn fill(call: &Call, problem: &Problem, pair: &Pair, shape: &[u64]) -> Result<Te
         .map(|format| format.resolve(shape.len()))
         .transpose()?;
     let source = call.option_text(format!("-g {}", pair.name), generator(&pair.value));
+    let is_dense = source.text().starts_with("dense:");
+    let natural = || match is_dense {
+        true => Format::dense(shape.len()),
+        false => default_format(shape.len()),
+    };
+    let stored = format.clone().unwrap_or_else(natural);
+    room.check(call, pair, &stored, shape, element)?;
     generate(&source, shape, format.as_ref(), element).map_err(|error| {
-        let (name, is_dense) = (&pair.name, pair.value.starts_with("dense"));
+        let name = &pair.name;
         let help = match is_dense {
             true => format!("generate fewer entries: `-g '{name}=random(nnz=1000)'`"),
             false => format!("store it with compressed levels alone, as `-f {name}=dcsr`"),

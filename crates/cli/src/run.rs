@@ -26,6 +26,7 @@ use crate::files;
 use crate::operands::Operands;
 use crate::problem::{Problem, suggest};
 use crate::progress::Progress;
+use crate::room::Room;
 use crate::screen::{Screen, complain};
 
 mod explain;
@@ -49,7 +50,7 @@ const BACKENDS: [(&str, Backend); 4] = [
 /// # Errors
 /// The first thing that is wrong with the call, the expression or the data.
 pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) -> Result<u8> {
-    let options = options(call, arguments)?;
+    let mut options = options(call, arguments)?;
     let repeat = options.repeat;
     let mut problem = Problem::new(call, &arguments.problem)?;
     let operands = Operands::new(call, &problem, &arguments.inputs, &arguments.generators)?;
@@ -62,9 +63,11 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     let n_steps = operands.len() + outputs.len() + 3;
     let progress = Progress::new(n_steps, screen.is_json());
     let mut clock = Clock::default();
+    let mut room = Room::new(options.memory);
     let inputs = clock
         .read
-        .time(|| operands.load(call, &mut problem, &progress))?;
+        .time(|| operands.load(call, &mut problem, &progress, &mut room))?;
+    options.memory = room.left();
     progress.step("plan".to_owned());
     let compiled = clock
         .plan

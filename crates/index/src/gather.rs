@@ -98,7 +98,7 @@ fn add(
         None => match before {
             Some(before) => Expr::Apply {
                 op: Operator::Select,
-                args: vec![condition(program, &solution), assigned, before],
+                args: vec![condition(program, &solution, &modes), assigned, before],
             },
             None => assigned,
         },
@@ -290,7 +290,7 @@ fn combined(
 }
 
 /// Whether an entry of the result is assigned.
-fn condition(program: &Program, solution: &Solution) -> Expr {
+fn condition(program: &Program, solution: &Solution, modes: &[IndexVar]) -> Expr {
     let number = |value: u64| Expr::Literal(Scalar::I64(value as i64));
     let mut tests: Vec<Expr> = Vec::new();
     let extent = |var: IndexVar| program.vars[var].extent;
@@ -318,8 +318,17 @@ fn condition(program: &Program, solution: &Solution) -> Expr {
     for zero in &solution.zero {
         tests.push(apply(Operator::Eq, Expr::Index(zero.clone()), number(0)));
     }
+    // Of entries that are all assigned too, those stored before stay stored: a test
+    // that is known to hold would leave them out.
+    let is_there = || {
+        apply(
+            Operator::Ge,
+            Expr::Index(IndexExpr::from(modes[0])),
+            number(0),
+        )
+    };
     let all = tests.into_iter().reduce(|a, b| apply(Operator::And, a, b));
-    all.unwrap_or(Expr::Literal(Scalar::Bool(true)))
+    all.unwrap_or_else(is_there)
 }
 
 fn apply(op: Operator, left: Expr, right: Expr) -> Expr {

@@ -11,6 +11,7 @@ use crate::content::FileTensor;
 use crate::input::Input;
 use crate::options::{ReadOptions, WriteOptions};
 use crate::output::Output;
+use crate::stream::is_stream;
 use crate::{binsparse, mtx, npy, npz, rutherford_boeing, tns};
 
 /// All types of files.
@@ -64,7 +65,8 @@ pub struct Writer {
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 ///
-/// A file of groups may be followed by one of them, `all.h5:web`.
+/// A file of groups may be followed by one of them, `all.h5:web`. Pipes and
+/// devices, as `/dev/stdout`, hold `.tns` text where their names do not say.
 pub fn file_type(path: &Path) -> Result<(&'static FileType, Compression)> {
     let (file, _) = split_group(path);
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -82,6 +84,7 @@ pub fn file_type(path: &Path) -> Result<(&'static FileType, Compression)> {
         .filter(|(_, ending, _)| stem.ends_with(**ending));
     match fits.max_by_key(|&(length, ..)| length) {
         Some((_, _, ty)) => Ok((ty, compression)),
+        None if is_stream(path) => Ok((&tns::TYPE, Compression::None)),
         None => Err(unknown(path, stem)),
     }
 }

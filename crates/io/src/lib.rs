@@ -64,6 +64,7 @@ mod number;
 mod options;
 mod output;
 mod progress;
+mod stream;
 mod triangle;
 
 pub use compression::Compression;

@@ -23,6 +23,7 @@ use crate::compression::Compression;
 use crate::content::Structure;
 use crate::number::Value;
 use crate::options::WriteOptions;
+use crate::stream::{self, is_stream};
 
 /// Entries that one thread turns into text at a time.
 const GRAIN: usize = 1 << 11;
@@ -182,8 +183,8 @@ impl Output {
                 format!("cannot write `{}`: it is a directory", path.display()),
             )
             .help("give the name of a file in it")),
-            Ok(there) if !there.is_file() => {
-                let file = OpenOptions::new().write(true).open(path);
+            _ if is_stream(path) => {
+                let file = stream::open(path);
                 let written = file.and_then(|file| Self::fill(path, file, compression, content));
                 written.map_err(|error| refused(path, &error))?;
                 Ok(staged(None))

@@ -188,6 +188,7 @@ pub use einsum::einsum;
 pub use evaluate::evaluate;
 pub use keep::KeptC;
 pub use kernel::Kernel;
+pub use memory::least_bytes;
 pub use program::Program;
 pub use request::{Inputs, Request, TensorSpec};
 pub use session::{Backend, Options, Outcome, Session, Timings};

@@ -7,6 +7,7 @@
 //! | its result         | what the format takes without a stored entry: all values of dense levels, the positions of those above compressed ones |
 //! | its workspaces     | what the kernel allocates for these extents              |
 //! | converted operands | as results                                               |
+//! | operands           | as results, where the caller asks before it packs them   |
 //!
 //! Results stay until the program is done; workspaces and converted operands go
 //! with their statement. What takes more than there is for sure is refused here.
@@ -80,7 +81,7 @@ fn parts<'a>(compiled: &'a Compiled, number: usize, extents: &Extents) -> Vec<Pa
     let stored = |tensor: TensorVar, format: &Format| {
         let extents = of_tensor(compiled, number, tensor, extents);
         extents.map_or(0, |extents| {
-            least_bytes(format, &extents, tensors[tensor].element)
+            of_format(format, &extents, tensors[tensor].element)
         })
     };
     let result = plan.concrete.result;
@@ -147,9 +148,34 @@ fn of_tensor(
     concrete.tensors[tensor].extents.iter().copied().collect()
 }
 
-/// The bytes of a tensor without stored entries, beyond what can be counted if
-/// it cannot.
-fn least_bytes(format: &Format, extents: &[u64], element: ElementType) -> u128 {
+/// The bytes that a tensor takes in a format before it stores an entry: values of
+/// dense levels, and positions of those above compressed ones. [`u128::MAX`] for
+/// more than can be counted.
+///
+/// # Panics
+/// If the format is of another order.
+///
+/// ```
+/// use sparsec::{ElementType, Format, least_bytes};
+/// let rows = 5_000_000_000;
+/// assert!(least_bytes(&Format::csr(), &[rows, 7], ElementType::F64) > 20_000_000_000);
+/// assert!(least_bytes(&Format::csf(2), &[rows, 7], ElementType::F64) < 100);
+/// ```
+pub fn least_bytes(format: &Format, extents: &[u64], element: ElementType) -> u128 {
+    assert_eq!(format.order(), extents.len(), "extents for `{format}`");
+    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+    let of_levels = format.level_space().and_then(|levels| {
+        let extents: Option<Vec<u64>> = format.level_extents(&known).into_iter().collect();
+        Some((levels, extents?))
+    });
+    match of_levels {
+        Some((levels, extents)) => of_format(&levels, &extents, element),
+        None => of_format(format, extents, element),
+    }
+}
+
+/// The bytes of a tensor without stored entries, where levels are modes.
+fn of_format(format: &Format, extents: &[u64], element: ElementType) -> u128 {
     // Of formats that kernels do not walk, the nearest has no fewer full levels.
     let format = match format.is_native() {
         true => format.clone(),

@@ -58,9 +58,9 @@ it should have written one. It is probably no C compiler:
 See which one is used with `sparsec doctor`, and name another in `SPARSEC_CC`, or run without
 one: `--backend interp`.";
     TOO_LARGE_FOR_MEMORY = "E0508", "more than memory holds",
-    "Before anything runs, sparsec adds up what a program takes for sure: the dense levels of its results,
-its workspaces, and the operands that it converts. That is more than the machine, or the control
-group that the program runs in, has left.
+    "Before anything runs, sparsec adds up what a program takes for sure: the dense levels of its operands
+and results, its workspaces, and the operands that it converts. That is more than the machine, or the
+control group that the program runs in, has left.
 
     C(i,j) = A(i,k) * B(k,j)      with C dense, 1000000 x 1000000 f64: 8 TB
 

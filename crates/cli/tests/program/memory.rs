@@ -78,7 +78,7 @@ fn what_is_too_large_is_estimated_first() {
         ];
         place.call(&[&words[..], more].concat())
     };
-    run(&["-f", "C=dense", "--memory", "71"]).refused(
+    run(&["-f", "C=dense", "--memory", "135"]).refused(
         1,
         &[
             "error[E0508]: `C` would take 72 bytes, and 71 are left",
@@ -104,4 +104,47 @@ fn what_is_too_large_is_estimated_first() {
     assert_eq!(place.files(), ["a.mtx"]);
     run(&["-f", "C=dense", "--memory", "1M", "--backend", "interp"]).answer();
     assert_eq!(place.files(), ["a.mtx", "c.tns"]);
+}
+
+#[test]
+fn operands_are_estimated_before_they_are_packed() {
+    let place = with_matrix();
+    let run = |more: &[&'static str]| {
+        let words = [
+            "run",
+            "s = A(i,j) * 2",
+            "-d",
+            "i=5000000000",
+            "-d",
+            "j=7",
+            "--memory",
+            "1G",
+        ];
+        place.call(&[&words[..], more].concat())
+    };
+    run(&["-g", "A=random(nnz=50)"]).refused(
+        1,
+        &[
+            "error[E0508]: `A` would take 20000000004 bytes, and 1000000000 are left",
+            "-f A=dcsr",
+        ],
+    );
+    run(&["-g", "A=2"]).refused(1, &["error[E0508]: `A` would take 280000000000 bytes"]);
+    run(&["-g", "A=random(nnz=50)", "-f", "A=bsr(2, 7)"]).refused(1, &["error[E0508]"]);
+    run(&["-g", "A=random(nnz=50)", "-f", "A=dcsr"]).answer();
+    // What operands take is not there for results.
+    let twice = [
+        "run",
+        "C(i,j) = 2 * A(i,j)",
+        "-i",
+        "A=a.mtx",
+        "-f",
+        "A=dense",
+        "-f",
+        "C=dense",
+    ];
+    for (memory, code) in [("71", 1), ("143", 1), ("1M", 0)] {
+        let done = place.call(&[&twice[..], &["--memory", memory]].concat());
+        assert_eq!(done.code, Some(code), "{memory}: {}", done.stderr);
+    }
 }

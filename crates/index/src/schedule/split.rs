@@ -99,15 +99,16 @@ fn in_blocks(stmt: &Stmt, var: IndexVar, outer: IndexVar, inner: IndexVar, size:
     named(stmt, &replace, &extent)
 }
 
-/// The statement with variables that run farther than a mode of an operand kept apart
-/// from it: what lies outside is not stored there.
+/// The statement with variables kept apart from modes of operands that are not as long:
+/// beyond a shorter one nothing is stored, and a longer one has entries where no loop
+/// is to go.
 fn within_modes(split: &Concrete, extents: &[(IndexVar, Option<u64>)]) -> Stmt {
     let within = |access: &Access| {
         let modes = &split.tensors[access.tensor].extents;
         let index = |(index, mode): (&IndexExpr, &Option<u64>)| {
             let made = extents.iter().find(|(var, _)| index.as_var() == Some(*var));
             match (made.and_then(|(_, extent)| *extent), mode) {
-                (Some(extent), Some(mode)) if extent > *mode => index.clone().apart(),
+                (Some(extent), mode) if Some(extent) != *mode => index.clone().apart(),
                 _ => index.clone(),
             }
         };

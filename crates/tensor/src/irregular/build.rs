@@ -447,16 +447,23 @@ impl<'a> Builder<'a> {
         let declared = self.part.format.declared_width(role);
         let width = declared.unwrap_or(needed);
         if width.max() < largest {
-            return Err(Diagnostic::new(
+            let fault = Diagnostic::new(
                 code::INDEX_WIDTH_OVERFLOW,
                 format!(
                     "`{}` is declared with {} bits but has to hold {largest}",
                     name_of(role.after(self.part.first_level)),
                     width.bits()
                 ),
-            )
-            .note(format!("the format is `{}`", self.format))
-            .help(format!("declare {} bits, or no width", needed.bits())));
+            );
+            let fault = match role {
+                Role::Crd(level) if largest == self.extents[level] => {
+                    fault.note(format!("places that hold no entry say {largest}"))
+                }
+                _ => fault,
+            };
+            return Err(fault
+                .note(format!("the format is `{}`", self.format))
+                .help(format!("declare {} bits, or no width", needed.bits())));
         }
         self.arrays.push(match width {
             IndexWidth::W8 => Array::from_vec(entries.iter().map(|&n| n as u8).collect::<Vec<_>>()),
