@@ -26,6 +26,7 @@
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
+//! | `gallop`   | which intersections leap over what the other operand lacks   |
 //! | `lanes`    | which reductions are summed in several lanes at once        |
 //! | `threads`  | which loops run on several threads                          |
 //! | `waste`    | steps of loops that come to nothing                         |
@@ -37,6 +38,7 @@ pub mod draft;
 mod estimate;
 mod fills;
 pub mod formats;
+mod gallop;
 mod lanes;
 mod levels;
 pub mod order;

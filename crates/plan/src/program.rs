@@ -10,6 +10,7 @@ use sparsec_index::{Program, ProgramSchedule, Schedule, Statement, concretize};
 
 use crate::fills::Fills;
 use crate::formats::default_result_format;
+use crate::gallop::gallop;
 use crate::lanes::lanes;
 use crate::search::{Conversions, Facts, Plan, complete, plan};
 use crate::split::{first_reduction, split};
@@ -139,7 +140,7 @@ pub fn plan_program(
         let planned = plan(&program, number, &formats, conversions, facts);
         match planned {
             Ok(plan) => {
-                let plan = lanes(parallelize(plan, facts), facts);
+                let plan = lanes(parallelize(gallop(plan, facts), facts), facts);
                 plans.push(plan.with_estimates(facts));
             }
             Err(error) => {

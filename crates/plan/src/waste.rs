@@ -106,7 +106,7 @@ fn in_vain(estimate: &Estimate<'_>, accesses: &[&Access], rhs: &Expr, loops: &[I
 
 impl Estimate<'_> {
     /// How many coordinates an operand holds in the modes that these variables are at.
-    fn prefixes(&self, access: &Access, vars: &[IndexVar]) -> f64 {
+    pub(crate) fn prefixes(&self, access: &Access, vars: &[IndexVar]) -> f64 {
         let format = self.formats.of(access.tensor);
         let extents = &self.concrete.tensors[access.tensor].extents;
         let (mut all, mut is_full, mut n_modes) = (1.0, true, 0);

@@ -1,0 +1,77 @@
+//! What plans choose by what operands hold, and that it computes the same.
+
+use sparsec::{
+    Backend, ElementType, Format, Inputs, Options, Request, Session, Source, Tensor, compile,
+    generate, reference,
+};
+
+/// A generated tensor with compressed levels: `random(nnz=10)`.
+fn tensor(spec: &str, extents: &[u64]) -> Tensor {
+    let format = match (spec.starts_with("dense"), extents.len()) {
+        (true, order) => Format::dense(order),
+        (false, 1) => "(i) -> (i : compressed)".parse().expect("a format"),
+        (false, _) => Format::csr(),
+    };
+    let source = Source::new("generator", spec);
+    generate(&source, extents, Some(&format), ElementType::F64).expect("a tensor")
+}
+
+/// The schedule of a program of one statement, after every engine has computed what
+/// the reference does.
+fn chosen(program: &str, operands: &[(&str, Tensor)]) -> String {
+    let request = Request::new(Source::new("program", program));
+    let named = |(name, tensor): &(&str, Tensor)| ((*name).to_owned(), tensor.clone());
+    let inputs: Inputs = operands.iter().map(named).collect();
+    let compiled = compile(&request, &inputs).unwrap_or_else(|error| panic!("{error}"));
+    let expected = reference::evaluate(compiled.resolved(), &inputs).expect("a reference");
+    for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
+        let session = Session::new(Options {
+            backend,
+            ..Options::default()
+        });
+        let outcome = session.run(&compiled, &inputs);
+        let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+        for (name, found) in &outcome.tensors {
+            let difference = reference::compare(&expected[name.as_str()], found);
+            assert!(
+                difference.is_none(),
+                "{name} of `{program}`: {difference:?}"
+            );
+        }
+    }
+    compiled.statements()[0].plan.schedule.to_string()
+}
+
+#[test]
+fn intersections_leap_where_one_operand_has_much_more() {
+    let few = || ("b", tensor("random(nnz=10, seed=1)", &[100_000]));
+    let many = |nnz: u64| {
+        (
+            "c",
+            tensor(&format!("random(nnz={nnz}, seed=2)"), &[100_000]),
+        )
+    };
+    let schedule = chosen("s = b(i) * c(i)", &[few(), many(50_000)]);
+    assert!(schedule.contains("mergeby(i, Gallop)"), "{schedule}");
+    let alike = chosen("s = b(i) * c(i)", &[few(), many(30)]);
+    assert!(!alike.contains("Gallop"), "{alike}");
+    // All of both is visited.
+    let sum = chosen("a(i) = b(i) + c(i)", &[few(), many(50_000)]);
+    assert!(!sum.contains("Gallop"), "{sum}");
+}
+
+#[test]
+fn long_sums_get_lanes() {
+    let product = |nnz: u64| {
+        let matrix = tensor(&format!("random(nnz={nnz}, seed=1)"), &[50, 1000]);
+        let vector = tensor("dense:uniform(seed=2)", &[1000]);
+        chosen("y(i) = A(i,j) * x(j)", &[("A", matrix), ("x", vector)])
+    };
+    let long = product(50 * 200);
+    assert!(
+        long.contains("parallelize(j, CPUVector, ParallelReduction)"),
+        "{long}"
+    );
+    let short = product(50 * 5);
+    assert!(!short.contains("CPUVector"), "{short}");
+}
