@@ -5,13 +5,12 @@
 //! | `csr`   | loops scanned from the descriptor   | C by hand                         |
 //! | `level` | the same                            | the kernel of `y(i) = A(i,j) * x(j)` |
 //! | `dia`, `jds` | loops scanned from the descriptor | C by hand                       |
-//! | `pairs` | parse, compose, invert, simplify: the slowest pair of descriptors | 2 ms |
+//! | `pairs csr` | parse, compose, invert, simplify: the slowest pair of its descriptor with another | 2 ms |
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sparsec::compute::{Given, Prepared, compile_computation};
-use sparsec::relation::{Declarations, Relation};
 use sparsec::runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec::{
     Diagnostic, Format, Inputs, Request, Result, Scalar, Session, Source, Tensor, code, codegen_c,
@@ -22,11 +21,13 @@ use crate::case::{CASES, Pattern, Sizes};
 use crate::clock;
 use crate::pair::median;
 
-/// One product, or the slowest pair.
+mod pairs;
+
+/// One product, or the slowest pair of a descriptor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelationRow {
     /// What was measured.
-    pub name: &'static str,
+    pub name: String,
     /// Our time.
     pub ours: Duration,
     /// What it is compared with, or may be.
@@ -41,7 +42,7 @@ impl RelationRow {
     /// The line above the rows.
     pub fn heading() -> String {
         format!(
-            "\n{:<10}{:>12}{:>12}{:>8}{:>8}\n",
+            "\n{:<14}{:>12}{:>12}{:>8}{:>8}\n",
             "relations", "ours", "beside", "ratio", "bar"
         )
     }
@@ -49,7 +50,7 @@ impl RelationRow {
     /// The row as text.
     pub fn line(&self) -> String {
         format!(
-            "{:<10}{:>12}{:>12}{:>8.2}{:>8.2}\n",
+            "{:<14}{:>12}{:>12}{:>8.2}{:>8.2}\n",
             self.name,
             format!("{:.1?}", self.ours),
             format!("{:.1?}", self.beside),
@@ -199,15 +200,21 @@ pub fn measure(session: &Session, sizes: &Sizes, rounds: usize) -> Result<Vec<Re
     let hand = include_str!("../kernels/jds_data.c");
     rows.push(beside_hand("jds", &mut ours, hand, session, rounds, 1.1)?);
 
-    let ours = slowest_pair(rounds)?;
+    let descriptors = pairs::descriptors()?;
     let beside = Duration::from_millis(2);
-    rows.push(RelationRow {
-        name: "pairs",
-        ours,
-        beside,
-        ratio: ours.as_secs_f64() / beside.as_secs_f64(),
-        bar: 1.0,
-    });
+    for source in &descriptors {
+        let mut ours = Duration::ZERO;
+        for target in &descriptors {
+            ours = ours.max(pairs::time(source, target, rounds)?);
+        }
+        rows.push(RelationRow {
+            name: format!("pairs {}", source.name()),
+            ours,
+            beside,
+            ratio: ours.as_secs_f64() / beside.as_secs_f64(),
+            bar: 1.0,
+        });
+    }
     Ok(rows)
 }
 
@@ -260,7 +267,7 @@ fn in_turns(
         .map(|(a, b)| a.as_secs_f64() / b.as_secs_f64())
         .collect();
     Ok(RelationRow {
-        name,
+        name: name.to_owned(),
         ours: median(ours, Duration::cmp),
         beside: median(beside, Duration::cmp),
         ratio: median(ratios, f64::total_cmp),
@@ -347,70 +354,4 @@ fn beside_level(
         drop(arguments);
         Ok((taken, output.arrays[0].slice::<f64>().to_vec()))
     })
-}
-
-/// A map from stored entries to coordinates, and what is known of its functions.
-const DESCRIPTORS: [(&str, &str); 6] = [
-    (
-        "{[n] -> [i, j] : row#(n) = i && col#(n) = j && 0 <= n < NNZ}",
-        "function row# : {[n] : 0 <= n < NNZ} -> {[i] : 0 <= i < NR}
-         function col# : {[n] : 0 <= n < NNZ} -> {[j] : 0 <= j < NC}
-         forall a, b : a < b => MORTON(row#(a), col#(a)) < MORTON(row#(b), col#(b))",
-    ),
-    (
-        "{[q, k] -> [i, j] : q = i && ptr#(i) <= k < ptr#(i + 1) && crd#(k) = j}",
-        "function ptr# : {[i] : 0 <= i <= NR} -> {[q] : 0 <= q <= NNZ} nondecreasing
-         function crd# : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
-         forall i, a, b : ptr#(i) <= a < b < ptr#(i + 1) => crd#(a) < crd#(b)",
-    ),
-    (
-        "{[r, d] -> [i, j] : i = r && j = r + off#(d) && 0 <= i < NR && 0 <= j < NC}",
-        "function off# : {[d] : 0 <= d < ND} -> {[x] : -NR < x < NC} increasing",
-    ),
-    (
-        "{[p, k] -> [i, j] : idx#(p) = i && ptr#(p) <= k < ptr#(p + 1) && crd#(k) = j}",
-        "function idx# : {[p] : 0 <= p < NZR} -> {[i] : 0 <= i < NR} increasing
-         function ptr# : {[p] : 0 <= p <= NZR} -> {[q] : 0 <= q <= NNZ} increasing
-         function crd# : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}",
-    ),
-    (
-        "{[p, k, r, c] -> [i, j] : ptr#(p) <= k < ptr#(p + 1) && 0 <= r < B && 0 <= c < B
-            && i = B * p + r && j = B * crd#(k) + c}",
-        "function ptr# : {[p] : 0 <= p <= NBR} -> {[q] : 0 <= q <= NB} nondecreasing
-         function crd# : {[k] : 0 <= k < NB} -> {[j] : 0 <= j < NBC}",
-    ),
-    (
-        "{[s, k] -> [i, j] : ptr#(s) <= k < ptr#(s + 1) && i = perm#(k - ptr#(s)) && j = crd#(k)}",
-        "function ptr# : {[s] : 0 <= s <= NJD} -> {[q] : 0 <= q <= NNZ} nondecreasing
-         function perm# : {[t] : 0 <= t < NR} -> {[i] : 0 <= i < NR} injective
-         function crd# : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}",
-    ),
-];
-
-/// The longest that parsing, inverting, composing and simplifying takes of any pair:
-/// of each pair the median of the rounds.
-fn slowest_pair(rounds: usize) -> Result<Duration> {
-    let mut slowest = Duration::ZERO;
-    for (source, known) in DESCRIPTORS {
-        for (target, wanted) in DESCRIPTORS {
-            let named = |text: &str, suffix: &str| text.replace('#', suffix);
-            let (source, target) = (named(source, "1"), named(target, "2"));
-            let declared = format!(
-                "assume 0 < B\n{}\n{}",
-                named(known, "1"),
-                named(wanted, "2")
-            );
-            let mut times = Vec::new();
-            for _ in 0..rounds.max(1) {
-                let started = Instant::now();
-                let known: Declarations = declared.parse()?;
-                let (from, to): (Relation, Relation) = (source.parse()?, target.parse()?);
-                let both = from.then(&to.inverse())?.simplified_under(&known);
-                times.push(started.elapsed());
-                std::hint::black_box(both);
-            }
-            slowest = slowest.max(median(times, Duration::cmp));
-        }
-    }
-    Ok(slowest)
 }

@@ -17,20 +17,20 @@
 //! answer may be missing but never wrong. Declared facts are used only for calls
 //! that the constraints have: those have values.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::declarations::Declarations;
 use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
-use crate::key;
-use crate::linear::System;
+use crate::linear::{Except, Linear, Sources, System};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::set::Set;
+use choice::Choices;
 
-mod clause;
+mod choice;
 
 /// Rounds of conclusions from conclusions.
 const MOST_ROUNDS: usize = 4;
-/// Refutations that may be tried, which bounds the time.
+/// Proofs that may be tried, which bounds the time.
 const MOST_TRIALS: usize = 4000;
 /// Rows that may be held.
 const MOST_FACTS: usize = 160;
@@ -39,12 +39,19 @@ const MOST_FACTS: usize = 160;
 pub(crate) struct Facts<'a> {
     declarations: &'a Declarations,
     rows: Vec<Row>,
-    /// The rows as a system to refute others with.
     system: System,
-    /// Rows that follow from declarations, but from the other rows as well.
-    implied: Vec<Row>,
-    /// The rows and the implied ones as a system.
-    wide: System,
+    /// What is held or was found to follow, and from which given rows.
+    known: BTreeMap<Linear, Sources>,
+    /// What follows from other given rows too than those it was proved from.
+    implied: Vec<(Linear, Sources)>,
+    /// What the rows speak of.
+    atoms: BTreeSet<Atom>,
+    /// Those of which the values have been looked at.
+    valued: BTreeSet<Atom>,
+    choices: Choices,
+    /// How many of the rows have been multiplied, for each product that is spoken of,
+    /// and the greatest degree at that time.
+    multiplied: BTreeMap<(Atom, Atom), (usize, usize)>,
     /// How many of the rows are given.
     n_given: usize,
     trials: usize,
@@ -66,55 +73,95 @@ impl<'a> Facts<'a> {
         rows: impl IntoIterator<Item = Row>,
         declarations: &'a Declarations,
     ) -> Self {
+        Self::of_numbered(rows.into_iter().enumerate(), declarations)
+    }
+
+    /// The rows with their numbers, and all that follows from which of them.
+    pub(crate) fn of_numbered(
+        rows: impl IntoIterator<Item = (usize, Row)>,
+        declarations: &'a Declarations,
+    ) -> Self {
         let mut facts = Self {
             declarations,
             rows: Vec::new(),
             system: System::default(),
+            known: BTreeMap::new(),
             implied: Vec::new(),
-            wide: System::default(),
+            atoms: BTreeSet::new(),
+            valued: BTreeSet::new(),
+            choices: Choices::of(declarations),
+            multiplied: BTreeMap::new(),
             n_given: 0,
             trials: 0,
         };
         for constraint in &declarations.assumptions {
-            facts.add(constraint);
+            for (left, comparison, right) in constraint.links() {
+                if let Some(row) = Row::of(left, comparison, right) {
+                    let linear = facts.system.linear(&row);
+                    facts.push(row, linear, Sources::NONE, None);
+                }
+            }
         }
-        for row in rows {
-            facts.push(row);
+        for (number, row) in rows {
+            let linear = facts.system.linear(&row);
+            facts.push(row, linear, Sources::of(number), Some(number));
         }
         facts.n_given = facts.rows.len();
         facts.close();
         facts
     }
 
-    fn add(&mut self, constraint: &Constraint) {
-        for (left, comparison, right) in constraint.links() {
-            if let Some(row) = Row::of(left, comparison, right) {
-                self.push(row);
+    fn push(&mut self, row: Row, linear: Linear, from: Sources, given: Option<usize>) {
+        self.system.add(&linear, from, given);
+        self.known.entry(linear).or_insert(from);
+        row.sum.visit(&mut |atom| {
+            if !self.atoms.contains(atom) {
+                self.atoms.insert(atom.clone());
             }
-        }
-    }
-
-    fn push(&mut self, row: Row) {
-        self.system.add(&row);
-        self.wide.add(&row);
+        });
         self.rows.push(row);
     }
 
     /// Whether the rows are known to contradict each other.
     pub(crate) fn impossible(&self) -> bool {
         let never = |row: &Row| row.sign == Sign::NonZero && row.sum.value() == Some(0);
-        self.rows.iter().any(never) || self.system.impossible()
+        self.rows.iter().any(never) || self.system.contradiction().is_some()
     }
 
     /// Whether a row is known to hold where all others do.
     pub(crate) fn entails(&self, row: &Row) -> bool {
-        self.rows.contains(row) || proves(&self.system, row, None)
+        let linear = self.system.find(row);
+        linear.is_some_and(|linear| self.proof(&linear, Except::default()).is_some())
     }
 
-    /// Whether a given row may follow from the others. Where this says no, it
-    /// does not; the rows may have followed from the row itself.
-    pub(crate) fn may_follow(&self, row: &Row) -> bool {
-        self.implied.contains(row) || proves(&self.wide, row, Some(row))
+    fn proof(&self, row: &Linear, except: Except) -> Option<Sources> {
+        let held = || self.known.get(row).copied();
+        let held = || held().filter(|from| !from.meet(except.sources));
+        self.system.proof(row, except).or_else(held)
+    }
+
+    /// Whether the given row of a number is known to hold without it and `without`.
+    pub(crate) fn is_implied(&mut self, number: usize, row: &Row, without: Sources) -> bool {
+        for (row, from) in std::mem::take(&mut self.implied) {
+            self.system.add(&row, from, None);
+        }
+        let linear = self.system.linear(row);
+        let except = Except {
+            sources: without.and(Sources::of(number)),
+            given: None,
+        };
+        let follows = |facts: &Self, except| facts.system.proof(&linear, except).is_some();
+        // What follows from the row itself may still follow from the others; where
+        // even all that does not suffice, nothing does.
+        let alone = Except {
+            sources: Sources::NONE,
+            given: Some(number),
+        };
+        follows(self, except)
+            || follows(self, alone) && {
+                self.retake(except.sources);
+                follows(self, except)
+            }
     }
 
     /// The rows.
@@ -186,40 +233,50 @@ impl<'a> Facts<'a> {
             })
     }
 
-    fn hold(&mut self, row: Option<Row>) -> bool {
+    /// Holds a row that follows from these; whether that is new.
+    fn hold(&mut self, row: Option<Row>, from: Sources) -> bool {
         let Some(row) = row else { return false };
-        if self.rows.len() >= MOST_FACTS || self.implied.contains(&row) {
+        if self.rows.len() >= MOST_FACTS {
             return false;
         }
-        if self.trial(&row) {
-            if self.implied.len() < MOST_FACTS && !self.implied.contains(&row) {
-                self.wide.add(&row);
-                self.implied.push(row);
+        let linear = self.system.linear(&row);
+        let known = self.known.get(&linear);
+        if known.is_some_and(|known| known.are_within(from)) {
+            return false;
+        }
+        if let Some(proof) = self.trial(&linear, Except::default()) {
+            if !proof.are_within(from) {
+                self.implied.push((linear.clone(), from));
             }
+            self.known.insert(linear, from);
             return false;
         }
-        self.push(row);
+        self.push(row, linear, from, None);
         true
     }
 
-    /// As [`entails`](Self::entails); false once trials are used up.
-    fn trial(&mut self, row: &Row) -> bool {
+    /// The rows that a row follows from; none once trials are used up.
+    fn trial(&mut self, row: &Linear, except: Except) -> Option<Sources> {
         self.trials += 1;
-        self.trials <= MOST_TRIALS && self.entails(row)
+        if self.trials > MOST_TRIALS {
+            return None;
+        }
+        self.proof(row, except)
+    }
+
+    fn try_row(&mut self, row: &Row) -> Option<Sources> {
+        let linear = self.system.linear(row);
+        self.trial(&linear, Except::default())
     }
 
     fn close(&mut self) {
-        let clauses = self.declarations.clauses();
         for _ in 0..MOST_ROUNDS {
-            if self.system.impossible() || self.trials > MOST_TRIALS {
+            if self.system.contradiction().is_some() || self.trials > MOST_TRIALS {
                 return;
             }
             let mut new = self.hold_values();
             new |= self.hold_products();
-            new |= self.hold_congruence();
-            for clause in &clauses {
-                new |= self.hold_clause(clause);
-            }
+            new |= self.hold_choices();
             new |= self.hold_strictness();
             if !new {
                 return;
@@ -227,41 +284,38 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn atoms(&self) -> BTreeSet<Atom> {
-        let mut atoms = BTreeSet::new();
-        for row in &self.rows {
-            row.sum.visit(&mut |atom| {
-                atoms.insert(atom.clone());
-            });
-        }
-        atoms
-    }
-
     /// Domains and ranges of calls; quotients and rests.
     fn hold_values(&mut self) -> bool {
         let mut new = false;
-        for atom in self.atoms() {
+        let atoms: Vec<Atom> = self.atoms.difference(&self.valued).cloned().collect();
+        for atom in atoms {
             match &atom {
                 Atom::Call(name, arguments) => {
-                    let Some(function) = self.declarations.function(name) else {
+                    let declarations = self.declarations;
+                    if let Some(function) = declarations.function(name)
+                        && arguments.len() == function.domain.n_elements()
+                    {
+                        let arguments: Vec<Expression> =
+                            arguments.iter().map(Polynomial::to_expression).collect();
+                        let value = [atom.to_expression()];
+                        new |= self.hold_member(&function.domain, &arguments);
+                        new |= self.hold_member(&function.range, &value);
+                    }
+                }
+                Atom::FloorDivide(a, b) | Atom::Modulo(a, b) => {
+                    let Some(held) = self.hold_division(a, b) else {
                         continue;
                     };
-                    if arguments.len() != function.domain.n_elements() {
-                        continue;
-                    }
-                    let arguments: Vec<Expression> =
-                        arguments.iter().map(Polynomial::to_expression).collect();
-                    let value = [atom.to_expression()];
-                    new |= self.hold_member(&function.domain, &arguments);
-                    new |= self.hold_member(&function.range, &value);
+                    new |= held;
                 }
-                Atom::FloorDivide(a, b) | Atom::Modulo(a, b) => new |= self.hold_division(a, b),
                 Atom::Variable(_) | Atom::Constant(_) => {}
             }
+            self.valued.insert(atom);
         }
         new
     }
 
+    /// A call that is spoken of has a value, whatever else holds.
     fn hold_member(&mut self, set: &Set, tuple: &[Expression]) -> bool {
         let [part] = set.parts() else { return false };
         if part.exists().len() > 0 {
@@ -271,161 +325,112 @@ impl<'a> Facts<'a> {
         for constraint in part.constraints() {
             let constraint = constraint.rewritten(&Values(tuple));
             for (left, comparison, right) in constraint.links() {
-                new |= self.hold(Row::of(left, comparison, right));
+                new |= self.hold(Row::of(left, comparison, right), Sources::NONE);
             }
         }
         new
     }
 
-    fn hold_division(&mut self, a: &Polynomial, b: &Polynomial) -> bool {
+    /// `None` as long as the divisor is not known to be positive.
+    fn hold_division(&mut self, a: &Polynomial, b: &Polynomial) -> Option<bool> {
         let positive = Row {
-            sum: b.plus(-1, &Polynomial::integer(1)).unwrap_or_default(),
+            sum: b.plus(-1, &Polynomial::integer(1))?,
             sign: Sign::NonNegative,
         };
-        if b.plus(-1, &Polynomial::integer(1)).is_none() || !self.trial(&positive) {
-            return false;
-        }
+        let from = self.try_row(&positive)?;
         let (a, b) = (Box::new(a.clone()), Box::new(b.clone()));
         let quotient = Polynomial::atom(Atom::FloorDivide(a.clone(), b.clone()));
-        let Some(product) = b.times(&quotient) else {
-            return false;
-        };
-        let Some(left) = a.plus(-1, &product) else {
-            return false;
-        };
+        let left = a.plus(-1, &b.times(&quotient)?)?;
         let rest = Polynomial::atom(Atom::Modulo(a, b.clone()));
         let row = |sum: Option<Polynomial>, sign| sum.map(|sum| Row { sum, sign });
-        let mut new = self.hold(row(left.plus(-1, &rest), Sign::Zero));
-        new |= self.hold(row(Some(rest.clone()), Sign::NonNegative));
+        let mut new = self.hold(row(left.plus(-1, &rest), Sign::Zero), from);
+        new |= self.hold(row(Some(rest.clone()), Sign::NonNegative), from);
         let below = b.plus(-1, &rest);
         let below = below.and_then(|sum| sum.plus(-1, &Polynomial::integer(1)));
-        new | self.hold(row(below, Sign::NonNegative))
+        Some(new | self.hold(row(below, Sign::NonNegative), from))
     }
 
     /// Multiplies comparisons by symbolic constants that are not negative, where
     /// such a product is spoken of.
     fn hold_products(&mut self) -> bool {
-        let mut products: BTreeSet<(Atom, Atom)> = BTreeSet::new();
+        let mut products: BTreeSet<(&Atom, &Atom)> = BTreeSet::new();
         for (atoms, _) in self.rows.iter().flat_map(|row| row.sum.terms()) {
             if let [a, b] = atoms {
-                products.insert((a.clone(), b.clone()));
-                products.insert((b.clone(), a.clone()));
+                for (by, other) in [(a, b), (b, a)] {
+                    if matches!(by, Atom::Constant(_)) {
+                        products.insert((by, other));
+                    }
+                }
             }
         }
         let degree = |row: &Row| row.sum.terms().map(|(atoms, _)| atoms.len()).max();
         let greatest = self.rows.iter().filter_map(degree).max().unwrap_or(0);
         let mut new = false;
-        for (by, other) in products {
-            if !matches!(by, Atom::Constant(_)) {
-                continue;
-            }
+        let products = products
+            .into_iter()
+            .map(|(by, other)| (by.clone(), other.clone()));
+        let products: Vec<(Atom, Atom)> = products.collect();
+        for product in products {
+            let (by, other) = product.clone();
             let by = Polynomial::atom(by);
             let sign = Row {
                 sum: by.clone(),
                 sign: Sign::NonNegative,
             };
-            if !self.trial(&sign) {
+            let Some(from) = self.try_row(&sign) else {
                 continue;
-            }
+            };
             let alone = [other];
-            let rows = self.rows.iter().filter(|row| {
+            let seen = self.multiplied.insert(product, (self.rows.len(), greatest));
+            let seen = seen.map_or(0, |(n, degree)| if degree == greatest { n } else { 0 });
+            let rows = self.rows[seen..].iter().filter(|row| {
                 row.sign != Sign::NonZero
                     && row.sum.factor(&alone) != 0
                     && degree(row).is_some_and(|degree| degree < greatest)
             });
-            let scaled: Vec<Row> = rows
+            let scaled: Vec<(Row, Sources)> = rows
                 .filter_map(|row| {
                     let sign = row.sign;
-                    row.sum.times(&by).map(|sum| Row { sum, sign })
+                    let of = self.known.get(&self.system.find(row)?)?;
+                    let sum = row.sum.times(&by)?;
+                    Some((Row { sum, sign }, from.and(*of)))
                 })
                 .collect();
-            for row in scaled {
-                new |= self.hold(Some(row));
-            }
-        }
-        new
-    }
-
-    /// Equal arguments give equal values.
-    fn hold_congruence(&mut self) -> bool {
-        let calls: Vec<Atom> = self
-            .atoms()
-            .into_iter()
-            .filter(|atom| matches!(atom, Atom::Call(..)))
-            .collect();
-        let mut new = false;
-        for (at, first) in calls.iter().enumerate() {
-            for second in &calls[at + 1..] {
-                let (Atom::Call(f, xs), Atom::Call(g, ys)) = (first, second) else {
-                    continue;
-                };
-                if f != g || xs.len() != ys.len() {
-                    continue;
-                }
-                let equal = |x: &Polynomial, y: &Polynomial| {
-                    let sign = Sign::Zero;
-                    x.plus(-1, y).map(|sum| Row { sum, sign })
-                };
-                let [a, b] = [first, second].map(|call| Polynomial::atom(call.clone()));
-                let values = equal(&a, &b);
-                let mut pairs = xs.iter().zip(ys);
-                if key::is_injective(f) && values.as_ref().is_some_and(|row| self.trial(row)) {
-                    let (extents, coordinates): (Vec<_>, Vec<_>) = pairs
-                        .enumerate()
-                        .partition(|(at, _)| key::is_extent(f, *at));
-                    if extents.iter().all(|(_, (x, y))| x == y) {
-                        for (_, (x, y)) in coordinates {
-                            new |= self.hold(equal(x, y));
-                        }
-                    }
-                    continue;
-                }
-                if pairs.all(|(x, y)| equal(x, y).is_some_and(|row| self.trial(&row))) {
-                    new |= self.hold(values);
-                }
+            for (row, from) in scaled {
+                new |= self.hold(Some(row), from);
             }
         }
         new
     }
 
     fn hold_strictness(&mut self) -> bool {
-        let differ: Vec<Polynomial> = self
+        let differ: Vec<Row> = self
             .rows
             .iter()
             .filter(|row| row.sign == Sign::NonZero)
-            .map(|row| row.sum.clone())
+            .cloned()
             .collect();
         let mut new = false;
-        for sum in differ {
+        for row in differ {
+            let held = self.system.find(&row);
+            let held = held.and_then(|row| self.known.get(&row).copied());
             for factor in [1, -1] {
-                let weak = Polynomial::default().plus(factor, &sum).map(|sum| Row {
+                let weak = Polynomial::default().plus(factor, &row.sum).map(|sum| Row {
                     sum,
                     sign: Sign::NonNegative,
                 });
-                if weak.is_some_and(|weak| self.trial(&weak)) {
-                    let strict = Polynomial::integer(-1).plus(factor, &sum);
-                    new |= self.hold(strict.map(|sum| Row {
+                let from = weak.and_then(|weak| self.try_row(&weak));
+                if let (Some(from), Some(held)) = (from, held) {
+                    let strict = Polynomial::integer(-1).plus(factor, &row.sum);
+                    let strict = strict.map(|sum| Row {
                         sum,
                         sign: Sign::NonNegative,
-                    }));
+                    });
+                    new |= self.hold(strict, from.and(held));
                 }
             }
         }
         new
-    }
-}
-
-/// Whether a row holds where a system does, the rows equal to `except` left out.
-fn proves(system: &System, row: &Row, except: Option<&Row>) -> bool {
-    let refutes = |sum: Option<Polynomial>, sign| {
-        sum.is_some_and(|sum| system.refutes(&Row { sum, sign }, except))
-    };
-    let above = || Polynomial::integer(-1).plus(1, &row.sum);
-    let below = || Polynomial::integer(-1).plus(-1, &row.sum);
-    match row.sign {
-        Sign::NonNegative => refutes(below(), Sign::NonNegative),
-        Sign::Zero => refutes(above(), Sign::NonNegative) && refutes(below(), Sign::NonNegative),
-        Sign::NonZero => refutes(Some(row.sum.clone()), Sign::Zero),
     }
 }
 

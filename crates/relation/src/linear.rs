@@ -1,228 +1,355 @@
-//! Whether a system of linear comparisons has no solution.
+//! Whether linear comparisons contradict each other, and which of them do.
 //!
-//! Products and calls count as unknowns of their own. Equalities with a factor
-//! of 1 or -1 are substituted; what remains is eliminated one unknown after the
-//! other, each lower bound against each upper bound (Fourier and Motzkin), with
-//! constants rounded to integers on the way:
+//! Products and calls count as unknowns of their own. A row holds where the
+//! others do if they contradict its opposite; the module `simplex` finds that out,
+//! and of which rows the contradiction is made:
 //!
 //! ```text
-//! 2 x - 1 >= 0, 2 - 3 x >= 0   rounds to   x >= 1, x <= 0   adds up to   -1 >= 0
+//! 0: i < j    1: j <= k    2: 0 <= m      0 and 1 prove  i < k
 //! ```
 //!
-//! Rational elimination with rounding proves only what holds for integers, but
-//! does not prove all that does. It stops where rows multiply, and then proves
-//! nothing.
+//! Points that satisfy all rows are kept: where one of them also satisfies the
+//! opposite of a row, nothing has to be searched.
+//!
+//! Only what holds for integers is proved, but not all that does.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use crate::polynomial::{Atom, Row, Sign};
+use simplex::{Simplex, Verdict};
 
-/// Rows that elimination may hold at once.
-const MOST_ROWS: usize = 300;
+mod simplex;
+mod table_row;
 
-/// `Σ factor * unknown + constant`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Sum {
-    factors: BTreeMap<usize, i128>,
-    constant: i128,
+/// Points that are kept.
+const MOST_POINTS: usize = 16;
+
+/// The given rows that something follows from, by number; those from 127 on count
+/// as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sources(u128);
+
+impl Sources {
+    /// What always holds.
+    pub(crate) const NONE: Self = Self(0);
+
+    /// A given row.
+    pub(crate) fn of(number: usize) -> Self {
+        Self(1 << number.min(127))
+    }
+
+    /// Those of either.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether both have a row.
+    pub(crate) fn meet(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether the other has all of them.
+    pub(crate) fn are_within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
 }
 
-impl Sum {
-    /// `self * a + other * b`.
-    fn combined(&self, a: i128, other: &Self, b: i128) -> Option<Self> {
-        let mut factors = BTreeMap::new();
-        for (unknown, factor) in &self.factors {
-            factors.insert(*unknown, factor.checked_mul(a)?);
-        }
-        for (unknown, factor) in &other.factors {
-            let entry: &mut i128 = factors.entry(*unknown).or_insert(0);
-            *entry = entry.checked_add(factor.checked_mul(b)?)?;
-        }
-        factors.retain(|_, factor| *factor != 0);
-        let constant = self.constant.checked_mul(a)?;
-        Some(Self {
-            factors,
-            constant: constant.checked_add(other.constant.checked_mul(b)?)?,
+/// Rows that are not to be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Except {
+    /// What follows from these.
+    pub(crate) sources: Sources,
+    /// The given row of this number, but not what follows from it.
+    pub(crate) given: Option<usize>,
+}
+
+/// `Σ factor * unknown + constant`, and how it compares with 0.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Linear {
+    /// By unknown; no factor is 0.
+    terms: Vec<(usize, i64)>,
+    constant: i64,
+    sign: Sign,
+}
+
+impl Linear {
+    /// The comparison that holds exactly where this does not.
+    pub(crate) fn negated(&self) -> Option<Self> {
+        Some(match self.sign {
+            Sign::Zero => self.with(Sign::NonZero),
+            Sign::NonZero => self.with(Sign::Zero),
+            Sign::NonNegative => self.below()?,
         })
     }
 
-    fn common(&self) -> i128 {
-        self.factors.values().fold(0, |a, b| gcd(a, b.abs()))
+    fn with(&self, sign: Sign) -> Self {
+        Self {
+            sign,
+            ..self.clone()
+        }
     }
-}
 
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
+    /// The sum is negative.
+    fn below(&self) -> Option<Self> {
+        let terms = self.terms.iter();
+        let terms = terms.map(|(unknown, factor)| Some((*unknown, factor.checked_neg()?)));
+        Some(Self {
+            terms: terms.collect::<Option<_>>()?,
+            constant: self.constant.checked_neg()?.checked_sub(1)?,
+            sign: Sign::NonNegative,
+        })
+    }
+
+    /// The sum is positive.
+    fn above(&self) -> Option<Self> {
+        Some(Self {
+            constant: self.constant.checked_sub(1)?,
+            ..self.with(Sign::NonNegative)
+        })
+    }
+
+    /// Whether it holds at a point; unknowns that the point lacks are 0 there.
+    fn holds_at(&self, point: &[i64]) -> bool {
+        let mut sum = i128::from(self.constant);
+        for (unknown, factor) in &self.terms {
+            let value = point.get(*unknown).copied().unwrap_or(0);
+            match sum.checked_add(i128::from(*factor) * i128::from(value)) {
+                Some(next) => sum = next,
+                None => return false,
+            }
+        }
+        match self.sign {
+            Sign::Zero => sum == 0,
+            Sign::NonNegative => sum >= 0,
+            Sign::NonZero => sum != 0,
+        }
+    }
 }
 
 /// Rows that hold, with their products of atoms numbered.
 #[derive(Default)]
 pub(crate) struct System {
     unknowns: BTreeMap<Vec<Atom>, usize>,
-    rows: Vec<(Sum, Sign)>,
+    search: RefCell<Search>,
+}
+
+#[derive(Default)]
+struct Search {
+    simplex: Simplex,
+    /// Points that satisfy all rows.
+    points: Vec<Vec<i64>>,
+    /// Points that satisfy all but those last put aside.
+    others: (Except, Vec<Vec<i64>>),
 }
 
 impl System {
-    /// Adds a row.
-    pub(crate) fn add(&mut self, row: &Row) {
+    /// The row in numbers.
+    pub(crate) fn linear(&mut self, row: &Row) -> Linear {
         for (atoms, _) in row.sum.terms() {
             if !atoms.is_empty() && !self.unknowns.contains_key(atoms) {
                 let next = self.unknowns.len();
                 self.unknowns.insert(atoms.to_vec(), next);
             }
         }
-        let sum = self.sum(row).expect("all unknowns are numbered");
-        self.rows.push((sum, row.sign));
+        self.find(row).expect("all unknowns are numbered")
     }
 
-    /// The row in numbers; `None` if a product in it is in no row.
-    fn sum(&self, row: &Row) -> Option<Sum> {
-        let mut sum = Sum {
-            factors: BTreeMap::new(),
-            constant: 0,
-        };
+    /// The row in numbers; `None` if a product in it has none, and so is in no row.
+    pub(crate) fn find(&self, row: &Row) -> Option<Linear> {
+        let (mut terms, mut constant) = (Vec::new(), 0);
         for (atoms, factor) in row.sum.terms() {
             if atoms.is_empty() {
-                sum.constant = i128::from(factor);
+                constant = factor;
             } else {
-                sum.factors
-                    .insert(*self.unknowns.get(atoms)?, i128::from(factor));
+                terms.push((*self.unknowns.get(atoms)?, factor));
             }
         }
-        Some(sum)
+        terms.sort_unstable();
+        let sign = row.sign;
+        Some(Linear {
+            terms,
+            constant,
+            sign,
+        })
     }
 
-    /// Whether no integers satisfy all rows. `!=` rows say nothing here.
-    pub(crate) fn impossible(&self) -> bool {
-        refuted(self.rows.to_vec())
+    /// Adds a row that follows from others, or is `given` under a number. `!=`
+    /// says nothing here.
+    pub(crate) fn add(&mut self, row: &Linear, from: Sources, given: Option<usize>) {
+        if row.sign == Sign::NonZero {
+            return;
+        }
+        let search = self.search.get_mut();
+        search.points.retain(|point| row.holds_at(point));
+        search.others.1.retain(|point| row.holds_at(point));
+        search.simplex.add(row, from, given);
     }
 
-    /// Whether no integers satisfy all rows and `row`, the rows equal to
-    /// `except` left out. What holds is supposed to be satisfiable: only rows
-    /// that are linked to `row` by unknowns are looked at.
-    pub(crate) fn refutes(&self, row: &Row, except: Option<&Row>) -> bool {
-        let Some(sum) = self.sum(row) else {
-            // Nothing binds the unknown that is in no row.
-            return false;
+    /// The rows that contradict each other, if some are known to.
+    pub(crate) fn contradiction(&self) -> Option<Sources> {
+        let truth = Linear {
+            terms: Vec::new(),
+            constant: 0,
+            sign: Sign::NonNegative,
         };
-        let except = except.and_then(|row| Some((self.sum(row)?, row.sign)));
-        let mut reached: BTreeSet<usize> = sum.factors.keys().copied().collect();
-        let mut linked = vec![(sum, row.sign)];
-        let mut others: Vec<&(Sum, Sign)> = self
-            .rows
-            .iter()
-            .filter(|row| row.1 != Sign::NonZero && Some(*row) != except.as_ref())
-            .collect();
-        loop {
-            let (near, far): (Vec<_>, Vec<_>) = others
-                .into_iter()
-                .partition(|(sum, _)| sum.factors.keys().any(|u| reached.contains(u)));
-            if near.is_empty() {
-                return refuted(linked);
-            }
-            for (sum, _) in &near {
-                reached.extend(sum.factors.keys());
-            }
-            linked.extend(near.into_iter().cloned());
-            others = far;
+        self.search.borrow_mut().refuted(&truth, Except::default())
+    }
+
+    /// The rows that a row follows from, if it is known to follow.
+    pub(crate) fn proof(&self, row: &Linear, except: Except) -> Option<Sources> {
+        let mut search = self.search.borrow_mut();
+        let mut refuted = |row: Option<Linear>| search.refuted(&row?, except);
+        match row.sign {
+            Sign::NonNegative => refuted(row.below()),
+            Sign::Zero => Some(refuted(row.above())?.and(refuted(row.below())?)),
+            Sign::NonZero => refuted(Some(row.with(Sign::Zero))),
         }
     }
 }
 
-/// Whether rows are refuted. Overflow proves nothing.
-fn refuted(rows: Vec<(Sum, Sign)>) -> bool {
-    let (mut zero, mut nonnegative) = (Vec::new(), Vec::new());
-    for (sum, sign) in rows {
-        match sign {
-            Sign::Zero => zero.push(sum),
-            Sign::NonNegative => nonnegative.push(sum),
-            Sign::NonZero => {}
+impl Search {
+    fn refuted(&mut self, row: &Linear, except: Except) -> Option<Sources> {
+        if except != Except::default() && self.others.0 != except {
+            self.others = (except, Vec::new());
         }
-    }
-    substitute(zero, nonnegative).unwrap_or(false)
-}
-
-fn substitute(mut zero: Vec<Sum>, mut nonnegative: Vec<Sum>) -> Option<bool> {
-    while let Some(sum) = zero.pop() {
-        let common = sum.common();
-        if common == 0 {
-            if sum.constant != 0 {
-                return Some(true);
-            }
-            continue;
-        }
-        if sum.constant % common != 0 {
-            return Some(true);
-        }
-        let unit = sum.factors.iter().find(|(_, f)| f.abs() == common);
-        let Some((&unknown, &factor)) = unit else {
-            nonnegative.push(sum.combined(-1, &sum, 0)?);
-            nonnegative.push(sum);
-            continue;
+        let points = match except == Except::default() {
+            true => &mut self.points,
+            false => &mut self.others.1,
         };
-        for row in zero.iter_mut().chain(&mut nonnegative) {
-            if let Some(&here) = row.factors.get(&unknown) {
-                // `row * |factor|` keeps the direction of an inequality.
-                *row = row.combined(factor.abs(), &sum, -factor.signum() * here)?;
-            }
+        if points.iter().any(|point| row.holds_at(point)) {
+            return None;
         }
-    }
-    eliminate(nonnegative)
-}
-
-fn eliminate(rows: Vec<Sum>) -> Option<bool> {
-    // Of rows with equal factors the one with the least constant is tightest.
-    let mut tightest: BTreeMap<BTreeMap<usize, i128>, i128> = BTreeMap::new();
-    for row in rows {
-        if insert(&mut tightest, row) {
-            return Some(true);
-        }
-    }
-    loop {
-        let unknowns: BTreeSet<usize> = tightest.keys().flat_map(|f| f.keys().copied()).collect();
-        let cost = |unknown: &usize| {
-            let lower = tightest
-                .keys()
-                .filter(|f| f.get(unknown) > Some(&0))
-                .count();
-            let all = tightest.keys().filter(|f| f.contains_key(unknown)).count();
-            let upper = all - lower;
-            (lower * upper).saturating_sub(all)
-        };
-        let Some(unknown) = unknowns.iter().copied().min_by_key(|u| (cost(u), *u)) else {
-            return Some(false);
-        };
-        let (with, without): (BTreeMap<_, _>, BTreeMap<_, _>) = tightest
-            .into_iter()
-            .partition(|(factors, _)| factors.contains_key(&unknown));
-        tightest = without;
-        let sums = with
-            .into_iter()
-            .map(|(factors, constant)| Sum { factors, constant });
-        let (lower, upper): (Vec<Sum>, Vec<Sum>) = sums.partition(|s| s.factors[&unknown] > 0);
-        for low in &lower {
-            for high in &upper {
-                let (a, b) = (low.factors[&unknown], -high.factors[&unknown]);
-                if insert(&mut tightest, low.combined(b, high, a)?) {
-                    return Some(true);
+        match self.simplex.search(row, except) {
+            Verdict::Refuted(sources) => Some(sources),
+            Verdict::Point(point) => {
+                if points.len() == MOST_POINTS {
+                    points.remove(0);
                 }
-                if tightest.len() > MOST_ROWS {
-                    return None;
-                }
+                points.push(point);
+                None
             }
+            Verdict::Unknown => None,
         }
     }
 }
 
-/// Adds a row, rounded; true if it cannot hold.
-fn insert(rows: &mut BTreeMap<BTreeMap<usize, i128>, i128>, row: Sum) -> bool {
-    let common = row.common();
-    if common == 0 {
-        return row.constant < 0;
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::expression::Variable;
+    use crate::polynomial::Polynomial;
+    use sparsec_base::arena::Id;
+
+    const BOX: i64 = 4;
+
+    fn row(factors: [i64; 3], constant: i64, sign: Sign) -> Row {
+        let terms = factors.into_iter().enumerate();
+        let sum = terms.fold(Polynomial::integer(constant), |sum, (at, factor)| {
+            let unknown = Polynomial::atom(Atom::Variable(Variable::from_index(at)));
+            sum.plus(factor, &unknown).expect("small")
+        });
+        Row { sum, sign }
     }
-    let constant = row.constant.div_euclid(common);
-    let factors = row.factors.into_iter().map(|(u, f)| (u, f / common));
-    let entry = rows.entry(factors.collect()).or_insert(constant);
-    *entry = (*entry).min(constant);
-    false
+
+    fn sign() -> impl Strategy<Value = Sign> {
+        prop_oneof![Just(Sign::NonNegative), Just(Sign::Zero)]
+    }
+
+    fn any_row() -> impl Strategy<Value = Row> {
+        ([-3i64..4, -3..4, -3..4], -9i64..10, sign()).prop_map(|(f, c, s)| row(f, c, s))
+    }
+
+    fn difference() -> impl Strategy<Value = Row> {
+        let factors = prop::sample::select(vec![
+            [1, -1, 0],
+            [-1, 1, 0],
+            [0, 1, -1],
+            [0, -1, 1],
+            [1, 0, -1],
+            [-1, 0, 1],
+            [1, 0, 0],
+            [0, -1, 0],
+        ]);
+        (factors, -5i64..6, sign()).prop_map(|(f, c, s)| row(f, c, s))
+    }
+
+    /// The rows and those of a box, with whether a query was proved, and from what.
+    fn proved(rows: &[Row], query: &Row, except: Except) -> (Vec<Linear>, Linear, Option<Sources>) {
+        let mut system = System::default();
+        let unit = |at: usize, factor: i64| {
+            let mut factors = [0; 3];
+            factors[at] = factor;
+            row(factors, BOX, Sign::NonNegative)
+        };
+        let sides = (0..3).flat_map(|at| [unit(at, 1), unit(at, -1)]);
+        let rows: Vec<Row> = rows.iter().cloned().chain(sides).collect();
+        let linear: Vec<Linear> = rows.iter().map(|row| system.linear(row)).collect();
+        for (number, row) in linear.iter().enumerate() {
+            system.add(row, Sources::of(number), Some(number));
+            // Searches in between leave the table in another state.
+            system.contradiction();
+        }
+        let query = system.linear(query);
+        system.proof(&query.negated().expect("small"), Except::default());
+        let proof = system.proof(&query, except);
+        (linear, query, proof)
+    }
+
+    /// Whether all points of the box at which the rows hold satisfy the query.
+    fn holds(rows: &[&Linear], query: &Linear) -> bool {
+        let side = || -BOX..=BOX;
+        let points = side().flat_map(|a| side().flat_map(move |b| side().map(move |c| [a, b, c])));
+        let mut within = points.filter(|point| rows.iter().all(|row| row.holds_at(point)));
+        within.all(|point| query.holds_at(&point))
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_proved_follows_from_its_sources(
+            rows in prop::collection::vec(any_row(), 0..6),
+            query in any_row(),
+            put_aside in 0usize..6,
+        ) {
+            let excepts = [Sources::NONE, Sources::of(put_aside)];
+            for sources in excepts {
+                let except = Except { sources, given: None };
+                let (rows, query, proof) = proved(&rows, &query, except);
+                let Some(proof) = proof else { continue };
+                prop_assert!(!proof.meet(sources));
+                let numbered = rows.iter().enumerate();
+                let used = numbered.filter(|(number, _)| Sources::of(*number).are_within(proof));
+                let used: Vec<&Linear> = used.map(|(_, row)| row).collect();
+                prop_assert!(holds(&used, &query));
+            }
+        }
+
+        #[test]
+        fn all_that_follows_from_differences_is_proved(
+            rows in prop::collection::vec(difference(), 0..7),
+            query in difference(),
+        ) {
+            let (rows, query, proof) = proved(&rows, &query, Except::default());
+            prop_assert_eq!(proof.is_some(), holds(&rows.iter().collect::<Vec<_>>(), &query));
+        }
+    }
+
+    #[test]
+    fn integers_between_fractions_are_none() {
+        // 1 <= 2 x <= 2 and 0 <= 3 x <= 2
+        let rows = [
+            row([2, 0, 0], -1, Sign::NonNegative),
+            row([-3, 0, 0], 2, Sign::NonNegative),
+        ];
+        let never = row([0, 0, 0], -1, Sign::NonNegative);
+        let (_, _, proof) = proved(&rows, &never, Except::default());
+        assert_eq!(proof, Some(Sources::of(0).and(Sources::of(1))));
+        // 2 x + 2 y = 1 + 4 z
+        let odd = [row([2, 2, -4], -1, Sign::Zero)];
+        let (_, _, proof) = proved(&odd, &never, Except::default());
+        assert_eq!(proof, Some(Sources::of(0)));
+    }
 }

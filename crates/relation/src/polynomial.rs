@@ -108,6 +108,17 @@ impl Polynomial {
     }
 
     pub(crate) fn times(&self, other: &Self) -> Option<Self> {
+        if let (Some((by, m)), 1) = (other.terms.first_key_value(), other.terms.len()) {
+            // Products of different terms with one factor are different.
+            let terms = self.terms.iter().map(|(atoms, n)| {
+                let mut atoms = [&atoms[..], &by[..]].concat();
+                atoms.sort();
+                Some((atoms, n.checked_mul(*m)?))
+            });
+            return Some(Self {
+                terms: terms.collect::<Option<_>>()?,
+            });
+        }
         let mut product = Self::default();
         for (a, n) in &self.terms {
             for (b, m) in &other.terms {
@@ -346,23 +357,5 @@ impl Row {
             Comparison::GreaterEqual => (left.plus(-1, &right)?, Sign::NonNegative),
         };
         Some(Self { sum, sign })
-    }
-
-    /// The comparison that holds exactly where this does not.
-    pub(crate) fn negated(&self) -> Option<Self> {
-        Some(match self.sign {
-            Sign::Zero => Self {
-                sign: Sign::NonZero,
-                ..self.clone()
-            },
-            Sign::NonZero => Self {
-                sign: Sign::Zero,
-                ..self.clone()
-            },
-            Sign::NonNegative => Self {
-                sum: Polynomial::integer(-1).plus(-1, &self.sum)?,
-                sign: Sign::NonNegative,
-            },
-        })
     }
 }

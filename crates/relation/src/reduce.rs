@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 use crate::declarations::Declarations;
 use crate::expression::{Constraint, Expression, Rewrite, Variable};
 use crate::facts::{Facts, atom, to_constraint};
+use crate::linear::Sources;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::relation::{Conjunction, Relation};
 use crate::set::Set;
@@ -138,14 +139,21 @@ fn reduced(part: &Conjunction, declarations: &Declarations) -> Conjunction {
             links = fewer;
             continue;
         }
-        let all = links.iter().map(|link| &link.constraint);
-        if Facts::of(all, declarations).impossible() {
+        for link in &mut links {
+            if let Some(simple) = link.constraint.simplified() {
+                *link = Link::new(link.chain, simple);
+            }
+        }
+        let rows = links.iter().enumerate();
+        let rows = rows.filter_map(|(number, link)| Some((number, link.row.clone()?)));
+        let mut facts = Facts::of_numbered(rows, declarations);
+        if facts.impossible() {
             return never(part);
         }
         // What is dropped may have been in the way of an elimination.
-        let before = links.clone();
-        drop_implied(&mut links, declarations);
-        if links == before {
+        let mut others = part.exists().filter(|v| !gone.contains(v));
+        if !drop_implied(&mut links, &mut facts) || others.all(|v| eliminated(&links, v).is_none())
+        {
             break;
         }
     }
@@ -268,44 +276,29 @@ impl Rewrite for Replace {
     }
 }
 
-/// Drops links that the others imply, until none does.
-fn drop_implied(links: &mut Vec<Link>, declarations: &Declarations) {
-    for link in links.iter_mut() {
-        if let Some(simple) = link.constraint.simplified() {
-            *link = Link::new(link.chain, simple);
-        }
-    }
-    // More follows from all links than from all but one: what that does not
-    // imply need not be tried again without the link.
-    let all = Facts::of(links.iter().map(|link| &link.constraint), declarations);
-    let mut at = 0;
-    let mut since_change = 0;
-    while since_change < links.len() {
-        at %= links.len();
-        let hopeful = |row: &Row| all.may_follow(row);
-        if links[at].row.as_ref().is_some_and(hopeful) && is_implied(links, at, declarations) {
-            links.remove(at);
-            since_change = 0;
-        } else {
-            at += 1;
-            since_change += 1;
-        }
-    }
-}
-
-fn is_implied(links: &[Link], at: usize, declarations: &Declarations) -> bool {
-    let Some(row) = &links[at].row else {
+/// Drops links that the others imply; whether there are some. A call or division
+/// stays in some link, so what is known of it does not depend on any.
+fn drop_implied(links: &mut Vec<Link>, facts: &mut Facts<'_>) -> bool {
+    let all = links.iter().map(|link| partial([link]));
+    let Some(partial) = all.collect::<Option<Vec<_>>>() else {
         return false;
     };
-    let others = || links[..at].iter().chain(&links[at + 1..]);
-    let (Some(own), Some(kept)) = (partial([&links[at]]), partial(others())) else {
-        return false;
-    };
-    if !own.is_subset(&kept) {
-        return false;
+    let mut kept: Vec<usize> = (0..links.len()).collect();
+    let mut gone = Sources::NONE;
+    for (at, link) in links.iter().enumerate() {
+        let others = || kept.iter().copied().filter(|other| *other != at);
+        let stays = |atom: &Atom| others().any(|other| partial[other].contains(atom));
+        let Some(row) = link.row.as_ref().filter(|_| partial[at].iter().all(stays)) else {
+            continue;
+        };
+        if facts.is_implied(at, row, gone) {
+            kept.retain(|other| *other != at);
+            gone = gone.and(Sources::of(at));
+        }
     }
-    let constraints = others().map(|link| &link.constraint);
-    Facts::of(constraints, declarations).entails(row)
+    let before = links.len();
+    *links = kept.iter().map(|at| links[*at].clone()).collect();
+    links.len() < before
 }
 
 /// Neighbours of one chain that share an expression, as chains again.
