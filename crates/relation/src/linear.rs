@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use crate::polynomial::{Atom, Row, Sign};
 use simplex::{Simplex, Verdict};
 
+mod bound;
 mod simplex;
 mod table_row;
 

@@ -22,6 +22,7 @@
 
 use std::collections::BTreeMap;
 
+use super::bound::{Bound, Place, Variable};
 use super::table_row::{Stuck, TableRow, gcd};
 use super::{Except, Linear, Sources};
 use crate::polynomial::Sign;
@@ -39,33 +40,6 @@ pub(super) enum Verdict {
     Point(Vec<i64>),
     /// It gave up.
     Unknown,
-}
-
-#[derive(Clone, Copy)]
-struct Bound {
-    value: i64,
-    from: Sources,
-    given: Option<usize>,
-}
-
-/// A variable with its bounds, and the tightest of those in use.
-#[derive(Default)]
-struct Variable {
-    lower: Option<Bound>,
-    upper: Option<Bound>,
-    all_lower: Vec<Bound>,
-    all_upper: Vec<Bound>,
-    place: Place,
-}
-
-#[derive(Clone, Copy, Default)]
-enum Place {
-    /// Chosen freely.
-    Column(usize),
-    /// Follows from the free ones.
-    Row(usize),
-    #[default]
-    Nowhere,
 }
 
 /// Bounds of variables and the table.
@@ -487,24 +461,6 @@ impl Simplex {
                 self.rows.push(row);
             }
         }
-    }
-}
-
-impl Variable {
-    /// Puts the tightest bounds in use that are not put aside.
-    fn choose(&mut self, except: Except) {
-        let used = |bounds: &[Bound]| -> Vec<Bound> {
-            let all = bounds.iter().copied();
-            all.filter(|bound| !bound.is_among(except)).collect()
-        };
-        self.lower = used(&self.all_lower).into_iter().max_by_key(|b| b.value);
-        self.upper = used(&self.all_upper).into_iter().min_by_key(|b| b.value);
-    }
-}
-
-impl Bound {
-    fn is_among(&self, except: Except) -> bool {
-        self.from.meet(except.sources) || (self.given.is_some() && self.given == except.given)
     }
 }
 
