@@ -81,13 +81,18 @@ pub(crate) fn add(
     if described.contains_key(&statement.lhs.tensor) {
         return Err(refuse("a result is written"));
     }
+    let spaces = computation.spaces.iter().map(|space| &space.name);
+    let functions = computation.declarations.functions().iter();
+    let taken = spaces.chain(&computation.parameters);
+    let taken = taken.chain(functions.map(|function| &function.name));
+    let maker = Maker {
+        program,
+        statement,
+        described,
+        taken: taken.cloned().collect(),
+    };
     for term in terms(program, statement, &statement.rhs)? {
-        let name = format!("term{}", computation.statements.len());
-        let maker = Maker {
-            program,
-            statement,
-            described,
-        };
+        let name = maker.fresh(format!("term{}", computation.statements.len()), &[]);
         let place = computation.statements.len();
         let added = maker.statement(name, place, &term)?;
         computation.statements.push(added);
@@ -100,6 +105,8 @@ struct Maker<'a> {
     program: &'a Program,
     statement: &'a Statement,
     described: &'a Operands,
+    /// Names that mean something everywhere.
+    taken: Vec<String>,
 }
 
 impl Maker<'_> {
@@ -131,10 +138,14 @@ impl Maker<'_> {
         for access in &stored {
             let part = &self.described[&access.tensor].map.parts()[0];
             tuples.push(names.len());
-            names.extend(part.inputs().map(|v| part.name(v).to_owned()));
+            for v in part.inputs() {
+                names.push(self.fresh(part.name(v).to_owned(), &names));
+            }
         }
         let first_var = names.len();
-        names.extend(vars.iter().map(|var| program.vars[*var].name.clone()));
+        for var in &vars {
+            names.push(self.fresh(program.vars[*var].name.clone(), &names));
+        }
         let at = |var: IndexVar| {
             let place = vars.iter().position(|it| *it == var);
             let place = place.expect("a variable of the statement or of its sums");
@@ -156,7 +167,7 @@ impl Maker<'_> {
                         values.push(self.index(index, &at)?);
                     }
                     for exists in part.exists() {
-                        let name = part.name(exists);
+                        let name = self.fresh(part.name(exists).to_owned(), &names);
                         values.push(Expression::Variable(whole.add_exists(name)));
                     }
                     whole.conjoin(part, &Values(&values));
@@ -244,6 +255,16 @@ impl Maker<'_> {
             update: Update::Add,
             value,
         })
+    }
+
+    /// The name, or with a number behind it where it means something else.
+    fn fresh(&self, name: String, also: &[String]) -> String {
+        let is_free = |name: &String| !self.taken.contains(name) && !also.contains(name);
+        let numbered = (1..).map(|n| format!("{name}_{n}"));
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        names
+            .find(is_free)
+            .expect("there is always a further number")
     }
 
     /// The accesses of operands with descriptors, from left to right.

@@ -107,6 +107,38 @@ fn jagged_diagonals_times_a_vector() {
 }
 
 #[test]
+fn names_of_a_format_may_be_those_of_the_expression() {
+    // `s`, `k` and `t` are variables of the format, `term0` is a statement's name.
+    for text in [
+        "s = A(i,j) * A(i,j)",
+        "k = A(s,t) * A(s,t)",
+        "term0 = A(i,j) * A(i,j)",
+    ] {
+        let computation = executor_of(text, &[("A", JDS)], &[("A", 2)]);
+        let computation = computation.unwrap_or_else(|error| panic!("{error}"));
+        let printed = computation.to_string();
+        let again = printed.parse::<Computation>();
+        let computation = again.unwrap_or_else(|error| panic!("{error}"));
+        let extents = computation
+            .parameters
+            .iter()
+            .filter(|name| name.starts_with('N'));
+        let extents: Vec<(&str, i64)> = extents.map(String::as_str).zip([3, 4]).collect();
+        let found = evaluate(
+            &computation,
+            &[&extents[..], &[("A_ND", 2), ("A_NNZ", 6)]].concat(),
+            &[
+                ("A_perm", &[1, 0, 2]),
+                ("A_ptr", &[0, 3, 6]),
+                ("A_col", &[1, 0, 0, 3, 2, 2]),
+            ],
+            &[("A", &[3.0, 1.0, 5.0, 4.0, 2.0, 6.0])],
+        );
+        assert_eq!(found, [91.0], "{printed}");
+    }
+}
+
+#[test]
 fn sums_of_terms_and_two_relations() {
     // Both operands by relations, in formats that differ, and a dense term besides.
     let computation = executor_of(

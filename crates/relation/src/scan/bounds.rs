@@ -80,23 +80,13 @@ impl Item {
                 }
             }
         }
-        let mut at = found.len();
-        while at > 0 {
-            at -= 1;
-            let bound = found[at].clone();
-            let others = || {
-                (found.iter().enumerate())
-                    .filter(|(n, _)| *n != at)
-                    .map(|(_, b)| b)
-            };
-            let alone = !others().any(|other| other.is_lower == bound.is_lower);
-            if bound.is_searched || alone {
-                continue;
-            }
-            let others = others().flat_map(|other| other.follow.clone());
-            let context: Vec<Row> = self.context.iter().cloned().chain(others).collect();
-            if holds(&context, &bound.follow[0], declarations) {
-                found.remove(at);
+        // A search costs more than a comparison, so it goes first.
+        for is_searched in [true, false] {
+            for at in (0..found.len()).rev() {
+                if found[at].is_searched == is_searched && self.is_implied(&found, at, declarations)
+                {
+                    found.remove(at);
+                }
             }
         }
         let mut bounds = Bounds::default();
@@ -104,6 +94,28 @@ impl Item {
             bounds.push(bound);
         }
         bounds
+    }
+
+    /// Whether there is another bound on the side of this one, and all others together
+    /// imply it.
+    fn is_implied(&self, bounds: &[Bound], at: usize, declarations: &Declarations) -> bool {
+        let bound = &bounds[at];
+        let others = || bounds.iter().enumerate().filter(|(n, _)| *n != at);
+        if !others().any(|(_, other)| other.is_lower == bound.is_lower) {
+            return false;
+        }
+        let others = others().flat_map(|(_, other)| other.follow.clone());
+        let context: Vec<Row> = self.context.iter().cloned().chain(others).collect();
+        if !bound.is_searched {
+            return holds(&context, &bound.follow[0], declarations);
+        }
+        // The comparison itself, which speaks of a call that has to have a value.
+        let row = &self.pending[bound.of.expect("a search is for a comparison")].row;
+        let facts = Facts::of_rows(context.iter().cloned(), declarations);
+        let mut has_values = true;
+        row.sum
+            .visit(&mut |atom| has_values &= !atom.is_partial() || facts.has_value(atom));
+        has_values && holds(&context, row, declarations)
     }
 
     /// The variables that are known as soon as this one is, with their values.
