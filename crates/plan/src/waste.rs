@@ -12,14 +12,16 @@
 //!
 //! How many steps a loop takes is estimated from how many coordinates the levels hold
 //! below those of the loops around it, entries lying evenly; a merge takes the steps
-//! of all that it merges. Where most of them are in vain they count as bytes moved,
+//! of all that it merges. A loop over a variable that no level is at takes all steps
+//! there are, as that over `r` outside of `i` in `z(r) = x(i) * y(r - i)`, of which no
+//! more come to something than there are values. Where most of them are in vain they count as bytes moved,
 //! which is what conversions and workspaces are weighed by. Others do not: plans of
 //! like cost are told apart by better figures than estimates.
 
 use sparsec_format::Format;
-use sparsec_graph::Formats;
-use sparsec_graph::operand::{for_each_nested, level_at};
-use sparsec_index::{Access, Expr, IndexVar, TensorRole};
+use sparsec_graph::operand::{Nested, for_each_nested, level_at};
+use sparsec_graph::{Formats, Operands};
+use sparsec_index::{Access, Expr, IndexExpr, IndexVar, TensorRole};
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
@@ -42,18 +44,25 @@ pub(crate) fn wasted_bytes(plan: &Plan, facts: Facts<'_>) -> u64 {
         counts: facts.counts,
         conversions: &plan.conversions,
     };
+    let operands = Operands::of(&plan.concrete);
     let mut wasted = 0.0;
     for_each_nested(&plan.concrete.stmt, &mut |nested| {
         let accesses = nested.rhs.accesses();
         let is_plain = |access: &&Access| {
             let tensor = &plan.concrete.tensors[access.tensor];
             let format = plan.formats.walked(access.tensor);
+            let is_affine = |index: &IndexExpr| {
+                index
+                    .vars()
+                    .iter()
+                    .any(|var| index.linear_in(*var).is_some())
+            };
             tensor.role != TensorRole::Workspace
-                && access.plain_vars().is_some()
+                && access.indices.iter().all(is_affine)
                 && format.is_some_and(Format::is_plain)
         };
         if accesses.iter().all(is_plain) {
-            wasted += in_vain(&estimate, &accesses, nested.rhs, nested.loops);
+            wasted += in_vain(&estimate, &operands, &nested);
         }
     });
     (wasted * STEP_BYTES) as u64
@@ -72,16 +81,18 @@ pub(crate) fn is_known(plan: &Plan, formats: &Formats, facts: Facts<'_>) -> bool
     })
 }
 
-/// The steps of these loops that come to nothing, if they are most.
-fn in_vain(estimate: &Estimate<'_>, accesses: &[&Access], rhs: &Expr, loops: &[IndexVar]) -> f64 {
+/// The steps of some loops that come to nothing, if they are most.
+fn in_vain(estimate: &Estimate<'_>, operands: &Operands, nested: &Nested<'_, '_>) -> f64 {
+    let (accesses, rhs, loops) = (nested.rhs.accesses(), nested.rhs, nested.loops);
     let (mut steps, mut useful) = (0.0, 0.0);
     let mut runs = 1.0;
+    let values = estimate.visited(rhs, loops);
     for (depth, var) in loops.iter().enumerate() {
         let (outer, within) = (&loops[..depth], &loops[..=depth]);
         let walked = accesses.iter().filter_map(|access| {
-            let (_, level) = level_at(access, *var, estimate.formats.of(access.tensor))?;
-            let below = estimate.prefixes(access, within) / estimate.prefixes(access, outer);
-            (!level.is_full()).then_some(below)
+            let operand = operands.find(access)?;
+            operands.walked_level(operand, *var, estimate.formats)?;
+            Some(estimate.prefixes(access, within) / estimate.prefixes(access, outer))
         });
         let walked: f64 = walked.sum();
         let each = match walked > 0.0 {
@@ -90,13 +101,18 @@ fn in_vain(estimate: &Estimate<'_>, accesses: &[&Access], rhs: &Expr, loops: &[I
         };
         steps += runs * each;
         let inside = estimate.visited(rhs, within);
-        useful += inside.min(runs * each);
+        // Where no level is at the variable, no operand says which turns are in vain.
+        let format = |access: &Access| estimate.formats.of(access.tensor);
+        let is_led = |access: &&Access| level_at(access, *var, format(access)).is_some();
+        let most = match accesses.iter().any(is_led) {
+            true => runs * each,
+            false => values.min(runs * each),
+        };
+        useful += inside.min(most);
         runs = inside;
     }
-    let stored: f64 = accesses
-        .iter()
-        .map(|access| estimate.n_stored(access))
-        .sum();
+    let stored = accesses.iter().map(|access| estimate.n_stored(access));
+    let stored: f64 = stored.sum();
     let wasted = steps - useful;
     match wasted > MOST * (useful + stored) {
         true => wasted,
@@ -105,25 +121,34 @@ fn in_vain(estimate: &Estimate<'_>, accesses: &[&Access], rhs: &Expr, loops: &[I
 }
 
 impl Estimate<'_> {
-    /// How many coordinates an operand holds in the modes that these variables are at.
+    /// How many coordinates an operand holds in the modes that these variables say.
     pub(crate) fn prefixes(&self, access: &Access, vars: &[IndexVar]) -> f64 {
-        let format = self.formats.of(access.tensor);
-        let extents = &self.concrete.tensors[access.tensor].extents;
-        let (mut all, mut is_full, mut n_modes) = (1.0, true, 0);
-        for level in format.levels() {
-            let mode = level.mode();
-            if access.var(mode).is_some_and(|var| vars.contains(&var)) {
-                all *= extents[mode].map_or(1.0, |extent| extent.max(1) as f64);
-                is_full &= level.is_full();
-                n_modes += 1;
-            }
-        }
-        if is_full || n_modes == 0 {
+        let (all, is_full) = self.places(access, vars);
+        if is_full {
             return all;
         }
         // As many of the places as so many entries hit.
         let stored = self.n_stored(access);
         (all * -(-stored / all).exp_m1()).max(1.0)
+    }
+
+    /// How many coordinates there are in the modes that these variables say, and
+    /// whether levels of those hold all.
+    fn places(&self, access: &Access, vars: &[IndexVar]) -> (f64, bool) {
+        let extents = &self.concrete.tensors[access.tensor].extents;
+        let (mut all, mut is_full) = (1.0, true);
+        for level in self.formats.of(access.tensor).levels() {
+            let mode = level.mode();
+            if access.indices[mode]
+                .vars()
+                .iter()
+                .all(|var| vars.contains(var))
+            {
+                all *= extents[mode].map_or(1.0, |extent| extent.max(1) as f64);
+                is_full &= level.is_full();
+            }
+        }
+        (all, is_full)
     }
 
     /// At how many points of these loops those inside of them are run.
@@ -137,10 +162,7 @@ impl Estimate<'_> {
         match expr {
             Expr::Literal(_) => 0.0,
             Expr::Index(_) => 1.0,
-            Expr::Access(access) => {
-                let own = access.vars().into_iter().filter(|var| vars.contains(var));
-                self.prefixes(access, vars) / self.points(&own.collect::<Vec<_>>())
-            }
+            Expr::Access(access) => self.prefixes(access, vars) / self.places(access, vars).0,
             Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.share(body, vars),
             Expr::Apply { op, args } => self.combined(op, args, &|arg| self.share(arg, vars)),
         }

@@ -112,3 +112,29 @@ fn positions_are_wide_where_entries_may_be_many() {
     assert_eq!(product.pos, Some(sparsec::IndexWidth::W64));
     assert_eq!(product.crd, Some(sparsec::IndexWidth::W32));
 }
+
+/// Of the sums of two coordinates few are entries: no loop goes over the sums.
+#[test]
+fn convolutions_visit_what_is_stored() {
+    let sparse = |entries: &[(u64, f64)]| {
+        let (coords, values): (Vec<u64>, Vec<f64>) = entries.iter().copied().unzip();
+        let tensor = Tensor::pack(&Format::csf(1), &[EXTENT], &coords, &values);
+        tensor.expect("entries within the extents")
+    };
+    let mut request = Request::new(Source::new("program", "z(r) = x(i) * y(r - i)"));
+    request.set_format("z", "csf").expect("a format");
+    request.extents.insert("r".to_owned(), 2 * EXTENT - 1);
+    let inputs = Inputs::from([
+        ("x".to_owned(), sparse(&[(1, 2.0), (EXTENT - 9, 3.0)])),
+        ("y".to_owned(), sparse(&[(0, 5.0), (7, 11.0)])),
+    ]);
+    let compiled = compile(&request, &inputs).expect("a plan");
+    let outcome = Session::interpreter().run(&compiled, &inputs);
+    let z = &outcome.expect("a result").tensors["z"];
+    let last = EXTENT - 9;
+    assert_eq!(
+        z.level(0).crd(),
+        [1, 8, last, last + 7].map(|crd| crd as i64)
+    );
+    assert_eq!(z.values::<f64>(), Some(&[10.0, 22.0, 15.0, 33.0][..]));
+}
