@@ -209,6 +209,10 @@ pub(crate) struct ComputeArguments {
     #[arg(short = 'f', long = "format", value_name = "NAME=FILE", action = ArgAction::Append)]
     pub(crate) formats: Vec<String>,
 
+    /// The type of a tensor of the expression, or of an index array: A_ptr=i64
+    #[arg(short = 't', long = "type", value_name = "NAME=TYPE", action = ArgAction::Append, requires = "formats")]
+    pub(crate) types: Vec<String>,
+
     /// Transformations to make: their text, @FILE, or auto for those that pay
     #[arg(long, value_name = "TEXT")]
     pub(crate) script: Option<String>,

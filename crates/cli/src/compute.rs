@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use sparsec::compute::{ComputeStage, Transformations, compute as computed};
-use sparsec::executor::{Operands, executor};
+use sparsec::executor::{Operands, Types, executor};
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, Result, Source, code};
 
@@ -12,6 +12,7 @@ use crate::arguments::ComputeArguments;
 use crate::call::{Call, Pair};
 use crate::compile::joined;
 use crate::describe::DESCRIPTOR_ENDING;
+use crate::problem::element_type;
 use crate::screen::Screen;
 use crate::text_file::read_source;
 
@@ -88,10 +89,15 @@ fn source(call: &Call, arguments: &ComputeArguments) -> Result<Source> {
         operands.insert(pair.name.clone(), Descriptor::parse(&text)?);
     }
     let expression = call.option_text("expression", arguments.file.as_str());
-    let made = executor(&expression, &operands);
+    let typed = call.pairs("-t", "type", &arguments.types)?;
+    let mut types = Types::new();
+    for pair in &typed {
+        types.insert(pair.name.clone(), element_type(call, pair)?);
+    }
+    let made = executor(&expression, &operands, &types);
     let made = made.map_err(|error| {
         let is_named = |pair: &&Pair| error.message().contains(&format!("`{}`", pair.name));
-        match pairs.iter().find(is_named) {
+        match pairs.iter().chain(&typed).find(is_named) {
             Some(pair) if error.labels().is_empty() => {
                 error.at(call.source(), pair.name_span, "not in the expression")
             }

@@ -78,11 +78,7 @@ impl Problem {
 
     fn set_type(&mut self, call: &Call, pair: &Pair) -> Result<()> {
         self.tensor(call, pair)?;
-        let element = ElementType::parse(&pair.value).ok_or_else(|| {
-            let names = ElementType::ALL.map(ElementType::name);
-            let error = bad_value(call, pair, format!("there is no type `{}`", pair.value));
-            suggest(error, &pair.value, &names)
-        })?;
+        let element = element_type(call, pair)?;
         self.request.tensor(&pair.name).element = Some(element);
         Ok(())
     }
@@ -164,4 +160,16 @@ pub(crate) fn suggest(error: Diagnostic, word: &str, known: &[&str]) -> Diagnost
         None if known.is_empty() => error,
         None => error.help(format!("one of {}", known.join(", "))),
     }
+}
+
+/// The type of entries that an option names.
+///
+/// # Errors
+/// A bad value, where there is no such type.
+pub(crate) fn element_type(call: &Call, pair: &Pair) -> Result<ElementType> {
+    ElementType::parse(&pair.value).ok_or_else(|| {
+        let names = ElementType::ALL.map(ElementType::name);
+        let error = bad_value(call, pair, format!("there is no type `{}`", pair.value));
+        suggest(error, &pair.value, &names)
+    })
 }

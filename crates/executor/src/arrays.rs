@@ -12,6 +12,7 @@ use sparsec_relation::{
     Comparison, Declarations, Descriptor, Expression, Relation, Rewrite, Set, Variable,
 };
 
+use crate::Types;
 use crate::statement::extents_of;
 
 /// An operand with a descriptor in the names of the computation.
@@ -29,6 +30,7 @@ impl Described {
         program: &Program,
         tensor: TensorVar,
         descriptor: &Descriptor,
+        types: &Types,
     ) -> Result<Self> {
         let data = &program.tensors[tensor];
         if data.order() != descriptor.order() {
@@ -78,7 +80,9 @@ impl Described {
         };
         let mut arrays = Vec::new();
         for function in declarations.functions() {
-            arrays.push(array(&function.name, ElementType::I32, &function.domain)?);
+            let element = types.get(&function.name).copied();
+            let element = element.unwrap_or(ElementType::I32);
+            arrays.push(array(&function.name, element, &function.domain)?);
         }
         arrays.push(array(&data.name, data.element, &values)?);
         Ok(Self {

@@ -17,7 +17,7 @@
 //! and can be computed from a copy in a format of levels.
 //!
 //! **Names.** The index arrays and constants of operand `A` get names of their own,
-//! `A_off` and `A_ND`, of 32 bits; its values are `A`. Extents are named by the index variables:
+//! `A_off` and `A_ND`; arrays are of 32 bits where no [`Types`] say otherwise. Its values are `A`. Extents are named by the index variables:
 //! `Ni` for `i`, so that one extent has one name.
 //!
 //! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion and
@@ -26,7 +26,7 @@
 //!
 //! ```
 //! use sparsec_base::Source;
-//! use sparsec_executor::{Operands, executor};
+//! use sparsec_executor::{Operands, Types, executor};
 //! use sparsec_index::{Declaration, Declarations, Notation};
 //! let coo = "
 //!     format coo
@@ -42,7 +42,7 @@
 //! declarations.declare("A", Declaration::with_order(2));
 //! declarations.declare("x", Declaration::with_order(1));
 //! let program = notation.resolve(&declarations)?;
-//! let computation = executor(&program, &Operands::from([("A".to_owned(), coo)]))?;
+//! let computation = executor(&program, &Operands::from([("A".to_owned(), coo)]), &Types::new())?;
 //! let text = computation.to_string();
 //! assert!(text.contains("y(i) += A(n) * x(j)"), "{text}");
 //! # Ok::<(), sparsec_base::Diagnostic>(())
@@ -54,7 +54,7 @@ mod term;
 
 use std::collections::BTreeMap;
 
-use sparsec_base::Result;
+use sparsec_base::{ElementType, Result};
 use sparsec_computation::{Computation, DataSpace, Role};
 use sparsec_index::{Program, TensorRole};
 use sparsec_relation::{Declarations, Descriptor, Expression};
@@ -64,6 +64,9 @@ use crate::arrays::Described;
 /// The descriptors of operands, by name.
 pub type Operands = BTreeMap<String, Descriptor>;
 
+/// The types of index arrays, by the names that they have in the computation.
+pub type Types = BTreeMap<String, ElementType>;
+
 /// The computation of a program whose operands of these names are stored as their
 /// descriptors say, and all other tensors dense, row by row.
 ///
@@ -71,7 +74,7 @@ pub type Operands = BTreeMap<String, Descriptor>;
 /// `E0820` for a statement that is not a sum of terms, each nothing where an operand
 /// with a descriptor stores nothing; for parts of results, and for types that
 /// computations do not have.
-pub fn executor(program: &Program, operands: &Operands) -> Result<Computation> {
+pub fn executor(program: &Program, operands: &Operands, types: &Types) -> Result<Computation> {
     let mut computation = Computation {
         name: "executor".to_owned(),
         parameters: Vec::new(),
@@ -84,7 +87,7 @@ pub fn executor(program: &Program, operands: &Operands) -> Result<Computation> {
         let Some(descriptor) = operands.get(&tensor.name) else {
             continue;
         };
-        described.insert(id, Described::new(program, id, descriptor)?);
+        described.insert(id, Described::new(program, id, descriptor, types)?);
     }
     for extent in statement::extents(program) {
         computation.parameters.push(extent);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use sparsec_base::{Result, Scalar, Source};
 use sparsec_computation::{Computation, Given};
-use sparsec_executor::{Operands, executor};
+use sparsec_executor::{Operands, Types, executor};
 use sparsec_index::{Declaration, Declarations, Notation};
 use sparsec_relation::Descriptor;
 
@@ -35,7 +35,7 @@ fn executor_of(
     for (name, format) in formats {
         operands.insert((*name).to_owned(), format.parse::<Descriptor>()?);
     }
-    executor(&program, &operands)
+    executor(&program, &operands, &Types::new())
 }
 
 /// What a computation gives for these parameters, index arrays and values.

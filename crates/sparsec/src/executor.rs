@@ -4,20 +4,21 @@ use sparsec_base::{Diagnostic, Result, Source, code, suggest};
 use sparsec_computation::Computation;
 use sparsec_index::{Declaration, Declarations, Notation};
 
-pub use sparsec_executor::Operands;
+pub use sparsec_executor::{Operands, Types};
 
 /// The computation of an expression whose operands of these names are stored as
 /// their descriptors say, and all other tensors dense, row by row.
 ///
-/// Its index arrays are 32 bits wide, and have names such as `A_ptr` for `ptr` of
-/// the format of `A`; the extent of `i` is `Ni`.
+/// Its index arrays have names such as `A_ptr` for `ptr` of the format of `A`; the
+/// extent of `i` is `Ni`. `types` are of tensors and of index arrays: else entries
+/// are `f64`, and index arrays `i32`.
 ///
 /// # Errors
-/// Those of the expression, `E0207` for an operand that it does not have, and
-/// `E0820` where it is no sum of products.
+/// Those of the expression, `E0207` for an operand that it does not have and a type
+/// of neither, `E0820` where it is no sum of products.
 ///
 /// ```
-/// use sparsec::executor::{Operands, executor};
+/// use sparsec::executor::{Operands, Types, executor};
 /// use sparsec::Source;
 /// let diagonals = "
 ///     format dia
@@ -28,11 +29,16 @@ pub use sparsec_executor::Operands;
 ///     function off : {[d] : 0 <= d < ND} -> {[k] : 0 - NR < k < NC} increasing
 /// ".parse()?;
 /// let expression = Source::new("expression", "y(i) = A(i,j) * x(j)");
-/// let spmv = executor(&expression, &Operands::from([("A".to_owned(), diagonals)]))?;
+/// let spmv = executor(
+///     &expression,
+///     &Operands::from([("A".to_owned(), diagonals)]),
+///     &Types::from([("A_off".to_owned(), sparsec::ElementType::I64)]),
+/// )?;
 /// assert!(spmv.to_string().contains("y(i) += A(d * Ni + r) * x(j)"));
+/// assert!(spmv.to_string().contains("given A_off : i64[A_ND]"));
 /// # Ok::<(), sparsec::Diagnostic>(())
 /// ```
-pub fn executor(expression: &Source, operands: &Operands) -> Result<Computation> {
+pub fn executor(expression: &Source, operands: &Operands, types: &Types) -> Result<Computation> {
     let notation = Notation::parse(expression)?;
     let names = notation.tensor_names();
     for operand in operands.keys() {
@@ -48,8 +54,24 @@ pub fn executor(expression: &Source, operands: &Operands) -> Result<Computation>
     }
     let mut declarations = Declarations::new();
     for name in names.iter().filter(|name| name.may_be_input) {
-        declarations.declare(name.name.as_str(), Declaration::with_order(name.order));
+        let declaration = Declaration {
+            element: types.get(&name.name).copied(),
+            ..Declaration::with_order(name.order)
+        };
+        declarations.declare(name.name.as_str(), declaration);
     }
     let program = notation.resolve(&declarations)?;
-    sparsec_executor::executor(&program, operands)
+    let made = sparsec_executor::executor(&program, operands, types)?;
+    for name in types.keys() {
+        if !made.spaces.iter().any(|space| space.name == *name) {
+            let message = format!("there is no tensor or index array `{name}`");
+            let known: Vec<&str> = made.spaces.iter().map(|space| &*space.name).collect();
+            let error = Diagnostic::new(code::UNUSED_NAME, message);
+            return Err(match suggest::closest(name, known.iter().copied()) {
+                Some(near) => error.help(format!("did you mean `{near}`?")),
+                None => error.help(format!("one of {}", known.join(", "))),
+            });
+        }
+    }
+    Ok(made)
 }

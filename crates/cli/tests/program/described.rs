@@ -102,6 +102,20 @@ fn jagged_diagonals_are_multiplied_through_their_description() {
     call("A_perm=perm.npy").answer();
     let y = place.read("y.tns");
     assert_eq!(y, "1 201.0\n2 4030.0\n3 605.0\n");
+    // In index arrays as wide as asked for, and of no others.
+    let typed = |of: &'static str| {
+        let mut words = words("A_perm=perm.npy");
+        words[3] = &operand;
+        words.extend(["-t", "A_col=i64", "-t", of, "--emit", "computation"]);
+        place.call(&words)
+    };
+    let text = typed("A_ptr=i64").answer();
+    assert!(
+        text.contains("A_perm : i32[Ni], A_ptr : i64[A_ND + 1], A_col : i64"),
+        "{text}"
+    );
+    assert_eq!(place.read("y.tns"), y);
+    typed("A_prt=i64").refused(2, &["E0207", "A_prt", "did you mean `A_ptr`?"]);
     // No permutation: what loops trust is checked.
     write_integers(&place, "wrong.npy", &[1, 0, 1]);
     call("A_perm=wrong.npy").refused(1, &["A_perm", "injective"]);
