@@ -373,6 +373,12 @@ impl Writer<'_> {
         let c = self.expr(condition);
         if !may_fail(self.function, then) && !may_fail(self.function, otherwise) {
             let (a, b) = (self.expr(then), self.expr(otherwise));
+            // There is nothing to be saved by a branch, which C compilers would make.
+            let is_known = matches!(condition, Expr::Var(_)) && is_at_hand(then, otherwise);
+            if is_known && matches!(ty, ElementType::F32 | ElementType::F64) {
+                let pick = self.helpers.helper(Helper::Pick, ty);
+                return Piece::primary(format!("{pick}({}, {}, {})", c.text, a.text, b.text), ty);
+            }
             let a = comparable(a, &b, ty);
             let held = joined(a.held, b.held);
             let text = format!(
@@ -414,6 +420,13 @@ impl Writer<'_> {
             abi::status_name(failure)
         ));
     }
+}
+
+/// Whether neither of two values has to be computed, and not both are constants.
+fn is_at_hand(a: &Expr, b: &Expr) -> bool {
+    let is_var = |expr: &Expr| matches!(expr, Expr::Var(_));
+    let is_simple = |expr: &Expr| is_var(expr) || matches!(expr, Expr::Const(_));
+    is_simple(a) && is_simple(b) && (is_var(a) || is_var(b))
 }
 
 /// Whether C would compute with `piece` in a narrower type than with `ty`.

@@ -29,6 +29,8 @@ pub(crate) enum Helper {
     Min,
     /// The larger of two numbers.
     Max,
+    /// One of two floats, without a branch.
+    Pick,
     /// Whether a float has an integer of the type near it.
     Fits,
     /// The single-precision number that a half is.
@@ -60,6 +62,7 @@ impl Helper {
             Self::Pow => "pow",
             Self::Min => "min",
             Self::Max => "max",
+            Self::Pick => "pick",
             Self::Fits => "fits",
             Self::Single => "f32_of",
             Self::Half => return format!("sparsec_{ty}_of_f32"),
@@ -147,6 +150,16 @@ impl Helper {
             ),
             Self::Min => binary("The smaller.", "return a < b ? a : b;"),
             Self::Max => binary("The larger.", "return a > b ? a : b;"),
+            Self::Pick => {
+                let bits = format!("uint{}_t", 8 * ty.size());
+                format!(
+                    "\n/* a if c, else b; compilers would guess which, by a branch. */\n\
+                     static inline {c} {name}(int c, {c} a, {c} b) {{\n  \
+                     union {{ {c} value; {bits} bits; }} x = {{ a }}, y = {{ b }};\n  \
+                     {bits} mask = -({bits})(c != 0);\n  \
+                     x.bits = (x.bits & mask) | (y.bits & ~mask);\n  return x.value;\n}}\n"
+                )
+            }
             Self::Fits => {
                 let range = range(ty);
                 format!(

@@ -4,7 +4,7 @@
 //! noticed: it loads, may fail, calls, or is long. Anything else is evaluated
 //! either way, which costs less than a jump that goes both ways.
 
-use cranelift_codegen::ir::{self, InstBuilder};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
 use sparsec_loop::{BinaryOp, Expr, Function, UnaryOp};
 
 use crate::emitter::Emitter;
@@ -78,10 +78,10 @@ impl Emitter<'_, '_> {
             let (a, b) = (self.expr(then), self.expr(otherwise));
             return match (a, b) {
                 (Number::Complex(a_re, a_im), Number::Complex(b_re, b_im)) => Number::Complex(
-                    self.b.ins().select(condition, a_re, b_re),
-                    self.b.ins().select(condition, a_im, b_im),
+                    self.choose(condition, a_re, b_re),
+                    self.choose(condition, a_im, b_im),
                 ),
-                _ => Number::Real(self.b.ins().select(condition, a.real(), b.real())),
+                _ => Number::Real(self.choose(condition, a.real(), b.real())),
             };
         }
         let element = self.function.type_of(then);
@@ -104,5 +104,18 @@ impl Emitter<'_, '_> {
             &[re, im] => Number::Complex(re, im),
             params => Number::Real(params[0]),
         }
+    }
+
+    /// One of two values without a jump: of floats, machines choose by one, so their
+    /// bits are chosen.
+    fn choose(&mut self, condition: ir::Value, a: ir::Value, b: ir::Value) -> ir::Value {
+        let element = self.b.func.dfg.value_type(a);
+        if !element.is_float() {
+            return self.b.ins().select(condition, a, b);
+        }
+        let bits = element.as_int();
+        let [a, b] = [a, b].map(|value| self.b.ins().bitcast(bits, MemFlagsData::new(), value));
+        let chosen = self.b.ins().select(condition, a, b);
+        self.b.ins().bitcast(element, MemFlagsData::new(), chosen)
     }
 }

@@ -47,7 +47,7 @@ mod slice_values;
 
 pub use copy_propagation::copy_propagation;
 pub use dead_code::dead_code;
-pub use divide::{Division, divide};
+pub use divide::{Division, divide, identity};
 pub use hoist::hoist;
 pub use lanes::lanes;
 pub use own_results::own_results;

@@ -20,15 +20,20 @@
 //! Two operands have three outcomes, and each knows what it has to move; of
 //! more there are too many to tell apart. Where only one outcome does anything,
 //! which of them comes next is hard to guess for a processor, and nothing waits for
-//! that where positions are moved by what comparisons give.
+//! that where positions are moved by what comparisons give. Nor does it, if the schedule
+//! says `mergeby(i, Select)`, where outcomes differ only in what they store ([`select`]).
 
 use sparsec_graph::{Lattice, Operand, Point};
 use sparsec_index::IndexVar;
-use sparsec_index::concrete::Stmt;
-use sparsec_loop::{BinaryOp, Expr, Stmt as Loop, Var};
+use sparsec_index::concrete::{MergeStrategy, Stmt};
+use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, UnaryOp, Var};
 
+mod select;
+
+use self::select::Case;
 use crate::cursor::Bindings;
 use crate::statement::Lowerer;
+use crate::walk::Behind;
 use crate::walker::Walker;
 
 /// Two operands being merged.
@@ -113,21 +118,35 @@ impl Lowerer<'_> {
         for walker in walkers.iter_mut() {
             self.take_run(walker, i);
         }
+        let selects = self.merges_by(bindings) == Some(MergeStrategy::Select);
         let inner = self.inside_loop(var, i, bindings);
         let mut cases = lattice.cases(point);
         let must_meet = cases.all(|case| walkers.iter().all(|it| case.0.contains(&it.operand)));
         self.with_result(var, body, &inner, |it, inner| {
-            it.cases(
-                var,
-                body,
-                inner,
+            if must_meet {
+                let nothing: &Behind<'_> = &|_, _, _| {};
+                return it.cases(var, body, inner, lattice, point, walkers, nothing);
+            }
+            let mut blocks = Vec::new();
+            for case in lattice.cases(point).collect::<Vec<_>>().into_iter().rev() {
+                blocks.push(it.block(|it| it.case(var, body, inner, case, walkers)));
+            }
+            blocks.reverse();
+            if selects && it.selected_step(lattice, point, walkers, &read, i, &blocks) {
+                return;
+            }
+            let chain = it.block(|it| {
+                let cases: Vec<&Point> = lattice.cases(point).collect();
+                it.step(&stepping(walkers, &cases, None));
+            });
+            it.chain(
                 lattice,
                 point,
                 walkers,
+                blocks,
+                chain,
                 &|it, failed, case| {
-                    if !must_meet {
-                        it.step(&stepping(walkers, failed, case));
-                    }
+                    it.step(&stepping(walkers, failed, case));
                 },
             );
         });
@@ -135,6 +154,62 @@ impl Lowerer<'_> {
         if must_meet {
             self.step(walkers);
         }
+    }
+
+    /// The step of a loop over more than two operands without branches but for where all
+    /// of them meet; false if there is none.
+    fn selected_step(
+        &mut self,
+        lattice: &Lattice,
+        part: &Point,
+        walkers: &[Walker],
+        read: &[Var],
+        i: Var,
+        blocks: &[Block],
+    ) -> bool {
+        let numbers = |case: &Point| {
+            let is_in = |at: &usize| case.0.contains(&walkers[*at].operand);
+            (0..walkers.len()).filter(is_in).collect()
+        };
+        let cases: Vec<Case> = lattice
+            .cases(part)
+            .zip(blocks)
+            .map(|(case, block)| Case {
+                walkers: numbers(case),
+                block: block.clone(),
+            })
+            .collect();
+        let Some(selected) = self.selected(walkers, &cases) else {
+            return false;
+        };
+        let mut moved = walkers.to_vec();
+        let otherwise = self.block(|it| {
+            let mut hits = Vec::new();
+            for (walker, coordinate) in moved.iter_mut().zip(read) {
+                let tensor = it.operands.access(walker.operand).tensor;
+                let name = format!("{}_hit", it.concrete.tensors[tensor].name);
+                let hit = it.builder.let_(&name, Expr::Var(*coordinate).equals(i));
+                walker.hit = Some(Expr::Var(hit));
+                hits.push(hit);
+            }
+            it.select(&selected, walkers, &hits);
+            it.step(&moved);
+        });
+        let then = self.block(|it| {
+            for stmt in &cases[0].block {
+                it.builder.push(stmt.clone());
+            }
+            moved.iter_mut().for_each(|walker| walker.hit = None);
+            it.step(&moved);
+        });
+        let equal = |other: &Var| Expr::Var(read[0]).equals(*other);
+        let all = read[1..].iter().map(equal).reduce(Expr::and);
+        self.builder.push(Loop::If {
+            condition: all.expect("there are several"),
+            then,
+            otherwise,
+        });
+        true
     }
 
     /// The step of a loop over two operands, outcome by outcome.
@@ -173,38 +248,67 @@ impl Lowerer<'_> {
                 });
                 return it.step(&[pair.left.clone(), pair.right.clone()]);
             }
-            let mut outcome = |present: &[&Walker]| {
-                it.block(|it| {
-                    let mut present: Vec<Walker> = present.iter().copied().cloned().collect();
-                    for walker in &mut present {
+            let mut outcome = |present: &[usize]| {
+                let mut walkers: Vec<Walker> = present
+                    .iter()
+                    .map(|at| [&pair.left, &pair.right][*at].clone())
+                    .collect();
+                let block = it.block(|it| {
+                    for walker in &mut walkers {
                         walker.hit = None;
                         it.take_run(walker, i);
                     }
                     let holds = |case: &&Point| {
                         let is_present = |operand: &Operand| {
-                            present.iter().any(|walker| walker.operand == *operand)
+                            walkers.iter().any(|walker| walker.operand == *operand)
                         };
                         case.0.iter().all(is_present)
                     };
                     if let Some(case) = lattice.cases(part).find(holds) {
-                        it.case(var, body, inner, case, &present);
+                        it.case(var, body, inner, case, &walkers);
                     }
-                    it.step(&present);
-                })
+                });
+                let step = it.block(|it| it.step(&walkers));
+                let walkers = present.to_vec();
+                (Case { walkers, block }, step)
             };
-            let both = outcome(&[&pair.left, &pair.right]);
-            let left = outcome(&[&pair.left]);
-            let right = outcome(&[&pair.right]);
+            let (cases, steps): (Vec<Case>, Vec<Block>) = [&[0, 1][..], &[0], &[1]]
+                .map(&mut outcome)
+                .into_iter()
+                .unzip();
+            let selects = it.merges_by(bindings) == Some(MergeStrategy::Select);
+            let apart = selects.then(|| it.apart(pair, &cases)).flatten();
+            let [both, left, right] = [0, 1, 2].map(|at| {
+                let block = &cases[at].block;
+                block.iter().chain(&steps[at]).cloned().collect::<Block>()
+            });
             it.builder.push(Loop::If {
                 condition: pair.equal.clone(),
                 then: both,
-                otherwise: vec![Loop::If {
-                    condition: pair.less.clone(),
-                    then: left,
-                    otherwise: right,
-                }],
+                otherwise: apart.unwrap_or_else(|| {
+                    vec![Loop::If {
+                        condition: pair.less.clone(),
+                        then: left,
+                        otherwise: right,
+                    }]
+                }),
             });
         });
+    }
+
+    /// What is done where two operands are at different coordinates, without branches;
+    /// `None` if there is no such way.
+    fn apart(&mut self, pair: &Pair, cases: &[Case]) -> Option<Block> {
+        let walkers = [pair.left.clone(), pair.right.clone()];
+        let selected = self.selected(&walkers, cases)?;
+        Some(self.block(|it| {
+            let less = it.builder.let_("less", pair.less.clone());
+            it.select(&selected, &walkers, &[less]);
+            let [mut left, mut right] = walkers;
+            left.hit = Some(less.into());
+            right.hit = Some(Expr::Unary(UnaryOp::Not, Box::new(less.into())));
+            it.step(&[left, right]);
+        }))
     }
 
     /// Reads the coordinate of every walker and declares the least of them.

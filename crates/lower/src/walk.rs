@@ -288,11 +288,13 @@ impl Lowerer<'_> {
 
     /// Whether operands leap in the innermost of the loops around here.
     fn gallops(&self, bindings: &Bindings) -> bool {
-        let strategy = bindings
-            .loops
-            .last()
-            .map(|var| self.concrete.merges_by(*var));
-        strategy == Some(MergeStrategy::Gallop)
+        self.merges_by(bindings) == Some(MergeStrategy::Gallop)
+    }
+
+    /// How the innermost of the loops around here merges.
+    pub(crate) fn merges_by(&self, bindings: &Bindings) -> Option<MergeStrategy> {
+        let innermost = bindings.loops.last();
+        innermost.map(|var| self.concrete.merges_by(*var))
     }
 
     /// How the innermost of the loops around here is marked.
@@ -317,17 +319,34 @@ impl Lowerer<'_> {
         behind: &Behind<'_>,
     ) {
         let cases: Vec<&Point> = lattice.cases(part).collect();
+        let chain = self.block(|it| behind(it, &cases, None));
+        let mut blocks = Vec::new();
+        for case in cases.iter().rev() {
+            blocks.push(self.block(|it| it.case(var, body, bindings, case, walkers)));
+        }
+        blocks.reverse();
+        self.chain(lattice, part, walkers, blocks, chain, behind);
+    }
+
+    /// The blocks of all cases as a chain of tests that ends in `chain`.
+    pub(crate) fn chain(
+        &mut self,
+        lattice: &Lattice,
+        part: &Point,
+        walkers: &[Walker],
+        blocks: Vec<Block>,
+        mut chain: Block,
+        behind: &Behind<'_>,
+    ) {
+        let cases: Vec<&Point> = lattice.cases(part).collect();
         let certain = lattice.everything
             || part.0.iter().all(|operand| {
                 let alone = Point([*operand].into());
                 cases.contains(&&alone)
             });
-        let mut chain = self.block(|it| behind(it, &cases, None));
-        for (number, case) in cases.iter().enumerate().rev() {
-            let block = self.block(|it| {
-                it.case(var, body, bindings, case, walkers);
-                behind(it, &cases[..number], Some(case));
-            });
+        for (number, mut block) in blocks.into_iter().enumerate().rev() {
+            let case = cases[number];
+            block.extend(self.block(|it| behind(it, &cases[..number], Some(case))));
             let condition = self.condition(case, walkers);
             let is_last = number + 1 == cases.len();
             chain = match condition {

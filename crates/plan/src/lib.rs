@@ -15,6 +15,7 @@
 //! | module     | holds                                                       |
 //! |------------|-------------------------------------------------------------|
 //! | [`formats`](mod@formats) | formats of results that nobody gave one       |
+//! | `merges`   | which merges choose values without branches                  |
 //! | [`order`]  | candidate orders of the loops                               |
 //! | [`search`] | from a statement to its best schedule                       |
 //! | [`program`] | all statements of a program, split where that is needed     |
@@ -41,6 +42,7 @@ pub mod formats;
 mod gallop;
 mod lanes;
 mod levels;
+mod merges;
 pub mod order;
 mod pieces;
 pub mod program;

@@ -12,6 +12,7 @@ use crate::fills::Fills;
 use crate::formats::default_result_format;
 use crate::gallop::gallop;
 use crate::lanes::lanes;
+use crate::merges::merges;
 use crate::search::{Conversions, Facts, Plan, complete, plan};
 use crate::split::{first_reduction, split};
 use crate::threads::parallelize;
@@ -141,6 +142,7 @@ pub fn plan_program(
         match planned {
             Ok(plan) => {
                 let plan = lanes(parallelize(gallop(plan, facts), facts), facts);
+                let plan = merges(plan, facts);
                 plans.push(plan.with_estimates(facts));
             }
             Err(error) => {

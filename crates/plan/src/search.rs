@@ -86,6 +86,9 @@ pub enum Conversions {
 pub struct Facts<'a> {
     /// How many entries the tensor of a name stores, where that is known.
     pub counts: Counts<'a>,
+    /// What share of the entries of the tensor of a name lies apart from the entry stored
+    /// before it, where that is known.
+    pub scatter: &'a dyn Fn(&str) -> Option<f64>,
     /// Whether floating-point numbers are computed with in the order of the source.
     pub strict: bool,
     /// How many threads there are.

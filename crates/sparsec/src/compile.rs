@@ -127,6 +127,7 @@ pub(crate) fn compile_for(
             widths: &widths,
             facts: Facts {
                 counts: &|name| inputs.get(name).map(|tensor| tensor.n_stored() as u64),
+                scatter: &|name| inputs.get(name)?.scatter(),
                 strict: request.strict,
                 threads: &sparsec_parallel::threads,
                 grain: request.division.grain,

@@ -300,6 +300,40 @@ impl Tensor {
         self.vals().len()
     }
 
+    /// What share of the entries lies apart from the entry stored before it: its coordinate
+    /// along the last mode stored is another than the next one. 0.1 in a band of ten
+    /// diagonals, about 1 where entries lie anywhere. Taken from a thousand entries here
+    /// and there, in some microseconds; `None` where the last level keeps no coordinates.
+    ///
+    /// ```
+    /// use sparsec_tensor::Tensor;
+    /// let row = |columns: &[u64]| {
+    ///     let entries = columns.iter().map(|j| ([0, *j], 1.0));
+    ///     entries.fold(Tensor::builder("csr", &[1, 9])?, |a, (at, v)| a.push(at, v)).build()
+    /// };
+    /// assert_eq!(row(&[2, 3, 4, 5])?.scatter(), Some(0.0));
+    /// assert_eq!(row(&[0, 3, 4, 8])?.scatter(), Some(2.0 / 3.0));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn scatter(&self) -> Option<f64> {
+        /// As many samples, of as many neighbours.
+        const SAMPLES: usize = 64;
+        const NEIGHBOURS: usize = 16;
+        let last = self.format.levels().len().checked_sub(1)?;
+        let crd = self.level(last).crd();
+        let places = crd.len().checked_sub(1).filter(|places| *places > 0)?;
+        let stride = (places / SAMPLES).max(NEIGHBOURS);
+        let sampled = (0..places)
+            .step_by(stride)
+            .flat_map(|first| first..(first + NEIGHBOURS).min(places));
+        let (mut n, mut apart) = (0, 0);
+        for place in sampled {
+            n += 1;
+            apart += usize::from(crd.get(place + 1) != crd.get(place) + 1);
+        }
+        Some(apart as f64 / f64::from(n))
+    }
+
     /// How many entries there are at most: more than are stored where one value
     /// stands for several.
     pub fn most_entries(&self) -> u64 {

@@ -4,7 +4,7 @@
 //! fit where they come are left out. What is left is legal as far as the
 //! statement goes; whether formats follow is for the compiler to say.
 
-use sparsec::index::concrete::Clause;
+use sparsec::index::concrete::{Clause, MergeStrategy};
 use sparsec::index::{Concrete, IndexVar, Schedule, TensorRole, WorkspaceKind};
 use sparsec::{Format, Source};
 use sparsec_base::mark::{Races, Unit};
@@ -56,7 +56,10 @@ fn command(
         3 => format!("fuse({name}, {}, f{number})", next?),
         4 => format!("reorder({}, {name})", next?),
         5 => format!("unroll({name}, {size})"),
-        6 => format!("mergeby({name}, Gallop)"),
+        6 => {
+            let strategy = MergeStrategy::ALL[size % MergeStrategy::ALL.len()].name();
+            format!("mergeby({name}, {strategy})")
+        }
         9 => format!("fission({name})"),
         10 => format!("loopfuse({name})"),
         11 if is_sparse => format!("assemble({result}, Insert)"),

@@ -181,7 +181,7 @@ Put the loop over blocks outside, or store the result as `dense`.";
     SCHEDULE_WORD = "E0346", "a word that a command does not take",
     "Commands of schedules take certain words: units (`CPUThread`, `CPUVector`), strategies for races
 (`NoRaces`, `IgnoreRaces`, `Atomics`, `Temporary`, `ParallelReduction`), kinds of bounds, ways to
-merge (`Gallop`, `TwoFinger`) and to assemble (`Append`, `Insert`).
+merge (`Gallop`, `Select`, `TwoFinger`) and to assemble (`Append`, `Insert`).
 
     parallelize(i, GPUBlock, NoRaces)
 

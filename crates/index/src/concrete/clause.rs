@@ -200,6 +200,9 @@ pub enum MergeStrategy {
     TwoFinger,
     /// Those behind leap to the coordinate of the one in front.
     Gallop,
+    /// Each in steps of one; where what is stored does not depend on which of them are at
+    /// the coordinate, but its value does, that is chosen without a branch.
+    Select,
 }
 
 /// How a sparse result is put together.
@@ -481,7 +484,8 @@ words!(
     MergeStrategy,
     "ways to merge",
     TwoFinger = "TwoFinger",
-    Gallop = "Gallop"
+    Gallop = "Gallop",
+    Select = "Select"
 );
 words!(
     AssembleStrategy,

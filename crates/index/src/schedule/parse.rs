@@ -13,7 +13,7 @@
 //!           | "bound" "(" NAME "," NAME "," NUMBER "," KIND ")"
 //!           | "unroll" "(" NAME "," NUMBER ")"
 //!           | "parallelize" "(" NAME "," UNIT "," RACES ")"
-//!           | "mergeby" "(" NAME "," ( "Gallop" | "TwoFinger" ) ")"
+//!           | "mergeby" "(" NAME "," ( "Gallop" | "TwoFinger" | "Select" ) ")"
 //!           | "assemble" "(" NAME "," ( "Append" | "Insert" ) [ "," BOOL ] ")"
 //!           | "precompute" "(" expr "," names "," NAME [ ":" KIND ] ")"
 //!           | "precompute" "(" expr "," names "," names [ "," NAME [ ":" KIND ] ] ")"

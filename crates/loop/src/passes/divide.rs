@@ -37,7 +37,8 @@ use std::collections::BTreeMap;
 use sparsec_base::ElementType;
 
 use self::combine::Combined;
-pub(super) use self::combine::{identity, normal};
+pub use self::combine::identity;
+pub(super) use self::combine::normal;
 use crate::ir::{BinaryOp, Block, Expr, Function, Stmt, Var, VarData};
 use crate::mark::{Mark, Races, Unit};
 use crate::walk::for_each_block_mut;

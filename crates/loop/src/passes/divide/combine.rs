@@ -142,8 +142,9 @@ pub(in crate::passes) fn normal(op: BinaryOp) -> Option<BinaryOp> {
     }
 }
 
-/// The value that changes nothing.
-pub(in crate::passes) fn identity(op: BinaryOp, ty: ElementType) -> Option<Scalar> {
+/// The value that changes nothing, on either side of `op`; of floats, not the sign of a
+/// zero either.
+pub fn identity(op: BinaryOp, ty: ElementType) -> Option<Scalar> {
     let float = |value: f64| Scalar::F64(value).cast(ty);
     let extreme = |sign: f64, bits: fn(u32, bool) -> i64| match ty {
         ElementType::Bool => None,

@@ -1,0 +1,249 @@
+//! The cases of a merge as one sequence of statements, without branches.
+//!
+//! Which of several operands comes next is hard to guess where their entries lie
+//! anywhere, and each wrong guess costs a processor as much as several entries. Cases
+//! that store at the same places and differ only in what they store need no guess:
+//!
+//! ```text
+//! two operands     if ib == ic { both … } else {
+//!                    less = ib < ic; b_val = b[pb]; c_val = c[pc]
+//!                    a[pa] = select(less, b_val, c_val); crd_a[pa] = i; pa += 1
+//!                    pb += less; pc += not less }
+//!
+//! more             if ib == ic and ib == id { all … } else {
+//!                    b_hit = ib == i; …
+//!                    a[pa] = select(b_hit, b[pb], -0.0) + select(c_hit, c[pc], -0.0) + …
+//!                    pb += b_hit; … }
+//! ```
+//!
+//! That all meet is left to a branch: where patterns agree it is guessed well, and
+//! lets the next step begin before this one is known; where they do not, it is seldom.
+//!
+//! Of more than two operands, the value is that of all of them with the neutral element
+//! of the operator in place of those that are missing. [`present`] says what is left of
+//! it then, which has to be what each case computes: so no operator is known here
+//! but by its neutral element, which leaves every bit of the other side alone.
+//!
+//! A value is computed though its operand may be at another coordinate; so it reads nothing
+//! but what is stored at the positions reached, which are within bounds as long as the
+//! loop runs, and has no operation that may fail or that takes long.
+
+use sparsec_base::Scalar;
+use sparsec_loop::{Access, BinaryOp, Block, Expr, Stmt as Loop, UnaryOp, Var, passes};
+
+use crate::statement::Lowerer;
+use crate::walker::Walker;
+
+/// What one case does, and which of the walkers it is for.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    /// By number.
+    pub(super) walkers: Vec<usize>,
+    /// How the result changes.
+    pub(super) block: Block,
+}
+
+impl Case {
+    fn holds(&self, hit: &[usize]) -> bool {
+        self.walkers.iter().all(|walker| hit.contains(walker))
+    }
+}
+
+/// How the value of one statement follows from which walkers are hit.
+#[derive(Clone, Debug)]
+enum Chosen {
+    /// Not at all.
+    Same(Expr),
+    /// One value where the first of two is hit, another where the second is.
+    Either([Expr; 2]),
+    /// As all of them give it, with neutral elements in place of those that are not hit.
+    Masked(Expr),
+}
+
+/// Cases that differ in the values that they store and in nothing else.
+#[derive(Clone, Debug)]
+pub(super) struct Selected(Vec<(Loop, Chosen)>);
+
+impl Lowerer<'_> {
+    /// What the cases do where some walkers are hit but not all; `cases` has that of
+    /// all first. `None` if cases differ in more than the values that they store.
+    pub(super) fn selected(&self, walkers: &[Walker], cases: &[Case]) -> Option<Selected> {
+        let n = walkers.len();
+        let all = cases.first().filter(|case| case.walkers.len() == n)?;
+        if n < 2 || all.block.is_empty() || walkers.iter().any(|walker| walker.repeats) {
+            return None;
+        }
+        let outcomes: Vec<(Vec<usize>, &Case)> = (1..(1usize << n) - 1)
+            .map(|set| (0..n).filter(|at| set >> at & 1 == 1).collect::<Vec<_>>())
+            .map(|hit| Some((hit.clone(), cases.iter().find(|case| case.holds(&hit))?)))
+            .collect::<Option<_>>()?;
+        let is_like = |block: &Block| {
+            let mut both = block.iter().zip(&all.block);
+            block.len() == all.block.len() && both.all(|(a, b)| are_like(a, b))
+        };
+        if !outcomes.iter().all(|(_, case)| is_like(&case.block)) {
+            return None;
+        }
+        let chosen = |at: usize| {
+            let whole = value(&all.block[at]);
+            let values = outcomes
+                .iter()
+                .map(|(hit, case)| (hit, value(&case.block[at])));
+            let values: Vec<(&Vec<usize>, &Expr)> = values.collect();
+            if values.iter().all(|(_, value)| *value == values[0].1) {
+                return Some(Chosen::Same(values[0].1.clone()));
+            }
+            if let [(_, left), (_, right)] = values[..] {
+                let is_ready = self.is_ready(walkers, left) && self.is_ready(walkers, right);
+                return is_ready.then(|| Chosen::Either([left.clone(), right.clone()]));
+            }
+            let is_proved = self.is_ready(walkers, whole)
+                && values
+                    .iter()
+                    .all(|(hit, value)| self.present(walkers, hit, whole).as_ref() == Some(*value));
+            is_proved.then(|| Chosen::Masked(whole.clone()))
+        };
+        let numbered = all.block.iter().enumerate();
+        let stmts = numbered.map(|(at, stmt)| Some((stmt.clone(), chosen(at)?)));
+        stmts.collect::<Option<_>>().map(Selected)
+    }
+
+    /// Writes what the cases do: of two, that of the first if `hits[0]`, else that of
+    /// the second; of more, that of those whose hit holds.
+    pub(super) fn select(&mut self, selected: &Selected, walkers: &[Walker], hits: &[Var]) {
+        for (stmt, chosen) in &selected.0 {
+            let mut stmt = stmt.clone();
+            *value_mut(&mut stmt) = match chosen {
+                Chosen::Same(value) => value.clone(),
+                Chosen::Either(values) => {
+                    let [then, otherwise] = [0, 1].map(|at| self.named(&walkers[at], &values[at]));
+                    Expr::Select {
+                        condition: Box::new(hits[0].into()),
+                        then: Box::new(then),
+                        otherwise: Box::new(otherwise),
+                    }
+                }
+                Chosen::Masked(whole) => self.masked(walkers, hits, whole),
+            };
+            self.builder.push(stmt);
+        }
+    }
+
+    /// What is left of `expr` where only some walkers are hit; `None` is nothing.
+    fn present(&self, walkers: &[Walker], hit: &[usize], expr: &Expr) -> Option<Expr> {
+        if let Some(walker) = alone(walkers, expr) {
+            return hit.contains(&walker).then(|| expr.clone());
+        }
+        let Expr::Binary(op, left, right) = expr else {
+            return Some(expr.clone());
+        };
+        if self.neutral(*op, left).is_none() {
+            return Some(expr.clone());
+        }
+        let left = self.present(walkers, hit, left);
+        let right = self.present(walkers, hit, right);
+        match (left, right) {
+            (Some(left), Some(right)) => Some(left.binary(*op, right)),
+            (left, right) => left.or(right),
+        }
+    }
+
+    fn masked(&mut self, walkers: &[Walker], hits: &[Var], expr: &Expr) -> Expr {
+        let Expr::Binary(op, left, right) = expr else {
+            return expr.clone();
+        };
+        let neutral = self.neutral(*op, left).expect("it was asked for before");
+        let [left, right] = [left, right].map(|side| match alone(walkers, side) {
+            Some(walker) => Expr::Select {
+                condition: Box::new(hits[walker].into()),
+                then: Box::new(self.named(&walkers[walker], side)),
+                otherwise: Box::new(neutral.into()),
+            },
+            None => self.masked(walkers, hits, side),
+        });
+        left.binary(*op, right)
+    }
+
+    /// What, on either side of `op`, leaves every bit of the other as it is.
+    fn neutral(&self, op: BinaryOp, side: &Expr) -> Option<Scalar> {
+        let element = self.builder.function().type_of(side);
+        // A sum of complex numbers has no such element: -0 + 0 is 0.
+        let has_one = !element.is_complex();
+        has_one.then(|| passes::identity(op, element)).flatten()
+    }
+
+    /// Whether computing `expr` needs nothing but what is stored where walkers are, and
+    /// little time.
+    fn is_ready(&self, walkers: &[Walker], expr: &Expr) -> bool {
+        let function = self.builder.function();
+        !expr.any(&mut |part| match part {
+            Expr::Const(_) | Expr::Var(_) => false,
+            Expr::Load { buffer, index } => {
+                let is_reached = |walker: &Walker| **index == Expr::Var(walker.position);
+                let is_given = function.buffers[*buffer].access == Access::Read;
+                !is_given || !walkers.iter().any(is_reached)
+            }
+            Expr::Unary(op, _) => !matches!(op, UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Not),
+            Expr::Binary(op, left, _) => match op {
+                BinaryOp::Div => !function.type_of(left).is_float(),
+                BinaryOp::FloorDiv | BinaryOp::Mod | BinaryOp::And | BinaryOp::Or => true,
+                _ => false,
+            },
+            Expr::Cast(to, value) => to.is_integer() && !function.type_of(value).is_integer(),
+            Expr::Call(..) | Expr::Select { .. } => true,
+        })
+    }
+
+    /// A name for a value that a walker gives, so that choosing it computes nothing.
+    fn named(&mut self, walker: &Walker, value: &Expr) -> Expr {
+        if matches!(value, Expr::Var(_) | Expr::Const(_)) {
+            return value.clone();
+        }
+        let tensor = self.operands.access(walker.operand).tensor;
+        let name = format!("{}_val", self.concrete.tensors[tensor].name);
+        Expr::Var(self.builder.let_(&name, value.clone()))
+    }
+}
+
+/// The one walker whose entries an expression reads, if it reads those of one.
+fn alone(walkers: &[Walker], expr: &Expr) -> Option<usize> {
+    let mut read = (0..walkers.len()).filter(|at| expr.reads(walkers[*at].position));
+    let first = read.next()?;
+    read.next().is_none().then_some(first)
+}
+
+/// Whether two statements change the same thing, to values that may differ.
+fn are_like(a: &Loop, b: &Loop) -> bool {
+    match (a, b) {
+        (Loop::Assign { var, .. }, Loop::Assign { var: other, .. }) => var == other,
+        (
+            Loop::Store {
+                buffer,
+                index,
+                reduce,
+                ..
+            },
+            Loop::Store {
+                buffer: other_buffer,
+                index: other_index,
+                reduce: other_reduce,
+                ..
+            },
+        ) => (buffer, index, reduce) == (other_buffer, other_index, other_reduce),
+        _ => false,
+    }
+}
+
+fn value(stmt: &Loop) -> &Expr {
+    match stmt {
+        Loop::Assign { value, .. } | Loop::Store { value, .. } => value,
+        _ => unreachable!("only such are alike"),
+    }
+}
+
+fn value_mut(stmt: &mut Loop) -> &mut Expr {
+    match stmt {
+        Loop::Assign { value, .. } | Loop::Store { value, .. } => value,
+        _ => unreachable!("only such are alike"),
+    }
+}
