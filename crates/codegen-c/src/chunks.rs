@@ -40,7 +40,10 @@ impl Writer<'_> {
     /// The structure with what each unit has of its own; empty if there is nothing.
     pub(crate) fn own_structure(&mut self) -> String {
         let function: &Function = self.function;
-        let own = |buffer: &Buffer| function.buffers[*buffer].access == Access::Own;
+        let own = |buffer: &Buffer| {
+            let is_own = function.buffers[*buffer].access == Access::Own;
+            is_own && function.local_len(*buffer).is_none()
+        };
         let buffers = function.buffers.iter().map(|(buffer, _)| buffer);
         let own: Vec<Buffer> = buffers.filter(own).collect();
         if own.is_empty() {
@@ -78,7 +81,10 @@ impl Writer<'_> {
     /// `for var in 0..n chunks { body }`
     pub(crate) fn hand_out(&mut self, var: Var, n: &Expr, body: &Block) {
         let n = self.expr(n);
-        let captured = captured(self.function, var, body);
+        let mut captured = captured(self.function, var, body);
+        let is_local = |buffer: &Buffer| self.function.local_len(*buffer).is_some();
+        let (locals, own) = captured.own.into_iter().partition(is_local);
+        captured.own = own;
         let Captured { own, .. } = &captured;
         let handed = self.handed(&captured);
         let number = match self.chunks.len() {
@@ -86,7 +92,7 @@ impl Writer<'_> {
             before => format!("_{}", before + 1),
         };
         let name = format!("{}_chunk{number}", function_name(&self.function.name));
-        let text = self.body_function(&name, &handed, var, body, own);
+        let text = self.body_function(&name, &handed, (var, body), own, &locals);
         self.chunks.push(text);
 
         let structure = format!("struct {name}_captured");
@@ -167,15 +173,19 @@ impl Writer<'_> {
         &mut self,
         name: &str,
         handed: &[Handed],
-        var: Var,
-        body: &Block,
+        (var, body): (Var, &Block),
         own: &[Buffer],
+        locals: &[Buffer],
     ) -> String {
-        let calls = Uses::of(body).context;
+        let calls = Uses::of(self.function, body).context;
         let rows = std::mem::take(&mut self.rows);
         let text = self.apart(|w| {
             for &buffer in own {
                 w.take_own(buffer);
+            }
+            for &buffer in locals {
+                let len = w.function.local_len(buffer);
+                w.local(buffer, len.expect("a local workspace has a length"));
             }
             w.block(body);
             w.line("return SPARSEC_OK;");

@@ -55,7 +55,7 @@ impl<'f> Writer<'f> {
             function,
             helpers,
             names: Names::default(),
-            uses: Uses::of(&function.body),
+            uses: Uses::of(function, &function.body),
             vars: HashMap::new(),
             buffers: HashMap::new(),
             growth: Vec::new(),

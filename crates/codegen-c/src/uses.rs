@@ -21,14 +21,14 @@ pub(crate) struct Uses {
 }
 
 impl Uses {
-    /// What some statements use.
-    pub(crate) fn of(block: &Block) -> Self {
+    /// What some statements of a function use.
+    pub(crate) fn of(function: &Function, block: &Block) -> Self {
         let mut uses = Self::default();
-        uses.block(block);
+        uses.block(function, block);
         uses
     }
 
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, function: &Function, block: &Block) {
         for stmt in block {
             each_expr(stmt, &mut |expr| self.expr(expr));
             match stmt {
@@ -45,7 +45,7 @@ impl Uses {
                     }
                 }
                 Stmt::Alloc { buffer, .. } => {
-                    self.context = true;
+                    self.context |= function.local_len(*buffer).is_none();
                     self.buffers.insert(*buffer);
                 }
                 Stmt::Grow { buffer, .. } | Stmt::Resize { buffer, .. } => {
@@ -55,7 +55,7 @@ impl Uses {
                 }
                 _ => {}
             }
-            each_block(stmt, &mut |block| self.block(block));
+            each_block(stmt, &mut |block| self.block(function, block));
         }
     }
 

@@ -1,4 +1,7 @@
-//! Workspaces: arrays that the kernel asks its context for.
+//! Workspaces: arrays that the kernel asks its context for, or has in its frame.
+//!
+//! A small one of constant length is an array of C: loops of constant bounds over it
+//! are unrolled, and it is then kept in registers.
 
 use sparsec_loop::{Access, Buffer, Expr, Failure, Stmt};
 
@@ -6,6 +9,12 @@ use crate::stmt::Writer;
 
 impl Writer<'_> {
     pub(crate) fn alloc(&mut self, buffer: Buffer, len: &Expr) {
+        if let Some(len) = self.function.local_len(buffer) {
+            if self.function.buffers[buffer].access == Access::Workspace {
+                self.local(buffer, len);
+            }
+            return;
+        }
         let len = self.expr(len);
         if self.function.buffers[buffer].access == Access::Own {
             return self.alloc_own(buffer, &len);
@@ -27,6 +36,16 @@ impl Writer<'_> {
             let declaration = if self.indent == 1 { "int64_t " } else { "" };
             self.line(&format!("{declaration}{capacity} = {};", len.text));
         }
+        if !self.uses.accessed.contains(&buffer) {
+            self.line(&format!("(void){name};"));
+        }
+    }
+
+    /// Declares a workspace in the frame of the function.
+    pub(crate) fn local(&mut self, buffer: Buffer, len: i64) {
+        let name = self.buffer_name(buffer).to_owned();
+        let ty = self.c_type(self.function.buffers[buffer].storage);
+        self.line(&format!("{ty} {name}[{len}] = {{0}};"));
         if !self.uses.accessed.contains(&buffer) {
             self.line(&format!("(void){name};"));
         }

@@ -12,6 +12,8 @@
 //!   the loop as it stands, from j
 //! ```
 //!
+//! A loop whose bounds are constants and that is no longer than a tile is written out.
+//!
 //! That is done only where no entry can tell: every store goes to a row, no buffer
 //! is stored to twice, and what is stored to is loaded at the same entry alone.
 //! Buffers share no memory, lanes compute what one number at a time would, and no
@@ -20,7 +22,9 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use sparsec_base::ElementType;
-use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Function, Intrinsic, Stmt, UnaryOp, Var};
+use sparsec_loop::{
+    BinaryOp, Block, Buffer, Expr, Function, Intrinsic, Stmt, UnaryOp, Var, passes,
+};
 
 use crate::emitter::{Cell, Emitter};
 use crate::number::Number;
@@ -127,6 +131,12 @@ impl<'f> Rows<'f> {
         }
     }
 
+    /// Whether a row of `n` entries is no more than a [tile](passes::tile), and its
+    /// loop written out.
+    pub(crate) fn is_short(&self, n: i64) -> bool {
+        (0..=passes::MOST_BYTES as i64).contains(&n.saturating_mul(self.element.size() as i64))
+    }
+
     fn vector(&self) -> Type {
         match self.element {
             ElementType::F32 => types::F32X4,
@@ -172,6 +182,20 @@ impl Emitter<'_, '_> {
         self.b.seal_block(turn);
         self.enter(rest);
         on
+    }
+
+    /// Runs a loop from `lo`, which is 0, to `n` as far as whole vectors go, all of them
+    /// one after another; where it is to go on.
+    pub(crate) fn all_vectors(&mut self, rows: &Rows<'_>, lo: Value, n: i64) -> i64 {
+        let size = rows.element.size() as i64;
+        let n_vectors = n * size / i64::from(WIDTH);
+        self.vars.insert(rows.var, Cell::Fixed(Number::Real(lo)));
+        for vector in 0..n_vectors as i32 {
+            for row in &rows.stores {
+                self.store_vector(rows, row, WIDTH * vector);
+            }
+        }
+        n_vectors * i64::from(WIDTH) / size
     }
 
     fn has_turn(&mut self, rows: &Rows<'_>, from: Value, hi: Value) -> Value {
@@ -243,7 +267,7 @@ impl Emitter<'_, '_> {
 
 /// The flags of an entry for a vector, which need not begin at a multiple of its
 /// size.
-fn unaligned(flags: MemFlagsData) -> MemFlagsData {
+pub(crate) fn unaligned(flags: MemFlagsData) -> MemFlagsData {
     MemFlagsData::new()
         .with_notrap()
         .with_alias_region(flags.alias_region())

@@ -10,18 +10,31 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use sparsec_base::Scalar;
 use sparsec_loop::{Block, Buffer, Expr, Var};
 
 use crate::emitter::{Cell, Emitter};
 use crate::helper::Helper;
-use crate::lanes::Rows;
+use crate::lanes::{Rows, unaligned};
 use crate::number::Number;
 
 impl Emitter<'_, '_> {
     pub(crate) fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, body: &Block) {
+        let known = match (lo, hi) {
+            (Expr::Const(Scalar::I64(0)), Expr::Const(Scalar::I64(n))) => Some(*n),
+            _ => None,
+        };
         let (lo, hi) = (self.expr(lo).real(), self.expr(hi).real());
         let outside = self.innermost.replace(var);
         let lo = match Rows::of(self.function, var, body) {
+            Some(rows) if known.is_some_and(|n| rows.is_short(n)) => {
+                let whole = self.all_vectors(&rows, lo, known.unwrap_or(0));
+                if Some(whole) == known {
+                    self.innermost = outside;
+                    return;
+                }
+                self.int(whole)
+            }
             Some(rows) => self.vectors(&rows, lo, hi),
             None => lo,
         };
@@ -57,9 +70,9 @@ impl Emitter<'_, '_> {
         self.enter(on);
     }
 
-    pub(crate) fn fill(&mut self, buffer: Buffer, lo: &Expr, hi: &Expr, value: &Expr) {
+    pub(crate) fn fill(&mut self, buffer: Buffer, from: &Expr, to: &Expr, value: &Expr) {
         let is_zero = matches!(value, Expr::Const(value) if *value == value.element().zero());
-        let (lo, hi) = (self.expr(lo).real(), self.expr(hi).real());
+        let (lo, hi) = (self.expr(from).real(), self.expr(to).real());
         let value = self.expr(value);
         if !is_zero {
             self.count(lo, hi, |emitter, at| {
@@ -67,6 +80,12 @@ impl Emitter<'_, '_> {
                 emitter.store(place, value);
             });
             return;
+        }
+        if let Some(len) = self.function.local_len(buffer)
+            && from == &Expr::int(0)
+            && to == &Expr::int(len)
+        {
+            return self.clear(buffer, len);
         }
         let (some, on) = (self.b.create_block(), self.b.create_block());
         let any = self.b.ins().icmp(IntCC::SignedLessThan, lo, hi);
@@ -85,5 +104,26 @@ impl Emitter<'_, '_> {
         self.call(clear, &[first, zero, bytes]);
         self.b.ins().jump(on, []);
         self.enter(on);
+    }
+
+    /// Zeros in all of a small workspace, without a call.
+    fn clear(&mut self, buffer: Buffer, len: i64) {
+        let bytes = len as i32 * self.function.buffers[buffer].storage.size() as i32;
+        let start = self.int(0);
+        let place = self.place_at(buffer, start);
+        let flags = unaligned(place.flags);
+        let zero = self.int(0);
+        let zeros = self.b.ins().splat(types::I64X2, zero);
+        let mut at = 0;
+        while at < bytes {
+            let (ty, zero) = match bytes - at {
+                left if left >= 16 => (types::I64X2, zeros),
+                left if left >= 8 => (types::I64, zero),
+                _ => (types::I8, self.b.ins().iconst(types::I8, 0)),
+            };
+            let offset = place.offset + at;
+            self.b.ins().store(flags, zero, place.address, offset);
+            at += ty.bytes() as i32;
+        }
     }
 }

@@ -18,8 +18,9 @@
 //! [`slice_values`] what computes the values once those are there. [`own_results`]
 //! lets a kernel make room for results that its caller would allocate.
 //!
-//! The last two give parallel loops their shape, by which sums round as it says:
-//! [`divide`] hands them to threads in chunks, [`lanes`] sums in eight lanes at once.
+//! Two give parallel loops their shape, by which sums round as it says: [`divide`] hands
+//! them to threads in chunks, [`lanes`] sums in eight lanes at once. The last, [`tile()`],
+//! keeps rows that many entries add to in tiles, as wide as rows are likely to be.
 //!
 //! ```
 //! use sparsec_base::Source;
@@ -44,6 +45,7 @@ mod own_results;
 mod simplify;
 mod slice_structure;
 mod slice_values;
+mod tile;
 
 pub use copy_propagation::copy_propagation;
 pub use dead_code::dead_code;
@@ -54,6 +56,7 @@ pub use own_results::own_results;
 pub use simplify::simplify;
 pub use slice_structure::slice_structure;
 pub use slice_values::slice_values;
+pub use tile::{MOST_BYTES, tile, tile_width, tiled_rows};
 
 use std::collections::HashSet;
 

@@ -15,7 +15,8 @@ use std::collections::HashMap;
 
 use sparsec_base::Scalar;
 
-use crate::ir::{BinaryOp, Expr, Function, Stmt, Var};
+use crate::ir::{BinaryOp, Buffer, Expr, Function, Stmt, Var};
+use crate::passes::MOST_BYTES;
 use crate::walk::for_each_stmt;
 
 /// The bytes of all workspaces of `function`, as far as they follow from extents;
@@ -95,4 +96,26 @@ pub(crate) fn value_of(expr: &Expr, known: &HashMap<Var, i128>) -> Option<i128> 
         }
         _ => return None,
     })
+}
+
+impl Function {
+    /// The length of a workspace that is small, is always allocated and never grows:
+    /// a back end may keep it in the frame of its function, or in registers. As large
+    /// as [tiles](crate::passes::tile) are, and no larger.
+    pub fn local_len(&self, buffer: Buffer) -> Option<i64> {
+        let len = self.body.iter().find_map(|stmt| match stmt {
+            Stmt::Alloc {
+                buffer: made,
+                len: Expr::Const(Scalar::I64(len)),
+            } if *made == buffer => Some(*len),
+            _ => None,
+        })?;
+        let most = MOST_BYTES / self.buffers[buffer].storage.size();
+        let mut is_local = usize::try_from(len).is_ok_and(|len| (1..=most).contains(&len));
+        for_each_stmt(&self.body, &mut |stmt| {
+            let moves = matches!(stmt, Stmt::Grow { .. } | Stmt::Sort { .. });
+            is_local &= !(moves && stmt.touched_buffers().any(|touched| touched == buffer));
+        });
+        is_local.then_some(len)
+    }
 }

@@ -1,7 +1,7 @@
 //! From a request to kernels: the one pipeline.
 //!
 //! ```text
-//! parse ─► resolve ─► formats ─► plan ─► lower ─► passes
+//! parse ─► resolve ─► formats ─► plan ─► lower ─► passes ─► tiles
 //! ```
 
 use std::collections::BTreeMap;
@@ -11,12 +11,12 @@ use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::Formats;
 use sparsec_index::{Notation, Program, ProgramSchedule, Statement, TensorRole, TensorVar, gather};
 use sparsec_loop::passes::Division;
-use sparsec_loop::{Function, passes};
+use sparsec_loop::{Function, Var, passes};
 use sparsec_plan::{Asked, Facts, Plan, plan_program};
 
 use sparsec_tensor::Tensor;
 
-use crate::extents::Extents;
+use crate::extents::{self, Extents};
 use crate::request::{Inputs, Operands, Request};
 use crate::widths::{self, Chosen, Known};
 
@@ -47,7 +47,9 @@ pub struct CompiledStatement {
     pub plan: Plan,
     /// The kernel as it was lowered.
     pub lowered: Function,
-    /// The kernel after all passes.
+    /// The kernel after the passes that look at nothing else.
+    pub untiled: Function,
+    /// The kernel after all passes: with tiles for rows whose extents are known.
     pub function: Function,
     /// How its loops are divided among threads.
     pub division: Division,
@@ -64,7 +66,10 @@ pub struct CompiledStatement {
 /// # Errors
 /// A diagnostic with its place in the expression, a format or the schedule.
 pub fn compile(request: &Request, inputs: &Inputs) -> Result<Compiled> {
-    compile_for(request, &operands(inputs), None)
+    let mut compiled = compile_for(request, &operands(inputs), None)?;
+    let extents = extents::known(&compiled.program);
+    compiled.tile(&extents);
+    Ok(compiled)
 }
 
 /// The same tensors, borrowed.
@@ -153,6 +158,7 @@ pub(crate) fn compile_for(
         statements.push(CompiledStatement {
             plan,
             lowered,
+            untiled: function.clone(),
             function,
             division,
         });
@@ -250,6 +256,49 @@ fn default_input_format(order: usize) -> Format {
 }
 
 impl Compiled {
+    /// The widths of the tiles that [`Compiled::tile`] would give rows, statement after
+    /// statement.
+    pub(crate) fn tile_widths(&self, extents: &Extents) -> Vec<Option<i64>> {
+        let mut widths = Vec::new();
+        for (number, statement) in self.statements.iter().enumerate() {
+            for (var, element) in passes::tiled_rows(&statement.untiled) {
+                let extent = self.row_extent(number, extents, var);
+                widths.push(extent.and_then(|extent| passes::tile_width(extent, element)));
+            }
+        }
+        widths
+    }
+
+    /// Keeps rows in tiles where it is known how far index variables run. Kernels stay
+    /// right for operands of other extents.
+    pub(crate) fn tile(&mut self, extents: &Extents) {
+        for number in 0..self.statements.len() {
+            let mut function = self.statements[number].untiled.clone();
+            passes::tile(&mut function, &|var| self.row_extent(number, extents, var));
+            self.statements[number].function = function;
+        }
+    }
+
+    /// How far the index variable runs that a mode of an argument is accessed with.
+    fn row_extent(&self, number: usize, extents: &Extents, var: Var) -> Option<u64> {
+        let mut arguments = self.statements[number].untiled.arguments.iter();
+        let (argument, mode) = arguments.find_map(|argument| {
+            let mode = argument.extents.iter().position(|extent| *extent == var)?;
+            Some((argument, mode))
+        })?;
+        let statement = &self.program.statements[number];
+        let mut accesses = statement.rhs.accesses();
+        accesses.push(&statement.lhs);
+        // A tensor that is seen as that of its levels has other modes.
+        accesses.retain(|access| {
+            let name = &self.program.tensors[access.tensor].name;
+            *name == argument.name && access.indices.len() == argument.extents.len()
+        });
+        accesses
+            .iter()
+            .find_map(|access| extents[access.indices[mode].as_var()?])
+    }
+
     /// The program as it was written, before statements were split.
     pub fn resolved(&self) -> &Program {
         &self.resolved

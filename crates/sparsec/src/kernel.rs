@@ -11,7 +11,9 @@
 //! wants to think of: so a kernel is a family of **variants**, made when operands
 //! with these widths first come, and results are as wide as their data may ask.
 //! Only where the fill of a result depends on extents (a sum over entries that
-//! are not stored and not zero) a variant is for these extents alone.
+//! are not stored and not zero) a variant is for these extents alone. Where rows are
+//! kept in [tiles](sparsec_loop::passes::tile), a variant is best for rows of one
+//! width, and right for all.
 //!
 //! Invariants: a variant's input formats have exactly the widths of the arrays
 //! that are bound to it; planning does not look at widths, so all variants of a
@@ -71,6 +73,8 @@ struct VariantKey {
     widths: Vec<Chosen>,
     /// Of each index variable, where they matter.
     extents: Option<Vec<Option<u64>>>,
+    /// Of the tiles of rows.
+    tiles: Vec<Option<i64>>,
 }
 
 /// A kernel for index arrays of certain widths.
@@ -200,12 +204,13 @@ impl Planned {
             extents: self
                 .needs_extents
                 .then(|| extents.iter().map(|(_, extent)| *extent).collect()),
+            tiles: self.base.tile_widths(extents),
         };
         let variants = || self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(variant) = variants().get(&key) {
             return Ok(variant);
         }
-        let variant = Arc::new(self.make_variant(&key.widths, operands)?);
+        let variant = Arc::new(self.make_variant(&key.widths, operands, extents)?);
         Ok(variants().keep(key, variant))
     }
 
@@ -234,7 +239,12 @@ impl Planned {
         widths.collect()
     }
 
-    fn make_variant(&self, widths: &[Chosen], operands: &Operands<'_>) -> Result<Variant> {
+    fn make_variant(
+        &self,
+        widths: &[Chosen],
+        operands: &Operands<'_>,
+        extents: &Extents,
+    ) -> Result<Variant> {
         let names = self.base.program.tensors.iter();
         let chosen: BTreeMap<String, Chosen> = names
             .zip(widths)
@@ -249,7 +259,8 @@ impl Planned {
             let extents = extents.map(|(name, it)| (name.to_string(), it.extents().to_vec()));
             fixed.extents = extents.collect();
         }
-        let compiled = compile_for(&self.request, &Operands::new(), Some(&fixed))?;
+        let mut compiled = compile_for(&self.request, &Operands::new(), Some(&fixed))?;
+        compiled.tile(extents);
         let places = || {
             compiled
                 .statements

@@ -166,7 +166,8 @@ fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
             passes::divide(&mut function, statement.division);
             return Ok(function.to_string());
         }
-        "lanes" => return Ok(statement.function.to_string()),
+        "lanes" => return Ok(statement.untiled.to_string()),
+        "tile" => return Ok(statement.function.to_string()),
         _ => {}
     }
     let mut found = None;
@@ -180,7 +181,7 @@ fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
             passes::PIPELINE
                 .iter()
                 .map(|pass| pass.name)
-                .chain(["lower", "divide", "lanes"])
+                .chain(["lower", "divide", "lanes", "tile"])
         };
         let all: Vec<&str> = names().collect();
         let error = Diagnostic::new(code::UNKNOWN_PASS, format!("there is no pass `{pass}`"))

@@ -1,0 +1,226 @@
+//! Rows kept in tiles: what the pass makes, and that it computes the same.
+
+use sparsec_base::{ElementType, Source};
+use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
+use sparsec_loop::{Function, passes, verify};
+
+/// `C = A B`, with what stands in the loop over rows.
+fn product(body: &str) -> Function {
+    let text = format!(
+        r#"fn f(
+          out C "(i, j) -> (i : dense, j : dense)" {{ extent m, extent n, write C.vals: f64 }},
+          in A "(i, j) -> (i : dense, j : compressed)" {{
+            extent A.n0, extent A.n1, read pos: i64, read crd: i64, read A.vals: f64 }},
+          in B "(i, j) -> (i : dense, j : dense)" {{
+            extent B.n0, extent B.n1, read B.vals: f64 }}) {{
+          for i in 0..m {{ {body} }}
+        }}"#
+    );
+    Function::parse(&Source::new("product", &text)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const FILLED: &str = "fill C.vals[i * n..(i + 1) * n], 0.0
+  for p in pos[i]..pos[i + 1] {
+    let j: i64 = crd[p]
+    for k in 0..B.n1 { C.vals[i * n + k] += A.vals[p] * B.vals[j * B.n1 + k] }
+  }";
+
+/// As where rows that hold something already are added to, in nests of their own.
+const NESTED: &str = "fill C.vals[i * n..(i + 1) * n], 1.0
+  if i > 0 {
+    for o in 0..2 {
+      for p in pos[i]..pos[i + 1] {
+        if crd[p] > o {
+          for k in 0..B.n1 { C.vals[i * n + k] max= A.vals[p] * B.vals[crd[p] * B.n1 + k] }
+        } else {
+          for k_2 in 0..B.n1 { C.vals[i * n + k_2] max= f64(k_2) }
+        }
+      }
+    }
+  }";
+
+fn tiled(function: &Function, likely: u64) -> Function {
+    let mut tiled = function.clone();
+    passes::tile(&mut tiled, &|_| Some(likely));
+    verify(&tiled).unwrap_or_else(|error| panic!("{error}\n{tiled}"));
+    let printed = tiled.to_string();
+    let parsed = Function::parse(&Source::new("tiled", &printed));
+    assert_eq!(parsed.as_ref().map(ToString::to_string), Ok(printed));
+    tiled
+}
+
+fn check(body: &str, expect: &str) {
+    let printed = tiled(&product(body), 8).to_string();
+    let head = product("").to_string().lines().count() - 3;
+    let lines: Vec<&str> = printed.lines().skip(head).collect();
+    let lines = lines[..lines.len() - 1].iter();
+    let body: Vec<&str> = lines.map(|line| line.strip_prefix("  ").unwrap()).collect();
+    assert_eq!(body.join("\n"), expect.trim_matches('\n'));
+}
+
+/// Three rows of `A` times rows of `n` entries.
+fn arguments(n: i64) -> Vec<ArgumentData> {
+    let argument = |extents: &[i64], buffers| ArgumentData {
+        extents: extents.to_vec(),
+        buffers,
+    };
+    let numbers = |len: i64| Entries::F64((0..len).map(|at| at as f64 * 0.75 - 3.0).collect());
+    vec![
+        argument(&[3, n], vec![numbers(3 * n)]),
+        argument(
+            &[3, 2],
+            vec![
+                Entries::I64(vec![0, 2, 2, 4]),
+                Entries::I64(vec![0, 1, 0, 1]),
+                numbers(4),
+            ],
+        ),
+        argument(&[2, n], vec![numbers(2 * n)]),
+    ]
+}
+
+fn result(function: &Function, mut arguments: Vec<ArgumentData>) -> Entries {
+    let outcome = interpret(function, &mut arguments, &Options::default());
+    let outcome = outcome.unwrap_or_else(|fault| panic!("{fault}\n{function}"));
+    assert_eq!(outcome, Outcome::Done);
+    arguments.remove(0).buffers.remove(0)
+}
+
+#[test]
+fn a_row_that_was_filled_begins_in_its_tile() {
+    check(
+        FILLED,
+        "
+alloc C.tile: f64[8]
+let k_strips: i64 = min(B.n1, n) // 8
+let k_rest: i64 = k_strips * 8
+for i in 0..m {
+  for k_strip in 0..k_strips {
+    let k_first: i64 = k_strip * 8
+    fill C.tile[0..8], 0.0
+    for p in pos[i]..pos[i + 1] {
+      let j: i64 = crd[p]
+      for k_lane in 0..8 {
+        C.tile[k_lane] += A.vals[p] * B.vals[j * B.n1 + k_first + k_lane]
+      }
+    }
+    for k_lane_2 in 0..8 {
+      C.vals[i * n + k_first + k_lane_2] = C.tile[k_lane_2]
+    }
+  }
+  fill C.vals[i * n + k_rest..(i + 1) * n], 0.0
+  if k_rest < B.n1 or k_rest == 0 {
+    for p_2 in pos[i]..pos[i + 1] {
+      let j_2: i64 = crd[p_2]
+      for k_2 in k_rest..B.n1 {
+        C.vals[i * n + k_2] += A.vals[p_2] * B.vals[j_2 * B.n1 + k_2]
+      }
+    }
+  }
+}
+",
+    );
+}
+
+#[test]
+fn the_first_entry_loads_any_other_row() {
+    let (_, unfilled) = FILLED.split_once(", 0.0").expect("rows are filled");
+    let printed = tiled(&product(unfilled), 8).to_string();
+    for part in [
+        "var C_tile_loaded: bool = false",
+        "C.tile[k_lane_2] = C.vals[i * n + k_first + k_lane_2] + A.vals[p]",
+        "if C_tile_loaded {\n        for k_lane_3 in 0..8 {\n          C.vals[",
+    ] {
+        assert!(printed.contains(part), "{part}\n{printed}");
+    }
+}
+
+#[test]
+fn rows_of_any_length_are_the_same() {
+    for body in [FILLED, NESTED] {
+        let function = product(body);
+        for likely in 4..10 {
+            let tiled = tiled(&function, likely);
+            assert!(tiled.to_string().contains("C.tile"), "{tiled}");
+            for n in 0..=20 {
+                let expected = result(&function, arguments(n));
+                assert_eq!(result(&tiled, arguments(n)), expected, "{n}\n{tiled}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_that_no_entry_adds_to_need_not_be_there() {
+    // The second row of `A` is empty, and that of `C` would be far away.
+    let function = product(
+        "fill C.vals[i * n..(i + 1) * n], 0.0
+         let at: i64 = select(i == 1, 1000000, i)
+         let base: i64 = at * n
+         for p in pos[i]..pos[i + 1] {
+           for k in 0..B.n1 { C.vals[base + k] += A.vals[p] * B.vals[crd[p] * B.n1 + k] }
+         }",
+    );
+    let expected = result(&function, arguments(8));
+    let tiled = tiled(&function, 8);
+    assert!(tiled.to_string().contains("loaded"), "{tiled}");
+    assert_eq!(result(&tiled, arguments(8)), expected);
+}
+
+#[test]
+fn what_a_nest_must_not_repeat_is_left_alone() {
+    let changed = |body: &str| {
+        let function = product(body);
+        !passes::tiled_rows(&function).is_empty()
+    };
+    assert!(changed(FILLED));
+    let inside = |stmt: &str| {
+        FILLED.replace(
+            "let j: i64 = crd[p]",
+            &format!("let j: i64 = crd[p] {stmt}"),
+        )
+    };
+    assert!(changed(&inside("let twice: i64 = 2 * j")));
+    // Reads or writes the row, stores elsewhere, fails.
+    assert!(!changed(&inside("let old: f64 = C.vals[i * n]")));
+    assert!(!changed(&inside("C.vals[i * n] = 0.0")));
+    assert!(!changed(&inside("fail division_by_zero")));
+    // Counts; notes that there was something; and that it had noted it.
+    let outside = |stmt: &str| format!("var seen: i64 = 0 {}", inside(stmt));
+    assert!(!changed(&outside("seen += 1")));
+    assert!(changed(&outside("seen = 1")));
+    assert!(!changed(&outside("if seen == 0 { seen = 1 }")));
+    // Another row for each entry, one that does not begin where it is, a scan.
+    assert!(!changed(
+        &FILLED.replace("C.vals[i * n + k]", "C.vals[j * n + k]")
+    ));
+    assert!(!changed(&FILLED.replace("for k in 0", "for k in 1")));
+    assert!(!changed(&FILLED.replace("+= A.vals[p]", "= A.vals[p]")));
+}
+
+#[test]
+fn tiles_are_as_many_bytes_whatever_they_hold() {
+    for element in ElementType::ALL {
+        let width = passes::tile_width(1 << 40, element).expect("a long row has a tile");
+        assert_eq!(width as usize * element.size(), passes::MOST_BYTES);
+        assert_eq!(passes::tile_width(5, element), Some(5));
+    }
+}
+
+#[test]
+fn notes_are_made_once_a_strip() {
+    let noted = FILLED.replace("for k in 0..B.n1 {", "for k in 0..B.n1 { seen = 1");
+    let function = product(&format!(
+        "var seen: i64 = 0 {noted} C.vals[i * n] += f64(seen)"
+    ));
+    let tiled = tiled(&function, 8);
+    let printed = tiled.to_string();
+    assert!(
+        printed.contains("+ k_lane]\n        }\n        seen = 1"),
+        "{printed}"
+    );
+    for n in 1..20 {
+        let expected = result(&function, arguments(n));
+        assert_eq!(result(&tiled, arguments(n)), expected, "{n}");
+    }
+}
