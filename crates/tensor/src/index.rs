@@ -42,6 +42,14 @@ impl<'a> Index<'a> {
         }
     }
 
+    /// The entry at `i` as the number that its bits are without a sign.
+    pub(crate) fn unsigned(self, i: usize) -> u64 {
+        match self {
+            Self::W32(entries) => entries[i].cast_unsigned().into(),
+            _ => self.get(i).cast_unsigned(),
+        }
+    }
+
     /// The entry at `i` of a checked array, which is never negative.
     #[inline]
     pub(crate) fn at(self, i: usize) -> usize {

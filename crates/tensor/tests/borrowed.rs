@@ -87,6 +87,18 @@ fn borrowed_arrays_are_checked() {
 }
 
 #[test]
+fn numbers_beyond_a_sign_are_shown_without() {
+    let crd = [0, u64::MAX, 1];
+    let fault = csr(ArrayRef::index(&ROW_PTR), ArrayRef::index(&crd), &VALUES);
+    let fault = fault.expect_err("out of bounds").to_string();
+    assert!(fault.contains("18446744073709551615"), "{fault}");
+    let crd = [0, u32::MAX, 1];
+    let fault = csr(ArrayRef::index(&ROW_PTR), ArrayRef::index(&crd), &VALUES);
+    let fault = fault.expect_err("out of bounds").to_string();
+    assert!(fault.contains("that is 4294967295"), "{fault}");
+}
+
+#[test]
 fn shared_arrays_live_as_long_as_the_tensor() {
     let values = Arc::new(VALUES.to_vec());
     let arrays = vec![

@@ -453,24 +453,31 @@ fn signals_end_long_kernels() {
     }
 }
 
-/// A result is text behind what was there, and what is printed follows it.
+/// Functions, those of the language and those of the call, on sparse operands.
 #[test]
-fn results_are_written_to_the_standard_output() {
-    let place = Place::new();
-    place.write("log", "before\n");
-    let log = std::fs::OpenOptions::new()
-        .append(true)
-        .open(place.path().join("log"));
-    let words = ["run", "y(i) = 2 * x(i)", "-g", "x=dense:iota", "-d", "i=3"];
-    let more = ["-o", "y=/dev/stdout", "--check", "--backend", "interp"];
-    let status = place
-        .command(&[&words[..], &more].concat())
-        .stdout(log.expect("a file"))
-        .status();
-    assert!(status.expect("the program").success());
-    let written = std::fs::read_to_string(place.path().join("log"));
-    assert_eq!(
-        written.expect("text"),
-        "before\n1 0.0\n2 2.0\n3 4.0\nthe reference evaluator agrees\n"
-    );
+fn functions_are_called_in_the_call() {
+    let place = with_matrix();
+    for (expression, format) in [
+        ("C(i,j) = abs(A(i,j)) + max(A(i,j), -A(i,j))", "csr"),
+        ("C(i,j) = select(A(i,j) > 1, relu(A(i,j) - 1), 0)", "csc"),
+        ("C(i,j) = soft(A(i,j)) * sqrt(abs(A(i,j)))", "coo"),
+    ] {
+        for backend in ["interp", "c"] {
+            let result = format!("C={format}");
+            let answer = place.call(&[
+                "run",
+                expression,
+                "--define",
+                "soft(x) = x / (1 + abs(x))",
+                "-i",
+                "A=a.mtx",
+                "-f",
+                &result,
+                "--check",
+                "--backend",
+                backend,
+            ]);
+            assert!(answer.answer().contains("agrees"), "{expression}");
+        }
+    }
 }

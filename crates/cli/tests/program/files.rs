@@ -216,3 +216,25 @@ fn completions_and_the_manual_page_print() {
         serde_json::from_str(&place.call(&["man", "--json"]).answer()).expect("JSON");
     assert_eq!(value["man"], page);
 }
+
+/// A result is text behind what was there, and what is printed follows it.
+#[test]
+fn results_are_written_to_the_standard_output() {
+    let place = Place::new();
+    place.write("log", "before\n");
+    let log = std::fs::OpenOptions::new()
+        .append(true)
+        .open(place.path().join("log"));
+    let words = ["run", "y(i) = 2 * x(i)", "-g", "x=dense:iota", "-d", "i=3"];
+    let more = ["-o", "y=/dev/stdout", "--check", "--backend", "interp"];
+    let status = place
+        .command(&[&words[..], &more].concat())
+        .stdout(log.expect("a file"))
+        .status();
+    assert!(status.expect("the program").success());
+    let written = std::fs::read_to_string(place.path().join("log"));
+    assert_eq!(
+        written.expect("text"),
+        "before\n1 0.0\n2 2.0\n3 4.0\nthe reference evaluator agrees\n"
+    );
+}

@@ -157,14 +157,20 @@ impl<'a> Checker<'a> {
         });
         match outside {
             None => Ok(()),
-            Some(at) => Err(Diagnostic::new(
-                code::OUT_OF_BOUNDS,
-                format!(
-                    "`{name}[{at}]` is {}, but mode {mode} has extent {extent}",
-                    crd.get(at)
-                ),
-            )
-            .help("correct the coordinate, or state a larger extent")),
+            Some(at) => {
+                let found = crd.get(at);
+                let message =
+                    format!("`{name}[{at}]` is {found}, but mode {mode} has extent {extent}");
+                let fault = Diagnostic::new(code::OUT_OF_BOUNDS, message)
+                    .help("correct the coordinate, or state a larger extent");
+                Err(match found < 0 {
+                    true => fault.note(format!(
+                        "in an array without a sign, that is {}",
+                        crd.unsigned(at)
+                    )),
+                    false => fault,
+                })
+            }
         }
     }
 
