@@ -15,7 +15,7 @@ keep() {
 }
 keep spmv 'y(i) = A(i,j) * x(j)' -f A=csr -s 'parallelize(i, CPUThread, NoRaces)'
 keep spgemm 'C(i,j) = A(i,k) * B(k,j)' -f A=csr -f B=csr -f C=csr \
-    -s 'assemble(C, Insert) parallelize(i, CPUThread, NoRaces)'
+    -s 'parallelize(i, CPUThread, Temporary)'
 
 # shellcheck disable=SC2086 # several flags
 "${CC:-gcc}" -std=c11 -O2 -fwrapv -ffp-contract=off -Wall -Wextra -Werror ${CFLAGS:-} \

@@ -9,6 +9,8 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::Duration;
 
+use sparsec::parallel::{Pool, map};
+
 use crate::clock;
 use crate::pair::median;
 
@@ -53,6 +55,21 @@ pub fn measure(bytes: usize) -> Bandwidth {
         copy: 2.0 * bytes as f64 / copy.as_secs_f64(),
         bytes,
     }
+}
+
+/// How much faster the threads of `pool`, of which there are `threads`, read together
+/// than one reads alone: wall clock, `bytes` bytes in all.
+pub fn gain(pool: &Pool, threads: usize, bytes: usize) -> f64 {
+    let parts: Vec<Vec<u64>> = (0..threads).map(|_| array(bytes / threads)).collect();
+    let (mut alone, mut together) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let read = |part: &Vec<u64>| _ = black_box(sum(black_box(part)));
+        alone.push(clock::wall(&mut || parts.iter().for_each(read)).0);
+        let all = || map(parts.iter().collect(), read);
+        together.push(pool.run(|| clock::wall(&mut || all()).0));
+    }
+    let [alone, together] = [alone, together].map(|times| median(times, Duration::cmp));
+    alone.as_secs_f64() / together.as_secs_f64()
 }
 
 /// The time of reading an array of `bytes` bytes once.

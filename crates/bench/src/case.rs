@@ -46,6 +46,8 @@ pub struct Case {
     pub by_hand: &'static str,
     /// The least ratio of the two times, by hand over ours, if there is one to keep.
     pub bar: Option<f64>,
+    /// Whether inner loops are dense, so that C makes vectors of them.
+    pub is_dense: bool,
     /// The patterns of operands that it is measured with.
     pub patterns: &'static [Pattern],
     /// The operands.
@@ -86,6 +88,7 @@ pub const CASES: &[Case] = &[
         formats: &[],
         by_hand: include_str!("../kernels/spmv.c"),
         bar: Some(BAR),
+        is_dense: false,
         patterns: BOTH,
         inputs: |sizes, pattern| {
             Ok(inputs([
@@ -100,6 +103,7 @@ pub const CASES: &[Case] = &[
         formats: &[],
         by_hand: include_str!("../kernels/residual.c"),
         bar: Some(BAR),
+        is_dense: false,
         patterns: BOTH,
         inputs: |sizes, pattern| {
             Ok(inputs([
@@ -115,6 +119,7 @@ pub const CASES: &[Case] = &[
         formats: &[("C", "dense")],
         by_hand: include_str!("../kernels/spmm.c"),
         bar: Some(BAR),
+        is_dense: true,
         patterns: BOTH,
         inputs: |sizes, pattern| {
             Ok(inputs([
@@ -129,6 +134,7 @@ pub const CASES: &[Case] = &[
         formats: &[("A", NARROW)],
         by_hand: include_str!("../kernels/sddmm.c"),
         bar: Some(BAR),
+        is_dense: true,
         patterns: BOTH,
         inputs: |sizes, pattern| {
             Ok(inputs([
@@ -144,6 +150,7 @@ pub const CASES: &[Case] = &[
         formats: &[("A", "dense")],
         by_hand: include_str!("../kernels/mttkrp.c"),
         bar: Some(BAR),
+        is_dense: true,
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| {
             let [_, j, k] = sizes.tensor_extents;
@@ -160,6 +167,7 @@ pub const CASES: &[Case] = &[
         formats: &[("C", NARROW)],
         by_hand: include_str!("../kernels/add.c"),
         bar: Some(BAR),
+        is_dense: false,
         patterns: BOTH,
         inputs: |sizes, pattern| {
             Ok(inputs([
@@ -174,6 +182,7 @@ pub const CASES: &[Case] = &[
         formats: &[("D", NARROW)],
         by_hand: include_str!("../kernels/add3.c"),
         bar: Some(BAR),
+        is_dense: false,
         patterns: BOTH,
         inputs: |sizes, pattern| {
             Ok(inputs([
@@ -189,6 +198,7 @@ pub const CASES: &[Case] = &[
         formats: &[("C", NARROW)],
         by_hand: include_str!("../kernels/spgemm.c"),
         bar: None,
+        is_dense: false,
         patterns: BOTH,
         inputs: |sizes, pattern| {
             Ok(inputs([
@@ -203,6 +213,7 @@ pub const CASES: &[Case] = &[
         formats: &[("A", "dcsr, pos = 32, crd = 32")],
         by_hand: include_str!("../kernels/ttv.c"),
         bar: Some(BAR),
+        is_dense: false,
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| {
             Ok(inputs([
@@ -220,6 +231,7 @@ pub const CASES: &[Case] = &[
         )],
         by_hand: include_str!("../kernels/ttm.c"),
         bar: Some(BAR),
+        is_dense: true,
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| {
             Ok(inputs([
@@ -234,6 +246,7 @@ pub const CASES: &[Case] = &[
         formats: &[],
         by_hand: include_str!("../kernels/inner.c"),
         bar: Some(BAR),
+        is_dense: false,
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| Ok(inputs([("B", tensor(sizes, 1)?), ("C", tensor(sizes, 2)?)])),
     },
@@ -243,6 +256,7 @@ pub const CASES: &[Case] = &[
         formats: &[("A", "csf, pos = 32, crd = 32")],
         by_hand: include_str!("../kernels/tensor_add.c"),
         bar: Some(BAR),
+        is_dense: false,
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| Ok(inputs([("B", tensor(sizes, 1)?), ("C", tensor(sizes, 2)?)])),
     },

@@ -16,14 +16,24 @@
 
 use std::time::{Duration, Instant};
 
+/// What measures a launch.
+pub(crate) type Clock<T> = fn(&mut dyn FnMut() -> T) -> (Duration, T);
+
 /// The time that `work` takes in this thread, and what it gives.
-pub fn time<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+pub fn time<T>(work: &mut dyn FnMut() -> T) -> (Duration, T) {
     let before = waited();
     let started = Instant::now();
     let done = work();
     let wall = started.elapsed();
     let waited = waited().saturating_sub(before);
     (wall.saturating_sub(waited), done)
+}
+
+/// The time that passes while `work` runs, on however many threads, and what it gives.
+pub fn wall<T>(work: &mut dyn FnMut() -> T) -> (Duration, T) {
+    let started = Instant::now();
+    let done = work();
+    (started.elapsed(), done)
 }
 
 /// How long this thread has been ready to run without running, so far.
@@ -43,7 +53,7 @@ mod tests {
 
     #[test]
     fn sleeping_counts() {
-        let (taken, done) = time(|| {
+        let (taken, done) = time(&mut || {
             std::thread::sleep(Duration::from_millis(5));
             7
         });

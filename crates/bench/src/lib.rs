@@ -22,6 +22,7 @@
 //! |-----------------|------------------------------------------------------|
 //! | [`case`](mod@case) | the kernels: expression, formats, C by hand, data |
 //! | [`pair`]        | one kernel made ready twice, compared, timed in turns |
+//! | [`variants`]    | the same kernel in memory, and on several threads    |
 //! | [`clock`]       | time in which this thread ran                        |
 //! | [`bandwidth`]   | what the memory of this machine gives                |
 //! | [`latency`]     | from an expression to its first result               |
@@ -41,9 +42,12 @@ mod peer;
 pub mod peers;
 pub mod relations;
 pub mod report;
+pub mod variants;
 
 use std::io::Write;
+use std::thread::available_parallelism;
 
+use sparsec::parallel::Pool;
 use sparsec::suggest::closest;
 use sparsec::{Backend, Diagnostic, Result, Session, code};
 
@@ -51,6 +55,7 @@ use case::{CASES, Case, Sizes};
 use pair::Pair;
 use peers::Peers;
 pub use report::Report;
+use variants::Threads;
 
 /// What to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +66,8 @@ pub struct Options {
     pub size: Size,
     /// What runs our side of kernels.
     pub backend: Backend,
+    /// How many threads kernels are measured on beside one; none if that is 1.
+    pub threads: usize,
     /// How many rounds at least; at least 1. Short kernels run more of them.
     pub repeat: usize,
     /// Whether to print one JSON object at the end, in place of a table as it
@@ -75,6 +82,7 @@ impl Default for Options {
             size: Size::Small,
             // What is compared with C by hand is not to change on the way.
             backend: Backend::C,
+            threads: available_parallelism().map_or(1, |all| all.get().min(2)),
             repeat: 11,
             json: false,
         }
@@ -162,6 +170,16 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
         print(bandwidth.to_string())?;
         report.bandwidth = Some(bandwidth);
     }
+    let mut threads = None;
+    if !chosen.kernels.is_empty() && options.threads > 1 {
+        let started = Threads::start(options.threads, sizes.bandwidth_bytes);
+        let (number, gain) = (started.number, started.gain);
+        print(format!(
+            "{number} threads read {gain:.2} times as fast as one\n"
+        ))?;
+        report.threads = Some((number, gain));
+        threads = Some(started);
+    }
     let mut peers = None;
     if !chosen.kernels.is_empty() {
         match Peers::start(1) {
@@ -173,9 +191,13 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
         }
         print(report::Row::heading())?;
     }
+    let one = Pool::new(1);
     for (case, pattern) in chosen.kernels {
-        let pair = Pair::new(&session, case, sizes, pattern)?;
-        let row = pair.measure(options.repeat, peers.as_mut())?;
+        // Loops in chunks would run on all processors.
+        let row = one.run(|| {
+            let pair = Pair::new(&session, case, sizes, pattern)?;
+            pair.measure(options.repeat, peers.as_mut(), threads.as_ref())
+        })?;
         print(row.line())?;
         report.rows.push(row);
     }

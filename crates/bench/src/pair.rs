@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sparsec::parallel::with_threads;
 use sparsec::runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec::{
-    Array, Compiled, Diagnostic, ElementType, Inputs, Result, Scalar, Session, code, codegen_c,
+    Array, Backend, Compiled, Diagnostic, ElementType, Inputs, Result, Scalar, Session, code,
+    codegen_c,
 };
 
 use crate::bandwidth;
 use crate::case::{Case, Pattern, Sizes};
-use crate::clock;
+use crate::clock::{self, Clock};
 use crate::peers::{self, PeerTime, Peers};
 use crate::report::Row;
+use crate::variants::{Measured, Threads, Variant};
 
 /// The name of the launch entry in every C file written by hand.
 const ENTRY: &str = "by_hand";
@@ -32,6 +33,7 @@ const MORE: usize = 20;
 pub struct Pair {
     case: &'static Case,
     pattern: Pattern,
+    session: Session,
     schedule: String,
     inputs: Inputs,
     ours: Arc<Kernel>,
@@ -43,7 +45,7 @@ pub struct Pair {
 
 impl Pair {
     /// Generates operands, compiles both kernels with the session's compiler and
-    /// flags, and allocates the result.
+    /// flags, and allocates the result. Plans for as many threads as there are here.
     ///
     /// # Errors
     /// Those of compiling, or of memory that there is not.
@@ -58,9 +60,7 @@ impl Pair {
         pattern: Pattern,
     ) -> Result<Self> {
         let inputs = case.inputs(sizes, pattern)?;
-        // For one thread, whose time is what is measured.
-        let request = case.request()?;
-        let compiled = with_threads(1, || sparsec::compile(&request, &inputs))?;
+        let compiled = sparsec::compile(&case.request()?, &inputs)?;
         let statement = &compiled.statements()[0];
         assert!(
             statement.plan.conversions.is_empty(),
@@ -88,6 +88,7 @@ impl Pair {
         Ok(Self {
             case,
             pattern,
+            session: session.clone(),
             schedule: statement.plan.schedule.to_string(),
             output: result(&compiled, &ours)?,
             ours,
@@ -97,28 +98,29 @@ impl Pair {
     }
 
     /// Compares the results, then times both in turns for at least this many
-    /// rounds, and ours in turns with each of `peers`.
+    /// rounds, and ours in turns with each of `peers`, with machine code made in
+    /// memory, and with itself on several `threads`.
     ///
     /// # Errors
     /// `E0515` if results differ; those of launching, and of peers.
-    pub fn measure(mut self, rounds: usize, peers: Option<&mut Peers>) -> Result<Row> {
+    pub fn measure(
+        mut self,
+        rounds: usize,
+        peers: Option<&mut Peers>,
+        threads: Option<&Threads>,
+    ) -> Result<Row> {
         self.compare()?;
         let peers = peers.map_or(Ok(Vec::new()), |peers| self.beside(rounds, peers))?;
-        let (mut ours, mut by_hand) = (Vec::new(), Vec::new());
-        let mut spent = Duration::ZERO;
-        let mut round = 0;
-        while round < rounds.max(1) || (spent < ENOUGH && round < rounds * MORE) {
-            // Who is second finds the caches as the other left them.
-            if round % 2 == 0 {
-                ours.push(launch(&self.ours, &self.inputs, &mut self.output)?);
-                by_hand.push(launch(&self.by_hand, &self.inputs, &mut self.output)?);
-            } else {
-                by_hand.push(launch(&self.by_hand, &self.inputs, &mut self.output)?);
-                ours.push(launch(&self.ours, &self.inputs, &mut self.output)?);
-            }
-            spent += ours[round] + by_hand[round];
-            round += 1;
+        let mut turns = Turns::new(rounds);
+        while turns.goes_on() {
+            let kernels = [&*self.ours, &self.by_hand];
+            turns.both(|which| {
+                launch(kernels[which], &self.inputs, &mut self.output, clock::time)
+            })?;
         }
+        let (ours, by_hand) = turns.times();
+        let variants = self.variants(rounds, threads)?;
+        let round = ours.len();
         let ratios = ours
             .iter()
             .zip(&by_hand)
@@ -135,7 +137,41 @@ impl Pair {
             bytes: self.bytes(),
             read: bandwidth::read(self.bytes()),
             peers,
+            variants,
         })
+    }
+
+    /// Ours once more in memory, and on several threads, where C is measured.
+    fn variants(&mut self, rounds: usize, threads: Option<&Threads>) -> Result<Vec<Variant>> {
+        let name = self.case.full_name(self.pattern);
+        let many = match threads {
+            Some(threads) => {
+                let request = self.case.request()?;
+                let compiled = threads
+                    .many
+                    .run(|| sparsec::compile(&request, &self.inputs))?;
+                Some((
+                    threads,
+                    self.session.kernel(&compiled.statements()[0].function)?,
+                ))
+            }
+            None => None,
+        };
+        let mut measured = Measured {
+            name: &name,
+            ours: &self.ours,
+            inputs: &self.inputs,
+            output: &mut self.output,
+            rounds,
+        };
+        let mut variants = Vec::new();
+        if self.session.options().backend == Backend::C {
+            variants.push(measured.in_memory(self.case.is_dense)?);
+        }
+        if let Some((threads, many)) = many {
+            variants.push(measured.on(threads, &many)?);
+        }
+        Ok(variants)
     }
 
     /// Ours in turns with each library that has the kernel, once results agree.
@@ -143,14 +179,14 @@ impl Pair {
         if !peers.load(&self.inputs)? {
             return Ok(Vec::new());
         }
-        launch(&self.ours, &self.inputs, &mut self.output)?;
+        launch(&self.ours, &self.inputs, &mut self.output, clock::time)?;
         let result = self.output.clone().finish()?;
         let name = self.case.full_name(self.pattern);
         peers.each(self.case.name, |library, saved, run| {
             peers::compare(&name, library, saved, &result)?;
             let (mut times, mut ratios) = (Vec::new(), Vec::new());
             for round in 0..rounds.max(1) {
-                let mut ours = || launch(&self.ours, &self.inputs, &mut self.output);
+                let mut ours = || launch(&self.ours, &self.inputs, &mut self.output, clock::time);
                 let (ours, theirs) = match round % 2 {
                     0 => (ours()?, run()?),
                     _ => {
@@ -179,13 +215,13 @@ impl Pair {
 
     /// Runs both once and compares what they wrote.
     fn compare(&mut self) -> Result<()> {
-        launch(&self.ours, &self.inputs, &mut self.output)?;
+        launch(&self.ours, &self.inputs, &mut self.output, clock::time)?;
         let ours = self.output.arrays.clone();
         // What one of them leaves out must not be found as the other wrote it.
         for array in &mut self.output.arrays {
             spoil(array);
         }
-        launch(&self.by_hand, &self.inputs, &mut self.output)?;
+        launch(&self.by_hand, &self.inputs, &mut self.output, clock::time)?;
         let pairs = ours.iter().zip(&self.output.arrays);
         for (number, (ours, by_hand)) in pairs.enumerate() {
             if let Some(difference) = difference(ours, by_hand) {
@@ -209,8 +245,55 @@ impl Pair {
     }
 }
 
-/// Runs a kernel; how long it took.
-fn launch(kernel: &Kernel, inputs: &Inputs, output: &mut OutputTensor) -> Result<Duration> {
+/// Two kernels timed in turns.
+pub(crate) struct Turns {
+    rounds: usize,
+    spent: Duration,
+    times: [Vec<Duration>; 2],
+}
+
+impl Turns {
+    /// For at least this many rounds.
+    pub(crate) fn new(rounds: usize) -> Self {
+        Self {
+            rounds: rounds.max(1),
+            spent: Duration::ZERO,
+            times: Default::default(),
+        }
+    }
+
+    /// Whether there is another round.
+    pub(crate) fn goes_on(&self) -> bool {
+        let round = self.times[0].len();
+        round < self.rounds || (self.spent < ENOUGH && round < self.rounds * MORE)
+    }
+
+    /// One round: runs 0 and 1.
+    pub(crate) fn both(&mut self, mut run: impl FnMut(usize) -> Result<Duration>) -> Result<()> {
+        // Who is second finds the caches as the other left them.
+        let first = self.times[0].len() % 2;
+        for which in [first, 1 - first] {
+            let time = run(which)?;
+            self.spent += time;
+            self.times[which].push(time);
+        }
+        Ok(())
+    }
+
+    /// The times of 0 and of 1.
+    pub(crate) fn times(self) -> (Vec<Duration>, Vec<Duration>) {
+        let [first, second] = self.times;
+        (first, second)
+    }
+}
+
+/// Runs a kernel; how long it took, by this clock.
+pub(crate) fn launch(
+    kernel: &Kernel,
+    inputs: &Inputs,
+    output: &mut OutputTensor,
+    clock: Clock<Result<()>>,
+) -> Result<Duration> {
     let mut output = Some(output);
     let mut arguments: Vec<KernelArgument<'_>> = kernel
         .function()
@@ -221,7 +304,7 @@ fn launch(kernel: &Kernel, inputs: &Inputs, output: &mut OutputTensor) -> Result
             None => KernelArgument::Out(output.take().expect("a kernel has one result")),
         })
         .collect();
-    let (taken, ended) = clock::time(|| kernel.launch(&mut arguments));
+    let (taken, ended) = clock(&mut || kernel.launch(&mut arguments));
     ended.map(|()| taken)
 }
 

@@ -291,8 +291,8 @@ fn beside_hand(
     let hand = Kernel::compile_c(kernel.function(), &text, "by_hand", compiler, cache)?;
     in_turns(name, bar, rounds, |is_ours| {
         let (taken, ended) = match is_ours {
-            true => clock::time(|| ours.launch()),
-            false => clock::time(|| ours.launch_with(&hand)),
+            true => clock::time(&mut || ours.launch()),
+            false => clock::time(&mut || ours.launch_with(&hand)),
         };
         ended?;
         Ok((taken, ours.result("y").to_vec()))
@@ -349,7 +349,7 @@ fn beside_level(
                 }
             });
         let mut arguments: Vec<KernelArgument<'_>> = arguments.collect();
-        let (taken, ended) = clock::time(|| kernel.launch(&mut arguments));
+        let (taken, ended) = clock::time(&mut || kernel.launch(&mut arguments));
         ended?;
         drop(arguments);
         Ok((taken, output.arrays[0].slice::<f64>().to_vec()))

@@ -10,6 +10,7 @@ use crate::io::IoReport;
 use crate::latency::Latency;
 use crate::peers::PeerTime;
 use crate::relations::RelationRow;
+use crate::variants::{Bar, Variant};
 use crate::{Options, Size};
 
 /// Everything that one run measured.
@@ -25,6 +26,9 @@ pub struct Report {
     pub rounds: usize,
     /// What memory gives, if kernels were measured.
     pub bandwidth: Option<Bandwidth>,
+    /// How many threads kernels were measured on beside one, and how much faster
+    /// these read.
+    pub threads: Option<(usize, f64)>,
     /// The kernels.
     pub rows: Vec<Row>,
     /// First results.
@@ -61,6 +65,8 @@ pub struct Row {
     pub read: Duration,
     /// Libraries that have the kernel too.
     pub peers: Vec<PeerTime>,
+    /// Our kernel made in other ways.
+    pub variants: Vec<Variant>,
 }
 
 impl Report {
@@ -71,6 +77,7 @@ impl Report {
             size: options.size,
             rounds: options.repeat.max(1),
             bandwidth: None,
+            threads: None,
             rows: Vec::new(),
             latencies: Vec::new(),
             relations: Vec::new(),
@@ -126,6 +133,10 @@ impl Report {
                 "copy": it.copy,
                 "bytes": it.bytes,
             })),
+            "threads": self.threads.map(|(number, gain)| json!({
+                "number": number,
+                "read_gain": gain,
+            })),
             "kernels": rows,
             "latencies": latencies,
             "relations": self.relations.iter().map(RelationRow::json).collect::<Vec<_>>(),
@@ -156,12 +167,14 @@ impl Row {
             format!("{:.0}%", 100.0 * self.share_of_read()),
             mark(self.keeps_bar()),
         ) + &self.peers_line()
+            + &self.variants_line()
     }
 
     /// Whether the ratios reach their bars, where there are any.
     pub fn keeps_bar(&self) -> bool {
         self.bar.is_none_or(|bar| self.ratio >= bar)
             && self.peers.iter().all(|peer| peer.ratio >= PEER_BAR)
+            && self.variants.iter().all(Variant::keeps_bar)
     }
 
     /// The bytes a second that our kernel moves, as a part of those that
@@ -186,7 +199,34 @@ impl Row {
                 "time": peer.time.as_secs_f64(),
                 "ratio": peer.ratio,
             })).collect::<Vec<_>>(),
+            "variants": self.variants.iter().map(|variant| json!({
+                "name": variant.name,
+                "time": variant.time.as_secs_f64(),
+                "ratio": variant.ratio,
+                "keeps_bar": variant.keeps_bar(),
+            })).collect::<Vec<_>>(),
         })
+    }
+
+    /// Our kernel in other ways, on a line below: how many times the time of C on one
+    /// thread, and how much threads gain.
+    fn variants_line(&self) -> String {
+        let of = |variant: &Variant| {
+            let bar = match variant.bar {
+                Bar::AtMost(bar) => format!(" of {bar:.2} at most"),
+                Bar::AtLeast(bar) => format!(" of {bar:.2} at least"),
+                Bar::Free => String::new(),
+            };
+            let mark = mark(variant.keeps_bar()).trim_start();
+            let time = milliseconds(variant.time);
+            let text = format!("{} {time} {:.3}{bar} {mark}", variant.name, variant.ratio);
+            text.trim_end().to_owned()
+        };
+        let variants: Vec<String> = self.variants.iter().map(of).collect();
+        match variants.is_empty() {
+            true => String::new(),
+            false => format!("{:18} {}\n", "", variants.join("   ")),
+        }
     }
 
     /// The libraries' times, on a line below.

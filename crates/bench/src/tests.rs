@@ -20,6 +20,7 @@ fn tiny() -> Sizes {
 fn options(json: bool) -> Options {
     Options {
         repeat: 1,
+        threads: 3,
         json,
         ..Options::default()
     }
@@ -51,6 +52,10 @@ fn every_kernel_agrees_with_c_by_hand() {
     ];
     assert_eq!(tasks, all);
     assert!(report.rows.iter().all(|row| row.ratio > 0.0));
+    for row in &report.rows {
+        let names: Vec<&str> = row.variants.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["cranelift", "3 threads"], "{}", row.name);
+    }
 }
 
 #[test]

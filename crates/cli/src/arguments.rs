@@ -296,6 +296,10 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "BACKEND", default_value = "c")]
     pub(crate) backend: String,
 
+    /// How many threads kernels are measured on beside one; two if not given
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<String>,
+
     /// How many rounds; medians are shown
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<String>,

@@ -10,7 +10,7 @@ use sparsec_bench::{Options, Size};
 use crate::arguments::BenchArguments;
 use crate::call::{Call, MOST_ROUNDS};
 use crate::problem::suggest;
-use crate::run::backend;
+use crate::run::{backend, threads};
 use crate::screen::Screen;
 
 /// Measures and prints, each line as soon as it is known.
@@ -23,6 +23,7 @@ pub(crate) fn bench(call: &Call, screen: &Screen, arguments: &BenchArguments) ->
         size: chosen(call, "size", &arguments.size, &Size::NAMES)?,
         only: arguments.names.clone(),
         backend: backend(call, &arguments.backend)?,
+        threads: threads(call, arguments.threads.as_deref())?.unwrap_or(defaults.threads),
         repeat: match &arguments.repeat {
             None => defaults.repeat,
             Some(text) => call.count("repeat", text, MOST_ROUNDS)?,

@@ -56,7 +56,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     let operands = Operands::new(call, &problem, &arguments.inputs, &arguments.generators)?;
     let outputs = outputs(call, &problem, &arguments.outputs)?;
     files::check_distinct(call, operands.files(), &outputs)?;
-    if let Some(threads) = threads(call, arguments)? {
+    if let Some(threads) = threads(call, arguments.threads.as_deref())? {
         parallel::set_threads(threads);
     }
 
@@ -167,8 +167,7 @@ fn memory(call: &Call, text: &str) -> Result<u64> {
 }
 
 /// How many threads to run: not more than there are processors.
-fn threads(call: &Call, arguments: &RunArguments) -> Result<Option<usize>> {
-    let text = arguments.threads.as_deref();
+pub(crate) fn threads(call: &Call, text: Option<&str>) -> Result<Option<usize>> {
     let asked = text.map(|text| call.count("threads", text, MOST_THREADS));
     let processors = available_parallelism().map_or(MOST_THREADS, NonZero::get);
     Ok(asked.transpose()?.map(|asked| {

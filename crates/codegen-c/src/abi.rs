@@ -34,6 +34,11 @@
 //!   `own_size` bytes, at first zeros, that stay until the kernel returns. One after
 //!   another will do: `for (p = 0; p < n && !status; p++) status = body(…);`
 //!
+//! * `turn(context)` is called by chunks, at most once by each: it waits until all
+//!   chunks before have returned, and returns `SPARSEC_OK`, or anything else where one
+//!   of them failed. Where chunks run one after another there is nothing to wait for.
+//!   From there to its end a chunk may `grow` results.
+//!
 //! Nothing else is called but functions of the C library.
 
 use std::fmt::Write as _;
@@ -124,6 +129,8 @@ typedef struct sparsec_context {{
       struct sparsec_context *,
       int32_t (*body)(struct sparsec_context *, const void *captured, void *own, int64_t chunk),
       const void *captured, int64_t own_size, int64_t n);
+  /* Waits until all chunks before this one have returned. */
+  int32_t (*turn)(struct sparsec_context *);
 }} sparsec_context;
 
 #endif

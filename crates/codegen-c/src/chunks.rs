@@ -18,10 +18,13 @@
 //! ```
 //!
 //! The body takes what it uses as parameters, since compilers honour `restrict`
-//! there. What each unit has of its own stands in one structure for the whole
+//! there. Results that chunks grow in their turn are handed as `sparsec_array`, since
+//! they move. What each unit has of its own stands in one structure for the whole
 //! kernel, so that one loop finds what another allocated.
 
-use sparsec_loop::{Access, Block, Buffer, Captured, Expr, Failure, Function, Var, captured};
+use std::collections::HashSet;
+
+use sparsec_loop::{Access, Block, Buffer, Captured, Expr, Failure, Function, Stmt, Var, captured};
 
 use crate::function::{call, signature};
 use crate::name::function_name;
@@ -34,6 +37,16 @@ struct Handed {
     parameter: String,
     field: String,
     name: String,
+}
+
+/// The buffers that a chunk stores to when it has its turn.
+fn stored_in_turn(body: &Block) -> HashSet<Buffer> {
+    let mut stored = HashSet::new();
+    let behind = body.iter().skip_while(|stmt| **stmt != Stmt::Turn);
+    for stmt in behind {
+        stmt.for_each(&mut |stmt| stored.extend(stmt.stored_buffers()));
+    }
+    stored
 }
 
 impl Writer<'_> {
@@ -83,16 +96,17 @@ impl Writer<'_> {
         let n = self.expr(n);
         let mut captured = captured(self.function, var, body);
         let is_local = |buffer: &Buffer| self.function.local_len(*buffer).is_some();
-        let (locals, own) = captured.own.into_iter().partition(is_local);
+        let (locals, own): (Vec<Buffer>, Vec<Buffer>) =
+            captured.own.into_iter().partition(is_local);
         captured.own = own;
-        let Captured { own, .. } = &captured;
-        let handed = self.handed(&captured);
+        let own = &captured.own;
+        let handed = self.handed(&captured, body);
         let number = match self.chunks.len() {
             0 => String::new(),
             before => format!("_{}", before + 1),
         };
         let name = format!("{}_chunk{number}", function_name(&self.function.name));
-        let text = self.body_function(&name, &handed, (var, body), own, &locals);
+        let text = self.body_function(&name, &handed, (var, body), &captured, &locals);
         self.chunks.push(text);
 
         let structure = format!("struct {name}_captured");
@@ -114,6 +128,35 @@ impl Writer<'_> {
         let head = format!("int32_t {status} = context->chunks(");
         self.wrapped(&head, &arguments, ");");
         self.line(&format!("if ({status}) return {status};"));
+        self.take_grown(&captured.grown, "");
+    }
+
+    /// `turn`
+    pub(crate) fn turn(&mut self) {
+        let status = self.names.fresh("status");
+        self.line(&format!("int32_t {status} = context->turn(context);"));
+        self.line(&format!("if ({status}) return {status};"));
+        let grown = std::mem::take(&mut self.grown_in_turn);
+        self.take_grown(&grown, "int64_t ");
+    }
+
+    /// Where results are that may have been grown, and how much room they have;
+    /// variables are declared where that is what they begin with.
+    fn take_grown(&mut self, grown: &[Buffer], declare: &str) {
+        for group in self.growth.clone() {
+            if !grown.contains(&group.buffers[0]) {
+                continue;
+            }
+            for &buffer in &group.buffers {
+                let ty = match declare.is_empty() {
+                    true => String::new(),
+                    false => format!("{} *", self.c_type(self.function.buffers[buffer].storage)),
+                };
+                let names = self.buffer_names(buffer);
+                self.line(&format!("{ty}{} = {}->data;", names.data, names.array));
+            }
+            self.set_capacity(&group, declare);
+        }
     }
 
     /// A list between two ends, on one line or on more.
@@ -136,8 +179,9 @@ impl Writer<'_> {
     }
 
     /// How what a body takes is handed to it.
-    fn handed(&mut self, captured: &Captured) -> Vec<Handed> {
+    fn handed(&mut self, captured: &Captured, body: &Block) -> Vec<Handed> {
         let function: &Function = self.function;
+        let shared = stored_in_turn(body);
         let number = |name: String, ty: &str| Handed {
             parameter: format!("{ty} {name}"),
             field: format!("{ty} {name}"),
@@ -151,6 +195,15 @@ impl Writer<'_> {
         for &buffer in &captured.own {
             handed.push(number(self.len_name(buffer), "int64_t"));
         }
+        for &buffer in &captured.grown {
+            let name = self.buffer_names(buffer).array;
+            let declaration = format!("sparsec_array *{name}");
+            handed.push(Handed {
+                parameter: declaration.clone(),
+                field: declaration,
+                name,
+            });
+        }
         for &buffer in &captured.buffers {
             let data = &function.buffers[buffer];
             let ty = self.c_type(data.storage);
@@ -159,8 +212,13 @@ impl Writer<'_> {
                 _ => "",
             };
             let name = self.buffer_name(buffer).to_owned();
+            // Others change it while this chunk waits for its turn.
+            let restrict = match shared.contains(&buffer) {
+                true => "",
+                false => "restrict ",
+            };
             handed.push(Handed {
-                parameter: format!("{constant}{ty} *restrict {name}"),
+                parameter: format!("{constant}{ty} *{restrict}{name}"),
                 field: format!("{constant}{ty} *{name}"),
                 name,
             });
@@ -174,11 +232,13 @@ impl Writer<'_> {
         name: &str,
         handed: &[Handed],
         (var, body): (Var, &Block),
-        own: &[Buffer],
+        captured: &Captured,
         locals: &[Buffer],
     ) -> String {
+        let own = &captured.own;
         let calls = Uses::of(self.function, body).context;
         let rows = std::mem::take(&mut self.rows);
+        self.grown_in_turn = captured.grown.clone();
         let text = self.apart(|w| {
             for &buffer in own {
                 w.take_own(buffer);

@@ -34,6 +34,8 @@ pub(crate) struct Writer<'f> {
     pub(crate) rows: Vec<(Row, String)>,
     /// Functions that the kernel's loops hand to the caller, in order.
     pub(crate) chunks: Vec<String>,
+    /// Results that the chunk being written grows in its turn.
+    pub(crate) grown_in_turn: Vec<Buffer>,
     lines: Vec<String>,
     pub(crate) indent: usize,
 }
@@ -61,6 +63,7 @@ impl<'f> Writer<'f> {
             growth: Vec::new(),
             rows: Vec::new(),
             chunks: Vec::new(),
+            grown_in_turn: Vec::new(),
             lines: Vec::new(),
             indent: 1,
         }
@@ -209,6 +212,7 @@ impl<'f> Writer<'f> {
                 lo,
                 hi,
             } => self.sort(*buffer, *along, lo, hi),
+            Stmt::Turn => self.turn(),
             Stmt::Fail(failure) => {
                 self.line(&format!("return {};", abi::status_name(*failure)));
             }

@@ -33,6 +33,7 @@ impl Uses {
             each_expr(stmt, &mut |expr| self.expr(expr));
             match stmt {
                 Stmt::For { mark, .. } if mark.chunks => self.context = true,
+                Stmt::Turn => self.context = true,
                 Stmt::Store { buffer, .. } | Stmt::Fill { buffer, .. } => {
                     self.buffers.insert(*buffer);
                     self.accessed.insert(*buffer);
@@ -79,7 +80,7 @@ impl Uses {
 /// order in which they are evaluated.
 fn each_expr(stmt: &Stmt, visit: &mut dyn FnMut(&Expr)) {
     match stmt {
-        Stmt::Comment(_) | Stmt::Fail(_) => {}
+        Stmt::Comment(_) | Stmt::Turn | Stmt::Fail(_) => {}
         Stmt::Declare { value, .. } | Stmt::Assign { value, .. } => visit(value),
         Stmt::Store { index, value, .. } => {
             visit(index);

@@ -19,6 +19,8 @@ pub struct Layout {
     pub sort_pairs: i32,
     /// `sparsec_context.chunks`
     pub chunks: i32,
+    /// `sparsec_context.turn`
+    pub turn: i32,
     /// `sparsec_tensor.extents`
     pub extents: i32,
     /// `sparsec_tensor.arrays`
@@ -42,6 +44,7 @@ impl Layout {
         sort_i64: 32,
         sort_pairs: 40,
         chunks: 48,
+        turn: 56,
         extents: 0,
         arrays: 8,
         array: 24,
@@ -58,6 +61,7 @@ impl Layout {
             && self.sort_i64 == other.sort_i64
             && self.sort_pairs == other.sort_pairs
             && self.chunks == other.chunks
+            && self.turn == other.turn
             && self.extents == other.extents
             && self.arrays == other.arrays
             && self.array == other.array

@@ -56,12 +56,43 @@ impl Emitter<'_, '_> {
         let status = self.ask(ABI.chunks, Some(types::I32), &[address, frame, own_size, n]);
         let status = status.expect("chunks have a status");
         self.leave_with(status);
+        self.take_grown(&captured.grown);
+    }
+
+    /// `turn`
+    pub(crate) fn turn(&mut self) {
+        let status = self.ask(ABI.turn, Some(types::I32), &[]);
+        let status = status.expect("a turn has a status");
+        self.leave_with(status);
+        let grown = std::mem::take(&mut self.grown_in_turn);
+        let groups = growth_groups(self.function).into_iter();
+        for buffers in groups.filter(|group| grown.contains(&group[0])) {
+            self.group(buffers);
+        }
+        self.take_grown(&grown);
+    }
+
+    /// Finds out where results are that may have been grown, and how much room they
+    /// have.
+    fn take_grown(&mut self, grown: &[Buffer]) {
+        let flags = MemFlagsData::trusted();
+        for &buffer in grown {
+            let array = self.array(buffer);
+            let data = self.b.ins().load(types::I64, flags, array, ABI.data);
+            self.move_data(buffer, data);
+        }
+        for group in self.groups.clone() {
+            if grown.contains(&group.buffers[0]) {
+                let room = self.room(&group.buffers);
+                self.b.def_var(group.capacity, room);
+            }
+        }
     }
 
     /// Writes what a body takes to the stack; where that is.
     fn capture(&mut self, captured: &Captured) -> Value {
         let size = VAR * captured.vars.len() as i32
-            + WORD * (captured.buffers.len() + captured.own.len()) as i32;
+            + WORD * (captured.grown.len() + captured.buffers.len() + captured.own.len()) as i32;
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size as u32, 3);
         let slot = self.b.create_sized_stack_slot(slot);
         let mut at = 0;
@@ -76,6 +107,11 @@ impl Emitter<'_, '_> {
                     .stack_store(types::I64, value, slot, at + offset);
             }
             at += VAR;
+        }
+        for &buffer in &captured.grown {
+            let array = self.array(buffer);
+            self.b.ins().stack_store(types::I64, array, slot, at);
+            at += WORD;
         }
         for &buffer in &captured.buffers {
             let data = self.data(buffer);
@@ -132,6 +168,13 @@ impl Emitter<'_, '_> {
             self.vars.insert(var, Cell::Fixed(value));
             at += VAR;
         }
+        for &buffer in &captured.grown {
+            let array = self.b.ins().load(types::I64, of_frame(), frame, at);
+            let nowhere = self.int(0);
+            self.buffer(buffer, nowhere, Some(array));
+            at += WORD;
+        }
+        self.grown_in_turn.clone_from(&captured.grown);
         for &buffer in &captured.buffers {
             let data = self.b.ins().load(types::I64, of_frame(), frame, at);
             self.buffer(buffer, data, None);

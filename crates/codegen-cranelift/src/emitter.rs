@@ -56,6 +56,8 @@ pub(crate) struct Emitter<'f, 'b> {
     pub(crate) own: Option<Value>,
     /// How many entries begin what each unit has of its own.
     pub(crate) own_lens: HashMap<Buffer, Value>,
+    /// Results that the chunk being made grows in its turn.
+    pub(crate) grown_in_turn: Vec<Buffer>,
     /// The bodies of chunks, ready to run.
     pub(crate) parts: Vec<Code>,
     pub(crate) refused: Option<Diagnostic>,
@@ -148,6 +150,7 @@ impl<'f, 'b> Emitter<'f, 'b> {
             context,
             own: None,
             own_lens: HashMap::new(),
+            grown_in_turn: Vec::new(),
             parts: Vec::new(),
             refused: None,
             exits: HashMap::new(),

@@ -35,7 +35,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The least capacity of some arrays of results.
-    fn room(&mut self, buffers: &[Buffer]) -> Value {
+    pub(crate) fn room(&mut self, buffers: &[Buffer]) -> Value {
         let flags = MemFlagsData::trusted();
         let mut least = None;
         for buffer in buffers {
@@ -49,7 +49,7 @@ impl Emitter<'_, '_> {
         least.expect("a group has a buffer")
     }
 
-    fn array(&self, buffer: Buffer) -> Value {
+    pub(crate) fn array(&self, buffer: Buffer) -> Value {
         let array = self.buffers[&buffer].array;
         array.expect("only arrays of results are resized")
     }

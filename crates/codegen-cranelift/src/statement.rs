@@ -30,6 +30,7 @@ impl Emitter<'_, '_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Comment(_) => {}
+            Stmt::Turn => self.turn(),
             Stmt::Declare { var, value } => {
                 let value = self.expr(value);
                 self.declare(*var, value);

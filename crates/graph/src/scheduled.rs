@@ -12,6 +12,7 @@
 //!
 //! Errors point at the command that asks for what is not there.
 
+use sparsec_base::mark::Races;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::LevelKind;
 use sparsec_index::concrete::{AssembleStrategy, Clause, MergeStrategy, Placed, Steps, Stmt};
@@ -306,7 +307,24 @@ impl Check<'_> {
                 appended = Some(lhs.tensor);
             }
         });
-        if let Some(result) = appended {
+        let appends = matches!(
+            &placed.clause,
+            Clause::Parallelize {
+                races: Races::Temporary,
+                ..
+            }
+        );
+        let is_appended = |result: TensorVar| {
+            let mut levels = self.formats.of(result).levels().iter();
+            let is_behind = |kind| {
+                matches!(
+                    kind,
+                    LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton
+                )
+            };
+            appends && !self.concrete.inserts() && levels.all(|level| is_behind(level.kind))
+        };
+        if let Some(result) = appended.filter(|result| !is_appended(*result)) {
             self.parallel_result(placed, var, result)?;
         }
         if let Some(workspace) = listed {
@@ -348,7 +366,8 @@ impl Check<'_> {
     }
 
     /// Iterations put entries of a sparse result in place each for itself if they
-    /// have segments of their own, whose places are known.
+    /// have segments of their own, whose places are known; or they append to pieces,
+    /// with the strategy `Temporary`.
     fn parallel_result(&self, placed: &Placed, var: IndexVar, result: TensorVar) -> Result<()> {
         let name = &self.concrete.vars[var].name;
         let mut parents = Vec::new();
@@ -371,16 +390,21 @@ impl Check<'_> {
         let message =
             format!("iterations over `{name}` append entries of `{result}` one after the other");
         let error = placed.error(code::SCHEDULE_RACE, message);
-        Err(error.help(match (has_segments, parents.first()) {
-            (true, _) => format!(
-                "write `assemble({result}, Insert)` before it, which gives each iteration a place of its own"
-            ),
-            (false, Some(outer)) => format!(
-                "parallelize the loop over `{}`, or store `{result}` as `dense`",
-                self.concrete.vars[*outer].name
-            ),
-            (false, None) => format!("store `{result}` with a dense level outside, or as `dense`"),
-        }))
+        Err(
+            error.help(match (self.concrete.inserts(), parents.first()) {
+                (false, _) => {
+                    "choose `Temporary`, by which iterations append to pieces of their own"
+                        .to_owned()
+                }
+                (true, Some(outer)) => format!(
+                    "parallelize the loop over `{}`, or store `{result}` as `dense`",
+                    self.concrete.vars[*outer].name
+                ),
+                (true, None) => {
+                    format!("store `{result}` with a dense level outside, or as `dense`")
+                }
+            }),
+        )
     }
 
     /// Leaping needs every operand, and order.

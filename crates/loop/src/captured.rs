@@ -11,7 +11,7 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Access, Block, Buffer, Expr, Function, Var};
+use crate::ir::{Access, Block, Buffer, Expr, Function, Stmt, Var};
 use crate::walk::for_each_stmt;
 
 /// What a body uses that is declared around it, each in the function's order.
@@ -23,6 +23,8 @@ pub struct Captured {
     pub buffers: Vec<Buffer>,
     /// Buffers of which each unit has its own.
     pub own: Vec<Buffer>,
+    /// Results that chunks grow in their turn, so that they move meanwhile.
+    pub grown: Vec<Buffer>,
 }
 
 /// What the body of chunks counted by `var` takes from around it.
@@ -30,9 +32,13 @@ pub fn captured(function: &Function, var: Var, body: &Block) -> Captured {
     let mut inside = HashSet::from([var]);
     let mut vars = HashSet::new();
     let mut buffers = HashSet::new();
+    let mut grown = HashSet::new();
     for_each_stmt(body, &mut |stmt| {
         inside.extend(stmt.written_var());
         buffers.extend(stmt.touched_buffers());
+        if let Stmt::Grow { buffer, .. } = stmt {
+            grown.insert(*buffer);
+        }
         stmt.for_each_expr(&mut |expr| {
             expr.any(&mut |part| {
                 match part {
@@ -50,8 +56,12 @@ pub fn captured(function: &Function, var: Var, body: &Block) -> Captured {
     let used = function.buffers.iter();
     let used = used.filter(|(buffer, _)| buffers.contains(buffer));
     let (own, shared): (Vec<_>, Vec<_>) = used.partition(|(_, data)| data.access == Access::Own);
+    let (grown, shared): (Vec<_>, Vec<_>) = shared
+        .into_iter()
+        .partition(|(buffer, _)| grown.contains(buffer));
     Captured {
         vars,
+        grown: grown.into_iter().map(|(buffer, _)| buffer).collect(),
         buffers: shared.into_iter().map(|(buffer, _)| buffer).collect(),
         own: own.into_iter().map(|(buffer, _)| buffer).collect(),
     }

@@ -210,6 +210,10 @@ pub enum Stmt {
         /// The bound.
         hi: Expr,
     },
+    /// In the body of [chunks](crate::Mark::chunks), once: waits until all chunks before
+    /// this one have ended, so that what follows runs in their order, one at a time.
+    /// There, chunks may store to what others stored to in their turn, and grow results.
+    Turn,
     /// Leaves the function with an error.
     Fail(Failure),
 }

@@ -17,7 +17,7 @@
 //!   visible in the loop's body.
 //! * Only a mutable variable is assigned; in a parallel loop, only one that is
 //!   declared inside of it, or that iterations combine into by the
-//!   loop's strategy and do not read.
+//!   loop's strategy and do not read; one that counts what they append may be read.
 //!
 //! Types
 //! * Both operands of an operation have one type. `+ - *`, `-x` and `abs` take
@@ -39,9 +39,11 @@
 //!   only after that, within the block that holds it.
 //! * Only a `grow` buffer is resized: in no loop, and exactly once on every
 //!   path that returns without an error. Only it or a workspace is grown; in a
-//!   parallel loop only a workspace, in chunks only one that is a unit's own.
+//!   parallel loop only a workspace or what iterations append to, in chunks only one
+//!   that is a unit's own, and in a chunk's turn a result.
 //! * A unit's own workspace is used in chunks, and nowhere else. Chunks are counted
-//!   from 0, and do not stand in chunks. They assign no variable of outside.
+//!   from 0, and do not stand in chunks. They assign no variable of outside. A chunk
+//!   has one turn at most, in none of its loops and branches.
 
 mod buffers;
 mod check;

@@ -145,6 +145,16 @@ fn chunks_touch_nothing_that_others_write() {
         &read,
         "two chunks touch entry 0 of `vals`, in `vals[p] = vals[0]`",
     );
+    // In their turn, chunks go on from what those before left.
+    let turn = chunks("turn s[0] += x[p] vals[p] = s[0]");
+    let (outcome, buffers) = run(&format!("alloc s: f64[1] {turn}"));
+    assert_eq!(outcome, Ok(Outcome::Done));
+    assert_eq!(buffers[1], Entries::F64(vec![1.5, -0.5]));
+    let early = chunks("vals[p] = x[p] let t: f64 = vals[0] turn vals[0] = t");
+    fault(
+        &early,
+        "two chunks touch entry 0 of `vals`, in `let t: f64 = vals[0]`",
+    );
     // What a unit has of its own is as it was allocated, for each of its chunks.
     let own = chunks("w[0] += x[p] vals[p] = w[0]");
     let (outcome, buffers) = run(&format!("own w: f64[1] {own}"));

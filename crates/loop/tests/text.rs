@@ -94,7 +94,7 @@ fn loops_keep_their_marks() {
         "for i in 0..n unroll 4 { for k in 0..n parallel(CPUVector, Atomics) { } }
          for j in 0..n unroll 2 parallel(CPUThread, NoRaces) { }
          own w: f64[n]
-         for p in 0..n chunks { w[p] = 1.0 }",
+         for p in 0..n chunks { w[p] = 1.0 turn w[p] = 2.0 }",
         "
 for i in 0..n unroll 4 {
   for k in 0..n parallel(CPUVector, Atomics) {
@@ -105,6 +105,8 @@ for j in 0..n unroll 2 parallel(CPUThread, NoRaces) {
 own w: f64[n]
 for p in 0..n chunks {
   w[p] = 1.0
+  turn
+  w[p] = 2.0
 }",
     );
 }

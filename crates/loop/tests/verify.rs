@@ -94,6 +94,29 @@ fn chunks_share_nothing_that_changes() {
         "`w` grows inside a parallel loop",
         "grow w, i",
     );
+    for turn in [
+        "for i in 0..n chunks { if x[i] > 0.0 { turn } }",
+        "for i in 0..n chunks { turn turn }",
+    ] {
+        check(
+            &format!("{turn}\nresize crd, 0"),
+            code::LOOP_LIFETIME,
+            "a chunk has one turn, which lasts to its end",
+            "for",
+        );
+    }
+    check(
+        "turn\nresize crd, 0",
+        code::LOOP_LIFETIME,
+        "chunks alone have their turn",
+        "turn",
+    );
+    check(
+        "for i in 0..n chunks { grow crd, i }\nresize crd, 0",
+        code::LOOP_LIFETIME,
+        "`crd` grows inside a parallel loop",
+        "grow crd, i",
+    );
     for chunks in [
         "for i in 1..n chunks { }",
         "for i in 0..n chunks { for j in 0..n chunks { } }",

@@ -25,6 +25,6 @@ pub use append::append;
 pub use error::AllocError;
 pub use memory::{Memory, Plain};
 pub use pairs::{KeyList, Pairs, sort_pairs};
-pub use pool::{chunks, join, map, ranges, set_threads, split_mut, threads, with_threads};
+pub use pool::{Pool, chunks, join, map, ranges, set_threads, split_mut, threads, with_threads};
 pub use scan::{counts_to_offsets, parts_to_offsets};
 pub use sort::{Key, radix_sort};

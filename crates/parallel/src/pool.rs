@@ -14,7 +14,7 @@
 use std::error::Error;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
@@ -55,13 +55,36 @@ pub fn set_threads(threads: usize) -> bool {
     took && has_threads
 }
 
-/// Runs `work` on a pool of its own with `threads` threads. Where the system
-/// gives no threads, `work` runs on the common pool.
-pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
-    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) => pool.install(work),
-        Err(_) => work(),
+/// A pool beside the common one, for work that is to run on so many threads. A clone
+/// is the same pool, whose threads end with the last of them.
+///
+/// ```
+/// use sparsec_parallel::{Pool, threads};
+/// assert_eq!(Pool::new(2).run(threads), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pool(Option<Arc<rayon::ThreadPool>>);
+
+impl Pool {
+    /// A pool of `threads` threads; 0 is one for each processor. Where the system
+    /// gives none, the common pool.
+    pub fn new(threads: usize) -> Self {
+        let made = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        Self(made.ok().map(Arc::new))
     }
+
+    /// Runs `work`, and what it does in parallel, on the threads of the pool.
+    pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.0 {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+}
+
+/// Runs `work` on a [`Pool`] of its own.
+pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    Pool::new(threads).run(work)
 }
 
 /// Runs both, in parallel where a thread is free, and returns both results.

@@ -3,25 +3,32 @@
 //! ```text
 //! forall i: forall j: y(i) += A(i,j) * x(j)      parallelize(i, CPUThread, NoRaces)
 //!
-//! forall i: … C(i,j) = w(j) …      C : csr       assemble(C, Insert)
-//!                                                parallelize(i, CPUThread, NoRaces)
+//! forall i: … C(i,j) = w(j) …      C : csr       parallelize(i, CPUThread, Temporary)
+//!
+//! forall i: forall j: s += A(i,j) * B(i,j)       parallelize(i, CPUThread, ParallelReduction)
+//!
+//! forall i: … A(i,j) + B(i,j) …    merged rows   divide(i, i0, i1, 64)
+//!                                                parallelize(i0, …)
 //! ```
 //!
-//! The outermost loop is taken where its iterations write apart: then results have
-//! the bits of one thread. Loops that add into one place from several iterations
-//! have to be asked for, since chunks of a sum round otherwise than the whole.
+//! The outermost loop is taken. Where its iterations write apart, or append entries
+//! of a sparse result, results have the bits of one thread, so that this is chosen
+//! where there are several. A sum in chunks rounds otherwise than the whole: where
+//! floats are added into one value, chunks are chosen by the work alone, at every number
+//! of threads, and not with `--strict`. Loops that add into entries of an array
+//! from several iterations have to be asked for: each chunk has a copy of the array.
 //!
-//! Entries of a sparse result are counted before they are put in place, which costs
-//! about half of computing them again, and more where nothing is sorted. So that is
-//! chosen only where there are threads enough to gain by it.
+//! Rows that several operands are merged along are divided into blocks of coordinates,
+//! which searches begin.
 //!
 //! All this only for statements of which it is known that they do much: handing
 //! chunks out costs some microseconds, waking threads up more.
 
 use sparsec_base::Source;
+use sparsec_format::LevelKind;
 use sparsec_graph::{lowerable, operand::for_each_nested};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Concrete, IndexVar, Schedule, TensorRole};
+use sparsec_index::{Access, Concrete, IndexVar, Schedule, TensorRole};
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
@@ -30,8 +37,8 @@ use crate::waste::is_known;
 /// So many chunks of work are worth several threads.
 const WORTH: f64 = 16.0;
 
-/// How many threads gain by counting the entries of a merge first.
-const FOR_MERGES: usize = 3;
+/// Into so many blocks rows are divided.
+const BLOCKS: usize = 64;
 
 /// The plan with its outermost loops on several threads, where that is right and
 /// worth it.
@@ -39,25 +46,115 @@ pub(crate) fn parallelize(plan: Plan, facts: Facts<'_>) -> Plan {
     if !is_worth_it(&plan, facts) {
         return plan;
     }
-    let threads = (facts.threads)();
-    if threads < 2 {
-        return plan;
-    }
     let mut plan = plan;
     let mut loops = Vec::new();
     outermost(&plan.concrete.stmt, &mut loops);
     for var in loops {
-        let name = &plan.concrete.vars[var].name;
-        let mark = format!("parallelize({name}, CPUThread, NoRaces)");
-        let result = &plan.concrete.tensors[plan.concrete.result].name;
-        let inserted = format!("assemble({result}, Insert)\n{mark}");
-        let is_enough = threads >= FOR_MERGES || has_workspace(&plan.concrete);
-        let parallel = marked(&plan, &mark);
-        if let Some(parallel) = parallel.or_else(|| is_enough.then(|| marked(&plan, &inserted))?) {
+        let strategies: &[&str] = match writes(&plan.concrete, var) {
+            Writes::IntoValue if !facts.strict => &["ParallelReduction"],
+            Writes::Apart if (facts.threads)() > 1 => &["NoRaces", "Temporary"],
+            _ => &[],
+        };
+        let name = plan.concrete.vars[var].name.clone();
+        let whole = |strategy: &&str| format!("parallelize({name}, CPUThread, {strategy})");
+        let blocks = |strategy: &&str| {
+            let (outer, inner) = (format!("{name}_block"), format!("{name}_in"));
+            format!(
+                "divide({name}, {outer}, {inner}, {BLOCKS})\n\
+                 parallelize({outer}, CPUThread, {strategy})"
+            )
+        };
+        let whole = strategies.iter().map(whole);
+        let in_blocks = strategies.iter().filter(|_| is_searched(&plan, var));
+        let (whole, in_blocks): (Vec<_>, Vec<_>) =
+            (whole.collect(), in_blocks.map(blocks).collect());
+        // An innermost loop keeps what else it is marked with inside of its blocks.
+        let mut ways = match is_innermost(&plan.concrete, var) {
+            true => in_blocks.into_iter().chain(whole),
+            false => whole.into_iter().chain(in_blocks),
+        };
+        if let Some(parallel) = ways.find_map(|way| marked(&plan, &way)) {
             plan = parallel;
         }
     }
     plan
+}
+
+/// Whether there is no loop in the one over `var`.
+fn is_innermost(concrete: &Concrete, var: IndexVar) -> bool {
+    let mut found = false;
+    concrete.stmt.for_each(&mut |stmt| {
+        if let Stmt::Forall { var: known, body } = stmt {
+            found |= *known == var && body.loops().is_empty();
+        }
+    });
+    found
+}
+
+/// Whether blocks of a variable begin where searches find them: operands name it as it
+/// is, in levels of ordered coordinates. At `i - 1`, or in a table, an operand would
+/// be looked up at each coordinate.
+fn is_searched(plan: &Plan, var: IndexVar) -> bool {
+    let is_found = |access: &Access| {
+        let mut levels = match plan.concrete.tensors[access.tensor].role {
+            TensorRole::Workspace => &[],
+            _ => plan.formats.of(access.tensor).levels(),
+        }
+        .iter();
+        let mode = access.mode_of(var);
+        mode.is_some_and(|mode| {
+            levels.all(|level| {
+                let is_known = matches!(level.kind, LevelKind::Dense | LevelKind::Compressed);
+                level.mode() != mode || (is_known && level.is_ordered())
+            })
+        })
+    };
+    let mut found = true;
+    plan.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+        let mut look = |access: &Access| found &= !access.uses(var) || is_found(access);
+        look(lhs);
+        rhs.for_each_access(&mut look);
+    });
+    found
+}
+
+/// Where the iterations of a loop write.
+enum Writes {
+    /// Each to entries of its own.
+    Apart,
+    /// All into one value, which they combine.
+    IntoValue,
+    /// Some to entries that others write.
+    IntoEntries,
+}
+
+/// Where iterations over `var` write what others may see.
+fn writes(concrete: &Concrete, var: IndexVar) -> Writes {
+    let originals = concrete.originals(var);
+    let mut own = Vec::new();
+    let mut shared = Vec::new();
+    concrete.stmt.for_each(&mut |stmt| match stmt {
+        Stmt::Forall { var: known, body } if *known == var => {
+            body.for_each(&mut |inner| {
+                if let Stmt::Where { producer, .. } = inner {
+                    producer.for_each_assign(&mut |lhs, _, _| own.push(lhs.tensor));
+                }
+            });
+            body.for_each_assign(&mut |lhs, reduce, _| {
+                if !originals.iter().all(|var| lhs.mode_of(*var).is_some()) {
+                    let is_value = reduce.is_some() && lhs.vars().is_empty();
+                    shared.push((lhs.tensor, is_value));
+                }
+            });
+        }
+        _ => {}
+    });
+    shared.retain(|(tensor, _)| !own.contains(tensor));
+    match shared.as_slice() {
+        [] => Writes::Apart,
+        all if all.iter().all(|(_, is_value)| *is_value) => Writes::IntoValue,
+        _ => Writes::IntoEntries,
+    }
 }
 
 /// The plan followed by commands that only mark loops, if that can be lowered.
@@ -86,12 +183,6 @@ fn outermost(stmt: &Stmt, found: &mut Vec<IndexVar>) {
         Stmt::Sequence(stmts) => stmts.iter().for_each(|stmt| outermost(stmt, found)),
         Stmt::Assign { .. } => {}
     }
-}
-
-fn has_workspace(concrete: &Concrete) -> bool {
-    let is_array =
-        |data: &sparsec_index::TensorData| data.role == TensorRole::Workspace && data.order() > 0;
-    concrete.tensors.iter().any(|(_, data)| is_array(data))
 }
 
 /// Whether it is known that there is much to compute.

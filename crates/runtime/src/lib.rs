@@ -45,6 +45,7 @@ mod abi;
 mod interpreted;
 mod key;
 mod library;
+mod line;
 mod native;
 mod primitives;
 mod process;

@@ -15,8 +15,8 @@
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sparsec_loop::{Buffer, Failure};
 use sparsec_parallel::memory::physical_bytes;
@@ -24,14 +24,19 @@ use sparsec_parallel::{Memory, chunks as chunks_in_parallel, threads};
 
 use crate::abi::{Body, RawArray, RawContext};
 use crate::failure::Shortage;
+use crate::line::Line;
 use crate::memory_limit::MemoryLimit;
 use crate::sort::{Scratch, sort, sort_pairs as sort_along};
+
+// SAFETY: the address says which array it is; whoever runs in its turn, or launched
+// the kernel, follows it, and nobody else meanwhile.
+unsafe impl Send for Growing {}
 
 /// What one launch has given to its kernel.
 #[derive(Default)]
 pub(crate) struct State {
-    /// The arrays that may grow.
-    growing: Vec<Growing>,
+    /// The arrays that may grow, for all units of a launch.
+    growing: Arc<Mutex<Vec<Growing>>>,
     /// Freed when the launch is over.
     workspaces: Vec<Memory>,
     scratch: Scratch,
@@ -40,8 +45,16 @@ pub(crate) struct State {
     taken: Arc<AtomicU64>,
     /// What units have that ran chunks.
     units: Vec<Unit>,
+    /// Where a unit stands among those that wait for their turn.
+    place: Option<Place>,
     /// The last request that was refused.
     shortage: Option<Shortage>,
+}
+
+/// A chunk, and the line in which chunks wait for their turn.
+struct Place {
+    line: Arc<Line>,
+    chunk: usize,
 }
 
 /// An array that may grow.
@@ -64,7 +77,7 @@ impl State {
 
     /// Lets the kernel grow an array.
     pub(crate) fn may_grow(&mut self, array: Growing) {
-        self.growing.push(array);
+        self.growing().push(array);
     }
 
     /// What there was no memory for, if that happened.
@@ -74,7 +87,12 @@ impl State {
 
     /// The memory of the arrays that could grow, in the order in which they came.
     pub(crate) fn into_memories(self) -> impl Iterator<Item = Memory> {
-        self.growing.into_iter().map(|growing| growing.memory)
+        let growing = std::mem::take(&mut *self.growing());
+        growing.into_iter().map(|growing| growing.memory)
+    }
+
+    fn growing(&self) -> MutexGuard<'_, Vec<Growing>> {
+        self.growing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The context to hand to the kernel; valid as long as `self` stays.
@@ -87,6 +105,7 @@ impl State {
             sort_i64,
             sort_pairs,
             chunks,
+            turn,
         }
     }
 
@@ -99,8 +118,10 @@ impl State {
         entries: i64,
         size: i64,
     ) -> Option<()> {
+        let growing = Arc::clone(&self.growing);
+        let mut growing = growing.lock().unwrap_or_else(PoisonError::into_inner);
         let known = |growing: &&mut Growing| growing.array == array;
-        let Growing { memory, buffer, .. } = self.growing.iter_mut().find(known)?;
+        let Growing { memory, buffer, .. } = growing.iter_mut().find(known)?;
         self.shortage = Some(Shortage::of(Some(*buffer), entries, size));
         let size = usize::try_from(size).ok()?;
         let old = usize::try_from(raw.capacity).ok()? * size;
@@ -192,6 +213,7 @@ impl State {
                 state: Self {
                     memory: self.memory,
                     taken: Arc::clone(&self.taken),
+                    growing: Arc::clone(&self.growing),
                     ..Self::default()
                 },
                 own: Memory::zeroed(own_size).ok()?,
@@ -223,15 +245,21 @@ impl State {
         let units = if n <= 1 { n } else { threads().min(n) };
         let units = self.units(units, usize::try_from(own_size).ok()?)?;
         let captured = Captured(captured);
+        let line = Arc::new(Line::default());
         let ended = chunks_in_parallel(n, |unit, chunk| {
             // SAFETY: this thread has the unit alone while it runs chunks as that.
             let unit = unsafe { &mut *units.get(unit) };
             let own = unit.own.as_mut_ptr();
+            unit.state.place = Some(Place {
+                line: Arc::clone(&line),
+                chunk,
+            });
             let mut context = unit.state.context();
             // SAFETY: as this function demands; the unit's memory is as large as the
             // kernel said.
             let status =
                 unsafe { body(&mut context, captured.pointer(), own.cast(), chunk as i64) };
+            line.end(chunk, status == 0);
             match status {
                 0 => Ok(()),
                 status => Err(Failed {
@@ -360,6 +388,20 @@ unsafe extern "C" fn chunks(
         let state = unsafe { state(context) };
         // SAFETY: as this function demands.
         unsafe { state.chunks(body, captured, own_size, n) }.unwrap_or(failed)
+    })
+}
+
+/// # Safety
+/// Called by a chunk of a kernel with the context that it was given.
+unsafe extern "C" fn turn(context: *mut RawContext) -> i32 {
+    let failed = Failure::OutOfMemory.status();
+    guarded(failed, || {
+        // SAFETY: as in `grow`: a unit runs in one thread.
+        let state = unsafe { state(context) };
+        match &state.place {
+            Some(place) if !place.line.wait(place.chunk) => failed,
+            _ => 0,
+        }
     })
 }
 

@@ -4,6 +4,7 @@ use sparsec::parallel::with_threads;
 use sparsec::{
     Backend, Compiled, Format, Inputs, Options, Request, Session, Source, Tensor, code, compile,
 };
+use sparsec_format::FormatSpec;
 use sparsec_loop::passes::Division;
 use sparsec_runtime::Environment;
 
@@ -129,6 +130,135 @@ fn values_are_combined_in_the_order_of_chunks() {
     }
 }
 
+/// What chunks append is what one loop would have appended.
+#[test]
+fn entries_are_appended_in_turn() {
+    let rows = "parallelize(i, CPUThread, Temporary)";
+    let blocks = "divide(i, i0, i1, 7); parallelize(i0, CPUThread, Temporary)";
+    let product = "reorder(i, k, j); precompute(A(i,k) * D(k,j), {j}, w)
+        parallelize(i, CPUThread, Temporary)";
+    let dense_rows = "(i, j, k) -> (i : compressed, j : compressed, k : dense)";
+    let appended: [(&str, &str, &[(&str, &str)]); 9] = [
+        ("C(i,j) = A(i,j) + B(i,j)", rows, &[("C", "csr")]),
+        ("C(i,j) = A(i,k) * D(k,j)", product, &[("C", "csr")]),
+        (
+            "C(i,j) = A(i,j) * sum{k}(E(i,k) * F(j,k))",
+            rows,
+            &[("C", "csr")],
+        ),
+        // Parents are appended as well, and kept where they have children.
+        ("C(i,j) = 2 * A(i,j)", rows, &[("A", "dcsr"), ("C", "dcsr")]),
+        (
+            "C(i,j) = A(i,j) + B(i,j)",
+            blocks,
+            &[("A", "dcsr"), ("B", "dcsr"), ("C", "dcsr")],
+        ),
+        (
+            "C(i,j) = A(i,j) * B(i,j)",
+            blocks,
+            &[("A", "dcsr"), ("B", "dcsr"), ("C", "dcsr")],
+        ),
+        (
+            "C(i,j) = A(i,j) * x(j)",
+            blocks,
+            &[("A", "scoo"), ("C", "scoo")],
+        ),
+        (
+            "C(i,j,k) = A(i,j) * x(k)",
+            rows,
+            &[("A", "dcsr"), ("C", dense_rows)],
+        ),
+        // Rows that no iteration comes to stay empty.
+        (
+            "C(i,j) = A(i,j) * z(i)",
+            rows,
+            &[("A", "dcsr"), ("C", "csr")],
+        ),
+    ];
+    for (program, schedule, formats) in appended {
+        let request = |schedule: &str| {
+            let mut request = request(program, schedule);
+            for (name, format) in formats {
+                request.set_format(name, format).expect("a format");
+            }
+            request
+        };
+        let format = |name: &str| {
+            let given = formats.iter().find(|(known, _)| *known == name);
+            given.map_or(Format::csr(), |(_, text)| {
+                let spec: FormatSpec = text.parse().expect("a format");
+                spec.resolve(2).expect("a format of matrices")
+            })
+        };
+        let inputs: Inputs = [
+            ("A", matrix(60, 40, 1, &format("A"))),
+            ("B", matrix(60, 40, 3, &format("B"))),
+            ("D", matrix(40, 30, 1, &format("D"))),
+            ("E", matrix(60, 8, 1, &Format::dense(2))),
+            ("F", matrix(40, 8, 1, &Format::dense(2))),
+            ("x", vector(&[0.3; 40])),
+            ("z", vector(&[0.7; 60])),
+        ]
+        .into_iter()
+        .filter(|(name, _)| program.contains(&format!("{name}(")))
+        .map(|(name, tensor)| (name.to_owned(), tensor))
+        .collect();
+        let compiled = |schedule: &str| {
+            let compiled = compile(&request(schedule), &inputs);
+            compiled.unwrap_or_else(|error| panic!("{program}: {error}"))
+        };
+        let (start, _) = schedule.split_once("parallelize").expect("it is marked");
+        let (divided, whole) = (compiled(schedule), compiled(start));
+        let text = divided.statements()[0].function.to_string();
+        assert!(text.contains(" turn\n"), "{program}: {text}");
+        let (divided, whole) = (run(&divided, &inputs), run(&whole, &inputs));
+        assert_eq!(divided.arrays(), whole.arrays(), "{program}");
+    }
+}
+
+/// A chunk that cannot end well leaves nobody waiting for its end.
+#[test]
+fn a_chunk_that_fails_before_its_turn_ends_the_others() {
+    let mut request = request(
+        "C(i,j) = A(i,j) * f64(6 // i64(A(i,j)))",
+        "parallelize(i, CPUThread, Temporary)",
+    );
+    request.set_format("C", "csr").expect("a format");
+    let coords: Vec<u64> = (0..400).flat_map(|at| [at / 4, at % 4]).collect();
+    let mut values = vec![3.0; 400];
+    values[210] = 0.0;
+    let a = Tensor::pack(&Format::csr(), &[100, 4], &coords, &values).expect("a matrix");
+    let inputs = Inputs::from([("A".to_owned(), a)]);
+    let compiled = compile(&request, &inputs).unwrap_or_else(|error| panic!("{error}"));
+    let (_cache, sessions) = sessions();
+    for session in &sessions {
+        for threads in [1, 2, 5] {
+            let outcome = with_threads(threads, || session.run(&compiled, &inputs));
+            let code = outcome.err().map(|error| error.code());
+            assert_eq!(code, Some(code::DIVISION_BY_ZERO));
+        }
+    }
+}
+
+/// A sum that is much work is added up in chunks, at every number of threads.
+#[test]
+fn plans_of_sums_do_not_depend_on_threads() {
+    let csr = Format::csr();
+    let inputs = Inputs::from([("A".to_owned(), matrix(60, 40, 1, &csr))]);
+    let mut request = Request::new(Source::new("program", "C = A(i,j) * A(i,j)"));
+    request.division.grain = 4;
+    let plan = |request: &Request, threads| {
+        let compiled = with_threads(threads, || compile(request, &inputs));
+        let compiled = compiled.unwrap_or_else(|error| panic!("{error}"));
+        compiled.statements()[0].plan.schedule.to_string()
+    };
+    let alone = plan(&request, 1);
+    assert!(alone.contains("ParallelReduction"), "{alone}");
+    assert_eq!(alone, plan(&request, 4));
+    request.strict = true;
+    assert!(!plan(&request, 4).contains("parallelize"));
+}
+
 /// Planning for threads chooses loops whose results are those of one thread.
 #[test]
 fn plans_for_threads_give_the_bits_of_one() {
@@ -147,7 +277,7 @@ fn plans_for_threads_give_the_bits_of_one() {
     let (alone, together) = (plan(1), plan(4));
     let schedule = |compiled: &Compiled| compiled.statements()[0].plan.schedule.to_string();
     assert!(!schedule(&alone).contains("parallelize"));
-    let marks = "assemble(C, Insert)\nparallelize(i, CPUThread, NoRaces)";
+    let marks = "parallelize(i, CPUThread, Temporary)";
     assert!(
         schedule(&together).ends_with(marks),
         "{}",

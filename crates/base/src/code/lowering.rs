@@ -131,8 +131,9 @@ they combine values by an operator whose order does not matter and the strategy 
 Parallelize a loop that the left side names (`parallelize(i, CPUThread, NoRaces)`), or choose a
 strategy: `Atomics`, `Temporary`, or `ParallelReduction` for one value.
 
-Entries of a sparse result are appended one after the other, unless `assemble(C, Insert)` counts
-them first: then iterations over its outer dense levels have places of their own.";
+Entries of a sparse result are appended one after the other. With `Temporary`, iterations append
+to pieces, which are put behind one another in their order; or `assemble(C, Insert)` counts entries
+first: then iterations over the outer dense levels of `C` have places of their own.";
     SCHEDULE_BOUND = "E0339", "a bound that does not hold",
     "`bound` says how far a loop runs, and what it says is checked. Here the extent is another, or is
 not known when the kernel is compiled.

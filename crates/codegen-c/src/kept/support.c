@@ -19,6 +19,8 @@ typedef struct sparsec_scope {
   sparsec_workspace *workspaces;
   void *own; /* what chunks of loops have of their own */
   int64_t own_size;
+  int64_t chunk;
+  int64_t *ended; /* how many chunks have, in their order; -1 if one failed */
 } sparsec_scope;
 
 /* Room in front of a workspace that keeps it aligned for vectors. */
@@ -55,6 +57,20 @@ static inline void *sparsec_malloc_workspace(
   return memory + SPARSEC_ALIGNMENT;
 }
 
+/* Waits until all chunks before have ended. */
+static inline int32_t sparsec_wait_for_turn(sparsec_context *context) {
+  sparsec_scope *scope = (sparsec_scope *)context; /* its first member */
+  int64_t ended = scope->chunk;
+  while (scope->ended) {
+#ifdef _OPENMP
+#pragma omp atomic read seq_cst
+#endif
+    ended = *scope->ended;
+    if (ended < 0 || ended == scope->chunk) break;
+  }
+  return ended < 0 ? SPARSEC_OUT_OF_MEMORY : SPARSEC_OK;
+}
+
 #ifdef _OPENMP
 static inline sparsec_context *sparsec_enter(sparsec_scope *scope, const sparsec_context *given);
 static inline int32_t sparsec_leave(sparsec_scope *scope, int32_t status);
@@ -66,15 +82,20 @@ static inline int32_t sparsec_run_chunks(
     const void *captured, int64_t own_size, int64_t n) {
   int32_t status = SPARSEC_OK;
   int64_t failed = n; /* the first chunk that did */
+  int64_t ended_chunks = 0;
 #pragma omp parallel if (n > 1)
   {
     sparsec_scope unit;
     sparsec_context *mine = sparsec_enter(&unit, context);
     void *own = own_size > 0 ? mine->workspace(mine, own_size, 1) : NULL;
+    unit.ended = &ended_chunks;
 #pragma omp for schedule(dynamic)
     for (int64_t chunk = 0; chunk < n; chunk++) {
       int32_t ended = SPARSEC_OUT_OF_MEMORY;
+      unit.chunk = chunk;
       if (own || own_size == 0) ended = body(mine, captured, own, chunk);
+#pragma omp atomic write seq_cst
+      ended_chunks = ended == SPARSEC_OK ? chunk + 1 : -1;
       if (ended == SPARSEC_OK) continue;
 #pragma omp critical(sparsec)
       if (chunk < failed) {
@@ -118,7 +139,10 @@ static inline sparsec_context *sparsec_enter(sparsec_scope *scope, const sparsec
   if (!context->sort_i32) context->sort_i32 = sparsec_sort_i32;
   if (!context->sort_i64) context->sort_i64 = sparsec_sort_i64;
   if (!context->sort_pairs) context->sort_pairs = sparsec_sort_pairs;
-  if (!context->chunks) context->chunks = sparsec_run_chunks;
+  if (!context->chunks || !context->turn) {
+    context->chunks = sparsec_run_chunks;
+    context->turn = sparsec_wait_for_turn;
+  }
   return context;
 }
 

@@ -9,7 +9,7 @@ use sparsec_base::{ElementType, Scalar};
 use super::Options;
 use super::entries::Entries;
 use super::fault::{Fault, FaultKind};
-use super::memory::Memory;
+use super::memory::{Memory, Toucher};
 use crate::ir::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
 use crate::mark::Mark;
 use crate::ops;
@@ -49,8 +49,8 @@ pub(super) struct Machine<'f> {
     steps: u64,
     /// How many bytes arrays may grow by.
     bytes_left: u64,
-    /// The chunk that runs, counted from 1; 0 outside of chunks.
-    chunk: u32,
+    /// The chunk that runs; none outside of chunks.
+    chunk: Toucher,
 }
 
 impl<'f> Machine<'f> {
@@ -66,7 +66,7 @@ impl<'f> Machine<'f> {
             options: *options,
             steps: 0,
             bytes_left: options.max_bytes.unwrap_or(u64::MAX),
-            chunk: 0,
+            chunk: Toucher::default(),
         }
     }
 
@@ -238,6 +238,7 @@ impl<'f> Machine<'f> {
                     moved.ok_or(Failure::OutOfMemory)?;
                 }
             }
+            Stmt::Turn => self.chunk.in_turn = true,
             Stmt::Fail(failure) => return Err((*failure).into()),
         }
         Ok(())
@@ -283,11 +284,14 @@ impl<'f> Machine<'f> {
                     self.memory[buffer.index()].clear();
                 }
             }
-            self.chunk = chunk;
+            self.chunk = Toucher {
+                chunk,
+                in_turn: false,
+            };
             self.vars[var.index()] = Some(Scalar::I64(number));
             self.block(body)?;
         }
-        self.chunk = 0;
+        self.chunk = Toucher::default();
         for buffer in shared {
             self.memory[buffer.index()].watch(false);
         }

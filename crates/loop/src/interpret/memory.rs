@@ -22,11 +22,28 @@ pub(super) struct Memory {
     touched: Option<Vec<Touched>>,
 }
 
-/// The last chunks that read and wrote an entry, counted from 1.
+/// Who touches an entry: a chunk, in its turn or before. No chunk is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Toucher {
+    /// Counted from 1.
+    pub(super) chunk: u32,
+    pub(super) in_turn: bool,
+}
+
+impl Toucher {
+    /// Whether nothing but chance says that this comes before `other`, which runs now:
+    /// in a chunk's turn, all chunks before have ended.
+    fn races(self, other: Self) -> bool {
+        let both = self.chunk != 0 && other.chunk != 0;
+        both && self.chunk != other.chunk && !other.in_turn
+    }
+}
+
+/// The last that read and wrote an entry.
 #[derive(Clone, Debug, Default)]
 struct Touched {
-    read: Cell<u32>,
-    written: Cell<u32>,
+    read: Cell<Toucher>,
+    written: Cell<Toucher>,
 }
 
 impl Memory {
@@ -69,22 +86,22 @@ impl Memory {
         self.touched = watch.then(|| vec![Touched::default(); self.len()]);
     }
 
-    /// Notes that `chunk` reads entry `at`; whether no other wrote it.
-    pub(super) fn reads(&self, at: usize, chunk: u32) -> bool {
+    /// Notes that `who` reads entry `at`; whether no other wrote it.
+    pub(super) fn reads(&self, at: usize, who: Toucher) -> bool {
         let Some(touched) = &self.touched else {
             return true;
         };
-        touched[at].read.set(chunk);
-        [0, chunk].contains(&touched[at].written.get())
+        touched[at].read.set(who);
+        !touched[at].written.get().races(who)
     }
 
-    /// Notes that `chunk` writes entry `at`; whether no other touched it.
-    pub(super) fn writes(&self, at: usize, chunk: u32) -> bool {
+    /// Notes that `who` writes entry `at`; whether no other touched it.
+    pub(super) fn writes(&self, at: usize, who: Toucher) -> bool {
         let Some(touched) = &self.touched else {
             return true;
         };
-        let before = touched[at].written.replace(chunk);
-        [0, chunk].contains(&before) && [0, chunk].contains(&touched[at].read.get())
+        let before = touched[at].written.replace(who);
+        !before.races(who) && !touched[at].read.get().races(who)
     }
 
     /// Makes the entries zeros, as an allocation does.
@@ -147,6 +164,9 @@ impl Memory {
             return false;
         }
         let len = self.len();
+        if let Some(touched) = &mut self.touched {
+            touched.resize(len, Touched::default());
+        }
         let Some(defined) = &mut self.defined else {
             return true;
         };

@@ -23,7 +23,7 @@ fn has_effect(function: &Function, stmt: &Stmt) -> bool {
     let is_own = |buffer: Buffer| function.buffers[buffer].access.is_allocated();
     match stmt {
         Stmt::Grow { buffer, .. } => !is_own(*buffer),
-        Stmt::Resize { .. } | Stmt::Fail(_) => true,
+        Stmt::Resize { .. } | Stmt::Turn | Stmt::Fail(_) => true,
         _ => can_fail(function, stmt) || stmt.stored_buffers().any(|buffer| !is_own(buffer)),
     }
 }

@@ -23,22 +23,26 @@
 //! * A workspace that only such loops use, each of them to store and to read, is
 //!   made each unit's [own](crate::Access::Own).
 //!
+//! * What iterations append, chunks append to pieces, and put these behind one
+//!   another in their turn ([`append`]).
 //! * What iterations combine, chunks combine, and then their results ([`combine`]).
 //!
 //! Loops inside of chunks, and those that there is no shape for, run as they stand;
 //! so do loops that grow what is not their own.
 
+mod append;
 mod combine;
 mod own;
+mod shifts;
 mod work;
 
 use std::collections::BTreeMap;
 
 use sparsec_base::ElementType;
 
-use self::combine::Combined;
 pub use self::combine::identity;
 pub(super) use self::combine::normal;
+use self::combine::{Combined, Shape};
 use crate::ir::{BinaryOp, Block, Expr, Function, Stmt, Var, VarData};
 use crate::mark::{Mark, Races, Unit};
 use crate::walk::for_each_block_mut;
@@ -102,6 +106,12 @@ fn is_parallel(mark: Mark) -> bool {
 fn is_independent(mark: Mark) -> bool {
     mark.parallel
         .is_some_and(|parallel| matches!(parallel.races, Races::NoRaces | Races::IgnoreRaces))
+}
+
+/// Whether they may append, each behind those before.
+fn appends(mark: Mark) -> bool {
+    mark.parallel
+        .is_some_and(|parallel| parallel.races == Races::Temporary)
 }
 
 struct Divider<'f> {
@@ -169,7 +179,10 @@ impl Divider<'_> {
             !self.is_ascending(&range) && (combined.has_entries() || !work.positions.is_empty());
         let (chunks, step) = self.count(&range, &mut work, combined.copied(), &mut divided);
         let chunk = self.var(&format!("{}_chunk", range.name), false);
-        let shape = self.combine(combined, chunk, chunks, &mut body, &mut divided);
+        let mut shape = match combined.appended {
+            None => self.combine(combined, chunk, chunks, &mut body, &mut divided),
+            Some(_) => Shape::default(),
+        };
         let mut ends = shape.before;
         let (lo, hi) = match work.positions.is_empty() {
             true => self.ends(&range, chunk, step, &mut ends),
@@ -179,6 +192,11 @@ impl Divider<'_> {
                 (Expr::load(cuts, chunk), Expr::load(cuts, next))
             }
         };
+        if let Some(appended) = &combined.appended {
+            let between = [lo.clone(), hi.clone()];
+            shape = self.append(appended, &range, between, &mut body, &mut divided);
+            ends.extend(shape.before);
+        }
         let mark = Mark {
             parallel: None,
             ..mark

@@ -257,6 +257,7 @@ impl<'f> Printer<'f> {
                     put!(self, " with {}", self.buffer_name(*along));
                 }
             }
+            Stmt::Turn => put!(self, "turn"),
             Stmt::Fail(failure) => put!(self, "fail {}", failure.name()),
         }
     }

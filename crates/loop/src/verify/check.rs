@@ -10,6 +10,7 @@ use super::signature::check_signature;
 use crate::ir::{Access, BinaryOp, Block, Buffer, Expr, Function, Stmt, UnaryOp, Var};
 use crate::mark::Races;
 use crate::text::REDUCTIONS;
+use crate::walk::for_each_stmt;
 
 pub(super) type Check<T = ()> = Result<T, Invalid>;
 
@@ -26,6 +27,7 @@ pub(crate) fn check(function: &Function) -> Check {
         shared: Vec::new(),
         n_loops: 0,
         in_chunks: false,
+        in_turn: false,
         n_statements: 0,
         current: None,
     };
@@ -58,6 +60,8 @@ pub(super) struct Checker<'f> {
     pub(super) n_loops: usize,
     /// Whether chunks are around here.
     pub(super) in_chunks: bool,
+    /// Whether the chunk around here has its turn.
+    in_turn: bool,
     n_statements: usize,
     current: Option<(usize, &'f Stmt)>,
 }
@@ -171,13 +175,14 @@ impl<'f> Checker<'f> {
                 }
                 let outside = self.in_chunks;
                 if mark.chunks {
-                    self.chunks(lo)?;
+                    self.chunks(lo, body)?;
                     self.shared.push(self.shared(Races::NoRaces, body)?);
                     self.in_chunks = true;
                 }
                 self.declare(*var)?;
                 self.repeated(body)?;
                 self.in_chunks = outside;
+                self.in_turn &= outside;
                 self.shared.truncate(n_shared);
                 self.visible.remove(var);
             }
@@ -213,8 +218,12 @@ impl<'f> Checker<'f> {
                 let kind = &self.function.buffers[*buffer];
                 // To be divided, each unit gets workspaces of its own.
                 let is_shared = match self.in_chunks {
-                    true => kind.access != Access::Own,
-                    false => !self.shared.is_empty() && !kind.access.is_allocated(),
+                    true => {
+                        kind.access != Access::Own && !(self.in_turn && kind.access == Access::Grow)
+                    }
+                    false => {
+                        !self.shared.iter().all(Shared::appends) && !kind.access.is_allocated()
+                    }
                 };
                 if is_shared {
                     let name = &kind.name;
@@ -253,6 +262,13 @@ impl<'f> Checker<'f> {
                 self.has_type(lo, ElementType::I64)?;
                 self.has_type(hi, ElementType::I64)?;
             }
+            Stmt::Turn if self.in_chunks => self.in_turn = true,
+            Stmt::Turn => {
+                return Err(self.invalid(
+                    code::LOOP_LIFETIME,
+                    "chunks alone have their turn".to_owned(),
+                ));
+            }
             Stmt::Fail(_) => return Ok(false),
         }
         Ok(true)
@@ -265,13 +281,23 @@ impl<'f> Checker<'f> {
         Ok(())
     }
 
-    /// Checks that chunks from `lo` on may stand here.
-    fn chunks(&self, lo: &Expr) -> Check {
+    /// Checks that chunks of `body` from `lo` on may stand here.
+    fn chunks(&self, lo: &Expr, body: &Block) -> Check {
         if self.in_chunks || *lo != Expr::int(0) {
             return Err(self.helped(
                 code::LOOP_LIFETIME,
                 "chunks are counted from 0, in a loop outside of all other chunks".to_owned(),
                 "divide the outer loop only",
+            ));
+        }
+        let is_turn = |stmt: &&Stmt| matches!(stmt, Stmt::Turn);
+        let mut turns = 0;
+        for_each_stmt(body, &mut |stmt| turns += usize::from(is_turn(&stmt)));
+        if turns > 1 || turns > body.iter().filter(is_turn).count() {
+            return Err(self.helped(
+                code::LOOP_LIFETIME,
+                "a chunk has one turn, which lasts to its end".to_owned(),
+                "write `turn` once, outside of loops and branches of the chunk",
             ));
         }
         Ok(())

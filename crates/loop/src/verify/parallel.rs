@@ -8,6 +8,9 @@
 //! combines values, only by an operator that takes them in any order, and is not
 //! read otherwise: then each unit can have its own, or combine atomically. That
 //! it becomes `true` is the same whoever says so, and counts as combining.
+//!
+//! With the strategy `Temporary`, one that is added to may be read: it counts what
+//! iterations append, one after another, until they are [divided](crate::passes::divide()).
 
 use std::collections::HashSet;
 
@@ -35,13 +38,19 @@ impl Shared {
         !self.vars.contains(&var) || combined
     }
 
+    /// Whether iterations may append: each what comes behind that of those before.
+    pub(crate) fn appends(&self) -> bool {
+        self.races == Races::Temporary
+    }
+
     /// A shared variable that the body of the loop assigns, and reads for more
     /// than that.
     pub(crate) fn read_beside(&self, body: &Block) -> Option<Var> {
         let mut assigned = HashSet::new();
         for_each_stmt(body, &mut |stmt| {
-            if let Stmt::Assign { var, .. } = stmt
+            if let Stmt::Assign { var, value } = stmt
                 && self.vars.contains(var)
+                && !(self.appends() && combined_by(*var, value) == Some(BinaryOp::Add))
             {
                 assigned.insert(*var);
             }

@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use sparsec_base::{ElementType, Scalar};
 
+use super::append::Appended;
 use super::{Divider, Loop, PARTS, assign, difference, work};
 use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, Var, VarData};
 use crate::mark::Mark;
@@ -39,6 +40,8 @@ pub(super) struct Combined {
     /// Entries that no iteration chooses.
     entries: Vec<(Buffer, Expr, BinaryOp)>,
     arrays: Vec<Array>,
+    /// What they append, where that is what they do.
+    pub(super) appended: Option<Appended>,
 }
 
 /// An array of which iterations choose the entries.
@@ -178,6 +181,14 @@ pub fn identity(op: BinaryOp, ty: ElementType) -> Option<Scalar> {
 }
 
 impl Combined {
+    /// Nothing, but what is appended.
+    pub(super) fn appending(appended: Option<Appended>) -> Self {
+        Self {
+            appended,
+            ..Self::default()
+        }
+    }
+
     fn ops(&self, function: &Function) -> Vec<(BinaryOp, ElementType)> {
         let ty = |buffer: &Buffer| function.buffers[*buffer].compute;
         let vars = self
@@ -428,7 +439,7 @@ impl Divider<'_> {
 }
 
 /// Puts `part` in the place of `var`.
-fn rename(body: &mut Block, var: Var, part: Var) {
+pub(super) fn rename(body: &mut Block, var: Var, part: Var) {
     rewrite_exprs(body, &mut |expr| {
         if *expr == Expr::Var(var) {
             *expr = Expr::Var(part);

@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::combine::{self, Combined};
-use super::{is_independent, is_parallel};
+use super::{append, appends, is_independent, is_parallel};
 use crate::ir::{Access, Block, Buffer, Expr, Function, Stmt, Var};
 use crate::mark::Mark;
 use crate::walk::for_each_stmt;
@@ -32,11 +32,21 @@ pub(super) fn divisible(function: &Function, body: &Block) -> BTreeMap<Var, Comb
                 0 => filled(function, body, found.var, buffer),
                 _ => None,
             };
-            let combined = match is_independent(found.mark) {
-                true => Some(Combined::default()),
+            let appended = match (found.n_around, appends(found.mark)) {
+                (0, true) => {
+                    let resized = |buffer| resized(body, buffer);
+                    append::of(function, found.var, found.body, &own, &resized)
+                }
+                _ => None,
+            };
+            let is_apart = appended.is_some() || is_independent(found.mark);
+            let combined = match is_apart {
+                true => Some(Combined::appending(appended)),
                 false => combine::of(function, found.var, found.body, &own, &filled),
             };
-            if let Some(combined) = combined.filter(|_| !grows_others(found.body, &own)) {
+            let combined = combined
+                .filter(|combined| combined.appended.is_some() || !grows_others(found.body, &own));
+            if let Some(combined) = combined {
                 divisible.insert(found.var, combined);
             }
         }
@@ -82,6 +92,14 @@ fn filled(function: &Function, body: &Block, var: Var, wanted: Buffer) -> Option
         }
     }
     None
+}
+
+/// The length that a statement of the function gives an array.
+fn resized(body: &Block, wanted: Buffer) -> Option<Expr> {
+    body.iter().find_map(|stmt| match stmt {
+        Stmt::Resize { buffer, len } if *buffer == wanted => Some(len.clone()),
+        _ => None,
+    })
 }
 
 /// Makes the workspaces of these loops each unit's own.

@@ -46,6 +46,11 @@ pub(super) fn of(range: &Loop, function: &Function, body: &Block, grain: u32) ->
         var: range.var,
         body,
         grain: i64::from(grain),
+        unknown: match [&range.lo, &range.hi].map(number) {
+            // Blocks, of which somebody chose how many there are.
+            [Some(_), Some(_)] => i64::from(grain),
+            _ => UNKNOWN,
+        },
     };
     let weight = match positions.is_empty() {
         true => estimate.of(body),
@@ -151,6 +156,8 @@ struct Estimate<'f> {
     /// What the loop repeats: variables of it are not known before.
     body: &'f Block,
     grain: i64,
+    /// What a loop inside is taken to run through whose bounds are not known.
+    unknown: i64,
 }
 
 impl Estimate<'_> {
@@ -161,7 +168,7 @@ impl Estimate<'_> {
             let weight = match stmt {
                 Stmt::For { lo, hi, body, .. } => self.times(lo, hi, self.of(body)),
                 Stmt::Fill { lo, hi, .. } => self.times(lo, hi, Expr::int(1)),
-                Stmt::While { body, .. } => self.product(Expr::int(UNKNOWN), self.of(body)),
+                Stmt::While { body, .. } => self.product(Expr::int(self.unknown), self.of(body)),
                 Stmt::If {
                     then, otherwise, ..
                 } => most_of(self.of(then), self.of(otherwise)),
@@ -183,7 +190,7 @@ impl Estimate<'_> {
     fn times(&self, lo: &Expr, hi: &Expr, each: Expr) -> Expr {
         let count = match self.is_known(lo) && self.is_known(hi) {
             true => self.bounded(difference(hi, lo)),
-            false => Expr::int(UNKNOWN),
+            false => Expr::int(self.unknown),
         };
         self.product(count, each)
     }

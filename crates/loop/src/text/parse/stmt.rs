@@ -98,6 +98,10 @@ impl Parser {
                     hi,
                 }
             }
+            "turn" => {
+                self.tokens.take();
+                Stmt::Turn
+            }
             "alloc" => self.alloc(Access::Workspace)?,
             "own" => self.alloc(Access::Own)?,
             "grow" => {
