@@ -20,6 +20,7 @@ pub mod scan;
 pub mod sort;
 
 mod error;
+mod recycle;
 
 pub use append::append;
 pub use error::AllocError;

@@ -22,7 +22,7 @@
 //! Length: what makes the unsafe code sound is easiest to see in one file.
 //!
 //! Invariants: `len <= capacity`; all bytes below `capacity` are initialised
-//! (fresh ones are zero) and belong to this value alone, unless they are shared
+//! (fresh ones are zero, but for those of [`Memory::reach`]) and belong to this value alone, unless they are shared
 //! or borrowed: those are only read, and whoever asks to write, or to grow, gets
 //! a copy of its own first. Bytes of its own move only in [`Memory::ensure`]
 //! beyond the capacity. Because every byte is initialised, reading and writing
@@ -51,6 +51,7 @@ use std::sync::Arc;
 use sparsec_base::{Bool8, Complex, bf16, f16};
 
 use crate::error::AllocError;
+use crate::recycle;
 
 /// Buffers of this many bytes and more are mapped.
 const MAPPED_FROM: usize = 64 << 10;
@@ -234,36 +235,7 @@ impl Memory {
     }
 
     fn mapped(bytes: usize, flags: libc::c_int) -> Result<Self, AllocError> {
-        let error = AllocError {
-            bytes: bytes as u64,
-        };
-        let capacity = round_to_pages(bytes).ok_or(error)?;
-        // SAFETY: a new anonymous mapping at an address that the system chooses
-        // touches no memory of ours; a refusal is checked below.
-        let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                capacity,
-                libc::PROT_READ | libc::PROT_WRITE,
-                flags,
-                -1,
-                0,
-            )
-        };
-        if base == libc::MAP_FAILED {
-            return Err(error);
-        }
-        if capacity >= HUGE_FROM {
-            // SAFETY: the range is the mapping made above. This is advice: a
-            // system without huge pages refuses and nothing else changes.
-            unsafe { libc::madvise(base, capacity, libc::MADV_HUGEPAGE) };
-        }
-        Ok(Self {
-            base: NonNull::new(base.cast()).ok_or(error)?,
-            len: 0,
-            capacity,
-            home: Home::Mapped,
-        })
+        Mapping::with(bytes, flags).map(Self::from)
     }
 
     /// How many bytes are in use.
@@ -308,6 +280,30 @@ impl Memory {
         self.len = len;
     }
 
+    /// Makes the capacity at least `bytes`, with addresses for `most` where there are
+    /// so many. New bytes hold anything that this process once stored: whoever asks
+    /// writes before reading.
+    ///
+    /// # Errors
+    /// As [`ensure`](Self::ensure).
+    pub fn reach(&mut self, bytes: usize, most: usize) -> Result<(), AllocError> {
+        if bytes <= self.capacity {
+            return Ok(());
+        }
+        if !matches!(self.home, Home::Mapped) {
+            // Little is not worth a page of its own, which the system would clear.
+            if bytes < MAPPED_FROM {
+                self.move_to(Self::on_heap(bytes)?);
+                return Ok(());
+            }
+            if let Some(mapping) = recycle::take(bytes) {
+                self.move_to(Self::from(mapping));
+                return Ok(());
+            }
+        }
+        self.ensure(most.max(bytes)).or_else(|_| self.ensure(bytes))
+    }
+
     /// Makes the capacity at least `bytes`. Within the capacity nothing moves;
     /// beyond it the bytes move to a reservation of at least twice the size
     /// (pages of a mapping are moved without being copied).
@@ -330,13 +326,16 @@ impl Memory {
         if let Home::Mapped = self.home {
             return self.remap(bytes);
         }
-        let mut larger = Self::reserve(bytes)?;
-        larger.len = self.len;
+        self.move_to(Self::reserve(bytes)?);
+        Ok(())
+    }
+
+    fn move_to(&mut self, mut larger: Self) {
+        larger.set_len(self.len);
         larger
             .as_mut_slice::<u8>()
             .copy_from_slice(self.as_slice::<u8>());
         *self = larger;
-        Ok(())
     }
 
     fn remap(&mut self, bytes: usize) -> Result<(), AllocError> {
@@ -356,6 +355,10 @@ impl Memory {
         };
         if base == libc::MAP_FAILED {
             return Err(error);
+        }
+        if self.capacity < HUGE_FROM && capacity >= HUGE_FROM {
+            // SAFETY: the range is the mapping that was moved, and this is advice.
+            unsafe { libc::madvise(base, capacity, libc::MADV_HUGEPAGE) };
         }
         self.base = NonNull::new(base.cast()).ok_or(error)?;
         self.capacity = capacity;
@@ -471,11 +474,10 @@ impl Drop for Memory {
             // SAFETY: `base` came from the global allocator with this layout,
             // in `on_heap` or in the vector that was taken over.
             Home::Heap(layout) => unsafe { dealloc(self.base.as_ptr(), layout) },
-            // SAFETY: `base..capacity` is a mapping that we own, and no view is
-            // alive. `munmap` of a whole mapping of ours does not fail.
-            Home::Mapped => unsafe {
-                libc::munmap(self.base.as_ptr().cast(), self.capacity);
-            },
+            Home::Mapped => recycle::keep(Mapping {
+                base: self.base,
+                capacity: self.capacity,
+            }),
         }
     }
 }
@@ -505,6 +507,83 @@ impl PartialEq for Memory {
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Memory({} of {} bytes)", self.len, self.capacity)
+    }
+}
+
+/// A mapping of our own, which no [`Memory`] has; it is given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    base: NonNull<u8>,
+    capacity: usize,
+}
+
+// SAFETY: it owns its bytes, and nothing reads them.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    fn with(bytes: usize, flags: libc::c_int) -> Result<Self, AllocError> {
+        let error = AllocError {
+            bytes: bytes as u64,
+        };
+        let capacity = round_to_pages(bytes).ok_or(error)?;
+        // SAFETY: a new anonymous mapping at an address that the system chooses
+        // touches no memory of ours; a refusal is checked below.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                capacity,
+                libc::PROT_READ | libc::PROT_WRITE,
+                flags,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(error);
+        }
+        if capacity >= HUGE_FROM {
+            // SAFETY: the range is the mapping made above. This is advice: a
+            // system without huge pages refuses and nothing else changes.
+            unsafe { libc::madvise(base, capacity, libc::MADV_HUGEPAGE) };
+        }
+        Ok(Self {
+            base: NonNull::new(base.cast()).ok_or(error)?,
+            capacity,
+        })
+    }
+
+    /// A mapping of zeros.
+    #[cfg(test)]
+    pub(crate) fn new(bytes: usize) -> Result<Self, AllocError> {
+        Self::with(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: `base..capacity` is a mapping that we own, and no view is
+        // alive. `munmap` of a whole mapping of ours does not fail.
+        unsafe {
+            libc::munmap(self.base.as_ptr().cast(), self.capacity);
+        }
+    }
+}
+
+impl From<Mapping> for Memory {
+    /// No bytes in use, of which all that there is room for were written once.
+    fn from(mapping: Mapping) -> Self {
+        let mapping = ManuallyDrop::new(mapping);
+        Self {
+            base: mapping.base,
+            len: 0,
+            capacity: mapping.capacity,
+            home: Home::Mapped,
+        }
     }
 }
 

@@ -151,15 +151,27 @@ impl OutputTensor {
     /// # Errors
     /// The codes of [`Tensor::new`], if the kernel left arrays that are no
     /// tensor of this format.
-    pub fn finish(self) -> Result<Tensor> {
+    pub fn finish(mut self) -> Result<Tensor> {
+        self.trim();
+        Tensor::new(
+            self.format,
+            self.extents,
+            self.element,
+            self.fill,
+            self.arrays,
+        )
+    }
+
+    /// Gives back the memory that no entry uses.
+    pub fn trim(&mut self) {
         let trimmed = |array: Array| {
             let element = array.element();
             let mut memory = array.into_memory();
             memory.trim();
             Array::new(element, memory)
         };
-        let arrays = self.arrays.into_iter().map(trimmed).collect();
-        Tensor::new(self.format, self.extents, self.element, self.fill, arrays)
+        let arrays = std::mem::take(&mut self.arrays);
+        self.arrays = arrays.into_iter().map(trimmed).collect();
     }
 
     /// How many bytes the arrays take so far.

@@ -137,9 +137,7 @@ impl State {
         })?;
         if room > memory.capacity() {
             let machine = usize::try_from(physical_bytes()).ok()?;
-            [machine.max(room), room]
-                .into_iter()
-                .find(|&bytes| memory.ensure(bytes).is_ok())?;
+            memory.reach(room, machine).ok()?;
         }
         raw.data = memory.as_mut_ptr().cast();
         raw.capacity = i64::try_from(room / size).ok()?;
