@@ -23,6 +23,7 @@
 //! | [`case`](mod@case) | the kernels: expression, formats, C by hand, data |
 //! | [`pair`]        | one kernel made ready twice, compared, timed in turns |
 //! | [`variants`]    | the same kernel in memory, and on several threads    |
+//! | `generated`     | the C by hand with memory and a sort of the C library |
 //! | [`clock`]       | time in which this thread ran                        |
 //! | [`bandwidth`]   | what the memory of this machine gives                |
 //! | [`latency`]     | from an expression to its first result               |
@@ -35,6 +36,7 @@
 pub mod bandwidth;
 pub mod case;
 pub mod clock;
+mod generated;
 pub mod io;
 pub mod latency;
 pub mod pair;

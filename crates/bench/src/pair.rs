@@ -12,6 +12,7 @@ use sparsec::{
 use crate::bandwidth;
 use crate::case::{Case, Pattern, Sizes};
 use crate::clock::{self, Clock};
+use crate::generated::Generated;
 use crate::peers::{self, PeerTime, Peers};
 use crate::report::Row;
 use crate::variants::{Measured, Threads, Variant};
@@ -38,6 +39,7 @@ pub struct Pair {
     inputs: Inputs,
     ours: Arc<Kernel>,
     by_hand: Kernel,
+    generated: Generated,
     /// Written by both: two results would differ in where they lie in memory,
     /// which makes more of a difference than loops do.
     output: OutputTensor,
@@ -85,12 +87,14 @@ impl Pair {
             runtime.cache()?,
         )?;
         let ours = session.kernel(function)?;
+        let output = result(&compiled, &ours)?;
         Ok(Self {
+            generated: Generated::new(session, &text(case), &ours, &output)?,
             case,
             pattern,
             session: session.clone(),
             schedule: statement.plan.schedule.to_string(),
-            output: result(&compiled, &ours)?,
+            output,
             ours,
             by_hand,
             inputs,
@@ -164,7 +168,7 @@ impl Pair {
             output: &mut self.output,
             rounds,
         };
-        let mut variants = Vec::new();
+        let mut variants = vec![measured.beside(&self.generated, self.case.plain_bar)?];
         if self.session.options().backend == Backend::C {
             variants.push(measured.in_memory(self.case.is_dense)?);
         }
@@ -294,18 +298,24 @@ pub(crate) fn launch(
     output: &mut OutputTensor,
     clock: Clock<Result<()>>,
 ) -> Result<Duration> {
-    let mut output = Some(output);
-    let mut arguments: Vec<KernelArgument<'_>> = kernel
-        .function()
-        .arguments
-        .iter()
-        .map(|argument| match inputs.get(&argument.name) {
-            Some(input) => KernelArgument::In(input),
-            None => KernelArgument::Out(output.take().expect("a kernel has one result")),
-        })
-        .collect();
+    let mut arguments = arguments(kernel, inputs, output);
     let (taken, ended) = clock(&mut || kernel.launch(&mut arguments));
     ended.map(|()| taken)
+}
+
+/// The operands and the result in the order in which a kernel takes them.
+pub(crate) fn arguments<'a>(
+    kernel: &Kernel,
+    inputs: &'a Inputs,
+    output: &'a mut OutputTensor,
+) -> Vec<KernelArgument<'a>> {
+    let mut output = Some(output);
+    let arguments = kernel.function().arguments.iter();
+    let arguments = arguments.map(|argument| match inputs.get(&argument.name) {
+        Some(input) => KernelArgument::In(input),
+        None => KernelArgument::Out(output.take().expect("a kernel has one result")),
+    });
+    arguments.collect()
 }
 
 /// The C by hand with the declarations that emitted kernels have.

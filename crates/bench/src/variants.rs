@@ -183,7 +183,7 @@ impl Measured<'_> {
 }
 
 /// The median over rounds of `over / under`.
-fn ratio(over: &[Duration], under: &[Duration]) -> f64 {
+pub(crate) fn ratio(over: &[Duration], under: &[Duration]) -> f64 {
     let rounds = over.iter().zip(under);
     let ratios = rounds.map(|(over, under)| over.as_secs_f64() / under.as_secs_f64());
     median(ratios.collect(), f64::total_cmp)

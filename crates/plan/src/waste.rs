@@ -152,7 +152,7 @@ impl Estimate<'_> {
     }
 
     /// At how many points of these loops those inside of them are run.
-    fn visited(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
+    pub(crate) fn visited(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
         self.share(expr, vars) * self.points(vars)
     }
 

@@ -70,6 +70,9 @@ fn run(compiled: &Compiled, inputs: &Inputs) -> Tensor {
     found
 }
 
+/// A program, its schedule, and the formats of its tensors.
+type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
 fn check(program: &str, schedule: &str, formats: &[(&str, &str)]) {
     let mut request = request(program, schedule);
     for (name, format) in formats {
@@ -138,7 +141,7 @@ fn entries_are_appended_in_turn() {
     let product = "reorder(i, k, j); precompute(A(i,k) * D(k,j), {j}, w)
         parallelize(i, CPUThread, Temporary)";
     let dense_rows = "(i, j, k) -> (i : compressed, j : compressed, k : dense)";
-    let appended: [(&str, &str, &[(&str, &str)]); 9] = [
+    let appended: [Case<'_>; 9] = [
         ("C(i,j) = A(i,j) + B(i,j)", rows, &[("C", "csr")]),
         ("C(i,j) = A(i,k) * D(k,j)", product, &[("C", "csr")]),
         (
