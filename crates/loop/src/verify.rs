@@ -56,7 +56,7 @@ use sparsec_base::{Diagnostic, Result, Source, Span};
 use crate::ir::Function;
 
 pub(crate) use check::check;
-pub(crate) use parallel::combined_by;
+pub(crate) use parallel::{combined_by, is_read_beside};
 
 /// The first rule that a function breaks.
 #[derive(Debug)]

@@ -33,7 +33,7 @@ use sparsec_base::ElementType;
 use super::divide::{identity, normal};
 use crate::ir::{BinaryOp, Block, Expr, Function, Stmt, Var, VarData};
 use crate::mark::{Mark, Races, Unit};
-use crate::verify::combined_by;
+use crate::verify::{combined_by, is_read_beside};
 use crate::walk::{for_each_block_mut, rewrite_exprs};
 
 /// How many sums there are in place of one: as many as eight additions under way
@@ -116,7 +116,9 @@ impl<'s> Reduction<'s> {
             }
         }
         let is_float = |var: &Var| !function.vars[*var].element.is_integer();
-        reduced.keys().any(is_float).then_some(Self {
+        let may = reduced.keys().any(is_float)
+            && !is_read_beside(reduced.keys().copied().collect(), body);
+        may.then_some(Self {
             var: *var,
             lo,
             hi,

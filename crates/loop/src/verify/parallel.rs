@@ -74,6 +74,12 @@ fn combines(var: Var, value: &Expr) -> bool {
     combined_by(var, value).is_some()
 }
 
+/// Whether one of these variables is read in `body` for more than combining it.
+pub(crate) fn is_read_beside(vars: HashSet<Var>, body: &Block) -> bool {
+    let races = Races::ParallelReduction;
+    Shared { vars, races }.read_beside(body).is_some()
+}
+
 /// The operator by which `value` is `var` combined with something: `true` is
 /// combined by `or`.
 pub(crate) fn combined_by(var: Var, value: &Expr) -> Option<BinaryOp> {

@@ -30,7 +30,7 @@ use super::append::Appended;
 use super::{Divider, Loop, PARTS, assign, difference, work};
 use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, Var, VarData};
 use crate::mark::Mark;
-use crate::verify::combined_by;
+use crate::verify::{combined_by, is_read_beside};
 use crate::walk::{for_each_block_mut, for_each_stmt, rewrite_exprs};
 
 /// What the iterations of a loop combine.
@@ -101,6 +101,10 @@ pub(super) fn of(
         Stmt::Sort { .. } => known &= stmt.stored_buffers().all(|buffer| own.contains(&buffer)),
         _ => {}
     });
+    // What counts places is no sum that chunks could begin anew.
+    if is_read_beside(vars.keys().copied().collect(), body) {
+        return None;
+    }
     let mut combined = Combined {
         vars,
         ..Combined::default()
