@@ -23,7 +23,7 @@ use crate::lead::Lead;
 use crate::lowerable::is_irregular;
 use crate::operand::{Formats, Operands, level_at};
 use crate::space::{Scope, space};
-use crate::workspace::workspace_kind;
+use crate::workspace::{check_reads, workspace_kind};
 
 /// Checks the clauses of a statement without fused loops that are two.
 ///
@@ -38,6 +38,7 @@ pub(crate) fn check(concrete: &Concrete, formats: &Formats, operands: &Operands)
     for placed in &concrete.clauses {
         check.assembly(placed)?;
     }
+    check_reads(concrete, formats)?;
     check.stmt(&concrete.stmt, &mut Vec::new())
 }
 

@@ -10,8 +10,10 @@
 //! which of its entries were written; one that feeds full levels need not. To a
 //! loop, a workspace with a list is a tensor in the format `scoo`.
 
+use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
-use sparsec_index::{Concrete, TensorRole, TensorVar, WorkspaceKind};
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, Concrete, IndexVar, TensorRole, TensorVar, WorkspaceKind};
 
 use crate::operand::{Formats, level_at};
 
@@ -29,6 +31,73 @@ pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
     match kind.has_list() && order > 0 {
         true => Format::scoo(order),
         false => Format::dense(order),
+    }
+}
+
+/// Checks that workspaces with lists are read by loops of their own: one that is read
+/// at a coordinate of a loop around is not walked there, and would count as empty.
+///
+/// ```text
+/// forall k: where(… t(k) …, forall j: t(j) += …, t : listed)
+/// ```
+///
+/// # Errors
+/// `E0307`.
+pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<()> {
+    check_inside(concrete, formats, &concrete.stmt, &mut Vec::new())
+}
+
+fn check_inside(
+    concrete: &Concrete,
+    formats: &Formats,
+    stmt: &Stmt,
+    loops: &mut Vec<IndexVar>,
+) -> Result<()> {
+    match stmt {
+        Stmt::Assign { .. } => Ok(()),
+        Stmt::Forall { var, body } => {
+            loops.push(*var);
+            check_inside(concrete, formats, body, loops)?;
+            loops.pop();
+            Ok(())
+        }
+        Stmt::Sequence(stmts) => stmts
+            .iter()
+            .try_for_each(|stmt| check_inside(concrete, formats, stmt, loops)),
+        Stmt::Where { consumer, producer } => {
+            let mut read = None;
+            producer.for_each_assign(&mut |lhs, _, _| {
+                let is_listed = concrete.tensors[lhs.tensor].role == TensorRole::Workspace
+                    && workspace_kind(concrete, formats, lhs.tensor).has_list();
+                consumer.for_each_assign(&mut |_, _, rhs| {
+                    rhs.for_each_access(&mut |access| {
+                        if !is_listed || access.tensor != lhs.tensor || read.is_some() {
+                            return;
+                        }
+                        let around = |mode: usize, access: &Access| {
+                            access.var(mode).filter(|var| loops.contains(var))
+                        };
+                        let mut modes = 0..access.indices.len();
+                        let above = modes.find_map(|mode| {
+                            around(mode, access).filter(|_| around(mode, lhs).is_none())
+                        });
+                        read = above.map(|var| (lhs.tensor, var));
+                    });
+                });
+            });
+            if let Some((workspace, var)) = read {
+                let name = &concrete.tensors[workspace].name;
+                let var = &concrete.vars[var].name;
+                return Err(Diagnostic::new(
+                    code::WORKSPACE_MODES,
+                    format!("`{name}` is read at `{var}`, of a loop around what writes it"),
+                )
+                .note("a workspace with a list is walked by a loop of its own")
+                .help(format!("store it without: `store({name}, dense, root)`")));
+            }
+            check_inside(concrete, formats, consumer, loops)?;
+            check_inside(concrete, formats, producer, loops)
+        }
     }
 }
 
