@@ -74,12 +74,7 @@ impl Account {
 impl Plan {
     /// Estimates what the plan computes and stores.
     pub(crate) fn with_estimates(mut self, facts: Facts<'_>) -> Self {
-        let estimate = Estimate {
-            concrete: &self.concrete,
-            formats: &self.formats,
-            counts: facts.counts,
-            conversions: &self.conversions,
-        };
+        let estimate = Estimate::of(&self, facts);
         let (mut points, mut entries) = (0.0, 0.0);
         for_each_nested(&self.concrete.stmt, &mut |nested| {
             let computed = estimate.computed(nested.rhs, nested.loops);

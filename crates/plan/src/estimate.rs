@@ -29,7 +29,7 @@
 use sparsec_graph::Formats;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorRole, WorkspaceKind};
 
-use crate::search::Conversion;
+use crate::search::{Conversion, Facts, Plan};
 
 /// The extent of a mode of which nothing is known.
 const UNKNOWN_EXTENT: f64 = 10_000.0;
@@ -78,6 +78,18 @@ pub(crate) struct Use {
     pub writes: f64,
     /// How often it begins anew.
     pub runs: f64,
+}
+
+impl<'a> Estimate<'a> {
+    /// What is known of what a plan computes.
+    pub(crate) fn of(plan: &'a Plan, facts: Facts<'a>) -> Self {
+        Self {
+            concrete: &plan.concrete,
+            formats: &plan.formats,
+            counts: facts.counts,
+            conversions: &plan.conversions,
+        }
+    }
 }
 
 impl Estimate<'_> {

@@ -27,12 +27,7 @@ pub(crate) fn gallop(plan: Plan, facts: Facts<'_>) -> Plan {
     if !is_known(&plan, &plan.formats, facts) {
         return plan;
     }
-    let estimate = Estimate {
-        concrete: &plan.concrete,
-        formats: &plan.formats,
-        counts: facts.counts,
-        conversions: &plan.conversions,
-    };
+    let estimate = Estimate::of(&plan, facts);
     let mut found = Vec::new();
     for_each_nested(&plan.concrete.stmt, &mut |nested| {
         for (depth, &var) in nested.loops.iter().enumerate() {

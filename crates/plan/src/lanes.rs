@@ -27,12 +27,7 @@ pub(crate) fn lanes(plan: Plan, facts: Facts<'_>) -> Plan {
         return plan;
     }
     let mut found = Vec::new();
-    let estimate = Estimate {
-        concrete: &plan.concrete,
-        formats: &plan.formats,
-        counts: facts.counts,
-        conversions: &plan.conversions,
-    };
+    let estimate = Estimate::of(&plan, facts);
     for_each_nested(&plan.concrete.stmt, &mut |nested| {
         let tensors = &plan.concrete.tensors;
         let element = tensors[nested.lhs.tensor].element;

@@ -73,12 +73,7 @@ fn is_hard_to_guess(plan: &Plan, facts: Facts<'_>, var: IndexVar, body: &Stmt) -
     if lattice.everything || lattice.points.len() < 2 {
         return false;
     }
-    let estimate = Estimate {
-        concrete,
-        formats: &plan.formats,
-        counts: facts.counts,
-        conversions: &plan.conversions,
-    };
+    let estimate = Estimate::of(plan, facts);
     let is_scattered = |access: &Access| {
         let data = &concrete.tensors[access.tensor];
         let is_input = data.role == TensorRole::Input;

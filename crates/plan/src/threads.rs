@@ -89,12 +89,7 @@ pub(crate) fn parallelize(plan: Plan, facts: Facts<'_>) -> Plan {
 fn moves_rows(plan: &Plan, facts: Facts<'_>) -> bool {
     let format = plan.formats.of(plan.concrete.result);
     let has_rows = format.has_sparse() && format.levels().last().is_some_and(Level::is_full);
-    let estimate = Estimate {
-        concrete: &plan.concrete,
-        formats: &plan.formats,
-        counts: facts.counts,
-        conversions: &plan.conversions,
-    };
+    let estimate = Estimate::of(plan, facts);
     let (mut computed, mut values) = (0.0, 0.0);
     for_each_nested(&plan.concrete.stmt, &mut |nested| {
         computed += estimate.computed(nested.rhs, nested.loops);
@@ -216,12 +211,7 @@ fn is_worth_it(plan: &Plan, facts: Facts<'_>) -> bool {
     if !is_known(plan, &plan.formats, facts) {
         return false;
     }
-    let estimate = Estimate {
-        concrete,
-        formats: &plan.formats,
-        counts: facts.counts,
-        conversions: &plan.conversions,
-    };
+    let estimate = Estimate::of(plan, facts);
     let mut points = 0.0;
     for_each_nested(&concrete.stmt, &mut |nested| {
         points += estimate.computed(nested.rhs, nested.loops);

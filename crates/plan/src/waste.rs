@@ -38,12 +38,7 @@ pub(crate) fn wasted_bytes(plan: &Plan, facts: Facts<'_>) -> u64 {
     if !is_known(plan, &plan.formats, facts) || !plan.concrete.clauses.is_empty() {
         return 0;
     }
-    let estimate = Estimate {
-        concrete: &plan.concrete,
-        formats: &plan.formats,
-        counts: facts.counts,
-        conversions: &plan.conversions,
-    };
+    let estimate = Estimate::of(plan, facts);
     let operands = Operands::of(&plan.concrete);
     let mut wasted = 0.0;
     for_each_nested(&plan.concrete.stmt, &mut |nested| {
