@@ -20,6 +20,7 @@ pub mod scan;
 pub mod sort;
 
 mod error;
+mod mapping;
 mod recycle;
 
 pub use append::append;

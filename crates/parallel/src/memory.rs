@@ -51,12 +51,11 @@ use std::sync::Arc;
 use sparsec_base::{Bool8, Complex, bf16, f16};
 
 use crate::error::AllocError;
+use crate::mapping::{HUGE_FROM, Mapping, page_size, round_to_pages};
 use crate::recycle;
 
 /// Buffers of this many bytes and more are mapped.
 const MAPPED_FROM: usize = 64 << 10;
-/// Mappings of this many bytes and more ask for huge pages.
-const HUGE_FROM: usize = 4 << 20;
 /// The alignment of small buffers: one cache line.
 const ALIGN: usize = 64;
 
@@ -474,10 +473,8 @@ impl Drop for Memory {
             // SAFETY: `base` came from the global allocator with this layout,
             // in `on_heap` or in the vector that was taken over.
             Home::Heap(layout) => unsafe { dealloc(self.base.as_ptr(), layout) },
-            Home::Mapped => recycle::keep(Mapping {
-                base: self.base,
-                capacity: self.capacity,
-            }),
+            // SAFETY: `base..capacity` is a mapping that we own, and no view is alive.
+            Home::Mapped => recycle::keep(unsafe { Mapping::owned(self.base, self.capacity) }),
         }
     }
 }
@@ -510,91 +507,17 @@ impl fmt::Debug for Memory {
     }
 }
 
-/// A mapping of our own, which no [`Memory`] has; it is given back when it is dropped.
-#[derive(Debug)]
-pub(crate) struct Mapping {
-    base: NonNull<u8>,
-    capacity: usize,
-}
-
-// SAFETY: it owns its bytes, and nothing reads them.
-unsafe impl Send for Mapping {}
-
-impl Mapping {
-    fn with(bytes: usize, flags: libc::c_int) -> Result<Self, AllocError> {
-        let error = AllocError {
-            bytes: bytes as u64,
-        };
-        let capacity = round_to_pages(bytes).ok_or(error)?;
-        // SAFETY: a new anonymous mapping at an address that the system chooses
-        // touches no memory of ours; a refusal is checked below.
-        let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                capacity,
-                libc::PROT_READ | libc::PROT_WRITE,
-                flags,
-                -1,
-                0,
-            )
-        };
-        if base == libc::MAP_FAILED {
-            return Err(error);
-        }
-        if capacity >= HUGE_FROM {
-            // SAFETY: the range is the mapping made above. This is advice: a
-            // system without huge pages refuses and nothing else changes.
-            unsafe { libc::madvise(base, capacity, libc::MADV_HUGEPAGE) };
-        }
-        Ok(Self {
-            base: NonNull::new(base.cast()).ok_or(error)?,
-            capacity,
-        })
-    }
-
-    /// A mapping of zeros.
-    #[cfg(test)]
-    pub(crate) fn new(bytes: usize) -> Result<Self, AllocError> {
-        Self::with(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)
-    }
-
-    /// How many bytes it has.
-    pub(crate) fn capacity(&self) -> usize {
-        self.capacity
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: `base..capacity` is a mapping that we own, and no view is
-        // alive. `munmap` of a whole mapping of ours does not fail.
-        unsafe {
-            libc::munmap(self.base.as_ptr().cast(), self.capacity);
-        }
-    }
-}
-
 impl From<Mapping> for Memory {
     /// No bytes in use, of which all that there is room for were written once.
     fn from(mapping: Mapping) -> Self {
-        let mapping = ManuallyDrop::new(mapping);
+        let capacity = mapping.capacity();
         Self {
-            base: mapping.base,
+            base: mapping.into_base(),
             len: 0,
-            capacity: mapping.capacity,
+            capacity,
             home: Home::Mapped,
         }
     }
-}
-
-fn page_size() -> usize {
-    // SAFETY: asks for a constant of the system.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).unwrap_or(4096)
-}
-
-fn round_to_pages(bytes: usize) -> Option<usize> {
-    bytes.checked_next_multiple_of(page_size())
 }
 
 /// Asks for huge pages under a large slice, before it is first touched: each

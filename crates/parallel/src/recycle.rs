@@ -16,7 +16,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use crate::memory::Mapping;
+use crate::mapping::Mapping;
 
 /// So many bytes are kept at most, as C libraries keep about as many.
 const MOST_BYTES: usize = 64 << 20;
