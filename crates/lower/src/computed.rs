@@ -42,7 +42,8 @@ impl Lowerer<'_> {
             let mut inner = bindings.clone();
             inner.coordinates.insert(var, Expr::Var(v));
             it.with_computed(&new[1..], inner, &mut |it, inner| {
-                it.found(body, inner);
+                let found = &mut |it: &mut Self, inner: &Bindings| it.found(body, inner);
+                it.with_results(&new[1..], body, inner, found);
             });
         });
     }

@@ -129,7 +129,14 @@ pub(super) fn of(
             None => {}
         }
     }
-    (!appended.pieces.is_empty()).then_some(appended)
+    // Room made for entries that never come is no piece, and is not made by chunks.
+    let is_piece = |buffer| appended.pieces.iter().any(|piece| piece.buffer == buffer);
+    let mut grows_else = false;
+    for_each_stmt(body, &mut |stmt| {
+        grows_else |= matches!(stmt, Stmt::Grow { buffer, .. }
+            if !own.contains(buffer) && !is_piece(*buffer));
+    });
+    (!appended.pieces.is_empty() && !grows_else).then_some(appended)
 }
 
 /// The index of the one store to `wanted` that each iteration does, as a function of
