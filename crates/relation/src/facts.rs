@@ -18,6 +18,7 @@
 //! that the constraints have: those have values.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::declarations::Declarations;
 use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
@@ -39,6 +40,8 @@ const MOST_FACTS: usize = 160;
 pub(crate) struct Facts<'a> {
     declarations: &'a Declarations,
     rows: Vec<Row>,
+    /// The rows in numbers.
+    linear: Vec<Linear>,
     system: System,
     /// What is held or was found to follow, and from which given rows.
     known: BTreeMap<Linear, Sources>,
@@ -84,6 +87,7 @@ impl<'a> Facts<'a> {
         let mut facts = Self {
             declarations,
             rows: Vec::new(),
+            linear: Vec::new(),
             system: System::default(),
             known: BTreeMap::new(),
             implied: Vec::new(),
@@ -113,7 +117,8 @@ impl<'a> Facts<'a> {
 
     fn push(&mut self, row: Row, linear: Linear, from: Sources, given: Option<usize>) {
         self.system.add(&linear, from, given);
-        self.known.entry(linear).or_insert(from);
+        self.known.entry(linear.clone()).or_insert(from);
+        self.linear.push(linear);
         row.sum.visit(&mut |atom| {
             if !self.atoms.contains(atom) {
                 self.atoms.insert(atom.clone());
@@ -338,7 +343,7 @@ impl<'a> Facts<'a> {
             sign: Sign::NonNegative,
         };
         let from = self.try_row(&positive)?;
-        let (a, b) = (Box::new(a.clone()), Box::new(b.clone()));
+        let (a, b) = (Rc::new(a.clone()), Rc::new(b.clone()));
         let quotient = Polynomial::atom(Atom::FloorDivide(a.clone(), b.clone()));
         let left = a.plus(-1, &b.times(&quotient)?)?;
         let rest = Polynomial::atom(Atom::Modulo(a, b.clone()));
@@ -380,18 +385,19 @@ impl<'a> Facts<'a> {
             let Some(from) = self.try_row(&sign) else {
                 continue;
             };
-            let alone = [other];
+            let other = self.system.number(&[other]);
             let seen = self.multiplied.insert(product, (self.rows.len(), greatest));
             let seen = seen.map_or(0, |(n, degree)| if degree == greatest { n } else { 0 });
-            let rows = self.rows[seen..].iter().filter(|row| {
+            let rows = self.rows.iter().zip(&self.linear).skip(seen);
+            let rows = rows.filter(|(row, linear)| {
                 row.sign != Sign::NonZero
-                    && row.sum.factor(&alone) != 0
+                    && other.is_some_and(|other| linear.factor(other) != 0)
                     && degree(row).is_some_and(|degree| degree < greatest)
             });
             let scaled: Vec<(Row, Sources)> = rows
-                .filter_map(|row| {
+                .filter_map(|(row, linear)| {
                     let sign = row.sign;
-                    let of = self.known.get(&self.system.find(row)?)?;
+                    let of = self.known.get(linear)?;
                     let sum = row.sum.times(&by)?;
                     Some((Row { sum, sign }, from.and(*of)))
                 })
@@ -404,16 +410,13 @@ impl<'a> Facts<'a> {
     }
 
     fn hold_strictness(&mut self) -> bool {
-        let differ: Vec<Row> = self
-            .rows
-            .iter()
-            .filter(|row| row.sign == Sign::NonZero)
-            .cloned()
+        let rows = self.rows.iter().zip(&self.linear);
+        let differ = rows.filter(|(row, _)| row.sign == Sign::NonZero);
+        let differ: Vec<(Row, Option<Sources>)> = differ
+            .map(|(row, linear)| (row.clone(), self.known.get(linear).copied()))
             .collect();
         let mut new = false;
-        for row in differ {
-            let held = self.system.find(&row);
-            let held = held.and_then(|row| self.known.get(&row).copied());
+        for (row, held) in differ {
             for factor in [1, -1] {
                 let weak = Polynomial::default().plus(factor, &row.sum).map(|sum| Row {
                     sum,

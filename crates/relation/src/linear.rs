@@ -111,6 +111,12 @@ impl Linear {
         })
     }
 
+    /// The factor of an unknown.
+    pub(crate) fn factor(&self, unknown: usize) -> i64 {
+        let found = self.terms.iter().find(|(term, _)| *term == unknown);
+        found.map_or(0, |(_, factor)| *factor)
+    }
+
     /// Whether it holds at a point; unknowns that the point lacks are 0 there.
     fn holds_at(&self, point: &[i64]) -> bool {
         let mut sum = i128::from(self.constant);
@@ -148,32 +154,25 @@ struct Search {
 impl System {
     /// The row in numbers.
     pub(crate) fn linear(&mut self, row: &Row) -> Linear {
-        for (atoms, _) in row.sum.terms() {
-            if !atoms.is_empty() && !self.unknowns.contains_key(atoms) {
-                let next = self.unknowns.len();
-                self.unknowns.insert(atoms.to_vec(), next);
-            }
-        }
-        self.find(row).expect("all unknowns are numbered")
+        let unknowns = &mut self.unknowns;
+        let linear = numbered(row, |atoms| {
+            Some(unknowns.get(atoms).copied().unwrap_or_else(|| {
+                let next = unknowns.len();
+                unknowns.insert(atoms.to_vec(), next);
+                next
+            }))
+        });
+        linear.expect("all unknowns are numbered")
     }
 
     /// The row in numbers; `None` if a product in it has none, and so is in no row.
     pub(crate) fn find(&self, row: &Row) -> Option<Linear> {
-        let (mut terms, mut constant) = (Vec::new(), 0);
-        for (atoms, factor) in row.sum.terms() {
-            if atoms.is_empty() {
-                constant = factor;
-            } else {
-                terms.push((*self.unknowns.get(atoms)?, factor));
-            }
-        }
-        terms.sort_unstable();
-        let sign = row.sign;
-        Some(Linear {
-            terms,
-            constant,
-            sign,
-        })
+        numbered(row, |atoms| self.number(atoms))
+    }
+
+    /// The number of a product.
+    pub(crate) fn number(&self, atoms: &[Atom]) -> Option<usize> {
+        self.unknowns.get(atoms).copied()
     }
 
     /// Adds a row that follows from others, or is `given` under a number. `!=`
@@ -208,6 +207,23 @@ impl System {
             Sign::NonZero => refuted(Some(row.with(Sign::Zero))),
         }
     }
+}
+
+/// The row with the numbers of its products.
+fn numbered(row: &Row, mut number: impl FnMut(&[Atom]) -> Option<usize>) -> Option<Linear> {
+    let (mut terms, mut constant) = (Vec::new(), 0);
+    for (atoms, factor) in row.sum.terms() {
+        match atoms {
+            [] => constant = factor,
+            _ => terms.push((number(atoms)?, factor)),
+        }
+    }
+    terms.sort_unstable();
+    Some(Linear {
+        terms,
+        constant,
+        sign: row.sign,
+    })
 }
 
 impl Search {

@@ -9,9 +9,12 @@
 //! 2 * (N * i + 1) - i     is     {} ↦ 2,  {i} ↦ -1,  {N, i} ↦ 2
 //! ```
 //!
-//! Factors are 64-bit; an operation gives `None` rather than a wrong one.
+//! Factors are 64-bit; an operation gives `None` rather than a wrong one. Atoms share
+//! what they are made of, so that a copy costs next to nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::expression::{Comparison, Expression, Variable};
 use crate::simplify::floor_divide;
@@ -20,50 +23,104 @@ use crate::simplify::floor_divide;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Atom {
     Variable(Variable),
-    Constant(String),
-    Call(String, Vec<Polynomial>),
-    FloorDivide(Box<Polynomial>, Box<Polynomial>),
-    Modulo(Box<Polynomial>, Box<Polynomial>),
+    Constant(Rc<str>),
+    Call(Rc<str>, Rc<[Polynomial]>),
+    FloorDivide(Rc<Polynomial>, Rc<Polynomial>),
+    Modulo(Rc<Polynomial>, Rc<Polynomial>),
 }
 
-/// A sum of products; no factor is 0, and the atoms of a product are sorted.
+/// Atoms that are multiplied, in their order.
+#[derive(Clone, Debug)]
+enum Product {
+    One,
+    Alone(Atom),
+    Several(Rc<[Atom]>),
+}
+
+/// A sum of products, in their order; no factor is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Polynomial {
-    terms: BTreeMap<Vec<Atom>, i64>,
+    terms: Vec<(Product, i64)>,
+}
+
+impl Product {
+    fn atoms(&self) -> &[Atom] {
+        match self {
+            Self::One => &[],
+            Self::Alone(atom) => std::slice::from_ref(atom),
+            Self::Several(atoms) => atoms,
+        }
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::One, product) | (product, Self::One) => product.clone(),
+            _ => {
+                let mut atoms = [self.atoms(), other.atoms()].concat();
+                atoms.sort();
+                Self::Several(atoms.into())
+            }
+        }
+    }
+}
+
+impl PartialEq for Product {
+    fn eq(&self, other: &Self) -> bool {
+        self.atoms() == other.atoms()
+    }
+}
+
+impl Eq for Product {}
+
+impl PartialOrd for Product {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Product {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.atoms().cmp(other.atoms())
+    }
 }
 
 impl Polynomial {
     pub(crate) fn integer(n: i64) -> Self {
-        let mut sum = Self::default();
-        if n != 0 {
-            sum.terms.insert(Vec::new(), n);
-        }
-        sum
+        let terms = match n {
+            0 => Vec::new(),
+            n => vec![(Product::One, n)],
+        };
+        Self { terms }
     }
 
     pub(crate) fn atom(atom: Atom) -> Self {
         Self {
-            terms: BTreeMap::from([(vec![atom], 1)]),
+            terms: vec![(Product::Alone(atom), 1)],
         }
     }
 
     /// The value of an expression, as far as arithmetic tells.
     pub(crate) fn of(e: &Expression) -> Option<Self> {
-        Some(match e {
-            Expression::Integer(n) => Self::integer(*n),
-            Expression::Variable(variable) => Self::atom(Atom::Variable(*variable)),
-            Expression::Constant(name) => Self::atom(Atom::Constant(name.clone())),
-            Expression::Call(name, arguments) => {
-                let arguments: Option<Vec<Self>> = arguments.iter().map(Self::of).collect();
-                Self::atom(Atom::Call(name.clone(), arguments?))
+        let mut terms = Vec::new();
+        collect(e, 1, &mut terms)?;
+        Self::sum(terms)
+    }
+
+    /// The sum of terms in any order.
+    fn sum(mut terms: Vec<(Product, i64)>) -> Option<Self> {
+        terms.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let mut fits = true;
+        terms.dedup_by(|(next, n), (product, sum)| {
+            let same = next == product;
+            if same {
+                let total = sum.checked_add(*n);
+                fits &= total.is_some();
+                *sum = total.unwrap_or(0);
             }
-            Expression::Negate(a) => Self::default().plus(-1, &Self::of(a)?)?,
-            Expression::Add(a, b) => Self::of(a)?.plus(1, &Self::of(b)?)?,
-            Expression::Subtract(a, b) => Self::of(a)?.plus(-1, &Self::of(b)?)?,
-            Expression::Multiply(a, b) => Self::of(a)?.times(&Self::of(b)?)?,
-            Expression::FloorDivide(a, b) => Self::of(a)?.floor_divide(Self::of(b)?),
-            Expression::Modulo(a, b) => Self::of(a)?.modulo(Self::of(b)?)?,
-        })
+            same
+        });
+        terms.retain(|(_, n)| *n != 0);
+        fits.then_some(Self { terms })
     }
 
     pub(crate) fn floor_divide(self, by: Self) -> Self {
@@ -73,8 +130,8 @@ impl Polynomial {
             }
             let exact = self
                 .terms
-                .values()
-                .all(|factor| factor.checked_rem(by) == Some(0));
+                .iter()
+                .all(|(_, factor)| factor.checked_rem(by) == Some(0));
             if exact {
                 let terms = self.terms.into_iter();
                 return Self {
@@ -82,79 +139,79 @@ impl Polynomial {
                 };
             }
         }
-        Self::atom(Atom::FloorDivide(Box::new(self), Box::new(by)))
+        Self::atom(Atom::FloorDivide(self.into(), by.into()))
     }
 
     fn modulo(self, by: Self) -> Option<Self> {
         let quotient = self.clone().floor_divide(by.clone());
         if matches!(quotient.as_atom(), Some(Atom::FloorDivide(..))) {
-            return Some(Self::atom(Atom::Modulo(Box::new(self), Box::new(by))));
+            return Some(Self::atom(Atom::Modulo(self.into(), by.into())));
         }
         self.plus(-1, &by.times(&quotient)?)
     }
 
     /// `self + factor * other`.
     pub(crate) fn plus(&self, factor: i64, other: &Self) -> Option<Self> {
-        let mut sum = self.clone();
-        for (atoms, n) in &other.terms {
-            let n = n.checked_mul(factor)?;
-            let entry = sum.terms.entry(atoms.clone()).or_insert(0);
-            *entry = entry.checked_add(n)?;
-            if *entry == 0 {
-                sum.terms.remove(atoms);
+        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let (mut here, mut there) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let order = match (here.peek(), there.peek()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((a, _)), Some((b, _))) => a.cmp(b),
+            };
+            let own = here.next_if(|_| order.is_le());
+            let added = match there.next_if(|_| order.is_ge()) {
+                Some((product, n)) => Some((product, n.checked_mul(factor)?)),
+                None => None,
+            };
+            let (product, n) = match (own, added) {
+                (Some((product, n)), Some((_, m))) => (product, n.checked_add(m)?),
+                (Some((product, n)), None) => (product, *n),
+                (None, Some(added)) => added,
+                (None, None) => break,
+            };
+            if n != 0 {
+                terms.push((product.clone(), n));
             }
         }
-        Some(sum)
+        Some(Self { terms })
     }
 
     pub(crate) fn times(&self, other: &Self) -> Option<Self> {
-        if let (Some((by, m)), 1) = (other.terms.first_key_value(), other.terms.len()) {
-            // Products of different terms with one factor are different.
-            let terms = self.terms.iter().map(|(atoms, n)| {
-                let mut atoms = [&atoms[..], &by[..]].concat();
-                atoms.sort();
-                Some((atoms, n.checked_mul(*m)?))
-            });
-            return Some(Self {
-                terms: terms.collect::<Option<_>>()?,
-            });
-        }
-        let mut product = Self::default();
+        let mut terms = Vec::with_capacity(self.terms.len() * other.terms.len());
         for (a, n) in &self.terms {
             for (b, m) in &other.terms {
-                let mut atoms = [&a[..], &b[..]].concat();
-                atoms.sort();
-                let term = Self {
-                    terms: BTreeMap::from([(atoms, n.checked_mul(*m)?)]),
-                };
-                product = product.plus(1, &term)?;
+                terms.push((a.times(b), n.checked_mul(*m)?));
             }
         }
-        Some(product)
+        Self::sum(terms)
     }
 
     /// The products with their factors.
     pub(crate) fn terms(&self) -> impl Iterator<Item = (&[Atom], i64)> {
-        self.terms.iter().map(|(atoms, n)| (&atoms[..], *n))
+        self.terms.iter().map(|(product, n)| (product.atoms(), *n))
     }
 
     /// The factor of a product.
     pub(crate) fn factor(&self, atoms: &[Atom]) -> i64 {
-        self.terms.get(atoms).copied().unwrap_or(0)
+        let found = self.terms().find(|(product, _)| *product == atoms);
+        found.map_or(0, |(_, factor)| factor)
     }
 
     /// The integer, if it is one.
     pub(crate) fn value(&self) -> Option<i64> {
-        match self.terms.len() {
-            0 => Some(0),
-            1 => self.terms.get(&[][..]).copied(),
+        match self.terms[..] {
+            [] => Some(0),
+            [(Product::One, n)] => Some(n),
             _ => None,
         }
     }
 
     pub(crate) fn as_atom(&self) -> Option<&Atom> {
-        match self.terms.first_key_value() {
-            Some((atoms, 1)) if self.terms.len() == 1 && atoms.len() == 1 => atoms.first(),
+        match &self.terms[..] {
+            [(Product::Alone(atom), 1)] => Some(atom),
             _ => None,
         }
     }
@@ -168,7 +225,7 @@ impl Polynomial {
             return None;
         }
         let mut rest = self.clone();
-        rest.terms.remove(alone);
+        rest.terms.retain(|(product, _)| product.atoms() != alone);
         Self::default().plus(-factor, &rest)
     }
 
@@ -192,7 +249,7 @@ impl Polynomial {
 
     /// Calls `visit` with every atom, arguments of calls included.
     pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Atom)) {
-        for atom in self.terms.keys().flatten() {
+        for atom in self.terms.iter().flat_map(|(product, _)| product.atoms()) {
             visit(atom);
             match atom {
                 Atom::Variable(_) | Atom::Constant(_) => {}
@@ -269,6 +326,39 @@ impl Polynomial {
     }
 }
 
+/// Appends the terms of `factor` times an expression.
+fn collect(e: &Expression, factor: i64, terms: &mut Vec<(Product, i64)>) -> Option<()> {
+    let atom = match e {
+        Expression::Integer(n) => {
+            terms.push((Product::One, n.checked_mul(factor)?));
+            return Some(());
+        }
+        Expression::Negate(a) => return collect(a, factor.checked_neg()?, terms),
+        Expression::Add(a, b) => {
+            collect(a, factor, terms)?;
+            return collect(b, factor, terms);
+        }
+        Expression::Subtract(a, b) => {
+            collect(a, factor, terms)?;
+            return collect(b, factor.checked_neg()?, terms);
+        }
+        Expression::Variable(variable) => Polynomial::atom(Atom::Variable(*variable)),
+        Expression::Constant(name) => Polynomial::atom(Atom::Constant(name.as_str().into())),
+        Expression::Call(name, arguments) => {
+            let arguments: Option<Rc<[Polynomial]>> =
+                arguments.iter().map(Polynomial::of).collect();
+            Polynomial::atom(Atom::Call(name.as_str().into(), arguments?))
+        }
+        Expression::Multiply(a, b) => Polynomial::of(a)?.times(&Polynomial::of(b)?)?,
+        Expression::FloorDivide(a, b) => Polynomial::of(a)?.floor_divide(Polynomial::of(b)?),
+        Expression::Modulo(a, b) => Polynomial::of(a)?.modulo(Polynomial::of(b)?)?,
+    };
+    for (product, n) in atom.terms {
+        terms.push((product, n.checked_mul(factor)?));
+    }
+    Some(())
+}
+
 fn product(factor: i64, atoms: &[Atom]) -> Expression {
     let mut product = match factor {
         1 if !atoms.is_empty() => None,
@@ -290,10 +380,10 @@ impl Atom {
         let boxed = |a: &Polynomial| Box::new(a.to_expression());
         match self {
             Self::Variable(variable) => Expression::Variable(*variable),
-            Self::Constant(name) => Expression::Constant(name.clone()),
+            Self::Constant(name) => Expression::Constant(name.to_string()),
             Self::Call(name, arguments) => {
                 let arguments = arguments.iter().map(Polynomial::to_expression);
-                Expression::Call(name.clone(), arguments.collect())
+                Expression::Call(name.to_string(), arguments.collect())
             }
             Self::FloorDivide(a, b) => Expression::FloorDivide(boxed(a), boxed(b)),
             Self::Modulo(a, b) => Expression::Modulo(boxed(a), boxed(b)),
@@ -315,7 +405,7 @@ impl Atom {
             Self::Variable(v) if *v == variable => value.clone(),
             Self::Variable(_) | Self::Constant(_) => Polynomial::atom(self.clone()),
             Self::Call(name, arguments) => {
-                let arguments: Option<Vec<Polynomial>> = arguments.iter().map(inside).collect();
+                let arguments: Option<Rc<[Polynomial]>> = arguments.iter().map(inside).collect();
                 Polynomial::atom(Self::Call(name.clone(), arguments?))
             }
             Self::FloorDivide(a, b) => inside(a)?.floor_divide(inside(b)?),
@@ -346,16 +436,21 @@ impl Row {
         comparison: Comparison,
         right: &Expression,
     ) -> Option<Self> {
-        let (left, right) = (Polynomial::of(left)?, Polynomial::of(right)?);
-        let one = Polynomial::integer(1);
-        let (sum, sign) = match comparison {
-            Comparison::Equal => (left.plus(-1, &right)?, Sign::Zero),
-            Comparison::NotEqual => (left.plus(-1, &right)?, Sign::NonZero),
-            Comparison::Less => (right.plus(-1, &left)?.plus(-1, &one)?, Sign::NonNegative),
-            Comparison::LessEqual => (right.plus(-1, &left)?, Sign::NonNegative),
-            Comparison::Greater => (left.plus(-1, &right)?.plus(-1, &one)?, Sign::NonNegative),
-            Comparison::GreaterEqual => (left.plus(-1, &right)?, Sign::NonNegative),
+        let (left, right, strict, sign) = match comparison {
+            Comparison::Equal => (left, right, false, Sign::Zero),
+            Comparison::NotEqual => (left, right, false, Sign::NonZero),
+            Comparison::Less => (right, left, true, Sign::NonNegative),
+            Comparison::LessEqual => (right, left, false, Sign::NonNegative),
+            Comparison::Greater => (left, right, true, Sign::NonNegative),
+            Comparison::GreaterEqual => (left, right, false, Sign::NonNegative),
         };
+        let mut terms = Vec::new();
+        collect(left, 1, &mut terms)?;
+        collect(right, -1, &mut terms)?;
+        if strict {
+            terms.push((Product::One, -1));
+        }
+        let sum = Polynomial::sum(terms)?;
         Some(Self { sum, sign })
     }
 }

@@ -15,6 +15,7 @@
 //! that would vanish from a part stays as `f(i) = f(i)`.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::declarations::Declarations;
 use crate::expression::{Constraint, Expression, Rewrite, Variable};
@@ -75,56 +76,51 @@ fn is_never(part: &Conjunction) -> bool {
 }
 
 /// A comparison and the chain that it is of.
-#[derive(Clone, PartialEq)]
 struct Link {
     chain: usize,
     constraint: Constraint,
     row: Option<Row>,
+    /// The calls and divisions that may have no value; `None` if they are not known.
+    partial: Option<BTreeSet<Atom>>,
 }
 
 impl Link {
-    fn new(chain: usize, constraint: Constraint) -> Self {
+    fn new(chain: usize, constraint: Constraint) -> Rc<Self> {
         let (comparison, right) = &constraint.rest[0];
-        Self {
+        Rc::new(Self {
             chain,
             row: Row::of(&constraint.first, *comparison, right),
+            partial: partial(&constraint),
             constraint,
-        }
+        })
     }
 }
 
-/// The calls and divisions that may have no value.
-fn partial<'a>(rows: impl IntoIterator<Item = &'a Link>) -> Option<BTreeSet<Atom>> {
+fn partial(constraint: &Constraint) -> Option<BTreeSet<Atom>> {
     let mut partial = BTreeSet::new();
-    for link in rows {
-        let sides = [&link.constraint.first, &link.constraint.rest[0].1];
-        for side in sides {
-            let mut known = true;
-            side.visit(&mut |e| {
-                if matches!(
-                    e,
-                    Expression::Call(..) | Expression::FloorDivide(..) | Expression::Modulo(..)
-                ) {
-                    match Polynomial::of(e) {
-                        Some(sum) => sum.visit(&mut |atom| {
-                            if atom.is_partial() {
-                                partial.insert(atom.clone());
-                            }
-                        }),
-                        None => known = false,
-                    }
+    let mut known = true;
+    for side in constraint.expressions() {
+        side.visit(&mut |e| {
+            if matches!(
+                e,
+                Expression::Call(..) | Expression::FloorDivide(..) | Expression::Modulo(..)
+            ) {
+                match Polynomial::of(e) {
+                    Some(sum) => sum.visit(&mut |atom| {
+                        if atom.is_partial() && !partial.contains(atom) {
+                            partial.insert(atom.clone());
+                        }
+                    }),
+                    None => known = false,
                 }
-            });
-            if !known {
-                return None;
             }
-        }
+        });
     }
-    Some(partial)
+    known.then_some(partial)
 }
 
 fn reduced(part: &Conjunction, declarations: &Declarations) -> Conjunction {
-    let mut links: Vec<Link> = Vec::new();
+    let mut links: Vec<Rc<Link>> = Vec::new();
     for (chain, constraint) in part.constraints().iter().enumerate() {
         links.extend(constraint.split().map(|link| Link::new(chain, link)));
     }
@@ -171,16 +167,18 @@ fn speaks_of(link: &Link, variable: Variable) -> bool {
 }
 
 /// The links without a variable; `None` if that would not be exact.
-fn eliminated(links: &[Link], variable: Variable) -> Option<Vec<Link>> {
-    let (with, without): (Vec<&Link>, Vec<&Link>) =
-        links.iter().partition(|link| speaks_of(link, variable));
+fn eliminated(links: &[Rc<Link>], variable: Variable) -> Option<Vec<Rc<Link>>> {
+    let (with, without): (Vec<Rc<Link>>, Vec<Rc<Link>>) = links
+        .iter()
+        .cloned()
+        .partition(|link| speaks_of(link, variable));
     if with.is_empty() {
         return None;
     }
-    by_equality(links, &with, variable).or_else(|| by_bounds(links, &with, &without, variable))
+    by_equality(links, &with, variable).or_else(|| by_bounds(links, &with, without, variable))
 }
 
-fn by_equality(links: &[Link], with: &[&Link], variable: Variable) -> Option<Vec<Link>> {
+fn by_equality(links: &[Rc<Link>], with: &[Rc<Link>], variable: Variable) -> Option<Vec<Rc<Link>>> {
     let alone = atom(variable);
     let (at, value) = with.iter().find_map(|link| {
         let row = link.row.as_ref().filter(|row| row.sign == Sign::Zero)?;
@@ -196,13 +194,16 @@ fn by_equality(links: &[Link], with: &[&Link], variable: Variable) -> Option<Vec
             }
             _ => value.to_expression(),
         };
-        Some((*link, worded))
+        Some((link, worded))
     })?;
     let chain = at.chain;
-    let others = links.iter().filter(|link| !std::ptr::eq(*link, at));
+    let others = links.iter().filter(|link| !Rc::ptr_eq(link, at));
     let rewrite = Replace(variable, value.clone());
-    let mut result: Vec<Link> = others
-        .map(|link| Link::new(link.chain, link.constraint.rewritten(&rewrite)))
+    let mut result: Vec<Rc<Link>> = others
+        .map(|link| match speaks_of(link, variable) {
+            true => Link::new(link.chain, link.constraint.rewritten(&rewrite)),
+            false => link.clone(),
+        })
         .collect();
     let solved = Link::new(chain, at.constraint.rewritten(&rewrite));
     keep_values(&mut result, &[solved])?;
@@ -210,11 +211,11 @@ fn by_equality(links: &[Link], with: &[&Link], variable: Variable) -> Option<Vec
 }
 
 fn by_bounds(
-    links: &[Link],
-    with: &[&Link],
-    without: &[&Link],
+    links: &[Rc<Link>],
+    with: &[Rc<Link>],
+    without: Vec<Rc<Link>>,
     variable: Variable,
-) -> Option<Vec<Link>> {
+) -> Option<Vec<Rc<Link>>> {
     let alone = atom(variable);
     let (mut lower, mut upper) = (Vec::new(), Vec::new());
     for link in with {
@@ -235,7 +236,7 @@ fn by_bounds(
         return None;
     }
     let mut chain = links.iter().map(|link| link.chain).max()? + 1;
-    let mut result: Vec<Link> = without.iter().map(|link| (*link).clone()).collect();
+    let mut result = without;
     for low in &lower {
         for high in &upper {
             let sum = high.plus(-1, low)?;
@@ -247,17 +248,22 @@ fn by_bounds(
             chain += 1;
         }
     }
-    let lost: Vec<Link> = with.iter().map(|link| (*link).clone()).collect();
-    keep_values(&mut result, &lost)?;
+    keep_values(&mut result, with)?;
     Some(result)
 }
 
 /// Adds `f(i) = f(i)` for each call that the lost links have and these do not.
-fn keep_values(links: &mut Vec<Link>, lost: &[Link]) -> Option<()> {
-    let here = partial(&*links)?;
+fn keep_values(links: &mut Vec<Rc<Link>>, lost: &[Rc<Link>]) -> Option<()> {
+    let here: Option<Vec<_>> = links.iter().map(|link| link.partial.as_ref()).collect();
+    let here = here?;
+    let mut missing = BTreeSet::new();
+    for link in lost {
+        let absent = |atom: &&Atom| !here.iter().any(|partial| partial.contains(*atom));
+        missing.extend(link.partial.as_ref()?.iter().filter(absent));
+    }
     let chains = links.iter().chain(lost).map(|link| link.chain);
     let fresh = chains.max()? + 1..;
-    for (chain, atom) in fresh.zip(partial(lost)?.difference(&here)) {
+    for (chain, atom) in fresh.zip(missing) {
         let e = atom.to_expression();
         links.push(Link::new(chain, e.clone().equals(e)));
     }
@@ -278,8 +284,8 @@ impl Rewrite for Replace {
 
 /// Drops links that the others imply; whether there are some. A call or division
 /// stays in some link, so what is known of it does not depend on any.
-fn drop_implied(links: &mut Vec<Link>, facts: &mut Facts<'_>) -> bool {
-    let all = links.iter().map(|link| partial([link]));
+fn drop_implied(links: &mut Vec<Rc<Link>>, facts: &mut Facts<'_>) -> bool {
+    let all = links.iter().map(|link| link.partial.as_ref());
     let Some(partial) = all.collect::<Option<Vec<_>>>() else {
         return false;
     };
@@ -302,7 +308,7 @@ fn drop_implied(links: &mut Vec<Link>, facts: &mut Facts<'_>) -> bool {
 }
 
 /// Neighbours of one chain that share an expression, as chains again.
-fn joined(links: &[Link]) -> Vec<Constraint> {
+fn joined(links: &[Rc<Link>]) -> Vec<Constraint> {
     let mut chains: Vec<(usize, Constraint)> = Vec::new();
     for link in links {
         let (comparison, right) = &link.constraint.rest[0];

@@ -386,7 +386,8 @@ impl Solver<'_> {
             let Some(value) = value.filter(|_| function.injective) else {
                 continue;
             };
-            let inverse = Polynomial::atom(Atom::Call(format!("{name}.inverse"), vec![value]));
+            let inverse =
+                Polynomial::atom(Atom::Call(format!("{name}.inverse").into(), [value].into()));
             let solution = argument
                 .plus(-1, &inverse)
                 .and_then(|sum| sum.solved_for(&atom(unknown)))

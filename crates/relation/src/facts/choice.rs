@@ -149,7 +149,7 @@ impl Facts<'_> {
                 };
                 let [a, b] = [first, second].map(|call| Polynomial::atom(call.clone()));
                 if key::is_injective(f) {
-                    let pairs = || xs.iter().zip(ys).enumerate();
+                    let pairs = || xs.iter().zip(&**ys).enumerate();
                     if pairs().any(|(at, (x, y))| key::is_extent(f, at) && x != y) {
                         continue;
                     }
@@ -158,7 +158,7 @@ impl Facts<'_> {
                         self.open([differ, compared(x, y, Sign::Zero)]);
                     }
                 } else {
-                    let pairs = xs.iter().zip(ys).filter(|(x, y)| x != y);
+                    let pairs = xs.iter().zip(&**ys).filter(|(x, y)| x != y);
                     let differ = pairs.map(|(x, y)| compared(x, y, Sign::NonZero));
                     self.open(differ.chain([compared(&a, &b, Sign::Zero)]));
                 }
@@ -267,7 +267,7 @@ fn collect_candidates(
             let Atom::Call(called, values) = call else {
                 continue;
             };
-            if called == name && values.len() == arguments.len() {
+            if **called == *name && values.len() == arguments.len() {
                 candidates[variable.index()].extend(values[at].plus(-1, &offset));
             }
         }

@@ -34,12 +34,10 @@ pub(super) enum Place {
 impl Variable {
     /// Puts the tightest bounds in use that are not put aside.
     pub(super) fn choose(&mut self, except: Except) {
-        let used = |bounds: &[Bound]| -> Vec<Bound> {
-            let all = bounds.iter().copied();
-            all.filter(|bound| !bound.is_among(except)).collect()
-        };
-        self.lower = used(&self.all_lower).into_iter().max_by_key(|b| b.value);
-        self.upper = used(&self.all_upper).into_iter().min_by_key(|b| b.value);
+        let used = |bound: &&Bound| !bound.is_among(except);
+        let (lower, upper) = (self.all_lower.iter(), self.all_upper.iter());
+        self.lower = lower.filter(used).max_by_key(|b| b.value).copied();
+        self.upper = upper.filter(used).min_by_key(|b| b.value).copied();
     }
 }
 

@@ -29,6 +29,8 @@ use crate::polynomial::Sign;
 
 /// Changes of places in one search.
 const MOST_PIVOTS: usize = 400;
+/// Those that are chosen for small numbers.
+const FEW_PIVOTS: usize = 20;
 /// Variables that one search may split.
 const MOST_SPLITS: usize = 8;
 
@@ -201,7 +203,7 @@ impl Simplex {
             let within = variable.upper.map_or(low, |bound| low.min(bound.value));
             self.set(column, within)?;
         }
-        for _ in 0..MOST_PIVOTS {
+        for turn in 0..MOST_PIVOTS {
             let out = self.rows.iter().enumerate().filter_map(|(at, row)| {
                 let variable = &self.variables[row.variable];
                 let scaled = |bound: Bound| i128::from(bound.value) * i128::from(row.divisor);
@@ -210,7 +212,8 @@ impl Simplex {
                 let bound = below.or(above)?;
                 Some((row.variable, at, bound, below.is_some()))
             });
-            // The least number first: so the search comes to an end.
+            // The least number first: so the search comes to an end. At first what keeps
+            // fractions out is preferred to that.
             let Some((_, at, bound, up)) = out.min_by_key(|(variable, ..)| *variable) else {
                 return Ok(None);
             };
@@ -231,7 +234,11 @@ impl Simplex {
             let factors = self.rows[at].factors.iter().copied().enumerate();
             let factors = || factors.clone().filter(|(_, factor)| *factor != 0);
             let free = factors().filter(|(column, factor)| moves(*column, *factor).1);
-            let Some((column, _)) = free.min_by_key(|(column, _)| self.columns[*column]) else {
+            let cost = |(column, factor): &(usize, i64)| {
+                let divides = turn < FEW_PIVOTS && factor.abs() != 1;
+                (divides, self.columns[*column])
+            };
+            let Some((column, _)) = free.min_by_key(cost) else {
                 let mut sources = bound.from;
                 for (column, factor) in factors() {
                     let held = moves(column, factor).0.expect("what cannot move is held");
@@ -276,27 +283,18 @@ impl Simplex {
         row.variable = entering;
         row.reduce();
         self.columns[column] = leaving;
-        self.values[column] = value;
+        let before = std::mem::replace(&mut self.values[column], value);
         self.variables[leaving].place = Place::Column(column);
         self.variables[entering].place = Place::Row(at);
-        let pivot = TableRow {
-            factors: row.factors.clone(),
-            ..*row
-        };
-        for (number, row) in self.rows.iter_mut().enumerate() {
-            let factor = row.factors[column];
-            if number != at {
-                if factor == 0 {
-                    continue;
-                }
-                row.factors[column] = 0;
-                row.combine(pivot.divisor, factor, &pivot.factors)?;
-                row.divisor = row.divisor.checked_mul(pivot.divisor).ok_or(Stuck)?;
-                row.reduce();
-            }
-            row.sum_up(&self.values)?;
-        }
-        Ok(())
+        row.sum_up(&self.values)?;
+        let mut rows = std::mem::take(&mut self.rows);
+        let (above, below) = rows.split_at_mut(at);
+        let (pivot, below) = below.split_first_mut().expect("the row is one of them");
+        let parts = pivot.parts();
+        let mut others = above.iter_mut().chain(below);
+        let ended = others.try_for_each(|row| row.put(column, before, pivot, &parts));
+        self.rows = rows;
+        ended
     }
 
     fn variable_of(&self, unknown: usize) -> Option<usize> {

@@ -32,6 +32,44 @@ impl TableRow {
         Ok(())
     }
 
+    /// The factors that are not 0, by column.
+    pub(super) fn parts(&self) -> Vec<(usize, i64)> {
+        let all = self.factors.iter().copied().enumerate();
+        all.filter(|(_, factor)| *factor != 0).collect()
+    }
+
+    /// Puts another row, of those parts, for the free variable of a column, which
+    /// was `before` so far.
+    pub(super) fn put(
+        &mut self,
+        column: usize,
+        before: i64,
+        other: &Self,
+        parts: &[(usize, i64)],
+    ) -> Result<(), Stuck> {
+        let factor = std::mem::take(&mut self.factors[column]);
+        if factor == 0 {
+            return Ok(());
+        }
+        if other.divisor == 1 {
+            for (column, with) in parts {
+                let sum = with.checked_mul(factor);
+                let sum = sum.and_then(|sum| sum.checked_add(self.factors[*column]));
+                self.factors[*column] = sum.ok_or(Stuck)?;
+            }
+        } else {
+            self.combine(other.divisor, factor, &other.factors)?;
+            self.divisor = self.divisor.checked_mul(other.divisor).ok_or(Stuck)?;
+        }
+        let rest = self.total - i128::from(factor) * i128::from(before);
+        let scaled = rest.checked_mul(other.divisor.into());
+        let added = other.total.checked_mul(factor.into());
+        let total = scaled.zip(added).and_then(|(a, b)| a.checked_add(b));
+        self.total = total.ok_or(Stuck)?;
+        self.reduce();
+        Ok(())
+    }
+
     pub(super) fn reduce(&mut self) {
         if self.divisor == 1 {
             return;
@@ -39,11 +77,15 @@ impl TableRow {
         let mut common = self.divisor.unsigned_abs();
         for factor in &self.factors {
             common = gcd(common, factor.unsigned_abs());
+            if common == 1 {
+                return;
+            }
         }
         if let Ok(common) = i64::try_from(common)
             && common > 1
         {
             self.divisor /= common;
+            self.total /= i128::from(common);
             for factor in &mut self.factors {
                 *factor /= common;
             }

@@ -264,7 +264,10 @@ impl Item {
             (false, true) => value.plus(1, &Polynomial::integer(1))?,
             (false, false) => value.plus(-1, &Polynomial::integer(1))?,
         };
-        let first = Polynomial::atom(Atom::Call(format!("{name}.first"), vec![wanted.clone()]));
+        let first = Polynomial::atom(Atom::Call(
+            format!("{name}.first").into(),
+            [wanted.clone()].into(),
+        ));
         // A place that is found lies in the domain, or is the end of it.
         let alone = [atom(variable)];
         let mut follow = domain(name, arguments, declarations).ok()?;
@@ -276,7 +279,7 @@ impl Item {
             for row in &mut follow {
                 // Where the first of the domain is not far enough, it is not found.
                 let begin = row.sum.solved_for(&alone[0])?.plus(1, &shift)?;
-                let begin = Polynomial::atom(Atom::Call(name.clone(), vec![begin]));
+                let begin = Polynomial::atom(Atom::Call(name.clone(), [begin].into()));
                 let one = Polynomial::integer(1);
                 let sum = match is_rising {
                     true => wanted.plus(-1, &begin)?.plus(-1, &one)?,
