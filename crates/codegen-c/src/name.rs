@@ -8,9 +8,9 @@ use std::collections::HashSet;
 
 use sparsec_loop::Intrinsic;
 
-/// Words that mean something else in the files that we write: keywords, names
-/// of `stdint.h` and `stdbool.h`, and functions of the C library that the
-/// compiler knows by name.
+/// Words that mean something else in the files that we write: keywords, types and
+/// macros of the headers that they include, and functions of the C library that
+/// the compiler knows by name.
 const RESERVED: &[&str] = &[
     "alignas",
     "alignof",
@@ -67,7 +67,23 @@ const RESERVED: &[&str] = &[
     "uint32_t",
     "uint64_t",
     "uintptr_t",
-    "uintmax_t", //
+    "uintmax_t",
+    "size_t", //
+    "BIG_ENDIAN",
+    "BYTE_ORDER",
+    "EXIT_FAILURE",
+    "EXIT_SUCCESS",
+    "FD_SETSIZE",
+    "LITTLE_ENDIAN",
+    "NFDBITS",
+    "NULL",
+    "PDP_ENDIAN",
+    "WCONTINUED",
+    "WEXITED",
+    "WNOHANG",
+    "WNOWAIT",
+    "WSTOPPED",
+    "WUNTRACED", //
     "fabs",
     "fabsf",
 ];
@@ -215,7 +231,8 @@ fn identifier(name: &str) -> String {
     // Identifiers that begin like `__x` or `_X` belong to the compiler, macros
     // in capitals to the headers, and `sparsec_` to the prelude.
     let ours = text.starts_with("sparsec_") || text.starts_with("SPARSEC_");
-    let headers = text.starts_with("INT") || text.starts_with("UINT");
+    let bound = text.ends_with("_MAX") || text.ends_with("_MIN");
+    let headers = text.starts_with("INT") || text.starts_with("UINT") || bound;
     if text.is_empty() || text.starts_with(|c: char| c == '_' || c.is_ascii_digit()) {
         text.insert(0, 'v');
     } else if ours || headers || RESERVED.contains(&text.as_str()) || is_called(&text) {
@@ -253,6 +270,8 @@ mod tests {
         check("_Bool", "v_Bool");
         check("2nd", "v2nd");
         check("INT64_MAX", "INT64_MAX_");
+        check("SIZE_MAX", "SIZE_MAX_");
+        check("NULL", "NULL_");
         check("sparsec_array", "sparsec_array_");
         check("", "v");
         check("é", "v_");

@@ -22,6 +22,7 @@ use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use sparsec_base::{Diagnostic, Result, code};
 
@@ -359,9 +360,12 @@ fn is_script(path: &Path) -> bool {
     read.is_ok() && first == *b"#!"
 }
 
+/// How long a compiler may take: many times what the largest kernel needs.
+const LIMIT: Duration = Duration::from_secs(60);
+
 /// Runs a compiler; what it printed.
 fn run(path: &Path, command: &mut Command, cancel: &Cancel) -> Result<String> {
-    let output = process::output(command, cancel)
+    let output = process::output(command, cancel, LIMIT)
         .map_err(|error| compile_failed(path, &error.to_string()))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
