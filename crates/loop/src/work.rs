@@ -6,14 +6,17 @@
 //!     for k in 0..B.n1               500 times             1000 · 1 · 500 in all
 //! ```
 //!
-//! Bounds that follow from extents are counted. A loop over stored entries counts as
-//! one entry, or none where its operand stores none, and so does a `while`. So this
+//! Bounds that follow from extents are counted, and the chunks of a loop together, from
+//! the first cut to the last. A loop over stored entries counts as one entry, or none where its operand stores none, and so does a `while`. So this
 //! is no more than what a launch does, but for what a condition leaves out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use sparsec_base::Scalar;
 
 use crate::ir::{Block, Buffer, Expr, Function, Stmt, Var};
-use crate::workspaces::{fixed_values, value_of};
+use crate::walk::for_each_stmt;
+use crate::workspaces::{changed_vars, fixed_values, value_of};
 
 /// The loops that do most of the work of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,12 +49,82 @@ pub fn most_work(
     is_empty: &dyn Fn(Buffer) -> bool,
 ) -> Work {
     let known = fixed_values(function, extent);
-    Counter { known, is_empty }.of_block(&function.body)
+    let mut chunks = HashMap::new();
+    for_each_stmt(&function.body, &mut |stmt| {
+        if let Stmt::For { var, hi, mark, .. } = stmt
+            && mark.chunks
+        {
+            chunks.insert(*var, Chunks::of(function, hi, &known));
+        }
+    });
+    Counter {
+        known,
+        changed: &changed_vars(function),
+        chunks: &chunks,
+        is_empty,
+    }
+    .of_block(&function.body)
+}
+
+/// A loop of chunks, which are counted as one: before a kernel cuts a loop, it counts how
+/// many chunks are worth it, beginning with one.
+#[derive(Default)]
+struct Chunks {
+    /// What is known where there is one chunk.
+    known: HashMap<Var, i128>,
+    /// The array with the cuts, and from where to where these go.
+    cuts: Option<(Buffer, Expr, Expr)>,
+}
+
+impl Chunks {
+    fn of(function: &Function, n: &Expr, known: &HashMap<Var, i128>) -> Self {
+        let mut chunks = Self::default();
+        let (mut counted, mut starts, mut end) = (Vec::new(), Vec::new(), None);
+        for_each_stmt(&function.body, &mut |stmt| match stmt {
+            Stmt::While { body, .. } => {
+                let assigned = body.iter().filter_map(|stmt| match stmt {
+                    Stmt::Assign { var, .. } => Some(*var),
+                    _ => None,
+                });
+                let assigned: Vec<Var> = assigned.collect();
+                if assigned.iter().any(|var| Expr::Var(*var) == *n) {
+                    counted.extend(assigned);
+                }
+            }
+            Stmt::Store {
+                buffer,
+                index,
+                value,
+                ..
+            } => match index {
+                Expr::Const(Scalar::I64(0)) => starts.push((*buffer, value.clone())),
+                index if index == n => end = Some((*buffer, value.clone())),
+                _ => {}
+            },
+            _ => {}
+        });
+        for_each_stmt(&function.body, &mut |stmt| {
+            if let Stmt::Declare { var, value } = stmt
+                && counted.contains(var)
+            {
+                chunks
+                    .known
+                    .extend(value_of(value, known).map(|value| (*var, value)));
+            }
+        });
+        let start = |buffer| starts.into_iter().find(|(known, _)| *known == buffer);
+        chunks.cuts = end.and_then(|(buffer, end)| Some((buffer, start(buffer)?.1, end)));
+        chunks
+    }
 }
 
 struct Counter<'a> {
     /// Variables with one value.
     known: HashMap<Var, i128>,
+    /// Those that have several.
+    changed: &'a HashSet<Var>,
+    /// The loops of chunks, by the variables that number these.
+    chunks: &'a HashMap<Var, Chunks>,
     is_empty: &'a dyn Fn(Buffer) -> bool,
 }
 
@@ -73,12 +146,17 @@ impl Counter<'_> {
             Stmt::For {
                 var, lo, hi, body, ..
             } => {
-                let mut work = self.of_block(body);
+                if let Some(chunks) = self.chunks.get(var) {
+                    return self.first(*var, 0, body, &chunks.known);
+                }
+                let (lo, hi) = self.whole(lo, hi);
                 let bounds = (value_of(lo, &self.known), value_of(hi, &self.known));
                 let (Some(lo), Some(hi)) = bounds else {
+                    let mut work = self.of_block(body);
                     work.runs *= u128::from(!self.reads_empty(hi));
                     return work;
                 };
+                let mut work = self.first(*var, lo, body, &HashMap::new());
                 let runs = u128::try_from(hi.saturating_sub(lo)).unwrap_or(0);
                 work.runs = work.runs.saturating_mul(runs);
                 work.loops.insert(0, (*var, runs));
@@ -99,6 +177,40 @@ impl Counter<'_> {
                 }
             }
             _ => Work::default(),
+        }
+    }
+
+    /// What a loop does in its first turn, where its variable has this value and `more` is
+    /// known; where that is nothing, in one of which nothing is known.
+    fn first(&self, var: Var, value: i128, body: &Block, more: &HashMap<Var, i128>) -> Work {
+        let mut known = self.known.clone();
+        known.insert(var, value);
+        known.extend(more);
+        for stmt in body {
+            if let Stmt::Declare { var, value } = stmt
+                && !self.changed.contains(var)
+            {
+                known.extend(value_of(value, &known).map(|value| (*var, value)));
+            }
+        }
+        let first = Counter { known, ..*self }.of_block(body);
+        match first.runs {
+            0 => self.of_block(body),
+            _ => first,
+        }
+    }
+
+    /// The bounds of all chunks together, for those of one.
+    fn whole<'e>(&'e self, lo: &'e Expr, hi: &'e Expr) -> (&'e Expr, &'e Expr) {
+        let Expr::Load { buffer, index } = lo else {
+            return (lo, hi);
+        };
+        let Expr::Var(chunk) = **index else {
+            return (lo, hi);
+        };
+        match self.chunks.get(&chunk).and_then(|it| it.cuts.as_ref()) {
+            Some((cut, start, end)) if cut == buffer => (start, end),
+            _ => (lo, hi),
         }
     }
 

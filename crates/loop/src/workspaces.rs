@@ -11,7 +11,7 @@
 //! from variables that change, counts as nothing: so this is the least that a
 //! launch takes for sure, if it gets to all of its allocations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sparsec_base::Scalar;
 
@@ -57,12 +57,7 @@ pub(crate) fn fixed_values(
             known.extend(extent(*var).map(|extent| (*var, i128::from(extent))));
         }
     }
-    let mut changed = Vec::new();
-    for_each_stmt(&function.body, &mut |stmt| {
-        if let Stmt::Assign { var, .. } = stmt {
-            changed.push(*var);
-        }
-    });
+    let changed = changed_vars(function);
     for_each_stmt(&function.body, &mut |stmt| {
         if let Stmt::Declare { var, value } = stmt
             && !changed.contains(var)
@@ -71,6 +66,17 @@ pub(crate) fn fixed_values(
         }
     });
     known
+}
+
+/// The variables that get other values than the one they are declared with.
+pub(crate) fn changed_vars(function: &Function) -> HashSet<Var> {
+    let mut changed = HashSet::new();
+    for_each_stmt(&function.body, &mut |stmt| {
+        if let Stmt::Assign { var, .. } = stmt {
+            changed.insert(*var);
+        }
+    });
+    changed
 }
 
 /// An integer, if it follows from what is known. Wider than those of kernels, so

@@ -321,6 +321,7 @@ impl<'a> Draft<'a> {
             concrete: &self.concrete,
             formats: &self.formats,
             counts: self.facts.counts,
+            extents: self.facts.extents,
             conversions: &self.conversions,
         }
     }

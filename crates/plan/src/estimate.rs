@@ -63,6 +63,8 @@ pub(crate) struct Estimate<'a> {
     pub formats: &'a Formats,
     /// How many entries they store.
     pub counts: Counts<'a>,
+    /// How far index variables run of which the program does not say it.
+    pub extents: Counts<'a>,
     /// Which tensors are others, seen by their levels.
     pub conversions: &'a [Conversion],
 }
@@ -87,6 +89,7 @@ impl<'a> Estimate<'a> {
             concrete: &plan.concrete,
             formats: &plan.formats,
             counts: facts.counts,
+            extents: facts.extents,
             conversions: &plan.conversions,
         }
     }
@@ -95,7 +98,23 @@ impl<'a> Estimate<'a> {
 impl Estimate<'_> {
     /// How many points some loops have together.
     pub(crate) fn points(&self, vars: &[IndexVar]) -> f64 {
-        product(vars.iter().map(|var| self.concrete.extent(*var)))
+        product(vars.iter().map(|var| self.extent(*var)))
+    }
+
+    /// How far a variable runs, where that is known.
+    pub(crate) fn extent(&self, var: IndexVar) -> Option<u64> {
+        let vars = &self.concrete.vars;
+        let of = |var: IndexVar| vars[var].extent.or_else(|| (self.extents)(&vars[var].name));
+        self.concrete.extent_by(var, &of)
+    }
+
+    /// The extents of the modes that an access reads or writes, where they are known.
+    pub(crate) fn extents(&self, access: &Access) -> Vec<Option<u64>> {
+        let declared = self.concrete.tensors[access.tensor].extents.iter();
+        let modes = declared.enumerate();
+        modes
+            .map(|(mode, extent)| extent.or_else(|| self.extent(access.var(mode)?)))
+            .collect()
     }
 
     /// At how many points of these loops an expression is computed.
@@ -105,8 +124,8 @@ impl Estimate<'_> {
 
     /// How many entries an operand stores.
     pub(crate) fn n_stored(&self, access: &Access) -> f64 {
-        let data = &self.concrete.tensors[access.tensor];
-        let all = product(data.extents.iter().copied());
+        let extents = self.extents(access);
+        let all = product(extents.iter().copied());
         let is_full = self
             .formats
             .get(access.tensor)
@@ -114,7 +133,7 @@ impl Estimate<'_> {
         if is_full {
             return all;
         }
-        let first = product(data.extents.iter().copied().take(1));
+        let first = product(extents.iter().copied().take(1));
         let mut counted = access.tensor;
         // A copy and a view store what they are copies and views of.
         while let Some(made) = self.conversions.iter().find(|it| it.to == counted) {
@@ -135,8 +154,7 @@ impl Estimate<'_> {
             Expr::Literal(_) => 0.0,
             Expr::Index(_) => 1.0,
             Expr::Access(access) => {
-                let extents = &self.concrete.tensors[access.tensor].extents;
-                self.n_stored(access) / product(extents.iter().copied())
+                self.n_stored(access) / product(self.extents(access).into_iter())
             }
             Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.fraction(body),
             Expr::Apply { op, args } => self.combined(op, args, &|arg| self.fraction(arg)),

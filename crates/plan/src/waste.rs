@@ -21,7 +21,7 @@
 use sparsec_format::Format;
 use sparsec_graph::operand::{Nested, for_each_nested, level_at};
 use sparsec_graph::{Formats, Operands};
-use sparsec_index::{Access, Expr, IndexExpr, IndexVar, TensorRole};
+use sparsec_index::{Access, Expr, IndexExpr, IndexVar, TensorData, TensorRole, TensorVar};
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
@@ -65,15 +65,26 @@ pub(crate) fn wasted_bytes(plan: &Plan, facts: Facts<'_>) -> u64 {
 
 /// Whether the entries of all operands are counted, and the extents known.
 pub(crate) fn is_known(plan: &Plan, formats: &Formats, facts: Facts<'_>) -> bool {
-    plan.concrete.tensors.iter().all(|(tensor, data)| {
-        let is_counted = data.role != TensorRole::Input
+    let is_counted = |(tensor, data): (TensorVar, &TensorData)| {
+        data.role != TensorRole::Input
             || plan.conversions.iter().any(|it| it.to == tensor)
             || (facts.counts)(data.source_name()).is_some()
             || formats
                 .get(tensor)
-                .is_some_and(|format| !format.has_sparse());
-        is_counted && data.extents.iter().all(Option::is_some)
-    })
+                .is_some_and(|format| !format.has_sparse())
+    };
+    plan.concrete.tensors.iter().all(is_counted) && has_extents(plan, facts)
+}
+
+/// Whether it is known how far every mode goes that is read or written.
+fn has_extents(plan: &Plan, facts: Facts<'_>) -> bool {
+    let estimate = Estimate::of(plan, facts);
+    let is_known = |access: &Access| estimate.extents(access).iter().all(Option::is_some);
+    let mut all = true;
+    plan.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+        all &= is_known(lhs) && rhs.accesses().into_iter().all(is_known);
+    });
+    all
 }
 
 /// The steps of some loops that come to nothing, if they are most.
@@ -130,7 +141,7 @@ impl Estimate<'_> {
     /// How many coordinates there are in the modes that these variables say, and
     /// whether levels of those hold all.
     fn places(&self, access: &Access, vars: &[IndexVar]) -> (f64, bool) {
-        let extents = &self.concrete.tensors[access.tensor].extents;
+        let extents = self.extents(access);
         let (mut all, mut is_full) = (1.0, true);
         for level in self.formats.of(access.tensor).levels() {
             let mode = level.mode();

@@ -27,6 +27,7 @@ use crate::kernel::{Kernel, Variant};
 use crate::launch::{Parts, Run, has_structure_of};
 use crate::request::{Operands, check_tensor};
 use crate::session::Timings;
+use crate::stage::Stage;
 
 /// A kernel with some or all of its operands.
 #[derive(Clone, Debug)]
@@ -79,6 +80,25 @@ impl<'a> Binding<'a> {
     pub fn evaluate_all(&self) -> Result<BTreeMap<String, Tensor>> {
         let (variant, results) = self.run()?;
         Ok(variant.compiled.named(results).last)
+    }
+
+    /// A stage of every statement as text, as it is for these operands: by how much they
+    /// hold, loops run on several threads, and the widths of index arrays are theirs.
+    ///
+    /// ```
+    /// use sparsec::{Program, Stage, Tensor};
+    /// let x = Tensor::dense(&[1 << 20], vec![1.0; 1 << 20])?;
+    /// let kernel = Program::parse("s = x(i) * x(i)")?.plan()?;
+    /// let emitted = kernel.bind("x", &x)?.emit(&Stage::Schedule)?;
+    /// assert!(emitted.contains("CPUThread"), "{emitted}");
+    /// assert!(!kernel.emit(&Stage::Schedule)?.contains("CPUThread"));
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Binding::evaluate`]; `E0315` for a pass that does not exist.
+    pub fn emit(&self, stage: &Stage) -> Result<String> {
+        self.prepare()?.0.compiled.emit(stage)
     }
 
     /// Assembles the structure of all results and computes no values yet.

@@ -17,6 +17,7 @@ use sparsec_plan::{Asked, Facts, Plan, plan_program};
 use sparsec_tensor::Tensor;
 
 use crate::extents::{self, Extents};
+use crate::figures;
 use crate::request::{Inputs, Operands, Request};
 use crate::widths::{self, Chosen, Known};
 
@@ -82,21 +83,24 @@ pub(crate) fn operands(inputs: &Inputs) -> Operands<'_> {
 
 /// What is settled before a program is compiled for operands that are not there.
 #[derive(Debug)]
-pub(crate) struct Fixed {
+pub(crate) struct Fixed<'a> {
     /// The widths of index arrays, by the names of tensors in the program.
     pub(crate) widths: BTreeMap<String, Chosen>,
     /// The extents of operands, by their names in the source; none where kernels
     /// take extents as arguments.
     pub(crate) extents: BTreeMap<String, Vec<u64>>,
+    /// What choices are made by; `None` for those of a kernel without operands.
+    pub(crate) figures: Option<figures::Named<'a>>,
 }
 
 /// As [`compile`], with what is settled already.
 pub(crate) fn compile_for(
     request: &Request,
     inputs: &Operands<'_>,
-    fixed: Option<&Fixed>,
+    fixed: Option<&Fixed<'_>>,
 ) -> Result<Compiled> {
     let chosen = fixed.map(|fixed| &fixed.widths);
+    let figures = fixed.and_then(|fixed| fixed.figures);
     let notation = request.notation()?;
     let schedule = request.schedule.as_ref();
     let functions = notation.functions();
@@ -131,8 +135,15 @@ pub(crate) fn compile_for(
             schedule: schedule.as_ref(),
             widths: &widths,
             facts: Facts {
-                counts: &|name| inputs.get(name).map(|tensor| tensor.n_stored() as u64),
-                scatter: &|name| inputs.get(name)?.scatter(),
+                counts: &|name| match figures {
+                    Some(figures) => figures.n_stored(name),
+                    None => inputs.get(name).map(|tensor| tensor.n_stored() as u64),
+                },
+                scatter: &|name| match figures {
+                    Some(figures) => figures.scatter(name),
+                    None => inputs.get(name)?.scatter(),
+                },
+                extents: &|name| figures?.extent(name),
                 strict: request.strict,
                 threads: &sparsec_parallel::threads,
                 grain: request.division.grain,

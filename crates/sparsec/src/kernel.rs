@@ -11,13 +11,13 @@
 //! wants to think of: so a kernel is a family of **variants**, made when operands
 //! with these widths first come, and results are as wide as their data may ask.
 //! Only where the fill of a result depends on extents (a sum over entries that
-//! are not stored and not zero) a variant is for these extents alone. Where rows are
-//! kept in [tiles](sparsec_loop::passes::tile), a variant is best for rows of one
-//! width, and right for all.
+//! are not stored and not zero) a variant is for these extents alone. What pays depends on
+//! how much there is: a variant is planned by [figures](crate::figures) of its operands,
+//! and where rows are kept in [tiles](sparsec_loop::passes::tile) it is best for rows of
+//! one width. It is right for all.
 //!
 //! Invariants: a variant's input formats have exactly the widths of the arrays
-//! that are bound to it; planning does not look at widths, so all variants of a
-//! kernel have the same statements and loops.
+//! that are bound to it; all variants of a kernel have the same statements.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -31,6 +31,7 @@ use sparsec_tensor::Tensor;
 use crate::binding::Binding;
 use crate::compile::{Compiled, Fixed, compile_for};
 use crate::extents::Extents;
+use crate::figures::{Figures, Named};
 use crate::launch::Parts;
 use crate::program::Program;
 use crate::request::{Operands, Request};
@@ -75,6 +76,8 @@ struct VariantKey {
     extents: Option<Vec<Option<u64>>>,
     /// Of the tiles of rows.
     tiles: Vec<Option<i64>>,
+    /// What it was planned by.
+    figures: Figures,
 }
 
 /// A kernel for index arrays of certain widths.
@@ -148,35 +151,7 @@ fn key(request: &Request) -> String {
 impl Planned {
     fn new(request: Request) -> Result<Self> {
         let base = compile_for(&request, &Operands::new(), None)?;
-        let program = &base.program;
-        let is_affine = |access: &&Access| access.plain_vars().is_none();
-        let is_partial = base.resolved.statements.iter().any(Statement::is_partial);
-        let needs_extents = is_partial
-            || program.statements.iter().any(|statement| {
-                // Whether coordinates may be outside of a tensor is decided when it
-                // is compiled.
-                let has_affine = statement.rhs.accesses().iter().any(is_affine);
-                has_affine
-                    || is_affine(&&statement.lhs)
-                    || statement
-                        .rhs
-                        .fill(&program.tensors, &program.vars)
-                        .is_none()
-                    || counts_points(&statement.rhs, program)
-            });
-        // Some levels are walked only where extents are known.
-        let is_of_levels = |tensor| {
-            let format: Option<&Format> = base.formats.get(tensor);
-            let is_seen =
-                |format: &Format| format.level_space().is_some() || format.read_by() == Way::Pieces;
-            format.is_some_and(is_seen)
-        };
-        let needs_extents = needs_extents
-            || base.statements.iter().any(|statement| {
-                let plan = &statement.plan;
-                let mut converted = plan.conversions.iter().filter(|it| it.view.is_none());
-                plan.converts_result.is_some() || converted.any(|it| is_of_levels(it.from))
-            });
+        let needs_extents = needs_extents(&base);
         Ok(Self {
             request,
             base,
@@ -205,12 +180,13 @@ impl Planned {
                 .needs_extents
                 .then(|| extents.iter().map(|(_, extent)| *extent).collect()),
             tiles: self.base.tile_widths(extents),
+            figures: Figures::of(&self.base.program, operands, extents),
         };
         let variants = || self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(variant) = variants().get(&key) {
             return Ok(variant);
         }
-        let variant = Arc::new(self.make_variant(&key.widths, operands, extents)?);
+        let variant = Arc::new(self.make_variant(&key, operands, extents)?);
         Ok(variants().keep(key, variant))
     }
 
@@ -239,27 +215,43 @@ impl Planned {
         widths.collect()
     }
 
+    /// Whether a variant computes what the key says of it: the same statements, for any
+    /// extents if this one is.
+    fn fits(&self, variant: &Compiled) -> bool {
+        variant.program.to_string() == self.base.program.to_string()
+            && (self.needs_extents || !needs_extents(variant))
+    }
+
     fn make_variant(
         &self,
-        widths: &[Chosen],
+        key: &VariantKey,
         operands: &Operands<'_>,
         extents: &Extents,
     ) -> Result<Variant> {
         let names = self.base.program.tensors.iter();
         let chosen: BTreeMap<String, Chosen> = names
-            .zip(widths)
+            .zip(&key.widths)
             .map(|((_, data), widths)| (data.name.clone(), *widths))
             .collect();
         let mut fixed = Fixed {
             widths: chosen,
             extents: BTreeMap::new(),
+            figures: Some(Named {
+                figures: &key.figures,
+                program: &self.base.program,
+            }),
         };
         if self.needs_extents {
             let extents = operands.iter();
             let extents = extents.map(|(name, it)| (name.to_string(), it.extents().to_vec()));
             fixed.extents = extents.collect();
         }
-        let mut compiled = compile_for(&self.request, &Operands::new(), Some(&fixed))?;
+        let compile = |fixed: &Fixed<'_>| compile_for(&self.request, &Operands::new(), Some(fixed));
+        let mut compiled = compile(&fixed)?;
+        if !self.fits(&compiled) {
+            fixed.figures = None;
+            compiled = compile(&fixed)?;
+        }
         compiled.tile(extents);
         let places = || {
             compiled
@@ -274,6 +266,44 @@ impl Planned {
             compiled,
         })
     }
+}
+
+/// Whether kernels for these plans are right for the extents alone that they were
+/// compiled with.
+fn needs_extents(compiled: &Compiled) -> bool {
+    let program = &compiled.program;
+    let is_affine = |access: &&Access| access.plain_vars().is_none();
+    let is_partial = compiled
+        .resolved
+        .statements
+        .iter()
+        .any(Statement::is_partial);
+    let has_fixed = is_partial
+        || program.statements.iter().any(|statement| {
+            // Whether coordinates may be outside of a tensor is decided when it
+            // is compiled.
+            let has_affine = statement.rhs.accesses().iter().any(is_affine);
+            has_affine
+                || is_affine(&&statement.lhs)
+                || statement
+                    .rhs
+                    .fill(&program.tensors, &program.vars)
+                    .is_none()
+                || counts_points(&statement.rhs, program)
+        });
+    // Some levels are walked only where extents are known.
+    let is_of_levels = |tensor| {
+        let format: Option<&Format> = compiled.formats.get(tensor);
+        let is_seen =
+            |format: &Format| format.level_space().is_some() || format.read_by() == Way::Pieces;
+        format.is_some_and(is_seen)
+    };
+    has_fixed
+        || compiled.statements.iter().any(|statement| {
+            let plan = &statement.plan;
+            let mut converted = plan.conversions.iter().filter(|it| it.view.is_none());
+            plan.converts_result.is_some() || converted.any(|it| is_of_levels(it.from))
+        })
 }
 
 /// Whether an expression has a reduction whose fill depends on how many points it has.

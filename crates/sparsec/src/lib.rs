@@ -164,6 +164,7 @@ pub mod compute;
 pub mod einsum;
 pub mod evaluate;
 pub mod executor;
+mod figures;
 pub mod keep;
 mod kept;
 pub mod kernel;

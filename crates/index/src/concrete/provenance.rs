@@ -94,15 +94,21 @@ impl Concrete {
 
     /// The extent of a variable, where it is known; of positions it never is.
     pub fn extent(&self, var: IndexVar) -> Option<u64> {
+        self.extent_by(var, &|var| self.vars[var].extent)
+    }
+
+    /// As [`Concrete::extent`], from other extents of the variables that no command made.
+    pub fn extent_by(&self, var: IndexVar, of: &dyn Fn(IndexVar) -> Option<u64>) -> Option<u64> {
+        let extent = |var: IndexVar| self.extent_by(var, of);
         match self.made_by(var) {
-            None => self.vars[var].extent,
+            None => of(var),
             Some(Clause::Split {
                 var: above,
                 outer,
                 size,
                 ..
             }) => match *outer == var {
-                true => Some(self.extent(*above)?.div_ceil(*size)),
+                true => Some(extent(*above)?.div_ceil(*size)),
                 false => Some(*size),
             },
             Some(Clause::Divide {
@@ -112,20 +118,18 @@ impl Concrete {
                 ..
             }) => match *outer == var {
                 true => Some(*parts),
-                false => Some(self.extent(*above)?.div_ceil(*parts)),
+                false => Some(extent(*above)?.div_ceil(*parts)),
             },
-            Some(Clause::Fuse { outer, inner, .. }) => {
-                self.extent(*outer)?.checked_mul(self.extent(*inner)?)
-            }
-            Some(Clause::Bound { var: above, .. }) => self.extent(*above),
+            Some(Clause::Fuse { outer, inner, .. }) => extent(*outer)?.checked_mul(extent(*inner)?),
+            Some(Clause::Bound { var: above, .. }) => extent(*above),
             Some(Clause::Skew { var, along, by, .. }) => {
-                let last = |var: IndexVar| Some(i128::from(self.extent(var)?.saturating_sub(1)));
+                let last = |var: IndexVar| Some(i128::from(extent(var)?.saturating_sub(1)));
                 let own = i128::from(by.sign().max(0)) * last(*var)?;
                 let other = i128::from(by.factor.max(0)) * last(*along)?;
                 u64::try_from(own + other + i128::from(by.offset) + 1).ok()
             }
             Some(Clause::Deal { vars, curve, .. }) => {
-                let last = |var: &IndexVar| Some(self.extent(*var)?.checked_sub(1));
+                let last = |var: &IndexVar| Some(extent(*var)?.checked_sub(1));
                 let last: Option<Vec<u64>> = vars.iter().map(last).collect::<Option<_>>()?;
                 last.map_or(Some(0), |last| Some(curve.place(&last)? + 1))
             }

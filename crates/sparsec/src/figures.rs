@@ -1,0 +1,125 @@
+//! What plans of a kernel go by: about how much its operands hold.
+//!
+//! A kernel is planned before there is data, and planned again for the operands that
+//! are bound: which loops run on several threads, which workspaces there are and how
+//! operands are merged depends on how many entries they have. So that operands that grow
+//! by and by are not all planned for, figures are rounded up:
+//!
+//! ```text
+//! entries, extents   to a power of four; to 1024 where there are fewer
+//! scatter            to a tenth; not looked at where there are few entries
+//! ```
+//!
+//! Operands with equal figures share a plan. What is computed does not depend on it, but
+//! for the order in which floating-point numbers are added.
+
+use sparsec_index::{Program, TensorRole};
+
+use crate::extents::Extents;
+use crate::request::Operands;
+
+/// Below so many, all numbers are one.
+const FEW: u64 = 1024;
+
+/// From so many entries on it pays to look where they lie.
+const MANY: u64 = 1 << 16;
+
+/// About how much the operands of a program hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Figures {
+    /// Of each tensor of the program, in order, where it is an operand.
+    tensors: Vec<Option<Stored>>,
+    /// How far each index variable runs.
+    extents: Vec<Option<u64>>,
+    /// Whether there are threads to share work with.
+    threads: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Stored {
+    /// Entries stored.
+    n_stored: u64,
+    /// The share of entries that lie apart, in tenths.
+    scatter: Option<u8>,
+}
+
+impl Figures {
+    /// The figures of these operands, whose index variables run that far.
+    pub(crate) fn of(program: &Program, operands: &Operands<'_>, extents: &Extents) -> Self {
+        let stored = |name: &str| {
+            let tensor = operands.get(name)?;
+            let n_stored = tensor.n_stored() as u64;
+            let scatter = (n_stored >= MANY).then(|| tensor.scatter()).flatten();
+            Some(Stored {
+                n_stored: rounded(n_stored),
+                scatter: scatter.map(|share| (share * 10.0).round() as u8),
+            })
+        };
+        let tensors = program.tensors.iter();
+        Self {
+            tensors: tensors
+                .map(|(_, data)| match data.role {
+                    TensorRole::Input => stored(data.source_name()),
+                    _ => None,
+                })
+                .collect(),
+            extents: extents.iter().map(|(_, it)| it.map(rounded)).collect(),
+            threads: sparsec_parallel::threads() > 1,
+        }
+    }
+}
+
+/// Figures by the names that a program has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named<'a> {
+    pub(crate) figures: &'a Figures,
+    /// What they are figures of.
+    pub(crate) program: &'a Program,
+}
+
+impl Named<'_> {
+    /// About how many entries the operand of a name stores.
+    pub(crate) fn n_stored(&self, name: &str) -> Option<u64> {
+        Some(self.stored(name)?.n_stored)
+    }
+
+    /// About which share of the entries of the operand of a name lies apart.
+    pub(crate) fn scatter(&self, name: &str) -> Option<f64> {
+        Some(f64::from(self.stored(name)?.scatter?) / 10.0)
+    }
+
+    /// About how far the index variable of a name runs.
+    pub(crate) fn extent(&self, name: &str) -> Option<u64> {
+        let mut vars = self.program.vars.iter().zip(&self.figures.extents);
+        vars.find(|((_, data), _)| data.name == name)?
+            .1
+            .as_ref()
+            .copied()
+    }
+
+    fn stored(&self, name: &str) -> Option<Stored> {
+        let tensors = self.program.tensors.iter().zip(&self.figures.tensors);
+        tensors
+            .filter(|((_, data), _)| data.source_name() == name)
+            .find_map(|(_, stored)| *stored)
+    }
+}
+
+fn rounded(n: u64) -> u64 {
+    let bits = n.max(FEW).next_power_of_two().trailing_zeros();
+    1u64.checked_shl(bits.next_multiple_of(2))
+        .unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn figures_are_rounded_up_to_powers_of_four() {
+        let sizes = [0, 1024, 1025, 4096, 4097, 1 << 62, u64::MAX / 4];
+        let wanted = [1024, 1024, 4096, 4096, 16384, 1 << 62, 1 << 62];
+        assert_eq!(sizes.map(rounded), wanted);
+        assert_eq!(rounded((1 << 62) + 1), u64::MAX);
+    }
+}
