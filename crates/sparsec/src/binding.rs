@@ -69,7 +69,7 @@ impl<'a> Binding<'a> {
     /// fit together, `E0204` or `E0313` for one that nothing gives; `E05` codes
     /// of making the kernel ready, and of kernels that give up.
     pub fn evaluate(&self) -> Result<Tensor> {
-        let (_, mut results) = self.run()?;
+        let (_, mut results) = self.on_threads(|| self.run())?;
         Ok(results.pop().expect("a program has a statement"))
     }
 
@@ -78,7 +78,7 @@ impl<'a> Binding<'a> {
     /// # Errors
     /// As [`Binding::evaluate`].
     pub fn evaluate_all(&self) -> Result<BTreeMap<String, Tensor>> {
-        let (variant, results) = self.run()?;
+        let (variant, results) = self.on_threads(|| self.run())?;
         Ok(variant.compiled.named(results).last)
     }
 
@@ -98,7 +98,7 @@ impl<'a> Binding<'a> {
     /// # Errors
     /// As [`Binding::evaluate`]; `E0315` for a pass that does not exist.
     pub fn emit(&self, stage: &Stage) -> Result<String> {
-        self.prepare()?.0.compiled.emit(stage)
+        self.on_threads(|| self.prepare())?.0.compiled.emit(stage)
     }
 
     /// Assembles the structure of all results and computes no values yet.
@@ -106,8 +106,10 @@ impl<'a> Binding<'a> {
     /// # Errors
     /// As [`Binding::evaluate`].
     pub fn assemble(&self) -> Result<Assembled<'a>> {
-        let (variant, extents, results) = self.results(true, |run, number, parts, before| {
-            run.assemble(number, parts, before)
+        let (variant, extents, results) = self.on_threads(|| {
+            self.results(true, |run, number, parts, before| {
+                run.assemble(number, parts, before)
+            })
         })?;
         Ok(Assembled {
             binding: self.clone(),
@@ -115,6 +117,10 @@ impl<'a> Binding<'a> {
             extents,
             results,
         })
+    }
+
+    fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.kernel.session().on_threads(work)
     }
 
     fn run(&self) -> Result<(Arc<Variant>, Vec<Tensor>)> {
@@ -243,19 +249,21 @@ impl Assembled<'_> {
             true => &own,
             false => &*self.binding.kept,
         };
-        let run = Run::new(compiled, &self.extents, &named, self.binding.memory(), kept)?;
-        let mut same = true;
-        for number in 0..self.results.len() {
-            let parts = self
-                .variant
-                .parts(self.binding.kernel.session(), number, true)?;
-            let (before, rest) = self.results.split_at_mut(number);
-            if !same {
-                // An operand of this statement was assembled anew.
-                rest[0] = run.assemble(number, parts, before)?;
+        let (session, memory) = (self.binding.kernel.session(), self.binding.memory());
+        session.on_threads(|| {
+            let run = Run::new(compiled, &self.extents, &named, memory, kept)?;
+            let mut same = true;
+            for number in 0..self.results.len() {
+                let parts = self.variant.parts(session, number, true)?;
+                let (before, rest) = self.results.split_at_mut(number);
+                if !same {
+                    // An operand of this statement was assembled anew.
+                    rest[0] = run.assemble(number, parts, before)?;
+                }
+                same &= run.compute(number, parts, before, &mut rest[0])?;
             }
-            same &= run.compute(number, parts, before, &mut rest[0])?;
-        }
+            Result::Ok(())
+        })?;
         Ok(self.tensor())
     }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_index::TensorRole;
 use sparsec_loop::{Function, Role, passes};
+use sparsec_parallel::Pool;
 use sparsec_reference as reference;
 use sparsec_runtime::{Environment, Kernel, MemoryLimit, Origin};
 use sparsec_tensor::Tensor;
@@ -59,6 +60,11 @@ pub struct Options {
     pub repeat: usize,
     /// How much memory results and workspaces may take.
     pub memory: MemoryLimit,
+    /// How many threads the session has for its kernels and conversions; 0 are those
+    /// that the process has in common, one for each processor unless
+    /// [`parallel::set_threads`](sparsec_parallel::set_threads) says otherwise. Results
+    /// are the same, to the bit.
+    pub threads: usize,
     /// The variables that choose compiler and cache.
     pub environment: Environment,
 }
@@ -70,6 +76,7 @@ impl Default for Options {
             apart: false,
             repeat: 1,
             memory: MemoryLimit::default(),
+            threads: 0,
             environment: Environment::of_process(),
         }
     }
@@ -91,6 +98,8 @@ struct Inner {
     options: Options,
     runtime: sparsec_runtime::Session,
     plans: Plans,
+    /// The threads of this session, if they are its own.
+    pool: Option<Pool>,
 }
 
 /// What a run gives.
@@ -138,6 +147,7 @@ impl Session {
             inner: Arc::new(Inner {
                 runtime: sparsec_runtime::Session::new(options.environment.clone()),
                 plans: Plans::default(),
+                pool: (options.threads > 0).then(|| Pool::new(options.threads)),
                 options,
             }),
         }
@@ -168,6 +178,14 @@ impl Session {
         &self.inner.plans
     }
 
+    /// Runs `work`, and what it does in parallel, on the threads of this session.
+    pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.inner.pool {
+            Some(pool) => pool.run(work),
+            None => work(),
+        }
+    }
+
     /// The compiler and the cache that this session uses.
     pub fn runtime(&self) -> &sparsec_runtime::Session {
         &self.inner.runtime
@@ -182,6 +200,11 @@ impl Session {
     /// memory than there is, the diagnostic of a
     /// conversion, a compile, or a kernel that gave up.
     pub fn run(&self, compiled: &Compiled, inputs: impl Borrow<Inputs>) -> Result<Outcome> {
+        let inputs = inputs.borrow();
+        self.on_threads(|| self.outcome(compiled, inputs))
+    }
+
+    fn outcome(&self, compiled: &Compiled, inputs: &Inputs) -> Result<Outcome> {
         let mut timings = Timings::default();
         let extents = extents::known(&compiled.program);
         let started = Instant::now();
@@ -189,7 +212,7 @@ impl Session {
         let run = Run::new(
             compiled,
             &extents,
-            &operands(inputs.borrow()),
+            &operands(inputs),
             self.inner.options.memory,
             &kept,
         )?;

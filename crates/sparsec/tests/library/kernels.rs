@@ -45,6 +45,40 @@ fn one_kernel_takes_operands_of_any_extents() {
     );
 }
 
+/// Plans follow what is bound: large operands run on the threads of their session.
+#[test]
+fn sessions_have_threads_of_their_own() {
+    let n = 1 << 14;
+    let entries = (0..n).flat_map(|i| (0..32).map(move |k| ([i, (i * 7 + k * k * 13) % n], 0.1)));
+    let mut builder = Tensor::builder("csr", &[n, n]).unwrap();
+    builder.extend(entries);
+    let large = builder.build().unwrap();
+    let small = matrix("csr", [2, 2], &[([0, 1], 2.0), ([1, 0], 3.0)]);
+    let program = Program::parse("C(i,j) = A(i,j) + A(j,i)").unwrap();
+    let program = program.like("A", &large).unwrap();
+    let program = program.format("C", "csr").unwrap();
+    let mut results = Vec::new();
+    for threads in [1, 2, 5] {
+        let mut options = Options::default();
+        options.backend = Backend::Cranelift;
+        options.threads = threads;
+        let kernel = Session::new(options).plan(&program).unwrap();
+        let schedule = |a: &Tensor| {
+            let bound = kernel.bind("A", a).unwrap();
+            bound.emit(&Stage::Schedule).unwrap()
+        };
+        assert_eq!(schedule(&large).contains("CPUThread"), threads > 1);
+        assert!(!schedule(&small).contains("CPUThread"));
+        let bound = kernel.bind("A", &large).unwrap();
+        let computed = bound.evaluate().unwrap();
+        let mut assembled = bound.assemble().unwrap();
+        assert_eq!(*assembled.compute().unwrap(), computed);
+        results.push(computed);
+    }
+    assert_eq!(results[0], results[1]);
+    assert_eq!(results[0], results[2]);
+}
+
 #[test]
 fn index_arrays_may_be_of_any_width() {
     let kernel = spmv(&interpreter());
