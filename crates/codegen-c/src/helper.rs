@@ -12,6 +12,7 @@ use sparsec_loop::Intrinsic;
 use sparsec_loop::complex::Operation;
 
 use crate::precedence::c_type;
+use crate::prefetch::PREFETCH;
 use crate::{complex, half};
 
 /// What a helper computes.
@@ -45,6 +46,8 @@ pub(crate) enum Helper {
 #[derive(Debug, Default)]
 pub(crate) struct Helpers {
     used: BTreeSet<(Helper, ElementType)>,
+    /// Whether entries are fetched ahead one by one, and in stretches.
+    prefetch: [bool; 2],
     /// Complex operations by their names, as text.
     complex: BTreeMap<String, String>,
     /// Complex types.
@@ -213,6 +216,12 @@ impl Helpers {
         helper.name(ty)
     }
 
+    /// Notes that entries are fetched ahead, one by one or in stretches; the name for it.
+    pub(crate) fn prefetch(&mut self, is_one: bool) -> &'static str {
+        self.prefetch[usize::from(!is_one)] = true;
+        PREFETCH[usize::from(!is_one)].0
+    }
+
     /// Notes that a complex operation is used; its name.
     pub(crate) fn complex(&mut self, operation: Operation, ty: ElementType) -> String {
         let name = complex::name(operation, ty);
@@ -270,6 +279,9 @@ impl Helpers {
         if !self.library.is_empty() {
             text.push_str("\n/* Of the C library: link with -lm. */\n");
             text.extend(self.library.iter().map(String::as_str));
+        }
+        for ((_, definition), is_used) in PREFETCH.iter().zip(self.prefetch) {
+            text.push_str(if is_used { definition } else { "" });
         }
         for &(helper, ty) in &self.used {
             text.push_str(&helper.text(ty));

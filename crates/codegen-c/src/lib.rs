@@ -62,6 +62,7 @@ mod helper;
 pub mod kept;
 mod name;
 mod precedence;
+mod prefetch;
 mod rows;
 mod scope;
 mod stmt;

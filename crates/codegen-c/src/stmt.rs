@@ -212,6 +212,7 @@ impl<'f> Writer<'f> {
                 lo,
                 hi,
             } => self.sort(*buffer, *along, lo, hi),
+            Stmt::Prefetch { buffer, lo, hi } => self.prefetch(*buffer, lo, hi),
             Stmt::Turn => self.turn(),
             Stmt::Fail(failure) => {
                 self.line(&format!("return {};", abi::status_name(*failure)));

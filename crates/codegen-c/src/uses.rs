@@ -34,7 +34,9 @@ impl Uses {
             match stmt {
                 Stmt::For { mark, .. } if mark.chunks => self.context = true,
                 Stmt::Turn => self.context = true,
-                Stmt::Store { buffer, .. } | Stmt::Fill { buffer, .. } => {
+                Stmt::Store { buffer, .. }
+                | Stmt::Fill { buffer, .. }
+                | Stmt::Prefetch { buffer, .. } => {
                     self.buffers.insert(*buffer);
                     self.accessed.insert(*buffer);
                 }
@@ -86,7 +88,7 @@ fn each_expr(stmt: &Stmt, visit: &mut dyn FnMut(&Expr)) {
             visit(index);
             visit(value);
         }
-        Stmt::For { lo, hi, .. } | Stmt::Sort { lo, hi, .. } => {
+        Stmt::For { lo, hi, .. } | Stmt::Sort { lo, hi, .. } | Stmt::Prefetch { lo, hi, .. } => {
             visit(lo);
             visit(hi);
         }

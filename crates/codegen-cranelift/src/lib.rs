@@ -74,7 +74,7 @@ use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir;
 use cranelift_codegen::isa::TargetIsa;
 use sparsec_base::{Diagnostic, Result};
-use sparsec_loop::Function;
+use sparsec_loop::{Function, passes};
 
 /// Machine code of a kernel, ready to be called.
 ///
@@ -95,7 +95,8 @@ use sparsec_loop::Function;
 /// ```
 pub fn compile(function: &Function) -> Result<Code> {
     let isa = host::isa()?;
-    let (made, parts) = emitter::emit(function, isa)?;
+    let without = passes::without_prefetch(function);
+    let (made, parts) = emitter::emit(without.as_ref().unwrap_or(function), isa)?;
     Ok(map(function, made, isa)?.with(parts))
 }
 
@@ -119,6 +120,8 @@ fn map(function: &Function, made: ir::Function, isa: &dyn TargetIsa) -> Result<C
 /// As [`compile`].
 pub fn text(function: &Function) -> Result<String> {
     let isa = host::isa()?;
+    let without = passes::without_prefetch(function);
+    let function = without.as_ref().unwrap_or(function);
     Ok(emitter::emit(function, isa)?.0.display().to_string())
 }
 
@@ -128,6 +131,8 @@ pub fn text(function: &Function) -> Result<String> {
 /// As [`compile`].
 pub fn assembly(function: &Function) -> Result<String> {
     let isa = host::isa()?;
+    let without = passes::without_prefetch(function);
+    let function = without.as_ref().unwrap_or(function);
     let mut context = Context::for_function(emitter::emit(function, isa)?.0);
     context.set_disasm(true);
     let compiled = context

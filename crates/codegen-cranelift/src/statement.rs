@@ -29,7 +29,8 @@ impl Emitter<'_, '_> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::Comment(_) => {}
+            // It has no instruction for it.
+            Stmt::Comment(_) | Stmt::Prefetch { .. } => {}
             Stmt::Turn => self.turn(),
             Stmt::Declare { var, value } => {
                 let value = self.expr(value);

@@ -12,10 +12,12 @@
 //!
 //! Errors point at the command that asks for what is not there.
 
+mod mark;
+
 use sparsec_base::mark::Races;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::LevelKind;
-use sparsec_index::concrete::{AssembleStrategy, Clause, MergeStrategy, Placed, Steps, Stmt};
+use sparsec_index::concrete::{Clause, MergeStrategy, Placed, Steps, Stmt};
 use sparsec_index::{Access, Concrete, IndexVar, TensorRole, TensorVar};
 
 use crate::lattice::Lattice;
@@ -140,6 +142,11 @@ impl Check<'_> {
                     var: marked,
                     strategy: MergeStrategy::Gallop,
                 } if *marked == var => self.gallop(placed, var, &steps, body)?,
+                Clause::Prefetch {
+                    var: marked,
+                    tensor,
+                    ..
+                } if *marked == var => self.prefetch(placed, var, *tensor, body)?,
                 _ => {}
             }
         }
@@ -406,62 +413,6 @@ impl Check<'_> {
                 }
             }),
         )
-    }
-
-    /// Leaping needs every operand, and order.
-    fn gallop(&self, placed: &Placed, var: IndexVar, steps: &Steps, body: &Stmt) -> Result<()> {
-        let name = &self.concrete.vars[var].name;
-        let original = match steps {
-            Steps::Coordinates => Some(var),
-            Steps::Stretch(original) => Some(*original),
-            Steps::Blocks | Steps::Positions(_) | Steps::Computed => None,
-        };
-        let lattice = original.map(|var| Lattice::of(&space(self.scope(), body, var)));
-        let intersects =
-            lattice.is_some_and(|lattice| !lattice.everything && lattice.points.len() == 1);
-        if !intersects {
-            let message =
-                format!("the loop over `{name}` is no intersection of stored coordinates");
-            return Err(placed.error(code::SCHEDULE_GALLOP, message).help(format!(
-                "leave it out, or write `mergeby({name}, TwoFinger)`"
-            )));
-        }
-        Ok(())
-    }
-
-    fn assembly(&self, placed: &Placed) -> Result<()> {
-        let Clause::Assemble {
-            tensor,
-            strategy: AssembleStrategy::Insert,
-            ..
-        } = &placed.clause
-        else {
-            return Ok(());
-        };
-        let name = &self.concrete.tensors[*tensor].name;
-        let levels = self.formats.of(*tensor).levels();
-        let refuse = |message: String| {
-            Err(placed
-                .error(code::SCHEDULE_ASSEMBLY, message)
-                .help(format!("write `assemble({name}, Append)`, or leave it out")))
-        };
-        let Some(first) = levels.iter().position(|level| !level.is_full()) else {
-            return refuse(format!(
-                "`{name}` is dense: there are no entries to count and insert"
-            ));
-        };
-        if self.formats.of(*tensor).is_probed() {
-            return refuse(format!(
-                "entries of `{name}` get their places in tables as they come, and are not counted first"
-            ));
-        }
-        let mut inner = levels[first..].iter().skip_while(|level| !level.is_full());
-        match inner.find(|level| !level.is_full()) {
-            None => Ok(()),
-            Some(_) => refuse(format!(
-                "`{name}` has a dense level between two that store coordinates, whose entries cannot be counted one after the other"
-            )),
-        }
     }
 
     /// A diagnostic at the clause that made `var`.

@@ -29,9 +29,11 @@ mod clause;
 mod parse;
 mod print;
 mod provenance;
+mod words;
 
-pub use clause::{AssembleStrategy, BoundKind, Clause, MergeStrategy, Placed, Skew};
+pub use clause::{Clause, Placed, Skew};
 pub use provenance::Steps;
+pub use words::{AssembleStrategy, BoundKind, MergeStrategy};
 
 use crate::expr::{Access, Expr};
 use crate::operator::Operator;

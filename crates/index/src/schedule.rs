@@ -13,6 +13,7 @@
 //! | `unroll(i, 4)`                   | writes the body of a loop four times for each turn       |
 //! | `parallelize(i, CPUThread, NoRaces)` | lets iterations run at once, where none disturbs another |
 //! | `mergeby(i, Gallop)`             | leaps over coordinates that an intersection does not hold |
+//! | `prefetch(j, B, 4)`              | fetches what the loop reads of `B` four turns later      |
 //! | `assemble(A, Insert)`            | counts the entries of a result before inserting them     |
 //! | `precompute(EXPR, {j}, w)`       | collects a reduction of `EXPR` in a workspace `w(j)`     |
 //! | `precompute(FACTORS, {j}, w)`    | the same for some factors of what is reduced, the others multiplied later |

@@ -210,6 +210,16 @@ pub enum Stmt {
         /// The bound.
         hi: Expr,
     },
+    /// Lets caches fetch the entries from `lo` up to but without `hi`, which are about to be
+    /// loaded. A hint: no entry need be there, and an engine may pass over it.
+    Prefetch {
+        /// The buffer; its access is [`Access::Read`].
+        buffer: Buffer,
+        /// The first entry.
+        lo: Expr,
+        /// The bound.
+        hi: Expr,
+    },
     /// In the body of [chunks](crate::Mark::chunks), once: waits until all chunks before
     /// this one have ended, so that what follows runs in their order, one at a time.
     /// There, chunks may store to what others stored to in their turn, and grow results.

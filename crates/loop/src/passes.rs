@@ -21,6 +21,7 @@
 //! Two give parallel loops their shape, by which sums round as it says: [`divide`] hands
 //! them to threads in chunks, [`lanes`] sums in eight lanes at once. The last, [`tile()`],
 //! keeps rows that many entries add to in tiles, as wide as rows are likely to be.
+//! [`without_prefetch`] is for engines that cannot fetch anything early.
 //!
 //! ```
 //! use sparsec_base::Source;
@@ -48,7 +49,7 @@ mod slice_values;
 mod tile;
 
 pub use copy_propagation::copy_propagation;
-pub use dead_code::dead_code;
+pub use dead_code::{dead_code, without_prefetch};
 pub use divide::{Division, divide, identity};
 pub use hoist::hoist;
 pub use lanes::lanes;

@@ -47,8 +47,8 @@ use crate::ir::{BinaryOp, Failure, Intrinsic};
 const KEYWORDS: &[&str] = &[
     "abs", "alloc", "and", "as", "conj", "else", "extent", "fail", "false", "fill", "fn", "for",
     "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "own", "parallel",
-    "chunks", "read", "real", "resize", "select", "sort", "true", "turn", "unroll", "var", "while",
-    "with", "write",
+    "prefetch", "chunks", "read", "real", "resize", "select", "sort", "true", "turn", "unroll",
+    "var", "while", "with", "write",
 ];
 
 /// Operators that combine in place, as in `t += e`.

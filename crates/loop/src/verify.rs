@@ -33,7 +33,7 @@
 //!   `+ - * / // % min max and or`, and fits that type.
 //!
 //! Buffers
-//! * A `read` buffer is never stored to. Only buffers stored as `i32`
+//! * A `read` buffer is never stored to; it alone is fetched ahead. Only buffers stored as `i32`
 //!   or `i64` are sorted; where another moves along, both are stored as `i64`.
 //! * A workspace is allocated by one statement that is in no loop, and used
 //!   only after that, within the block that holds it.

@@ -100,7 +100,9 @@ impl Stmt {
                 visit(index);
                 visit(value);
             }
-            Self::For { lo, hi, .. } | Self::Sort { lo, hi, .. } => {
+            Self::For { lo, hi, .. }
+            | Self::Sort { lo, hi, .. }
+            | Self::Prefetch { lo, hi, .. } => {
                 visit(lo);
                 visit(hi);
             }
@@ -125,7 +127,9 @@ impl Stmt {
                 visit(index);
                 visit(value);
             }
-            Self::For { lo, hi, .. } | Self::Sort { lo, hi, .. } => {
+            Self::For { lo, hi, .. }
+            | Self::Sort { lo, hi, .. }
+            | Self::Prefetch { lo, hi, .. } => {
                 visit(lo);
                 visit(hi);
             }

@@ -93,6 +93,10 @@ proptest! {
         }
         let optimized = passes::optimize(function.clone(), &mut |_, _| {});
         assert_same_meaning("optimize", &function, &optimized);
+        if let Some(without) = passes::without_prefetch(&function) {
+            assert_valid("without_prefetch", &without);
+            assert_same_meaning("without_prefetch", &function, &without);
+        }
     }
 
     #[test]

@@ -89,6 +89,19 @@ let t: f32 = 0.1f32 - 1e-30f32 + inff32 * nanf32 + s[0]",
 }
 
 #[test]
+fn what_is_fetched_ahead_is_a_stretch_of_an_array() {
+    check(
+        "for i in 0..n { prefetch c[i + 4..i+5] let j: i64 = i64(c[i]) prefetch c[j*n..(j+1)*n] }",
+        "
+for i in 0..n {
+  prefetch c[i + 4..i + 5]
+  let j: i64 = i64(c[i])
+  prefetch c[j * n..(j + 1) * n]
+}",
+    );
+}
+
+#[test]
 fn loops_keep_their_marks() {
     check(
         "for i in 0..n unroll 4 { for k in 0..n parallel(CPUVector, Atomics) { } }

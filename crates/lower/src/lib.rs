@@ -43,6 +43,7 @@ mod index;
 mod level;
 mod merge;
 mod positions;
+mod prefetch;
 mod presence;
 mod runs;
 pub mod scan;

@@ -113,7 +113,9 @@ impl Lowerer<'_> {
         };
         self.reserve(var, body, visited);
         let mark = self.mark(bindings);
+        let bound = hi.clone();
         self.marked_loop(i, lo, hi, mark, |it| {
+            it.prefetch_from(var, i, &bound, bindings);
             let inner = it.inside_loop(var, i, bindings);
             for walker in &mut walkers {
                 let stored = walker.stored(Expr::Var(i));
@@ -187,6 +189,7 @@ impl Lowerer<'_> {
                 run_end: None,
             };
             let belongs = walker.belongs(p);
+            it.prefetch_by(var, &walker, bindings);
             let then = it.block(|it| {
                 it.builder.declare(i, walker.coordinate(p));
                 it.inside(var, body, bindings, i, point, &[walker]);
@@ -205,6 +208,7 @@ impl Lowerer<'_> {
             self.builder.declare(p, lo);
             return write(self);
         }
+        self.prefetch_segment(operand, level, &lo, bindings);
         self.marked_loop(p, lo, hi, mark, write);
     }
 

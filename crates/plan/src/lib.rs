@@ -45,6 +45,7 @@ mod levels;
 mod merges;
 pub mod order;
 mod pieces;
+mod prefetch;
 pub mod program;
 mod rowwise;
 pub mod search;

@@ -13,6 +13,7 @@ use crate::formats::default_result_format;
 use crate::gallop::gallop;
 use crate::lanes::lanes;
 use crate::merges::merges;
+use crate::prefetch::prefetch;
 use crate::search::{Conversions, Facts, Plan, complete, plan};
 use crate::split::{first_reduction, split};
 use crate::threads::parallelize;
@@ -142,7 +143,7 @@ pub fn plan_program(
         match planned {
             Ok(plan) => {
                 let plan = lanes(parallelize(gallop(plan, facts), facts), facts);
-                let plan = merges(plan, facts);
+                let plan = prefetch(merges(plan, facts), facts);
                 plans.push(plan.with_estimates(facts));
             }
             Err(error) => {

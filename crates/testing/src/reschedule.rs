@@ -50,7 +50,7 @@ fn command(
     let next = next.map(|var| concrete.vars[var].name.as_str());
     let size = size % 6 + 1;
     let result = &concrete.tensors[concrete.result].name;
-    Some(match which % 13 {
+    Some(match which % 14 {
         0 | 1 => format!("split({name}, s{number}, r{number}, {size})"),
         2 => format!("divide({name}, s{number}, r{number}, {size})"),
         3 => format!("fuse({name}, {}, f{number})", next?),
@@ -59,6 +59,17 @@ fn command(
         6 => {
             let strategy = MergeStrategy::ALL[size % MergeStrategy::ALL.len()].name();
             format!("mergeby({name}, {strategy})")
+        }
+        13 => {
+            let mut read = Vec::new();
+            concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+                rhs.for_each_access(&mut |access| read.push(access.tensor));
+            });
+            let tensor = *read.get((on + size) % read.len().max(1))?;
+            format!(
+                "prefetch({name}, {}, {size})",
+                concrete.tensors[tensor].name
+            )
         }
         9 => format!("fission({name})"),
         10 => format!("loopfuse({name})"),

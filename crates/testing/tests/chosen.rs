@@ -75,3 +75,24 @@ fn long_sums_get_lanes() {
     let short = product(50 * 5);
     assert!(!short.contains("CPUVector"), "{short}");
 }
+
+#[test]
+fn what_exceeds_the_cache_is_fetched_early() {
+    let matrix = |spec: &str| tensor(spec, &[20_000, 20_000]);
+    let uniform = || ("A", matrix("random(nnz=200000, seed=1)"));
+    let vector = || ("x", tensor("dense:uniform(seed=2)", &[20_000]));
+    let stream = chosen("y(i) = A(i,j) * x(j)", &[uniform(), vector()]);
+    assert!(stream.contains("prefetch(j, A, 256)"), "{stream}");
+    assert!(!stream.contains("prefetch(j, x"), "{stream}");
+    let few = ("A", matrix("random(nnz=20000, seed=1)"));
+    let small = chosen("y(i) = A(i,j) * x(j)", &[few, vector()]);
+    assert!(!small.contains("prefetch"), "{small}");
+
+    let product = "C(i,k) = A(i,j) * B(j,k)";
+    let rows = || ("B", tensor("dense:uniform(seed=2)", &[20_000, 16]));
+    let apart = chosen(product, &[uniform(), rows()]);
+    assert!(apart.contains("prefetch(j, B, 32)"), "{apart}");
+    let band = ("A", matrix("band(width=4, seed=1)"));
+    let beside = chosen(product, &[band, rows()]);
+    assert!(!beside.contains("prefetch(j, B"), "{beside}");
+}

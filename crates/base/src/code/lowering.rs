@@ -157,6 +157,13 @@ has to be needed: the loop is an intersection of ordered levels.
     mergeby(i, Gallop)                        in a(i) = b(i) + c(i), which visits all of both
 
 Use it where operands are multiplied, or leave it out: `mergeby(i, TwoFinger)` is the default.";
+    SCHEDULE_PREFETCH = "E0356", "an operand that a loop does not lead to",
+    "`prefetch(j, B, 4)` fetches what the loop over `j` reads of `B` four turns later. So an access
+of `B` has to name `j`.
+
+    prefetch(i, x, 4)                         in y(i) = A(i,j) * x(j): `x` does not follow `i`
+
+Name the loop whose variable leads to the operand, as `prefetch(j, x, 4)`, or leave it out.";
     SCHEDULE_ASSEMBLY = "E0342", "a result that cannot be assembled in this way",
     "`assemble(A, Insert)` counts the entries of each segment first and then inserts them at their
 places. That takes a result that stores coordinates, and no dense level between two that do.

@@ -12,6 +12,7 @@
 //! pos(j, p, A(i,j))         j = the coordinate at position p of A(i,:)
 //! bound(i, ib, 64, MaxExact)  i = ib, and the extent of i is 64
 //! unroll(i, 4)  parallelize(i, CPUThread, NoRaces)  mergeby(i, Gallop)
+//! prefetch(j, B, 4)         B is fetched for the turn of j after the next three
 //! assemble(A, Insert)       how the result is put together
 //! ```
 //!
@@ -30,6 +31,7 @@ use std::fmt;
 use sparsec_base::mark::{Races, Unit};
 use sparsec_base::{Code, Diagnostic, Source, Span};
 
+use super::words::{AssembleStrategy, BoundKind, MergeStrategy};
 use crate::curve::Curve;
 use crate::program::{IndexVar, TensorVar};
 
@@ -132,6 +134,15 @@ pub enum Clause<V = IndexVar, T = TensorVar> {
         /// How operands are merged in it.
         strategy: MergeStrategy,
     },
+    /// `prefetch(var, tensor, ahead)`: what later turns of a loop read is fetched early.
+    Prefetch {
+        /// The variable of the loop.
+        var: V,
+        /// What is read.
+        tensor: T,
+        /// How many turns early; at least one.
+        ahead: u32,
+    },
     /// `assemble(tensor, strategy)`
     Assemble {
         /// The result.
@@ -180,40 +191,6 @@ impl Placed {
     }
 }
 
-/// What `bound` says of the coordinates of a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BoundKind {
-    /// The extent is this.
-    MaxExact,
-    /// The extent is at most this.
-    MaxConstraint,
-    /// The first coordinate is this.
-    MinExact,
-    /// The first coordinate is at least this.
-    MinConstraint,
-}
-
-/// How a loop merges the operands that it walks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MergeStrategy {
-    /// Each in steps of one.
-    TwoFinger,
-    /// Those behind leap to the coordinate of the one in front.
-    Gallop,
-    /// Each in steps of one; where what is stored does not depend on which of them are at
-    /// the coordinate, but its value does, that is chosen without a branch.
-    Select,
-}
-
-/// How a sparse result is put together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AssembleStrategy {
-    /// Entries are appended in order.
-    Append,
-    /// Entries are counted, then inserted at their places.
-    Insert,
-}
-
 impl<V, T> Clause<V, T> {
     /// The variables that the clause derives from, and those that it makes.
     pub fn derives(&self) -> Option<(Vec<&V>, Vec<&V>)> {
@@ -236,6 +213,7 @@ impl<V, T> Clause<V, T> {
             Self::Unroll { .. }
             | Self::Parallelize { .. }
             | Self::MergeBy { .. }
+            | Self::Prefetch { .. }
             | Self::Assemble { .. } => None,
         }
     }
@@ -248,7 +226,8 @@ impl<V, T> Clause<V, T> {
         let is_marked = match self {
             Self::Unroll { var: marked, .. }
             | Self::Parallelize { var: marked, .. }
-            | Self::MergeBy { var: marked, .. } => marked == var,
+            | Self::MergeBy { var: marked, .. }
+            | Self::Prefetch { var: marked, .. } => marked == var,
             _ => false,
         };
         let (from, made) = self.derives().unwrap_or_default();
@@ -358,6 +337,11 @@ impl<V, T> Clause<V, T> {
                 var: v(var)?,
                 strategy: *strategy,
             },
+            Self::Prefetch { var, tensor, ahead } => Clause::Prefetch {
+                var: v(var)?,
+                tensor: t(tensor)?,
+                ahead: *ahead,
+            },
             Self::Assemble {
                 tensor,
                 strategy,
@@ -440,6 +424,9 @@ impl<V: fmt::Display, T: fmt::Display> fmt::Display for Clause<V, T> {
                 write!(f, "parallelize({var}, {}, {})", unit.name(), races.name())
             }
             Self::MergeBy { var, strategy } => write!(f, "mergeby({var}, {})", strategy.name()),
+            Self::Prefetch { var, tensor, ahead } => {
+                write!(f, "prefetch({var}, {tensor}, {ahead})")
+            }
             Self::Assemble {
                 tensor,
                 strategy,
@@ -454,42 +441,3 @@ impl<V: fmt::Display, T: fmt::Display> fmt::Display for Clause<V, T> {
         }
     }
 }
-
-/// Words of the language for the cases of an enumeration.
-macro_rules! words {
-    ($type:ident, $what:literal, $($case:ident = $name:literal),+) => {
-        impl $type {
-            #[doc = concat!("All ", $what, ".")]
-            pub const ALL: &[Self] = &[$(Self::$case),+];
-
-            /// The word for it.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$case => $name),+
-                }
-            }
-        }
-    };
-}
-
-words!(
-    BoundKind,
-    "kinds of bounds",
-    MaxExact = "MaxExact",
-    MaxConstraint = "MaxConstraint",
-    MinExact = "MinExact",
-    MinConstraint = "MinConstraint"
-);
-words!(
-    MergeStrategy,
-    "ways to merge",
-    TwoFinger = "TwoFinger",
-    Gallop = "Gallop",
-    Select = "Select"
-);
-words!(
-    AssembleStrategy,
-    "ways to put a result together",
-    Append = "Append",
-    Insert = "Insert"
-);

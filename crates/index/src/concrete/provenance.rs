@@ -22,7 +22,7 @@ use sparsec_base::mark::{Mark, Parallel};
 
 use super::{AssembleStrategy, Clause, Concrete, MergeStrategy, Placed, Stmt};
 use crate::expr::Access;
-use crate::program::{IndexVar, TensorRole};
+use crate::program::{IndexVar, TensorRole, TensorVar};
 
 /// What a loop goes through.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +69,18 @@ impl Concrete {
             }
         }
         mark
+    }
+
+    /// What is fetched early in the loop over `var`, and how many turns.
+    pub fn prefetched(&self, var: IndexVar) -> impl Iterator<Item = (TensorVar, u32)> {
+        self.clauses().filter_map(move |clause| match clause {
+            Clause::Prefetch {
+                var: marked,
+                tensor,
+                ahead,
+            } if *marked == var => Some((*tensor, *ahead)),
+            _ => None,
+        })
     }
 
     /// How the loop over `var` merges what it walks.

@@ -59,9 +59,10 @@ impl Command {
                     Clause::Skew { .. } => skew::apply(concrete, clause),
                     Clause::Deal { .. } => deal::apply(concrete, clause),
                     Clause::Parallelize { .. } => parallelize::apply(concrete, clause),
-                    Clause::Unroll { .. } | Clause::MergeBy { .. } | Clause::Assemble { .. } => {
-                        mark::apply(concrete, clause)
-                    }
+                    Clause::Unroll { .. }
+                    | Clause::MergeBy { .. }
+                    | Clause::Prefetch { .. }
+                    | Clause::Assemble { .. } => mark::apply(concrete, clause),
                 }?;
                 said.clauses.push(Placed {
                     clause: made,
@@ -88,6 +89,7 @@ impl Clause<Name, Name> {
             | Self::Unroll { var, .. }
             | Self::Parallelize { var, .. }
             | Self::MergeBy { var, .. }
+            | Self::Prefetch { var, .. }
             | Self::Assemble { tensor: var, .. } => &var.source,
         }
     }
@@ -176,7 +178,8 @@ pub(super) fn loop_to_derive(concrete: &Concrete, name: &Name) -> Result<IndexVa
     let marks = |clause: &&Clause| match clause {
         Clause::Unroll { var: marked, .. }
         | Clause::Parallelize { var: marked, .. }
-        | Clause::MergeBy { var: marked, .. } => *marked == var,
+        | Clause::MergeBy { var: marked, .. }
+        | Clause::Prefetch { var: marked, .. } => *marked == var,
         _ => false,
     };
     match concrete.clauses().find(marks) {

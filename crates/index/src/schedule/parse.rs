@@ -14,6 +14,7 @@
 //!           | "unroll" "(" NAME "," NUMBER ")"
 //!           | "parallelize" "(" NAME "," UNIT "," RACES ")"
 //!           | "mergeby" "(" NAME "," ( "Gallop" | "TwoFinger" | "Select" ) ")"
+//!           | "prefetch" "(" NAME "," NAME "," NUMBER ")"
 //!           | "assemble" "(" NAME "," ( "Append" | "Insert" ) [ "," BOOL ] ")"
 //!           | "precompute" "(" expr "," names "," NAME [ ":" KIND ] ")"
 //!           | "precompute" "(" expr "," names "," names [ "," NAME [ ":" KIND ] ] ")"
@@ -28,20 +29,19 @@
 //! names    := NAME | "{" [ NAME { "," NAME } ] "}"
 //! ```
 
-use sparsec_base::lex::Kind;
 use sparsec_base::mark::{Races, Unit};
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use sparsec_format::parse_spec;
 
-use super::{Command, Name, Schedule, deal};
-use crate::concrete::{AssembleStrategy, BoundKind, Clause, MergeStrategy, Skew};
+use super::{Command, Name, Schedule, deal, skew};
+use crate::concrete::{AssembleStrategy, BoundKind, Clause, MergeStrategy};
 use crate::function::UserFunction;
 use crate::notation::Parser;
 use crate::workspace::{kind_word, parse_kind};
 
 /// Each command, and how it is written.
-const COMMANDS: [(&str, &str); 19] = [
+const COMMANDS: [(&str, &str); 20] = [
     ("reorder", "reorder(i, k, j)"),
     ("split", "split(i, i0, i1, 32)"),
     ("divide", "divide(i, i0, i1, 4)"),
@@ -53,6 +53,7 @@ const COMMANDS: [(&str, &str); 19] = [
     ("unroll", "unroll(i, 4)"),
     ("parallelize", "parallelize(i, CPUThread, NoRaces)"),
     ("mergeby", "mergeby(i, Gallop)"),
+    ("prefetch", "prefetch(j, B, 4)"),
     ("assemble", "assemble(C, Insert)"),
     ("precompute", "precompute(B(i,k) * C(k,j), {j}, w)"),
     ("fission", "fission(i)"),
@@ -63,11 +64,11 @@ const COMMANDS: [(&str, &str); 19] = [
     ("pieces", "pieces(A, hyb(8))"),
 ];
 
-/// The largest number in a sum: sums of coordinates stay below 63 bits.
-const MAX_OFFSET: i64 = 1 << 40;
-
 /// The most often that a loop is unrolled.
 const MAX_UNROLL: u32 = 64;
+
+/// The most turns of a loop that something is fetched early.
+const MAX_AHEAD: u32 = 1 << 20;
 
 impl Schedule {
     /// Reads a schedule.
@@ -216,7 +217,7 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
                 fused,
             }
         }
-        "skew" => skew(parser)?,
+        "skew" => skew::parse(parser)?,
         "deal" => deal::parse(parser)?,
         "pos" => {
             let var = next_name(parser, loop_name)?;
@@ -249,17 +250,9 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
         }
         "unroll" => {
             let var = next_name(parser, loop_name)?;
-            let (factor, span) = parser.tokens.integer("how often to unroll")?;
-            let factor = u32::try_from(factor)
-                .ok()
-                .filter(|factor| (1..=MAX_UNROLL).contains(factor));
-            let Some(factor) = factor else {
-                let message = format!("a loop is unrolled 1 to {MAX_UNROLL} times");
-                let error = Diagnostic::new(code::SCHEDULE_SIZE, message);
-                return Err(error
-                    .at(parser.tokens.source(), span, "not so often")
-                    .help(format!("give a number from 1 to {MAX_UNROLL}")));
-            };
+            let factor = count(parser, "how often to unroll", MAX_UNROLL, |most| {
+                format!("a loop is unrolled 1 to {most} times")
+            })?;
             Clause::Unroll { var, factor }
         }
         "parallelize" => {
@@ -278,6 +271,14 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
                 MergeStrategy::name,
             )?;
             Clause::MergeBy { var, strategy }
+        }
+        "prefetch" => {
+            let var = next_name(parser, loop_name)?;
+            let tensor = next_name(parser, "an operand")?;
+            let ahead = count(parser, "how many turns early", MAX_AHEAD, |most| {
+                format!("operands are fetched 1 to {most} turns early")
+            })?;
+            Clause::Prefetch { var, tensor, ahead }
         }
         "assemble" => {
             let tensor = next_name(parser, "a result")?;
@@ -305,70 +306,17 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
     })
 }
 
-/// `NAME "," NAME "," sum`
-fn skew(parser: &mut Parser) -> Result<Clause<Name, Name>> {
-    let var = next_name(parser, "a loop")?;
-    let made = next_name(parser, "a name for the loop over sums")?;
-    let start = parser.tokens.peek().span;
-    let (mut own, mut offset) = (0i64, 0i64);
-    let mut along: Option<(Name, i64)> = None;
-    let mut fits = true;
-    let mut sign = if parser.tokens.eat("-") { -1 } else { 1 };
-    loop {
-        let mut factor = 1;
-        let is_name = parser.tokens.peek().kind == Kind::Name;
-        if !is_name {
-            let (number, span) = parser.tokens.integer("a variable or a number")?;
-            let number = i64::try_from(number).ok().filter(|n| *n <= MAX_OFFSET);
-            let Some(number) = number else {
-                let message = "a number of a sum is at most 2^40";
-                let error = Diagnostic::new(code::SCHEDULE_SIZE, message);
-                return Err(error
-                    .at(parser.tokens.source(), span, "larger")
-                    .help("write a smaller number"));
-            };
-            factor = number;
-        }
-        if is_name || parser.tokens.eat("*") {
-            let named = name(parser, "a loop")?;
-            if named.word.text == var.word.text {
-                fits &= own == 0;
-                own = sign * factor;
-            } else {
-                fits &= along.is_none();
-                along = Some((named, sign * factor));
-            }
-        } else {
-            fits &= offset == 0;
-            offset = sign * factor;
-        }
-        if parser.tokens.eat("+") {
-            sign = 1;
-        } else if parser.tokens.eat("-") {
-            sign = -1;
-        } else {
-            break;
-        }
-    }
-    match along {
-        Some((along, factor)) if fits && own.abs() == 1 && factor != 0 => Ok(Clause::Skew {
-            var,
-            made,
-            along,
-            by: Skew {
-                is_negative: own < 0,
-                factor,
-                offset,
-            },
-        }),
-        _ => {
-            let message = format!("this is no sum of `{var}`, another loop and a number");
-            let span = start.to(parser.tokens.peek_before());
-            Err(Diagnostic::new(code::SCHEDULE_SKEW, message)
-                .at(parser.tokens.source(), span, "not such a sum")
-                .help(format!("write one such as `{var} - i + 2`")))
-        }
-    }
+/// A number from 1 to `most`; `refused` says what else is not.
+fn count(parser: &mut Parser, what: &str, most: u32, refused: fn(u32) -> String) -> Result<u32> {
+    let (number, span) = parser.tokens.integer(what)?;
+    let number = u32::try_from(number).ok();
+    number
+        .filter(|number| (1..=most).contains(number))
+        .ok_or_else(|| {
+            Diagnostic::new(code::SCHEDULE_SIZE, refused(most))
+                .at(parser.tokens.source(), span, "out of that range")
+                .help(format!("give a number from 1 to {most}"))
+        })
 }
 
 /// `NAME "," NAME "," NAME ","`

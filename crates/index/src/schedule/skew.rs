@@ -12,14 +12,86 @@
 //! outside of its extent. A coordinate that is the sum is named `d`, so a tensor
 //! that is stored by diagonals is walked by this loop.
 
+use sparsec_base::lex::Kind;
 use sparsec_base::{Diagnostic, Result, code};
 
 use super::Name;
 use super::apply::{illegal, loop_to_derive, new_vars, replace_loops, var};
+use super::parse::{name, next_name};
 use super::split::named;
 use crate::concrete::{Clause, Concrete, Skew, Stmt};
 use crate::index_expr::IndexExpr;
+use crate::notation::Parser;
 use crate::program::IndexVar;
+
+/// The largest number in a sum: sums of coordinates stay below 63 bits.
+const MAX_OFFSET: i64 = 1 << 40;
+
+/// `NAME "," NAME "," sum`
+pub(super) fn parse(parser: &mut Parser) -> Result<Clause<Name, Name>> {
+    let var = next_name(parser, "a loop")?;
+    let made = next_name(parser, "a name for the loop over sums")?;
+    let start = parser.tokens.peek().span;
+    let (mut own, mut offset) = (0i64, 0i64);
+    let mut along: Option<(Name, i64)> = None;
+    let mut fits = true;
+    let mut sign = if parser.tokens.eat("-") { -1 } else { 1 };
+    loop {
+        let mut factor = 1;
+        let is_name = parser.tokens.peek().kind == Kind::Name;
+        if !is_name {
+            let (number, span) = parser.tokens.integer("a variable or a number")?;
+            let number = i64::try_from(number).ok().filter(|n| *n <= MAX_OFFSET);
+            let Some(number) = number else {
+                let message = "a number of a sum is at most 2^40";
+                let error = Diagnostic::new(code::SCHEDULE_SIZE, message);
+                return Err(error
+                    .at(parser.tokens.source(), span, "larger")
+                    .help("write a smaller number"));
+            };
+            factor = number;
+        }
+        if is_name || parser.tokens.eat("*") {
+            let named = name(parser, "a loop")?;
+            if named.word.text == var.word.text {
+                fits &= own == 0;
+                own = sign * factor;
+            } else {
+                fits &= along.is_none();
+                along = Some((named, sign * factor));
+            }
+        } else {
+            fits &= offset == 0;
+            offset = sign * factor;
+        }
+        if parser.tokens.eat("+") {
+            sign = 1;
+        } else if parser.tokens.eat("-") {
+            sign = -1;
+        } else {
+            break;
+        }
+    }
+    match along {
+        Some((along, factor)) if fits && own.abs() == 1 && factor != 0 => Ok(Clause::Skew {
+            var,
+            made,
+            along,
+            by: Skew {
+                is_negative: own < 0,
+                factor,
+                offset,
+            },
+        }),
+        _ => {
+            let message = format!("this is no sum of `{var}`, another loop and a number");
+            let span = start.to(parser.tokens.peek_before());
+            Err(Diagnostic::new(code::SCHEDULE_SKEW, message)
+                .at(parser.tokens.source(), span, "not such a sum")
+                .help(format!("write one such as `{var} - i + 2`")))
+        }
+    }
+}
 
 pub(super) fn apply(
     concrete: &Concrete,

@@ -317,6 +317,14 @@ fn loops_are_marked() {
         "forall i: forall j: y(i) += A(i,j) * x(j)\n\
          suchthat(unroll(j, 8), assemble(y, Insert, false))",
     );
+    check(
+        SPMV,
+        "prefetch(j, A, 256); prefetch(j, x, 8); prefetch(j, x, 64)",
+        "forall i: forall j: y(i) += A(i,j) * x(j)\n\
+         suchthat(prefetch(j, A, 256), prefetch(j, x, 64))",
+    );
+    refused(SPMV, "prefetch(j, x, 0)", &["E0337", "1 to 1048576 turns"]);
+    refused(SPMV, "prefetch(j, y, 4)", &["E0310", "`y`"]);
     refused(SPMV, "unroll(j, 0)", &["E0337", "1 to 64 times"]);
     refused(
         SPMV,

@@ -238,6 +238,10 @@ impl<'f> Machine<'f> {
                     moved.ok_or(Failure::OutOfMemory)?;
                 }
             }
+            Stmt::Prefetch { lo, hi, .. } => {
+                self.int(lo)?;
+                self.int(hi)?;
+            }
             Stmt::Turn => self.chunk.in_turn = true,
             Stmt::Fail(failure) => return Err((*failure).into()),
         }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::needed::{Roots, keep_needed};
 use crate::ir::{Buffer, Expr, Function, Stmt};
+use crate::walk::{for_each_block_mut, for_each_stmt};
 
 /// Drops statements that have no effect outside the function: variables that
 /// nothing reads with their assignments, workspaces that nothing loads, and
@@ -19,11 +20,25 @@ pub fn dead_code(function: &mut Function) {
     );
 }
 
+/// The function without what is [fetched](Stmt::Prefetch) early, for engines that have no
+/// instruction for it; `None` where it has nothing of that.
+pub fn without_prefetch(function: &Function) -> Option<Function> {
+    let is_hint = |stmt: &Stmt| matches!(stmt, Stmt::Prefetch { .. });
+    let mut found = false;
+    for_each_stmt(&function.body, &mut |stmt| found |= is_hint(stmt));
+    let mut without = found.then(|| function.clone())?;
+    for_each_block_mut(&mut without.body, &mut |block| {
+        block.retain(|stmt| !is_hint(stmt))
+    });
+    dead_code(&mut without);
+    Some(without)
+}
+
 fn has_effect(function: &Function, stmt: &Stmt) -> bool {
     let is_own = |buffer: Buffer| function.buffers[buffer].access.is_allocated();
     match stmt {
         Stmt::Grow { buffer, .. } => !is_own(*buffer),
-        Stmt::Resize { .. } | Stmt::Turn | Stmt::Fail(_) => true,
+        Stmt::Resize { .. } | Stmt::Prefetch { .. } | Stmt::Turn | Stmt::Fail(_) => true,
         _ => can_fail(function, stmt) || stmt.stored_buffers().any(|buffer| !is_own(buffer)),
     }
 }

@@ -257,6 +257,11 @@ impl<'f> Printer<'f> {
                     put!(self, " with {}", self.buffer_name(*along));
                 }
             }
+            Stmt::Prefetch { buffer, lo, hi } => {
+                put!(self, "prefetch {}[", self.buffer_name(*buffer));
+                self.range(lo, hi);
+                put!(self, "]");
+            }
             Stmt::Turn => put!(self, "turn"),
             Stmt::Fail(failure) => put!(self, "fail {}", failure.name()),
         }

@@ -7,7 +7,7 @@ use sparsec_base::{Code, ElementType, code};
 use super::Invalid;
 use super::parallel::Shared;
 use super::signature::check_signature;
-use crate::ir::{Access, BinaryOp, Block, Buffer, Expr, Function, Stmt, UnaryOp, Var};
+use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, UnaryOp, Var};
 use crate::mark::Races;
 use crate::text::REDUCTIONS;
 use crate::walk::for_each_stmt;
@@ -259,6 +259,18 @@ impl<'f> Checker<'f> {
                 hi,
             } => {
                 self.sorted(*buffer, *along)?;
+                self.has_type(lo, ElementType::I64)?;
+                self.has_type(hi, ElementType::I64)?;
+            }
+            Stmt::Prefetch { buffer, lo, hi } => {
+                let BufferData { name, access, .. } = &self.function.buffers[*buffer];
+                if *access != Access::Read {
+                    return Err(self.helped(
+                        code::LOOP_ACCESS,
+                        format!("`{name}` is fetched ahead, but not read alone"),
+                        "leave it out: what is written is in the cache",
+                    ));
+                }
                 self.has_type(lo, ElementType::I64)?;
                 self.has_type(hi, ElementType::I64)?;
             }

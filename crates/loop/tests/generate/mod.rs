@@ -1,10 +1,8 @@
 //! Random valid functions, made from a tape of random numbers.
 //!
-//! The tape decides every choice, and 0 is the simplest one, so a shorter tape
-//! with smaller numbers is a simpler function: proptest shrinks for us. Indices
-//! are taken modulo the length of what they index, all result arrays are filled
-//! first, and loops count to 3, so a run ends without a fault; it may still
-//! fail, by a division or a cast.
+//! The tape decides every choice, and 0 is the simplest one, so a shorter tape with
+//! smaller numbers is a simpler function. Indices are taken modulo what they index, result
+//! arrays are filled first, and loops end, so a run has no fault; it may still fail.
 
 use sparsec_base::{Complex, ElementType, Kind, Scalar};
 use sparsec_loop::interpret::{ArgumentData, Entries};
@@ -53,8 +51,7 @@ pub(crate) fn function(tape: &[u32]) -> Function {
         extents: vec![],
         buffers: operands.clone(),
     });
-    let mut readable = operands;
-    readable.extend([workspace, results[2], keyed[0], keyed[1]]);
+    let readable = [operands, vec![workspace, results[2], keyed[0], keyed[1]]].concat();
     let mut generator = Generator {
         tape,
         builder,
@@ -190,7 +187,7 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.below(if depth > 0 { 13 } else { 9 }) {
+        match self.below(if depth > 0 { 14 } else { 10 }) {
             0 | 1 => self.store(),
             2 | 3 => {
                 let element = self.element();
@@ -240,7 +237,11 @@ impl Generator<'_> {
                     hi,
                 });
             }
-            9 | 10 => {
+            9 => {
+                let (buffer, lo, hi) = (self.readable[0], self.index(), self.index());
+                self.builder.push(Stmt::Prefetch { buffer, lo, hi });
+            }
+            10 | 11 => {
                 let condition = self.expr(ElementType::Bool, 3);
                 let fails = self.below(12) == 1;
                 let then = self.block(depth - 1, &mut |g| {
@@ -260,7 +261,7 @@ impl Generator<'_> {
                     otherwise,
                 });
             }
-            11 => self.for_loop(depth),
+            12 => self.for_loop(depth),
             _ => self.while_loop(depth),
         }
     }

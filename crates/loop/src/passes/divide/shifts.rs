@@ -156,7 +156,7 @@ impl Shifts {
                 let plain = |buffer| self.place(buffer).is_none() && self.value(buffer).is_none();
                 return (is_plain && sorted.all(plain)).then_some(());
             }
-            Stmt::For { lo, hi, .. } => {
+            Stmt::For { lo, hi, .. } | Stmt::Prefetch { lo, hi, .. } => {
                 let is_plain = self.expr(lo)?.is_none() && self.expr(hi)?.is_none();
                 is_plain.then_some(())?;
             }

@@ -109,7 +109,7 @@ impl Search<'_> {
             return self.same(row);
         }
         match stmt {
-            Stmt::Comment(_) => {}
+            Stmt::Comment(_) | Stmt::Prefetch { .. } => {}
             Stmt::Declare { var, .. } => _ = self.inside.insert(*var),
             Stmt::Assign { var, value } if !self.inside.contains(var) => {
                 matches!(value, Expr::Const(_)).then_some(())?;

@@ -98,6 +98,11 @@ impl Parser {
                     hi,
                 }
             }
+            "prefetch" => {
+                self.tokens.take();
+                let (buffer, lo, hi) = self.stretch()?;
+                Stmt::Prefetch { buffer, lo, hi }
+            }
             "turn" => {
                 self.tokens.take();
                 Stmt::Turn

@@ -1,0 +1,68 @@
+//! Hints to caches: C compilers have a function for them, or nothing.
+
+use sparsec_base::Scalar;
+use sparsec_loop::{BinaryOp, Buffer, Expr};
+
+use crate::stmt::Writer;
+
+/// Hints to caches. Places are numbers here, since there need be no entry.
+pub(crate) const PREFETCH: [(&str, &str); 2] = [
+    (
+        "sparsec_prefetch",
+        "
+/* Lets caches fetch the entry at `at`, if there is one. */
+static inline void sparsec_prefetch(const void *data, int64_t at, int64_t size) {
+#ifdef __GNUC__
+  __builtin_prefetch((const void *)((uintptr_t)data + (uintptr_t)(at * size)));
+#else
+  (void)data, (void)at, (void)size;
+#endif
+}
+",
+    ),
+    (
+        "sparsec_prefetch_all",
+        "
+/* Lets caches fetch the entries from `lo` up to `hi`, line by line. */
+static inline void sparsec_prefetch_all(const void *data, int64_t lo, int64_t hi, int64_t size) {
+#ifdef __GNUC__
+  for (int64_t at = lo * size; at < hi * size; at += 64)
+    __builtin_prefetch((const void *)((uintptr_t)data + (uintptr_t)at));
+#else
+  (void)data, (void)lo, (void)hi, (void)size;
+#endif
+}
+",
+    ),
+];
+
+impl Writer<'_> {
+    pub(crate) fn prefetch(&mut self, buffer: Buffer, lo: &Expr, hi: &Expr) {
+        let is_one = follows(lo, hi);
+        let array = self.buffer_name(buffer).to_owned();
+        let lo = self.expr(lo);
+        let hi = match is_one {
+            true => None,
+            false => Some(self.expr(hi)),
+        };
+        let name = self.helpers.prefetch(is_one);
+        let bound = hi.map_or(String::new(), |hi| format!("{}, ", hi.text));
+        self.line(&format!(
+            "{name}({array}, {}, {bound}sizeof *{array});",
+            lo.text
+        ));
+    }
+}
+
+/// Whether one place comes directly behind another, as far as that can be seen.
+fn follows(lo: &Expr, hi: &Expr) -> bool {
+    let parts = |expr: &Expr| match expr {
+        Expr::Binary(BinaryOp::Add, base, offset) => match **offset {
+            Expr::Const(Scalar::I64(offset)) => ((**base).clone(), offset),
+            _ => (expr.clone(), 0),
+        },
+        _ => (expr.clone(), 0),
+    };
+    let ((base, first), (same, second)) = (parts(lo), parts(hi));
+    base == same && first.checked_add(1) == Some(second)
+}

@@ -1,0 +1,192 @@
+//! What loops fetch before they need it.
+//!
+//! ```text
+//! forall i: forall j: y(i) += A(i,j) * x(j)      prefetch(j, A, 256)
+//!
+//! forall i: forall j: forall k: C(i,k) += A(i,j) * B(j,k)      prefetch(j, B, 8)
+//! ```
+//!
+//! Two things are worth it where operands exceed the cache:
+//!
+//! - the arrays of an operand in short segments, about [`STREAM`] bytes ahead: processors
+//!   fetch such arrays on their own, but not far enough across pages;
+//! - what coordinates that lie anywhere lead to, about [`LEAP`] bytes ahead: nothing but the
+//!   coordinates says where that is. What few bytes are fetched of, processors come to on
+//!   their own in time, unless they are behind in the arrays as well.
+//!
+//! Where coordinates follow one another, as in bands, the cache holds what they lead to
+//! already. That, and how much operands hold, is taken from the operands ([`Facts`]);
+//! of what is not known, nothing is fetched.
+
+use sparsec_base::ElementType;
+use sparsec_format::LevelKind;
+use sparsec_graph::operand::level_at;
+use sparsec_graph::{Lattice, Operands, Scope, space};
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, IndexVar, TensorRole};
+
+use crate::estimate::Estimate;
+use crate::search::{Facts, Plan};
+use crate::threads::marked;
+use crate::waste::is_known;
+
+/// How far ahead arrays are fetched, in bytes of values.
+const STREAM: usize = 2048;
+/// How far ahead what coordinates lead to is fetched, in bytes of it.
+const LEAP: f64 = 4096.0;
+/// Between how many entries that is.
+const LEAPS: (f64, f64) = (4.0, 64.0);
+/// What stays in the cache nearest to memory that a processor has to itself.
+const NEAR: f64 = (2u64 << 20) as f64;
+/// Between how many entries segments have on average whose arrays are fetched early.
+const SHORT: (f64, f64) = (4.0, 128.0);
+/// What share of the entries is apart where coordinates lead anywhere.
+const SCATTERED: f64 = 0.5;
+
+/// The plan with operands fetched early where that is worth it.
+pub(crate) fn prefetch(plan: Plan, facts: Facts<'_>) -> Plan {
+    if !is_known(&plan, &plan.formats, facts) {
+        return plan;
+    }
+    let mut found = Vec::new();
+    let operands = Operands::of(&plan.concrete);
+    let chooser = Chooser {
+        plan: &plan,
+        facts,
+        operands: &operands,
+        estimate: Estimate::of(&plan, facts),
+    };
+    chooser.stmt(&plan.concrete.stmt, &mut Vec::new(), &mut found);
+    let mut plan = plan;
+    for command in found {
+        plan = marked(&plan, &command).unwrap_or(plan);
+    }
+    plan
+}
+
+struct Chooser<'a> {
+    plan: &'a Plan,
+    facts: Facts<'a>,
+    operands: &'a Operands,
+    estimate: Estimate<'a>,
+}
+
+impl Chooser<'_> {
+    fn stmt(&self, stmt: &Stmt, outer: &mut Vec<IndexVar>, found: &mut Vec<String>) {
+        match stmt {
+            Stmt::Forall { var, body } => {
+                if let Some(walked) = self.walked_alone(*var, body) {
+                    self.of_loop(&walked, *var, body, outer, found);
+                }
+                outer.push(*var);
+                self.stmt(body, outer, found);
+                outer.pop();
+            }
+            Stmt::Where { consumer, producer } => {
+                self.stmt(producer, outer, found);
+                self.stmt(consumer, outer, found);
+            }
+            Stmt::Sequence(stmts) => stmts.iter().for_each(|stmt| self.stmt(stmt, outer, found)),
+            Stmt::Assign { .. } => {}
+        }
+    }
+
+    /// The operand whose entries a loop goes over, if it is the only one.
+    fn walked_alone(&self, var: IndexVar, body: &Stmt) -> Option<Access> {
+        let scope = Scope {
+            concrete: &self.plan.concrete,
+            formats: &self.plan.formats,
+            operands: self.operands,
+        };
+        let lattice = Lattice::of(&space(scope, body, var));
+        let mut walked = lattice.operands().into_iter();
+        let access = self.operands.access(walked.next()?).clone();
+        let is_alone = !lattice.everything && walked.next().is_none();
+        let role = self.plan.concrete.tensors[access.tensor].role;
+        (is_alone && role != TensorRole::Workspace).then_some(access)
+    }
+
+    /// Notes what the loop over `var` along `walked` fetches early.
+    fn of_loop(
+        &self,
+        walked: &Access,
+        var: IndexVar,
+        body: &Stmt,
+        outer: &[IndexVar],
+        found: &mut Vec<String>,
+    ) {
+        let concrete = &self.plan.concrete;
+        let command = |access: &Access, ahead: usize| {
+            let (var, tensor) = (&concrete.vars[var].name, &concrete.tensors[access.tensor]);
+            format!("prefetch({var}, {}, {ahead})", tensor.name)
+        };
+        let format = self.plan.formats.of(walked.tensor);
+        let Some((number, level)) = level_at(walked, var, format) else {
+            return;
+        };
+        if level.kind != LevelKind::Compressed {
+            return;
+        }
+        let is_last = number + 1 == format.levels().len();
+        let is_innermost = matches!(body, Stmt::Assign { .. });
+        let within: Vec<IndexVar> = outer.iter().copied().chain([var]).collect();
+        let segment =
+            self.estimate.prefixes(walked, &within) / self.estimate.prefixes(walked, outer);
+        let is_short = (SHORT.0..=SHORT.1).contains(&segment);
+        if is_last && is_innermost && is_short && self.bytes(walked) > NEAR {
+            found.push(command(walked, STREAM / self.element(walked).size()));
+        }
+        if !self.is_scattered(walked) {
+            return;
+        }
+        let mut led_to: Vec<&Access> = Vec::new();
+        body.for_each_assign(&mut |_, _, rhs| {
+            rhs.for_each_access(&mut |access| {
+                let is_new = led_to.iter().all(|known| known.tensor != access.tensor);
+                if is_new && access.tensor != walked.tensor && self.is_found_by(access, var) {
+                    led_to.push(access);
+                }
+            });
+        });
+        for access in led_to {
+            let row = self.bytes(access) / self.estimate.points(&[var]);
+            let leap = (LEAP / row.max(1.0)).clamp(LEAPS.0, LEAPS.1);
+            if self.bytes(access) > NEAR {
+                found.push(command(access, leap as usize));
+            }
+        }
+    }
+
+    /// Whether an operand is found in one step where `var` is known.
+    fn is_found_by(&self, access: &Access, var: IndexVar) -> bool {
+        let is_input = self.plan.concrete.tensors[access.tensor].role != TensorRole::Workspace;
+        let format = is_input.then(|| self.plan.formats.of(access.tensor));
+        format.is_some_and(|format| {
+            let kinds = || format.levels().iter().map(|level| level.kind);
+            let is_first = level_at(access, var, format).is_some_and(|(number, _)| number == 0);
+            let is_dense = |kind| kind == LevelKind::Dense;
+            let is_rows =
+                kinds().all(is_dense) || kinds().eq([LevelKind::Dense, LevelKind::Compressed]);
+            is_first && is_rows
+        })
+    }
+
+    fn element(&self, access: &Access) -> ElementType {
+        self.plan.concrete.tensors[access.tensor].element
+    }
+
+    /// How many bytes an operand takes, positions left out.
+    fn bytes(&self, access: &Access) -> f64 {
+        let n_stored = self.estimate.n_stored(access);
+        let format = self.plan.formats.of(access.tensor);
+        let crd = if format.has_sparse() { 4.0 } else { 0.0 };
+        n_stored * (self.element(access).size() as f64 + crd)
+    }
+
+    fn is_scattered(&self, access: &Access) -> bool {
+        let data = &self.plan.concrete.tensors[access.tensor];
+        let is_input = data.role == TensorRole::Input;
+        let scatter = is_input.then(|| (self.facts.scatter)(data.source_name()));
+        scatter.flatten().is_some_and(|share| share >= SCATTERED)
+    }
+}
