@@ -59,9 +59,11 @@ fn sessions_have_threads_of_their_own() {
     let program = program.format("C", "csr").unwrap();
     let mut results = Vec::new();
     for threads in [1, 2, 5] {
-        let mut options = Options::default();
-        options.backend = Backend::Cranelift;
-        options.threads = threads;
+        let options = Options {
+            backend: Backend::Cranelift,
+            threads,
+            ..Options::default()
+        };
         let kernel = Session::new(options).plan(&program).unwrap();
         let schedule = |a: &Tensor| {
             let bound = kernel.bind("A", a).unwrap();
