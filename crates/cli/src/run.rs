@@ -154,6 +154,8 @@ fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
             None => MemoryLimit::Available,
             Some(text) => MemoryLimit::Bytes(memory(call, text)?),
         },
+        // Those of the process, of which `--threads` says how many there are.
+        threads: 0,
         environment: Environment::of_process(),
     })
 }
