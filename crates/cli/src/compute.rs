@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use sparsec::compute::{ComputeStage, Transformations, compute as computed};
-use sparsec::executor::{Operands, Types, executor};
+use sparsec::executor::{Copied, Operands, Types, copies, executor};
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, Result, Source, code};
 
@@ -31,14 +31,22 @@ pub(crate) fn compute(
     arguments: &ComputeArguments,
 ) -> Result<u8> {
     let stages = stages(call, arguments)?;
-    let source = source(call, arguments)?;
+    let made = made(call, arguments)?;
     let transformations = transformations(call, arguments.script.as_deref())?;
-    let computed = computed(&source, &transformations)?;
-    let emit = |(name, stage): &(&'static str, ComputeStage)| Ok((*name, computed.emit(*stage)?));
-    let texts: Vec<(&str, String)> = stages.iter().map(emit).collect::<Result<_>>()?;
-    let results = match arguments.run {
-        true => run::run(call, arguments, &computed.computation)?,
-        false => BTreeMap::new(),
+    let mut all = Vec::new();
+    for text in made.texts() {
+        all.push(computed(text, &transformations)?);
+    }
+    let mut texts: Vec<(&str, String)> = Vec::new();
+    for (name, stage) in &stages {
+        for computed in &all {
+            texts.push((*name, computed.emit(*stage)?));
+        }
+    }
+    let results = match (arguments.run, &made) {
+        (false, _) => BTreeMap::new(),
+        (true, Made::Computation(_)) => run::run(call, arguments, &all[0].computation)?,
+        (true, Made::Copies(_, executed)) => run::run_copied(call, arguments, executed)?,
     };
     let files = call.pairs("-o", "output", &arguments.outputs)?;
     screen.answer(
@@ -70,11 +78,37 @@ pub(crate) fn compute(
     Ok(0)
 }
 
-/// The text of the computation: of a file, or made of an expression.
-fn source(call: &Call, arguments: &ComputeArguments) -> Result<Source> {
+/// An expression over operands with descriptors.
+struct Executed {
+    expression: Source,
+    operands: Operands,
+    types: Types,
+    copies: Vec<Copied>,
+}
+
+/// What is computed.
+enum Made {
+    /// The computation of this text.
+    Computation(Source),
+    /// An expression, from copies of its operands that computations of these texts
+    /// make.
+    Copies(Vec<Source>, Executed),
+}
+
+impl Made {
+    fn texts(&self) -> &[Source] {
+        match self {
+            Self::Computation(text) => std::slice::from_ref(text),
+            Self::Copies(texts, _) => texts,
+        }
+    }
+}
+
+/// What the arguments name: the computation of a file, or an expression.
+fn made(call: &Call, arguments: &ComputeArguments) -> Result<Made> {
     if arguments.formats.is_empty() {
         let place = call.find_last_word(&arguments.file).unwrap_or(call.end());
-        return read_source(call, &arguments.file, place);
+        return read_source(call, &arguments.file, place).map(Made::Computation);
     }
     let mut operands = Operands::new();
     let pairs = call.pairs("-f", "format", &arguments.formats)?;
@@ -94,8 +128,7 @@ fn source(call: &Call, arguments: &ComputeArguments) -> Result<Source> {
     for pair in &typed {
         types.insert(pair.name.clone(), element_type(call, pair)?);
     }
-    let made = executor(&expression, &operands, &types);
-    let made = made.map_err(|error| {
+    let place = |error: Diagnostic| {
         let is_named = |pair: &&Pair| error.message().contains(&format!("`{}`", pair.name));
         match pairs.iter().chain(&typed).find(is_named) {
             Some(pair) if error.labels().is_empty() => {
@@ -103,8 +136,26 @@ fn source(call: &Call, arguments: &ComputeArguments) -> Result<Source> {
             }
             _ => error,
         }
-    })?;
-    Ok(Source::new("executor", made.to_string()))
+    };
+    match executor(&expression, &operands, &types) {
+        // A script is about the computation of the expression.
+        Err(error) if error.code() == code::NO_EXECUTOR && arguments.script.is_none() => {
+            let copies = copies(&expression, &operands, &types).map_err(place)?;
+            let text = |copied: &Copied| Source::new("copy", copied.computation.to_string());
+            let executed = Executed {
+                expression,
+                operands,
+                types,
+                copies,
+            };
+            let texts = executed.copies.iter().map(text).collect();
+            Ok(Made::Copies(texts, executed))
+        }
+        made => {
+            let text = made.map_err(place)?.to_string();
+            Ok(Made::Computation(Source::new("executor", text)))
+        }
+    }
 }
 
 fn stages(call: &Call, arguments: &ComputeArguments) -> Result<Vec<(&'static str, ComputeStage)>> {

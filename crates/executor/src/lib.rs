@@ -14,7 +14,8 @@
 //! **Which expressions.** Terms are added up, and are nothing where an operand in
 //! such a format stores nothing: products of accesses, numbers and indices.
 //! Other operands and the result are dense. Anything else is refused (`E0820`),
-//! and can be computed from a copy in a format of levels.
+//! and is computed from copies in formats of levels: [`copies`] says where each
+//! value of an operand belongs.
 //!
 //! **Names.** The index arrays and constants of operand `A` get names of their own,
 //! `A_off` and `A_ND`; arrays are of 32 bits where no [`Types`] say otherwise. Its values are `A`. Extents are named by the index variables:
@@ -49,6 +50,7 @@
 //! ```
 
 mod arrays;
+mod copy;
 mod statement;
 mod term;
 
@@ -60,6 +62,7 @@ use sparsec_index::{Program, TensorRole};
 use sparsec_relation::{Declarations, Descriptor, Expression};
 
 use crate::arrays::Described;
+pub use crate::copy::{Copied, CopiedPart, copies};
 
 /// The descriptors of operands, by name.
 pub type Operands = BTreeMap<String, Descriptor>;

@@ -257,14 +257,8 @@ impl Maker<'_> {
         })
     }
 
-    /// The name, or with a number behind it where it means something else.
     fn fresh(&self, name: String, also: &[String]) -> String {
-        let is_free = |name: &String| !self.taken.contains(name) && !also.contains(name);
-        let numbered = (1..).map(|n| format!("{name}_{n}"));
-        let mut names = std::iter::once(name.clone()).chain(numbered);
-        names
-            .find(is_free)
-            .expect("there is always a further number")
+        fresh(name, &[&self.taken, also].concat())
     }
 
     /// The accesses of operands with descriptors, from left to right.
@@ -351,6 +345,14 @@ impl Maker<'_> {
         }
         Ok(sum.expect("a sum of nothing is its offset"))
     }
+}
+
+/// The name, or with a number behind it where it is taken.
+pub(crate) fn fresh(name: String, taken: &[String]) -> String {
+    let numbered = (1..).map(|n| format!("{name}_{n}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    let free = names.find(|name| !taken.contains(name));
+    free.expect("there is always a further number")
 }
 
 fn binary(operator: computation::Operator, a: Value, b: Value) -> Value {

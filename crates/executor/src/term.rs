@@ -85,7 +85,5 @@ pub(crate) fn refused(program: &Program, statement: &Statement, what: &str) -> D
     let message = format!("{what} where operands are read through relations");
     Diagnostic::new(code::NO_EXECUTOR, message)
         .at(&program.source, statement.span, "in this statement")
-        .help(
-            "write it as a sum of products of entries, or store the operand in a format of levels",
-        )
+        .help("without a script it is run on copies; or write it as a sum of products of entries")
 }

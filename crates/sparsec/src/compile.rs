@@ -258,7 +258,7 @@ fn add_temporary(
 
 /// The format of an input of which nothing is said: a matrix is `csr`, a
 /// tensor `csf`, a vector or scalar dense.
-fn default_input_format(order: usize) -> Format {
+pub(crate) fn default_input_format(order: usize) -> Format {
     match order {
         0 | 1 => Format::dense(order),
         2 => Format::csr(),

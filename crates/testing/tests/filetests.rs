@@ -72,6 +72,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/testing/tests/computations.rs": NOT_AS_DECLARED),
     provoked!("crates/relation/tests/laws.rs": RELATION_UNBOUND),
     provoked!("crates/executor/tests/executors.rs": NO_EXECUTOR),
+    provoked!("crates/sparsec/tests/library/relations.rs": VALUE_SHARED),
     provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_FUNCTION, DESCRIPTOR_NO_FUNCTION),
     provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_OUTSIDE, DESCRIPTOR_UNBOUNDED),
     provoked!("crates/computation/tests/text.rs": COMPUTATION_UNKNOWN, COMPUTATION_NAME, COMPUTATION_NOT_INTEGER, COMPUTATION_TYPES, COMPUTATION_GIVEN),

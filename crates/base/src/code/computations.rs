@@ -85,11 +85,12 @@ of temporary data only if every read is proved to find what it found before.
 
 Here `interchange(s1, 1, 2)` first gives both the same form.";
     NO_EXECUTOR = "E0820", "an expression that cannot be computed through relations",
-    "An operand whose format is a relation is read tuple by tuple: a statement is a sum of terms, each
-of them nothing where such an operand stores nothing, and its other operands are dense.
+    "An operand whose format is a relation is read tuple by tuple, where a statement is a sum of terms, each
+of them nothing where such an operand stores nothing, and its other operands are dense. Other expressions
+are run on copies of such operands, and have no computation of their own to transform:
 
-    C(i,j) = max(A(i,j), B(i,j))        A in a format given by a relation
-             ^^^ not a sum
+    sparsec compute 'C(i,j) = max(A(i,j), 0)' -f A=jds.fmt --script auto
+                              ^^^ no sum: run it without a script
 
-Store the operand in a format of levels, or compute what can be written as sums of products.";
+A result has no such format, and an operand has as many indices as its format has extents.";
 }

@@ -139,4 +139,11 @@ checked before a kernel runs.
 
 Correct the array, or declare what holds of it. A declaration that takes too long to check, or that cannot
 be, as of an order of your own, is refused as well.";
+    VALUE_SHARED = "E0520", "a value that is several entries of a copied operand",
+    "An operand whose format is a relation is copied where an expression is no sum of products. The copy has
+one entry for each value, so each part of the map has to give a value one place.
+
+    map {[n, s] -> [i, j] : 0 <= s < 2 && …}   data {[n, s] -> [n]}      value 3 is at 2 tuples
+
+State the second place as a part of its own, with `union`: each part is copied by itself.";
 }

@@ -3,23 +3,96 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use sparsec::computation::{Computation, DataSpace};
+use sparsec::computation::{Computation, DataSpace, Role};
 use sparsec::compute::{Given, compile_computation};
 use sparsec::io::{self, ReadOptions};
 use sparsec::runtime::Environment;
-use sparsec::{Diagnostic, Format, Options, PackOptions, Result, Session, Tensor, code};
+use sparsec::{
+    Diagnostic, ElementType, Format, Notation, Options, PackOptions, Result, Session, Tensor, code,
+};
 
+use super::Executed;
 use crate::arguments::ComputeArguments;
 use crate::call::{Call, Pair};
 use crate::files;
 use crate::problem::{bad_value, suggest};
 use crate::run::{backend, summary};
 
-/// Reads what is given, runs the kernel and writes what is asked for.
+type Run<'a> = dyn Fn(&Session, &Given<'_>) -> Result<BTreeMap<String, Tensor>> + 'a;
+
+/// What is run: what it is given and gives, and how.
+pub(super) struct Work<'a> {
+    pub(super) name: &'a str,
+    pub(super) given: Vec<&'a DataSpace>,
+    pub(super) results: Vec<&'a str>,
+    pub(super) run: &'a Run<'a>,
+}
+
+/// Runs a computation.
 pub(super) fn run(
     call: &Call,
     arguments: &ComputeArguments,
     computation: &Computation,
+) -> Result<BTreeMap<String, Tensor>> {
+    let spaces = || computation.spaces.iter();
+    let live_out = spaces().filter(|space| space.role.is_live_out());
+    run_work(
+        call,
+        arguments,
+        &Work {
+            name: &format!("`{}`", computation.name),
+            given: spaces().filter(|space| space.role.is_given()).collect(),
+            results: live_out.map(|space| space.name.as_str()).collect(),
+            run: &|session, given| session.compute(&compile_computation(computation)?, given),
+        },
+    )
+}
+
+/// Runs an expression on copies of operands.
+pub(super) fn run_copied(
+    call: &Call,
+    arguments: &ComputeArguments,
+    executed: &Executed,
+) -> Result<BTreeMap<String, Tensor>> {
+    let names = Notation::parse(&executed.expression)?.tensor_names();
+    let copied = executed.copies.iter();
+    let spaces = copied.flat_map(|copied| &copied.computation.spaces);
+    let mut given: Vec<DataSpace> = spaces.filter(|it| it.role.is_given()).cloned().collect();
+    for name in names.iter().filter(|name| name.may_be_input) {
+        if !executed.operands.contains_key(&name.name) {
+            let element = executed.types.get(&name.name).copied();
+            given.push(DataSpace {
+                name: name.name.clone(),
+                element: element.unwrap_or(ElementType::F64),
+                extents: Vec::new(),
+                role: Role::Given,
+            });
+        }
+    }
+    let written = names.iter().filter(|name| name.written);
+    let Executed {
+        expression,
+        operands,
+        types,
+        ..
+    } = executed;
+    run_work(
+        call,
+        arguments,
+        &Work {
+            name: "the expression",
+            given: given.iter().collect(),
+            results: written.map(|name| name.name.as_str()).collect(),
+            run: &|session, given| session.execute(expression, operands, types, given),
+        },
+    )
+}
+
+/// Reads what is given, runs the kernels and writes what is asked for.
+pub(super) fn run_work(
+    call: &Call,
+    arguments: &ComputeArguments,
+    work: &Work<'_>,
 ) -> Result<BTreeMap<String, Tensor>> {
     let inputs = call.pairs("-i", "input", &arguments.inputs)?;
     let outputs = call.pairs("-o", "output", &arguments.outputs)?;
@@ -28,13 +101,14 @@ pub(super) fn run(
     }
     files::check_distinct(call, &inputs, &outputs)?;
     for pair in &outputs {
-        space(call, computation, pair, |space| space.role.is_live_out())?;
+        known(call, work, pair, &work.results)?;
         let folder = files::check_folder(Path::new(&pair.value));
         folder.map_err(|error| call.about_file(pair.value_span, error))?;
     }
     let mut tensors = Vec::new();
     for pair in &inputs {
-        let space = space(call, computation, pair, |space| space.role.is_given())?;
+        let names: Vec<&str> = work.given.iter().map(|space| &*space.name).collect();
+        let space = work.given[known(call, work, pair, &names)?];
         tensors.push((pair, read(call, pair, space)?));
     }
     let mut given = Given::new();
@@ -48,13 +122,12 @@ pub(super) fn run(
     for (pair, tensor) in &tensors {
         given = given.data(pair.name.clone(), tensor);
     }
-    let compiled = compile_computation(computation)?;
     let session = Session::new(Options {
         backend: backend(call, &arguments.backend)?,
         environment: Environment::of_process(),
         ..Options::default()
     });
-    let results = session.compute(&compiled, &given)?;
+    let results = (work.run)(&session, &given)?;
     let mut complete = Vec::new();
     for pair in &outputs {
         let tensor = &results[&pair.name];
@@ -65,26 +138,17 @@ pub(super) fn run(
     Ok(results)
 }
 
-/// The data that an option is about.
-fn space<'c>(
-    call: &Call,
-    computation: &'c Computation,
-    pair: &Pair,
-    fits: impl Fn(&DataSpace) -> bool,
-) -> Result<&'c DataSpace> {
-    let all = || computation.spaces.iter().filter(|space| fits(space));
-    all().find(|space| space.name == pair.name).ok_or_else(|| {
-        let known: Vec<&str> = all().map(|space| space.name.as_str()).collect();
-        let message = format!(
-            "`{}` has no data `{}` for that",
-            computation.name, pair.name
-        );
+/// Which of these names an option is about.
+fn known(call: &Call, work: &Work<'_>, pair: &Pair, names: &[&str]) -> Result<usize> {
+    let found = names.iter().position(|name| *name == pair.name);
+    found.ok_or_else(|| {
+        let message = format!("{} has no data `{}` for that", work.name, pair.name);
         let error = Diagnostic::new(code::DOES_NOT_APPLY, message).at(
             call.source(),
             pair.name_span,
             "unknown here",
         );
-        suggest(error, &pair.name, &known)
+        suggest(error, &pair.name, names)
     })
 }
 
@@ -105,7 +169,7 @@ fn read(call: &Call, pair: &Pair, space: &DataSpace) -> Result<Tensor> {
 pub(super) fn shown(name: &str, tensor: &Tensor) -> String {
     const MOST: usize = 16;
     let values = tensor.vals();
-    if tensor.order() == 0 || values.len() > MOST {
+    if tensor.order() == 0 || values.len() > MOST || !tensor.format().is_all_dense() {
         return format!("{}\n", summary(name, tensor));
     }
     let entries: Vec<String> = (0..values.len())

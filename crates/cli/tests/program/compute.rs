@@ -38,3 +38,43 @@ fn compute_transforms_a_computation() {
     let words = ["compute", "chain.spf", "--emit", "svgg"];
     place.call(&words).refused(2, &["did you mean `svg`"]);
 }
+
+#[test]
+fn what_is_no_sum_is_computed_from_copies() {
+    let place = Place::new();
+    place.write(
+        "coo.fmt",
+        "format coo\n extents NR, NC
+        map {[n] -> [i, j] : 0 <= n < NZ && i = row(n) && j = col(n)}
+        data {[n] -> [n]}\n values {[n] : 0 <= n < NZ}
+        function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < NR}
+        function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < NC}",
+    );
+    place.write("row.tns", "2 0\n1 1\n");
+    place.write("col.tns", "1 1\n2 0\n");
+    place.write("vals.tns", "1 -5.0\n2 7.5\n");
+    let max = "C(i,j) = max(A(i,j), 0)";
+    let run = |expression: &str, more: &[&str]| {
+        let words = ["compute", expression, "-f", "A=coo.fmt"];
+        place.call(&[&words[..], more].concat())
+    };
+    let parameters = ["--run", "-d", "Ni=2", "-d", "Nj=2", "-d", "A_NZ=2"];
+    let arrays = [
+        "-i",
+        "A_row=row.tns",
+        "-i",
+        "A_col=col.tns",
+        "-i",
+        "A=vals.tns",
+    ];
+    let all = [&parameters[..], &arrays, &["-o", "C=C.tns"]].concat();
+    run(max, &all).answer();
+    assert_eq!(place.read("C.tns"), "1 1 7.5\n2 2 0.0\n");
+    let text = run(max, &[]).answer();
+    assert!(text.starts_with("computation copy_A {"), "{text}");
+    // Copies have no loops that a script would be about.
+    run(max, &["--script", "auto"]).refused(2, &["error[E0820]", "without a script"]);
+    run(max, &[&parameters[..], &["-i", "B=vals.tns"]].concat())
+        .refused(2, &["error[E0005]", "unknown here"]);
+    run("A(i,j) = 2 * B(i,j)", &[]).refused(2, &["error[E0820]", "a result"]);
+}

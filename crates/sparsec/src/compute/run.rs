@@ -238,6 +238,36 @@ impl<'a> Given<'a> {
         self.data.insert(name.into(), tensor);
         self
     }
+
+    pub(crate) fn tensor(&self, name: &str) -> Option<&'a Tensor> {
+        self.data.get(name).copied()
+    }
+
+    pub(crate) fn value(&self, parameter: &str) -> Option<i64> {
+        self.parameters.get(parameter).copied()
+    }
+
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&str, i64)> {
+        let all = self.parameters.iter();
+        all.map(|(name, value)| (name.as_str(), *value))
+    }
+
+    /// What a computation speaks of.
+    pub(crate) fn for_computation(&self, computation: &Computation) -> Self {
+        let mut part = self.clone();
+        part.parameters
+            .retain(|name, _| computation.parameters.contains(name));
+        part.data
+            .retain(|name, _| computation.space(name).is_some());
+        part
+    }
+
+    /// The first name that is none of these.
+    pub(crate) fn other_than(&self, known: &[&str]) -> Option<&str> {
+        let mut names = self.parameters.keys().chain(self.data.keys());
+        let other = names.find(|name| !known.contains(&name.as_str()));
+        other.map(String::as_str)
+    }
 }
 
 /// A computation ready to run on data that were checked.

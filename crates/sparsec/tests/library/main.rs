@@ -5,6 +5,7 @@ mod einsums;
 mod kernels;
 mod memory;
 mod refused;
+mod relations;
 
 use sparsec::{Error, Kernel, Program, Session, Tensor};
 

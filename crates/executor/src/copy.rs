@@ -1,0 +1,182 @@
+//! Copies of operands: where each of their values belongs, as a computation.
+//!
+//! What no sum of products says, as `max(A(i,j), B(i,j))`, is computed from copies
+//! in formats of levels. The tuples of the sparse space are visited once, and say of
+//! each value where it belongs:
+//!
+//! ```text
+//! A : dia, {[d, r] -> [i, j] : … && i = r && j = r + off(d)},  value at NR * d + r
+//!
+//! crd0: A_crd0(NR * d + r) = i
+//! crd1: A_crd1(NR * d + r) = j      all over {[d, r, i, j] : … }
+//! n0:   A_n0(NR * d + r) += 1
+//! ```
+//!
+//! A value that no tuple is at is no entry. A map of several parts has such arrays
+//! for each: a value may stand for one entry in each part, but for one only; that is
+//! what the number of tuples at it is for.
+
+use sparsec_base::arena::Id;
+use sparsec_base::{Diagnostic, ElementType, Result, code};
+use sparsec_computation::{Access, Computation, DataSpace, Role, Statement, Update, Value};
+use sparsec_index::{Program, TensorRole};
+use sparsec_relation::{Conjunction, Declarations, Expression, Set, Values, Variable};
+
+use crate::arrays::Described;
+use crate::statement::{extents_of, fresh};
+use crate::{Operands, Types};
+
+/// How an operand is copied.
+#[derive(Clone, Debug)]
+pub struct Copied {
+    /// The name of the operand, and of its values.
+    pub operand: String,
+    /// What fills the arrays of all parts.
+    pub computation: Computation,
+    /// The parameters that are its extents, one a mode.
+    pub extents: Vec<String>,
+    /// The arrays of each part of its map.
+    pub parts: Vec<CopiedPart>,
+}
+
+/// The arrays of one part of a map, each as long as the operand has values.
+#[derive(Clone, Debug)]
+pub struct CopiedPart {
+    /// The coordinates of each value, one array a mode.
+    pub coordinates: Vec<String>,
+    /// How many tuples each value is at.
+    pub count: String,
+}
+
+/// How the operands of a program that have descriptors are copied.
+///
+/// # Errors
+/// `E0820` for a result, for an operand of another order than its descriptor, and for arrays whose
+/// lengths are not known.
+pub fn copies(program: &Program, operands: &Operands, types: &Types) -> Result<Vec<Copied>> {
+    let mut copies = Vec::new();
+    for (id, tensor) in program.tensors.iter() {
+        let Some(descriptor) = operands.get(&tensor.name) else {
+            continue;
+        };
+        if tensor.role != TensorRole::Input {
+            let message = format!(
+                "`{}` is computed, in a format that is a relation",
+                tensor.name
+            );
+            return Err(Diagnostic::new(code::NO_EXECUTOR, message)
+                .at(&program.source, tensor.span, "a result")
+                .help("formats that are relations are of operands; leave it to be dense"));
+        }
+        let described = Described::new(program, id, descriptor, types)?;
+        let extents = extents_of(program, id);
+        copies.push(copied(&tensor.name, &described, extents)?);
+    }
+    Ok(copies)
+}
+
+fn copied(operand: &str, described: &Described, extents: Vec<String>) -> Result<Copied> {
+    let mut computation = Computation {
+        name: format!("copy_{operand}"),
+        parameters: Vec::new(),
+        declarations: Declarations::new(),
+        spaces: Vec::new(),
+        statements: Vec::new(),
+    };
+    for extent in &extents {
+        if !computation.parameters.contains(extent) {
+            computation.parameters.push(extent.clone());
+        }
+    }
+    described.add_to(&mut computation);
+    let values = computation.space(operand);
+    let length = values.expect("values are data").extents.clone();
+    let mut parts = Vec::new();
+    for (number, part) in described.map.parts().iter().enumerate() {
+        let suffix = match described.map.parts().len() {
+            1 => String::new(),
+            _ => format!("_{number}"),
+        };
+        let array = |computation: &mut Computation, name: String| {
+            let name = fresh(name, &taken(computation));
+            computation.spaces.push(DataSpace {
+                name: name.clone(),
+                element: ElementType::I64,
+                extents: length.clone(),
+                role: Role::Out,
+            });
+            name
+        };
+        let coordinates: Vec<String> = (0..extents.len())
+            .map(|mode| array(&mut computation, format!("{operand}_crd{mode}{suffix}")))
+            .collect();
+        let count = array(&mut computation, format!("{operand}_n{suffix}"));
+        add_statements(&mut computation, described, part, &coordinates, &count)?;
+        parts.push(CopiedPart { coordinates, count });
+    }
+    Ok(Copied {
+        operand: operand.to_owned(),
+        computation: computation.checked()?,
+        extents,
+        parts,
+    })
+}
+
+/// The names that mean something in a computation.
+fn taken(computation: &Computation) -> Vec<String> {
+    let spaces = computation.spaces.iter().map(|space| &space.name);
+    let functions = computation.declarations.functions().iter();
+    let functions = functions.map(|function| &function.name);
+    let all = spaces.chain(functions).chain(&computation.parameters);
+    all.cloned().collect()
+}
+
+fn add_statements(
+    computation: &mut Computation,
+    described: &Described,
+    part: &Conjunction,
+    coordinates: &[String],
+    count: &str,
+) -> Result<()> {
+    let mut known = taken(computation);
+    let mut names = Vec::new();
+    for v in part.inputs().chain(part.outputs()) {
+        let name = fresh(part.name(v).to_owned(), &known);
+        known.push(name.clone());
+        names.push(name);
+    }
+    let variable = |k: usize| Expression::Variable(Variable::from_index(k));
+    let mut whole = Conjunction::new(names.clone(), []);
+    let mut values: Vec<Expression> = (0..names.len()).map(variable).collect();
+    for exists in part.exists() {
+        let name = fresh(part.name(exists).to_owned(), &known);
+        known.push(name.clone());
+        values.push(Expression::Variable(whole.add_exists(name)));
+    }
+    whole.conjoin(part, &Values(&values));
+    let space = Set::new(vec![whole])?;
+    let n_inputs = described.map.n_inputs();
+    let coordinate = |mode: usize| Variable::from_index(n_inputs + mode);
+    let written = coordinates.iter().enumerate();
+    let written = written.map(|(mode, name)| {
+        let value = Value::Variable(coordinate(mode));
+        (name.as_str(), Update::Assign, value)
+    });
+    let counted = (count, Update::Add, Value::Integer(1));
+    for (target, update, value) in written.chain([counted]) {
+        let place = i64::try_from(computation.statements.len()).expect("few statements");
+        let time = (0..names.len()).map(variable);
+        computation.statements.push(Statement {
+            name: fresh(format!("s{place}"), &known),
+            space: space.clone(),
+            schedule: time.chain([Expression::Integer(place)]).collect(),
+            target: Access {
+                space: target.to_owned(),
+                indices: vec![described.place.clone()],
+            },
+            update,
+            value,
+        });
+    }
+    Ok(())
+}
