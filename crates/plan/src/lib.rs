@@ -39,7 +39,6 @@ pub mod draft;
 mod estimate;
 mod fills;
 pub mod formats;
-mod gallop;
 mod lanes;
 mod levels;
 mod merges;

@@ -10,9 +10,8 @@ use sparsec_index::{Program, ProgramSchedule, Schedule, Statement, concretize};
 
 use crate::fills::Fills;
 use crate::formats::default_result_format;
-use crate::gallop::gallop;
 use crate::lanes::lanes;
-use crate::merges::merges;
+use crate::merges::{gallop, select};
 use crate::prefetch::prefetch;
 use crate::search::{Conversions, Facts, Plan, complete, plan};
 use crate::split::{first_reduction, split};
@@ -143,7 +142,7 @@ pub fn plan_program(
         match planned {
             Ok(plan) => {
                 let plan = lanes(parallelize(gallop(plan, facts), facts), facts);
-                let plan = prefetch(merges(plan, facts), facts);
+                let plan = prefetch(select(plan, facts), facts);
                 plans.push(plan.with_estimates(facts));
             }
             Err(error) => {
