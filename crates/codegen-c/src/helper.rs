@@ -218,7 +218,8 @@ impl Helpers {
 
     /// Notes that entries are fetched ahead, one by one or in stretches; the name for it.
     pub(crate) fn prefetch(&mut self, is_one: bool) -> &'static str {
-        self.prefetch[usize::from(!is_one)] = true;
+        self.prefetch[0] = true;
+        self.prefetch[1] |= !is_one;
         PREFETCH[usize::from(!is_one)].0
     }
 
