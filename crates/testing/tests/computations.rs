@@ -346,6 +346,39 @@ fn what_may_go_wrong_is_refused() {
          }",
     );
     assert_eq!(code, code::FOLLOWS_RESULT);
+    let (code, text) = refused(
+        "computation curve {
+           parameters N
+           out y : f64[N]
+           s0: y(i) += 1 over {[i, j] : 0 <= i < N && 0 <= j < N && MORTON(i, j) < MORTON(j, i)}
+         }",
+    );
+    assert_eq!(code, code::MAY_BE_OUTSIDE);
+    assert!(text.contains("give the keys as data"), "{text}");
+}
+
+#[test]
+fn what_may_be_negative_is_data() {
+    let text = |of: &str| {
+        format!(
+            "computation above {{ {of} out y : i64[4] s0: y(i) = i over {{[i] : 0 <= i < 4 && i > n + 4}} }}"
+        )
+    };
+    let compiled = |of: &str| {
+        let computation: Computation = text(of).parse().unwrap_or_else(|e| panic!("{e}"));
+        compile_computation(&computation).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let session = Session::interpreter();
+    let given = Given::new().parameter("n", -2);
+    let error = session.compute(&compiled("parameters n"), &given);
+    let error = error.expect_err("refused");
+    assert_eq!(error.code(), code::GIVEN_MISFIT);
+    assert!(error.to_string().contains("`given n : i64`"), "{error}");
+
+    let n = Tensor::dense(&[], [-2i64]).expect("a number");
+    let results = session.compute(&compiled("given n : i64"), &Given::new().data("n", &n));
+    let results = results.unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(results["y"].values::<i64>(), Some(&[0, 0, 0, 3][..]));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_computation::{Access, Computation, Statement};
-use sparsec_relation::{Conjunction, Constraint, Declarations, Expression};
+use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Parser};
 
 use super::{place, within};
 
@@ -89,16 +89,27 @@ pub(super) fn check_functions(computation: &Computation, known: &Declarations) -
             });
             if !fits {
                 let text = computation.to_string();
-                let message = format!("`{name}` has no array of all its values");
+                let (message, help) = match Parser::is_key(name) {
+                    true => (
+                        format!("loops do not compute `{name}`"),
+                        format!(
+                            "give the keys as data, and compare those: `key(n)` for `{name}(…)` of entry `n`"
+                        ),
+                    ),
+                    false => (
+                        format!("`{name}` has no array of all its values"),
+                        format!(
+                            "give data `{name}` with extents that include the domain of the function"
+                        ),
+                    ),
+                };
                 return Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
                     .at(
                         &Source::new(&computation.name, text.as_str()),
                         place(&text, &statement.name),
                         "looked up here",
                     )
-                    .help(format!(
-                        "give data `{name}` with extents that include the domain of the function"
-                    )));
+                    .help(help));
             }
         }
     }

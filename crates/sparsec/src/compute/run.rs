@@ -134,7 +134,9 @@ impl CompiledComputation {
             }
             if *value < 0 {
                 let message = format!("the parameter `{name}` is {value}, which is negative");
-                return Err(self.misfit(message, name).help("give it a value from 0 on"));
+                return Err(self.misfit(message, name).help(format!(
+                    "loops rely on parameters from 0 on; what may be negative is data: `given {name} : i64`"
+                )));
             }
             data.constant(name.clone(), *value);
         }
