@@ -355,6 +355,22 @@ mod tests {
     }
 
     #[test]
+    fn the_least_factor_is_a_factor_like_others() {
+        let rows = [
+            row([i64::MIN, 1, 0], 0, Sign::Zero),
+            row([1, 0, i64::MIN], 1, Sign::NonNegative),
+        ];
+        let (_, _, proof) = proved(&rows, &row([1, 1, 0], 1, Sign::Zero), Except::default());
+        assert_eq!(proof, None);
+        assert_eq!(
+            rows[0]
+                .sum
+                .solved_for(&Atom::Variable(Variable::from_index(0))),
+            None
+        );
+    }
+
+    #[test]
     fn integers_between_fractions_are_none() {
         // 1 <= 2 x <= 2 and 0 <= 3 x <= 2
         let rows = [

@@ -221,7 +221,7 @@ impl Polynomial {
     pub(crate) fn solved_for(&self, atom: &Atom) -> Option<Self> {
         let alone = std::slice::from_ref(atom);
         let factor = self.factor(alone);
-        if factor.abs() != 1 {
+        if factor.unsigned_abs() != 1 {
             return None;
         }
         let mut rest = self.clone();

@@ -235,7 +235,7 @@ impl Simplex {
             let factors = || factors.clone().filter(|(_, factor)| *factor != 0);
             let free = factors().filter(|(column, factor)| moves(*column, *factor).1);
             let cost = |(column, factor): &(usize, i64)| {
-                let divides = turn < FEW_PIVOTS && factor.abs() != 1;
+                let divides = turn < FEW_PIVOTS && factor.unsigned_abs() != 1;
                 (divides, self.columns[*column])
             };
             let Some((column, _)) = free.min_by_key(cost) else {
