@@ -38,6 +38,9 @@
 //!   chunks before have returned, and returns `SPARSEC_OK`, or anything else where one
 //!   of them failed. Where chunks run one after another there is nothing to wait for.
 //!   From there to its end a chunk may `grow` results.
+//! * `cancelled` points to what is not 0 once the kernel is to give up. It looks there
+//!   between the turns of long loops, and returns the status of
+//!   [`Failure::Cancelled`].
 //!
 //! Nothing else is called but functions of the C library.
 
@@ -131,6 +134,8 @@ typedef struct sparsec_context {{
       const void *captured, int64_t own_size, int64_t n);
   /* Waits until all chunks before this one have returned. */
   int32_t (*turn)(struct sparsec_context *);
+  /* What kernels look at now and then: not 0 once they are to give up. */
+  const volatile int32_t *cancelled;
 }} sparsec_context;
 
 #endif

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use sparsec_base::ElementType;
 use sparsec_loop::growth::growth_run;
-use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Function, Mark, Stmt, Var};
+use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Mark, Stmt, Var};
 
 use crate::abi;
 use crate::growth::Growth;
@@ -214,6 +214,7 @@ impl<'f> Writer<'f> {
             } => self.sort(*buffer, *along, lo, hi),
             Stmt::Prefetch { buffer, lo, hi } => self.prefetch(*buffer, lo, hi),
             Stmt::Turn => self.turn(),
+            Stmt::Poll => self.leave_if("*context->cancelled", Failure::Cancelled),
             Stmt::Fail(failure) => {
                 self.line(&format!("return {};", abi::status_name(*failure)));
             }

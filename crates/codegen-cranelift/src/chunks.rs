@@ -72,6 +72,16 @@ impl Emitter<'_, '_> {
         self.take_grown(&grown);
     }
 
+    /// `poll`
+    pub(crate) fn poll(&mut self) {
+        let (context, frame) = (self.context, of_frame());
+        let cancelled = self.b.ins().load(types::I64, frame, context, ABI.cancelled);
+        // Another thread writes it.
+        let flags = MemFlagsData::new();
+        let cancelled = self.b.ins().load(types::I32, flags, cancelled, 0);
+        self.leave_if(cancelled, Failure::Cancelled);
+    }
+
     /// Finds out where results are that may have been grown, and how much room they
     /// have.
     fn take_grown(&mut self, grown: &[Buffer]) {

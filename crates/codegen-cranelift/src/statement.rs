@@ -32,6 +32,7 @@ impl Emitter<'_, '_> {
             // It has no instruction for it.
             Stmt::Comment(_) | Stmt::Prefetch { .. } => {}
             Stmt::Turn => self.turn(),
+            Stmt::Poll => self.poll(),
             Stmt::Declare { var, value } => {
                 let value = self.expr(value);
                 self.declare(*var, value);

@@ -72,14 +72,16 @@ pub enum Outcome {
 }
 
 /// What a run may do.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
     /// How many statements and loop iterations it may take; `None` for any
     /// number.
     pub max_steps: Option<u64>,
     /// How many bytes the arrays that it makes or grows may take; `None` for as
     /// many as there are.
     pub max_bytes: Option<u64>,
+    /// Whether it is to end where it [polls](crate::ir::Stmt::Poll).
+    pub cancelled: Option<&'a dyn Fn() -> bool>,
 }
 
 /// Runs `function`, which must be [valid](crate::verify()), on `arguments`.
@@ -90,7 +92,7 @@ pub struct Options {
 pub fn interpret(
     function: &Function,
     arguments: &mut [ArgumentData],
-    options: &Options,
+    options: &Options<'_>,
 ) -> Result<Outcome, Fault> {
     check_signature(function, arguments).map_err(|why| Fault {
         kind: FaultKind::Signature(why),

@@ -224,6 +224,8 @@ pub enum Stmt {
     /// this one have ended, so that what follows runs in their order, one at a time.
     /// There, chunks may store to what others stored to in their turn, and grow results.
     Turn,
+    /// Leaves the function with [`Failure::Cancelled`] if its caller wants that by now.
+    Poll,
     /// Leaves the function with an error.
     Fail(Failure),
 }
@@ -241,6 +243,8 @@ pub enum Failure {
     WidthOverflow,
     /// There is no memory for a result or a workspace.
     OutOfMemory,
+    /// Its caller did not want to wait any longer.
+    Cancelled,
 }
 
 /// An expression; [`Function::type_of`] gives its type.
@@ -551,12 +555,13 @@ impl Intrinsic {
 
 impl Failure {
     /// All failures.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::DivisionByZero,
         Self::CastOutOfRange,
         Self::NegativePower,
         Self::WidthOverflow,
         Self::OutOfMemory,
+        Self::Cancelled,
     ];
 
     /// The code that a compiled kernel returns; 0 means that all went well.
@@ -567,6 +572,7 @@ impl Failure {
             Self::WidthOverflow => 3,
             Self::OutOfMemory => 4,
             Self::NegativePower => 5,
+            Self::Cancelled => 6,
         }
     }
 
@@ -578,6 +584,7 @@ impl Failure {
             Self::NegativePower => "negative_power",
             Self::WidthOverflow => "width_overflow",
             Self::OutOfMemory => "out_of_memory",
+            Self::Cancelled => "cancelled",
         }
     }
 }

@@ -20,7 +20,8 @@
 //!
 //! Two give parallel loops their shape, by which sums round as it says: [`divide`] hands
 //! them to threads in chunks, [`lanes`] sums in eight lanes at once. The last, [`tile()`],
-//! keeps rows that many entries add to in tiles, as wide as rows are likely to be.
+//! keeps rows that many entries add to in tiles, as wide as rows are likely to be; then
+//! [`polls`] has long loops ask whether anybody still waits.
 //! [`without_prefetch`] is for engines that cannot fetch anything early.
 //!
 //! ```
@@ -43,6 +44,7 @@ mod hoist;
 mod lanes;
 mod needed;
 mod own_results;
+mod polls;
 mod simplify;
 mod slice_structure;
 mod slice_values;
@@ -54,6 +56,7 @@ pub use divide::{Division, divide, identity};
 pub use hoist::hoist;
 pub use lanes::lanes;
 pub use own_results::own_results;
+pub use polls::polls;
 pub use simplify::simplify;
 pub use slice_structure::slice_structure;
 pub use slice_values::slice_values;

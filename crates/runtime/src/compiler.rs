@@ -27,9 +27,10 @@ use std::time::Duration;
 use sparsec_base::{Diagnostic, Result, code};
 
 use crate::cache::{Cache, Work, write};
+use crate::cancel::Cancel;
 use crate::environment::Environment;
 use crate::key::{Key, KeyBuilder};
-use crate::process::{self, Cancel};
+use crate::process;
 
 /// Flags without which the C does not mean what it should.
 const REQUIRED: &[&str] = &[

@@ -75,7 +75,14 @@ pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
         )
         .help("declare wider arrays in the result's format, as in `, pos = 64` or `, crd = 64`"),
         Failure::OutOfMemory => out_of_memory(stop.shortage, function),
+        Failure::Cancelled => cancelled(),
     }
+}
+
+/// That a kernel ended because nobody waited for it any longer.
+pub(crate) fn cancelled() -> Diagnostic {
+    Diagnostic::new(code::CANCELLED, "the computation was cancelled")
+        .help("compute it again, with a `Cancel` that is not set")
 }
 
 fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic {

@@ -7,6 +7,7 @@ use sparsec_loop::{Access, Failure, Function};
 use sparsec_parallel::Memory;
 use sparsec_tensor::{Array, with_element};
 
+use crate::cancel::Cancel;
 use crate::kernel::KernelArgument;
 use crate::memory_limit::MemoryLimit;
 
@@ -14,6 +15,7 @@ use crate::memory_limit::MemoryLimit;
 pub(crate) fn launch(
     function: &Function,
     arguments: &mut [KernelArgument<'_>],
+    cancel: &Cancel,
 ) -> Result<(), Failure> {
     // Copies are the interpreter's own, whatever results may take.
     if !MemoryLimit::Available.can_give(0, copied_bytes(function, arguments)) {
@@ -34,7 +36,9 @@ pub(crate) fn launch(
             buffers,
         });
     }
+    let is_cancelled = || cancel.is_set();
     let options = Options {
+        cancelled: Some(&is_cancelled),
         max_bytes: Some(memory.bytes().saturating_sub(taken)),
         ..Options::default()
     };

@@ -7,12 +7,12 @@ use sparsec_loop::{Access, Argument, Buffer, Function, Role};
 use sparsec_tensor::{Array, ArrayRef, Tensor};
 
 use crate::cache::Cache;
+use crate::cancel::Cancel;
 use crate::compiler::Compiler;
-use crate::failure::{Stop, diagnose_stop};
+use crate::failure::{Stop, cancelled, diagnose_stop};
 use crate::memory_limit::MemoryLimit;
 use crate::native::Native;
 use crate::output::OutputTensor;
-use crate::process::Cancel;
 use crate::tiers::Tiered;
 use crate::{interpreted, native};
 
@@ -159,15 +159,34 @@ impl Kernel {
     /// If the arguments do not fit the function's signature, or the interpreter
     /// finds the function breaking a rule: both are faults of ours.
     pub fn launch(&self, arguments: &mut [KernelArgument<'_>]) -> Result<()> {
+        self.launch_until(arguments, &Cancel::default())
+    }
+
+    /// As [`Kernel::launch`], unless `cancel` is set meanwhile: then it ends soon, with
+    /// results that hold anything.
+    ///
+    /// # Errors
+    /// Those of [`Kernel::launch`], and `E0521` if it was cancelled.
+    ///
+    /// # Panics
+    /// As [`Kernel::launch`].
+    pub fn launch_until(
+        &self,
+        arguments: &mut [KernelArgument<'_>],
+        cancel: &Cancel,
+    ) -> Result<()> {
         self.check(arguments);
+        if cancel.is_set() {
+            return Err(cancelled());
+        }
         let ended = match &self.engine {
-            Engine::Native(native) => native.launch(&self.function, arguments),
+            Engine::Native(native) => native.launch(&self.function, arguments, cancel),
             Engine::Tiered(tiered) => {
                 let native = tiered.native(|| bytes_of(arguments));
-                native.launch(&self.function, arguments)
+                native.launch(&self.function, arguments, cancel)
             }
             Engine::Interpreter => {
-                interpreted::launch(&self.function, arguments).map_err(Stop::from)
+                interpreted::launch(&self.function, arguments, cancel).map_err(Stop::from)
             }
         };
         ended.map_err(|stop| diagnose_stop(stop, &self.function))

@@ -33,6 +33,7 @@
 //! from its caller, so it does not know how C is written either.
 
 pub mod cache;
+pub mod cancel;
 pub mod compiler;
 pub mod environment;
 pub mod failure;
@@ -53,6 +54,7 @@ mod sort;
 mod tiers;
 
 pub use cache::{Cache, CacheStat};
+pub use cancel::Cancel;
 pub use compiler::Compiler;
 pub use environment::Environment;
 pub use failure::diagnose;

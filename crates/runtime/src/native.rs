@@ -18,13 +18,13 @@ use sparsec_tensor::Array;
 
 use crate::abi::{RawArray, RawContext, RawTensor};
 use crate::cache::Cache;
+use crate::cancel::Cancel;
 use crate::compiler::Compiler;
 use crate::failure::{Stop, of_status};
 use crate::kernel::{KernelArgument, Origin};
 use crate::library::Loaded;
 use crate::output::FIRST_BYTES;
 use crate::primitives::{Growing, State};
-use crate::process::Cancel;
 
 /// A compiled kernel.
 #[derive(Debug)]
@@ -102,6 +102,7 @@ impl Native {
         &self,
         function: &Function,
         arguments: &mut [KernelArgument<'_>],
+        cancel: &Cancel,
     ) -> std::result::Result<(), Stop> {
         let extents: Vec<Vec<i64>> = arguments
             .iter()
@@ -110,7 +111,7 @@ impl Native {
         let mut arrays: Vec<Vec<RawArray>> = arguments.iter_mut().map(raw_arrays).collect();
         let mut state = {
             let (memory, taken) = KernelArgument::memory(arguments);
-            State::new(memory, taken)
+            State::new(memory, taken, cancel)
         };
         for ((given, wanted), raw) in arguments
             .iter_mut()

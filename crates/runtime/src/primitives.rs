@@ -23,6 +23,7 @@ use sparsec_parallel::memory::physical_bytes;
 use sparsec_parallel::{Memory, chunks as chunks_in_parallel, threads};
 
 use crate::abi::{Body, RawArray, RawContext};
+use crate::cancel::Cancel;
 use crate::failure::Shortage;
 use crate::line::Line;
 use crate::memory_limit::MemoryLimit;
@@ -40,6 +41,8 @@ pub(crate) struct State {
     /// Freed when the launch is over.
     workspaces: Vec<Memory>,
     scratch: Scratch,
+    /// Whether anybody still waits.
+    cancel: Cancel,
     /// How much memory there may be, and how much of it is taken.
     memory: MemoryLimit,
     taken: Arc<AtomicU64>,
@@ -67,8 +70,9 @@ pub(crate) struct Growing {
 
 impl State {
     /// Nothing given yet; `taken` bytes the result has already.
-    pub(crate) fn new(memory: MemoryLimit, taken: u64) -> Self {
+    pub(crate) fn new(memory: MemoryLimit, taken: u64, cancel: &Cancel) -> Self {
         Self {
+            cancel: cancel.clone(),
             memory,
             taken: Arc::new(AtomicU64::new(taken)),
             ..Self::default()
@@ -106,6 +110,7 @@ impl State {
             sort_pairs,
             chunks,
             turn,
+            cancelled: self.cancel.as_ptr(),
         }
     }
 
@@ -209,6 +214,7 @@ impl State {
         while self.units.len() < n {
             self.units.push(Unit {
                 state: Self {
+                    cancel: self.cancel.clone(),
                     memory: self.memory,
                     taken: Arc::clone(&self.taken),
                     growing: Arc::clone(&self.growing),
@@ -247,6 +253,13 @@ impl State {
         let ended = chunks_in_parallel(n, |unit, chunk| {
             // SAFETY: this thread has the unit alone while it runs chunks as that.
             let unit = unsafe { &mut *units.get(unit) };
+            if unit.state.cancel.is_set() {
+                line.end(chunk, false);
+                return Err(Failed {
+                    status: Failure::Cancelled.status(),
+                    shortage: None,
+                });
+            }
             let own = unit.own.as_mut_ptr();
             unit.state.place = Some(Place {
                 line: Arc::clone(&line),

@@ -10,26 +10,12 @@
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+use crate::cancel::Cancel;
 
 /// How often to look whether the process ended.
 const TICK: Duration = Duration::from_millis(1);
-
-/// Says that nobody waits for compilers any more. A clone is the same one.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    pub(crate) fn set(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-}
 
 /// Runs a command to its end, until it is cancelled, or for as long as `limit`; what
 /// it printed.

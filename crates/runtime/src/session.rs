@@ -7,11 +7,11 @@ use sparsec_base::{Diagnostic, Recent, Result};
 use sparsec_loop::Function;
 
 use crate::cache::Cache;
+use crate::cancel::Cancel;
 use crate::compiler::Compiler;
 use crate::environment::Environment;
 use crate::kernel::{Build, Kernel, Origin};
 use crate::native::{self, Native};
-use crate::process::Cancel;
 use crate::tiers::Background;
 
 /// Makes each kernel once: finds compiler and cache when they are first needed,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, Result, code, suggest};
 use sparsec_index::{TensorData, TensorRole};
-use sparsec_runtime::MemoryLimit;
+use sparsec_runtime::{Cancel, MemoryLimit};
 use sparsec_tensor::Tensor;
 
 use crate::extents::{self, Extents};
@@ -37,6 +37,8 @@ pub struct Binding<'a> {
     operands: BTreeMap<String, &'a Tensor>,
     /// Copies of the operands in other formats.
     kept: Arc<Kept>,
+    /// Whether anybody still waits.
+    cancel: Cancel,
 }
 
 impl<'a> Binding<'a> {
@@ -45,7 +47,27 @@ impl<'a> Binding<'a> {
             kernel,
             operands: BTreeMap::new(),
             kept: Arc::default(),
+            cancel: Cancel::default(),
         }
+    }
+
+    /// Has what is computed from now on end soon after `cancel` is set, from another
+    /// thread. Kernels look between the turns of long loops; compiling one, or converting
+    /// an operand, ends first.
+    ///
+    /// ```
+    /// use sparsec::{Cancel, Program, Tensor, code};
+    /// let x = Tensor::dense(&[1000], vec![1.0; 1000])?;
+    /// let cancel = Cancel::default();
+    /// cancel.set();
+    /// let kernel = Program::parse("A(i,j) = x(i) * x(j)")?.plan()?;
+    /// let refused = kernel.bind("x", &x)?.until(&cancel).evaluate().unwrap_err();
+    /// assert_eq!(refused.code(), code::CANCELLED);
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
+    pub fn until(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
     }
 
     /// Gives the operand `name` its data, in place of what it was given before.
@@ -141,7 +163,14 @@ impl<'a> Binding<'a> {
         let (variant, extents) = self.prepare()?;
         let compiled = &variant.compiled;
         let operands = self.named();
-        let run = Run::new(compiled, &extents, &operands, self.memory(), &self.kept)?;
+        let run = Run::new(
+            compiled,
+            &extents,
+            &operands,
+            self.memory(),
+            &self.cancel,
+            &self.kept,
+        )?;
         let mut results = Vec::new();
         for number in 0..compiled.statements.len() {
             let parts = variant.parts(self.kernel.session(), number, apart)?;
@@ -251,7 +280,14 @@ impl Assembled<'_> {
         };
         let (session, memory) = (self.binding.kernel.session(), self.binding.memory());
         session.on_threads(|| {
-            let run = Run::new(compiled, &self.extents, &named, memory, kept)?;
+            let run = Run::new(
+                compiled,
+                &self.extents,
+                &named,
+                memory,
+                &self.binding.cancel,
+                kept,
+            )?;
             let mut same = true;
             for number in 0..self.results.len() {
                 let parts = self.variant.parts(session, number, true)?;

@@ -170,7 +170,7 @@ pub(crate) fn compile_for(
             plan,
             lowered,
             untiled: function.clone(),
-            function,
+            function: with_polls(function),
             division,
         });
     }
@@ -181,6 +181,11 @@ pub(crate) fn compile_for(
         formats: planned.formats,
         statements,
     })
+}
+
+fn with_polls(mut function: Function) -> Function {
+    passes::polls(&mut function);
+    function
 }
 
 /// The formats that the request states; for inputs, those of the tensors, with
@@ -286,7 +291,7 @@ impl Compiled {
         for number in 0..self.statements.len() {
             let mut function = self.statements[number].untiled.clone();
             passes::tile(&mut function, &|var| self.row_extent(number, extents, var));
-            self.statements[number].function = function;
+            self.statements[number].function = with_polls(function);
         }
     }
 

@@ -22,7 +22,7 @@ use sparsec_format::Format;
 use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::{Conversion, View};
-use sparsec_runtime::{Kernel, KernelArgument, MemoryLimit, Origin, OutputTensor};
+use sparsec_runtime::{Cancel, Kernel, KernelArgument, MemoryLimit, Origin, OutputTensor};
 use sparsec_tensor::{Array, ArrayRef, PackOptions, Tensor};
 
 use crate::compile::{Compiled, CompiledStatement};
@@ -53,6 +53,8 @@ pub(crate) struct Run<'a> {
     extents: &'a Extents,
     operands: BTreeMap<&'a str, Cow<'a, Tensor>>,
     memory: MemoryLimit,
+    /// Whether anybody still waits.
+    cancel: &'a Cancel,
     /// Copies of operands.
     kept: &'a Kept,
     /// Copies of results.
@@ -82,6 +84,7 @@ impl<'a> Run<'a> {
         extents: &'a Extents,
         given: &Operands<'a>,
         memory: MemoryLimit,
+        cancel: &'a Cancel,
         kept: &'a Kept,
     ) -> Result<Self> {
         memory::check(compiled, extents, memory)?;
@@ -118,6 +121,7 @@ impl<'a> Run<'a> {
             extents,
             operands,
             memory,
+            cancel,
             kept,
             of_results: Kept::default(),
         })
@@ -369,7 +373,7 @@ impl<'a> Run<'a> {
                 (None, Role::In) => KernelArgument::In(self.read(name, results, converted)),
             });
         }
-        kernel.launch(&mut arguments)
+        kernel.launch_until(&mut arguments, self.cancel)
     }
 
     /// The tensor that the loops of a statement read as `name`.

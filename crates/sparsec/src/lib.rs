@@ -221,7 +221,7 @@ pub use sparsec_parallel as parallel;
 pub use sparsec_reference as reference;
 pub use sparsec_relation as relation;
 pub use sparsec_runtime as runtime;
-pub use sparsec_runtime::MemoryLimit;
+pub use sparsec_runtime::{Cancel, MemoryLimit};
 pub use sparsec_tensor::{
     Array, ArrayRef, CooRef, Coords, CscRef, CsrRef, Difference, Duplicates, Element, Entries,
     Index, IndexInteger, LevelView, PackOptions, Tensor, TensorBuilder, TensorRef, generate,

@@ -10,7 +10,7 @@ use sparsec_index::TensorRole;
 use sparsec_loop::{Function, Role, passes};
 use sparsec_parallel::Pool;
 use sparsec_reference as reference;
-use sparsec_runtime::{Environment, Kernel, MemoryLimit, Origin};
+use sparsec_runtime::{Cancel, Environment, Kernel, MemoryLimit, Origin};
 use sparsec_tensor::Tensor;
 
 use crate::compile::{Compiled, operands};
@@ -208,12 +208,13 @@ impl Session {
         let mut timings = Timings::default();
         let extents = extents::known(&compiled.program);
         let started = Instant::now();
-        let kept = Kept::default();
+        let (kept, cancel) = (Kept::default(), Cancel::default());
         let run = Run::new(
             compiled,
             &extents,
             &operands(inputs),
             self.inner.options.memory,
+            &cancel,
             &kept,
         )?;
         timings.convert += started.elapsed();

@@ -87,6 +87,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/io/tests/binsparse/round_trips.rs": LOSSY_TYPE),
     provoked!("crates/runtime/tests/cache.rs": NO_COMPILER, COMPILE_FAILED, LOAD_FAILED, CACHE_NOT_PRIVATE, CACHE_SIZE, NO_LIBRARY),
     provoked!("crates/runtime/tests/kernels.rs": KERNEL_OUT_OF_MEMORY),
+    provoked!("crates/sparsec/tests/library/kernels.rs": CANCELLED),
     provoked!("crates/cli/tests/program/embed.rs": NOT_KEPT),
     provoked!("crates/codegen-cranelift/src/host.rs": NO_MACHINE_CODE),
     provoked!("crates/bench/src/peer.rs": PEER_FAILED),

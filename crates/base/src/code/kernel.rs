@@ -146,4 +146,8 @@ one entry for each value, so each part of the map has to give a value one place.
     map {[n, s] -> [i, j] : 0 <= s < 2 && …}   data {[n, s] -> [n]}      value 3 is at 2 tuples
 
 State the second place as a part of its own, with `union`: each part is copied by itself.";
+    CANCELLED = "E0521", "a computation that was cancelled",
+    "A program that runs kernels may say that it does not wait any longer (`Binding::until` in Rust, the
+field `cancelled` of the context in emitted C). Loops end soon after that; what they were to compute
+holds anything, and is not given back.";
 }

@@ -21,6 +21,7 @@ typedef struct sparsec_scope {
   int64_t own_size;
   int64_t chunk;
   int64_t *ended; /* how many chunks have, in their order; -1 if one failed */
+  int32_t never;  /* stays 0 */
 } sparsec_scope;
 
 /* Room in front of a workspace that keeps it aligned for vectors. */
@@ -139,6 +140,7 @@ static inline sparsec_context *sparsec_enter(sparsec_scope *scope, const sparsec
   if (!context->sort_i32) context->sort_i32 = sparsec_sort_i32;
   if (!context->sort_i64) context->sort_i64 = sparsec_sort_i64;
   if (!context->sort_pairs) context->sort_pairs = sparsec_sort_pairs;
+  if (!context->cancelled) context->cancelled = &scope->never;
   if (!context->chunks || !context->turn) {
     context->chunks = sparsec_run_chunks;
     context->turn = sparsec_wait_for_turn;

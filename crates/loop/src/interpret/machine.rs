@@ -45,7 +45,7 @@ pub(super) struct Machine<'f> {
     function: &'f Function,
     vars: Vec<Option<Scalar>>,
     memory: Vec<Memory>,
-    options: Options,
+    options: Options<'f>,
     steps: u64,
     /// How many bytes arrays may grow by.
     bytes_left: u64,
@@ -54,7 +54,7 @@ pub(super) struct Machine<'f> {
 }
 
 impl<'f> Machine<'f> {
-    pub(super) fn new(function: &'f Function, options: &Options) -> Self {
+    pub(super) fn new(function: &'f Function, options: &Options<'f>) -> Self {
         Self {
             function,
             vars: vec![None; function.vars.len()],
@@ -243,6 +243,12 @@ impl<'f> Machine<'f> {
                 self.int(hi)?;
             }
             Stmt::Turn => self.chunk.in_turn = true,
+            Stmt::Poll => {
+                let cancelled = self.options.cancelled;
+                if cancelled.is_some_and(|cancelled| cancelled()) {
+                    return Err(Failure::Cancelled.into());
+                }
+            }
             Stmt::Fail(failure) => return Err((*failure).into()),
         }
         Ok(())

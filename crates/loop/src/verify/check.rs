@@ -273,6 +273,13 @@ impl<'f> Checker<'f> {
                 }
                 self.has_type(lo, ElementType::I64)?;
                 self.has_type(hi, ElementType::I64)?;
+                if self.function.can_fail(lo) || self.function.can_fail(hi) {
+                    return Err(self.helped(
+                        code::LOOP_ACCESS,
+                        "what is fetched ahead may fail, where engines may leave it out".to_owned(),
+                        "compute the bounds before, in a `let`",
+                    ));
+                }
             }
             Stmt::Turn if self.in_chunks => self.in_turn = true,
             Stmt::Turn => {
@@ -281,6 +288,7 @@ impl<'f> Checker<'f> {
                     "chunks alone have their turn".to_owned(),
                 ));
             }
+            Stmt::Poll => {}
             Stmt::Fail(_) => return Ok(false),
         }
         Ok(true)

@@ -239,7 +239,10 @@ impl Generator<'_> {
             }
             9 => {
                 let (buffer, lo, hi) = (self.readable[0], self.index(), self.index());
-                self.builder.push(Stmt::Prefetch { buffer, lo, hi });
+                let function = self.builder.function();
+                if !function.can_fail(&lo) && !function.can_fail(&hi) {
+                    self.builder.push(Stmt::Prefetch { buffer, lo, hi });
+                }
             }
             10 | 11 => {
                 let condition = self.expr(ElementType::Bool, 3);

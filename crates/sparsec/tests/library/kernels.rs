@@ -1,8 +1,8 @@
 //! Kernels: planned once, for any extents and widths, from any thread.
 
 use sparsec::{
-    Backend, Duplicates, ElementType, Error, Format, Kernel, Options, Program, Scalar, Session,
-    Stage, Tensor,
+    Backend, Cancel, Duplicates, ElementType, Error, Format, Kernel, Options, Program, Scalar,
+    Session, Stage, Tensor, code,
 };
 
 use super::{a, interpreter, matrix, spmv, x};
@@ -43,6 +43,37 @@ fn one_kernel_takes_operands_of_any_extents() {
         binding.evaluate().unwrap().values::<f64>(),
         Some(&[4.0][..])
     );
+}
+
+/// On every engine, on one thread and on two; none would end while a test waits.
+#[test]
+fn kernels_end_when_nobody_waits_any_longer() {
+    let n = 1 << 10;
+    let x = Tensor::dense(&[n, n], vec![1.0; 1 << 20]).unwrap();
+    let program = Program::parse("C(i,j) = max{k}(pow(x(i,k), 0.3) + pow(x(j,k), 0.7))").unwrap();
+    let program = program.like("x", &x).unwrap();
+    for (backend, threads) in [
+        (Backend::C, 1),
+        (Backend::Cranelift, 1),
+        (Backend::Cranelift, 2),
+        (Backend::Interpreter, 1),
+    ] {
+        let options = Options {
+            backend,
+            threads,
+            ..Options::default()
+        };
+        let kernel = Session::new(options).plan(&program).unwrap();
+        let cancel = Cancel::default();
+        let elsewhere = cancel.clone();
+        let waiting = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            elsewhere.set();
+        });
+        let computed = kernel.bind("x", &x).unwrap().until(&cancel).evaluate();
+        assert_eq!(computed.unwrap_err().code(), code::CANCELLED, "{backend:?}");
+        waiting.join().unwrap();
+    }
 }
 
 /// Plans follow what is bound: large operands run on the threads of their session.

@@ -169,7 +169,9 @@ impl Shifts {
                 None => self.expr(condition)?.is_none().then_some(())?,
             },
             Stmt::Comment(_) | Stmt::Fail(_) => {}
-            Stmt::Alloc { .. } | Stmt::Resize { .. } | Stmt::Turn => return None,
+            Stmt::Alloc { .. } | Stmt::Resize { .. } | Stmt::Turn | Stmt::Poll => {
+                return None;
+            }
         }
         stmt.blocks()
             .into_iter()

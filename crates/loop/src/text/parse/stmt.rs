@@ -107,6 +107,10 @@ impl Parser {
                 self.tokens.take();
                 Stmt::Turn
             }
+            "poll" => {
+                self.tokens.take();
+                Stmt::Poll
+            }
             "alloc" => self.alloc(Access::Workspace)?,
             "own" => self.alloc(Access::Own)?,
             "grow" => {
