@@ -80,6 +80,17 @@ int main(void) {
     if (y_values[i] != -2.0) return fail("y is wrong", i);
   }
 
+  /* Another thread, or a handler of signals, would set it while the kernel runs. */
+  volatile int32_t cancelled = 1;
+  sparsec_context impatient = {0};
+  impatient.cancelled = &cancelled;
+  status = evaluate_spmv(&impatient, &y, &A, &x);
+  if (status != SPARSEC_CANCELLED) return fail("a kernel that waits for nobody", status);
+  cancelled = 0;
+  status = evaluate_spmv(&impatient, &y, &A, &x);
+  if (status) return fail("y = A x once more", status);
+  y_values = y_array.data;
+
   /* C = A A: its structure once, its values for every new A. */
   csr c = {{N, N}, {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}}};
   sparsec_tensor C = tensor(&c);
@@ -105,17 +116,6 @@ int main(void) {
   status = evaluate_spgemm(&poor, &nothing, &A, &A);
   if (status != SPARSEC_OUT_OF_MEMORY) return fail("memory from nowhere", status);
 
-  /* Another thread, or a handler of signals, would set it while the kernel runs. */
-  volatile int32_t cancelled = 1;
-  sparsec_context impatient = {0};
-  impatient.cancelled = &cancelled;
-  status = evaluate_spmv(&impatient, &y, &A, &x);
-  if (status != SPARSEC_CANCELLED) return fail("a kernel that waits for nobody", status);
-  cancelled = 0;
-  status = evaluate_spmv(&impatient, &y, &A, &x);
-  if (status) return fail("y = A x once more", status);
-
-  y_values = y_array.data;
   printf("y(%d) = %g, C has %lld entries\n", N / 2, y_values[N / 2], (long long)c.arrays[1].len);
   release(a.arrays, 3);
   release(c.arrays, 3);
