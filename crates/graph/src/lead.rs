@@ -35,12 +35,15 @@ pub struct Lead {
     pub lattice: Lattice,
     /// The operands that are looked up at each coordinate.
     pub located: BTreeSet<Operand>,
+    /// How many sets of operands, walked or looked up, leave something to compute.
+    n_points: usize,
 }
 
 impl Lead {
     /// Takes apart the loop over `var` with this lattice.
     pub fn of(scope: Scope<'_>, lattice: Lattice, var: IndexVar) -> Self {
         let mut lead = Self {
+            n_points: lattice.points.len().max(1),
             lattice,
             located: BTreeSet::new(),
         };
@@ -107,7 +110,10 @@ impl Lead {
 
     /// How many cases the loop has, those of looking up included.
     pub fn n_cases(&self) -> usize {
-        let n_found = 1usize << self.located.len().min(20);
+        let mut n_found = 1usize << self.located.len().min(20);
+        if !self.lattice.everything {
+            n_found = n_found.min(self.n_points);
+        }
         self.lattice.n_cases().saturating_mul(n_found)
     }
 }

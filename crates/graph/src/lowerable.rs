@@ -14,6 +14,8 @@
 //! 5. an operand whose level keeps no order, as tables do not, is walked alone and
 //!    feeds no list of the result, or it is looked up;
 //! 6. no loop merges so many operands that its kernel explodes.
+//!
+//! Length: the rules are one list, and each is a few lines of one check.
 
 use std::collections::BTreeSet;
 
@@ -31,21 +33,22 @@ use crate::scheduled;
 use crate::space::{Scope, Space, space};
 use crate::workspace::feeds_stored_level;
 
-/// The most cases that the loops of one nest may have together.
+/// The most cases that all loops of a statement may have together: they are written out.
 const MAX_CASES: usize = 512;
+
+/// So many cases a nest of a sequence counts for at least: it has loops of its own.
+const NEST_CASES: usize = 4;
 
 /// The most cases that one loop may have: those of three operands any of which
 /// may be missing are 19, those of four 65.
 const MAX_LOOP_CASES: usize = 64;
 
-/// The most operands that may be looked for at coordinates of their own.
-const MAX_SEARCHED: usize = 6;
-
-/// Whether `concrete` can be lowered as it stands with these formats.
+/// Whether `concrete` can be lowered as it stands with these formats; and if so, about how
+/// many cases of it are written out, which says how long its kernel is.
 ///
 /// # Errors
 /// The first rule that is broken: `E0301` to `E0308`.
-pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
+pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<usize> {
     let concrete = &concrete.unfused();
     let operands = Operands::of(concrete);
     scheduled::check(concrete, formats, &operands)?;
@@ -62,8 +65,7 @@ pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<()> {
     });
     result?;
     check.extents()?;
-    let n_cases = check.cases_of_searches();
-    check.cases(&concrete.stmt, &[], n_cases, &BTreeSet::new())
+    check.cases(&concrete.stmt, &[], 1, &BTreeSet::new())
 }
 
 /// Whether the entries of a tensor in this format stand in any order, or
@@ -347,21 +349,19 @@ impl Check<'_> {
         .help(format!("say it (`-d {name}=…`), or give the operands")))
     }
 
-    /// Each operand that is looked for is there or not, and what is below is
-    /// written for both; there it has few cases itself.
-    fn cases_of_searches(&self) -> usize {
-        let searched = |operand: &Operand| {
-            let access = self.operands.access(*operand);
-            let is_searched = self
-                .operands
-                .is_searched(access, self.concrete, self.formats);
-            access.plain_vars().is_none() && is_searched
-        };
-        let n = self.operands.ids().filter(searched).count();
-        match n {
-            0 => 1,
-            _ => MAX_CASES.saturating_mul(1 << n.min(16)) >> MAX_SEARCHED,
+    /// Each level at which an operand is looked for has an entry or not, and what is
+    /// below is written for both; there it has few cases itself.
+    fn cases_of_searches(&self, rhs: &Expr) -> usize {
+        let mut searched: Vec<&Access> = Vec::new();
+        for access in rhs.accesses() {
+            if !searched.contains(&access) {
+                searched.push(access);
+            }
         }
+        let n_searched =
+            |access: &Access| (self.operands).n_searched(access, self.concrete, self.formats);
+        let cases = searched.into_iter().map(|access| 1 + n_searched(access));
+        cases.fold(1, usize::saturating_mul)
     }
 
     /// Counts the cases of nested loops. A loop that merges what the loops
@@ -373,16 +373,30 @@ impl Check<'_> {
         loops: &[IndexVar],
         so_far: usize,
         merged: &BTreeSet<Operand>,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         match stmt {
-            Stmt::Assign { .. } => Ok(()),
-            Stmt::Where { consumer, producer } => {
-                self.cases(consumer, loops, so_far, merged)?;
-                self.cases(producer, loops, so_far, merged)
+            Stmt::Assign { rhs, .. } => {
+                let total = so_far.saturating_mul(self.cases_of_searches(rhs));
+                match loops.last() {
+                    Some(var) if total > MAX_CASES => Err(self.too_large(*var)),
+                    _ => Ok(total),
+                }
             }
-            Stmt::Sequence(stmts) => stmts
-                .iter()
-                .try_for_each(|stmt| self.cases(stmt, loops, so_far, merged)),
+            Stmt::Where { consumer, producer } => {
+                let consumed = self.cases(consumer, loops, so_far, merged)?;
+                let produced = self.cases(producer, loops, so_far, merged)?;
+                Ok(consumed.max(produced))
+            }
+            Stmt::Sequence(nests) => {
+                let mut total = 0;
+                for nest in nests {
+                    total += self.cases(nest, loops, so_far, merged)?.max(NEST_CASES);
+                }
+                match nests.iter().flat_map(Stmt::loops).next() {
+                    Some(var) if total > MAX_CASES => Err(self.too_large(var)),
+                    _ => Ok(total),
+                }
+            }
             Stmt::Forall { var, body } => {
                 let inside: Vec<IndexVar> = loops.iter().chain([var]).copied().collect();
                 let merged_on = match self.concrete.steps(loops, *var) {

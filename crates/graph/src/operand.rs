@@ -142,19 +142,25 @@ impl Operands {
     /// Whether entries of an operand are looked for where a loop is, rather than
     /// walked, so that there may be none.
     pub fn is_searched(&self, access: &Access, concrete: &Concrete, formats: &Formats) -> bool {
+        self.n_searched(access, concrete, formats) > 0
+    }
+
+    /// At how many levels entries of an operand are looked for so.
+    pub fn n_searched(&self, access: &Access, concrete: &Concrete, formats: &Formats) -> usize {
         let levels = formats.of(access.tensor).levels();
         let operand = self.find(access);
         let walks = operand.and_then(|operand| self.walks(operand, formats));
-        levels.iter().enumerate().any(|(number, level)| {
+        let is_searched = |(number, level): &(usize, &Level)| {
             let index = &access.indices[level.mode()];
             match (level.is_full(), &walks) {
                 (true, _) => !is_inside(access, level.mode(), concrete),
-                (false, Some(walks)) => !walks.values().any(|walked| *walked == number),
-                (false, None) => levels[..number]
+                (false, Some(walks)) => !walks.values().any(|walked| walked == number),
+                (false, None) => levels[..*number]
                     .iter()
                     .any(|outer| access.indices[outer.mode()] == *index),
             }
-        })
+        };
+        levels.iter().enumerate().filter(is_searched).count()
     }
 
     /// The operand that an access is.

@@ -160,7 +160,7 @@ fn graphs_ask_for_what_walking_needs() {
 fn verdict(text: &str, formats: &str) -> String {
     let (concrete, formats) = statement(text, formats);
     match lowerable(&concrete, &formats) {
-        Ok(()) => "lowerable".to_owned(),
+        Ok(_) => "lowerable".to_owned(),
         Err(error) => error.code().to_string(),
     }
 }

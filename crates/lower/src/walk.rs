@@ -36,7 +36,9 @@ impl Lowerer<'_> {
     /// A loop over the coordinates of `var`, or over a range of them.
     pub(crate) fn over(&mut self, var: IndexVar, body: &Stmt, bindings: &Bindings) {
         let is_stretch = bindings.ranges.contains_key(&var);
-        let Lead { lattice, located } = self.lead(var, body, is_stretch);
+        let Lead {
+            lattice, located, ..
+        } = self.lead(var, body, is_stretch);
         let walked: Vec<Operand> = lattice.operands().into_iter().collect();
         let mut bindings = bindings.clone();
         if (lattice.everything || self.are_counted(var, &walked))
@@ -234,7 +236,9 @@ impl Lowerer<'_> {
             let Stmt::Forall { var, body } = stmt else {
                 return false;
             };
-            let Lead { lattice, located } = self.lead(*var, body, false);
+            let Lead {
+                lattice, located, ..
+            } = self.lead(*var, body, false);
             let is_alone = !lattice.everything
                 && located.is_empty()
                 && lattice.points.len() == 1

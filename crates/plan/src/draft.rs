@@ -15,13 +15,17 @@ use sparsec_index::{Access, Command, Concrete, Expr, IndexVar, Schedule, TensorR
 
 use crate::account::Account;
 use crate::estimate::{self, Estimate};
-use crate::search::{Conversion, Facts, Plan, View};
+use crate::search::{Conversion, Facts, Plan, Size, View};
+
+/// The most cases of a kernel that is [`Size::Small`].
+const SMALL_CASES: usize = 48;
 
 /// A statement being planned.
 #[derive(Clone)]
 pub(crate) struct Draft<'a> {
     given: &'a Formats,
     facts: Facts<'a>,
+    size: Size,
     schedule: Schedule,
     pub(crate) concrete: Concrete,
     /// The formats of all tensors but workspaces.
@@ -40,6 +44,7 @@ impl<'a> Draft<'a> {
         Self {
             given,
             facts,
+            size: Size::Any,
             traffic: 0.0,
             foreign: 0.0,
             schedule: Schedule::default(),
@@ -49,6 +54,11 @@ impl<'a> Draft<'a> {
             converts_result: None,
             levels_of_result: None,
         }
+    }
+
+    /// The draft of a plan whose kernel is no longer than that.
+    pub(crate) fn no_longer_than(self, size: Size) -> Self {
+        Self { size, ..self }
     }
 
     /// One nest of a statement as a statement of its own.
@@ -343,7 +353,11 @@ impl<'a> Draft<'a> {
                 formats.set(tensor, workspace_format(kind, data.order()));
             }
         }
-        lowerable(&self.concrete, &formats)?;
+        let n_cases = lowerable(&self.concrete, &formats)?;
+        if self.size == Size::Small && n_cases > SMALL_CASES {
+            let message = format!("a kernel of {n_cases} cases");
+            return Err(Diagnostic::new(code::MERGE_TOO_LARGE, message));
+        }
         Ok(Plan {
             schedule: self.schedule,
             concrete: self.concrete,

@@ -57,4 +57,4 @@ pub use account::{Account, Considered};
 pub use estimate::Counts;
 pub use formats::default_result_format;
 pub use program::{Asked, ProgramPlan, plan_program};
-pub use search::{Conversion, Conversions, Facts, Plan, View, complete, plan};
+pub use search::{Conversion, Conversions, Facts, Plan, Size, View, complete, plan};

@@ -13,8 +13,8 @@ use crate::formats::default_result_format;
 use crate::lanes::lanes;
 use crate::merges::{gallop, select};
 use crate::prefetch::prefetch;
-use crate::search::{Conversions, Facts, Plan, complete, plan};
-use crate::split::{first_reduction, split};
+use crate::search::{Conversions, Facts, Plan, Size, complete, plan};
+use crate::split::{distributed, first_reduction, split};
 use crate::threads::parallelize;
 use crate::wishes::Wishes;
 
@@ -103,19 +103,26 @@ pub fn plan_program(
             continue;
         }
         program.statements[number].rhs.clone_from(&taken);
-        if let Some(wish) = wishes.commands(number) {
-            let (fitting, used) = match wish.is_whole {
-                true => (wish.commands.clone(), None),
-                false => {
-                    let (fitting, used) = fitting(&program, number, wish.commands);
-                    (fitting, Some(used))
-                }
-            };
+        let wished = wishes.commands(number).map(|wish| match wish.is_whole {
+            true => (wish.commands.clone(), None),
+            false => {
+                let (fitting, used) = fitting(&program, number, wish.commands);
+                (fitting, Some(used))
+            }
+        });
+        // A part that no command is for is planned as if nothing were said.
+        if let Some((fitting, used)) = wished.filter(|(fitting, _)| !fitting.0.is_empty()) {
             let planned = complete(&program, number, &formats, &fitting, facts);
             let planned = planned.or_else(|error| {
-                // One that is not ours may be for the statement as it is written.
-                program.statements[number].rhs = written;
-                complete(&program, number, &formats, &fitting, facts).map_err(|_| error)
+                // One that is not ours may be for the statement as it is written; one that
+                // is, for its sum taken apart.
+                let apart = distributed(&taken, &program);
+                let others = [Some(written), apart].into_iter().flatten();
+                let mut planned = others.map(|rhs| {
+                    program.statements[number].rhs = rhs;
+                    complete(&program, number, &formats, &fitting, facts)
+                });
+                planned.find_map(Result::ok).ok_or(error)
             });
             match planned {
                 Ok(plan) => {
@@ -138,18 +145,22 @@ pub fn plan_program(
             Some(_) => Conversions::None,
             None => Conversions::Any,
         };
-        let planned = plan(&program, number, &formats, conversions, facts);
-        match planned {
-            Ok(plan) => {
-                let plan = lanes(parallelize(gallop(plan, facts), facts), facts);
-                let plan = prefetch(select(plan, facts), facts);
-                plans.push(plan.with_estimates(facts));
-            }
+        let planned = match plan(&program, number, &formats, conversions, Size::Small, facts) {
+            Ok(plan) => plan,
             Err(error) => {
-                split(&mut program, number, &mut formats).ok_or(error)?;
-                wishes.split(&program, number);
+                if split(&mut program, number, &mut formats).is_some() {
+                    wishes.split(&program, number);
+                    continue;
+                }
+                if error.code() != code::MERGE_TOO_LARGE {
+                    return Err(error);
+                }
+                plan(&program, number, &formats, conversions, Size::Any, facts)?
             }
-        }
+        };
+        let planned = lanes(parallelize(gallop(planned, facts), facts), facts);
+        let planned = prefetch(select(planned, facts), facts);
+        plans.push(planned.with_estimates(facts));
     }
     wishes.all_fulfilled()?;
     Ok(ProgramPlan {

@@ -81,6 +81,15 @@ pub enum Conversions {
     Any,
 }
 
+/// How long the kernel of a plan may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// As long as a few merges need, for a statement that might be split instead.
+    Small,
+    /// As long as kernels may be at all.
+    Any,
+}
+
 /// What a plan has to go by, beside the statement and its formats.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
@@ -108,9 +117,10 @@ pub fn plan(
     number: usize,
     formats: &Formats,
     conversions: Conversions,
+    size: Size,
     facts: Facts<'_>,
 ) -> Result<Plan> {
-    let naive = Draft::new(concretize(program, number), formats, facts);
+    let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
     best(&naive, conversions, Asked::default()).or_else(|error| {
         let divided = rowwise::divided(&naive).ok_or_else(|| error.clone())?;
         best(&divided, conversions, Asked::default()).map_err(|_| error)

@@ -156,7 +156,7 @@ fn computed_argument(expr: &Expr) -> Option<&Expr> {
 }
 
 /// A reduction of a sum as the sum of reductions, if that is the same.
-fn distributed(expr: &Expr, program: &Program) -> Option<Expr> {
+pub(crate) fn distributed(expr: &Expr, program: &Program) -> Option<Expr> {
     match expr {
         Expr::Cast(element, body) => {
             Some(Expr::Cast(*element, Box::new(distributed(body, program)?)))
