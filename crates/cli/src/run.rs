@@ -157,8 +157,6 @@ fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
         // Those of the process, of which `--threads` says how many there are.
         threads: 0,
         environment: Environment::of_process(),
-        // Every command has the threads of the process.
-        threads: 0,
     })
 }
 
