@@ -13,9 +13,9 @@
 //! with their statement. What takes more than there is for sure is refused here.
 //! What grows while a kernel runs is compared when it grows.
 
-use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
-use sparsec_format::Format;
+use sparsec_base::{Diagnostic, ElementType, IndexWidth, Result, Span, code};
 use sparsec_format::statistics::Statistics;
+use sparsec_format::{Format, Level, LevelKind, Role};
 use sparsec_index::TensorVar;
 use sparsec_loop::{Var, workspace_bytes};
 use sparsec_runtime::MemoryLimit;
@@ -149,8 +149,8 @@ fn of_tensor(
 }
 
 /// The bytes that a tensor takes in a format before it stores an entry: values of
-/// dense levels, and positions of those above compressed ones. [`u128::MAX`] for
-/// more than can be counted.
+/// dense and `bitmap` levels, and positions of those above compressed ones.
+/// [`u128::MAX`] for more than can be counted.
 ///
 /// # Panics
 /// If the format is of another order.
@@ -160,6 +160,9 @@ fn of_tensor(
 /// let rows = 5_000_000_000;
 /// assert!(least_bytes(&Format::csr(), &[rows, 7], ElementType::F64) > 20_000_000_000);
 /// assert!(least_bytes(&Format::csf(2), &[rows, 7], ElementType::F64) < 100);
+/// let bits = Format::parse("(i, j) -> (i : bitmap, j : bitmap)")?;
+/// assert!(least_bytes(&bits, &[rows, 7], ElementType::F64) >= 280_000_000_000);
+/// # Ok::<(), sparsec::Diagnostic>(())
 /// ```
 pub fn least_bytes(format: &Format, extents: &[u64], element: ElementType) -> u128 {
     assert_eq!(format.order(), extents.len(), "extents for `{format}`");
@@ -185,16 +188,35 @@ fn of_format(format: &Format, extents: &[u64], element: ElementType) -> u128 {
     if format.order() != extents.len() {
         return 0;
     }
-    let full: u128 = format
-        .levels()
-        .iter()
-        .take_while(|level| level.is_full())
-        .map(|level| u128::from(extents[level.mode()]))
-        .fold(1, u128::saturating_mul);
     let bytes = Statistics::empty(extents).bytes_in(&format, element);
     match bytes {
         Some(bytes) => bytes.total().into(),
-        None => full,
+        None => of_places(&format, extents, element),
+    }
+}
+
+/// The bytes of places that are there whatever is stored: those of the first levels
+/// that have one for every coordinate, as `bitmap` has too.
+fn of_places(format: &Format, extents: &[u64], element: ElementType) -> u128 {
+    let has_places = |level: &&Level| level.is_computed() || level.kind == LevelKind::Bitmap;
+    let levels = format.levels().iter().take_while(has_places);
+    let n_levels = levels.clone().count();
+    let places = levels
+        .map(|level| u128::from(extents[level.mode()]))
+        .fold(1, u128::saturating_mul);
+    if n_levels == format.levels().len() {
+        return places.saturating_mul(element.size() as u128);
+    }
+    // What is below has the bounds of a segment for each place, or an entry for each.
+    let segments = Role::Pos(n_levels);
+    match format.arrays().iter().any(|array| array.role == segments) {
+        true => {
+            let width = format.declared_width(segments).unwrap_or(IndexWidth::W32);
+            places
+                .saturating_add(1)
+                .saturating_mul(u128::from(width.bits() / 8))
+        }
+        false => places,
     }
 }
 

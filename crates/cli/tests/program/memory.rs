@@ -131,6 +131,23 @@ fn operands_are_estimated_before_they_are_packed() {
     );
     run(&["-g", "A=2"]).refused(1, &["error[E0508]: `A` would take 280000000000 bytes"]);
     run(&["-g", "A=random(nnz=50)", "-f", "A=bsr(2, 7)"]).refused(1, &["error[E0508]"]);
+    let bits = "A=(i, j) -> (j : bitmap, i : bitmap)";
+    run(&["-g", "A=random(nnz=50)", "-f", bits])
+        .refused(1, &["error[E0508]: `A` would take 280000000000 bytes"]);
+    // A run takes as much memory, however long it is.
+    let expression = "s = a(i) * 2 * b(i)";
+    let formats = ["-f", "a=(i) -> (i : run_length)", "-f", "b=coo"];
+    let filled = ["-g", "a=random(nnz=3)", "-g", "b=random(nnz=4)"];
+    let bounds = [
+        "-d",
+        "i=5000000000",
+        "--memory",
+        "1M",
+        "--backend",
+        "interp",
+    ];
+    let words = [&["run", expression][..], &formats, &filled, &bounds];
+    place.call(&words.concat()).answer();
     run(&["-g", "A=random(nnz=50)", "-f", "A=dcsr"]).answer();
     // What operands take is not there for results.
     let twice = [
