@@ -186,13 +186,17 @@ impl<'a> Binding<'a> {
         let program = &planned.base().program;
         let of = |name: &str| self.operands.get(name).map(|tensor| tensor.extents());
         let operands = self.named();
-        let Ok(extents) = extents::of_operands(program, &of) else {
-            let notation = &planned.base().notation;
-            let declarations = planned.request().declarations(notation, &operands, None);
-            let clash = notation.resolve(&declarations).err();
-            return Err(clash.expect("extents that clash are refused when names are resolved"));
-        };
-        Ok((planned.variant(&operands, &extents)?, extents))
+        if let Ok(extents) = extents::of_operands(program, &of) {
+            return Ok((planned.variant(&operands, &extents)?, extents));
+        }
+        let notation = &planned.base().notation;
+        let declarations = planned.request().declarations(notation, &operands, None);
+        notation.resolve(&declarations)?;
+        // What parts of tensors tell of extents, where nothing else does, is the least
+        // that they may be.
+        let variant = planned.variant(&operands, &extents::known(program))?;
+        let extents = extents::known(&variant.compiled.program);
+        Ok((variant, extents))
     }
 
     fn memory(&self) -> MemoryLimit {

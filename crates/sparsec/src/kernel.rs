@@ -72,8 +72,8 @@ const MOST_VARIANTS: usize = 32;
 struct VariantKey {
     /// Of each tensor of the program, in order.
     widths: Vec<Chosen>,
-    /// Of each index variable, where they matter.
-    extents: Option<Vec<Option<u64>>>,
+    /// Of each operand, where they matter.
+    extents: Option<Vec<u64>>,
     /// Of the tiles of rows.
     tiles: Vec<Option<i64>>,
     /// What it was planned by.
@@ -176,9 +176,10 @@ impl Planned {
     ) -> Result<Arc<Variant>> {
         let key = VariantKey {
             widths: self.widths(operands, extents),
-            extents: self
-                .needs_extents
-                .then(|| extents.iter().map(|(_, extent)| *extent).collect()),
+            extents: self.needs_extents.then(|| {
+                let tensors = operands.values();
+                tensors.flat_map(|it| it.extents()).copied().collect()
+            }),
             tiles: self.base.tile_widths(extents),
             figures: Figures::of(&self.base.program, operands, extents),
         };

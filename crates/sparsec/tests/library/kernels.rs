@@ -76,6 +76,22 @@ fn kernels_end_when_nobody_waits_any_longer() {
     }
 }
 
+#[test]
+fn parts_of_what_a_program_assigns_may_be_assigned_again() {
+    let program = "y(i) = w(i); y(k(0:2)) = A(1,k(1:3))";
+    let a = matrix("csr", [2, 5], &[([1, 1], 7.0), ([1, 2], 8.0)]);
+    let kernel = interpreter()
+        .plan(&Program::parse(program).unwrap())
+        .unwrap();
+    for n in [4, 3] {
+        let w = Tensor::dense(&[n], vec![1.0; n as usize]).unwrap();
+        let bound = kernel.bind("w", &w).unwrap().bind("A", &a).unwrap();
+        let y = bound.evaluate().unwrap();
+        assert_eq!(y.values::<f64>().unwrap()[..3], [7.0, 8.0, 1.0]);
+        assert_eq!(y.extents(), [n]);
+    }
+}
+
 /// Plans follow what is bound: large operands run on the threads of their session.
 #[test]
 fn sessions_have_threads_of_their_own() {
