@@ -124,7 +124,8 @@ variable counts them from 0. They have to be coordinates of the mode.
     y(i) = A(i(2:9), j) * x(j)            7 rows of a matrix of 9 or more
               ^^^^^ mode 0 of `A` has extent 8, not 9
 
-End the window at the extent. To read beyond it, where nothing is stored, write `A(i + 2, j)`.";
+End the window at the extent. To read beyond it, where nothing is stored, write `A(i + 2, j)`.
+Steps are 1 or more: to count down from 8, write `A(8 - i, j)`.";
     INDEX_SET = "E0216", "a set that does not list coordinates of its mode",
     "`i({4,1,7})` selects the coordinates of a list, in its order; the variable counts them from 0. A
 coordinate may be listed twice. Each has to be one of the mode.
@@ -229,7 +230,8 @@ Assign a window whose coordinates are all inside (`A(i(1:4), j) = …`), or let 
 far (`-d i=3`).";
     FUNCTION_BODY = "E0240", "a function of more than its parameters",
     "The body of a function of your own is an expression over its parameters: values without indices.
-It sees no tensors and no index variables, and does not reduce.
+It sees no tensors and no index variables, does not reduce, and calls only functions defined before
+it, so never itself.
 
     def scaled(x) = x * s
                         ^ a function sees only its parameters

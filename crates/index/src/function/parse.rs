@@ -83,7 +83,9 @@ impl Parser {
         self.check_name(&name)?;
         let parameters = self.parameters()?;
         self.tokens.expect("=")?;
+        self.defining = Some(name.text.clone());
         let body = self.expr()?;
+        self.defining = None;
         check_body(self.tokens.source(), &body, &parameters)?;
         let properties = match self.tokens.eat(":") {
             true => self.properties(&parameters)?,

@@ -32,6 +32,8 @@ pub(crate) struct Parser {
     nested: usize,
     /// The functions of the user that are defined so far.
     pub(crate) functions: Vec<UserFunction>,
+    /// The name of the function whose body is read.
+    pub(crate) defining: Option<String>,
 }
 
 impl Notation {
@@ -90,6 +92,7 @@ impl Parser {
             parts: 0,
             nested: 0,
             functions: Vec::new(),
+            defining: None,
         })
     }
 
@@ -176,6 +179,9 @@ impl Parser {
         let mut indices = Vec::new();
         let mut span = name.span;
         if let Some(close) = self.open_list() {
+            if self.defining.as_ref() == Some(&name.text) {
+                return Err(self.calls_itself(&name));
+            }
             while !self.tokens.at(close) {
                 indices.push(self.index(&name)?);
                 if !self.tokens.eat(",") {
@@ -212,6 +218,13 @@ impl Parser {
         }
         self.open -= 1;
         self.tokens.expect(close)
+    }
+
+    fn calls_itself(&self, name: &Word) -> Diagnostic {
+        let message = format!("`{}` calls itself", name.text);
+        let label = "not defined before its body ends";
+        self.error(code::FUNCTION_BODY, message, name.span, label)
+            .help("a body calls only functions defined before it: write out the steps, or reduce over an index where the function is called")
     }
 
     fn unknown_function(&self, name: &Word) -> Diagnostic {

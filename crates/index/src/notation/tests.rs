@@ -175,3 +175,27 @@ fn names_come_in_order_of_appearance() {
     ];
     assert_eq!(seen, expect);
 }
+
+#[test]
+fn windows_that_count_down() {
+    let help = "as in `x(9 - 2*k)`";
+    refused(
+        "y(k) = x(k(9:0:-2))",
+        &["E0215", "^^^^^^", "steps below 0", help],
+    );
+    refused("y(i) = x(9:0:-1)", &["E0215", "^^^^^^", "as in `x(9 - i)`"]);
+    refused("y(i) = x(i(9:0:-k))", &["E0101", "a whole number"]);
+}
+
+#[test]
+fn functions_that_call_themselves() {
+    for body in ["f(a - 1)", "1 + f(min(a, 1))", "f(2.5)"] {
+        let text = format!("def f(a) = {body}; y(i) = f(x(i))");
+        refused(&text, &["E0240", "`f` calls itself", "defined before it"]);
+    }
+    // A parameter may have the name of its function.
+    check(
+        "def f(f) = f + 1; y(i) = f(x(i))",
+        "def f(f) = f + 1\ny(i) = f(x(i))",
+    );
+}

@@ -83,6 +83,13 @@ impl Parser {
         let atom = match token.kind {
             Kind::Name if self.at_curve() => self.curve(tensor)?,
             Kind::Name => Index::from(self.word("an index variable")?),
+            Kind::Integer if self.tokens.at_nth(3, ":") && self.tokens.at_nth(4, "-") => {
+                let (from, start) = self.number_of_index()?;
+                for _ in [":", "to", ":"] {
+                    self.tokens.take();
+                }
+                return Err(self.backward(tensor, from, "i", start));
+            }
             Kind::Integer if self.tokens.at_nth(1, ":") => return Err(self.no_variable(tensor)),
             _ if self.tokens.at("{") => return Err(self.no_variable(tensor)),
             Kind::Integer => {
@@ -162,7 +169,7 @@ impl Parser {
         self.tokens.take();
         let kind = match is_set {
             true => self.set(index.clone())?,
-            false => self.window(&index)?,
+            false => self.window(tensor, &index)?,
         };
         let span = index.span.to(self.tokens.expect(")")?);
         Ok(Index { kind, span })
@@ -207,7 +214,7 @@ impl Parser {
     }
 
     /// `2:9` or `2:9:3`
-    fn window(&mut self, index: &Index) -> Result<IndexKind> {
+    fn window(&mut self, tensor: &Word, index: &Index) -> Result<IndexKind> {
         let Some(var) = index.as_var().cloned() else {
             return Err(self
                 .error(
@@ -223,6 +230,9 @@ impl Parser {
         let (to, mut last) = self.number_of_index()?;
         let mut step = 1;
         if self.tokens.eat(":") {
+            if self.tokens.at("-") {
+                return Err(self.backward(tensor, from, &var.text, first));
+            }
             (step, last) = self.number_of_index()?;
         }
         let refuse = |message: &str, help: &str| {
@@ -248,6 +258,30 @@ impl Parser {
             to,
             step,
         })
+    }
+
+    /// A window whose step has a sign, which is next; its text begins at `start`.
+    fn backward(&mut self, tensor: &Word, from: u64, var: &str, start: Span) -> Diagnostic {
+        let minus = self.tokens.take().span;
+        let (step, end) = match self.number_of_index() {
+            Ok(step) => step,
+            Err(error) => return error,
+        };
+        let factor = match step {
+            0 | 1 => String::new(),
+            _ => format!("{step}*"),
+        };
+        let span = start.to(minus).to(end);
+        self.error(
+            code::WINDOW,
+            "a window with steps below 0",
+            span,
+            "this window",
+        )
+        .help(format!(
+            "count down from the first coordinate, as in `{}({from} - {factor}{var})`",
+            tensor.text
+        ))
     }
 
     /// Digits of an index.
