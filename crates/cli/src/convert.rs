@@ -39,7 +39,7 @@ pub(crate) fn convert(
     let keep = keeps_structure(call, &arguments.structure)?;
     let element = call.element(arguments.element.as_deref())?;
     call.file_type(from, from_place)?;
-    call.file_type(to, to_place)?;
+    call.written_type(to, to_place)?;
     call.check_apart(from, to, to_place)?;
     check_folder(Path::new(to)).map_err(|error| call.about_file(to_place, error))?;
 

@@ -200,7 +200,7 @@ fn outputs(call: &Call, problem: &Problem, texts: &[String]) -> Result<Vec<Pair>
                 .also(&problem.request.expression, tensor.span, "here")
                 .help(format!("to read it, say `-i {}=FILE`", pair.name)));
         }
-        call.file_type(&pair.value, pair.value_span)?;
+        call.written_type(&pair.value, pair.value_span)?;
         let folder = files::check_folder(Path::new(&pair.value));
         folder.map_err(|error| call.about_file(pair.value_span, error))?;
     }

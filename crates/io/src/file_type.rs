@@ -68,6 +68,41 @@ pub struct Writer {
 /// A file of groups may be followed by one of them, `all.h5:web`. Pipes and
 /// devices, as `/dev/stdout`, hold `.tns` text where their names do not say.
 pub fn file_type(path: &Path) -> Result<(&'static FileType, Compression)> {
+    by_name(path, &|_| true)
+}
+
+/// As [`file_type`], of a file that is to be written.
+///
+/// # Errors
+/// `E0421` where the name does not say, `E0428` where it says what is only read.
+///
+/// ```
+/// assert!(sparsec_io::written_type("web.mtx".as_ref()).is_ok());
+/// let refused = sparsec_io::written_type("web.rb".as_ref()).unwrap_err();
+/// assert_eq!(refused.message(), "`.rb` files are read only");
+/// ```
+pub fn written_type(path: &Path) -> Result<(&'static FileType, Compression)> {
+    let is_written = |ty: &FileType| ty.writer.is_some();
+    let (file_type, compression) = by_name(path, &is_written)?;
+    if is_written(file_type) {
+        return Ok((file_type, compression));
+    }
+    let message = format!("`{}` files are read only", file_type.endings[0]);
+    let written = FILE_TYPES.iter().copied().filter(|ty| is_written(ty));
+    let endings: Vec<String> = written.map(|ty| format!("`{}`", ty.endings[0])).collect();
+    Err(
+        Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message).help(format!(
+            "the types that can be written are {}",
+            endings.join(" ")
+        )),
+    )
+}
+
+/// The type that a name says; where it says none, types that are `wanted` are named.
+fn by_name(
+    path: &Path,
+    wanted: &dyn Fn(&FileType) -> bool,
+) -> Result<(&'static FileType, Compression)> {
     let (file, _) = split_group(path);
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
@@ -85,7 +120,7 @@ pub fn file_type(path: &Path) -> Result<(&'static FileType, Compression)> {
     match fits.max_by_key(|&(length, ..)| length) {
         Some((_, _, ty)) => Ok((ty, compression)),
         None if is_stream(path) => Ok((&tns::TYPE, Compression::None)),
-        None => Err(unknown(path, stem)),
+        None => Err(unknown(path, stem, wanted)),
     }
 }
 
@@ -106,7 +141,7 @@ pub(crate) fn split_group(path: &Path) -> (&Path, Option<&str>) {
     }
 }
 
-fn unknown(path: &Path, stem: &str) -> Diagnostic {
+fn unknown(path: &Path, stem: &str, wanted: &dyn Fn(&FileType) -> bool) -> Diagnostic {
     let message = format!(
         "the name of `{}` does not say what it holds",
         path.display()
@@ -117,7 +152,10 @@ fn unknown(path: &Path, stem: &str) -> Diagnostic {
         return error.help(format!("`{binary}` files are not compressed further"));
     }
     let ending = stem.rfind('.').map_or("", |at| &stem[at..]);
-    let named = || FILE_TYPES.iter().map(|ty| ty.endings[0]);
+    let named = || {
+        let wanted = FILE_TYPES.iter().filter(|ty| wanted(ty));
+        wanted.map(|ty| ty.endings[0])
+    };
     match closest(ending, named()) {
         Some(close) => error.help(format!("did you mean `{close}`?")),
         None => {

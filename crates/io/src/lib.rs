@@ -69,7 +69,7 @@ mod triangle;
 
 pub use compression::Compression;
 pub use content::{Content, FileTensor, Structure};
-pub use file_type::{FILE_TYPES, FileType, Writer, file_type};
+pub use file_type::{FILE_TYPES, FileType, Writer, file_type, written_type};
 
 use file_type::split_group;
 pub use input::Input;
@@ -153,7 +153,7 @@ pub fn write(path: &Path, tensor: &Tensor) -> Result<()> {
 /// # Errors
 /// As [`write()`].
 pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Staged> {
-    let (file_type, compression) = file_type(path)?;
+    let (file_type, compression) = written_type(path)?;
     if let (file, Some(group)) = split_group(path) {
         let message = format!(
             "`{}` is written whole, not its group `{group}`",
@@ -162,29 +162,10 @@ pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Sta
         return Err(Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message)
             .help("name the file alone; the tensor is in its root"));
     }
-    let Some(writer) = &file_type.writer else {
-        let ending = file_type.endings[0];
-        return Err(Diagnostic::new(
-            code::NOT_EXPRESSIBLE_IN_FILE,
-            format!("`{ending}` files are read only"),
-        )
-        .help(format!("the types that can be written are {}", writable())));
-    };
+    let writer = file_type.writer.as_ref();
+    let writer = writer.expect("a type that is written has a writer");
     (writer.check)(tensor, options)?;
     Output::stage(path, compression, |output| {
         (writer.write)(tensor, options, output)
     })
-}
-
-/// The endings of the types that are written, in words.
-fn writable() -> String {
-    let written = FILE_TYPES.iter().filter(|known| known.writer.is_some());
-    let endings: Vec<String> = written
-        .map(|known| format!("`{}`", known.endings[0]))
-        .collect();
-    match endings.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
 }

@@ -76,7 +76,10 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
             "a `.npy` file holds dense tensors, not one in `{}`",
             tensor.format().arrangement()
         ))
-        .help("store it in the format `dense`, or write a `.npz` file, which holds every format"));
+        .help(
+            "write a `.npz` file, which holds every format, or store it in the format `dense`, \
+             as `sparsec run 'B(i,j) = A(i,j)' -f B=dense` does",
+        ));
     }
     if tensor.element() == ElementType::Bf16 {
         return Err(refused("NumPy has no `bf16`".to_owned())

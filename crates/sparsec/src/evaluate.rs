@@ -1,6 +1,6 @@
 //! An expression and its operands to a result, in one call.
 
-use sparsec_base::{Result, Source};
+use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_tensor::Tensor;
 
 use crate::request::{Request, TensorSpec};
@@ -28,7 +28,8 @@ use crate::session::Session;
 ///
 /// # Errors
 /// The code of what is wrong with the text; `E0314` for an operand that is not
-/// given, `E0207` for one that the program does not have; else as
+/// given, `E0003` for one that is given twice, `E0207` for one that the program does not
+/// have; else as
 /// [`Binding::evaluate`](crate::Binding::evaluate).
 pub fn evaluate<'a>(
     text: &str,
@@ -57,7 +58,12 @@ impl Session {
     ) -> Result<Tensor> {
         let operands: Vec<(&str, &Tensor)> = operands.into_iter().collect();
         let mut request = Request::new(source);
-        for (name, tensor) in &operands {
+        for (number, (name, tensor)) in operands.iter().enumerate() {
+            if operands[..number].iter().any(|(known, _)| known == name) {
+                let message = format!("`{name}` is given two tensors");
+                let help = "an operand that stands several times in an expression is given once";
+                return Err(Diagnostic::new(code::SAID_TWICE, message).help(help));
+            }
             *request.tensor(name) = TensorSpec::like(tensor);
         }
         let kernel = self.plan_request(&request)?;

@@ -98,6 +98,7 @@ fn wrong_options_are_wrong_calls() {
     ones(&["-g", "x=random(nnz=-1)"], &["error[E0410]", "-g x:1:12"]);
     check(&["-s", "reorder(i, k)"], &["error[E0310]", "schedule:1:12"]);
     check(&["-o", "y=y.csv"], &["error[E0421]", "named here"]);
+    check(&["-o", "y=y.rb"], &["error[E0428]", "read only"]);
     ones(&["-f", "x=csr"], &["error[E0115]", "has order 1 here"]);
     place
         .call(&["run", "s = A(i,j)", "-i", "A=a.mtxx"])

@@ -90,6 +90,12 @@ fn what_does_not_fit_together_is_refused_with_its_places() {
         code::EXTENT_MISMATCH,
         "`j`",
     );
+    let given = [("A", &a), ("x", &x), ("A", &a)];
+    refuse(
+        session.evaluate("y(i) = A(i,j) * x(j)", given),
+        code::SAID_TWICE,
+        "`A` is given two tensors",
+    );
     let given = [("A", &a), ("z", &x)];
     refuse(
         session.evaluate("y(i) = A(i,j) * x(j)", given),

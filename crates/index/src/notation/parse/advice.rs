@@ -71,7 +71,10 @@ impl Parser {
         let known = [
             ("=", "`==` compares; a statement has one `=`"),
             ("&", "both hold where `a and b` does"),
-            ("|", "one of them holds where `a or b` does"),
+            (
+                "|",
+                "`a or b` holds where one of them does; an absolute value is `abs(a)`",
+            ),
             ("!", "`not a` is the opposite, `a != b` compares"),
             ("~", "`not a` is the opposite"),
             ("^", "a power is `pow(a, b)`"),
