@@ -21,7 +21,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 
-use sparsec::{Diagnostic, ElementType, Result, Source, Span, code, io};
+use sparsec::{Diagnostic, ElementType, Result, Source, Span, code};
 
 use crate::files;
 use crate::problem::suggest;
@@ -250,38 +250,6 @@ impl Call {
             })
         };
         wanted.map(parse).transpose()
-    }
-
-    /// The type of a file, by its name.
-    ///
-    /// # Errors
-    /// `E0421` where the name does not say, shown where it stands: the call is
-    /// wrong, whatever the file holds.
-    pub(crate) fn file_type(&self, path: &str, span: Span) -> Result<()> {
-        self.has_type(path, span, io::file_type(Path::new(path)).err())
-    }
-
-    /// As [`Call::file_type`], of a file to be written.
-    ///
-    /// # Errors
-    /// `E0421` as there, `E0428` for a type that is only read.
-    pub(crate) fn written_type(&self, path: &str, span: Span) -> Result<()> {
-        self.has_type(path, span, io::written_type(Path::new(path)).err())
-    }
-
-    fn has_type(&self, path: &str, span: Span, error: Option<Diagnostic>) -> Result<()> {
-        let path = Path::new(path);
-        let known = error
-            .map_or(Ok(()), Err)
-            .map_err(|error| match path.is_dir() {
-                true => Diagnostic::new(
-                    code::UNKNOWN_FILE_TYPE,
-                    format!("`{}` is a directory", path.display()),
-                )
-                .help("name a file"),
-                false => error,
-            });
-        known.map_err(|error| error.at(&self.source, span, "named here"))
     }
 
     /// Refuses to write to the file that is read.

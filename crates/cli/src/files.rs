@@ -1,4 +1,4 @@
-//! Which file a path names, however it is spelled.
+//! What a path says: the type of a file, and which file it names, however spelled.
 //!
 //! Results replace files, so nothing may be lost by it: two results for one
 //! file leave only one of them, and a result for an operand's file destroys
@@ -11,9 +11,43 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use sparsec::{Diagnostic, Result, code};
+use sparsec::{Diagnostic, Result, Span, code, io};
 
 use crate::call::{Call, Pair};
+
+impl Call {
+    /// The type of a file, by its name.
+    ///
+    /// # Errors
+    /// `E0421` where the name does not say, shown where it stands: the call is
+    /// wrong, whatever the file holds.
+    pub(crate) fn file_type(&self, path: &str, span: Span) -> Result<()> {
+        self.has_type(path, span, io::file_type(Path::new(path)).err())
+    }
+
+    /// As [`Call::file_type`], of a file to be written.
+    ///
+    /// # Errors
+    /// `E0421` as there, `E0428` for a type that is only read.
+    pub(crate) fn written_type(&self, path: &str, span: Span) -> Result<()> {
+        self.has_type(path, span, io::written_type(Path::new(path)).err())
+    }
+
+    fn has_type(&self, path: &str, span: Span, error: Option<Diagnostic>) -> Result<()> {
+        let path = Path::new(path);
+        let known = error
+            .map_or(Ok(()), Err)
+            .map_err(|error| match path.is_dir() {
+                true => Diagnostic::new(
+                    code::UNKNOWN_FILE_TYPE,
+                    format!("`{}` is a directory", path.display()),
+                )
+                .help("name a file"),
+                false => error,
+            });
+        known.map_err(|error| error.at(self.source(), span, "named here"))
+    }
+}
 
 /// What makes two paths name one file.
 #[derive(Debug, PartialEq, Eq)]

@@ -32,7 +32,7 @@ use crate::binding::Binding;
 use crate::compile::{Compiled, Fixed, compile_for};
 use crate::extents::Extents;
 use crate::figures::{Figures, Named};
-use crate::launch::Parts;
+use crate::parts::Parts;
 use crate::program::Program;
 use crate::request::{Operands, Request};
 use crate::session::Session;

@@ -22,7 +22,7 @@ use sparsec_format::Format;
 use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::{Conversion, View};
-use sparsec_runtime::{Cancel, Kernel, KernelArgument, MemoryLimit, Origin, OutputTensor};
+use sparsec_runtime::{Cancel, Kernel, KernelArgument, MemoryLimit, OutputTensor};
 use sparsec_tensor::{Array, ArrayRef, PackOptions, Tensor};
 
 use crate::compile::{Compiled, CompiledStatement};
@@ -30,22 +30,11 @@ use crate::extents::Extents;
 use crate::kept::Kept;
 use crate::levels::{level_extents, sizes_of_ranks};
 use crate::memory;
+use crate::parts::Parts;
 use crate::request::Operands;
 use crate::session::Timings;
 use crate::widths;
 use crate::work;
-
-/// The kernels of one statement.
-#[derive(Clone, Debug)]
-pub(crate) enum Parts {
-    /// One kernel that assembles and computes.
-    Whole(Arc<Kernel>),
-    /// One that assembles, and one that computes values of what is assembled.
-    Apart {
-        assemble: Arc<Kernel>,
-        compute: Arc<Kernel>,
-    },
-}
 
 /// A compiled program with the operands of one run.
 pub(crate) struct Run<'a> {
@@ -458,25 +447,6 @@ fn repacked(from: &Tensor, format: &Format) -> Result<Tensor> {
         ..PackOptions::default()
     };
     Tensor::pack_entries(format, from.try_entries()?, options)
-}
-
-impl Parts {
-    /// Where each kernel came from.
-    pub(crate) fn origins(&self) -> Vec<Origin> {
-        let kernels = match self {
-            Self::Whole(kernel) => vec![kernel],
-            Self::Apart { assemble, compute } => vec![assemble, compute],
-        };
-        kernels.iter().map(|kernel| kernel.build().origin).collect()
-    }
-
-    /// The kernel that runs first.
-    fn first(&self) -> &Kernel {
-        match self {
-            Self::Whole(kernel) => kernel,
-            Self::Apart { assemble, .. } => assemble,
-        }
-    }
 }
 
 /// Whether two tensors store entries at the same places of the same arrays.

@@ -177,6 +177,7 @@ mod extents;
 mod launch;
 mod levels;
 mod memory;
+mod parts;
 mod widths;
 mod work;
 

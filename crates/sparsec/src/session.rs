@@ -17,7 +17,8 @@ use crate::compile::{Compiled, operands};
 use crate::extents;
 use crate::kept::Kept;
 use crate::kernel::Plans;
-use crate::launch::{Parts, Run};
+use crate::launch::Run;
+use crate::parts::Parts;
 use crate::request::Inputs;
 
 /// Which engine runs kernels.

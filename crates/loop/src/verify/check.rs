@@ -10,7 +10,6 @@ use super::signature::check_signature;
 use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, UnaryOp, Var};
 use crate::mark::Races;
 use crate::text::REDUCTIONS;
-use crate::walk::for_each_stmt;
 
 pub(super) type Check<T = ()> = Result<T, Invalid>;
 
@@ -47,7 +46,7 @@ pub(crate) fn check(function: &Function) -> Check {
 pub(super) struct Checker<'f> {
     pub(super) function: &'f Function,
     /// Variables that may be used here.
-    visible: HashSet<Var>,
+    pub(super) visible: HashSet<Var>,
     /// Variables that were declared anywhere so far.
     declared: HashSet<Var>,
     /// Workspaces that may be used here, and all that were allocated so far.
@@ -299,44 +298,6 @@ impl<'f> Checker<'f> {
         self.block(body)?;
         self.n_loops -= 1;
         Ok(())
-    }
-
-    /// Checks that chunks of `body` from `lo` on may stand here.
-    fn chunks(&self, lo: &Expr, body: &Block) -> Check {
-        if self.in_chunks || *lo != Expr::int(0) {
-            return Err(self.helped(
-                code::LOOP_LIFETIME,
-                "chunks are counted from 0, in a loop outside of all other chunks".to_owned(),
-                "divide the outer loop only",
-            ));
-        }
-        let is_turn = |stmt: &&Stmt| matches!(stmt, Stmt::Turn);
-        let mut turns = 0;
-        for_each_stmt(body, &mut |stmt| turns += usize::from(is_turn(&stmt)));
-        if turns > 1 || turns > body.iter().filter(is_turn).count() {
-            return Err(self.helped(
-                code::LOOP_LIFETIME,
-                "a chunk has one turn, which lasts to its end".to_owned(),
-                "write `turn` once, outside of loops and branches of the chunk",
-            ));
-        }
-        Ok(())
-    }
-
-    /// What iterations of a parallel loop over `body` share.
-    fn shared(&self, races: Races, body: &Block) -> Check<Shared> {
-        let vars = self.visible.clone();
-        let shared = Shared { vars, races };
-        match shared.read_beside(body) {
-            None => Ok(shared),
-            Some(var) => {
-                let name = &self.function.vars[var].name;
-                Err(self.invalid(
-                    code::LOOP_IMMUTABLE,
-                    format!("iterations of a parallel loop combine into `{name}` and read it"),
-                ))
-            }
-        }
     }
 
     /// What is resized behind a branch is what both sides resize, except that

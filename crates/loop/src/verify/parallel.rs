@@ -14,8 +14,9 @@
 
 use std::collections::HashSet;
 
-use sparsec_base::Scalar;
+use sparsec_base::{Scalar, code};
 
+use super::check::{Check, Checker};
 use crate::ir::{BinaryOp, Block, Expr, Stmt, Var};
 use crate::mark::Races;
 use crate::walk::for_each_stmt;
@@ -66,6 +67,46 @@ impl Shared {
             });
         });
         found
+    }
+}
+
+impl Checker<'_> {
+    /// Checks that chunks of `body` from `lo` on may stand here.
+    pub(super) fn chunks(&self, lo: &Expr, body: &Block) -> Check {
+        if self.in_chunks || *lo != Expr::int(0) {
+            return Err(self.helped(
+                code::LOOP_LIFETIME,
+                "chunks are counted from 0, in a loop outside of all other chunks".to_owned(),
+                "divide the outer loop only",
+            ));
+        }
+        let is_turn = |stmt: &&Stmt| matches!(stmt, Stmt::Turn);
+        let mut turns = 0;
+        for_each_stmt(body, &mut |stmt| turns += usize::from(is_turn(&stmt)));
+        if turns > 1 || turns > body.iter().filter(is_turn).count() {
+            return Err(self.helped(
+                code::LOOP_LIFETIME,
+                "a chunk has one turn, which lasts to its end".to_owned(),
+                "write `turn` once, outside of loops and branches of the chunk",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What iterations of a parallel loop over `body` share.
+    pub(super) fn shared(&self, races: Races, body: &Block) -> Check<Shared> {
+        let vars = self.visible.clone();
+        let shared = Shared { vars, races };
+        match shared.read_beside(body) {
+            None => Ok(shared),
+            Some(var) => {
+                let name = &self.function.vars[var].name;
+                Err(self.invalid(
+                    code::LOOP_IMMUTABLE,
+                    format!("iterations of a parallel loop combine into `{name}` and read it"),
+                ))
+            }
+        }
     }
 }
 

@@ -146,13 +146,11 @@ struct Generator<'t> {
 impl Generator<'_> {
     /// A number below `n`; 0 once the tape has ended.
     fn below(&mut self, n: usize) -> usize {
-        match self.tape.split_first() {
-            Some((&first, rest)) => {
-                self.tape = rest;
-                first as usize % n
-            }
-            None => 0,
-        }
+        let Some((&first, rest)) = self.tape.split_first() else {
+            return 0;
+        };
+        self.tape = rest;
+        first as usize % n
     }
 
     fn pick<T: Copy>(&mut self, of: &[T]) -> T {
@@ -238,9 +236,8 @@ impl Generator<'_> {
                 });
             }
             9 => {
-                let (buffer, lo, hi) = (self.readable[0], self.index(), self.index());
-                let function = self.builder.function();
-                if !function.can_fail(&lo) && !function.can_fail(&hi) {
+                let (buffer, lo, hi) = (self.readable[0], Expr::int(0), self.index());
+                if !self.builder.function().can_fail(&hi) {
                     self.builder.push(Stmt::Prefetch { buffer, lo, hi });
                 }
             }
