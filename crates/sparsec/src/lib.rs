@@ -83,7 +83,9 @@
 //! # Ok::<(), sparsec::Error>(())
 //! ```
 //!
-//! A kernel is cheap to clone and may be called from many threads at once.
+//! A kernel is cheap to clone and may be called from many threads at once. What is bound
+//! decides how it runs: large operands on the threads of the session, and
+//! [`Binding::emit`] shows the loops. [`Binding::until`] lets another thread end it.
 //! Where only values change, [`Binding::assemble`] makes the structure of the
 //! result once and [`Assembled::compute`] its values as often as need be.
 //!
