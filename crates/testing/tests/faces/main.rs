@@ -1,6 +1,15 @@
 //! The two faces of every format agree: the entries of a tensor, as its levels
 //! are walked, are those of the relation composed from the fragments of its
 //! levels.
+//!
+//! | module      | formats                                                          |
+//! |-------------|------------------------------------------------------------------|
+//! | here        | those of levels: the walk of a packed tensor is the first face   |
+//! | `described` | relations of their own, which have no levels                     |
+//! | `packed`    | how tensors are packed into those                                |
+
+mod described;
+mod packed;
 
 use std::collections::BTreeSet;
 
