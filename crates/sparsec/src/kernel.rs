@@ -12,7 +12,7 @@
 //! with these widths first come, and results are as wide as their data may ask.
 //! Only where the fill of a result depends on extents (a sum over entries that
 //! are not stored and not zero) a variant is for these extents alone. What pays depends on
-//! how much there is: a variant is planned by [figures](crate::figures) of its operands,
+//! how much there is: a variant is planned by figures of its operands,
 //! and where rows are kept in [tiles](sparsec_loop::passes::tile) it is best for rows of
 //! one width. It is right for all.
 //!
