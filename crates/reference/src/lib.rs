@@ -33,6 +33,7 @@
 //! | `support`         | which points those are: a union of joins                    |
 //! | `scan`            | the points of one join, one after the other                 |
 //! | `decided`         | what an operator is whatever its stored arguments are       |
+//! | `factored`        | long products, summed factor by factor                      |
 //! | `collect`         | values of points to entries of a result                     |
 //! | `part`            | values assigned to a part of a tensor                       |
 //! | `rows`            | sorted lists of coordinates with values                     |
@@ -66,6 +67,7 @@ pub mod dense;
 
 mod collect;
 mod decided;
+mod factored;
 mod part;
 mod placed;
 mod point;

@@ -47,6 +47,18 @@ impl<'t> Operand<'t> {
         }
     }
 
+    /// How many entries are stored.
+    pub(crate) fn entries(&self) -> f64 {
+        match self {
+            Self::Dense(tensor) => tensor
+                .extents()
+                .iter()
+                .map(|extent| *extent as f64)
+                .product(),
+            Self::Map(map) => map.rows.len() as f64,
+        }
+    }
+
     /// Calls `visit` with every entry that is stored, in order of coordinates.
     pub(crate) fn for_each_stored(&self, visit: &mut dyn FnMut(&[u64], Entry)) {
         match self {

@@ -44,6 +44,12 @@ impl Rows {
         }
     }
 
+    /// Whether all values are there and finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        let mut values = self.values.iter();
+        values.all(|value| value.is_ok_and(|value| value.to_c128().norm().is_finite()))
+    }
+
     /// Adds an entry; the caller keeps the order, or sorts afterwards.
     pub(crate) fn push(&mut self, row: &[u64], entry: Entry) {
         debug_assert_eq!(row.len(), self.width);

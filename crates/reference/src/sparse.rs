@@ -18,6 +18,7 @@ use sparsec_tensor::Tensor;
 
 use crate::collect::Collector;
 use crate::coordinate_map::CoordinateMap;
+use crate::factored::factored;
 use crate::placed;
 use crate::point::{Applied, Entry, Failure, Fold, Value, repeated};
 use crate::program::{Context, MOST_POINTS, Operand, body_of, run, run_statement};
@@ -35,7 +36,8 @@ use crate::values::Values;
 ///
 /// Time is proportional to the points where a product of the expression has
 /// all operands that can make it zero, times the extents of variables that no
-/// such operand has, and to sorting operands and results.
+/// such operand has, and to sorting operands and results. Sums of products with
+/// many points are taken factor by factor where that visits far fewer.
 ///
 /// # Errors
 /// `E0511` and `E0512` for what a kernel gives up at, `E0314` for an input that
@@ -83,12 +85,17 @@ pub fn evaluate_statement_within<T: Borrow<Tensor>>(
 
 fn statement(context: &Context<'_>) -> Result<CoordinateMap> {
     let part = Part::new(context, &context.statement.rhs)?;
-    let rows = part.rows(&places(&context.statement.lhs.vars()))?;
+    let free = places(&context.statement.lhs.vars());
+    let rows = part.rows_of(&context.statement.rhs, &free)?;
     match context.statement.is_partial() {
         true => context.part(&rows, part.unstored()),
         false => context.result(rows, part.unstored()),
     }
 }
+
+/// From how many points on a sum of products is taken factor by factor: as it is
+/// written, it depends on less that could be wrong.
+const FACTORED_FROM: f64 = (1u64 << 20) as f64;
 
 /// The most points that a reduction inside an expression is listed for, where
 /// the expression around it may need fewer.
@@ -136,14 +143,28 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// The same as [`rows`](Self::rows), factor by factor where that visits far fewer
+    /// points; `expr` is what the part was made of.
+    fn rows_of(&self, expr: &Expr, free: &[usize]) -> Result<Rows> {
+        let is_worth = |fewer: f64| {
+            let points = self.points_of(&self.scans(free));
+            points > FACTORED_FROM && fewer < points / 4.0
+        };
+        let factored = factored(self.context, expr).filter(|(_, fewer)| is_worth(*fewer));
+        // Too many points that way, and values that are not finite, leave the sum as it is.
+        let rows = factored.and_then(|(expr, _)| {
+            let part = Part::new(self.context, &expr).ok()?;
+            part.rows(free).ok().filter(Rows::is_finite)
+        });
+        match rows {
+            Some(rows) => Ok(rows),
+            None => self.rows(free),
+        }
+    }
+
     /// What is stored, with one column a variable of `free`.
     fn rows(&self, free: &[usize]) -> Result<Rows> {
-        let scans = self.formula.scans(Vars {
-            known: &[],
-            free,
-            inner: &self.inner,
-            extents: &self.extents,
-        });
+        let scans = self.scans(free);
         self.refuse_beyond(&scans)?;
         let mut state = State::new(&self.formula, vec![0; self.extents.len()]);
         let Some(op) = &self.reduction else {
@@ -169,11 +190,25 @@ impl<'a> Part<'a> {
         Ok(sums.finish(self.formula.unstored, self.n_inner))
     }
 
-    fn refuse_beyond(&self, scans: &[Scan]) -> Result<()> {
+    fn scans(&self, free: &[usize]) -> Vec<Scan> {
+        self.formula.scans(Vars {
+            known: &[],
+            free,
+            inner: &self.inner,
+            extents: &self.extents,
+        })
+    }
+
+    /// About how many points the scans visit.
+    fn points_of(&self, scans: &[Scan]) -> f64 {
         let points = scans
             .iter()
             .map(|scan| scan.points(&self.formula, &self.extents));
-        self.context.refuse_beyond(points.sum())
+        points.sum()
+    }
+
+    fn refuse_beyond(&self, scans: &[Scan]) -> Result<()> {
+        self.context.refuse_beyond(self.points_of(scans))
     }
 
     /// Whether listing what is stored may take far longer than computing what
@@ -297,7 +332,12 @@ impl<'a> Builder<'a> {
                     Source::Computed { vars: free, entry }
                 } else {
                     let extents: Vec<u64> = free.iter().map(|var| part.extents[*var]).collect();
-                    Source::of_rows(&Arc::new(part.rows(&free)?), &free, &extents, unstored)
+                    Source::of_rows(
+                        &Arc::new(part.rows_of(expr, &free)?),
+                        &free,
+                        &extents,
+                        unstored,
+                    )
                 };
                 let number = self.add(source);
                 self.operand(number, unstored)
