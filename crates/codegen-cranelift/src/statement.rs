@@ -29,7 +29,8 @@ impl Emitter<'_, '_> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            // It has no instruction for it.
+            // It has no instruction for it. A load that nobody uses, in its place, holds up
+            // what is behind it, and costs more than it saves.
             Stmt::Comment(_) | Stmt::Prefetch { .. } => {}
             Stmt::Turn => self.turn(),
             Stmt::Poll => self.poll(),
