@@ -10,11 +10,15 @@
 //! | `none` | what is known of the compiler, no kernel  | made in memory            |
 //! | `cold` | the same                                  | compiled                  |
 //! | `warm` | the kernel as well                        | loaded                    |
+//!
+//! And of a kernel that a program of the library holds, a call: `held`.
 
 use std::time::{Duration, Instant};
 
 use sparsec::runtime::{Environment, Origin};
-use sparsec::{Backend, Diagnostic, Inputs, Request, Result, Session, Source, code, compile};
+use sparsec::{
+    Backend, Diagnostic, Inputs, Program, Request, Result, Session, Source, code, compile,
+};
 
 use crate::Size;
 use crate::case::{CASES, Pattern, Sizes};
@@ -23,7 +27,7 @@ use crate::pair::median;
 /// The time of a first result, and of its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latency {
-    /// `none`, `cold` or `warm`.
+    /// `none`, `cold`, `warm` or `held`.
     pub cache: &'static str,
     /// From the expression to loops.
     pub plan: Duration,
@@ -39,6 +43,9 @@ pub struct Latency {
 const NONE: Duration = Duration::from_millis(5);
 const COLD: Duration = Duration::from_millis(80);
 const WARM: Duration = Duration::from_millis(5);
+const HELD: Duration = Duration::from_micros(5);
+/// So many calls are timed at once.
+const CALLS: u32 = 100;
 
 /// Measures this many rounds from each cache, which is in a directory of its own.
 ///
@@ -79,7 +86,39 @@ pub fn measure(rounds: usize) -> Result<Vec<Latency>> {
         summary("none", NONE, Origin::Generated, &none),
         summary("cold", COLD, Origin::Compiled, &cold),
         summary("warm", WARM, Origin::Cached, &warm),
+        held(&environment, &inputs, rounds)?,
     ])
+}
+
+/// A call of a kernel that was called before.
+fn held(environment: &Environment, inputs: &Inputs, rounds: usize) -> Result<Latency> {
+    let session = Session::new(sparsec::Options {
+        backend: Backend::C,
+        environment: environment.clone(),
+        ..sparsec::Options::default()
+    });
+    let mut program = Program::parse(CASES[0].expression)?;
+    for (name, tensor) in inputs {
+        program = program.like(name, tensor)?;
+    }
+    let mut binding = session.plan(&program)?.binding();
+    for (name, tensor) in inputs {
+        binding = binding.bind(name, tensor)?;
+    }
+    binding.evaluate()?;
+    let calls = (0..rounds.max(1)).map(|_| {
+        let started = Instant::now();
+        (0..CALLS).try_for_each(|_| binding.evaluate().map(drop))?;
+        Ok(started.elapsed() / CALLS)
+    });
+    let calls: Vec<Duration> = calls.collect::<Result<_>>()?;
+    Ok(Latency {
+        cache: "held",
+        plan: Duration::ZERO,
+        kernel: Duration::ZERO,
+        all: median(calls, Duration::cmp),
+        bar: HELD,
+    })
 }
 
 /// One first result.

@@ -293,5 +293,9 @@ pub(crate) fn mark(keeps_bar: bool) -> &'static str {
 }
 
 pub(crate) fn milliseconds(time: Duration) -> String {
-    format!("{:.2} ms", 1e3 * time.as_secs_f64())
+    let seconds = time.as_secs_f64();
+    match time.as_micros() {
+        1..100 => format!("{:.1} µs", 1e6 * seconds),
+        _ => format!("{:.2} ms", 1e3 * seconds),
+    }
 }

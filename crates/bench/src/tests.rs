@@ -35,7 +35,7 @@ fn every_kernel_agrees_with_c_by_hand() {
         assert!(text.contains(&case.full_name(pattern)), "{text}");
     }
     assert_eq!(report.rows.len(), 19);
-    assert_eq!(report.latencies.len(), 3);
+    assert_eq!(report.latencies.len(), 4);
     let tasks: Vec<&str> = report
         .io
         .iter()

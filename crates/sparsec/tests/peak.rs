@@ -26,7 +26,10 @@ fn matrix(n: u64, seed: u64) -> Tensor {
 /// What is there, what comes out and workspaces, which are counted by hand here: a row of
 /// values, flags and coordinates a thread.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes a minute where code is not optimised")]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "takes a minute where code is not optimised"
+)]
 fn peaks_are_what_is_needed() {
     let n = 1 << 17;
     let (a, b) = (matrix(n, 1), matrix(n, 2));
