@@ -112,18 +112,22 @@ pub fn plan_program(
         });
         // A part that no command is for is planned as if nothing were said.
         if let Some((fitting, used)) = wished.filter(|(fitting, _)| !fitting.0.is_empty()) {
-            let planned = complete(&program, number, &formats, &fitting, facts);
-            let planned = planned.or_else(|error| {
-                // One that is not ours may be for the statement as it is written; one that
-                // is, for its sum taken apart.
-                let apart = distributed(&taken, &program);
-                let others = [Some(written), apart].into_iter().flatten();
-                let mut planned = others.map(|rhs| {
-                    program.statements[number].rhs = rhs;
-                    complete(&program, number, &formats, &fitting, facts)
+            // One that is not ours may be for the statement as it is written; one that is,
+            // for its sum taken apart.
+            let apart = distributed(&taken, &program);
+            let ways = || [Some(&taken), Some(&written), apart.as_ref()];
+            let mut first = |size| {
+                let mut refused = None;
+                let planned = ways().into_iter().flatten().find_map(|rhs| {
+                    program.statements[number].rhs.clone_from(rhs);
+                    complete(&program, number, &formats, &fitting, size, facts)
+                        .map_err(|error| refused.get_or_insert(error))
+                        .ok()
                 });
-                planned.find_map(Result::ok).ok_or(error)
-            });
+                // Why the first way is none says most.
+                planned.ok_or_else(|| refused.expect("all ways were refused"))
+            };
+            let planned = first(Size::Small).or_else(|_| first(Size::Any));
             match planned {
                 Ok(plan) => {
                     wishes.fulfilled(number, used);

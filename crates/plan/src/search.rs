@@ -144,9 +144,10 @@ pub fn complete(
     number: usize,
     formats: &Formats,
     schedule: &Schedule,
+    size: Size,
     facts: Facts<'_>,
 ) -> Result<Plan> {
-    let naive = Draft::new(concretize(program, number), formats, facts);
+    let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
     let commands = &schedule.0[..];
     let search = |asked| best(&naive, Conversions::Any, asked);
     let last = Asked {
