@@ -174,10 +174,11 @@ impl Case {
         // An infinity that one statement stores is a factor of finite fill in the next,
         // where only sums in the order of the source say what it makes of each entry.
         let is_infinite = self.operands.iter().any(|it| it.fill.is_infinite());
+        request.strict = is_infinite && self.statements.len() > 1;
         // Small programs have chunks too.
         request.division = Division {
             grain: 2,
-            strict: is_infinite && self.statements.len() > 1,
+            ..Division::default()
         };
         for (name, statement) in RESULTS.iter().zip(&self.statements) {
             let again = statement.again.as_ref();
