@@ -174,7 +174,8 @@ impl Case {
         // An infinity that one statement stores is a factor of finite fill in the next,
         // where only sums in the order of the source say what it makes of each entry.
         let is_infinite = self.operands.iter().any(|it| it.fill.is_infinite());
-        request.strict = is_infinite && self.statements.len() > 1;
+        let is_read_again = self.statements.iter().any(|it| it.again.is_some());
+        request.strict = is_infinite && (self.statements.len() > 1 || is_read_again);
         // Small programs have chunks too.
         request.division = Division {
             grain: 2,
