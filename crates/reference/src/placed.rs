@@ -24,7 +24,7 @@ use crate::coordinate_map::CoordinateMap;
 use crate::point::Entry;
 use crate::program::Operand;
 use crate::rows::Rows;
-use crate::scan::Source;
+use crate::scan::{Solved, Source};
 
 /// The entry that an access reads, nothing being stored outside of a tensor.
 pub(crate) fn entry_at(
@@ -57,6 +57,7 @@ pub(crate) fn index_source<'a>(index: &IndexExpr) -> Source<'a> {
     Source::Computed {
         vars: index.vars().into_iter().map(Id::index).collect(),
         entry: Box::new(move |bound| index_at(&index, &|var| bound[var.index()])),
+        solved: None,
     }
 }
 
@@ -71,8 +72,13 @@ pub(crate) fn source<'a>(
     {
         return source;
     }
+    let solved = match operand {
+        Operand::Map(map) => solved(map, access, extents),
+        Operand::Dense(_) => None,
+    };
     let access = access.clone();
     Source::Computed {
+        solved,
         vars: access.vars().into_iter().map(Id::index).collect(),
         entry: Box::new(move |bound| entry_at(operand, &access, &|var| bound[var.index()])),
     }
@@ -120,6 +126,51 @@ fn listed<'a>(
     let vars: Vec<usize> = vars.into_iter().map(Id::index).collect();
     let fill = Ok(map.fill);
     Some(Source::of_rows(&Arc::new(rows), &vars, &extents, fill))
+}
+
+/// Where sums of variables read entries along one variable, once others are known.
+fn solved<'a>(
+    map: &'a CoordinateMap,
+    access: &Access,
+    extents: &dyn Fn(IndexVar) -> u64,
+) -> Option<Solved<'a>> {
+    let is_var = |(term, _): &(Term, i64)| matches!(term, Term::Var(_));
+    let mut indices = access.indices.iter();
+    if !indices.all(|index| index.terms().iter().all(is_var)) {
+        return None;
+    }
+    let access = access.clone();
+    let vars = access.vars();
+    let extents: BTreeMap<IndexVar, u64> = vars.iter().map(|var| (*var, extents(*var))).collect();
+    let values = move |bound: &[u64], open: usize| {
+        let known = vars.iter().filter(|var| var.index() != open);
+        let known: BTreeMap<IndexVar, u64> = known.map(|var| (*var, bound[var.index()])).collect();
+        let mut found = Vec::new();
+        for n in 0..map.rows.len() {
+            let mut reading = Reading {
+                indices: &access.indices,
+                coords: map.rows.row(n),
+                extents: &|var| extents[&var],
+                bound: known.clone(),
+                left: MOST_LISTED,
+            };
+            // An index past 64 bits reads nothing.
+            let _ = reading.bind(0, &mut |bound| {
+                found.extend(
+                    vars.iter()
+                        .filter(|var| var.index() == open)
+                        .map(|var| bound[var]),
+                );
+            });
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    };
+    Some(Solved {
+        n_entries: map.rows.len(),
+        values: Box::new(values),
+    })
 }
 
 /// The points that read one entry.

@@ -17,6 +17,8 @@
 //!
 //! Several terms may have the same point: the first one that does gives it.
 
+mod planner;
+
 use std::sync::Arc;
 
 use sparsec_base::{ElementType, Scalar};
@@ -25,9 +27,13 @@ use crate::point::{Applied, Entry, Value};
 use crate::rows::{Rows, Table};
 use crate::support::Support;
 use crate::values::Values;
+use planner::Planner;
 
 /// An entry as a function of the bound coordinates.
 pub(crate) type Computed<'a> = Box<dyn Fn(&[u64]) -> Entry + 'a>;
+
+/// The values of a variable, as a function of the other bound coordinates.
+pub(crate) type Readings<'a> = Box<dyn Fn(&[u64], usize) -> Vec<u64> + 'a>;
 
 /// An operand as a function of the point. Variables are places in the list of
 /// bound coordinates.
@@ -53,7 +59,17 @@ pub(crate) enum Source<'a> {
     Computed {
         vars: Vec<usize>,
         entry: Computed<'a>,
+        /// Where it may be stored along one variable, if few entries say so.
+        solved: Option<Solved<'a>>,
     },
+}
+
+/// The values of one variable that entries of a tensor are read at.
+pub(crate) struct Solved<'a> {
+    /// How many entries there are, each of which is tried.
+    pub(crate) n_entries: usize,
+    /// Distinct values, given what else is bound.
+    pub(crate) values: Readings<'a>,
 }
 
 impl Source<'_> {
@@ -94,7 +110,10 @@ impl Source<'_> {
     /// Whether every coordinate may be stored.
     pub(crate) fn support(&self, number: usize) -> Support {
         match self {
-            Self::Rows { .. } => Support::operand(number),
+            Self::Rows { .. }
+            | Self::Computed {
+                solved: Some(_), ..
+            } => Support::operand(number),
             _ => Support::everywhere(),
         }
     }
@@ -207,11 +226,23 @@ pub(crate) struct Vars<'v> {
     pub(crate) extents: &'v [u64],
 }
 
-impl Formula<'_> {
+impl<'a> Formula<'a> {
+    fn solved(&self, source: usize) -> &Solved<'a> {
+        match &self.sources[source] {
+            Source::Computed {
+                solved: Some(solved),
+                ..
+            } => solved,
+            _ => unreachable!("steps solve for what can be solved"),
+        }
+    }
+
     /// Whether some term leaves one of these variables to run over its extent.
     pub(crate) fn leaves_open(&self, vars: &[usize]) -> bool {
         self.support.terms.iter().any(|term| {
-            let covered = |var: &usize| term.iter().any(|n| self.sources[*n].has(*var));
+            let lists = |source: &Source<'_>| matches!(source, Source::Rows { .. });
+            let covers = |n: &usize, var| lists(&self.sources[*n]) && self.sources[*n].has(var);
+            let covered = |var: &usize| term.iter().any(|n| covers(n, *var));
             !vars.iter().all(covered)
         })
     }
@@ -244,6 +275,8 @@ struct Step {
 enum StepKind {
     /// Each coordinate of the variable.
     Loop { var: usize, extent: u64 },
+    /// Each coordinate of the variable that entries of a source are read at.
+    Solve { source: usize, var: usize },
     /// Each entry of a source that agrees with what is bound: the first
     /// `n_bound` columns of its table.
     Extend {
@@ -293,6 +326,9 @@ impl Scan {
         while let Some(source) = planner.next() {
             planner.extend(source);
         }
+        while let Some((source, var)) = planner.solvable() {
+            planner.solve(source, var);
+        }
         for var in vars.free.iter().chain(vars.inner) {
             planner.run_over(*var);
         }
@@ -310,6 +346,7 @@ impl Scan {
     pub(crate) fn points(&self, formula: &Formula<'_>, extents: &[u64]) -> f64 {
         let each = self.steps.iter().map(|step| match &step.kind {
             StepKind::Loop { extent, .. } => *extent as f64,
+            StepKind::Solve { source, .. } => formula.solved(*source).n_entries as f64,
             StepKind::Extend {
                 source,
                 columns,
@@ -368,6 +405,12 @@ impl Scan {
                     self.branch(step + 1, then, formula, state, emit);
                 }
             }
+            StepKind::Solve { source, var } => {
+                for coord in (formula.solved(*source).values)(&state.bound, *var) {
+                    state.bound[*var] = coord;
+                    self.branch(step + 1, then, formula, state, emit);
+                }
+            }
             StepKind::Extend {
                 source,
                 table,
@@ -386,100 +429,5 @@ impl Scan {
                 }
             }
         }
-    }
-}
-
-struct Planner<'p, 'a> {
-    formula: &'p Formula<'a>,
-    term: &'p [usize],
-    vars: Vars<'p>,
-    /// The variables bound so far, in order.
-    bound: Vec<usize>,
-    /// The sources that are looked up or stepped through.
-    ready: Vec<usize>,
-    steps: Vec<Step>,
-}
-
-impl Planner<'_, '_> {
-    fn is_bound(&self, var: usize) -> bool {
-        self.bound.contains(&var)
-    }
-
-    /// The sources whose variables are bound by now; those that may end the
-    /// branch first, those that take long last.
-    fn look_ups(&mut self) -> Vec<LookUp> {
-        let all = self.vars.free.iter().chain(self.vars.inner);
-        let open: Vec<usize> = all.copied().filter(|var| !self.is_bound(*var)).collect();
-        let mut found: Vec<LookUp> = (0..self.formula.sources.len())
-            .filter(|source| !self.ready.contains(source))
-            .filter(|source| {
-                !open
-                    .iter()
-                    .any(|var| self.formula.sources[*source].has(*var))
-            })
-            .map(|source| LookUp {
-                source,
-                required: self.term.contains(&source),
-            })
-            .collect();
-        let is_slow = |n: usize| matches!(self.formula.sources[n], Source::Computed { .. });
-        found.sort_by_key(|look_up| (!look_up.required, is_slow(look_up.source)));
-        self.ready
-            .extend(found.iter().map(|look_up| look_up.source));
-        found
-    }
-
-    /// The operand of the term with the fewest entries for what is bound.
-    fn next(&self) -> Option<usize> {
-        let waiting = self
-            .term
-            .iter()
-            .filter(|source| !self.ready.contains(source));
-        let expected = |source: usize| match &self.formula.sources[source] {
-            Source::Rows { vars, rows, .. } => {
-                let bound = vars.iter().filter(|var| self.is_bound(**var));
-                let each: f64 = bound.map(|var| self.vars.extents[*var] as f64).product();
-                rows.len() as f64 / each.max(1.0)
-            }
-            _ => f64::INFINITY,
-        };
-        waiting
-            .copied()
-            .min_by(|a, b| expected(*a).total_cmp(&expected(*b)))
-    }
-
-    fn extend(&mut self, source: usize) {
-        let Source::Rows { vars, rows, .. } = &self.formula.sources[source] else {
-            unreachable!("terms hold operands that do not store everything");
-        };
-        let rank = |var: usize| {
-            let place = self.vars.free.iter().position(|free| *free == var);
-            (!self.is_bound(var), place.unwrap_or(usize::MAX))
-        };
-        let mut order: Vec<usize> = (0..vars.len()).collect();
-        order.sort_by_key(|column| rank(vars[*column]));
-        let columns: Vec<usize> = order.iter().map(|column| vars[*column]).collect();
-        let n_bound = columns.iter().filter(|var| self.is_bound(**var)).count();
-        self.bound.extend(&columns[n_bound..]);
-        self.ready.push(source);
-        let kind = StepKind::Extend {
-            source,
-            table: Table::new(rows, &order),
-            columns,
-            n_bound,
-        };
-        let then = self.look_ups();
-        self.steps.push(Step { kind, then });
-    }
-
-    fn run_over(&mut self, var: usize) {
-        if self.is_bound(var) {
-            return;
-        }
-        self.bound.push(var);
-        let extent = self.vars.extents[var];
-        let then = self.look_ups();
-        let kind = StepKind::Loop { var, extent };
-        self.steps.push(Step { kind, then });
     }
 }

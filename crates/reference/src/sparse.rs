@@ -329,7 +329,11 @@ impl<'a> Builder<'a> {
                 let unstored = part.unstored();
                 let source = if part.is_wide(&free) {
                     let entry = part.computed(op.clone(), &free)?;
-                    Source::Computed { vars: free, entry }
+                    Source::Computed {
+                        vars: free,
+                        entry,
+                        solved: None,
+                    }
                 } else {
                     let extents: Vec<u64> = free.iter().map(|var| part.extents[*var]).collect();
                     Source::of_rows(

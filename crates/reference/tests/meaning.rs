@@ -103,6 +103,33 @@ fn check_fails(text: &str, expect: code::Code) {
     }
 }
 
+/// Neither access can be listed beforehand: what `w` stores says where `x` is read.
+#[test]
+fn convolutions_of_few_entries_are_computed_at_any_extent() {
+    const EXTENT: u64 = 9_000_000_000;
+    let vector = |coords: &[u64], values: &[f64]| {
+        Tensor::pack(&Format::csf(1), &[EXTENT], coords, values).unwrap()
+    };
+    let inputs = BTreeMap::from([
+        (
+            "x".to_owned(),
+            vector(&[5, 70, EXTENT - 1], &[2.0, 3.0, 4.0]),
+        ),
+        ("w".to_owned(), vector(&[5, 6], &[10.0, 100.0])),
+    ]);
+    let mut declarations = Declarations::new();
+    for name in ["x", "w"] {
+        declarations.declare(name, Declaration::with_extents(&[EXTENT]));
+    }
+    declarations.set_extent("i", EXTENT);
+    let source = Source::new("expression", "y(i) = x(i + j) * w(j)");
+    let notation = Notation::parse(&source).unwrap();
+    let program = notation.resolve(&declarations).unwrap();
+    let results = evaluate(&program, &inputs).unwrap();
+    let expect = "{(0): 20.0, (64): 300.0, (65): 30.0, (8999999993): 400.0, (8999999994): 40.0}";
+    assert_eq!(results["y"].to_string(), expect);
+}
+
 #[test]
 fn products_store_the_intersection() {
     check("a(i,j) = A(i,j) * B(i,j)", "{(0,1): -4.0}");
