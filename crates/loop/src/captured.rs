@@ -36,8 +36,10 @@ pub fn captured(function: &Function, var: Var, body: &Block) -> Captured {
     for_each_stmt(body, &mut |stmt| {
         inside.extend(stmt.written_var());
         buffers.extend(stmt.touched_buffers());
-        if let Stmt::Grow { buffer, .. } = stmt {
-            grown.insert(*buffer);
+        match stmt {
+            Stmt::Grow { buffer, .. } => _ = grown.insert(*buffer),
+            Stmt::Prefetch { buffer, .. } => _ = buffers.insert(*buffer),
+            _ => {}
         }
         stmt.for_each_expr(&mut |expr| {
             expr.any(&mut |part| {
@@ -64,5 +66,33 @@ pub fn captured(function: &Function, var: Var, body: &Block) -> Captured {
         grown: grown.into_iter().map(|(buffer, _)| buffer).collect(),
         buffers: shared.into_iter().map(|(buffer, _)| buffer).collect(),
         own: own.into_iter().map(|(buffer, _)| buffer).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sparsec_base::Source;
+
+    use super::captured;
+    use crate::ir::{Function, Stmt};
+
+    /// What is fetched early and never read is handed over as well.
+    #[test]
+    fn what_is_only_fetched_is_captured() {
+        let text = r#"fn f(out y "(i) -> (i : dense)" { extent n, write y: f64 },
+              in x "(i) -> (i : dense)" { read x: f64 }) {
+            for c in 0..2 chunks {
+              prefetch x[0..n]
+              for i in c * n // 2..(c + 1) * n // 2 { y[i] = 1.0 }
+            }
+          }"#;
+        let function = Function::parse(&Source::new("f", text)).unwrap();
+        let Some(Stmt::For { var, body, .. }) = function.body.first() else {
+            panic!("the loop comes first");
+        };
+        let captured = captured(&function, *var, body);
+        let names = captured.buffers.iter();
+        let names: Vec<&str> = names.map(|it| &*function.buffers[*it].name).collect();
+        assert_eq!(names, ["y", "x"]);
     }
 }
