@@ -14,7 +14,7 @@
 //! one is compared with it, array by array.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sparsec_base::{Diagnostic, Result, code, suggest};
 use sparsec_index::{TensorData, TensorRole};
@@ -38,6 +38,8 @@ pub struct Binding<'a> {
     operands: BTreeMap<String, &'a Tensor>,
     /// Copies of the operands in other formats.
     kept: Arc<Kept>,
+    /// The variant for what is bound, once it was looked for.
+    prepared: Arc<OnceLock<(Arc<Variant>, Extents)>>,
     /// Whether anybody still waits.
     cancel: Cancel,
 }
@@ -48,6 +50,7 @@ impl<'a> Binding<'a> {
             kernel,
             operands: BTreeMap::new(),
             kept: Arc::default(),
+            prepared: Arc::default(),
             cancel: Cancel::default(),
         }
     }
@@ -79,6 +82,7 @@ impl<'a> Binding<'a> {
         check_operand(&self.kernel, name, tensor)?;
         self.operands.insert(name.to_owned(), tensor);
         self.kept = Arc::default();
+        self.prepared = Arc::default();
         Ok(self)
     }
 
@@ -166,7 +170,7 @@ impl<'a> Binding<'a> {
         let operands = self.named();
         let run = Run::new(
             compiled,
-            &extents,
+            extents,
             &operands,
             self.memory(),
             &self.cancel,
@@ -178,11 +182,19 @@ impl<'a> Binding<'a> {
             results.push(make(&run, number, parts, &results)?);
         }
         drop(run);
-        Ok((variant, extents, results))
+        Ok((Arc::clone(variant), extents.clone(), results))
     }
 
     /// The variant for these operands, and how far index variables run.
-    fn prepare(&self) -> Result<(Arc<Variant>, Extents)> {
+    fn prepare(&self) -> Result<&(Arc<Variant>, Extents)> {
+        if let Some(prepared) = self.prepared.get() {
+            return Ok(prepared);
+        }
+        let found = self.find()?;
+        Ok(self.prepared.get_or_init(|| found))
+    }
+
+    fn find(&self) -> Result<(Arc<Variant>, Extents)> {
         let planned = self.kernel.planned();
         let program = &planned.base().program;
         let of = |name: &str| self.operands.get(name).map(|tensor| tensor.extents());
