@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::AddAssign;
 
 use sparsec::Diagnostic;
 
@@ -41,6 +42,24 @@ impl Tally {
     /// How many programs ran, or were refused.
     pub fn programs(&self) -> usize {
         self.agreed + self.refused.len() + self.meaningless
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.agreed += other.agreed;
+        self.as_c += other.as_c;
+        self.refused.extend(other.refused);
+        self.meaningless += other.meaningless;
+        self.large += other.large;
+        self.stopped += other.stopped;
+        self.hashed += other.hashed;
+        self.huge += other.huge;
+        self.rescheduled += other.rescheduled;
+        self.unscheduled += other.unscheduled;
+        for (code, count) in other.codes {
+            *self.codes.entry(code).or_default() += count;
+        }
     }
 }
 
