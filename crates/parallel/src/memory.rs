@@ -52,7 +52,7 @@ use sparsec_base::{Bool8, Complex, bf16, f16};
 
 use crate::error::AllocError;
 use crate::mapping::{HUGE_FROM, Mapping, page_size, round_to_pages};
-use crate::recycle;
+use crate::recycle::{self, Need};
 
 /// Buffers of this many bytes and more are mapped.
 const MAPPED_FROM: usize = 64 << 10;
@@ -295,7 +295,11 @@ impl Memory {
                 self.move_to(Self::on_heap(bytes)?);
                 return Ok(());
             }
-            if let Some(mapping) = recycle::take(bytes) {
+            let need = match self.capacity {
+                0 => Need::Whole,
+                _ => Need::Beginning,
+            };
+            if let Some(mapping) = recycle::take(bytes, need) {
                 self.move_to(Self::from(mapping));
                 return Ok(());
             }
@@ -364,9 +368,16 @@ impl Memory {
         Ok(())
     }
 
-    /// Gives back the pages beyond those in use. Nothing moves.
+    /// Gives back the pages beyond those in use. Nothing moves, but that little goes to the
+    /// heap: pages that were touched serve others better.
     pub fn trim(&mut self) {
         let Home::Mapped = self.home else { return };
+        if (1..MAPPED_FROM).contains(&self.len)
+            && let Ok(small) = Self::on_heap(self.len)
+        {
+            self.move_to(small);
+            return;
+        }
         let keep = round_to_pages(self.len).unwrap_or(self.capacity);
         if keep == 0 {
             *self = Self::new();
@@ -565,10 +576,21 @@ mod tests {
         assert_eq!(memory.as_ptr(), first);
         assert_eq!(memory.as_slice::<u8>()[(7 << 20) - 1], 7);
         assert_eq!(memory.as_slice::<u8>()[7 << 20], 0, "fresh bytes are zero");
-        memory.set_len(5000);
+        memory.set_len(500_000);
         memory.trim();
-        assert_eq!(memory.capacity(), round_to_pages(5000).unwrap());
+        assert_eq!(memory.capacity(), round_to_pages(500_000).unwrap());
         assert_eq!(memory.as_ptr(), first);
+    }
+
+    #[test]
+    fn what_is_little_in_the_end_lies_on_the_heap() {
+        let mut memory = Memory::reserve(1 << 30).unwrap();
+        memory.set_len(5000);
+        memory.as_mut_slice::<u8>()[4999] = 7;
+        memory.trim();
+        assert!(matches!(memory.home, Home::Heap(_)));
+        assert_eq!(memory.capacity(), 5000);
+        assert_eq!(memory.as_slice::<u8>()[4998..], [0, 7]);
     }
 
     #[test]

@@ -6,13 +6,18 @@
 //! a few mappings are kept, oldest first out:
 //!
 //! ```text
-//! drop C.pos, C.crd, C.vals   ─►  | pos | crd | vals |  ─►  grow C.pos, C.crd, C.vals
-//!                                    at most 64 MiB
+//! drop C.pos, C.crd, C.vals   ─►  | pos | crd | vals |  ─►  C.pos: as long as it gets, so the smallest that fits
+//!                                    at most 64 MiB         C.vals, C.crd: outgrew the heap, so the largest
 //! ```
+//!
+//! Who asks for the first time mostly knows how much it takes. Who has outgrown what it
+//! had is going to outgrow more, how much nobody knows yet; of several such arrays, the
+//! one with the widest entries comes first, and needs most.
 //!
 //! What they hold is what was there before, so they serve only who writes before
 //! reading: arrays that grow, not workspaces, which begin with zeros.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
@@ -51,14 +56,28 @@ impl Kept {
         gone
     }
 
-    /// The oldest of at least `least` bytes.
-    fn take(&mut self, least: usize) -> Option<Mapping> {
-        let fits = |mapping: &Mapping| mapping.capacity() >= least;
-        let at = self.mappings.iter().position(fits)?;
+    /// One of at least `least` bytes.
+    fn take(&mut self, least: usize, need: Need) -> Option<Mapping> {
+        let sizes = self.mappings.iter().map(Mapping::capacity).enumerate();
+        let fitting = sizes.filter(|&(_, size)| size >= least);
+        let (at, _) = match need {
+            Need::Whole => fitting.min_by_key(|&(_, size)| size),
+            // The first of equals, which is the oldest.
+            Need::Beginning => fitting.max_by_key(|&(at, size)| (size, Reverse(at))),
+        }?;
         let found = self.mappings.remove(at)?;
         self.bytes -= found.capacity();
         Some(found)
     }
+}
+
+/// What bytes that somebody asks for are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// All that it takes, as far as is known.
+    Whole,
+    /// The first of more.
+    Beginning,
 }
 
 /// Keeps a mapping, and lets older ones go where there would be too many.
@@ -68,9 +87,10 @@ pub(crate) fn keep(mapping: Mapping) {
     drop(gone);
 }
 
-/// The oldest mapping of at least `least` bytes, if one is kept.
-pub(crate) fn take(least: usize) -> Option<Mapping> {
-    kept(|kept| kept.take(least))
+/// A mapping of at least `least` bytes, if one is kept: the smallest, or the largest
+/// where more will be needed.
+pub(crate) fn take(least: usize, need: Need) -> Option<Mapping> {
+    kept(|kept| kept.take(least, need))
 }
 
 fn kept<T>(with: impl FnOnce(&mut Kept) -> T) -> T {
@@ -86,19 +106,25 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_that_fits_is_taken() {
+    fn what_is_taken_depends_on_whether_more_is_needed() {
         let mut kept = Kept {
             mappings: VecDeque::new(),
             bytes: 0,
         };
-        for pages in [1, 3, 2] {
+        for pages in [1, 4, 2, 3] {
             assert!(kept.keep(mapping(pages << 16)).is_empty());
         }
-        assert_eq!(kept.bytes, 6 << 16);
-        assert_eq!(kept.take(2 << 16).expect("one fits").capacity(), 3 << 16);
-        assert_eq!(kept.take(2 << 16).expect("one fits").capacity(), 2 << 16);
-        assert!(kept.take(2 << 16).is_none());
-        assert_eq!(kept.bytes, 1 << 16);
+        assert_eq!(kept.bytes, 10 << 16);
+        let mut taken = |pages: usize, need| {
+            let found = kept.take(pages << 16, need);
+            found.map(|mapping| mapping.capacity() >> 16)
+        };
+        assert_eq!(taken(2, Need::Whole), Some(2));
+        assert_eq!(taken(1, Need::Beginning), Some(4));
+        assert_eq!(taken(4, Need::Beginning), None);
+        assert_eq!(taken(1, Need::Whole), Some(1));
+        assert_eq!(taken(1, Need::Whole), Some(3));
+        assert_eq!(kept.bytes, 0);
     }
 
     #[test]
