@@ -22,7 +22,7 @@ struct Parameter {
 /// The text of one kernel.
 pub(crate) fn kernel(function: &Function, entry: Entry, helpers: &mut Helpers) -> String {
     let name = function_name(&function.name);
-    let loops = format!("{name}_loops");
+    let loops = loops_name(function);
     let tensors = tensor_names(function);
     let mut writer = Writer::new(function, helpers);
     writer.name_all();
@@ -65,12 +65,14 @@ pub(crate) fn kernel(function: &Function, entry: Entry, helpers: &mut Helpers) -
         let _ = writeln!(text, "  (void){tensor};");
     }
     if uses_context && entry == Entry::Kept {
-        text.push_str("  sparsec_scope scope;\n");
-        values[0] = "sparsec_enter(&scope, context)";
-        let status = call(&format!("  const int32_t status = {loops}"), &values);
+        let mut names = parameter_names(function);
+        let (scope, status) = (names.fresh("scope"), names.fresh("status"));
+        let enter = format!("sparsec_enter(&{scope}, context)");
+        values[0] = &enter;
+        let called = call(&format!("  const int32_t {status} = {loops}"), &values);
         let _ = writeln!(
             text,
-            "{status};\n  return sparsec_leave(&scope, status);\n}}"
+            "  sparsec_scope {scope};\n{called};\n  return sparsec_leave(&{scope}, {status});\n}}"
         );
     } else {
         let _ = writeln!(text, "{};\n}}", call(&format!("  return {loops}"), &values));
@@ -98,28 +100,49 @@ pub(crate) fn both(assemble: &Function, name: &str) -> String {
         ..assemble.clone()
     };
     let mut values = vec!["context".to_owned()];
-    values.extend(tensor_names(assemble));
-    let part = |part| function_name(&format!("{part}_{name}"));
+    values.extend(tensor_names(&evaluate));
+    let status = parameter_names(&evaluate).fresh("status");
+    let [assemble, compute] = parts_called(name);
     format!(
-        "{} {{\n{};\n  if (status) return status;\n{};\n}}\n",
+        "{} {{\n{};\n  if ({status}) return {status};\n{};\n}}\n",
         prototype(&evaluate, Entry::Kept),
-        call(
-            &format!("  const int32_t status = {}", part("assemble")),
-            &values
-        ),
-        call(&format!("  return {}", part("compute")), &values),
+        call(&format!("  const int32_t {status} = {assemble}"), &values),
+        call(&format!("  return {compute}"), &values),
     )
 }
 
 /// The C names of the tensors; apart from the names of the loops.
 fn tensor_names(function: &Function) -> Vec<String> {
+    named_parameters(function).1
+}
+
+/// What a kernel's own variables may not be called.
+fn parameter_names(function: &Function) -> Names {
+    named_parameters(function).0
+}
+
+/// The names of a kernel's parameters, and which of them are tensors. None hides a
+/// function that the kernel calls.
+fn named_parameters(function: &Function) -> (Names, Vec<String>) {
     let mut names = Names::default();
-    names.fresh("context");
-    function
-        .arguments
-        .iter()
-        .map(|argument| names.fresh(&argument.name))
-        .collect()
+    names.take("context");
+    names.take(&loops_name(function));
+    if let Some(name) = function.name.strip_prefix("evaluate_") {
+        parts_called(name).iter().for_each(|part| names.take(part));
+    }
+    let arguments = function.arguments.iter();
+    let tensors = arguments.map(|argument| names.fresh(&argument.name));
+    let tensors = tensors.collect();
+    (names, tensors)
+}
+
+fn loops_name(function: &Function) -> String {
+    format!("{}_loops", function_name(&function.name))
+}
+
+/// What `evaluate_NAME` calls where it has no loops of its own.
+fn parts_called(name: &str) -> [String; 2] {
+    ["assemble", "compute"].map(|part| function_name(&format!("{part}_{name}")))
 }
 
 /// What the loops take: only what they use, in source order.

@@ -74,7 +74,7 @@ pub fn file(kernels: &[KeptKernel], heading: &[String]) -> String {
 /// The declarations of a [`file`], to be included by others, C or C++.
 pub fn header(kernels: &[KeptKernel], heading: &[String]) -> String {
     let names: Vec<String> = kernels.iter().map(|kernel| kernel.name.clone()).collect();
-    let guard = function::function_name(&format!("SPARSEC_{}_H", names.join("_").to_uppercase()));
+    let guard = function::function_name(&format!("SPARSEC_{}_H", names.join("_")));
     let mut text = abi::heading(heading);
     let _ = write!(
         text,

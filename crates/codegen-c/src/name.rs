@@ -85,7 +85,60 @@ const RESERVED: &[&str] = &[
     "WSTOPPED",
     "WUNTRACED", //
     "fabs",
-    "fabsf",
+    "fabsf", // words of C++, which reads headers of kernels
+    "and",
+    "and_eq",
+    "bitand",
+    "bitor",
+    "catch",
+    "char8_t",
+    "char16_t",
+    "char32_t",
+    "class",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "compl",
+    "concept",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "decltype",
+    "delete",
+    "dynamic_cast",
+    "explicit",
+    "export",
+    "friend",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "reinterpret_cast",
+    "requires",
+    "static_assert",
+    "static_cast",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "try",
+    "typeid",
+    "typename",
+    "using",
+    "virtual",
+    "wchar_t",
+    "xor",
+    "xor_eq",
 ];
 
 /// Names that a *function* must not have beside the reserved ones, because the
@@ -268,6 +321,7 @@ mod tests {
         check("int", "int_");
         check("exp", "exp_");
         check("_Bool", "v_Bool");
+        check("class", "class_");
         check("2nd", "v2nd");
         check("INT64_MAX", "INT64_MAX_");
         check("SIZE_MAX", "SIZE_MAX_");

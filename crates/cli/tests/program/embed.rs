@@ -143,6 +143,53 @@ fn kept_files_compile_without_a_word_and_link_together() {
     assert!(output.status.success() && printed.is_empty(), "{printed}");
 }
 
+/// Tensors may be called as what the writer itself names, and kernels apart in capitals alone.
+#[test]
+fn names_of_tensors_meet_no_others() {
+    let place = Place::new();
+    let kernels = [
+        (
+            "y",
+            "y(i) = assemble_y(i,j) * compute_y(j)",
+            "assemble_y=csr",
+        ),
+        (
+            "Y",
+            "y(i) = evaluate_Y_loops(i,j) * status(j)",
+            "status=coo",
+        ),
+        ("new", "status(i,j) = scope(i,j) * class(i,j)", "scope=csr"),
+    ];
+    let mut main = String::new();
+    for (name, expression, format) in kernels {
+        for (ending, stages) in [("h", &["header"][..]), ("c", &["c", "header"])] {
+            let mut call = vec!["compile", expression, "-f", format, "--name", name];
+            call.extend(stages.iter().flat_map(|stage| ["--emit", *stage]));
+            let done = place.call(&call);
+            assert_eq!(done.code, Some(0), "{}", done.stderr);
+            // A file system may not tell `y.c` from `Y.c`.
+            let file = format!("kernel_{}.{ending}", main.lines().count());
+            place.write(&file, &done.stdout);
+        }
+        let line = format!("#include \"kernel_{}.h\"\n", main.lines().count());
+        main.push_str(&line);
+    }
+    for (name, ..) in kernels {
+        main.push_str(&format!(
+            "int32_t call_{name}(void) {{ return evaluate_{name}(0, 0, 0, 0); }}\n"
+        ));
+    }
+    place.write("main.c", &main);
+    let mut build = Command::new("gcc");
+    let files = ["main.c", "kernel_0.c", "kernel_1.c", "kernel_2.c"];
+    build
+        .args(STRICT)
+        .args(["-shared", "-fPIC", "-o", "all.so"]);
+    let built = build.args(files).current_dir(place.path()).output();
+    let printed = String::from_utf8_lossy(&built.expect("gcc").stderr).into_owned();
+    assert!(printed.is_empty(), "{printed}");
+}
+
 /// Lists of every length to a few runs, with and without memory to merge them in.
 #[test]
 fn kept_sorts_sort() {
