@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use sparsec_base::ElementType;
 use sparsec_loop::{Access, Argument, Buffer, Function, Role};
 
 use crate::helper::Helpers;
@@ -302,10 +303,21 @@ fn arrays(function: &Function, argument: &Argument) -> String {
         .map(|&buffer| {
             let data = &function.buffers[buffer];
             let name = abi::comment_text(&data.name);
-            format!("{name}: {}", crate::precedence::c_type(data.storage))
+            format!("{name}: {}", entries_doc(data.storage))
         })
         .collect();
     arrays.join(", ")
+}
+
+/// What C programs call the entries of an array, without types of ours.
+fn entries_doc(storage: ElementType) -> &'static str {
+    match storage {
+        ElementType::C64 => "pairs of float (real and imaginary)",
+        ElementType::C128 => "pairs of double (real and imaginary)",
+        ElementType::F16 => "uint16_t (bits of f16)",
+        ElementType::Bf16 => "uint16_t (bits of bf16)",
+        other => crate::precedence::c_type(other),
+    }
 }
 
 /// The entry of the runtime.

@@ -362,6 +362,21 @@ fn slices_of_a_matrix_product_make_the_whole() {
 }
 
 #[test]
+fn slices_keep_no_loop_for_its_poll_alone() {
+    let function = parse(
+        r#"fn f(out y "" { extent n, grow y.vals: f64 }) {
+          grow y.vals, n
+          for i in 0..n { poll y.vals[i] = 1.0 }
+          resize y.vals, n
+        }"#,
+    );
+    let text = passes::slice_structure(&function).to_string();
+    assert!(text.contains("grow") && !text.contains("for"), "{text}");
+    let compute = passes::slice_values(&function).expect("a slice of values");
+    assert!(compute.to_string().contains("poll"), "{compute}");
+}
+
+#[test]
 fn counting_in_place_has_no_slice_of_values() {
     let function = parse(
         r#"fn f(out y "" { extent n, write y1.pos: i64, write y.vals: f64 }) {

@@ -76,12 +76,17 @@ impl Compiled {
         let mut doc = vec![self.program.statement_text(number).trim().to_owned()];
         for conversion in &plan.conversions {
             let (from, to) = (&tensors[conversion.from].name, &tensors[conversion.to].name);
-            let what = match conversion.view {
-                Some(View::Levels) => "the arrays of".to_owned(),
-                Some(View::Part(number)) => format!("the arrays of part {number} of"),
-                None => "a copy of".to_owned(),
-            };
-            doc.push(format!("{to} is {what} {from} as {}", conversion.format));
+            let format = &conversion.format;
+            doc.push(match conversion.view {
+                Some(View::Levels) => {
+                    let levels = plan.formats.of(conversion.from);
+                    format!("{to} is the arrays of {from}, a mode for each level of {levels}")
+                }
+                Some(View::Part(part)) => {
+                    format!("{to} is the arrays of part {part} of {from} as {format}")
+                }
+                None => format!("{to} is a copy of {from} as {format}"),
+            });
         }
         if let Some(format) = &plan.converts_result {
             doc.push(format!(

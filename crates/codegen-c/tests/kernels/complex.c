@@ -74,13 +74,13 @@ static inline sparsec_c128 sparsec_sqrt_c128(sparsec_c128 a) {
  * The kernel complex; its loops come first.
  *
  * out y: (i) -> (i : dense)
- *     arrays y.vals: sparsec_c128
+ *     arrays y.vals: pairs of double (real and imaginary)
  * out s: () -> ()
  *     arrays s.vals: float
  * in  A: (i, j) -> (i : dense, j : compressed)
- *     arrays A1.pos: int32_t, A1.crd: int32_t, A.vals: sparsec_c64
+ *     arrays A1.pos: int32_t, A1.crd: int32_t, A.vals: pairs of float (real and imaginary)
  * in  x: (i) -> (i : dense)
- *     arrays x.vals: sparsec_c128
+ *     arrays x.vals: pairs of double (real and imaginary)
  */
 static inline int32_t complex_loops(
     int64_t y_n0,

@@ -44,11 +44,11 @@ static inline float sparsec_rounded_to_odd(double a) {
  * The kernel halves; its loops come first.
  *
  * out y: (i) -> (i : dense)
- *     arrays y.vals: uint16_t
+ *     arrays y.vals: uint16_t (bits of f16)
  * in  a: (i) -> (i : dense)
- *     arrays a.vals: uint16_t
+ *     arrays a.vals: uint16_t (bits of f16)
  * in  b: (i) -> (i : dense)
- *     arrays b.vals: uint16_t
+ *     arrays b.vals: uint16_t (bits of bf16)
  */
 static inline int32_t halves_loops(
     int64_t y_n0,

@@ -3,7 +3,7 @@
 //! Some statements are needed for what they do: the roots. A statement is also
 //! needed if it gives a variable or a buffer a value that a needed statement
 //! reads, or if it holds a needed statement. The rest goes, loops included:
-//! that a loop ends is taken for granted.
+//! that a loop ends is taken for granted. A poll stays where its loop does.
 //!
 //! ```text
 //!  pos[i + 1] = p      a root: p is needed,
@@ -133,7 +133,7 @@ impl Needed<'_> {
                     dropped = false;
                 }
                 comments.push(stmt);
-            } else if self.is_needed(&stmt) {
+            } else if matches!(stmt, Stmt::Poll) || self.is_needed(&stmt) {
                 stmt.blocks_mut()
                     .into_iter()
                     .for_each(|inner| self.sweep(inner));
