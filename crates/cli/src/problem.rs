@@ -15,6 +15,7 @@ use sparsec::{
 
 use crate::arguments::ProblemArguments;
 use crate::call::{Call, Pair};
+use crate::describe::DESCRIPTOR_ENDING;
 
 /// An expression and what the options say of it.
 #[derive(Debug)]
@@ -65,6 +66,12 @@ impl Problem {
     fn set_format(&mut self, call: &Call, pair: &Pair) -> Result<()> {
         let order = self.tensor(call, pair)?.order;
         let source = call.option_text(format!("-f {}", pair.name), &pair.value);
+        if pair.value.ends_with(DESCRIPTOR_ENDING) {
+            let message = format!("`{}` is a format as a relation", pair.value);
+            return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
+                .at(call.source(), pair.value_span, "not a format of levels")
+                .help("`sparsec compute` takes operands in such formats"));
+        }
         let format = FormatSpec::parse(&source)?;
         format.resolve(order).map_err(|error| {
             let named = self.names.iter().find(|known| known.name == pair.name);

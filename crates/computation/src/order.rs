@@ -233,7 +233,11 @@ impl Computation {
         let name = |id| &self.statement(id).name;
         let (from, to) = (name(dependence.from), name(dependence.to));
         let (kind, space) = (dependence.kind.word(), &dependence.space);
-        let message = format!("a {kind} dependence of `{to}` on `{from}` would break");
+        let article = match dependence.kind {
+            DependenceKind::Flow => "a",
+            DependenceKind::Anti | DependenceKind::Output => "an",
+        };
+        let message = format!("{article} {kind} dependence of `{to}` on `{from}` would break");
         let found = Diagnostic::new(code::DEPENDENCE_BROKEN, message).at(
             &source,
             place,

@@ -9,7 +9,8 @@ use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::{Computation, DataSpace, Role};
 use sparsec_index::{Program, TensorVar};
 use sparsec_relation::{
-    Comparison, Declarations, Descriptor, Expression, Relation, Rewrite, Set, Variable,
+    Answer, Comparison, Conjunction, Declarations, Descriptor, Expression, Relation, Rewrite, Set,
+    Variable,
 };
 
 use crate::Types;
@@ -17,12 +18,19 @@ use crate::statement::extents_of;
 
 /// An operand with a descriptor in the names of the computation.
 pub(crate) struct Described {
-    pub(crate) map: Relation,
-    /// The place of a tuple's value, over the variables of the tuple.
-    pub(crate) place: Expression,
+    /// The tuples, each in one of the pieces; at least one.
+    pub(crate) pieces: Vec<Piece>,
     declarations: Declarations,
     constants: BTreeSet<String>,
     arrays: Vec<DataSpace>,
+}
+
+/// Tuples that have their coordinates and places by one rule.
+pub(crate) struct Piece {
+    /// From tuples to coordinates.
+    pub(crate) map: Relation,
+    /// The place of a tuple's value, over the variables of the tuple.
+    pub(crate) place: Expression,
 }
 
 impl Described {
@@ -58,18 +66,15 @@ impl Described {
 
         let refused = |why: &str| {
             let message = format!("`{}` cannot be read through its format: {why}", data.name);
-            Diagnostic::new(code::NO_EXECUTOR, message)
-                .at(&program.source, data.span, "used here")
-                .help("give arrays a length of constants: `{[p] : 0 <= p < NNZ}`")
+            Diagnostic::new(code::NO_EXECUTOR, message).at(&program.source, data.span, "used here")
         };
-        let mut solved = places.solve(&declarations)?;
-        let (Some(place), true) = (solved.pop().and_then(|mut it| it.pop()), solved.is_empty())
-        else {
-            return Err(refused("places of values are a union"));
-        };
+        let pieces = pieces(&map, &places, &declarations).map_err(|error| {
+            refused("parts of it may have tuples in common").note(error.message().to_owned())
+        })?;
         let array = |name: &str, element, domain: &Set| -> Result<DataSpace> {
             let extents = lengths(domain).ok_or_else(|| {
                 refused(&format!("the length of `{name}` is not a sum of constants"))
+                    .help("give arrays a length of constants: `{[p] : 0 <= p < NNZ}`")
             })?;
             Ok(DataSpace {
                 name: name.to_owned(),
@@ -86,8 +91,7 @@ impl Described {
         }
         arrays.push(array(&data.name, data.element, &values)?);
         Ok(Self {
-            map,
-            place,
+            pieces,
             declarations,
             constants: names.constants.into_inner(),
             arrays,
@@ -102,6 +106,55 @@ impl Described {
         computation.declarations.extend(self.declarations.clone());
         computation.spaces.extend(self.arrays.iter().cloned());
     }
+}
+
+/// The pieces of a map: one for each of its parts and each part of the places of
+/// values, without the tuples of those before.
+///
+/// # Errors
+/// `E0704` where parts may have tuples in common that cannot be taken out; `E0705`
+/// where a place is not known.
+fn pieces(map: &Relation, places: &Relation, known: &Declarations) -> Result<Vec<Piece>> {
+    let alone = |part: &Conjunction| Relation::new(vec![part.clone()]);
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut before: Vec<Relation> = Vec::new();
+    for of_map in map.parts() {
+        for of_places in places.parts() {
+            let of_places = alone(of_places)?;
+            let place = of_places.solve(known)?.remove(0).remove(0);
+            let mut tuples = alone(of_map)?;
+            if places.parts().len() > 1 {
+                let has_place = of_places.domain().simplified_under(known);
+                tuples = tuples.restricted_to(&has_place)?;
+            }
+            let whole = tuples.clone();
+            for earlier in &before {
+                if tuples.intersect(earlier)?.is_empty(known) != Answer::Yes {
+                    tuples = tuples.minus(earlier, known)?;
+                }
+            }
+            before.push(whole);
+            let some = tuples.parts().iter().map(alone);
+            let some = some.collect::<Result<Vec<_>>>()?.into_iter();
+            let some = some.filter(|part| part.is_empty(known) != Answer::Yes);
+            let some: Vec<Conjunction> = some.flat_map(|part| part.parts().to_vec()).collect();
+            if !some.is_empty() {
+                pieces.push(Piece {
+                    map: Relation::new(some)?,
+                    place,
+                });
+            }
+        }
+    }
+    if pieces.is_empty() {
+        // No tuples, by the text itself.
+        let place = Expression::Integer(0);
+        pieces.push(Piece {
+            map: map.clone(),
+            place,
+        });
+    }
+    Ok(pieces)
 }
 
 /// How many entries an array has along each mode, if it has all that are from 0 to

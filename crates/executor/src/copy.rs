@@ -12,8 +12,8 @@
 //! n0:   A_n0(NR * d + r) += 1
 //! ```
 //!
-//! A value that no tuple is at is no entry. A map of several parts has such arrays
-//! for each: a value may stand for one entry in each part, but for one only; that is
+//! A value that no tuple is at is no entry. A map of several pieces has such arrays
+//! for each: a value may stand for one entry in each piece, but for one only; that is
 //! what the number of tuples at it is for.
 
 use sparsec_base::arena::Id;
@@ -22,7 +22,7 @@ use sparsec_computation::{Access, Computation, DataSpace, Role, Statement, Updat
 use sparsec_index::{Program, TensorRole};
 use sparsec_relation::{Conjunction, Declarations, Expression, Set, Values, Variable};
 
-use crate::arrays::Described;
+use crate::arrays::{Described, Piece};
 use crate::statement::{extents_of, fresh};
 use crate::{Operands, Types};
 
@@ -35,11 +35,11 @@ pub struct Copied {
     pub computation: Computation,
     /// The parameters that are its extents, one a mode.
     pub extents: Vec<String>,
-    /// The arrays of each part of its map.
+    /// The arrays of each piece of its map: parts without the tuples of those before.
     pub parts: Vec<CopiedPart>,
 }
 
-/// The arrays of one part of a map, each as long as the operand has values.
+/// The arrays of one piece of a map, each as long as the operand has values.
 #[derive(Clone, Debug)]
 pub struct CopiedPart {
     /// The coordinates of each value, one array a mode.
@@ -66,7 +66,9 @@ pub fn copies(program: &Program, operands: &Operands, types: &Types) -> Result<V
             );
             return Err(Diagnostic::new(code::NO_EXECUTOR, message)
                 .at(&program.source, tensor.span, "a result")
-                .help("formats that are relations are of operands; leave it to be dense"));
+                .help(
+                    "only operands have such formats: compute it dense, or in a format of levels",
+                ));
         }
         let described = Described::new(program, id, descriptor, types)?;
         let extents = extents_of(program, id);
@@ -92,10 +94,11 @@ fn copied(operand: &str, described: &Described, extents: Vec<String>) -> Result<
     let values = computation.space(operand);
     let length = values.expect("values are data").extents.clone();
     let mut parts = Vec::new();
-    for (number, part) in described.map.parts().iter().enumerate() {
-        let suffix = match described.map.parts().len() {
-            1 => String::new(),
-            _ => format!("_{number}"),
+    let is_one = described.pieces.len() == 1;
+    for (number, piece) in described.pieces.iter().enumerate() {
+        let suffix = match is_one {
+            true => String::new(),
+            false => format!("_{number}"),
         };
         let array = |computation: &mut Computation, name: String| {
             let name = fresh(name, &taken(computation));
@@ -111,7 +114,9 @@ fn copied(operand: &str, described: &Described, extents: Vec<String>) -> Result<
             .map(|mode| array(&mut computation, format!("{operand}_crd{mode}{suffix}")))
             .collect();
         let count = array(&mut computation, format!("{operand}_n{suffix}"));
-        add_statements(&mut computation, described, part, &coordinates, &count)?;
+        // Loops of their own, since each goes over tuples of its own.
+        let first = (!is_one).then_some(number);
+        add_statements(&mut computation, piece, first, &coordinates, &count)?;
         parts.push(CopiedPart { coordinates, count });
     }
     Ok(Copied {
@@ -133,29 +138,35 @@ fn taken(computation: &Computation) -> Vec<String> {
 
 fn add_statements(
     computation: &mut Computation,
-    described: &Described,
-    part: &Conjunction,
+    piece: &Piece,
+    first: Option<usize>,
     coordinates: &[String],
     count: &str,
 ) -> Result<()> {
     let mut known = taken(computation);
     let mut names = Vec::new();
-    for v in part.inputs().chain(part.outputs()) {
-        let name = fresh(part.name(v).to_owned(), &known);
+    let leading = &piece.map.parts()[0];
+    for v in leading.inputs().chain(leading.outputs()) {
+        let name = fresh(leading.name(v).to_owned(), &known);
         known.push(name.clone());
         names.push(name);
     }
     let variable = |k: usize| Expression::Variable(Variable::from_index(k));
-    let mut whole = Conjunction::new(names.clone(), []);
-    let mut values: Vec<Expression> = (0..names.len()).map(variable).collect();
-    for exists in part.exists() {
-        let name = fresh(part.name(exists).to_owned(), &known);
-        known.push(name.clone());
-        values.push(Expression::Variable(whole.add_exists(name)));
+    let mut spaces = Vec::new();
+    for part in piece.map.parts() {
+        let mut space = Conjunction::new(names.clone(), []);
+        let mut values: Vec<Expression> = (0..names.len()).map(variable).collect();
+        for exists in part.exists() {
+            let name = fresh(part.name(exists).to_owned(), &known);
+            known.push(name.clone());
+            values.push(Expression::Variable(space.add_exists(name)));
+        }
+        space.conjoin(part, &Values(&values));
+        spaces.push(space);
     }
-    whole.conjoin(part, &Values(&values));
-    let space = Set::new(vec![whole])?;
-    let n_inputs = described.map.n_inputs();
+    let space = Set::new(spaces)?;
+    let number = |n: usize| Expression::Integer(i64::try_from(n).expect("few statements"));
+    let n_inputs = piece.map.n_inputs();
     let coordinate = |mode: usize| Variable::from_index(n_inputs + mode);
     let written = coordinates.iter().enumerate();
     let written = written.map(|(mode, name)| {
@@ -164,15 +175,16 @@ fn add_statements(
     });
     let counted = (count, Update::Add, Value::Integer(1));
     for (target, update, value) in written.chain([counted]) {
-        let place = i64::try_from(computation.statements.len()).expect("few statements");
-        let time = (0..names.len()).map(variable);
+        let place = computation.statements.len();
+        let tuple = (0..names.len()).map(variable);
+        let time = first.map(number).into_iter().chain(tuple);
         computation.statements.push(Statement {
             name: fresh(format!("s{place}"), &known),
             space: space.clone(),
-            schedule: time.chain([Expression::Integer(place)]).collect(),
+            schedule: time.chain([number(place)]).collect(),
             target: Access {
                 space: target.to_owned(),
-                indices: vec![described.place.clone()],
+                indices: vec![piece.place.clone()],
             },
             update,
             value,

@@ -8,7 +8,7 @@ use sparsec_computation::{self as computation, Computation, Update, Value};
 use sparsec_index::{Access, Expr, IndexExpr, IndexVar, Operator, Program, Statement, TensorVar};
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set, Values, Variable};
 
-use crate::arrays::Described;
+use crate::arrays::{Described, Piece};
 use crate::term::{Term, refused, terms};
 
 type Operands = BTreeMap<TensorVar, Described>;
@@ -63,7 +63,8 @@ pub(crate) fn extents(program: &Program) -> Vec<String> {
     all
 }
 
-/// Adds a statement for each term of statement `number`.
+/// Adds a statement for each term of statement `number`, and for each choice of
+/// pieces of the operands in it.
 ///
 /// # Errors
 /// `E0820` for what is no sum of terms that computations have.
@@ -92,10 +93,12 @@ pub(crate) fn add(
         taken: taken.cloned().collect(),
     };
     for term in terms(program, statement, &statement.rhs)? {
-        let name = maker.fresh(format!("term{}", computation.statements.len()), &[]);
-        let place = computation.statements.len();
-        let added = maker.statement(name, place, &term)?;
-        computation.statements.push(added);
+        for pieces in maker.choices(&term)? {
+            let place = computation.statements.len();
+            let name = maker.fresh(format!("term{place}"), &[]);
+            let added = maker.statement(name, place, &term, &pieces)?;
+            computation.statements.push(added);
+        }
     }
     Ok(())
 }
@@ -109,34 +112,48 @@ struct Maker<'a> {
     taken: Vec<String>,
 }
 
-impl Maker<'_> {
+impl<'a> Maker<'a> {
+    /// One piece for each operand of a term that has a descriptor, from left to right.
+    fn choices(&self, term: &Term<'_>) -> Result<Vec<Vec<&'a Piece>>> {
+        let mut divisors = term.divisors.iter();
+        if divisors.any(|it| self.described_accesses(it).next().is_some()) {
+            let what = "a divisor that stores nothing almost everywhere";
+            return Err(refused(self.program, self.statement, what));
+        }
+        let mut choices = vec![Vec::new()];
+        for access in term.factors.iter().flat_map(|e| self.described_accesses(e)) {
+            let pieces = self.described[&access.tensor].pieces.iter();
+            choices = choices
+                .into_iter()
+                .flat_map(|before: Vec<&'a Piece>| {
+                    pieces.clone().map(move |piece| {
+                        let mut chosen = before.clone();
+                        chosen.push(piece);
+                        chosen
+                    })
+                })
+                .collect();
+        }
+        Ok(choices)
+    }
+
     fn statement(
         &self,
         name: String,
         place: usize,
         term: &Term<'_>,
+        pieces: &[&Piece],
     ) -> Result<computation::Statement> {
         let (program, statement) = (self.program, self.statement);
-        let all = term.factors.iter().chain(&term.divisors);
-        if term
-            .divisors
-            .iter()
-            .any(|it| self.described_accesses(it).next().is_some())
-        {
-            let what = "a divisor that stores nothing almost everywhere";
-            return Err(refused(program, statement, what));
-        }
         // The loops: those over what is stored, and the variables of indices.
-        let stored: Vec<&Access> = all
-            .clone()
-            .flat_map(|e| self.described_accesses(e))
-            .collect();
+        let stored = term.factors.iter().flat_map(|e| self.described_accesses(e));
+        let stored: Vec<(&Access, &Piece)> = stored.zip(pieces.iter().copied()).collect();
         let mut vars = statement.lhs.vars();
         vars.extend(term.vars.iter().copied());
         let mut names: Vec<String> = Vec::new();
         let mut tuples = Vec::new();
-        for access in &stored {
-            let part = &self.described[&access.tensor].map.parts()[0];
+        for (_, piece) in &stored {
+            let part = &piece.map.parts()[0];
             tuples.push(names.len());
             for v in part.inputs() {
                 names.push(self.fresh(part.name(v).to_owned(), &names));
@@ -152,10 +169,10 @@ impl Maker<'_> {
             Expression::Variable(Variable::from_index(first_var + place))
         };
 
-        // One conjunction for each choice of a part of each map.
+        // One conjunction for each choice of a part of each piece.
         let mut parts = vec![Conjunction::new(names.clone(), [])];
-        for (access, first) in stored.iter().zip(&tuples) {
-            let map = &self.described[&access.tensor].map;
+        for ((access, piece), first) in stored.iter().zip(&tuples) {
+            let map = &piece.map;
             let mut next = Vec::new();
             for before in &parts {
                 for part in map.parts() {
@@ -197,19 +214,19 @@ impl Maker<'_> {
 
         let mut n_read = 0;
         let mut entry = |access: &Access| -> Result<Value> {
-            match self.described.get(&access.tensor) {
-                Some(described) => {
-                    let first = tuples[n_read];
+            match self.described.contains_key(&access.tensor) {
+                true => {
+                    let (first, piece) = (tuples[n_read], pieces[n_read]);
                     n_read += 1;
-                    let tuple: Vec<Expression> = (0..described.map.n_inputs())
+                    let tuple: Vec<Expression> = (0..piece.map.n_inputs())
                         .map(|k| Expression::Variable(Variable::from_index(first + k)))
                         .collect();
                     Ok(Value::Entry(computation::Access {
                         space: program.tensors[access.tensor].name.clone(),
-                        indices: vec![described.place.rewritten(&Values(&tuple))],
+                        indices: vec![piece.place.rewritten(&Values(&tuple))],
                     }))
                 }
-                None => {
+                false => {
                     let vars = access.plain_vars().ok_or_else(|| {
                         refused(program, statement, "a dense operand at computed indices")
                     })?;

@@ -106,6 +106,70 @@ fn jagged_diagonals_times_a_vector() {
     assert_eq!(found, expect_product());
 }
 
+/// Each tuple has its value in one of two halves.
+const HALVES: &str = "
+    format halves
+    extents NR, NC
+    map {[n, h] -> [i, j] : 0 <= n < NZ && 0 <= h < 2 && i = row(n) && j = col(2 * n + h)}
+    data {[n, h] -> [k] : h = 0 && k = n} union {[n, h] -> [k] : h = 1 && k = NZ + n}
+    values {[k] : 0 <= k < 2 * NZ}
+    assume 0 <= NZ
+    function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < NR}
+    function col : {[n] : 0 <= n < 2 * NZ} -> {[j] : 0 <= j < NC}
+";
+
+#[test]
+fn places_of_values_by_cases() {
+    let computation = executor_of(
+        "y(i) = A(i,j) * x(j)",
+        &[("A", HALVES)],
+        &[("A", 2), ("x", 1)],
+    );
+    let computation = computation.unwrap_or_else(|error| panic!("{error}"));
+    let text = computation.to_string();
+    assert!(text.contains("A(n) * x(j)"), "{text}");
+    assert!(text.contains("A(n + A_NZ) * x(j)"), "{text}");
+    let found = evaluate(
+        &computation,
+        &[("Ni", 3), ("Nj", 4), ("A_NZ", 3)],
+        &[("A_row", &[0, 1, 2]), ("A_col", &[0, 2, 1, 3, 0, 2])],
+        &[("A", &[1.0, 3.0, 5.0, 2.0, 4.0, 6.0]), ("x", &X)],
+    );
+    assert_eq!(found, expect_product());
+}
+
+/// A triangle that stands for its mirror image too, and says the first five entries
+/// twice.
+const MIRRORED: &str = "
+    format mirrored
+    extents NR, NC
+    map {[n, s] -> [i, j] : 0 <= n < NZ && s = 0 && i = row(n) && j = col(n)}
+        union {[n, s] -> [i, j] : 0 <= n < NZ && s = 0 && i = row(n) && j = col(n) && n < 5}
+        union {[n, s] -> [i, j] : 0 <= n < NZ && s = 1 && i = col(n) && j = row(n) && row(n) != col(n)}
+    data {[n, s] -> [n]}
+    values {[n] : 0 <= n < NZ}
+    assume 0 <= NZ && NR = NC
+    function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < NR}
+    function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < NC}
+";
+
+#[test]
+fn parts_of_a_map_count_once() {
+    let computation = executor_of(
+        "y(i) = A(i,j) * x(j)",
+        &[("A", MIRRORED)],
+        &[("A", 2), ("x", 1)],
+    );
+    let computation = computation.unwrap_or_else(|error| panic!("{error}"));
+    let found = evaluate(
+        &computation,
+        &[("Ni", 4), ("Nj", 4), ("A_NZ", 3)],
+        &[("A_row", &[0, 2, 3]), ("A_col", &[0, 1, 3])],
+        &[("A", &[2.0, 3.0, 5.0]), ("x", &X)],
+    );
+    assert_eq!(found, [2.0, 300.0, 30.0, 5000.0], "{computation}");
+}
+
 #[test]
 fn names_of_a_format_may_be_those_of_the_expression() {
     // `s`, `k` and `t` are variables of the format, `term0` is a statement's name.

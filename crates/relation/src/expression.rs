@@ -63,6 +63,12 @@ pub struct Constraint {
 
 /// What to put in place of the names of an expression.
 pub trait Rewrite {
+    /// What stands for an expression as a whole; by default nothing but what stands
+    /// for its parts.
+    fn whole(&self, _expression: &Expression) -> Option<Expression> {
+        None
+    }
+
     /// In place of a variable.
     fn variable(&self, variable: Variable) -> Expression {
         Expression::Variable(variable)
@@ -183,6 +189,9 @@ impl Expression {
     /// The expression with other names; nothing is computed.
     #[must_use]
     pub fn rewritten(&self, rewrite: &impl Rewrite) -> Self {
+        if let Some(whole) = rewrite.whole(self) {
+            return whole;
+        }
         let boxed = |e: &Self| Box::new(e.rewritten(rewrite));
         match self {
             Self::Integer(n) => Self::Integer(*n),

@@ -18,6 +18,7 @@
 //! that the constraints have: those have values.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::declarations::Declarations;
@@ -55,6 +56,8 @@ pub(crate) struct Facts<'a> {
     /// How many of the rows have been multiplied, for each product that is spoken of,
     /// and the greatest degree at that time.
     multiplied: BTreeMap<(Atom, Atom), (usize, usize)>,
+    /// Which of the rows are such products.
+    scaled: Vec<Range<usize>>,
     /// How many of the rows are given.
     n_given: usize,
     trials: usize,
@@ -95,6 +98,7 @@ impl<'a> Facts<'a> {
             valued: BTreeSet::new(),
             choices: Choices::of(declarations),
             multiplied: BTreeMap::new(),
+            scaled: Vec::new(),
             n_given: 0,
             trials: 0,
         };
@@ -155,18 +159,20 @@ impl<'a> Facts<'a> {
             sources: without.and(Sources::of(number)),
             given: None,
         };
-        let follows = |facts: &Self, except| facts.system.proof(&linear, except).is_some();
-        // What follows from the row itself may still follow from the others; where
-        // even all that does not suffice, nothing does.
+        let proof = |facts: &Self, except| facts.system.proof(&linear, except);
+        // Where what follows from the row itself does not suffice, less does not.
         let alone = Except {
             sources: Sources::NONE,
             given: Some(number),
         };
-        follows(self, except)
-            || follows(self, alone) && {
-                self.retake(except.sources);
-                follows(self, except)
-            }
+        let Some(sources) = proof(self, alone) else {
+            return false;
+        };
+        !sources.meet(except.sources) || proof(self, except).is_some() || {
+            // What follows from the row itself may still follow from the others.
+            self.retake(except.sources);
+            proof(self, except).is_some()
+        }
     }
 
     /// The rows.
@@ -356,10 +362,13 @@ impl<'a> Facts<'a> {
     }
 
     /// Multiplies comparisons by symbolic constants that are not negative, where
-    /// such a product is spoken of.
+    /// such a product is spoken of other than by what was multiplied so.
     fn hold_products(&mut self) -> bool {
         let mut products: BTreeSet<(&Atom, &Atom)> = BTreeSet::new();
-        for (atoms, _) in self.rows.iter().flat_map(|row| row.sum.terms()) {
+        let is_scaled = |at: usize| self.scaled.iter().any(|rows| rows.contains(&at));
+        let rows = self.rows.iter().enumerate();
+        let rows = rows.filter(|(at, _)| !is_scaled(*at));
+        for (atoms, _) in rows.flat_map(|(_, row)| row.sum.terms()) {
             if let [a, b] = atoms {
                 for (by, other) in [(a, b), (b, a)] {
                     if matches!(by, Atom::Constant(_)) {
@@ -371,6 +380,7 @@ impl<'a> Facts<'a> {
         let degree = |row: &Row| row.sum.terms().map(|(atoms, _)| atoms.len()).max();
         let greatest = self.rows.iter().filter_map(degree).max().unwrap_or(0);
         let mut new = false;
+        let first = self.rows.len();
         let products = products
             .into_iter()
             .map(|(by, other)| (by.clone(), other.clone()));
@@ -406,6 +416,7 @@ impl<'a> Facts<'a> {
                 new |= self.hold(Some(row), from);
             }
         }
+        self.scaled.push(first..self.rows.len());
         new
     }
 

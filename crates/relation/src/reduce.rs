@@ -8,22 +8,23 @@
 //! {[i] -> [k] : k = i + 1 + N && 0 <= i}
 //! ```
 //!
-//! A variable is eliminated where that is exact for integers: by an equality in
-//! which it has factor 1 or -1, also inside calls; or where each comparison of it
-//! is a bound with factor 1, by comparing lower bounds with upper ones. Others
-//! stay. A call must have a value for its comparison to hold, so a call
-//! that would vanish from a part stays as `f(i) = f(i)`.
+//! What is eliminated, and how, is in `eliminate`. A call must have a value for its
+//! comparison to hold, so a call that would vanish from a part stays as
+//! `f(i) = f(i)`.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::declarations::Declarations;
-use crate::expression::{Constraint, Expression, Rewrite, Variable};
-use crate::facts::{Facts, atom, to_constraint};
+use crate::expression::{Constraint, Expression, Variable};
+use crate::facts::Facts;
 use crate::linear::Sources;
-use crate::polynomial::{Atom, Polynomial, Row, Sign};
+use crate::polynomial::{Atom, Polynomial, Row};
 use crate::relation::{Conjunction, Relation};
 use crate::set::Set;
+use eliminate::eliminated;
+
+mod eliminate;
 
 impl Relation {
     /// The same pairs, for functions and constants that are as declared, in
@@ -122,7 +123,11 @@ fn partial(constraint: &Constraint) -> Option<BTreeSet<Atom>> {
 fn reduced(part: &Conjunction, declarations: &Declarations) -> Conjunction {
     let mut links: Vec<Rc<Link>> = Vec::new();
     for (chain, constraint) in part.constraints().iter().enumerate() {
-        links.extend(constraint.split().map(|link| Link::new(chain, link)));
+        for link in constraint.split() {
+            // What is said twice is said where it is said last.
+            links.retain(|said| said.constraint != link);
+            links.push(Link::new(chain, link));
+        }
     }
     let mut gone = BTreeSet::new();
     loop {
@@ -164,122 +169,6 @@ fn speaks_of(link: &Link, variable: Variable) -> bool {
         e.visit(&mut |e| found |= *e == Expression::Variable(variable));
     }
     found
-}
-
-/// The links without a variable; `None` if that would not be exact.
-fn eliminated(links: &[Rc<Link>], variable: Variable) -> Option<Vec<Rc<Link>>> {
-    let (with, without): (Vec<Rc<Link>>, Vec<Rc<Link>>) = links
-        .iter()
-        .cloned()
-        .partition(|link| speaks_of(link, variable));
-    if with.is_empty() {
-        return None;
-    }
-    by_equality(links, &with, variable).or_else(|| by_bounds(links, &with, without, variable))
-}
-
-fn by_equality(links: &[Rc<Link>], with: &[Rc<Link>], variable: Variable) -> Option<Vec<Rc<Link>>> {
-    let alone = atom(variable);
-    let (at, value) = with.iter().find_map(|link| {
-        let row = link.row.as_ref().filter(|row| row.sign == Sign::Zero)?;
-        let value = row
-            .sum
-            .solved_for(&alone)
-            .filter(|value| !value.has(variable))?;
-        // The text's own words, where it solves for the variable already.
-        let (left, right) = (&link.constraint.first, &link.constraint.rest[0].1);
-        let worded = match (left, right) {
-            (Expression::Variable(v), e) | (e, Expression::Variable(v)) if *v == variable => {
-                e.clone()
-            }
-            _ => value.to_expression(),
-        };
-        Some((link, worded))
-    })?;
-    let chain = at.chain;
-    let others = links.iter().filter(|link| !Rc::ptr_eq(link, at));
-    let rewrite = Replace(variable, value.clone());
-    let mut result: Vec<Rc<Link>> = others
-        .map(|link| match speaks_of(link, variable) {
-            true => Link::new(link.chain, link.constraint.rewritten(&rewrite)),
-            false => link.clone(),
-        })
-        .collect();
-    let solved = Link::new(chain, at.constraint.rewritten(&rewrite));
-    keep_values(&mut result, &[solved])?;
-    Some(result)
-}
-
-fn by_bounds(
-    links: &[Rc<Link>],
-    with: &[Rc<Link>],
-    without: Vec<Rc<Link>>,
-    variable: Variable,
-) -> Option<Vec<Rc<Link>>> {
-    let alone = atom(variable);
-    let (mut lower, mut upper) = (Vec::new(), Vec::new());
-    for link in with {
-        let row = link
-            .row
-            .as_ref()
-            .filter(|row| row.sign == Sign::NonNegative)?;
-        let bound = row
-            .sum
-            .solved_for(&alone)
-            .filter(|bound| !bound.has(variable))?;
-        match row.sum.factor(std::slice::from_ref(&alone)) {
-            1 => lower.push(bound),
-            _ => upper.push(bound),
-        }
-    }
-    if lower.len() * upper.len() > with.len() {
-        return None;
-    }
-    let mut chain = links.iter().map(|link| link.chain).max()? + 1;
-    let mut result = without;
-    for low in &lower {
-        for high in &upper {
-            let sum = high.plus(-1, low)?;
-            let row = Row {
-                sum,
-                sign: Sign::NonNegative,
-            };
-            result.push(Link::new(chain, to_constraint(&row)));
-            chain += 1;
-        }
-    }
-    keep_values(&mut result, with)?;
-    Some(result)
-}
-
-/// Adds `f(i) = f(i)` for each call that the lost links have and these do not.
-fn keep_values(links: &mut Vec<Rc<Link>>, lost: &[Rc<Link>]) -> Option<()> {
-    let here: Option<Vec<_>> = links.iter().map(|link| link.partial.as_ref()).collect();
-    let here = here?;
-    let mut missing = BTreeSet::new();
-    for link in lost {
-        let absent = |atom: &&Atom| !here.iter().any(|partial| partial.contains(*atom));
-        missing.extend(link.partial.as_ref()?.iter().filter(absent));
-    }
-    let chains = links.iter().chain(lost).map(|link| link.chain);
-    let fresh = chains.max()? + 1..;
-    for (chain, atom) in fresh.zip(missing) {
-        let e = atom.to_expression();
-        links.push(Link::new(chain, e.clone().equals(e)));
-    }
-    Some(())
-}
-
-struct Replace(Variable, Expression);
-
-impl Rewrite for Replace {
-    fn variable(&self, variable: Variable) -> Expression {
-        if variable == self.0 {
-            self.1.clone()
-        } else {
-            Expression::Variable(variable)
-        }
-    }
 }
 
 /// Drops links that the others imply; whether there are some. A call or division
@@ -356,6 +245,11 @@ mod tests {
             "",
             "{[i] -> [] : exists j : i = 2 * j}",
             "{[i] -> [] : exists j : i = 2 * j}",
+        );
+        check(
+            "assume 0 <= N",
+            "{[i] -> [b, e] : exists j : b = j floordiv 4 && e = j mod 4 && j < N && i = f(j mod 4)}",
+            "{[i] -> [b, e] : 4 * b + e < N && i = f(e) && 0 <= e < 4}",
         );
         check(
             "",

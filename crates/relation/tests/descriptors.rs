@@ -77,6 +77,14 @@ fn what_is_not_complete() {
         "data {[s, k, t] -> [k + 1]}",
     );
     refused(
+        &JDS.replace(
+            "data {[s, k, t] -> [k]}",
+            "data {[s, k, t] -> [k] : 1 <= k}",
+        ),
+        "E0721",
+        "data {[s, k, t] -> [k] : 1 <= k}",
+    );
+    refused(
         &JDS.replace("extents NR, NC", "extents NR, NC, NL"),
         "E0130",
         &map(JDS),

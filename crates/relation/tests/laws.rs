@@ -7,6 +7,8 @@ use proptest::prelude::*;
 use sparsec_base::code;
 use sparsec_relation::{Comparison, Conjunction, Environment, Expression, Pair, Relation};
 
+mod tally;
+
 /// What the functions and constants of random relations are.
 fn known() -> Environment<'static> {
     Environment::new()
@@ -69,9 +71,10 @@ fn relation() -> impl Strategy<Value = Relation> {
 }
 
 fn pairs(relation: &Relation) -> BTreeSet<Pair> {
-    relation
-        .enumerate(&known(), BOX)
-        .unwrap_or_else(|error| panic!("{error}"))
+    let pairs = relation.enumerate(&known(), BOX);
+    let pairs = pairs.unwrap_or_else(|error| panic!("{error}"));
+    tally::enumerated(pairs.len());
+    pairs
 }
 
 /// Tries every value of every variable.
@@ -138,18 +141,16 @@ fn quotient(a: i64, b: i64) -> Option<i64> {
 }
 
 proptest! {
-    #[test]
     fn print_then_parse(relation in relation()) {
         let again: Relation = relation.to_string().parse().expect("printed text parses");
+        prop_assert_eq!(pairs(&again), pairs(&relation));
         prop_assert_eq!(again, relation);
     }
 
-    #[test]
     fn enumerate_finds_what_trying_finds(relation in relation()) {
         prop_assert_eq!(pairs(&relation), pairs_by_trying(&relation));
     }
 
-    #[test]
     fn inverse_of_inverse(relation in relation()) {
         prop_assert_eq!(&relation.inverse().inverse(), &relation);
         let swapped: BTreeSet<Pair> =
@@ -157,7 +158,6 @@ proptest! {
         prop_assert_eq!(pairs(&relation.inverse()), swapped);
     }
 
-    #[test]
     fn then_joins_pairs(first in relation(), second in relation()) {
         let composed = first.then(&second).expect("composes");
         let mut joined = BTreeSet::new();
@@ -171,19 +171,33 @@ proptest! {
         prop_assert_eq!(pairs(&composed), joined);
     }
 
-    #[test]
     fn union_holds_both(first in relation(), second in relation()) {
         let both = first.union(&second).expect("of one shape");
         let expect: BTreeSet<Pair> = pairs(&first).union(&pairs(&second)).cloned().collect();
         prop_assert_eq!(pairs(&both), expect);
     }
 
-    #[test]
     fn simplified_holds_the_same(relation in relation()) {
         let simple = relation.simplified();
         prop_assert_eq!(pairs(&simple), pairs(&relation));
         prop_assert_eq!(&simple.simplified(), &simple);
     }
+}
+
+/// `cargo test -p sparsec-relation laws -- --nocapture` shows on how much.
+#[test]
+fn laws_hold() {
+    tally::check(&[
+        ("print then parse", print_then_parse),
+        (
+            "enumerate finds what trying finds",
+            enumerate_finds_what_trying_finds,
+        ),
+        ("inverse of inverse", inverse_of_inverse),
+        ("then joins pairs", then_joins_pairs),
+        ("union holds both", union_holds_both),
+        ("simplified holds the same", simplified_holds_the_same),
+    ]);
 }
 
 #[test]

@@ -13,6 +13,8 @@ use proptest::strategy::ValueTree;
 use sparsec_base::code;
 use sparsec_relation::{Answer, Declarations, Environment, Pair, Relation, Set};
 
+mod tally;
+
 const DECLARED: &str = "
     assume N = 2 && M = 3
     function pos : {[p] : 0 <= p <= 4} -> {[q] : 0 <= q <= 5} nondecreasing
@@ -118,16 +120,19 @@ fn declared() -> Declarations {
 
 fn pairs(relation: &Relation, world: &World) -> BTreeSet<Pair> {
     let pairs = relation.enumerate(&world.environment(), BOX);
-    pairs.unwrap_or_else(|error| panic!("{error}"))
+    let pairs = pairs.unwrap_or_else(|error| panic!("{error}"));
+    tally::enumerated(pairs.len());
+    pairs
 }
 
 fn tuples(set: &Set, world: &World) -> BTreeSet<Vec<i64>> {
     let tuples = set.enumerate(&world.environment(), BOX);
-    tuples.unwrap_or_else(|error| panic!("{error}"))
+    let tuples = tuples.unwrap_or_else(|error| panic!("{error}"));
+    tally::enumerated(tuples.len());
+    tuples
 }
 
 proptest! {
-    #[test]
     fn simplified_under_holds_the_same(relation in relation(), world in world()) {
         for known in [Declarations::new(), declared()] {
             let simple = relation.simplified_under(&known);
@@ -136,13 +141,11 @@ proptest! {
         }
     }
 
-    #[test]
     fn closed_under_holds_the_same(relation in relation(), world in world()) {
         let closed = relation.closed_under(&declared());
         prop_assert_eq!(pairs(&closed, &world), pairs(&relation, &world), "{}", closed);
     }
 
-    #[test]
     fn intersect_and_minus_are_those_of_sets(
         first in relation(), second in relation(), world in world()
     ) {
@@ -159,7 +162,6 @@ proptest! {
         }
     }
 
-    #[test]
     fn projection_is_the_shadow(relation in relation(), world in world()) {
         let all = pairs(&relation, &world);
         let first: BTreeSet<Vec<i64>> = all.iter().map(|(a, _)| a.clone()).collect();
@@ -170,7 +172,6 @@ proptest! {
         prop_assert_eq!(pairs(&relation.without_inputs(&[0]), &world), shadow);
     }
 
-    #[test]
     fn composition_is_associative(
         a in relation(), b in relation(), c in relation(), world in world()
     ) {
@@ -179,7 +180,6 @@ proptest! {
         prop_assert_eq!(pairs(&left, &world), pairs(&right, &world));
     }
 
-    #[test]
     fn apply_and_restrict(relation in relation(), other in relation(), world in world()) {
         let set = other.domain();
         let within = tuples(&set, &world);
@@ -196,7 +196,6 @@ proptest! {
         prop_assert_eq!(pairs(&restricted, &world), kept);
     }
 
-    #[test]
     fn answers_are_right(relation in relation(), world in world()) {
         let known = declared();
         let all = pairs(&relation, &world);
@@ -210,7 +209,6 @@ proptest! {
         }
     }
 
-    #[test]
     fn solutions_are_values(relation in relation(), world in world()) {
         let Ok(solved) = relation.solved(&declared()) else { return Ok(()) };
         let inverse = world.perm.clone();
@@ -230,6 +228,27 @@ proptest! {
             }
         }
     }
+}
+
+/// `cargo test -p sparsec-relation laws -- --nocapture` shows on how much.
+#[test]
+fn laws_hold() {
+    tally::check(&[
+        (
+            "simplified under holds the same",
+            simplified_under_holds_the_same,
+        ),
+        ("closed under holds the same", closed_under_holds_the_same),
+        (
+            "intersect and minus are those of sets",
+            intersect_and_minus_are_those_of_sets,
+        ),
+        ("projection is the shadow", projection_is_the_shadow),
+        ("composition is associative", composition_is_associative),
+        ("apply and restrict", apply_and_restrict),
+        ("answers are right", answers_are_right),
+        ("solutions are values", solutions_are_values),
+    ]);
 }
 
 /// Proofs that give up on everything would keep every law above.

@@ -26,6 +26,7 @@
 //! | [`reschedule`](mod@reschedule) | random commands on top of a plan             |
 //! | [`run`]    | `run` lines on every engine, against the dense oracle    |
 //! | [`refuse`] | programs that are to be refused                          |
+//! | [`relate`] | relations                                                |
 //! | [`suite`]  | all files of a folder                                    |
 //!
 //! Sections are written by hand or with `SPARSEC_BLESS=1`, which writes every
@@ -36,6 +37,7 @@ pub mod data;
 pub mod file;
 pub mod random;
 pub mod refuse;
+pub mod relate;
 pub mod reschedule;
 pub mod run;
 pub mod stages;

@@ -9,6 +9,7 @@ use sparsec::{Inputs, compile};
 use crate::compute;
 use crate::file::{Filetest, Section, join};
 use crate::refuse;
+use crate::relate;
 use crate::run::{self, Engines};
 use crate::stages::{self, Check};
 
@@ -40,6 +41,8 @@ pub fn check(path: &Path, name: &str, engines: &Engines, bless: bool) -> Check {
         refuse::check(name, &text, bless)?
     } else if compute::is_computation(&text) {
         compute::check(name, &text, bless)?
+    } else if relate::is_relation(&text) {
+        relate::check(name, &text, bless)?
     } else {
         check_stages(name, &text, engines, bless)?
     };

@@ -92,5 +92,7 @@ are run on copies of such operands, and have no computation of their own to tran
     sparsec compute 'C(i,j) = max(A(i,j), 0)' -f A=jds.fmt --script auto
                               ^^^ no sum: run it without a script
 
-A result has no such format, and an operand has as many indices as its format has extents.";
+A relation says how entries are found, not how its index arrays are built, so a result has no such format:
+compute it dense, or in a format of levels with `sparsec run`. An operand has as many indices as its format
+has extents.";
 }

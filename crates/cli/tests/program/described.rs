@@ -27,6 +27,14 @@ fn expressions_over_relations_are_computations() {
         .refused(2, &["E0207", "not in the expression"]);
     let wrong = ["compute", "y(i) = A(i,j) * x(j)", "-f", "A=csr"];
     place.call(&wrong).refused(2, &["E0004", "file.fmt"]);
+    let wrong = ["run", "y(i) = B(i,j) * x(j)", "-f", &operand];
+    place
+        .call(&wrong)
+        .refused(2, &["E0004", "dia.fmt", "sparsec compute"]);
+    let result = ["compute", "B(i,j) = A(i,j)", "-f", &operand];
+    place
+        .call(&result)
+        .refused(2, &["E0820", "format of levels"]);
 }
 
 #[test]

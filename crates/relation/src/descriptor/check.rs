@@ -187,6 +187,28 @@ impl Descriptor {
     fn check_data(&self, source: &Source, places: &Places) -> Result<()> {
         let whole = self.data.restricted_to(&self.map.domain())?;
         self.check_function(&whole, source, places.data, "place")?;
+        let without = self
+            .map
+            .domain()
+            .minus(&self.data.domain(), &self.declarations);
+        let is_sure = match &without {
+            Ok(without) => without.is_empty(&self.declarations) == Answer::Yes,
+            Err(_) => false,
+        };
+        if !is_sure {
+            let message = "a tuple of the sparse space may have no place".to_owned();
+            let error = Diagnostic::new(code::DESCRIPTOR_NO_FUNCTION, message)
+                .at(source, places.data, "not known to have all tuples")
+                .also(source, places.map, "the tuples");
+            let error = match &without {
+                Ok(without) => {
+                    let without = without.simplified_under(&self.declarations);
+                    error.note(format!("not known to be none: {without}"))
+                }
+                Err(why) => error.note(why.message().to_owned()),
+            };
+            return Err(error.help("give each tuple a place, or leave it out of the map"));
+        }
         for part in self.values.parts() {
             if let Some(variable) = unbounded(part, &self.declarations) {
                 let name = part.name(variable);
