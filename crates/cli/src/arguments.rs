@@ -330,7 +330,7 @@ Examples:
   sparsec compute samples/spmv.spf --script 'interchange(s1, 1, 2)'
   sparsec compute samples/spmv.spf --emit svg > spmv.svg
   sparsec compute samples/spmv.spf --emit loop
-  sparsec compute spmv.spf --run -d N=3 -i pos=pos.npy -i crd=crd.npy -i A=a.npy -o y=y.npy
+  sparsec compute spmv.spf --run -i pos=pos.npy -i crd=crd.npy -i A=a.npy -i x=x.npy -o y=y.npy
   sparsec compute 'y(i) = A(i,j) * x(j)' -f A=samples/jds.fmt";
 
 const FORMATS_EXAMPLES: &str = "\

@@ -43,6 +43,12 @@ pub(crate) fn describe(
     }
     let wants = |stage: &str| emit.iter().any(|it| it == stage);
     let place = call.find_last_word(text).unwrap_or(call.end());
+    if text.contains('/') && !text.ends_with(DESCRIPTOR_ENDING) {
+        let message = format!("`{text}` is no file of a format as a relation");
+        return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
+            .at(call.source(), place, "not a descriptor")
+            .help("name a file.fmt, a preset or a map of levels"));
+    }
     let (descriptors, drawing) = if text.ends_with(DESCRIPTOR_ENDING) {
         let source = read_source(call, text, place)?;
         let descriptor = Descriptor::parse(&source)?;

@@ -20,10 +20,13 @@ pub(crate) fn read_source(call: &Call, path: &str, place: Span) -> Result<Source
         let error = Diagnostic::new(code::CANNOT_READ_FILE, message);
         error.at(call.source(), place, "named here")
     };
-    let file = File::open(path).map_err(|error| cannot(error.to_string()))?;
+    let file = File::open(path).map_err(|error| {
+        cannot(error.to_string())
+            .help("relative names begin in the directory of the call; give the whole path")
+    })?;
     let mut bytes = Vec::new();
     let read = file.take(MOST_TEXT + 1).read_to_end(&mut bytes);
-    read.map_err(|error| cannot(error.to_string()))?;
+    read.map_err(|error| cannot(error.to_string()).help("name a file"))?;
     if bytes.len() as u64 > MOST_TEXT {
         return Err(cannot(format!("it has more than {MOST_TEXT} bytes"))
             .help("name a file of text in one of the languages of sparsec"));

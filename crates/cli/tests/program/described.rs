@@ -97,7 +97,6 @@ fn jagged_diagonals_are_multiplied_through_their_description() {
     let operand = format!("A={samples}/jds.fmt");
     let words = |perm: &'static str| {
         let mut words = vec!["compute", "y(i) = A(i,j) * x(j)", "-f", "OPERAND", "--run"];
-        words.extend(["-d", "Ni=3", "-d", "Nj=4", "-d", "A_ND=2", "-d", "A_NNZ=6"]);
         words.extend(["-i", perm, "-i", "A_ptr=ptr.npy", "-i", "A_col=col.npy"]);
         words.extend(["-i", "A=A.npy", "-i", "x=x.npy", "-o", "y=y.tns"]);
         words
@@ -124,6 +123,16 @@ fn jagged_diagonals_are_multiplied_through_their_description() {
     );
     assert_eq!(place.read("y.tns"), y);
     typed("A_prt=i64").refused(2, &["E0207", "A_prt", "did you mean `A_ptr`?"]);
+    // The extents of arrays say the parameters; what is said has to agree with them.
+    let mut other = words("A_perm=perm.npy");
+    other[3] = &operand;
+    other.extend(["-d", "A_ND=3"]);
+    place
+        .call(&other)
+        .refused(1, &["E0518", "`A_ptr` is i32[4] here"]);
+    let bare = ["compute", "y(i) = A(i,j) * x(j)", "-f", &operand, "--run"];
+    let all = "`-d Ni=VALUE -d Nj=VALUE -d A_ND=VALUE -d A_NNZ=VALUE`";
+    place.call(&bare).refused(1, &["E0518", all]);
     // No permutation: what loops trust is checked.
     write_integers(&place, "wrong.npy", &[1, 0, 1]);
     call("A_perm=wrong.npy").refused(1, &["A_perm", "injective"]);

@@ -162,6 +162,9 @@ impl Parser {
         }
         let error = self.tokens.unexpected("`=`");
         Err(error.help(match () {
+            () if self.tokens.at(",") || self.tokens.at("->") => {
+                "an einsum `ij,j->i` is written `y(i) = A(i,j) * x(j)`"
+            }
             () if self.tokens.at("-") => "what is taken away is added: `y(i) += -x(i)`",
             () if self.tokens.at("/") => "dividing is multiplying: `y(i) *= 1 / x(i)`",
             () => "these assign: `= += *= min= max= or= and=`",

@@ -43,7 +43,7 @@ use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use sparsec_computation::{Computation, DataSpace};
 use sparsec_loop::{Function, Role, passes};
 use sparsec_lower::lower_computation;
-use sparsec_relation::{Data, Declarations};
+use sparsec_relation::{Data, Declarations, Expression};
 use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Element, Format, Tensor};
 
@@ -123,6 +123,28 @@ impl CompiledComputation {
         )
     }
 
+    /// What is given, with parameters that follow from extents: of `crd : i32[NZ]` there are
+    /// `NZ`, of `pos : i32[N + 1]` one more than `N`.
+    fn completed<'t>(&self, given: &Given<'t>) -> Given<'t> {
+        let mut completed = given.clone();
+        let spaces = self.computation.spaces.iter();
+        for space in spaces.filter(|space| space.role.is_given()) {
+            let Some(tensor) = given.data.get(&space.name) else {
+                continue;
+            };
+            for (extent, is) in std::iter::zip(&space.extents, tensor.extents()) {
+                let solved = i64::try_from(*is).ok().and_then(|is| solved(extent, is));
+                if let Some((name, value)) = solved
+                    && value >= 0
+                    && self.computation.parameters.contains(name)
+                {
+                    completed.parameters.entry(name.clone()).or_insert(value);
+                }
+            }
+        }
+        completed
+    }
+
     /// Everything that is given, checked against the text.
     fn check<'t>(&self, given: &Given<'t>) -> Result<Data<'t>> {
         let mut data = Data::new();
@@ -140,14 +162,17 @@ impl CompiledComputation {
             }
             data.constant(name.clone(), *value);
         }
-        if let Some(name) = parameters
-            .iter()
-            .find(|p| !given.parameters.contains_key(*p))
-        {
+        let unknown = parameters.iter();
+        let unknown: Vec<&String> = unknown
+            .filter(|name| !given.parameters.contains_key(*name))
+            .collect();
+        if let Some(name) = unknown.first() {
             let message = format!("the parameter `{name}` has no value");
+            let options: Vec<String> = unknown.iter().map(|it| format!("-d {it}=VALUE")).collect();
             return Err(self
                 .misfit(message, name)
-                .help(format!("say `-d {name}=VALUE`")));
+                .note("the extents of its arrays do not say it")
+                .help(format!("say `{}`", options.join(" "))));
         }
         let wanted = || {
             self.computation
@@ -281,8 +306,26 @@ pub struct Prepared<'a> {
     results: BTreeMap<String, OutputTensor>,
 }
 
+/// The constant that is all an extent depends on, and its value where the extent is `is`.
+fn solved(extent: &Expression, is: i64) -> Option<(&String, i64)> {
+    match extent {
+        Expression::Constant(name) => Some((name, is)),
+        Expression::Add(a, b) => match (&**a, &**b) {
+            (a, Expression::Integer(b)) => solved(a, is.checked_sub(*b)?),
+            (Expression::Integer(a), b) => solved(b, is.checked_sub(*a)?),
+            _ => None,
+        },
+        Expression::Subtract(a, b) => match &**b {
+            Expression::Integer(b) => solved(a, is.checked_add(*b)?),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl Session {
-    /// Runs a computation; what is live out, by name.
+    /// Runs a computation; what is live out, by name. Parameters that extents of what is
+    /// given say need not be given.
     ///
     /// # Errors
     /// `E0518` where what is given does not fit the text, `E0519` where it is not as
@@ -306,6 +349,7 @@ impl Session {
         compiled: &CompiledComputation,
         given: &Given<'a>,
     ) -> Result<Prepared<'a>> {
+        let given = &compiled.completed(given);
         let data = compiled.check(given)?;
         let function = &compiled.function;
         let parameters = compiled.computation.parameters.iter();
