@@ -31,6 +31,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 use sparsec_relation::{Declarations, Expression, Parser};
 
 use crate::computation::{Computation, DataSpace, Role, Statement};
+use crate::script::{MOST_ELEMENTS, too_long};
 use crate::value::Access;
 use names::Names;
 
@@ -215,8 +216,13 @@ impl Reader {
 
         let schedule = match self.parser.tokens.eat("at") {
             true => {
-                self.parser.tokens.expect("[")?;
-                Some(self.parser.list("]")?)
+                let begin = self.parser.tokens.expect("[")?;
+                let schedule = self.parser.list("]")?;
+                if schedule.len() > MOST_ELEMENTS {
+                    let place = begin.to(self.parser.tokens.peek_before());
+                    return Err(too_long().at(self.parser.tokens.source(), place, "too long"));
+                }
+                Some(schedule)
             }
             false => None,
         };

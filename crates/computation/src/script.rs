@@ -185,10 +185,7 @@ impl Reader {
         self.tokens.expect(",")?;
         let (place, span) = self.tokens.integer("a place")?;
         let fits = usize::try_from(place).ok().filter(|n| *n < MOST_ELEMENTS);
-        fits.ok_or_else(|| {
-            let message = format!("schedules have at most {MOST_ELEMENTS} elements");
-            Diagnostic::new(code::BAD_NUMBER, message).at(self.tokens.source(), span, "too large")
-        })
+        fits.ok_or_else(|| too_long().at(self.tokens.source(), span, "too large"))
     }
 
     fn number(&mut self) -> Result<i64> {
@@ -207,8 +204,14 @@ impl Reader {
     }
 }
 
-/// Elements of a schedule that commands may speak of.
-const MOST_ELEMENTS: usize = 64;
+/// Elements of a schedule.
+pub(crate) const MOST_ELEMENTS: usize = 64;
+
+/// The refusal of a longer one.
+pub(crate) fn too_long() -> Diagnostic {
+    let message = format!("schedules have at most {MOST_ELEMENTS} elements");
+    Diagnostic::new(code::BAD_NUMBER, message)
+}
 
 /// Numbers that commands may have.
 const MOST_STEPS: i64 = 1 << 20;

@@ -280,24 +280,35 @@ impl Stuck {
     fn diagnose(self, visits: &[Visit]) -> Diagnostic {
         match self {
             Self::TooLarge => too_large(&visits[0]),
-            Self::Unbounded { variable, side } => {
-                let texts = visits.iter().map(|visit| visit.set.to_string());
-                let named =
-                    |text: &String| text.split(|c: char| !is_name(c)).any(|w| w == variable);
-                let all: Vec<String> = texts.collect();
-                let text = all
-                    .iter()
-                    .find(|text| named(text))
-                    .unwrap_or(&all[0])
-                    .clone();
+            Self::Unbounded {
+                number,
+                variable,
+                side,
+            } => {
+                let text = visits[number].set.to_string();
+                let is_named = text.split(|c: char| !is_name(c)).any(|w| w == variable);
                 let place = place_of(&text, &variable);
-                let message = format!("`{variable}` has no {side} bound");
+                let (message, label, help) = match is_named {
+                    true => (
+                        format!("`{variable}` has no {side} bound"),
+                        "nothing bounds it here",
+                        format!(
+                            "add a comparison such as `0 <= {variable} < N` of what is known outside \
+                             of it, or declare the domains and ranges of its functions"
+                        ),
+                    ),
+                    // A loop over the times themselves.
+                    false => (
+                        format!("when these points are has no {side} bound"),
+                        "at times that nothing bounds",
+                        "give points times that are sums of their elements, or declare the ranges \
+                         of the functions in them"
+                            .to_owned(),
+                    ),
+                };
                 Diagnostic::new(code::SCAN_UNBOUNDED, message)
-                    .at(&Source::new("set", text), place, "nothing bounds it here")
-                    .help(format!(
-                        "add a comparison such as `0 <= {variable} < N` of what is known outside \
-                         of it, or declare the domains and ranges of its functions"
-                    ))
+                    .at(&Source::new("set", text), place, label)
+                    .help(help)
             }
         }
     }

@@ -312,7 +312,7 @@ for i in 0..2 * N
     visit(i)
   if N <= i
     visit1(i - N)
-  for i_2 in max(0, i floordiv 2)..(i - 1) floordiv 2 + 1
+  for i_2 in i floordiv 2..(i - 1) floordiv 2 + 1
     visit2(i_2)
 "
     );

@@ -355,6 +355,26 @@ fn what_may_go_wrong_is_refused() {
     );
     assert_eq!(code, code::MAY_BE_OUTSIDE);
     assert!(text.contains("give the keys as data"), "{text}");
+    // Points without a time would not be visited.
+    let (code, text) = refused(
+        "computation never {
+           parameters N
+           out y : f64[N]
+           s0: y(i) = 1 over {[i] : 0 <= i < N} at [i mod (N - 3), i]
+         }",
+    );
+    assert_eq!(code, code::MAY_BE_OUTSIDE);
+    assert!(text.contains("what is `i mod (N - 3)` at each"), "{text}");
+    let (code, text) = refused(
+        "computation squares {
+           parameters N
+           out y : f64[N, N]
+           s0: y(i, j) = 1 over {[i, j] : 0 <= i < N && 0 <= j < N} at [0, i]
+           s1: y(i, j) += 1 over {[i, j] : 0 <= i < N && 0 <= j < N} at [1, i * j * j]
+         }",
+    );
+    assert_eq!(code, code::SCAN_UNBOUNDED);
+    assert!(text.contains("when these points are has no"), "{text}");
 }
 
 #[test]

@@ -6,7 +6,8 @@ use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Parser
 
 use super::{place, within};
 
-/// Refuses accesses of a statement that are not known to lie in their arrays.
+/// Refuses accesses of a statement that are not known to lie in their arrays, and
+/// schedules that are not known to have values.
 pub(super) fn check(
     computation: &Computation,
     statement: &Statement,
@@ -16,7 +17,39 @@ pub(super) fn check(
     for access in read.into_iter().chain([&statement.target]) {
         check_access(computation, statement, access, known)?;
     }
-    Ok(())
+    check_schedule(computation, statement, known)
+}
+
+/// A point without a time would be left out.
+fn check_schedule(
+    computation: &Computation,
+    statement: &Statement,
+    known: &Declarations,
+) -> Result<()> {
+    let has_value = |e: &&Expression| {
+        let itself = (*e).clone().equals((*e).clone());
+        statement.space.implies(&itself, known)
+    };
+    let Some(element) = statement.schedule.iter().find(|e| !has_value(e)) else {
+        return Ok(());
+    };
+    let asked = text_of(statement, element.clone().equals(element.clone()));
+    let element = asked.split(" = ").next().unwrap_or_default();
+    let text = computation.to_string();
+    let message = format!(
+        "the schedule of `{}` is not known to have values at every point",
+        statement.name
+    );
+    Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
+        .at(
+            &Source::new(&computation.name, text.as_str()),
+            place(&text, &statement.name),
+            format!("what is {element}` at each of them?"),
+        )
+        .help(
+            "declare where the functions in it have values, and which divisors are not 0, or \
+             restrict the iteration space",
+        ))
 }
 
 fn check_access(

@@ -51,7 +51,7 @@ impl Nest<'_> {
             return Ok(steps);
         };
         let bounds = item.bounds(variable, self.declarations);
-        self.check(&bounds, variable)?;
+        self.check(&bounds, variable, item.number)?;
         if matches!(item.finish, Finish::Found)
             || item.increases(variable, None, &mut self.names, self.declarations)
         {
@@ -98,11 +98,17 @@ impl Nest<'_> {
                 return Ok((other, bounds));
             }
         }
-        self.check(&own, next)?;
+        self.check(&own, next, item.number)?;
         Ok((next, own))
     }
 
-    pub(super) fn check(&self, bounds: &Bounds, variable: Variable) -> Result<(), Stuck> {
+    /// Whether a variable of an item of that number has both bounds.
+    pub(super) fn check(
+        &self,
+        bounds: &Bounds,
+        variable: Variable,
+        number: usize,
+    ) -> Result<(), Stuck> {
         let side = match (bounds.lower.is_empty(), bounds.upper.is_empty()) {
             (false, false) => return Ok(()),
             (true, true) => "lower and no upper",
@@ -110,6 +116,7 @@ impl Nest<'_> {
             (false, true) => "upper",
         };
         Err(Stuck::Unbounded {
+            number,
             variable: self.names.name(variable).to_owned(),
             side,
         })

@@ -19,6 +19,8 @@ pub(super) struct Nest<'a> {
 pub(super) enum Stuck {
     /// A variable has no bounds.
     Unbounded {
+        /// Of the visit that it is of.
+        number: usize,
         variable: String,
         side: &'static str,
     },
@@ -201,8 +203,8 @@ impl Nest<'_> {
             .iter()
             .map(|item| item.bounds(first, self.declarations))
             .collect();
-        for bounds in &bounds {
-            self.check(bounds, first)?;
+        for (bounds, (item, own)) in bounds.iter().zip(items.iter().zip(&variables)) {
+            self.check(bounds, *own, item.number)?;
         }
         let groups = self.in_turn(&items, &bounds);
         if groups.len() > 1 {
@@ -222,7 +224,9 @@ impl Nest<'_> {
         let context = common(&items);
         let lower = self.hull(&bounds, |bounds| &bounds.lower, 1, &context);
         let upper = self.hull(&bounds, |bounds| &bounds.upper, -1, &context);
+        let inside = between(first, &lower, &upper);
         for (item, mut bounds) in items.iter_mut().zip(bounds) {
+            item.context.extend(inside.iter().flatten().cloned());
             // What lies outside of an item's own bounds is left to its tests.
             if lower[..] != [sums(&bounds.lower)] {
                 bounds.lower.clear();
@@ -382,6 +386,33 @@ fn common(items: &[Item]) -> Vec<Row> {
     let (first, rest) = items.split_first().expect("there are items");
     let in_all = |row: &&Row| rest.iter().all(|item| item.context.contains(row));
     first.context.iter().filter(in_all).cloned().collect()
+}
+
+/// What holds of a loop's variable where each side of its bounds is that of one item.
+fn between(
+    variable: Variable,
+    lower: &[Vec<Polynomial>],
+    upper: &[Vec<Polynomial>],
+) -> Option<Vec<Row>> {
+    let value = Polynomial::atom(atom(variable));
+    let mut rows = Vec::new();
+    let mut hold = |sum| {
+        rows.push(Row {
+            sum,
+            sign: Sign::NonNegative,
+        });
+    };
+    if let [lower] = lower {
+        for bound in lower {
+            hold(value.plus(-1, bound)?);
+        }
+    }
+    if let [upper] = upper {
+        for bound in upper {
+            hold(bound.plus(-1, &value)?.plus(-1, &Polynomial::integer(1))?);
+        }
+    }
+    Some(rows)
 }
 
 fn sums(side: &[Bound]) -> Vec<Polynomial> {
