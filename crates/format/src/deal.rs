@@ -6,6 +6,9 @@
 //! ```
 //!
 //! A coordinate whose bits are used up drops out. Keys have at most 63 bits.
+//!
+//! Bits are dealt four at a time, by tables of where the bits of each hexadecimal
+//! digit go: those of a coordinate in the key, and those of a key in a coordinate.
 
 /// Which bit of which coordinate each bit of a key is, lowest first.
 ///
@@ -23,6 +26,35 @@ pub struct Deal {
     bits: Vec<(usize, u32)>,
     /// The greatest coordinates.
     greatest: Vec<u64>,
+    /// For each coordinate, digit by digit, the bits of the key.
+    dealt: Vec<Vec<Digit>>,
+    /// For each coordinate, digit by digit of the key, its own bits.
+    gathered: Vec<Vec<Digit>>,
+}
+
+/// What the sixteen values of four bits become.
+type Digit = [u64; 16];
+
+/// Tables for bits that go from each place to another, `pairs` of them.
+fn digits(pairs: impl Iterator<Item = (u32, u32)>) -> Vec<Digit> {
+    let mut digits: Vec<Digit> = Vec::new();
+    for (from, to) in pairs {
+        let (digit, bit) = ((from / 4) as usize, from % 4);
+        digits.resize(digits.len().max(digit + 1), [0; 16]);
+        let values = digits[digit].iter_mut().enumerate();
+        for (_, to_bits) in values.filter(|(value, _)| value >> bit & 1 == 1) {
+            *to_bits |= 1 << to;
+        }
+    }
+    digits
+}
+
+/// The bits of a number after they went where tables say.
+fn moved(digits: &[Digit], number: u64) -> u64 {
+    let values = digits.iter().zip(0..);
+    values.fold(0, |moved, (digit, at)| {
+        moved | digit[(number >> (4 * at) & 15) as usize]
+    })
 }
 
 impl Deal {
@@ -52,10 +84,20 @@ impl Deal {
         // Bits above all those of the coordinates are zero in every key.
         let is_used = |&(c, bit): &(usize, u32)| bit < n_bits(greatest[c]);
         bits.truncate(bits.iter().rposition(is_used).map_or(0, |at| at + 1));
-        Self {
+        let mut deal = Self {
             bits,
             greatest: greatest.to_vec(),
+            dealt: Vec::new(),
+            gathered: Vec::new(),
+        };
+        // Keys of more bits than a word has are never made.
+        if deal.bits.len() <= 64 {
+            let coordinates = 0..greatest.len();
+            let tables = |c| digits(deal.bits_of(c).map(|(at, bit)| (bit, at)));
+            deal.dealt = coordinates.clone().map(tables).collect();
+            deal.gathered = coordinates.map(|c| digits(deal.bits_of(c))).collect();
         }
+        deal
     }
 
     /// The key of coordinates, none above the greatest.
@@ -63,19 +105,14 @@ impl Deal {
     /// # Panics
     /// If keys have more than 64 bits, so that there is no [`greatest`](Self::greatest).
     pub fn key(&self, coordinate: impl Fn(usize) -> u64) -> u64 {
-        let bits = self.bits.iter().enumerate();
-        bits.fold(0, |key, (at, &(c, bit))| {
-            key | (coordinate(c) >> bit & 1) << at
-        })
+        assert!(self.bits.len() <= 64, "a key has at most 64 bits");
+        let coordinates = self.dealt.iter().enumerate();
+        coordinates.fold(0, |key, (c, digits)| key | moved(digits, coordinate(c)))
     }
 
     /// Coordinate number `c` of a key.
     pub fn coordinate(&self, key: u64, c: usize) -> u64 {
-        let bits = self.bits.iter().enumerate();
-        let own = bits.filter(|(_, (of, _))| *of == c);
-        own.fold(0, |coordinate, (at, (_, bit))| {
-            coordinate | (key >> at & 1) << bit
-        })
+        moved(&self.gathered[c], key)
     }
 
     /// The greatest key; `None` where it has more than 63 bits.

@@ -18,12 +18,14 @@
 //! block inside the tensor, is an entry.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use sparsec_base::{Result, Scalar};
 use sparsec_format::{Format, LevelMap, Mirrored};
+use sparsec_parallel::AllocError;
 
-use crate::alloc::with_room;
 use crate::array::{Array, Element};
+use crate::coords::CoordWord;
 use crate::entries::Entries;
 use crate::tensor::{LevelView, Tensor};
 use crate::walk::{Walk, WalkLevel};
@@ -102,116 +104,136 @@ pub(crate) enum Visited<'a> {
     Padding,
 }
 
-/// Calls `visit` with every place in the last level of a part and its position
-/// there.
-pub(crate) fn walk_part(part: &Part, walk: &Walk<'_>, visit: &mut dyn FnMut(Visited<'_>, usize)) {
-    walk_by(WalkLevel::for_each_child, part, walk, visit);
-}
-
-/// As [`walk_part`], with the first place of each run alone.
-pub(crate) fn walk_begins(part: &Part, walk: &Walk<'_>, visit: &mut dyn FnMut(Visited<'_>, usize)) {
-    walk_by(WalkLevel::for_each_begin, part, walk, visit);
-}
-
-/// Calls a function with the coordinates and positions of a level below a parent.
-type ForEach<'a> = fn(&WalkLevel<'a>, usize, &mut dyn FnMut(u64, usize));
-
-fn walk_by<'a>(
-    for_each: ForEach<'a>,
+/// Calls `visit` with places in the last level of a part, and the position of each
+/// there. A run of coordinates at one position is cut to those that `chosen` gives:
+/// all of them, the first, or none.
+pub(crate) fn walk_part(
     part: &Part,
-    walk: &Walk<'a>,
-    visit: &mut dyn FnMut(Visited<'_>, usize),
+    walk: &Walk<'_>,
+    chosen: impl Fn(Range<u64>, usize) -> Range<u64>,
+    mut visit: impl FnMut(Visited<'_>, usize),
 ) {
     let n_levels = walk.levels().len();
-    let mut levels = vec![0; n_levels];
-    let (mut scratch, mut coords) = (vec![0; n_levels], vec![0; part.format.order()]);
-    below(
-        for_each,
-        walk.levels(),
-        0,
-        &mut levels,
-        &mut |levels, position| {
-            visit(part.visited(levels, &mut scratch, &mut coords), position);
-        },
-    );
+    let (mut scratch, mut modes) = (vec![0; n_levels], vec![0; part.format.order()]);
+    let mut visit_run = |coords: &mut [u64], run: Range<u64>, position: usize| {
+        for coord in chosen(run, position) {
+            if let Some(last) = coords.last_mut() {
+                *last = coord;
+            }
+            visit(part.visited(coords, &mut scratch, &mut modes), position);
+        }
+    };
+    let mut coords = vec![0; n_levels];
+    match n_levels {
+        0 => visit_run(&mut coords, 0..1, 0),
+        _ => below(walk.levels(), 0, 0, &mut coords, &mut visit_run),
+    }
 }
 
-/// Visits the coordinates of all levels, and the position in the last, below a
-/// position.
-fn below<'a>(
-    for_each: ForEach<'a>,
-    levels: &[WalkLevel<'a>],
+/// Visits the runs of the last level below a position of the level above `number`,
+/// with the coordinates of the levels outside.
+fn below(
+    levels: &[WalkLevel<'_>],
+    number: usize,
     parent: usize,
-    coords: &mut Vec<u64>,
-    visit: &mut dyn FnMut(&[u64], usize),
+    coords: &mut [u64],
+    visit: &mut impl FnMut(&mut [u64], Range<u64>, usize),
 ) {
-    let number = coords.len() - levels.len();
-    let Some((level, inner)) = levels.split_first() else {
-        return visit(coords, parent);
-    };
-    for_each(level, parent, &mut |coord, position| {
+    if number + 1 == levels.len() {
+        return levels[number].for_each_run(parent, |run, position| visit(coords, run, position));
+    }
+    levels[number].for_each_child(parent, |coord, position| {
         coords[number] = coord;
-        below(for_each, inner, position, coords, visit);
+        below(levels, number + 1, position, coords, visit);
     });
 }
 
-/// Takes the coordinates of an entry, a position among all values, and what the
-/// entry is of the value there.
-type Visit<'a> = dyn FnMut(&[u64], usize, Option<Mirrored>) + 'a;
+/// Entries in the making. Their number is known when they all are there, so that
+/// memory may be out with any of them.
+struct Listed<C, T> {
+    coords: Vec<C>,
+    values: Vec<T>,
+    fault: Option<AllocError>,
+}
+
+impl<C: CoordWord, T: Element> Listed<C, T> {
+    fn push(&mut self, coords: &[u64], value: T) {
+        if self.coords.try_reserve(coords.len()).is_err() || self.values.try_reserve(1).is_err() {
+            self.fault.get_or_insert(AllocError {
+                bytes: 2 * (self.coords.len() * size_of::<C>()) as u64,
+            });
+            return;
+        }
+        self.coords.extend(coords.iter().map(|&coord| C::of(coord)));
+        self.values.push(value);
+    }
+}
 
 impl Tensor {
-    /// Calls `visit` with the coordinates of every stored entry, its position
-    /// among all values, and what it is of the value there.
-    fn visit_entries(&self, visit: &mut Visit<'_>) -> Result<()> {
+    /// The stored entries of a tensor of any format, padding included or what is
+    /// the fill left out. Runs of the fill take no time then.
+    pub(crate) fn irregular_entries(&self, with_fill: bool) -> Result<Entries> {
+        let is_narrow = self.extents().iter().all(|&extent| extent <= 1 << 32);
+        with_element!(self.element(), T => match is_narrow {
+            true => self.listed::<u32, T>(with_fill),
+            false => self.listed::<u64, T>(with_fill),
+        })
+    }
+
+    fn listed<C: CoordWord, T: Element>(&self, with_fill: bool) -> Result<Entries> {
+        let (all, fill) = (self.vals().slice::<T>(), self.fill());
+        let mut listed = Listed {
+            coords: Vec::<C>::new(),
+            values: Vec::<T>::new(),
+            fault: None,
+        };
         let mut n_values = 0;
         for part in parts(self.format(), self.extents())? {
             let extents = part.extents(|level| self.level(level));
             let walk = Walk::of_part(self, &part.format, part.first_level, &extents);
-            let mut swapped = vec![0; self.order()];
-            walk_part(&part, &walk, &mut |place, position| {
-                let Visited::Entry(coords) = place else {
-                    return;
-                };
-                visit(coords, n_values + position, None);
-                let Some(mirror) = part.format.mirror() else {
-                    return;
-                };
-                let [a, b] = mirror.modes;
-                if coords[a] != coords[b] {
-                    swapped.copy_from_slice(coords);
-                    swapped.swap(a, b);
-                    visit(&swapped, n_values + position, Some(mirror.of));
-                }
-            });
-            n_values += match part.format.levels().len() {
+            let n_positions = match part.format.levels().len() {
                 0 => 1,
                 n => self.n_positions(part.first_level + n - 1),
             };
-        }
-        Ok(())
-    }
-
-    /// The stored entries of a tensor of any format.
-    pub(crate) fn irregular_entries(&self) -> Result<Entries> {
-        let mut coords = with_room(self.n_stored().saturating_mul(self.order()))?;
-        let mut values: Vec<(usize, Option<Mirrored>)> = with_room(self.n_stored())?;
-        self.visit_entries(&mut |entry, position, mirrored| {
-            coords.extend_from_slice(entry);
-            values.push((position, mirrored));
-        })?;
-        let values = with_element!(self.element(), T => {
-            let from = self.vals().slice::<T>();
-            let images = values.iter().map(|&(position, mirrored)| match mirrored {
-                None => from[position],
-                Some(mirrored) => image(mirrored, from[position]),
+            let values = &all[n_values..n_values + n_positions];
+            n_values += n_positions;
+            let mut swapped = vec![0; self.order()];
+            let mirror = part.format.mirror();
+            let keeps = |value: T| with_fill || value.scalar() != fill;
+            let chosen = |run: Range<u64>, position: usize| {
+                let value = values[position];
+                match keeps(value) || mirror.is_some_and(|it| keeps(image(it.of, value))) {
+                    true => run,
+                    false => 0..0,
+                }
+            };
+            walk_part(&part, &walk, chosen, |place, position| {
+                let Visited::Entry(coords) = place else {
+                    return;
+                };
+                let value = values[position];
+                if keeps(value) {
+                    listed.push(coords, value);
+                }
+                let Some(mirror) = mirror else {
+                    return;
+                };
+                let ([a, b], value) = (mirror.modes, image(mirror.of, value));
+                if coords[a] != coords[b] && keeps(value) {
+                    swapped.copy_from_slice(coords);
+                    swapped.swap(a, b);
+                    listed.push(&swapped, value);
+                }
             });
-            Array::from_vec(images.collect::<Vec<T>>())
-        });
-        Ok(Entries {
-            extents: self.extents().to_vec(),
-            coords: coords.into(),
-            values,
-        })
+        }
+        match listed.fault {
+            Some(fault) => Err(fault.into()),
+            None => Ok(Entries {
+                extents: self.extents().to_vec(),
+                coords: C::list(listed.coords),
+                values: Array::from_vec(listed.values),
+            }),
+        }
     }
 
     /// The same stored entries in a format whose positions are its entries: the
@@ -238,7 +260,7 @@ impl Tensor {
 
     /// The same entries in a format whose positions are its entries.
     pub(crate) fn as_regular(&self) -> Result<Self> {
-        self.repack(&Format::scoo(self.order()), self.irregular_entries()?)
+        self.repack(&Format::scoo(self.order()), self.irregular_entries(true)?)
     }
 }
 

@@ -172,12 +172,20 @@ pub(crate) fn sort_along(
     let extents = entries.extents.clone();
     let modes: Vec<usize> = (0..extents.len()).collect();
     let entries = sort(entries, &modes, duplicates)?.into_entries(&extents, &modes)?;
-    let mut order = with_room(entries.len())?;
     let (coords, n_modes) = (entries.coords.wide(), modes.len());
     let tuple = |e: usize| &coords[e * n_modes..][..n_modes];
-    order.extend((0..entries.len()).map(|e| (curve.key(tuple(e)), e)));
-    order.sort_unstable();
-    let entries = entries.in_order(|place| order[place].1)?;
+    let mut keys = with_room(entries.len())?;
+    keys.extend((0..entries.len()).map(|e| curve.key(tuple(e))));
+    let mut numbers = with_room(entries.len())?;
+    numbers.extend(0..entries.len() as i64);
+    let keyed = Entries {
+        extents: vec![u64::MAX],
+        coords: keys.into(),
+        values: Array::from_vec(numbers),
+    };
+    let order = sort(keyed, &[0], Duplicates::First)?;
+    let order = order.values.slice::<i64>();
+    let entries = entries.in_order(|place| order[place] as usize)?;
     Ok(Sorted {
         list: List::rows(entries.coords, entries.values.len(), &modes),
         values: entries.values,

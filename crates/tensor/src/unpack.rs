@@ -46,7 +46,7 @@ impl Tensor {
     /// `E0407` when memory is out.
     pub fn try_entries(&self) -> Result<Entries> {
         if !self.format().is_regular() {
-            return self.irregular_entries();
+            return self.irregular_entries(true);
         }
         let is_narrow = self.extents().iter().all(|&extent| extent <= 1 << 32);
         let coords = match is_narrow {
@@ -94,8 +94,7 @@ impl Tensor {
     pub fn try_nonfill(&self) -> Result<Entries> {
         let fill = self.fill();
         if !self.format().is_regular() {
-            let entries = self.irregular_entries()?;
-            return entries.chosen(|e| entries.values.get(e) != fill);
+            return self.irregular_entries(false);
         }
         with_element!(self.element(), T => {
             let values = self.vals().slice::<T>();
@@ -161,7 +160,7 @@ impl Tensor {
     /// If memory is out, which formats need whose positions are not their entries.
     pub fn for_each_stored(&self, mut visit: impl FnMut(&[u64], Scalar)) {
         if !self.format().is_regular() {
-            let entries = unwrapped(self.irregular_entries());
+            let entries = unwrapped(self.irregular_entries(true));
             let (coords, order) = (entries.coords.wide(), self.order());
             for e in 0..entries.len() {
                 visit(&coords[e * order..][..order], entries.values.get(e));
@@ -290,7 +289,7 @@ impl Tensor {
     pub fn get(&self, coords: &[u64]) -> Scalar {
         assert_eq!(coords.len(), self.order(), "one coordinate a mode");
         if !self.format().is_regular() {
-            let entries = unwrapped(self.irregular_entries());
+            let entries = unwrapped(self.irregular_entries(true));
             let found = entries.iter().filter(|(at, _)| *at == *coords);
             let sum = found.map(|(_, value)| value).reduce(plus);
             return sum.unwrap_or_else(|| self.fill());
@@ -320,7 +319,7 @@ impl<'a> Stored<'a> {
     fn of(tensor: &'a Tensor) -> Self {
         match tensor.format().is_regular() {
             true => Self::Walked(Cursor::new(tensor, 0..tensor.n_stored()), tensor.vals()),
-            false => Self::Listed(unwrapped(tensor.irregular_entries())),
+            false => Self::Listed(unwrapped(tensor.irregular_entries(true))),
         }
     }
 

@@ -72,53 +72,49 @@ impl WalkLevel<'_> {
         }
     }
 
-    /// Calls `visit` with each coordinate that is stored below `parent`, and its
-    /// position, in the order of positions.
-    pub(crate) fn for_each_child(&self, parent: usize, visit: &mut dyn FnMut(u64, usize)) {
+    /// Calls `visit` with each run of coordinates that is stored below `parent`, and
+    /// its position, in the order of positions. Only a level of runs has runs of more
+    /// than one coordinate.
+    #[inline]
+    pub(crate) fn for_each_run(&self, parent: usize, mut visit: impl FnMut(Range<u64>, usize)) {
         let positions = self.positions(parent);
+        let mut one = |i: u64, q| visit(i..i + 1, q);
         match self.kind {
             LevelKind::Dense | LevelKind::Batch => {
-                (0..self.extent)
-                    .zip(positions)
-                    .for_each(|(i, q)| visit(i, q));
+                (0..self.extent).zip(positions).for_each(|(i, q)| one(i, q));
             }
             LevelKind::Bitmap => {
                 let stored = (0..self.extent).zip(positions);
                 let stored = stored.filter(|&(_, q)| self.arrays.bits.at(q) == 1);
-                stored.for_each(|(i, q)| visit(i, q));
+                stored.for_each(|(i, q)| one(i, q));
             }
             LevelKind::Range => {
                 if !positions.is_empty() {
                     let first = self.arrays.first.at(parent) as u64;
-                    (first..).zip(positions).for_each(|(i, q)| visit(i, q));
+                    (first..).zip(positions).for_each(|(i, q)| one(i, q));
                 }
             }
             LevelKind::RunLength => {
                 let bound = |at| self.arrays.bounds.at(at) as u64;
-                self.for_each_begin(parent, &mut |begin, q| {
-                    (begin..bound(q + parent + 1)).for_each(|i| visit(i, q));
-                });
+                positions
+                    .into_iter()
+                    .for_each(|q| visit(bound(q + parent)..bound(q + parent + 1), q));
             }
             // The extent itself marks a place where nothing is.
             _ => {
                 let stored = positions.map(|q| (self.arrays.crd.at(q) as u64, q));
                 let stored = stored.filter(|&(i, _)| i < self.extent);
-                stored.for_each(|(i, q)| visit(i, q));
+                stored.for_each(|(i, q)| one(i, q));
             }
         }
     }
 
-    /// As [`for_each_child`](Self::for_each_child), with the first coordinate of each
-    /// run alone.
-    pub(crate) fn for_each_begin(&self, parent: usize, visit: &mut dyn FnMut(u64, usize)) {
-        match self.kind {
-            LevelKind::RunLength => {
-                let runs = self.positions(parent);
-                runs.into_iter()
-                    .for_each(|q| visit(self.arrays.bounds.at(q + parent) as u64, q));
-            }
-            _ => self.for_each_child(parent, visit),
-        }
+    /// As [`for_each_run`](Self::for_each_run), with each coordinate of a run.
+    #[inline]
+    pub(crate) fn for_each_child(&self, parent: usize, mut visit: impl FnMut(u64, usize)) {
+        self.for_each_run(parent, |run, position| {
+            run.for_each(|coord| visit(coord, position));
+        });
     }
 }
 

@@ -9,6 +9,18 @@ use sparsec_format::{Format, FormatSpec, presets};
 use sparsec_tensor::{Array, Entries, PackOptions, Tensor};
 use support::{Meaning, entries, formats, meaning, packed, without_zeros};
 
+/// Converting goes over what is stored: a run of the fill is no work, however long.
+#[test]
+fn runs_of_the_fill_are_left_out_at_once() {
+    let runs = Format::parse("(i, j) -> (i : dense, j : run_length)").expect("a format");
+    let (far, coords) = (1u64 << 40, [0, 3, 0, 4, 2, (1 << 40) - 1]);
+    let given = Tensor::pack(&runs, &[4, far], &coords, &[2.0, 2.0, -1.0]).expect("packs");
+    let csr = given.convert(&Format::csr()).expect("converts");
+    assert_eq!(csr.level(1).crd(), [3, 4, far as i64 - 1]);
+    assert_eq!(csr.values::<f64>(), Some(&[2.0, 2.0, -1.0][..]));
+    assert_eq!(csr.convert(&runs).expect("converts").vals(), given.vals());
+}
+
 /// Formats of an order that hold every entry.
 fn texts(order: usize) -> Vec<String> {
     let fitting = presets().iter().filter(|preset| preset.fits(order));

@@ -10,6 +10,7 @@
 //! | [`files`]   | `info`, `convert`, completions and the manual page            |
 //! | [`memory`]  | where memory ends                                           |
 //! | [`refused`] | what is wrong with a call, a program or its data            |
+//! | [`schedules`] | commands of schedules, each in each of its forms            |
 //! | [`place`]   | a folder to call the program in                             |
 
 mod answers;
@@ -20,3 +21,4 @@ mod files;
 mod memory;
 mod place;
 mod refused;
+mod schedules;

@@ -1,8 +1,9 @@
 //! Reading schedules.
 //!
 //! ```text
-//! program  := { "def" definition } { command [";"] } { NAME ":" { command [";"] } }
-//! schedule := { "def" definition } { command [";"] }
+//! program  := { "def" definition } commands { NAME ":" commands }
+//! schedule := { "def" definition } commands
+//! commands := { command [","] [";"] }                  TACO's command line has commas
 //! command  := "reorder" "(" NAME { "," NAME } ")"
 //!           | "split" "(" NAME "," NAME "," NAME "," NUMBER ")"
 //!           | "divide" "(" NAME "," NAME "," NAME "," NUMBER ")"
@@ -111,10 +112,6 @@ impl Schedule {
 
 /// The next command and its place; `None` where the text ends.
 pub(super) fn next_command(parser: &mut Parser) -> Result<Option<(Command, Span)>> {
-    if parser.tokens.at(",") {
-        let error = parser.tokens.unexpected("a command");
-        return Err(error.help("commands stand one behind the other: `split(…) reorder(…)`"));
-    }
     while parser.tokens.eat(";") {}
     if parser.tokens.at_end() {
         return Ok(None);
@@ -122,7 +119,10 @@ pub(super) fn next_command(parser: &mut Parser) -> Result<Option<(Command, Span)
     parser.start_statement();
     let start = parser.tokens.peek().span;
     let command = parse_command(parser)?;
-    Ok(Some((command, start.to(parser.tokens.peek_before()))))
+    let span = start.to(parser.tokens.peek_before());
+    // TACO's command line has commas between commands.
+    parser.tokens.eat(",");
+    Ok(Some((command, span)))
 }
 
 /// Reads one command; [`Schedule::parse`] has its errors.

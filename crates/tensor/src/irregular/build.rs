@@ -2,10 +2,12 @@
 //!
 //! Entries are combined, reduced to a triangle where the format mirrors it, and
 //! given to the first part that takes them. Within a part each entry gets its
-//! coordinates of the levels; sorted by these, the levels are built one after
-//! the other, from the position of each entry in the level above to that in this
-//! one. A level that puts positions in another order, as a hash table does,
-//! sorts the entries again by their positions.
+//! coordinates of the levels; sorted by these as any tuples are, the levels are
+//! built one after the other, from the position of each entry in the level above
+//! to that in this one. A level that puts positions in another order, as a hash
+//! table does, lists the entries by their positions for the levels below.
+
+use std::ops::Range;
 
 use sparsec_base::{Diagnostic, IndexWidth, Result, Scalar, code};
 use sparsec_format::{Format, LevelKind, Role, level::hashed};
@@ -17,8 +19,9 @@ use crate::array::{Array, Element};
 use crate::check::{name_of, sized, too_large};
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
-use crate::sort::sort;
+use crate::sort::{sort, with_tuples};
 use crate::tensor::Tensor;
+use crate::tuples::Tuples;
 use crate::with_element;
 
 /// A tensor in a format of any kind.
@@ -44,10 +47,27 @@ pub(crate) fn build(
     for part in parts(format, &extents)? {
         let taken = take(&part, rest)?;
         rest = taken.rest;
-        let mut builder = Builder::new(&part, format, &extents, taken.entries, taken.levels)?;
-        values.push(builder.build(fill)?);
-        arrays.append(&mut builder.arrays);
-        positions.append(&mut builder.positions);
+        let levels: Vec<usize> = (0..part.format.levels().len()).collect();
+        let level_extents = taken.entries.extents.clone();
+        let sorted = sort(taken.entries, &levels, Duplicates::Add)?;
+        with_tuples!(sorted.list, tuples => {
+            let mut builder = Builder {
+                part: &part,
+                format,
+                mode_extents: &extents,
+                extents: level_extents,
+                places: filled(tuples.len(), || 0)?,
+                tuples: &tuples,
+                values: sorted.values,
+                order: None,
+                n_places: 1,
+                arrays: Vec::new(),
+                positions: Vec::new(),
+            };
+            values.push(builder.build(fill)?);
+            arrays.append(&mut builder.arrays);
+            positions.append(&mut builder.positions);
+        });
     }
     if !rest.is_empty() {
         return Err(not_taken(format, &rest.coords(0).to_vec()));
@@ -87,18 +107,19 @@ fn joined(mut values: Vec<Array>) -> Result<Array> {
 }
 
 /// A part in the making.
-struct Builder<'a> {
+struct Builder<'a, T> {
     part: &'a Part,
     /// The whole format and the extents, for messages.
     format: &'a Format,
     mode_extents: &'a [u64],
     /// The extent of each level.
     extents: Vec<u64>,
-    /// The coordinates of the levels, entry by entry.
-    levels: Vec<u64>,
+    /// The coordinates of the levels of each entry, in order.
+    tuples: &'a T,
     values: Array,
-    /// The entries by position in the level above, and there by coordinates.
-    order: Vec<usize>,
+    /// The entries by position in the level above, and there by coordinates, where
+    /// that is not the order that they have.
+    order: Option<Vec<usize>>,
     /// The position of each entry in the level above.
     places: Vec<usize>,
     n_places: usize,
@@ -106,50 +127,14 @@ struct Builder<'a> {
     positions: Vec<usize>,
 }
 
-impl<'a> Builder<'a> {
-    fn new(
-        part: &'a Part,
-        format: &'a Format,
-        mode_extents: &'a [u64],
-        entries: Entries,
-        levels: Vec<u64>,
-    ) -> Result<Self> {
-        let n_levels = part.format.levels().len();
-        let n = entries.len();
-        let extents = part.map.extents().iter().enumerate();
-        let extents = extents.map(|(number, extent)| {
-            // Ranks count up from 0.
-            let ranks = || (0..n).map(|e| levels[e * n_levels + number] + 1).max();
-            extent.unwrap_or_else(|| ranks().unwrap_or(0))
-        });
-        let mut order: Vec<usize> = with_room(n)?;
-        order.extend(0..n);
-        order.sort_by(|&a, &b| {
-            let row = |e: usize| &levels[e * n_levels..][..n_levels];
-            row(a).cmp(row(b))
-        });
-        Ok(Self {
-            part,
-            format,
-            mode_extents,
-            extents: extents.collect(),
-            places: filled(n, || 0)?,
-            n_places: 1,
-            order,
-            values: entries.values,
-            levels,
-            arrays: Vec::new(),
-            positions: Vec::new(),
-        })
-    }
-
+impl<T: Tuples> Builder<'_, T> {
     /// Builds all levels, and gives the values.
     fn build(&mut self, fill: Scalar) -> Result<Array> {
         let levels = self.part.format.levels().to_vec();
         for (number, level) in levels.iter().enumerate() {
             if level.has_size() {
-                let size = vec![self.extents[number]];
-                self.push_index(Role::Size(number), size, self.extents[number])?;
+                let size = self.extents[number];
+                self.push_index(Role::Size(number), &[size], size)?;
             }
             if level.kind == LevelKind::RunLength {
                 return self.runs(number, fill);
@@ -168,34 +153,28 @@ impl<'a> Builder<'a> {
         let n = self.n_places;
         let values = Array::filled(fill, n);
         let mut values = values.map_err(|fault| sized(fault, self.format, self.mode_extents))?;
-        with_element!(fill.element(), T => {
-            let (from, to) = (self.values.slice::<T>(), values.slice_mut::<T>());
-            for (e, &value) in from.iter().enumerate() {
-                to[self.places[e]] = value;
+        with_element!(fill.element(), V => {
+            let (from, to) = (self.values.slice::<V>(), values.slice_mut::<V>());
+            for (&place, &value) in self.places.iter().zip(from) {
+                to[place] = value;
             }
         });
         Ok(values)
     }
 
-    fn coord(&self, number: usize, e: usize) -> u64 {
-        self.levels[e * self.part.format.levels().len() + number]
+    /// The entry at this place of the order by positions in the level above.
+    fn entry(&self, at: usize) -> usize {
+        self.order.as_ref().map_or(at, |order| order[at])
     }
 
-    /// The groups of entries that have the same position above, in order, each
-    /// as a range of `order`.
-    fn groups(&self) -> Vec<std::ops::Range<usize>> {
-        let mut groups: Vec<std::ops::Range<usize>> = Vec::new();
-        for at in 0..self.order.len() {
-            match groups.last_mut() {
-                Some(group)
-                    if self.places[self.order[group.start]] == self.places[self.order[at]] =>
-                {
-                    group.end = at + 1;
-                }
-                _ => groups.push(at..at + 1),
-            }
-        }
-        groups
+    /// The places from `at` on of entries that have the same position above, and
+    /// that position; `None` behind the last.
+    fn group(&self, at: usize) -> Option<(Range<usize>, usize)> {
+        let n = self.places.len();
+        let parent = (at < n).then(|| self.places[self.entry(at)])?;
+        let same = |&next: &usize| self.places[self.entry(next)] == parent;
+        let end = at + 1 + (at + 1..n).take_while(same).count();
+        Some((at..end, parent))
     }
 
     fn multiplied(&self, by: u64) -> Result<usize> {
@@ -206,7 +185,7 @@ impl<'a> Builder<'a> {
         n.ok_or_else(|| too_large(self.format, self.mode_extents))
     }
 
-    fn list<T: Clone>(&self, len: usize, value: T) -> Result<Vec<T>> {
+    fn list<V: Clone>(&self, len: usize, value: V) -> Result<Vec<V>> {
         let list = filled(len, || value.clone());
         list.map_err(|fault| sized(fault, self.format, self.mode_extents))
     }
@@ -214,8 +193,9 @@ impl<'a> Builder<'a> {
     fn full(&mut self, number: usize) -> Result<()> {
         let n = self.multiplied(self.extents[number])?;
         let extent = self.extents[number] as usize;
-        for e in 0..self.places.len() {
-            self.places[e] = self.places[e] * extent + self.coord(number, e) as usize;
+        let coord = self.tuples.coord(number);
+        for (e, place) in self.places.iter_mut().enumerate() {
+            *place = *place * extent + coord(e) as usize;
         }
         self.n_places = n;
         if self.part.format.levels()[number].kind == LevelKind::Bitmap {
@@ -228,42 +208,48 @@ impl<'a> Builder<'a> {
 
     fn segments(&mut self, number: usize) -> Result<()> {
         let end = self.part.format.chain_end(number);
-        let n_levels = self.part.format.levels().len();
         let is_loose = self.part.format.levels()[number].kind == LevelKind::LooseCompressed;
+        let coord = self.tuples.coord(number);
+        let chain: Vec<_> = (number..=end).map(|at| self.tuples.coord(at)).collect();
         let mut pos = self.list(self.n_places.saturating_add(1), 0u64)?;
-        let mut crd = Vec::new();
-        for group in self.groups() {
-            let parent = self.places[self.order[group.start]];
-            for at in group.clone() {
-                let e = self.order[at];
-                let row = |e: usize| &self.levels[e * n_levels + number..=e * n_levels + end];
-                if at == group.start || row(self.order[at - 1]) != row(e) {
-                    crd.push(self.coord(number, e));
-                    pos[parent + 1] += 1;
+        let mut crd = with_room(self.places.len())?;
+        let mut next = 0;
+        while let Some((group, parent)) = self.group(next) {
+            next = group.end;
+            let begun = crd.len();
+            let mut before = None;
+            for at in group {
+                let e = self.entry(at);
+                let is_new = before.is_none_or(|before| chain.iter().any(|c| c(before) != c(e)));
+                if is_new {
+                    crd.push(coord(e));
                 }
+                before = Some(e);
                 self.places[e] = crd.len() - 1;
             }
+            pos[parent + 1] = (crd.len() - begun) as u64;
         }
         counts_to_bounds(&mut pos);
         self.n_places = crd.len();
         let largest = self.extents[number].saturating_sub(1);
         let ends = is_loose.then(|| pos[1..].to_vec());
-        self.push_index(Role::Pos(number), pos, crd.len() as u64)?;
+        self.push_index(Role::Pos(number), &pos, crd.len() as u64)?;
         if let Some(ends) = ends {
-            self.push_index(Role::End(number), ends, crd.len() as u64)?;
+            self.push_index(Role::End(number), &ends, crd.len() as u64)?;
         }
-        self.push_index(Role::Crd(number), crd, largest)
+        self.push_index(Role::Crd(number), &crd, largest)
     }
 
     fn singleton(&mut self, number: usize) -> Result<()> {
         // Where no entry is, below ranks, the extent says so.
         let mut crd = self.list(self.n_places, self.extents[number])?;
-        for e in 0..self.places.len() {
-            crd[self.places[e]] = self.coord(number, e);
+        let coord = self.tuples.coord(number);
+        for (e, &place) in self.places.iter().enumerate() {
+            crd[place] = coord(e);
         }
         let is_full = self.places.len() >= self.n_places && !crd.contains(&self.extents[number]);
         let largest = self.extents[number] - u64::from(is_full && self.extents[number] > 0);
-        self.push_index(Role::Crd(number), crd, largest)
+        self.push_index(Role::Crd(number), &crd, largest)
     }
 
     fn structured(&mut self, number: usize, n: usize) -> Result<()> {
@@ -272,26 +258,26 @@ impl<'a> Builder<'a> {
         let n_positions = self.multiplied(n as u64)?;
         let mut crd = self.list(n_positions, 0u64)?;
         let mut is_empty = self.list(self.n_places, true)?;
-        for group in self.groups() {
-            let parent = self.places[self.order[group.start]];
+        let coord = self.tuples.coord(number);
+        let (mut taken, mut all): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+        let mut next = 0;
+        while let Some((group, parent)) = self.group(next) {
+            next = group.end;
             is_empty[parent] = false;
-            let mut taken: Vec<u64> = group
-                .clone()
-                .map(|at| self.coord(number, self.order[at]))
-                .collect();
+            taken.clear();
+            taken.extend(group.clone().map(|at| coord(self.entry(at))));
             taken.dedup();
             if taken.len() > n {
                 return Err(self.too_full(number, taken.len()));
             }
             let free = (0..extent).filter(|i| !taken.contains(i));
-            let mut all: Vec<u64> = free
-                .take(n - taken.len())
-                .chain(taken.iter().copied())
-                .collect();
+            all.clear();
+            all.extend(free.take(n - taken.len()));
+            all.extend_from_slice(&taken);
             all.sort_unstable();
             for at in group {
-                let e = self.order[at];
-                let slot = all.binary_search(&self.coord(number, e));
+                let e = self.entry(at);
+                let slot = all.binary_search(&coord(e));
                 self.places[e] = parent * n + slot.expect("every coordinate has a slot");
             }
             crd[parent * n..][..n].copy_from_slice(&all);
@@ -306,7 +292,7 @@ impl<'a> Builder<'a> {
             }
         }
         self.n_places = n_positions;
-        self.push_index(Role::Crd(number), crd, extent.saturating_sub(1))
+        self.push_index(Role::Crd(number), &crd, extent.saturating_sub(1))
     }
 
     fn too_full(&self, number: usize, n: usize) -> Diagnostic {
@@ -325,48 +311,49 @@ impl<'a> Builder<'a> {
     fn range(&mut self, number: usize) -> Result<()> {
         let mut pos = self.list(self.n_places.saturating_add(1), 0u64)?;
         let mut first = self.list(self.n_places, 0u64)?;
+        let coord = self.tuples.coord(number);
         let mut n: u64 = 0;
-        for group in self.groups() {
-            let parent = self.places[self.order[group.start]];
-            let low = self.coord(number, self.order[group.start]);
-            let high = self.coord(number, self.order[group.end - 1]);
+        let mut next = 0;
+        while let Some((group, parent)) = self.group(next) {
+            next = group.end;
+            let low = coord(self.entry(group.start));
+            let high = coord(self.entry(group.end - 1));
             first[parent] = low;
             pos[parent + 1] = high - low + 1;
             for at in group {
-                let e = self.order[at];
-                self.places[e] = (n + self.coord(number, e) - low) as usize;
+                let e = self.entry(at);
+                self.places[e] = (n + coord(e) - low) as usize;
             }
             n = n.saturating_add(high - low + 1);
         }
         counts_to_bounds(&mut pos);
         self.n_places =
             usize::try_from(n).map_err(|_| too_large(self.format, self.mode_extents))?;
-        self.push_index(Role::Pos(number), pos, n)?;
-        self.push_index(
-            Role::First(number),
-            first,
-            self.extents[number].saturating_sub(1),
-        )
+        self.push_index(Role::Pos(number), &pos, n)?;
+        let largest = self.extents[number].saturating_sub(1);
+        self.push_index(Role::First(number), &first, largest)
     }
 
     fn hashed(&mut self, number: usize) -> Result<()> {
         let empty = self.extents[number];
         let mut pos = self.list(self.n_places.saturating_add(1), 0u64)?;
         let mut crd: Vec<u64> = Vec::new();
-        for group in self.groups() {
-            let parent = self.places[self.order[group.start]];
-            let mut distinct: Vec<u64> = group
-                .clone()
-                .map(|at| self.coord(number, self.order[at]))
-                .collect();
-            distinct.dedup();
-            let n_slots = hashed::n_slots(distinct.len());
+        let coord = self.tuples.coord(number);
+        let mut next = 0;
+        while let Some((group, parent)) = self.group(next) {
+            next = group.end;
+            let mut before = None;
+            let is_new = |&at: &usize| {
+                let here = Some(coord(self.entry(at)));
+                std::mem::replace(&mut before, here) != here
+            };
+            let n_slots = hashed::n_slots(group.clone().filter(is_new).count());
             let table = crd.len();
             crd.resize(table + n_slots, empty);
             pos[parent + 1] = n_slots as u64;
             for at in group {
-                let e = self.order[at];
-                let coord = self.coord(number, e);
+                let e = self.entry(at);
+                let coord = coord(e);
                 let mut slot = hashed::first_slot(coord, n_slots);
                 while crd[table + slot] != coord && crd[table + slot] != empty {
                     slot = (slot + 1) & (n_slots - 1);
@@ -378,71 +365,71 @@ impl<'a> Builder<'a> {
         counts_to_bounds(&mut pos);
         self.n_places = crd.len();
         // Positions follow the slots now, not the coordinates.
-        let places = &self.places;
-        self.order.sort_by_key(|&e| places[e]);
-        self.push_index(Role::Pos(number), pos, crd.len() as u64)?;
-        self.push_index(Role::Crd(number), crd, empty)
+        if number + 1 < self.extents.len() {
+            let places = &self.places;
+            let mut order = self
+                .order
+                .take()
+                .unwrap_or_else(|| (0..places.len()).collect());
+            order.sort_by_key(|&e| places[e]);
+            self.order = Some(order);
+        }
+        self.push_index(Role::Pos(number), &pos, crd.len() as u64)?;
+        self.push_index(Role::Crd(number), &crd, empty)
     }
 
     /// A last level of runs, and their values.
     fn runs(&mut self, number: usize, fill: Scalar) -> Result<Array> {
-        with_element!(fill.element(), T => self.runs_of::<T>(number, fill))
+        with_element!(fill.element(), V => self.runs_of::<V>(number, fill))
     }
 
-    fn runs_of<T: Element>(&mut self, number: usize, fill: Scalar) -> Result<Array> {
+    fn runs_of<V: Element>(&mut self, number: usize, fill: Scalar) -> Result<Array> {
         let extent = self.extents[number];
         let mut pos = self.list(self.n_places.saturating_add(1), 0u64)?;
         let mut bounds: Vec<u64> = Vec::new();
-        let values = {
-            let from = self.values.slice::<T>();
-            let fill = T::from_scalar(fill).unwrap_or(T::ZERO);
-            let mut values: Vec<T> = Vec::new();
-            let groups = self.groups();
-            let mut groups = groups.into_iter().peekable();
-            for parent in 0..self.n_places {
-                bounds.push(0);
-                let (mut at, begun) = (0, values.len());
-                let mut run = |upto: u64, value: T, values: &mut Vec<T>| {
-                    if upto == at {
-                        return;
+        let coord = self.tuples.coord(number);
+        let from = self.values.slice::<V>();
+        let fill = V::from_scalar(fill).unwrap_or(V::ZERO);
+        let mut values: Vec<V> = Vec::new();
+        let mut next = 0;
+        for parent in 0..self.n_places {
+            bounds.push(0);
+            let (mut at, begun) = (0, values.len());
+            let mut run = |upto: u64, value: V, values: &mut Vec<V>| {
+                if upto == at {
+                    return;
+                }
+                at = upto;
+                // Bits decide: a zero is not its negative.
+                match values[begun..].last() {
+                    Some(last) if last.scalar() == value.scalar() => {
+                        *bounds.last_mut().expect("a run has bounds") = upto;
                     }
-                    at = upto;
-                    // Bits decide: a zero is not its negative.
-                    match values[begun..].last() {
-                        Some(last) if last.scalar() == value.scalar() => {
-                            *bounds.last_mut().expect("a run has bounds") = upto;
-                        }
-                        _ => {
-                            values.push(value);
-                            bounds.push(upto);
-                        }
-                    }
-                };
-                let is_here =
-                    |group: &std::ops::Range<usize>| self.places[self.order[group.start]] == parent;
-                if let Some(group) = groups.next_if(is_here) {
-                    for at in group {
-                        let e = self.order[at];
-                        let coord = self.coord(number, e);
-                        run(coord, fill, &mut values);
-                        run(coord + 1, from[e], &mut values);
+                    _ => {
+                        values.push(value);
+                        bounds.push(upto);
                     }
                 }
-                run(extent, fill, &mut values);
-                pos[parent + 1] = (values.len() - begun) as u64;
+            };
+            while next < self.places.len() && self.places[self.entry(next)] == parent {
+                let e = self.entry(next);
+                next += 1;
+                run(coord(e), fill, &mut values);
+                run(coord(e) + 1, from[e], &mut values);
             }
-            Array::from_vec(values)
-        };
+            run(extent, fill, &mut values);
+            pos[parent + 1] = (values.len() - begun) as u64;
+        }
         counts_to_bounds(&mut pos);
         self.n_places = values.len();
         self.positions.push(self.n_places);
-        self.push_index(Role::Pos(number), pos, values.len() as u64)?;
-        self.push_index(Role::Bounds(number), bounds, extent)?;
-        Ok(values)
+        self.push_index(Role::Pos(number), &pos, values.len() as u64)?;
+        self.push_index(Role::Bounds(number), &bounds, extent)?;
+        Ok(Array::from_vec(values))
     }
 
     /// Adds an index array whose entries are at most `largest`.
-    fn push_index(&mut self, role: Role, entries: Vec<u64>, largest: u64) -> Result<()> {
+    fn push_index(&mut self, role: Role, entries: &[u64], largest: u64) -> Result<()> {
         let needed = IndexWidth::holding(largest);
         let declared = self.part.format.declared_width(role);
         let width = declared.unwrap_or(needed);

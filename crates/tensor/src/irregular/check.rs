@@ -14,11 +14,12 @@
 //! is the fill.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use sparsec_base::{Diagnostic, Result, Scalar, code};
 use sparsec_format::{Format, LevelKind, Role, level::hashed};
 
-use super::{Part, Visited, parts, walk_begins, walk_part};
+use super::{Part, Visited, parts, walk_part};
 use crate::array::Array;
 use crate::check::{name_of, too_large};
 use crate::index::Index;
@@ -314,11 +315,12 @@ fn entries(tensor: &Tensor, parts: &[Part]) -> Result<()> {
         let lists_entries = part.format.lists_entries();
         // Where coordinates are those of modes, runs lie within the tensor, and meet
         // others where they begin.
-        let walked = match parts.len() == 1 && part.format.is_plain() {
-            true => walk_begins,
-            false => walk_part,
+        let begins = parts.len() == 1 && part.format.is_plain();
+        let chosen = |run: Range<u64>, _| match begins {
+            true => run.start..run.start + 1,
+            false => run,
         };
-        walked(part, &walk, &mut |place, position| match place {
+        walk_part(part, &walk, chosen, |place, position| match place {
             Visited::Entry(coords) => all.push(coords.to_vec()),
             Visited::Outside(coords) if !reaches_beyond => {
                 outside.get_or_insert_with(|| coords.to_vec());

@@ -6,15 +6,20 @@
 //! ```
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use sparsec_base::{Diagnostic, Result, Scalar, code};
 use sparsec_format::{Coordinate, Format, Mirror, Region};
+use sparsec_parallel::{map, ranges, split_mut};
 
 use super::{Part, image};
 use crate::alloc::{filled, with_room};
 use crate::array::{Array, Element};
-use crate::coords::Tuple;
+use crate::coords::CoordWord;
+use crate::duplicates::Duplicates;
 use crate::entries::Entries;
+use crate::sort::{sort, with_tuples};
+use crate::tuples::{GRAIN, Tuples};
 use crate::with_element;
 
 /// The entries of the region that stands for all of them.
@@ -37,6 +42,8 @@ pub(super) fn triangle(format: &Format, entries: &Entries, fill: Scalar) -> Resu
     with_element!(entries.element(), T => triangle_of::<T>(entries, mirror, region, fill, &fault))
 }
 
+/// Merges the entries with their own list at exchanged coordinates, in which the
+/// value at each place is the one that it has to mirror.
 fn triangle_of<T: Element>(
     entries: &Entries,
     mirror: Mirror,
@@ -45,41 +52,62 @@ fn triangle_of<T: Element>(
     fault: &dyn Fn(String) -> Diagnostic,
 ) -> Result<Entries> {
     let [a, b] = mirror.modes;
-    let mut kept = Vec::new();
-    let values = entries.values.slice::<T>();
+    let n_modes = entries.order();
+    let mut exchanged: Vec<usize> = (0..n_modes).collect();
+    exchanged.swap(a, b);
+    let mirrored = sort(entries.clone(), &exchanged, Duplicates::Add)?;
+    let (values, images) = (entries.values.slice::<T>(), mirrored.values.slice::<T>());
     let fill = T::from_scalar(fill).unwrap_or(T::ZERO);
-    let (all, order) = (entries.coords.wide(), entries.order());
-    for (e, &value) in values.iter().enumerate() {
-        let coords = &all[e * order..][..order];
-        let mut swapped = coords.to_vec();
-        swapped.swap(a, b);
-        let other = find(entries, &swapped);
-        let there = other.map_or(fill, |e| values[e]);
-        let expected = image(mirror.of, value);
-        // A NaN mirrors a NaN.
-        let is_same = there == expected || (is_nan(there) && is_nan(expected));
-        if !is_same {
-            return Err(fault(format!(
-                "the entry at {coords:?} is {}, and the one at {swapped:?} is {}",
-                value.scalar(),
-                there.scalar()
-            )));
+    let mut coords = with_room(entries.len().saturating_mul(n_modes))?;
+    let mut kept = with_room(entries.len())?;
+    let mut keep = |at: &[u64], value: T| {
+        if region.holds(at) {
+            coords.extend_from_slice(at);
+            kept.push(value);
         }
-        if region.holds(coords) {
-            kept.push((coords.to_vec(), value));
-        } else if other.is_none() {
+    };
+    let (mut here, mut there) = (vec![0; n_modes], vec![0; n_modes]);
+    let mut next = 0;
+    with_tuples!(mirrored.list, tuples => {
+        let levels: Vec<_> = (0..n_modes).map(|level| tuples.coord(level)).collect();
+        let exchange = |image: usize, to: &mut [u64]| {
+            to.iter_mut().zip(&levels).for_each(|(to, coord)| *to = coord(image));
+        };
+        for (e, &value) in values.iter().enumerate() {
+            here.iter_mut().zip(entries.coords(e).iter()).for_each(|(to, coord)| *to = coord);
             // A fill that is stored on one side is stored on both.
-            kept.push((swapped, there));
+            let mut other = fill;
+            while next < images.len() {
+                exchange(next, &mut there);
+                match there.cmp(&here) {
+                    Ordering::Less => keep(&there, fill),
+                    Ordering::Equal => other = images[next],
+                    Ordering::Greater => break,
+                }
+                next += 1;
+            }
+            let expected = image(mirror.of, value);
+            // A NaN mirrors a NaN.
+            if other != expected && !(is_nan(other) && is_nan(expected)) {
+                there.copy_from_slice(&here);
+                there.swap(a, b);
+                return Err(fault(format!(
+                    "the entry at {here:?} is {}, and the one at {there:?} is {}",
+                    value.scalar(),
+                    other.scalar()
+                )));
+            }
+            keep(&here, value);
         }
-    }
-    kept.sort_by(|(a, _), (b, _)| a.cmp(b));
+        for image in next..images.len() {
+            exchange(image, &mut there);
+            keep(&there, fill);
+        }
+    });
     Ok(Entries {
         extents: entries.extents.clone(),
-        coords: kept
-            .iter()
-            .flat_map(|(coords, _)| coords.iter().copied())
-            .collect(),
-        values: Array::from_vec(kept.iter().map(|(_, value)| *value).collect::<Vec<T>>()),
+        coords: coords.into(),
+        values: Array::from_vec(kept),
     })
 }
 
@@ -87,75 +115,124 @@ fn is_nan<T: Element>(value: T) -> bool {
     value.scalar().to_c128().is_nan()
 }
 
-/// The number of an entry, of entries in order.
-fn find(entries: &Entries, coords: &[u64]) -> Option<usize> {
-    let (mut low, mut high) = (0, entries.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        match entries.coords(middle).cmp(&Tuple::Wide(coords)) {
-            Ordering::Equal => return Some(middle),
-            Ordering::Less => low = middle + 1,
-            Ordering::Greater => high = middle,
-        }
-    }
-    None
-}
-
 /// What a part takes of the entries, and what is left.
 pub(super) struct Taken {
+    /// The entries by the coordinates of the levels, in an order of no meaning.
     pub(super) entries: Entries,
-    /// The coordinates of the levels, entry by entry.
-    pub(super) levels: Vec<u64>,
     pub(super) rest: Entries,
 }
 
-/// Gives a part the entries that it stores.
+/// Gives a part the entries that it stores, of entries in order.
 pub(super) fn take(part: &Part, entries: Entries) -> Result<Taken> {
-    let n_levels = part.format.levels().len();
-    let mut levels = filled(entries.len().saturating_mul(n_levels), || 0)?;
-    let mut takes = filled(entries.len(), || true)?;
-    let region = part.format.region();
-    let (coords, order) = (entries.coords.wide(), part.format.order());
-    for e in 0..entries.len() {
-        let coords = &coords[e * order..][..order];
-        part.map
-            .levels_of(coords, &mut levels[e * n_levels..][..n_levels]);
-        takes[e] = region.is_none_or(|region| region.holds(coords));
+    let is_narrow = part.map.extents().iter().all(|extent| {
+        // Ranks are below the number of the entries.
+        extent.unwrap_or(entries.len() as u64) <= 1 << 32
+    });
+    match is_narrow {
+        true => take_in::<u32>(part, entries),
+        false => take_in::<u64>(part, entries),
     }
+}
+
+fn take_in<C: CoordWord>(part: &Part, entries: Entries) -> Result<Taken> {
+    let n_levels = part.format.levels().len();
+    let mut levels = filled(entries.len().saturating_mul(n_levels), C::default)?;
+    let mut takes = filled(entries.len(), || true)?;
+    let cuts = ranges(entries.len(), GRAIN);
+    let levels_of = split_mut(&mut levels, cuts.iter().map(|cut| cut.len() * n_levels));
+    let takes_of = split_mut(&mut takes, cuts.iter().map(Range::len));
+    let work = cuts.into_iter().zip(levels_of).zip(takes_of).collect();
+    let region = part.format.region();
+    map(
+        work,
+        |((cut, levels), takes): ((Range<usize>, &mut [C]), &mut [bool])| {
+            let (mut modes, mut row) = (vec![0; entries.order()], vec![0; n_levels]);
+            for (at, (e, takes)) in cut.zip(takes).enumerate() {
+                modes
+                    .iter_mut()
+                    .zip(entries.coords(e).iter())
+                    .for_each(|(to, coord)| *to = coord);
+                part.map.levels_of(&modes, &mut row);
+                let to = levels[at * n_levels..].iter_mut();
+                to.zip(&row).for_each(|(to, &coord)| *to = C::of(coord));
+                *takes = region.is_none_or(|region| region.holds(&modes));
+            }
+        },
+    );
     rank(part, &entries, &mut levels, &mut takes)?;
-    let chosen = |wanted: bool| entries.chosen(|e| takes[e] == wanted);
-    let (kept, rest) = (chosen(true)?, chosen(false)?);
-    let rows = (0..entries.len()).filter(|&e| takes[e]);
-    let levels = rows.flat_map(|e| levels[e * n_levels..][..n_levels].iter().copied());
+    let extents = part.map.extents().iter().enumerate();
+    let extents = extents.map(|(number, extent)| {
+        // Ranks count up from 0.
+        let ranks = || levels.iter().skip(number).step_by(n_levels);
+        extent.unwrap_or_else(|| ranks().max().map_or(0, |&rank| rank.into() + 1))
+    });
+    let extents = extents.collect();
+    let takes_all = takes.iter().all(|&takes| takes);
+    let rest = match takes_all {
+        true => Entries::empty(&entries.extents, entries.element()),
+        false => entries.chosen(|e| !takes[e])?,
+    };
+    let taken = Entries {
+        extents,
+        coords: C::list(levels),
+        values: entries.values,
+    };
     Ok(Taken {
-        entries: kept,
-        levels: levels.collect(),
+        entries: match takes_all {
+            true => taken,
+            false => taken.chosen(|e| takes[e])?,
+        },
         rest,
     })
 }
 
 /// Fills in ranks: entries are counted in the order of the other levels, and
 /// those beyond the limit of a rank are not taken.
-fn rank(part: &Part, entries: &Entries, levels: &mut [u64], takes: &mut [bool]) -> Result<()> {
+fn rank<C: CoordWord>(
+    part: &Part,
+    entries: &Entries,
+    levels: &mut [C],
+    takes: &mut [bool],
+) -> Result<()> {
     let n_levels = part.format.levels().len();
     for (number, level) in part.format.levels().iter().enumerate() {
         let Coordinate::Rank { of, below } = &level.coordinate else {
             continue;
         };
-        let mut order: Vec<usize> = with_room(entries.len())?;
-        order.extend((0..entries.len()).filter(|&e| takes[e]));
-        let group = |e: usize| of.iter().map(move |&mode| entries.coords(e).at(mode));
-        order.sort_by(|&a, &b| {
-            let row = |e: usize| &levels[e * n_levels..][..n_levels];
-            group(a).cmp(group(b)).then_with(|| row(a).cmp(row(b)))
-        });
-        let mut rank = 0;
-        for at in 0..order.len() {
-            let is_new = at == 0 || !group(order[at - 1]).eq(group(order[at]));
-            rank = if is_new { 0 } else { rank + 1 };
-            levels[order[at] * n_levels + number] = rank;
-            takes[order[at]] = below.is_none_or(|below| rank < below);
+        let Some(last) = of.len().checked_sub(1) else {
+            continue;
+        };
+        let counted: Vec<i64> = (0..entries.len())
+            .filter(|&e| takes[e])
+            .map(|e| e as i64)
+            .collect();
+        // Ranks that are not known yet are all the same, and no entry has the levels
+        // of another beside them.
+        let mut coords: Vec<u64> = with_room(counted.len() * (of.len() + n_levels))?;
+        for &e in &counted {
+            let (tuple, row) = (entries.coords(e as usize), &levels[e as usize * n_levels..]);
+            coords.extend(of.iter().map(|&mode| tuple.at(mode)));
+            coords.extend(row[..n_levels].iter().map(|&coord| coord.into()));
         }
+        let sorted = sort(
+            Entries {
+                extents: vec![u64::MAX; of.len() + n_levels],
+                coords: coords.into(),
+                values: Array::from_vec(counted),
+            },
+            &(0..of.len() + n_levels).collect::<Vec<_>>(),
+            Duplicates::First,
+        )?;
+        let numbers = sorted.values.slice::<i64>();
+        with_tuples!(sorted.list, tuples => {
+            let differs = tuples.differs(last);
+            let mut rank = 0;
+            for (at, &e) in numbers.iter().enumerate() {
+                rank = if at == 0 || differs(at) { 0 } else { rank + 1 };
+                levels[e as usize * n_levels + number] = C::of(rank);
+                takes[e as usize] = below.is_none_or(|below| rank < below);
+            }
+        });
     }
     Ok(())
 }
