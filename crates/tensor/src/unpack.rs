@@ -280,7 +280,8 @@ impl Tensor {
         sorted.into_entries(self.extents(), modes)
     }
 
-    /// The value at these coordinates, or the fill where none is stored. Takes
+    /// The value at these coordinates, or the fill where none is stored, as outside
+    /// of the extents. Takes
     /// time linear in the positions of compressed segments, and in all entries of
     /// formats whose positions are not their entries; for looking at single ones.
     ///
