@@ -219,6 +219,10 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
         for part in visit.set.parts() {
             let mut item = Item::new(number, part, &time, &mut names, declarations)
                 .map_err(|refused| refused.diagnose(visit))?;
+            // Its variables may have no bounds that loops shared with others could use.
+            if item.is_empty(declarations) {
+                continue;
+            }
             item.order.extend(item.tuple.clone());
             let earlier = parts
                 .iter()

@@ -268,22 +268,22 @@ for i in 0..N
     );
 }
 
+/// A set, and the times of its points.
+fn visit(text: &str, time: &[&str]) -> Visit {
+    let schedule = text.replacen(']', &format!("] -> [{}]", time.join(", ")), 1);
+    let schedule: Relation = schedule
+        .parse()
+        .unwrap_or_else(|error| panic!("{schedule}: {error}"));
+    let times = schedule.solve(&Declarations::new());
+    Visit {
+        set: set(text),
+        time: times.expect("a function").remove(0),
+    }
+}
+
 #[test]
 fn statements_share_loops() {
     let (declarations, world) = (declared(MATRICES), matrices());
-    let visit = |text: &str, time: &[&str]| {
-        let set = set(text);
-        let times = format!("{{[{}]}}", time.join(", "));
-        let text = text.replacen(']', &format!("] -> [{}]", time.join(", ")), 1);
-        let schedule: Relation = text
-            .parse()
-            .unwrap_or_else(|error| panic!("{times}: {error}"));
-        let time = schedule
-            .solve(&Declarations::new())
-            .expect("a function")
-            .remove(0);
-        Visit { set, time }
-    };
     let clear = visit("{[i] : 0 <= i < N}", &["i", "0"]);
     let add = visit(
         "{[i, k] : 0 <= i < N && pos(i) <= k < pos(i + 1)}",
@@ -326,6 +326,20 @@ for i in 0..2 * N
     let expect = expect.concat().into_iter();
     let expect: Vec<_> = expect.map(|(number, i)| (number, vec![i])).collect();
     assert_eq!(order, expect);
+}
+
+#[test]
+fn sets_without_points_share_no_loops() {
+    let (declarations, world) = (declared(MATRICES), matrices());
+    let rows = "{[i, p, t] : 0 <= i < N && pos(i) <= p < pos(i + 1) && ";
+    let visits = [
+        visit(&format!("{rows}1 = 3 * t}}"), &["t", "i", "p"]),
+        visit(&format!("{rows}1 = 3 * t + 1}}"), &["t", "p", "i"]),
+    ];
+    let loops = scan(&visits, &declarations).expect("bounded");
+    assert!(!loops.to_string().contains("visit("), "{loops}");
+    let found = visited(&loops, &world);
+    assert!(!found.is_empty() && found.iter().all(|(number, _)| *number == 1));
 }
 
 #[test]

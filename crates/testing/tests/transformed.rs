@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A command that would break a dependence, or does not apply, is refused by its code,
-//! and left out.
+//! and left out. `PROPTEST_CASES=N` runs N.
 
 #[path = "../../computation/tests/commands/mod.rs"]
 mod commands;
@@ -83,10 +83,17 @@ fn scanned(computation: &Computation, session: &Session) -> Results {
         .collect()
 }
 
+fn cases() -> u32 {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    asked.and_then(|text| text.parse().ok()).unwrap_or(16)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 16,
+        cases: cases(),
         failure_persistence: None,
+        // In milliseconds.
+        max_shrink_time: 60_000,
         ..ProptestConfig::default()
     })]
 

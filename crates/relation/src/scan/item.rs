@@ -200,6 +200,11 @@ impl Item {
         Some(())
     }
 
+    /// Whether it is known to have no point.
+    pub(super) fn is_empty(&self, declarations: &Declarations) -> bool {
+        Facts::of_rows(self.rows.iter().cloned(), declarations).impossible()
+    }
+
     /// The variables of `sum` without values.
     pub(super) fn open(&self, sum: &Polynomial) -> Vec<Variable> {
         let all = sum.variables().into_iter();
