@@ -269,10 +269,15 @@ impl IndexExpr {
     }
 
     /// `factor` and `rest` with `self = factor * var + rest`, if the expression
-    /// is linear in `var`; a factor of zero where it does not depend on it.
+    /// is linear in `var`, [apart](Self::apart) or not; a factor of zero where it does
+    /// not depend on it.
     pub fn linear_in(&self, var: IndexVar) -> Option<(i64, Self)> {
         let mut rest = self.clone();
-        let at = rest.terms.iter().position(|(t, _)| *t == Term::Var(var));
+        let is_var = |(term, _): &(Term, i64)| match term {
+            Term::FloorDiv(inner, 1) => inner.as_var() == Some(var),
+            term => *term == Term::Var(var),
+        };
+        let at = rest.terms.iter().position(is_var);
         let factor = at.map_or(0, |at| rest.terms.remove(at).1);
         (!rest.uses(var)).then_some((factor, rest))
     }
@@ -341,7 +346,11 @@ impl IndexExpr {
     /// they are. `None` where the first coordinates lie outside already, or
     /// where that cannot be told.
     pub fn valid_extent(&self, var: IndexVar, bound: u64, extent: ExtentOf<'_>) -> Option<u64> {
-        let (factor, rest) = self.linear_in(var)?;
+        // A variable that stands apart runs as far as it is said to.
+        let (factor, rest) = match self.as_var_apart() == self.as_var() {
+            true => self.linear_in(var)?,
+            false => return None,
+        };
         let (least, most) = rest.range(extent)?;
         let room = match factor {
             0 => return None,

@@ -14,11 +14,12 @@
 use std::fmt;
 
 use sparsec_graph::operand::for_each_nested;
-use sparsec_index::Schedule;
+use sparsec_index::{Concrete, Schedule};
 
 use crate::cost::Cost;
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
+use crate::waste::is_known;
 
 /// The most candidates that are kept of a search.
 const MOST: usize = 6;
@@ -33,6 +34,8 @@ pub struct Account {
     pub points: f64,
     /// How many entries it is thought to store in its result, at most.
     pub entries: f64,
+    /// Whether what its operands store is known.
+    pub is_counted: bool,
 }
 
 /// A way to compute a statement.
@@ -72,19 +75,26 @@ impl Account {
 }
 
 impl Plan {
-    /// Estimates what the plan computes and stores.
-    pub(crate) fn with_estimates(mut self, facts: Facts<'_>) -> Self {
+    /// Estimates what the plan of a statement computes and stores; `naive` is the
+    /// statement without any choices, in which no workspace hides what is reduced.
+    pub(crate) fn with_estimates(mut self, naive: &Concrete, facts: Facts<'_>) -> Self {
         let estimate = Estimate::of(&self, facts);
-        let (mut points, mut entries) = (0.0, 0.0);
+        let mut points = 0.0;
         for_each_nested(&self.concrete.stmt, &mut |nested| {
+            points += estimate.computed(nested.rhs, nested.loops);
+        });
+        let estimate = Estimate {
+            concrete: naive,
+            ..estimate
+        };
+        let mut entries = 0.0;
+        for_each_nested(&naive.stmt, &mut |nested| {
             let computed = estimate.computed(nested.rhs, nested.loops);
-            points += computed;
-            if nested.lhs.tensor == self.concrete.result {
-                entries += computed.min(estimate.points(&nested.lhs.vars()));
-            }
+            entries += computed.min(estimate.points(&nested.lhs.vars()));
         });
         self.account.points = points;
         self.account.entries = entries;
+        self.account.is_counted = is_known(&self, &self.formats, facts);
         self
     }
 }

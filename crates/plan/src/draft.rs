@@ -306,10 +306,18 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Has loops read a copy of an operand; by its levels, where these store expressions.
     pub(crate) fn convert(&mut self, access: &Access, format: Format) -> Result<()> {
         self.traffic += estimate::conversion(self.estimate().n_stored(access));
         let access = self.concrete.expr_text(&Expr::Access(access.clone()));
-        self.say(format!("convert({access}, {format})"))
+        self.say(format!("convert({access}, {format})"))?;
+        if format.is_plain() {
+            return Ok(());
+        }
+        let copy = self.conversions.last().expect("there is this one").to;
+        let name = &self.concrete.tensors[copy].name;
+        let format = format.with_widths(Widths::default());
+        self.say(format!("levels({name}, {format})"))
     }
 
     /// Puts the loops of every nest in the order in which `order` has them.

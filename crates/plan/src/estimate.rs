@@ -8,7 +8,7 @@
 //! |----------------------------------|-------------------------------------|
 //! | `A(i,k)`, `A` with stored levels | entries of `A` / (extent of `i` · extent of `k`) |
 //! | `x(k)`, all levels full          | 1                                   |
-//! | `f(a, b)`, both annihilate       | fraction of `a` · fraction of `b`   |
+//! | `f(a, b)`, each decides it       | fraction of `a` · fraction of `b`   |
 //! | `f(a, b)` otherwise              | the sum of both, at most 1          |
 //!
 //! What is not known when a program is compiled is taken to be middling
@@ -27,7 +27,7 @@
 //! | [`CACHE_BYTES`]   | stays in the cache                                    |
 
 use sparsec_graph::Formats;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorRole, WorkspaceKind};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorData, WorkspaceKind};
 
 use crate::search::{Conversion, Facts, Plan};
 
@@ -51,8 +51,8 @@ const CACHE_BYTES: f64 = (16u64 << 20) as f64;
 /// Arrays larger than this are not asked for, however cheap they seem.
 const MOST_BYTES: f64 = (16u64 << 30) as f64;
 
-/// How many entries the tensor of a name stores, where that is known.
-pub type Counts<'a> = &'a dyn Fn(&str) -> Option<u64>;
+/// How many entries a tensor stores that a statement reads, where that is known.
+pub type Counts<'a> = &'a dyn Fn(&TensorData) -> Option<u64>;
 
 /// A statement with what is known of its operands.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ pub(crate) struct Estimate<'a> {
     /// How many entries they store.
     pub counts: Counts<'a>,
     /// How far index variables run of which the program does not say it.
-    pub extents: Counts<'a>,
+    pub extents: &'a dyn Fn(&str) -> Option<u64>,
     /// Which tensors are others, seen by their levels.
     pub conversions: &'a [Conversion],
 }
@@ -117,6 +117,21 @@ impl Estimate<'_> {
             .collect()
     }
 
+    /// How many coordinates an access asks for along each mode, those outside of its tensor
+    /// too; the extent, where it goes no further.
+    pub(crate) fn reached(&self, access: &Access) -> Vec<Option<u64>> {
+        let extent = |var| self.extent(var);
+        let reached = self.extents(access).into_iter().zip(&access.indices);
+        let reached = reached.map(|(bound, index)| {
+            let (least, most) = index.range(&extent)?;
+            Some(bound?.max(u64::try_from(most - least + 1).ok()?))
+        });
+        reached
+            .zip(self.extents(access))
+            .map(|(reached, bound)| reached.or(bound))
+            .collect()
+    }
+
     /// At how many points of these loops an expression is computed.
     pub(crate) fn computed(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
         self.fraction(expr) * self.points(vars)
@@ -139,10 +154,7 @@ impl Estimate<'_> {
         while let Some(made) = self.conversions.iter().find(|it| it.to == counted) {
             counted = made.from;
         }
-        let counted = &self.concrete.tensors[counted];
-        let is_input = counted.role == TensorRole::Input;
-        let count = is_input.then(|| (self.counts)(counted.source_name()));
-        let stored = match count.flatten() {
+        let stored = match (self.counts)(&self.concrete.tensors[counted]) {
             Some(count) => count as f64,
             None => UNKNOWN_FIBER * first,
         };
@@ -154,7 +166,7 @@ impl Estimate<'_> {
             Expr::Literal(_) => 0.0,
             Expr::Index(_) => 1.0,
             Expr::Access(access) => {
-                self.n_stored(access) / product(self.extents(access).into_iter())
+                self.n_stored(access) / product(self.reached(access).into_iter())
             }
             Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.fraction(body),
             Expr::Apply { op, args } => self.combined(op, args, &|arg| self.fraction(arg)),
@@ -162,26 +174,32 @@ impl Estimate<'_> {
     }
 
     /// The fraction of the points at which an operator has a value, from those of its
-    /// arguments.
+    /// arguments: where each of its decisions has an argument that is stored.
     pub(crate) fn combined(
         &self,
         op: &Operator,
         args: &[Expr],
         fraction: &dyn Fn(&Expr) -> f64,
     ) -> f64 {
-        let annihilates = |(at, arg): (usize, &Expr)| {
-            op.annihilator(at, arg.element(&self.concrete.tensors))
-                .is_some()
-        };
-        let fractions = args.iter().map(fraction);
-        match args.len() > 1 && args.iter().enumerate().all(annihilates) {
-            // A factor that is one number leaves out nothing.
-            true => (args.iter().zip(fractions))
-                .filter(|(arg, _)| !matches!(arg, Expr::Literal(_)))
-                .map(|(_, fraction)| fraction)
-                .product(),
-            false => fractions.sum::<f64>().min(1.0),
+        let Concrete { tensors, vars, .. } = self.concrete;
+        let fills: Vec<_> = args.iter().map(|arg| arg.fill(tensors, vars)).collect();
+        let decisions = op.decisions(&fills);
+        let of_any = |of: &mut dyn Iterator<Item = &Expr>| of.map(fraction).sum::<f64>().min(1.0);
+        if decisions.is_empty() {
+            return of_any(&mut args.iter());
         }
+        // Where fewer arguments decide already, more leave out nothing.
+        let is_least = |number: &usize| {
+            let own = &decisions[*number].args;
+            let mut others = decisions.iter().enumerate().filter(|(at, _)| at != number);
+            !others.any(|(at, it)| {
+                let is_within = it.args.iter().all(|arg| own.contains(arg));
+                is_within && (it.args.len() < own.len() || at < *number)
+            })
+        };
+        let least = (0..decisions.len()).filter(is_least);
+        let args_of = |number: usize| decisions[number].args.iter().map(|at| &args[*at]);
+        least.map(|number| of_any(&mut args_of(number))).product()
     }
 }
 

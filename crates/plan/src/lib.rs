@@ -24,6 +24,7 @@
 //! | `pieces`   | operands that are sums of what they store, a nest of loops for each term |
 //! | `rowwise`  | reductions inside of an expression, computed for a row at once |
 //! | [`account`] | why a plan is what it is                               |
+//! | `copies`   | formats that loops can follow, to convert operands to        |
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
@@ -34,6 +35,7 @@
 //! | `wishes`   | what a user says of statements, while these are split       |
 
 pub mod account;
+mod copies;
 pub mod cost;
 pub mod draft;
 mod estimate;

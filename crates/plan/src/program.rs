@@ -1,12 +1,14 @@
 //! Planning all statements of a program, and splitting those that no schedule
 //! makes lowerable ([`split`](crate::split)).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
-use sparsec_index::{Program, ProgramSchedule, Schedule, Statement, concretize};
+use sparsec_index::{
+    Program, ProgramSchedule, Schedule, Statement, TensorData, TensorRole, concretize,
+};
 
 use crate::fills::Fills;
 use crate::formats::default_result_format;
@@ -62,8 +64,25 @@ pub fn plan_program(
     let said = schedule.map(|schedule| schedule.deal(&program));
     let mut wishes = Wishes::new(&program, said.transpose()?);
     let mut plans = Vec::new();
+    let given = facts;
+    // How many entries results are thought to store, where operands are counted.
+    let mut stored: BTreeMap<String, u64> = BTreeMap::new();
     while plans.len() < program.statements.len() {
         let number = plans.len();
+        if let Some(plan) = plans.last().filter(|plan: &&Plan| plan.account.is_counted) {
+            let result = program.statements[number - 1].lhs.tensor;
+            let name = program.tensors[result].name.clone();
+            stored.insert(name, plan.account.entries.ceil() as u64);
+        }
+        let counts = |tensor: &TensorData| match tensor.role {
+            TensorRole::Input => (given.counts)(tensor),
+            TensorRole::Result => stored.get(&tensor.name).copied(),
+            TensorRole::Workspace => None,
+        };
+        let facts = Facts {
+            counts: &counts,
+            ..given
+        };
         let written = program.statements[number].rhs.clone();
         let fills = Fills {
             program: &program,
@@ -131,7 +150,8 @@ pub fn plan_program(
             match planned {
                 Ok(plan) => {
                     wishes.fulfilled(number, used);
-                    plans.push(plan.with_estimates(facts));
+                    let naive = concretize(&program, number);
+                    plans.push(plan.with_estimates(&naive, facts));
                 }
                 Err(error) if !may_split(&error) => return Err(error),
                 Err(error) => {
@@ -164,7 +184,8 @@ pub fn plan_program(
         };
         let planned = lanes(parallelize(gallop(planned, facts), facts), facts);
         let planned = prefetch(select(planned, facts), facts);
-        plans.push(planned.with_estimates(facts));
+        let naive = concretize(&program, number);
+        plans.push(planned.with_estimates(&naive, facts));
     }
     wishes.all_fulfilled()?;
     Ok(ProgramPlan {

@@ -7,7 +7,7 @@
 //! so on.
 
 use sparsec_base::{Result, code};
-use sparsec_format::{Format, Level, LevelKind, Widths};
+use sparsec_format::Format;
 use sparsec_graph::{Formats, path};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{
@@ -15,6 +15,7 @@ use sparsec_index::{
 };
 
 use crate::account::{Account, Considered};
+use crate::copies::arranged;
 use crate::cost::{Cost, cost};
 use crate::draft::{Draft, walked};
 use crate::estimate::Counts;
@@ -93,7 +94,7 @@ pub enum Size {
 /// What a plan has to go by, beside the statement and its formats.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
-    /// How many entries the tensor of a name stores, where that is known.
+    /// How many entries an input stores, where that is known.
     pub counts: Counts<'a>,
     /// What share of the entries of the tensor of a name lies apart from the entry stored
     /// before it, where that is known.
@@ -356,19 +357,17 @@ impl<'a> Search<'a> {
         let mut first_error = None;
         let few = (0..=most_converted).filter(|n| *n <= MAX_CHOSEN);
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
-        let mut best: Option<(Cost, u64, Plan)> = None;
+        let mut best: Option<(Cost, Beside, Plan)> = None;
         let mut account = Account::default();
         for n_converted in few.chain(all) {
             for chosen in subsets(self.convertible.len(), n_converted) {
                 let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
                 for order in orders(&self.vars, &self.edges(&converted)) {
                     match self.candidate(&order, &converted) {
-                        Ok((traffic, foreign, plan)) => {
-                            let cost = cost(&plan.concrete, &plan.formats, traffic);
-                            let traffic = traffic.saturating_add(foreign);
-                            account.add(considered(&plan, Cost { traffic, ..cost }));
+                        Ok((cost, beside, plan)) => {
+                            account.add(considered(&plan, beside.added(cost)));
                             if best.as_ref().is_none_or(|(least, _, _)| cost < *least) {
-                                best = Some((cost, foreign, plan));
+                                best = Some((cost, beside, plan));
                             }
                         }
                         // Neither another order nor a conversion merges less.
@@ -377,22 +376,22 @@ impl<'a> Search<'a> {
                     }
                 }
             }
-            let is_best = |cost: &Cost| n_converted > 0 || cost.traffic == 0;
-            if best.as_ref().is_some_and(|(cost, _, _)| is_best(cost)) {
+            // Converting more may still spare steps in vain.
+            let is_best = |(cost, beside, _): &(Cost, Beside, Plan)| match n_converted {
+                0 => cost.traffic == 0,
+                _ => beside.wasted == 0,
+            };
+            if best.as_ref().is_some_and(is_best) {
                 break;
             }
         }
         match (best, first_error) {
-            (Some((mut cost, foreign, plan)), _) => {
-                cost.traffic = cost.traffic.saturating_add(foreign);
-                Ok((cost, Plan { account, ..plan }))
-            }
+            (Some((cost, beside, plan)), _) => Ok((beside.added(cost), Plan { account, ..plan })),
             (None, Some(error)) => Err(error),
             // No order suits what may not be converted: the naive one says why.
             (None, None) => {
-                let (traffic, foreign, plan) = self.candidate(&self.vars, &[])?;
-                let all = traffic.saturating_add(foreign);
-                let cost = cost(&plan.concrete, &plan.formats, all);
+                let (cost, beside, plan) = self.candidate(&self.vars, &[])?;
+                let cost = beside.added(cost);
                 account.add(considered(&plan, cost));
                 Ok((cost, Plan { account, ..plan }))
             }
@@ -412,15 +411,14 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// A plan with what its conversions, its workspaces of several modes and steps in
-    /// vain move,
-    /// and what conversions move that kernels cannot do without.
-    fn candidate(&self, order: &[IndexVar], converted: &[usize]) -> Result<(u64, u64, Plan)> {
+    /// A plan with its cost, and what there is beside that.
+    fn candidate(&self, order: &[IndexVar], converted: &[usize]) -> Result<(Cost, Beside, Plan)> {
         let mut draft = self.start.clone();
         for number in converted {
             let access = &self.operands[*number];
             let format = walked(&self.start.formats, access);
-            draft.convert(access, reordered(format, access, order)?)?;
+            let extents = &draft.concrete.tensors[access.tensor].extents;
+            draft.convert(access, arranged(format, access, extents, order)?)?;
         }
         draft.convert_foreign()?;
         draft.reorder(order)?;
@@ -430,8 +428,27 @@ impl<'a> Search<'a> {
         let facts = draft.facts();
         let (traffic, foreign) = (draft.traffic as u64, draft.foreign as u64);
         let plan = draft.finish()?;
-        let traffic = traffic.saturating_add(wasted_bytes(&plan, facts));
-        Ok((traffic, foreign, plan))
+        let wasted = wasted_bytes(&plan, facts);
+        let traffic = traffic.saturating_add(wasted);
+        let cost = cost(&plan.concrete, &plan.formats, traffic);
+        Ok((cost, Beside { foreign, wasted }, plan))
+    }
+}
+
+/// Bytes that a candidate moves, beside its cost.
+#[derive(Clone, Copy)]
+struct Beside {
+    /// In conversions that kernels cannot do without: not counted.
+    foreign: u64,
+    /// In steps that come to nothing: counted already.
+    wasted: u64,
+}
+
+impl Beside {
+    /// A cost with what is not counted in it.
+    fn added(self, cost: Cost) -> Cost {
+        let traffic = cost.traffic.saturating_add(self.foreign);
+        Cost { traffic, ..cost }
     }
 }
 
@@ -464,32 +481,4 @@ fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
             })
         })
         .collect()
-}
-
-/// The format with its levels in the order of the loops, and its entries in
-/// order and once. Full levels inside others become compressed: there they
-/// would store entries that the operand does not.
-fn reordered(format: &Format, access: &Access, order: &[IndexVar]) -> Result<Format> {
-    let mut modes: Vec<usize> = (0..format.order()).collect();
-    modes.sort_by_key(|mode| order.iter().position(|var| access.var(*mode) == Some(*var)));
-    let n_levels = format.levels().len();
-    let mut is_outermost = true;
-    let mut levels = Vec::new();
-    for (number, (level, mode)) in format.levels().iter().zip(modes).enumerate() {
-        is_outermost &= level.is_full() && number + 1 < n_levels;
-        let kind = match level.kind {
-            kind if kind.is_computed() && is_outermost => kind,
-            // Parents keep their positions, one for each entry.
-            LevelKind::Singleton => LevelKind::Singleton,
-            _ => LevelKind::Compressed,
-        };
-        levels.push(Level {
-            coordinate: mode.into(),
-            kind,
-            ordered: true,
-            widths: Widths::default(),
-            unique: level.unique || number + 1 == n_levels,
-        });
-    }
-    Ok(Format::from_levels(levels)?.with_widths(format.widths()))
 }

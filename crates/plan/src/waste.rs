@@ -20,7 +20,8 @@
 
 use sparsec_format::Format;
 use sparsec_graph::operand::{Nested, for_each_nested, level_at};
-use sparsec_graph::{Formats, Operands};
+use sparsec_graph::{Formats, Lattice, Operands, Scope, space};
+use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Expr, IndexExpr, IndexVar, TensorData, TensorRole, TensorVar};
 
 use crate::estimate::Estimate;
@@ -47,10 +48,8 @@ pub(crate) fn wasted_bytes(plan: &Plan, facts: Facts<'_>) -> u64 {
             let tensor = &plan.concrete.tensors[access.tensor];
             let format = plan.formats.walked(access.tensor);
             let is_affine = |index: &IndexExpr| {
-                index
-                    .vars()
-                    .iter()
-                    .any(|var| index.linear_in(*var).is_some())
+                let vars = index.vars();
+                vars.is_empty() || vars.iter().any(|var| index.linear_in(*var).is_some())
             };
             tensor.role != TensorRole::Workspace
                 && access.indices.iter().all(is_affine)
@@ -68,7 +67,7 @@ pub(crate) fn is_known(plan: &Plan, formats: &Formats, facts: Facts<'_>) -> bool
     let is_counted = |(tensor, data): (TensorVar, &TensorData)| {
         data.role != TensorRole::Input
             || plan.conversions.iter().any(|it| it.to == tensor)
-            || (facts.counts)(data.source_name()).is_some()
+            || (facts.counts)(data).is_some()
             || formats
                 .get(tensor)
                 .is_some_and(|format| !format.has_sparse())
@@ -101,7 +100,7 @@ fn in_vain(estimate: &Estimate<'_>, operands: &Operands, nested: &Nested<'_, '_>
             Some(estimate.prefixes(access, within) / estimate.prefixes(access, outer))
         });
         let walked: f64 = walked.sum();
-        let each = match walked > 0.0 {
+        let each = match walked > 0.0 && !is_over_everything(estimate, operands, nested, *var) {
             true => walked,
             false => estimate.points(&[*var]),
         };
@@ -115,7 +114,8 @@ fn in_vain(estimate: &Estimate<'_>, operands: &Operands, nested: &Nested<'_, '_>
             false => values.min(runs * each),
         };
         useful += inside.min(most);
-        runs = inside;
+        // What is rarely come to may be come to once.
+        runs = inside.max(1.0);
     }
     let stored = accesses.iter().map(|access| estimate.n_stored(access));
     let stored: f64 = stored.sum();
@@ -126,10 +126,31 @@ fn in_vain(estimate: &Estimate<'_>, operands: &Operands, nested: &Nested<'_, '_>
     }
 }
 
+/// Whether a loop visits every coordinate, whatever it walks beside: what it adds, say,
+/// is searched.
+fn is_over_everything(
+    estimate: &Estimate<'_>,
+    operands: &Operands,
+    nested: &Nested<'_, '_>,
+    var: IndexVar,
+) -> bool {
+    let scope = Scope {
+        concrete: estimate.concrete,
+        formats: estimate.formats,
+        operands,
+    };
+    let assign = Stmt::Assign {
+        lhs: nested.lhs.clone(),
+        reduce: nested.reduce.cloned(),
+        rhs: nested.rhs.clone(),
+    };
+    Lattice::of(&space(scope, &assign, var)).everything
+}
+
 impl Estimate<'_> {
     /// How many coordinates an operand holds in the modes that these variables say.
     pub(crate) fn prefixes(&self, access: &Access, vars: &[IndexVar]) -> f64 {
-        let (all, is_full) = self.places(access, vars);
+        let (all, is_full) = self.places(access, vars, &self.extents(access));
         if is_full {
             return all;
         }
@@ -138,10 +159,9 @@ impl Estimate<'_> {
         (all * -(-stored / all).exp_m1()).max(1.0)
     }
 
-    /// How many coordinates there are in the modes that these variables say, and
-    /// whether levels of those hold all.
-    fn places(&self, access: &Access, vars: &[IndexVar]) -> (f64, bool) {
-        let extents = self.extents(access);
+    /// How many coordinates there are in the modes that these variables say, of such
+    /// extents, and whether levels of those hold all.
+    fn places(&self, access: &Access, vars: &[IndexVar], extents: &[Option<u64>]) -> (f64, bool) {
         let (mut all, mut is_full) = (1.0, true);
         for level in self.formats.of(access.tensor).levels() {
             let mode = level.mode();
@@ -168,7 +188,10 @@ impl Estimate<'_> {
         match expr {
             Expr::Literal(_) => 0.0,
             Expr::Index(_) => 1.0,
-            Expr::Access(access) => self.prefixes(access, vars) / self.places(access, vars).0,
+            Expr::Access(access) => {
+                let (all, _) = self.places(access, vars, &self.reached(access));
+                self.prefixes(access, vars) / all
+            }
             Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.share(body, vars),
             Expr::Apply { op, args } => self.combined(op, args, &|arg| self.share(arg, vars)),
         }

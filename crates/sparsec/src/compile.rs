@@ -135,9 +135,12 @@ pub(crate) fn compile_for(
             schedule: schedule.as_ref(),
             widths: &widths,
             facts: Facts {
-                counts: &|name| match figures {
-                    Some(figures) => figures.n_stored(name),
-                    None => inputs.get(name).map(|tensor| tensor.n_stored() as u64),
+                counts: &|input| match figures {
+                    Some(figures) => figures.n_stored(input.source_name()),
+                    None => {
+                        let tensor = inputs.get(input.source_name());
+                        tensor.map(|tensor| tensor.n_stored() as u64)
+                    }
                 },
                 scatter: &|name| match figures {
                     Some(figures) => figures.scatter(name),

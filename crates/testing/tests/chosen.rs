@@ -96,3 +96,31 @@ fn what_exceeds_the_cache_is_fetched_early() {
     let beside = chosen(product, &[band, rows()]);
     assert!(!beside.contains("prefetch(j, B"), "{beside}");
 }
+
+#[test]
+fn what_descends_is_copied_where_searching_it_costs_more() {
+    let t = |extent| ("t", tensor("random(nnz=1000, seed=1)", &[extent]));
+    let u = |nnz: u64, extent| {
+        (
+            "u",
+            tensor(&format!("random(nnz={nnz}, seed=2)"), &[extent]),
+        )
+    };
+    let sum = chosen(
+        "z(i) = t(i) + u(99999 - i)",
+        &[t(100_000), u(1000, 100_000)],
+    );
+    assert!(
+        sum.contains("convert(u(-i + 99999), (i) -> (0 - i : compressed)"),
+        "{sum}"
+    );
+    // Where one has few entries, those of the other are searched; in a tensor that is nearly
+    // full, sorting costs more than going everywhere.
+    let product = chosen(
+        "z(i) = t(i) * u(99999 - i)",
+        &[t(100_000), u(1000, 100_000)],
+    );
+    assert!(!product.contains("convert"), "{product}");
+    let full = chosen("z(i) = t(i) + u(1999 - i)", &[t(2000), u(1900, 2000)]);
+    assert!(!full.contains("convert"), "{full}");
+}

@@ -138,3 +138,44 @@ fn convolutions_visit_what_is_stored() {
     );
     assert_eq!(z.values::<f64>(), Some(&[10.0, 22.0, 15.0, 33.0][..]));
 }
+
+/// Counted from the end or not: what is stored is walked in the order of the loops.
+#[test]
+fn backwards_is_as_far_as_forwards() {
+    let spec = |text: &str| FormatSpec::parse(&Source::new("format", text));
+    let format = |text: &str, order| spec(text).and_then(|it| it.resolve(order));
+    let last = EXTENT - 1;
+    let programs = [
+        format!("C({last} - i,j) = A(i,j)"),
+        format!("C(j,{last} - i) = A(i,j)"),
+        format!("C({last} - i,j) += A(i,j) * A(i,k)"),
+        format!("C(i,j) = A(i,{last} - j) + A(j,i)"),
+        format!("C(i,j) = A(i,{last} - j) + A(j,i) + A({last} - i,j)"),
+        format!("C(i,j) = A({last} - i,k) * A({last} - k,j)"),
+        format!("C(i,j) = A({last} - i,3) * A(j,{last} - j)"),
+        format!("C(i,j) = A({last} - 3*i,2*j) + A(i,j)"),
+    ];
+    let session = Session::interpreter();
+    for program in &programs {
+        for (a, c) in [
+            ("dcsr", "dcsr"),
+            ("dcsc", "scoo"),
+            ("scoo", "dcsc"),
+            ("coo", "coo"),
+        ] {
+            let mut request = Request::new(Source::new("program", program.as_str()));
+            let a = tensor(7, &format(a, 2).expect("a preset"));
+            let inputs = Inputs::from([("A".to_owned(), a)]);
+            request.set_format("C", c).expect("a format");
+            for var in ["i", "j"] {
+                request.extents.insert(var.to_owned(), EXTENT);
+            }
+            let case = format!("{program} into {c}");
+            let compiled = compile(&request, &inputs).expect(&case);
+            let found = session.run(&compiled, &inputs).expect(&case);
+            let expected = reference::evaluate(compiled.resolved(), &inputs).expect(&case);
+            let difference = reference::compare_exact(&expected["C"], &found.tensors["C"]);
+            assert!(difference.is_none(), "{case}: {difference:?}");
+        }
+    }
+}

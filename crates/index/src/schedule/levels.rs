@@ -51,6 +51,7 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
         name,
         format: &format,
         extents: &data.extents,
+        concrete,
     };
     if format.level_space().is_none() {
         return Err(view.refuse("store parts or triangles"));
@@ -101,6 +102,7 @@ struct Seen<'a> {
     name: &'a Name,
     format: &'a Format,
     extents: &'a [Option<u64>],
+    concrete: &'a Concrete,
 }
 
 impl Seen<'_> {
@@ -164,8 +166,9 @@ impl Seen<'_> {
     /// entries have these ranks.
     fn indices(&self, access: &Access, ranks: &[IndexVar]) -> Result<Vec<IndexExpr>> {
         let mut ranks = ranks.iter();
-        let levels = self.format.levels().iter();
-        let indices = levels.map(|level| {
+        let extents = self.format.level_extents(self.extents);
+        let levels = self.format.levels().iter().zip(extents);
+        let indices = levels.map(|(level, extent)| {
             let coordinate = &level.coordinate;
             if coordinate.is_rank() {
                 let rank = ranks.next().expect("each rank has a variable");
@@ -184,11 +187,16 @@ impl Seen<'_> {
             let index = index.and_then(|index| index.minus(&IndexExpr::constant(least)));
             let index =
                 index.ok_or_else(|| self.refuse("store sums of numbers that leave 64 bits"))?;
-            // A variable alone runs as far as the mode it stands at; here, less far.
-            if !matches!(coordinate, Coordinate::Mode(_)) && index.as_var().is_some() {
-                return Err(self.refuse("have coordinates beyond those of the variables there"));
-            }
-            Ok(index)
+            // A variable alone runs as far as the mode it stands at; here, it may not.
+            Ok(match index.as_var() {
+                Some(var)
+                    if !matches!(coordinate, Coordinate::Mode(_))
+                        && (extent.is_none() || extent != self.concrete.extent(var)) =>
+                {
+                    index.apart()
+                }
+                _ => index,
+            })
         });
         indices.collect()
     }

@@ -30,18 +30,20 @@ pub(crate) const FROM: u64 = 1 << 20;
 
 /// Formats for huge operands and results, with their order: nothing in them is as
 /// large as an extent.
-const FORMATS: [(usize, &str); 17] = [
+const FORMATS: [(usize, &str); 19] = [
     (0, "dense"),
     (1, "(i) -> (i : compressed)"),
     (1, "(i) -> (i : hashed)"),
     (1, "(i) -> (i : loose_compressed)"),
     (1, "(i) -> (i floordiv 3 : compressed, i mod 3 : dense)"),
+    (1, "(i) -> (0 - i : compressed)"),
     (2, "dcsr"),
     (2, "dcsc"),
     (2, "coo"),
     (2, "scoo"),
     (2, "(i, j) -> (i : compressed, j : hashed)"),
     (2, "(i, j) -> (j : hashed, i : compressed)"),
+    (2, "(i, j) -> (0 - j : compressed, i : compressed)"),
     (2, "(i, j) -> (j - i : compressed, i : compressed)"),
     (
         2,

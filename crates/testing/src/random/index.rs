@@ -11,6 +11,8 @@ pub(crate) enum Index {
     Var(usize),
     /// `factor * i + j + offset`
     Affine(i64, usize, Option<usize>, i64),
+    /// `last - factor * i + j`, from about the end of the mode backwards.
+    Backwards(i64, usize, Option<usize>, i64),
     /// `i(from:to:step)`, as long as `i` runs.
     Window(usize, u64, u64),
     /// `i({…})`, as long as `i` runs, of coordinates below 4.
@@ -27,10 +29,12 @@ pub(crate) fn any() -> impl Strategy<Value = Index> {
 /// Any index that is no variable alone.
 pub(crate) fn computed() -> impl Strategy<Value = Index> {
     let var = || 0..VARS.len();
-    let second = prop::option::weighted(0.4, var());
+    let second = || prop::option::weighted(0.4, var());
     prop_oneof![
-        3 => (prop::sample::select(vec![1, 1, 1, 2, 3, -1]), var(), second, -2..3i64)
+        3 => (prop::sample::select(vec![1, 1, 1, 2, 3, -1]), var(), second(), -2..3i64)
             .prop_map(|(factor, var, second, offset)| Index::Affine(factor, var, second, offset)),
+        2 => (prop::sample::select(vec![1, 1, 2]), var(), second(), -2..3i64)
+            .prop_map(|(factor, var, second, offset)| Index::Backwards(factor, var, second, offset)),
         1 => (var(), 0..3u64, 1..4u64).prop_map(|(var, from, step)| Index::Window(var, from, step)),
         1 => (var(), 0..1000u64).prop_map(|(var, seed)| Index::Set(var, seed)),
         1 => (var(), prop::sample::select(vec!["//", "%"]), 1..4u64)
@@ -44,8 +48,13 @@ impl Index {
         match self {
             Self::Var(var) => VARS[*var].to_owned(),
             Self::Affine(factor, var, second, offset) => {
-                let second = second.map_or(String::new(), |var| format!(" + {}", VARS[var]));
-                format!("{factor} * {}{second} + {offset}", VARS[*var])
+                format!("{factor} * {}{} + {offset}", VARS[*var], plus(*second))
+            }
+            Self::Backwards(factor, var, second, offset) => {
+                let last = extents[*var]
+                    .saturating_sub(1)
+                    .saturating_add_signed(*offset);
+                format!("{last} - {factor} * {}{}", VARS[*var], plus(*second))
             }
             Self::Window(var, from, step) => {
                 let n = extents[*var];
@@ -74,7 +83,9 @@ impl Index {
     pub(crate) fn extent(&self, extents: &[u64]) -> u64 {
         match self {
             Self::Var(var) | Self::Part(var, "%", _) => extents[*var],
-            Self::Affine(_, var, _, offset) => extents[*var].saturating_add_signed(*offset),
+            Self::Affine(_, var, _, offset) | Self::Backwards(_, var, _, offset) => {
+                extents[*var].saturating_add_signed(*offset)
+            }
             Self::Window(var, from, step) => from + step * extents[*var],
             Self::Set(var, _) if extents[*var] >= huge::EXTENT => extents[*var],
             Self::Set(..) => 4,
@@ -82,4 +93,9 @@ impl Index {
             Self::Constant(value) => value + 1,
         }
     }
+}
+
+/// Another variable that is added, if there is one.
+fn plus(second: Option<usize>) -> String {
+    second.map_or(String::new(), |var| format!(" + {}", VARS[var]))
 }
