@@ -84,7 +84,7 @@ pub(crate) fn convert(
             "to": to,
             "element": tensor.element().name(),
             "extents": tensor.extents(),
-            "n_stored": tensor.n_stored(),
+            "n_stored": tensor.n_filled(),
             "structure": structure.name(),
             "bytes": file_bytes(Path::new(to)),
         })

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sparsec::io::{self, ReadOptions};
+use sparsec::io::{self, FileTensor, ReadOptions};
 use sparsec::notation::Index;
 use sparsec::{
     Diagnostic, ElementType, Format, Inputs, PackOptions, Preset, Result, Tensor, code, generate,
@@ -12,7 +12,7 @@ use crate::call::{Call, Pair};
 use crate::extents::Extents;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::room::Room;
+use crate::room::{Needed, Room};
 
 /// Where operands come from.
 #[derive(Debug)]
@@ -115,45 +115,70 @@ impl Operands {
         room: &mut Room,
     ) -> Result<Inputs> {
         let mut inputs = Inputs::new();
+        let (mut waiting, mut origins) = (Vec::new(), Vec::new());
+        let mut extents = Extents::new(&problem.notation, &problem.request.extents);
         for pair in &self.files {
             progress.step(format!("read {}", pair.value));
-            let (tensor, origin) = read(call, problem, pair, progress, *room)?;
-            room.take(call, pair, &tensor)?;
-            problem.request.tensor(&pair.name).origin = origin;
-            inputs.insert(pair.name.clone(), tensor);
-        }
-        if self.generators.is_empty() {
-            return Ok(inputs);
-        }
-        let mut extents = Extents::new(&problem.notation, &problem.request.extents);
-        for (name, tensor) in &inputs {
-            extents.know(name, tensor.extents());
+            let (file, needed) = read(call, problem, pair, progress)?;
+            room.check(call, &needed)?;
+            extents.know(&pair.name, &needed.extents);
+            let origin = match file.states_extents {
+                true => format!("read from `{}`", pair.value),
+                false => format!("read from `{}`, which states no extents", pair.value),
+            };
+            origins.push((&pair.name, origin));
+            // What is large whatever is stored waits until all else is known.
+            match needed.is_large() {
+                true => waiting.push((file, needed)),
+                false => {
+                    let tensor = pack(call, file, &needed)?;
+                    room.take(call, pair, &tensor)?;
+                    inputs.insert(pair.name.clone(), tensor);
+                }
+            }
         }
         let mut generated = Vec::new();
         for pair in &self.generators {
-            progress.step(format!("generate {}", pair.name));
             let shape = extents.of(&pair.name);
             let shape = shape.map_err(|var| unknown_extent(call, problem, pair, var))?;
-            let tensor = fill(call, problem, pair, &shape, *room)?;
-            room.take(call, pair, &tensor)?;
-            generated.push((pair.name.clone(), tensor));
+            let needed = of_generator(problem, pair, shape)?;
+            room.check(call, &needed)?;
+            generated.push(needed);
         }
-        inputs.extend(generated);
-        for pair in &self.generators {
-            problem.request.tensor(&pair.name).origin = format!("generated as `{}`", pair.value);
+        let files = waiting.iter().map(|(_, needed)| needed);
+        room.check_all(
+            call,
+            problem,
+            &inputs,
+            &files.chain(&generated).collect::<Vec<_>>(),
+        )?;
+        for (file, needed) in waiting {
+            let tensor = pack(call, file, &needed)?;
+            room.take(call, needed.pair, &tensor)?;
+            inputs.insert(needed.pair.name.clone(), tensor);
+        }
+        for needed in generated {
+            let pair = needed.pair;
+            progress.step(format!("generate {}", pair.name));
+            let tensor = fill(call, problem, &needed)?;
+            room.take(call, pair, &tensor)?;
+            inputs.insert(pair.name.clone(), tensor);
+            origins.push((&pair.name, format!("generated as `{}`", pair.value)));
+        }
+        for (name, origin) in origins {
+            problem.request.tensor(name).origin = origin;
         }
         Ok(inputs)
     }
 }
 
-/// Reads a file and packs it; also where its extents come from, in words.
-fn read(
+/// Reads a file, and says how it is to be stored.
+fn read<'p>(
     call: &Call,
     problem: &Problem,
-    pair: &Pair,
+    pair: &'p Pair,
     progress: &Progress,
-    room: Room,
-) -> Result<(Tensor, String)> {
+) -> Result<(FileTensor, Needed<'p>)> {
     let path = Path::new(&pair.value);
     let spec = problem.request.tensors.get(&pair.name);
     let options = ReadOptions {
@@ -181,18 +206,24 @@ fn read(
         Some(spec) => spec.resolve(order)?,
         None => default_format(order),
     };
-    let origin = match file.states_extents {
-        true => format!("read from `{}`", pair.value),
-        false => format!("read from `{}`, which states no extents", pair.value),
+    let needed = Needed {
+        pair,
+        extents: file.extents().to_vec(),
+        element: file.element(),
+        format,
     };
-    room.check(call, pair, &format, file.extents(), file.element())?;
-    let tensor = file.into_tensor(&format, PackOptions::default());
-    let tensor = tensor.map_err(|error| {
-        let (name, sparse) = (&pair.name, if order == 2 { "dcsr" } else { "scoo" });
+    Ok((file, needed))
+}
+
+/// Packs what was read.
+fn pack(call: &Call, file: FileTensor, needed: &Needed<'_>) -> Result<Tensor> {
+    let tensor = file.into_tensor(&needed.format, PackOptions::default());
+    tensor.map_err(|error| {
+        let (name, order) = (&needed.pair.name, needed.extents.len());
+        let sparse = if order == 2 { "dcsr" } else { "scoo" };
         let help = format!("store it with compressed levels alone: `-f {name}={sparse}`");
-        too_large(call, pair, error, &help)
-    })?;
-    Ok((tensor, origin))
+        too_large(call, needed.pair, error, &help)
+    })
 }
 
 /// Says where a tensor comes from that does not fit in memory, and what to do.
@@ -259,23 +290,35 @@ fn check_order(problem: &Problem, pair: &Pair, order: usize) -> Result<()> {
         )))
 }
 
-fn fill(call: &Call, problem: &Problem, pair: &Pair, shape: &[u64], room: Room) -> Result<Tensor> {
-    let spec = problem.request.tensors.get(&pair.name);
-    let element = spec
-        .and_then(|spec| spec.element)
-        .unwrap_or(ElementType::F64);
+/// The format that a tensor was given, if it was.
+fn said_format(problem: &Problem, name: &str, order: usize) -> Result<Option<Format>> {
+    let spec = problem.request.tensors.get(name);
     let format = spec.and_then(|spec| spec.format.as_ref());
-    let format = format
-        .map(|format| format.resolve(shape.len()))
-        .transpose()?;
+    format.map(|format| format.resolve(order)).transpose()
+}
+
+/// How a generated tensor is to be stored.
+fn of_generator<'p>(problem: &Problem, pair: &'p Pair, extents: Vec<u64>) -> Result<Needed<'p>> {
+    let order = extents.len();
+    let natural = || match generator(&pair.value).starts_with("dense:") {
+        true => Format::dense(order),
+        false => default_format(order),
+    };
+    let spec = problem.request.tensors.get(&pair.name);
+    let element = spec.and_then(|spec| spec.element);
+    Ok(Needed {
+        pair,
+        format: said_format(problem, &pair.name, order)?.unwrap_or_else(natural),
+        extents,
+        element: element.unwrap_or(ElementType::F64),
+    })
+}
+
+fn fill(call: &Call, problem: &Problem, needed: &Needed<'_>) -> Result<Tensor> {
+    let (pair, shape, element) = (needed.pair, &needed.extents, needed.element);
+    let format = said_format(problem, &pair.name, shape.len())?;
     let source = call.option_text(format!("-g {}", pair.name), generator(&pair.value));
     let is_dense = source.text().starts_with("dense:");
-    let natural = || match is_dense {
-        true => Format::dense(shape.len()),
-        false => default_format(shape.len()),
-    };
-    let stored = format.clone().unwrap_or_else(natural);
-    room.check(call, pair, &stored, shape, element)?;
     generate(&source, shape, format.as_ref(), element).map_err(|error| {
         let name = &pair.name;
         let help = match is_dense {

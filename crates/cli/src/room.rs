@@ -6,9 +6,40 @@
 //!
 //! Without a bound it is what the system has left at each step.
 
-use sparsec::{Diagnostic, ElementType, Format, MemoryLimit, Result, Tensor, code, least_bytes};
+use sparsec::{
+    Diagnostic, ElementType, Format, Inputs, MemoryLimit, Result, Tensor, code, least_bytes,
+};
 
 use crate::call::{Call, Pair};
+use crate::problem::Problem;
+
+/// Operands that take less whatever is stored are packed without further ado.
+const LARGE: u128 = 64 << 20;
+
+/// An operand that is to be packed.
+#[derive(Debug)]
+pub(crate) struct Needed<'p> {
+    /// What the call says of it.
+    pub(crate) pair: &'p Pair,
+    /// How it is to be stored.
+    pub(crate) format: Format,
+    /// Its extents.
+    pub(crate) extents: Vec<u64>,
+    /// The type of its entries.
+    pub(crate) element: ElementType,
+}
+
+impl Needed<'_> {
+    /// What it takes, whatever is stored in it.
+    fn bytes(&self) -> u128 {
+        least_bytes(&self.format, &self.extents, self.element)
+    }
+
+    /// Whether packing it takes much memory and time.
+    pub(crate) fn is_large(&self) -> bool {
+        self.bytes() >= LARGE
+    }
+}
 
 /// Memory that operands take one after the other.
 #[derive(Clone, Copy, Debug)]
@@ -26,18 +57,70 @@ impl Room {
     ///
     /// # Errors
     /// `E0508`.
-    pub(crate) fn check(
+    pub(crate) fn check(self, call: &Call, needed: &Needed<'_>) -> Result<()> {
+        let bytes = needed.bytes();
+        match self.gives(bytes) {
+            true => Ok(()),
+            false => Err(self.refused(call, needed)),
+        }
+    }
+
+    /// Refuses operands that take more than is left together, or with what is computed of
+    /// them: before the first of them is packed.
+    ///
+    /// # Errors
+    /// `E0508`, for the largest part.
+    pub(crate) fn check_all(
         self,
         call: &Call,
-        pair: &Pair,
-        format: &Format,
-        extents: &[u64],
-        element: ElementType,
+        problem: &Problem,
+        inputs: &Inputs,
+        needed: &[&Needed<'_>],
     ) -> Result<()> {
-        let bytes = least_bytes(format, extents, element);
-        if u64::try_from(bytes).is_ok_and(|bytes| self.limit.can_give(0, bytes)) {
+        let bytes = needed.iter().map(|needed| needed.bytes());
+        let all = bytes.fold(0, u128::saturating_add);
+        let Some(largest) = needed.iter().max_by_key(|needed| needed.bytes()) else {
+            return Ok(());
+        };
+        if all < LARGE {
             return Ok(());
         }
+        if !self.gives(all) {
+            let error = self.refused(call, largest);
+            return Err(error.note(format!("all operands together take {all} bytes")));
+        }
+        let mut request = problem.request.clone();
+        let known = needed
+            .iter()
+            .map(|it| (&it.pair.name, &it.format, &it.extents[..]));
+        let packed = inputs
+            .iter()
+            .map(|(name, it)| (name, it.format(), it.extents()));
+        for (name, format, extents) in known.chain(packed) {
+            let tensor = request.tensor(name);
+            tensor.format = Some(format.clone().into());
+            tensor.extents = Some(extents.to_vec());
+        }
+        // What is wrong with the program itself is said once its operands are there.
+        let Ok(compiled) = sparsec::compile(&request, &Inputs::new()) else {
+            return Ok(());
+        };
+        let left = u128::from(self.limit.bytes()).saturating_sub(all);
+        let left = MemoryLimit::Bytes(u64::try_from(left).unwrap_or(u64::MAX));
+        compiled.check_memory(left)
+    }
+
+    fn gives(self, bytes: u128) -> bool {
+        u64::try_from(bytes).is_ok_and(|bytes| self.limit.can_give(0, bytes))
+    }
+
+    fn refused(self, call: &Call, needed: &Needed<'_>) -> Diagnostic {
+        let Needed {
+            pair,
+            format,
+            extents,
+            ..
+        } = needed;
         let help = match format.has_sparse() {
             true => {
                 let list = if extents.len() == 2 { "dcsr" } else { "scoo" };
@@ -51,7 +134,8 @@ impl Room {
                 pair.name
             ),
         };
-        Err(self.too_large(call, pair, format, bytes).help(help))
+        self.too_large(call, pair, format, needed.bytes())
+            .help(help)
     }
 
     /// Takes the memory of an operand that is packed.

@@ -260,7 +260,7 @@ impl Report<'_> {
                 "element": tensor.element().name(),
                 "extents": tensor.extents(),
                 "format": tensor.format().to_string(),
-                "n_stored": tensor.n_stored(),
+                "n_stored": tensor.n_filled(),
                 "file": file.map(|pair| &pair.value),
             });
             if tensor.order() == 0 {
@@ -314,6 +314,6 @@ pub(crate) fn summary(name: &str, tensor: &Tensor) -> String {
         tensor.element(),
         extents.join(", "),
         tensor.format().arrangement(),
-        tensor.n_stored(),
+        tensor.n_filled(),
     )
 }

@@ -21,7 +21,7 @@ use sparsec_loop::{Var, workspace_bytes};
 use sparsec_runtime::MemoryLimit;
 
 use crate::compile::Compiled;
-use crate::extents::Extents;
+use crate::extents::{Extents, known};
 use crate::levels::level_extents;
 
 /// Programs that take less are not compared.
@@ -41,6 +41,29 @@ struct Part<'a> {
     span: Span,
     taker: Taker<'a>,
     bytes: u128,
+}
+
+impl Compiled {
+    /// Refuses a program whose results, workspaces and converted operands take more memory
+    /// than `limit`, whatever is stored: as far as extents are known without operands.
+    /// Running it compares the same, with the extents of its operands.
+    ///
+    /// # Errors
+    /// `E0508`, with the largest part of the statement that is too much.
+    ///
+    /// ```
+    /// use sparsec::{Inputs, MemoryLimit, Request, Source, compile};
+    /// let mut request = Request::new(Source::new("program", "y(i) = A(i,j) * x(j)"));
+    /// request.set_format("A", "csr")?;
+    /// request.tensor("A").extents = Some(vec![1_000_000, 50]);
+    /// let compiled = compile(&request, &Inputs::new())?;
+    /// assert!(compiled.check_memory(MemoryLimit::Bytes(8_000_000)).is_ok());
+    /// assert!(compiled.check_memory(MemoryLimit::Bytes(7_000_000)).is_err());
+    /// # Ok::<(), sparsec::Diagnostic>(())
+    /// ```
+    pub fn check_memory(&self, limit: MemoryLimit) -> Result<()> {
+        check(self, &known(&self.program), limit)
+    }
 }
 
 /// Refuses a program that takes more memory than there is.

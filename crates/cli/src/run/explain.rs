@@ -18,7 +18,7 @@ pub(super) fn text(compiled: &Compiled, outcome: &Outcome) -> String {
         if let Some(tensor) = outcome.value(result) {
             out.push_str(&format!(
                 "actual      {} entries of {result}\n",
-                tensor.n_stored()
+                tensor.n_filled()
             ));
         }
     }
@@ -45,7 +45,7 @@ pub(super) fn value(compiled: &Compiled, outcome: &Outcome) -> Value {
             "statement": compiled.program().statement_text(number),
             "considered": considered.collect::<Vec<_>>(),
             "estimated": { "points": account.points, "entries": account.entries },
-            "actual": { "entries": outcome.value(result).map(|tensor| tensor.n_stored()) },
+            "actual": { "entries": outcome.value(result).map(|tensor| tensor.n_filled()) },
         })
     });
     let seconds = spent(outcome).map(|(what, time)| (what.to_owned(), json!(time.as_secs_f64())));

@@ -165,3 +165,25 @@ fn operands_are_estimated_before_they_are_packed() {
         assert_eq!(done.code, Some(code), "{memory}: {}", done.stderr);
     }
 }
+
+/// Nothing is packed for a minute before what stands beside it is refused.
+#[test]
+fn operands_and_results_are_compared_together() {
+    let place = with_matrix();
+    let run = |expression: &'static str, more: &[&'static str]| {
+        let words = ["run", expression, "-d", "i=150000000", "-d", "j=7"];
+        let limit = ["-g", "A=random(nnz=50)", "--memory", "1G"];
+        place.call(&[&words[..], &limit, more].concat())
+    };
+    run("s = A(i,j) * B(i,j)", &["-g", "B=random(nnz=50)"]).refused(
+        1,
+        &[
+            "would take 600000004 bytes, and 1000000000 are left",
+            "all operands together take 1200000008 bytes",
+        ],
+    );
+    run("y(i) = A(i,j) * x(j)", &["-g", "x=dense:ones"]).refused(
+        1,
+        &["error[E0508]: `y` would take 1200000000 bytes, and 399999"],
+    );
+}
