@@ -163,12 +163,20 @@ impl Parser {
             );
         }
         let message = format!("no format is called `{name}`");
+        if let Some(kind) = LevelKind::ALL.iter().find(|kind| kind.spec().name == name) {
+            return Diagnostic::new(code::UNKNOWN_FORMAT, message)
+                .at(self.source(), place, "this is a kind of level")
+                .help(format!(
+                    "name a kind for each mode, as in `{}`",
+                    map_with(*kind)
+                ));
+        }
         let names: Vec<_> = presets().iter().map(|preset| preset.name).collect();
         let whole = WHOLE_RELATIONS.iter().map(|(name, _)| *name);
         Diagnostic::new(code::UNKNOWN_FORMAT, message)
             .at(self.source(), place, "no format has this name")
             .help(
-                did_you_mean(name, names.iter().copied().chain(whole)).unwrap_or_else(|| {
+                meant(name, names.iter().copied().chain(whole)).unwrap_or_else(|| {
                     format!(
                         "use one of `{}`, or a map such as `(i, j) -> (i : dense, j : compressed)`",
                         names.join("`, `")
@@ -398,4 +406,56 @@ impl Parser {
 
 fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     closest(word, known).map(|name| format!("did you mean `{name}`?"))
+}
+
+/// What is meant by the name of no format.
+fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    match name {
+        "sparse" => Some(
+            "`csf` stores the entries of a tensor of any order; `csr` has a list for each row"
+                .to_owned(),
+        ),
+        _ => did_you_mean(name, known),
+    }
+}
+
+/// A map with a level of this kind.
+fn map_with(kind: LevelKind) -> &'static str {
+    match kind {
+        LevelKind::Dense => "(i, j) -> (i : dense, j : dense)",
+        LevelKind::Batch => "(i, j) -> (i : batch, j : compressed)",
+        LevelKind::Compressed => "(i, j) -> (i : dense, j : compressed)",
+        LevelKind::LooseCompressed => "(i, j) -> (i : dense, j : loose_compressed)",
+        LevelKind::Singleton => "(i, j) -> (i : compressed(nonunique), j : singleton)",
+        LevelKind::Structured { .. } => {
+            "(i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2, 4])"
+        }
+        LevelKind::Range => "(i, j) -> (i : dense, j : range)",
+        LevelKind::Bitmap => "(i, j) -> (i : dense, j : bitmap)",
+        LevelKind::Hashed => "(i, j) -> (i : dense, j : hashed)",
+        LevelKind::RunLength => "(i, j) -> (i : dense, j : run_length)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_a_kind_of_level_is_a_format() {
+        for kind in LevelKind::ALL {
+            let name = kind.spec().name;
+            let error = FormatSpec::parse(&Source::new("format", name)).err();
+            let map = map_with(kind);
+            match error {
+                Some(error) => assert!(error.to_string().contains("E0110"), "{name}"),
+                // Formats with this name beside.
+                None => assert!(["dense", "bitmap"].contains(&name), "{name}"),
+            }
+            let format = FormatSpec::parse(&Source::new("format", map)).expect(map);
+            let format = format.resolve(2).expect(map);
+            let of_kind = |level: &Level| level.kind.spec().name == name;
+            assert!(format.levels().iter().any(of_kind), "{map}");
+        }
+    }
 }

@@ -20,6 +20,8 @@ use crate::progress::{Meter, Progress};
 
 /// Bytes of a long line that are shown on each side of a fault.
 const SHOWN: usize = 60;
+/// Bytes from which on it is not asked whether a file is text.
+const BEGINNING: usize = 4096;
 
 /// A file that is read: its name and its bytes, expanded if it is compressed.
 #[derive(Debug)]
@@ -143,6 +145,22 @@ impl Input {
             end -= 1;
         }
         (at..end, next)
+    }
+
+    /// Refuses bytes that are no text, which a reader of lines would find a fault in that
+    /// says nothing: they have a NUL near the beginning.
+    ///
+    /// # Errors
+    /// `E0422`.
+    pub(crate) fn check_is_text(&self) -> Result<()> {
+        let beginning = &self.bytes[..self.bytes.len().min(BEGINNING)];
+        if !beginning.contains(&0) {
+            return Ok(());
+        }
+        let message = format!("`{}` is not a text file", self.name);
+        Err(Diagnostic::new(code::BAD_HEADER, message)
+            .note("it has bytes that no text has")
+            .help("give it the name of what it holds: `.npy`, `.npz`, `.bsp.h5`, or `.gz` or `.zst` behind"))
     }
 
     /// A fault at bytes `place`, showing their line, or the part of a long line

@@ -58,6 +58,7 @@ const ORDER_FROM_LINE: &str = "the words of the first line but the last are coor
 const GRAIN: usize = 1 << 16;
 
 fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
+    text.check_is_text()?;
     let (entries, states_extents) = match Header::find(text)? {
         Some(header) => (header.entries(text, options)?, true),
         None => (plain(text, options)?, false),

@@ -170,6 +170,12 @@ fn headers_that_cannot_be_used() {
         "a number of rows that is too large",
     );
     check_part("a.tns", b"# nothing\n\n", bad, "has no entries");
+    check_part(
+        "a.tns",
+        b"\x7fELF\x02\0\0 1 2 3\n",
+        bad,
+        "is not a text file",
+    );
 }
 
 #[test]

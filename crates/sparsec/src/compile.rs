@@ -149,13 +149,13 @@ pub(crate) fn compile_for(
                 extents: &|name| figures?.extent(name),
                 strict: request.strict,
                 threads: &sparsec_parallel::threads,
-                grain: request.division.grain,
+                grain: request.grain,
             },
         },
     )?;
     let division = Division {
         strict: request.strict,
-        ..request.division
+        grain: request.grain,
     };
     let mut statements = Vec::new();
     for plan in planned.plans {

@@ -137,7 +137,7 @@ fn key(request: &Request) -> String {
     note(&request.expression.text());
     note(&request.schedule.as_ref().map(|schedule| schedule.text()));
     note(&request.strict);
-    note(&request.division);
+    note(&request.grain);
     note(&request.extents);
     for (name, spec) in &request.tensors {
         note(name);

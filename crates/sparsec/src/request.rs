@@ -34,9 +34,9 @@ pub struct Request {
     /// multiplied after it: the same up to rounding, but an infinity that the factor
     /// stores gives `inf` where products with zeros or of both signs would give `NaN`.
     pub strict: bool,
-    /// How large the chunks are that parallel loops are divided into. It changes the
-    /// order in which chunks of sums are added, and nothing else.
-    pub division: Division,
+    /// How much work, in operations, makes a chunk worth its while where parallel loops
+    /// are divided. It changes the order in which chunks of sums are added, and nothing else.
+    pub grain: u32,
 }
 
 /// What is known of one tensor.
@@ -67,7 +67,7 @@ impl Request {
             extents: BTreeMap::new(),
             schedule: None,
             strict: false,
-            division: Division::default(),
+            grain: Division::default().grain,
         }
     }
 

@@ -180,6 +180,20 @@ impl Tensor {
         })
     }
 
+    /// How many places in the last level hold an entry, for any format.
+    pub(crate) fn n_filled_places(&self) -> Result<usize> {
+        let mut n = 0;
+        for part in parts(self.format(), self.extents())? {
+            let extents = part.extents(|level| self.level(level));
+            let walk = Walk::of_part(self, &part.format, part.first_level, &extents);
+            let first = |run: Range<u64>, _| run.start..run.end.min(run.start + 1);
+            walk_part(&part, &walk, first, |place, _| {
+                n += usize::from(matches!(place, Visited::Entry(_)));
+            });
+        }
+        Ok(n)
+    }
+
     fn listed<C: CoordWord, T: Element>(&self, with_fill: bool) -> Result<Entries> {
         let (all, fill) = (self.vals().slice::<T>(), self.fill());
         let mut listed = Listed {

@@ -45,7 +45,7 @@ impl fmt::Display for Tensor {
             self.element(),
             extents.join(", "),
             self.format(),
-            self.n_stored()
+            self.n_filled()
         )?;
         if !self.fill().is_zero() {
             write!(f, ", fill {}", self.fill())?;

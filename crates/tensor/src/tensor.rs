@@ -295,17 +295,40 @@ impl Tensor {
         self.arrays[last].as_mut_ptr()
     }
 
-    /// How many values are stored, zeros and padding included.
+    /// How many values are stored, zeros, padding and empty slots included.
     pub fn n_stored(&self) -> usize {
         self.vals().len()
     }
 
-    /// What share of the entries lies apart from the entry stored before it: its coordinate
-    /// along the last mode stored is another than the next one. 0.1 in a band of ten
-    /// diagonals, about 1 where entries lie anywhere. Taken from a thousand entries here
-    /// and there, in some microseconds; `None` where the last level keeps no coordinates.
+    /// How many values are stored, zeros and padding included, but no empty slots of hash
+    /// tables. Takes time linear in the slots, where there are such.
     ///
     /// ```
+    /// use sparsec_format::FormatSpec;
+    /// use sparsec_tensor::Tensor;
+    /// let table = "(i) -> (i : hashed)".parse::<FormatSpec>()?.resolve(1)?;
+    /// let a = Tensor::pack(&table, &[100], &[7, 8, 40], &[1.0, 2.0, 0.0])?;
+    /// assert_eq!((a.n_filled(), a.n_stored() > 3), (3, true));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn n_filled(&self) -> usize {
+        let parts = self.format.parts();
+        let mut levels = parts.iter().flat_map(Format::levels);
+        match levels.any(|level| level.kind == LevelKind::Hashed) {
+            // The coordinates of what was packed are known to be some.
+            true => self.n_filled_places().unwrap_or(self.n_stored()),
+            false => self.n_stored(),
+        }
+    }
+
+    /// What share of the entries lies apart from the entry stored before it: its coordinate
+    /// in the last level that keeps any is another than the next one. 0.1 in a band of ten
+    /// diagonals, about 1 where entries lie anywhere; in `bsr` of blocks, since these lie
+    /// apart or not. Taken from a thousand coordinates here and there, in some microseconds;
+    /// `None` where no level keeps two.
+    ///
+    /// ```
+    /// use sparsec_format::FormatSpec;
     /// use sparsec_tensor::Tensor;
     /// let row = |columns: &[u64]| {
     ///     let entries = columns.iter().map(|j| ([0, *j], 1.0));
@@ -313,15 +336,18 @@ impl Tensor {
     /// };
     /// assert_eq!(row(&[2, 3, 4, 5])?.scatter(), Some(0.0));
     /// assert_eq!(row(&[0, 3, 4, 8])?.scatter(), Some(2.0 / 3.0));
+    /// let blocks = row(&[2, 3, 8])?.convert(&"bsr(1, 2)".parse::<FormatSpec>()?.resolve(2)?)?;
+    /// assert_eq!(blocks.scatter(), Some(1.0));
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn scatter(&self) -> Option<f64> {
         /// As many samples, of as many neighbours.
         const SAMPLES: usize = 64;
         const NEIGHBOURS: usize = 16;
-        let last = self.format.levels().len().checked_sub(1)?;
-        let crd = self.level(last).crd();
-        let places = crd.len().checked_sub(1).filter(|places| *places > 0)?;
+        let levels = (0..self.format.levels().len()).rev();
+        let mut kept = levels.map(|level| self.level(level).crd());
+        let crd = kept.find(|crd| crd.len() > 1)?;
+        let places = crd.len() - 1;
         let stride = (places / SAMPLES).max(NEIGHBOURS);
         let sampled = (0..places)
             .step_by(stride)

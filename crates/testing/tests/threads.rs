@@ -30,10 +30,7 @@ fn vector(values: &[f64]) -> Tensor {
 fn request(program: &str, schedule: &str) -> Request {
     let mut request = Request::new(Source::new("program", program));
     request.schedule = Some(Source::new("schedule", schedule));
-    request.division = Division {
-        grain: 4,
-        strict: false,
-    };
+    request.grain = 4;
     request
 }
 
@@ -249,7 +246,7 @@ fn plans_of_sums_do_not_depend_on_threads() {
     let csr = Format::csr();
     let inputs = Inputs::from([("A".to_owned(), matrix(60, 40, 1, &csr))]);
     let mut request = Request::new(Source::new("program", "C = A(i,j) * A(i,j)"));
-    request.division.grain = 4;
+    request.grain = 4;
     let plan = |request: &Request, threads| {
         let compiled = with_threads(threads, || compile(request, &inputs));
         let compiled = compiled.unwrap_or_else(|error| panic!("{error}"));
@@ -271,7 +268,7 @@ fn plans_for_threads_give_the_bits_of_one() {
         ("D".to_owned(), matrix(40, 30, 1, &csr)),
     ]);
     let mut request = Request::new(Source::new("program", "C(i,j) = A(i,k) * D(k,j)"));
-    request.division.grain = 4;
+    request.grain = 4;
     request.set_format("C", "csr").expect("a format");
     let plan = |threads| {
         let compiled = with_threads(threads, || compile(&request, &inputs));
@@ -289,7 +286,7 @@ fn plans_for_threads_give_the_bits_of_one() {
     let (alone, together) = (run(&alone, &inputs), run(&together, &inputs));
     assert_eq!(alone.arrays(), together.arrays());
     // What is not worth it is left on one thread.
-    request.division = Division::default();
+    request.grain = Division::default().grain;
     let small = with_threads(4, || compile(&request, &inputs));
     assert!(!schedule(&small.expect("a plan")).contains("parallelize"));
 }
@@ -335,10 +332,7 @@ fn the_first_chunk_that_fails_gives_the_error() {
         "C(i) = i64(x(i)) // i64(b(i))",
         "parallelize(i, CPUThread, NoRaces)",
     );
-    request.division = Division {
-        grain: 1,
-        strict: false,
-    };
+    request.grain = 1;
     let (_cache, sessions) = sessions();
     let fails = |zero: usize, large: usize| {
         let mut x = vec![1.0; 100];

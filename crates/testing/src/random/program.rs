@@ -1,6 +1,5 @@
 //! Random programs: statements, operands, and what is done to their plans.
 
-use sparsec_loop::passes::Division;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -177,10 +176,7 @@ impl Case {
         let is_read_again = self.statements.iter().any(|it| it.again.is_some());
         request.strict = is_infinite && (self.statements.len() > 1 || is_read_again);
         // Small programs have chunks too.
-        request.division = Division {
-            grain: 2,
-            ..Division::default()
-        };
+        request.grain = 2;
         for (name, statement) in RESULTS.iter().zip(&self.statements) {
             let again = statement.again.as_ref();
             let parts = statement
