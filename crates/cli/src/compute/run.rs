@@ -112,12 +112,13 @@ pub(super) fn run_work(
         tensors.push((pair, read(call, pair, space)?));
     }
     let mut given = Given::new();
-    for pair in call.pairs("-d", "parameter", &arguments.parameters)? {
+    let parameters = call.pairs("-d", "parameter", &arguments.parameters)?;
+    for pair in &parameters {
         let value: i64 = pair.value.parse().map_err(|_| {
             let message = format!("`{}` is no integer of 64 bits", pair.value);
-            bad_value(call, &pair, message).help("write a number: `-d N=1000`")
+            bad_value(call, pair, message).help("write a number: `-d N=1000`")
         })?;
-        given = given.parameter(pair.name, value);
+        given = given.parameter(pair.name.clone(), value);
     }
     for (pair, tensor) in &tensors {
         given = given.data(pair.name.clone(), tensor);
@@ -127,7 +128,15 @@ pub(super) fn run_work(
         environment: Environment::of_process(),
         ..Options::default()
     });
-    let results = (work.run)(&session, &given)?;
+    let results = (work.run)(&session, &given).map_err(|error| {
+        let is_named = |pair: &&Pair| error.message().contains(&format!("`{}`", pair.name));
+        match parameters.iter().find(is_named) {
+            Some(pair) if error.labels().is_empty() => {
+                error.at(call.source(), pair.name_span, "given here")
+            }
+            _ => error,
+        }
+    })?;
     let mut complete = Vec::new();
     for pair in &outputs {
         let tensor = &results[&pair.name];

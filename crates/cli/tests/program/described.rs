@@ -35,6 +35,11 @@ fn expressions_over_relations_are_computations() {
     place
         .call(&result)
         .refused(2, &["E0820", "format of levels"]);
+    let product = "y(i) = B(i,j) * x(j)";
+    let unknown = [
+        "compute", product, "-f", &operand, "--run", "-d", "Ni=3", "-d", "Q=1",
+    ];
+    place.call(&unknown).refused(2, &["E0518", "^ given here"]);
 }
 
 #[test]
