@@ -266,6 +266,19 @@ for i in 0..N
         visit(i, 2)
 ",
     );
+    // One part alone has points of a row: what tells which is asked once a row.
+    check(
+        "{[i, j] : 0 <= i < N && 0 <= j < 3 && i mod 2 = 0} union {[i, j] : 0 <= i < N && 1 <= j < 4 && i mod 2 = 1}",
+        "
+for i in 0..N
+  if 0 = i mod 2
+    for j in 0..3
+      visit(i, j)
+  if 1 = i mod 2
+    for j_1 in 1..4
+      visit(i, j_1)
+",
+    );
 }
 
 /// A set, and the times of its points.

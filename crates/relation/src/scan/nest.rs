@@ -6,7 +6,7 @@ use super::{Names, Step};
 use crate::declarations::Declarations;
 use crate::expression::Variable;
 use crate::facts::{Facts, atom, to_constraint};
-use crate::polynomial::{Polynomial, Row, Sign};
+use crate::polynomial::{Atom, Polynomial, Row, Sign};
 
 /// Makes loops; the names of variables grow on the way.
 pub(super) struct Nest<'a> {
@@ -48,6 +48,12 @@ impl Nest<'_> {
                     conditions: conditions.iter().map(to_constraint).collect(),
                     body,
                 });
+                return Ok(steps);
+            }
+            if let Some(groups) = self.exclusive(&items) {
+                for group in groups {
+                    steps.extend(self.together(group, level, shared)?);
+                }
                 return Ok(steps);
             }
             if self.common_value(&mut items, &mut steps)? {
@@ -137,6 +143,34 @@ impl Nest<'_> {
         }
         items.clone_from_slice(&tested);
         Some(first)
+    }
+
+    /// Groups of which one alone has points here, by tests that can be made now: each
+    /// makes them outside of loops of its own.
+    fn exclusive(&self, items: &[Item]) -> Option<Vec<Vec<Item>>> {
+        let mut tested = items.to_vec();
+        let mut n_tests = 0;
+        for item in &mut tested {
+            n_tests += usize::from(!item.enforce(self.declarations, true).is_empty());
+        }
+        if n_tests < 2 {
+            return None;
+        }
+        let may_meet = |a: &Item, b: &Item| {
+            let rows = a.context.iter().chain(&b.context).cloned();
+            !Facts::of_rows(rows, self.declarations).impossible()
+        };
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (at, item) in tested.iter().enumerate() {
+            let meets =
+                |group: &mut Vec<usize>| group.iter().any(|it| may_meet(&tested[*it], item));
+            let mut group: Vec<usize> = groups.extract_if(.., meets).flatten().collect();
+            group.push(at);
+            group.sort_unstable();
+            groups.push(group);
+        }
+        let items = |group: Vec<usize>| group.into_iter().map(|at| items[at].clone()).collect();
+        (groups.len() > 1).then(|| groups.into_iter().map(items).collect())
     }
 
     /// Gives a variable its value in all items; whether there was one.
@@ -352,8 +386,23 @@ impl Nest<'_> {
 
 /// Whether two conjunctions are known to have no tuple in common.
 pub(super) fn are_disjoint(a: &Item, b: &Item, declarations: &Declarations) -> bool {
-    let mut rows = [&a.rows[..], &b.rows[..]].concat();
+    let (mut rows, mut theirs) = (a.rows.clone(), b.rows.clone());
     for (a, b) in a.tuple.iter().zip(&b.tuple) {
+        let variable = match b.as_atom() {
+            Some(Atom::Variable(variable)) if !a.has(*variable) => Some(*variable),
+            _ => None,
+        };
+        // In place of their variable, so that the same terms of both are the same.
+        let put = |row: &mut Row| -> Option<()> {
+            row.sum = row.sum.substituted(variable?, a)?;
+            Some(())
+        };
+        if variable.is_some() {
+            if theirs.iter_mut().try_for_each(put).is_none() {
+                return false;
+            }
+            continue;
+        }
         let Some(sum) = a.plus(-1, b) else {
             return false;
         };
@@ -362,6 +411,7 @@ pub(super) fn are_disjoint(a: &Item, b: &Item, declarations: &Declarations) -> b
             sign: Sign::Zero,
         });
     }
+    rows.append(&mut theirs);
     Facts::of_rows(rows, declarations).impossible()
 }
 
@@ -374,7 +424,7 @@ fn alias(item: &mut Item, from: Variable, to: Variable) -> Result<(), Stuck> {
 fn is_place(value: &Polynomial) -> bool {
     let mut found = false;
     value.visit(&mut |atom| {
-        if let crate::polynomial::Atom::Call(name, _) = atom {
+        if let Atom::Call(name, _) = atom {
             found |= name.ends_with(".first") || name.ends_with(".inverse");
         }
     });
