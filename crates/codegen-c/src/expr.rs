@@ -374,7 +374,7 @@ impl Writer<'_> {
         if !may_fail(self.function, then) && !may_fail(self.function, otherwise) {
             let (a, b) = (self.expr(then), self.expr(otherwise));
             // There is nothing to be saved by a branch, which C compilers would make.
-            let is_known = matches!(condition, Expr::Var(_)) && is_at_hand(then, otherwise);
+            let is_known = is_test(condition) && is_at_hand(then, otherwise);
             if is_known && matches!(ty, ElementType::F32 | ElementType::F64) {
                 let pick = self.helpers.helper(Helper::Pick, ty);
                 return Piece::primary(format!("{pick}({}, {}, {})", c.text, a.text, b.text), ty);
@@ -427,6 +427,17 @@ fn is_at_hand(a: &Expr, b: &Expr) -> bool {
     let is_var = |expr: &Expr| matches!(expr, Expr::Var(_));
     let is_simple = |expr: &Expr| is_var(expr) || matches!(expr, Expr::Const(_));
     is_simple(a) && is_simple(b) && (is_var(a) || is_var(b))
+}
+
+/// Whether a condition is known, or compares what is known with a constant.
+fn is_test(condition: &Expr) -> bool {
+    match condition {
+        Expr::Var(_) => true,
+        Expr::Binary(_, left, right) => {
+            matches!((&**left, &**right), (Expr::Var(_), Expr::Const(value)) if value.element().is_integer())
+        }
+        _ => false,
+    }
 }
 
 /// Whether C would compute with `piece` in a narrower type than with `ty`.

@@ -11,8 +11,8 @@ use sparsec_base::{ElementType, Kind};
 use sparsec_loop::Intrinsic;
 use sparsec_loop::complex::Operation;
 
+use crate::hint::{PREFETCH, SHORT_LOOP};
 use crate::precedence::c_type;
-use crate::prefetch::PREFETCH;
 use crate::{complex, half};
 
 /// What a helper computes.
@@ -48,6 +48,8 @@ pub(crate) struct Helpers {
     used: BTreeSet<(Helper, ElementType)>,
     /// Whether entries are fetched ahead one by one, and in stretches.
     prefetch: [bool; 2],
+    /// Whether there are loops of few turns.
+    short_loop: bool,
     /// Complex operations by their names, as text.
     complex: BTreeMap<String, String>,
     /// Complex types.
@@ -223,6 +225,12 @@ impl Helpers {
         PREFETCH[usize::from(!is_one)].0
     }
 
+    /// Notes that there is a loop of few turns; the statement for its body.
+    pub(crate) fn short_loop(&mut self) -> &'static str {
+        self.short_loop = true;
+        SHORT_LOOP.0
+    }
+
     /// Notes that a complex operation is used; its name.
     pub(crate) fn complex(&mut self, operation: Operation, ty: ElementType) -> String {
         let name = complex::name(operation, ty);
@@ -284,6 +292,7 @@ impl Helpers {
         for ((_, definition), is_used) in PREFETCH.iter().zip(self.prefetch) {
             text.push_str(if is_used { definition } else { "" });
         }
+        text.push_str(if self.short_loop { SHORT_LOOP.1 } else { "" });
         for &(helper, ty) in &self.used {
             text.push_str(&helper.text(ty));
         }

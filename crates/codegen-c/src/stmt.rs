@@ -12,6 +12,7 @@ use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Mar
 use crate::abi;
 use crate::growth::Growth;
 use crate::helper::Helpers;
+use crate::hint::copies;
 use crate::name::Names;
 use crate::precedence::{Piece, Precedence};
 use crate::rows::{Row, rows};
@@ -38,6 +39,8 @@ pub(crate) struct Writer<'f> {
     pub(crate) grown_in_turn: Vec<Buffer>,
     lines: Vec<String>,
     pub(crate) indent: usize,
+    /// How many loops around here go on until an operand ends.
+    merges: usize,
 }
 
 /// What the C calls the parts of one buffer.
@@ -66,6 +69,7 @@ impl<'f> Writer<'f> {
             grown_in_turn: Vec::new(),
             lines: Vec::new(),
             indent: 1,
+            merges: 0,
         }
     }
 
@@ -339,7 +343,8 @@ impl<'f> Writer<'f> {
             "for (int64_t {name} = {}; {name} < {hi}; {name}++) {{",
             lo.text
         ));
-        self.indented(|w| w.block(body));
+        let is_short = self.merges > 0 && copies(body);
+        self.indented(|w| w.body(body, is_short));
         self.line("}");
         self.rows.truncate(outside);
     }
@@ -358,9 +363,20 @@ impl<'f> Writer<'f> {
         } else {
             let condition = self.expr(condition);
             self.line(&format!("while ({}) {{", condition.text));
-            self.indented(|w| w.block(body));
+            self.merges += 1;
+            self.indented(|w| w.body(body, copies(body)));
+            self.merges -= 1;
         }
         self.line("}");
+    }
+
+    /// The body of a loop, which may be one of few turns.
+    fn body(&mut self, body: &Block, is_short: bool) {
+        if is_short {
+            let call = self.helpers.short_loop();
+            self.line(call);
+        }
+        self.block(body);
     }
 
     /// An `if` with its chain of `else if`. Without braces where every branch is

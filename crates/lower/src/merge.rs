@@ -26,7 +26,7 @@
 use sparsec_graph::{Lattice, Operand, Point};
 use sparsec_index::IndexVar;
 use sparsec_index::concrete::{MergeStrategy, Stmt};
-use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, UnaryOp, Var};
+use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, Var};
 
 mod select;
 
@@ -39,13 +39,23 @@ use crate::walker::Walker;
 /// Two operands being merged.
 #[derive(Clone, Debug)]
 struct Pair {
-    /// Whether both are at one coordinate.
-    equal: Expr,
-    /// Whether the left one is at the smaller.
-    less: Expr,
+    /// The coordinates that both are at.
+    read: [Var; 2],
     /// Moved where they are hit.
     left: Walker,
     right: Walker,
+}
+
+impl Pair {
+    /// Whether both are at one coordinate.
+    fn equal(&self) -> Expr {
+        Expr::Var(self.read[0]).equals(self.read[1])
+    }
+
+    /// Whether the left one is at the smaller.
+    fn less(&self) -> Expr {
+        Expr::Var(self.read[0]).less(self.read[1])
+    }
 }
 
 impl Lowerer<'_> {
@@ -108,8 +118,7 @@ impl Lowerer<'_> {
                 ..walker.clone()
             };
             let pair = Pair {
-                equal: Expr::Var(*left_read).equals(*right_read),
-                less: Expr::Var(*left_read).less(*right_read),
+                read: [*left_read, *right_read],
                 left: up_to(left, *left_read, *right_read),
                 right: up_to(right, *right_read, *left_read),
             };
@@ -182,25 +191,22 @@ impl Lowerer<'_> {
         let Some(selected) = self.selected(walkers, &cases) else {
             return false;
         };
-        let mut moved = walkers.to_vec();
         let otherwise = self.block(|it| {
-            let mut hits = Vec::new();
-            for (walker, coordinate) in moved.iter_mut().zip(read) {
-                let tensor = it.operands.access(walker.operand).tensor;
-                let name = format!("{}_hit", it.concrete.tensors[tensor].name);
-                let hit = it.builder.let_(&name, Expr::Var(*coordinate).equals(i));
-                walker.hit = Some(Expr::Var(hit));
-                hits.push(hit);
-            }
+            let each = walkers.iter().zip(read);
+            let (hits, next): (Vec<Expr>, Vec<Expr>) =
+                each.map(|(walker, own)| it.hit(walker, *own, i)).unzip();
             it.select(&selected, walkers, &hits);
-            it.step(&moved);
+            for (walker, next) in walkers.iter().zip(next) {
+                it.go_on(walker, next);
+            }
         });
         let then = self.block(|it| {
             for stmt in &cases[0].block {
                 it.builder.push(stmt.clone());
             }
-            moved.iter_mut().for_each(|walker| walker.hit = None);
-            it.step(&moved);
+            for walker in walkers {
+                it.go_on(walker, Expr::Var(walker.position).add(1));
+            }
         });
         let equal = |other: &Var| Expr::Var(read[0]).equals(*other);
         let all = read[1..].iter().map(equal).reduce(Expr::and);
@@ -242,7 +248,7 @@ impl Lowerer<'_> {
                     }
                 });
                 it.builder.push(Loop::If {
-                    condition: pair.equal.clone(),
+                    condition: pair.equal(),
                     then: both,
                     otherwise: Vec::new(),
                 });
@@ -283,11 +289,11 @@ impl Lowerer<'_> {
                 block.iter().chain(&steps[at]).cloned().collect::<Block>()
             });
             it.builder.push(Loop::If {
-                condition: pair.equal.clone(),
+                condition: pair.equal(),
                 then: both,
                 otherwise: apart.unwrap_or_else(|| {
                     vec![Loop::If {
-                        condition: pair.less.clone(),
+                        condition: pair.less(),
                         then: left,
                         otherwise: right,
                     }]
@@ -302,12 +308,11 @@ impl Lowerer<'_> {
         let walkers = [pair.left.clone(), pair.right.clone()];
         let selected = self.selected(&walkers, cases)?;
         Some(self.block(|it| {
-            let less = it.builder.let_("less", pair.less.clone());
+            let (less, next) = it.lesser(&walkers, pair.read);
             it.select(&selected, &walkers, &[less]);
-            let [mut left, mut right] = walkers;
-            left.hit = Some(less.into());
-            right.hit = Some(Expr::Unary(UnaryOp::Not, Box::new(less.into())));
-            it.step(&[left, right]);
+            for (walker, next) in walkers.iter().zip(next) {
+                it.go_on(walker, next);
+            }
         }))
     }
 

@@ -249,8 +249,13 @@ impl Lowerer<'_> {
                 (None, None) => p.add(1),
                 (None, Some(hit)) => p.add(Expr::Cast(ElementType::I64, Box::new(hit.clone()))),
             };
-            self.builder.assign(walker.position, next);
-            self.skip(walker);
+            self.go_on(walker, next);
         }
+    }
+
+    /// Moves a walker to a position, and past what does not belong to the loop there.
+    pub(crate) fn go_on(&mut self, walker: &Walker, next: Expr) {
+        self.builder.assign(walker.position, next);
+        self.skip(walker);
     }
 }

@@ -6,15 +6,21 @@
 //!
 //! ```text
 //! two operands     if ib == ic { both … } else {
-//!                    less = ib < ic; b_val = b[pb]; c_val = c[pc]
-//!                    a[pa] = select(less, b_val, c_val); crd_a[pa] = i; pa += 1
-//!                    pb += less; pc += not less }
+//!                    side = (ib - ic) // 2^32        -1 where ib is less, else 0
+//!                    b_val = b[pb]; c_val = c[pc]
+//!                    a[pa] = select(side < 0, b_val, c_val); crd_a[pa] = i; pa += 1
+//!                    pb -= side; pc += side + 1 }
 //!
 //! more             if ib == ic and ib == id { all … } else {
-//!                    b_hit = ib == i; …
-//!                    a[pa] = select(b_hit, b[pb], -0.0) + select(c_hit, c[pc], -0.0) + …
-//!                    pb += b_hit; … }
+//!                    b_side = (i - ib) // 2^32; …       0 where ib is i, else -1
+//!                    a[pa] = select(b_side >= 0, b[pb], -0.0) + select(c_side >= 0, c[pc], -0.0) + …
+//!                    pb += b_side + 1; … }
 //! ```
+//!
+//! Each step waits for the one before, along the positions: a load, a difference, a shift
+//! and an addition. What a comparison gives would be moved out of flags twice, which is
+//! three instructions more; of coordinates of 64 bits it is, since their difference
+//! fills a word.
 //!
 //! That all meet is left to a branch: where patterns agree it is guessed well, and
 //! lets the next step begin before this one is known; where they do not, it is seldom.
@@ -28,7 +34,7 @@
 //! but what is stored at the positions reached, which are within bounds as long as the
 //! loop runs, and has no operation that may fail or that takes long.
 
-use sparsec_base::Scalar;
+use sparsec_base::{ElementType, Scalar};
 use sparsec_loop::{Access, BinaryOp, Block, Expr, Stmt as Loop, UnaryOp, Var, passes};
 
 use crate::statement::Lowerer;
@@ -110,7 +116,7 @@ impl Lowerer<'_> {
 
     /// Writes what the cases do: of two, that of the first if `hits[0]`, else that of
     /// the second; of more, that of those whose hit holds.
-    pub(super) fn select(&mut self, selected: &Selected, walkers: &[Walker], hits: &[Var]) {
+    pub(super) fn select(&mut self, selected: &Selected, walkers: &[Walker], hits: &[Expr]) {
         for (stmt, chosen) in &selected.0 {
             let mut stmt = stmt.clone();
             *value_mut(&mut stmt) = match chosen {
@@ -118,7 +124,7 @@ impl Lowerer<'_> {
                 Chosen::Either(values) => {
                     let [then, otherwise] = [0, 1].map(|at| self.named(&walkers[at], &values[at]));
                     Expr::Select {
-                        condition: Box::new(hits[0].into()),
+                        condition: Box::new(hits[0].clone()),
                         then: Box::new(then),
                         otherwise: Box::new(otherwise),
                     }
@@ -126,6 +132,59 @@ impl Lowerer<'_> {
                 Chosen::Masked(whole) => self.masked(walkers, hits, whole),
             };
             self.builder.push(stmt);
+        }
+    }
+
+    /// Whether the first of two walkers is at the lesser of two coordinates that differ, and
+    /// the positions that both go on to.
+    pub(super) fn lesser(&mut self, walkers: &[Walker; 2], read: [Var; 2]) -> (Expr, [Expr; 2]) {
+        let [left, right] = read.map(Expr::Var);
+        let [at, other] = [0, 1].map(|number| Expr::Var(walkers[number].position));
+        if walkers.iter().all(|walker| self.is_narrow(walker)) {
+            let difference = left.binary(BinaryOp::Sub, right);
+            let side = difference.binary(BinaryOp::FloorDiv, 1i64 << 32);
+            let side = Expr::Var(self.builder.let_("side", side));
+            let next = [
+                at.binary(BinaryOp::Sub, side.clone()),
+                other.add(side.clone().add(1)),
+            ];
+            return (side.less(0), next);
+        }
+        let less = Expr::Var(self.builder.let_("less", left.less(right)));
+        let is_not = Expr::Unary(UnaryOp::Not, Box::new(less.clone()));
+        let number = |hit: Expr| Expr::Cast(ElementType::I64, Box::new(hit));
+        let next = [at.add(number(less.clone())), other.add(number(is_not))];
+        (less, next)
+    }
+
+    /// Whether a walker, which is at `own`, is at the least coordinate of all, and the
+    /// position that it goes on to.
+    pub(super) fn hit(&mut self, walker: &Walker, own: Var, least: Var) -> (Expr, Expr) {
+        let tensor = self.operands.access(walker.operand).tensor;
+        let name = &self.concrete.tensors[tensor].name;
+        let at = Expr::Var(walker.position);
+        if self.is_narrow(walker) {
+            let (name, difference) = (
+                format!("{name}_side"),
+                Expr::Var(least).binary(BinaryOp::Sub, own),
+            );
+            let side = difference.binary(BinaryOp::FloorDiv, 1i64 << 32);
+            let side = Expr::Var(self.builder.let_(&name, side));
+            let hit = side.clone().binary(BinaryOp::Ge, 0);
+            return (hit, at.add(side.add(1)));
+        }
+        let (name, equal) = (format!("{name}_hit"), Expr::Var(own).equals(least));
+        let hit = Expr::Var(self.builder.let_(&name, equal));
+        let number = Expr::Cast(ElementType::I64, Box::new(hit.clone()));
+        (hit, at.add(number))
+    }
+
+    /// Whether the coordinates of a walker are numbers of 32 bits.
+    fn is_narrow(&self, walker: &Walker) -> bool {
+        let function = self.builder.function();
+        match walker.coordinate(walker.position) {
+            Expr::Load { buffer, .. } => function.buffers[buffer].storage.size() <= 4,
+            _ => false,
         }
     }
 
@@ -148,14 +207,14 @@ impl Lowerer<'_> {
         }
     }
 
-    fn masked(&mut self, walkers: &[Walker], hits: &[Var], expr: &Expr) -> Expr {
+    fn masked(&mut self, walkers: &[Walker], hits: &[Expr], expr: &Expr) -> Expr {
         let Expr::Binary(op, left, right) = expr else {
             return expr.clone();
         };
         let neutral = self.neutral(*op, left).expect("it was asked for before");
         let [left, right] = [left, right].map(|side| match alone(walkers, side) {
             Some(walker) => Expr::Select {
-                condition: Box::new(hits[walker].into()),
+                condition: Box::new(hits[walker].clone()),
                 then: Box::new(self.named(&walkers[walker], side)),
                 otherwise: Box::new(neutral.into()),
             },

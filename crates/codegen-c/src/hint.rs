@@ -1,7 +1,12 @@
-//! Hints to caches: C compilers have a function for them, or nothing.
+//! Hints to caches and to C compilers, which have functions for them, or nothing.
+//!
+//! Where a merge ends, and where only one operand has a row, a few entries are left to
+//! copy. C compilers make vectors of such a loop, or a call of `memcpy` for each array,
+//! whose beginnings take longer than the copying: an empty `asm` statement keeps the loop
+//! as it is written.
 
 use sparsec_base::Scalar;
-use sparsec_loop::{BinaryOp, Buffer, Expr};
+use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Stmt};
 
 use crate::stmt::Writer;
 
@@ -44,6 +49,19 @@ static inline void sparsec_prefetch_all(const void *data, int64_t lo, int64_t hi
     ),
 ];
 
+/// The statement for the body of a loop of few turns, and what it needs.
+pub(crate) const SHORT_LOOP: (&str, &str) = (
+    "sparsec_short_loop();",
+    "
+/* In a loop of few turns: it is not worth vectors, nor a call. */
+static inline void sparsec_short_loop(void) {
+#ifdef __GNUC__
+  __asm__(\"\");
+#endif
+}
+",
+);
+
 impl Writer<'_> {
     pub(crate) fn prefetch(&mut self, buffer: Buffer, lo: &Expr, hi: &Expr) {
         let is_one = follows(lo, hi);
@@ -60,6 +78,19 @@ impl Writer<'_> {
             lo.text
         ));
     }
+}
+
+/// Whether the body of a loop fills arrays and does nothing besides: in a merge, it copies
+/// what one operand has alone.
+pub(crate) fn copies(body: &Block) -> bool {
+    let is_plain = |stmt: &Stmt| {
+        matches!(
+            stmt,
+            Stmt::Declare { .. } | Stmt::Assign { .. } | Stmt::Store { .. } | Stmt::Comment(_)
+        )
+    };
+    let stores = |stmt: &Stmt| matches!(stmt, Stmt::Store { .. });
+    body.iter().all(is_plain) && body.iter().any(stores)
 }
 
 /// Whether one place comes directly behind another, as far as that can be seen.
