@@ -19,7 +19,7 @@
 //! | `precompute(FACTORS, {j}, w)`    | the same for some factors of what is reduced, the others multiplied later |
 //! | `precompute(EXPR, j, jw, w)`     | the same, the workspace being computed by loops over `jw` |
 //! | `fission(i)`                     | divides a loop around a `where` into one for each side   |
-//! | `loopfuse(i)`                    | makes one loop of those around the sides of a `where`    |
+//! | `loopfuse(i)`                    | makes one loop of those around the sides of a `where`, or of two nests of a sequence |
 //! | `store(w, hashed, i)`            | keeps a workspace so, anew in each iteration of a loop |
 //! | `convert(A(i,k), FORMAT)`        | reads these accesses from a copy of `A` in another format |
 //! | `convert(A, FORMAT)`             | reads every access of `A` from such a copy               |
@@ -64,6 +64,7 @@ mod fission;
 mod fuse;
 mod levels;
 mod mark;
+mod nests;
 mod parallelize;
 mod parse;
 mod pieces;

@@ -118,8 +118,11 @@ impl Lowerer<'_> {
     fn level_filled_at(&self, access: &Access) -> Option<usize> {
         let levels = self.formats.of(access.tensor).levels();
         let mut stmt = &self.concrete.stmt;
-        // What is looked for before all loops may leave nothing of them.
-        if self.searches_before_loops() {
+        // What is looked for before all loops may leave nothing of them, and nests of a
+        // sequence come to an entry at different times.
+        let mut is_sequence = false;
+        stmt.for_each(&mut |part| is_sequence |= matches!(part, Stmt::Sequence(_)));
+        if is_sequence || self.searches_before_loops() {
             return None;
         }
         let mut found = None;

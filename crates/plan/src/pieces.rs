@@ -14,12 +14,19 @@
 //! An operand is taken apart where what is computed is additive in it; that is for the
 //! command to say. Others are converted. Sums of floats are taken apart unless their
 //! order counts.
+//!
+//! Nests that follow one another and begin with a walk over the same arrays become one
+//! (`loopfuse`) where the result takes entries in any order: a triangle comes from
+//! memory once, and each row of it is walked for what is stored and then, from the cache,
+//! for mirror images.
 
+use sparsec_base::Result;
 use sparsec_format::{Format, Way, Widths};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{IndexVar, TensorRole, TensorVar};
+use sparsec_index::{Access, IndexVar, TensorRole, TensorVar};
 
 use crate::draft::Draft;
+use crate::search::Plan;
 
 /// Drafts in which operands are read as sums of pieces; the last is the one that is
 /// given.
@@ -84,4 +91,59 @@ fn collected<'a>(naive: &Draft<'a>) -> Option<Draft<'a>> {
     draft.reorder(&order).ok()?;
     draft.collect(rhs, &modes, used).ok()?;
     Some(draft)
+}
+
+/// The plan of a draft whose nests have been planned, those that walk the same arrays
+/// made one.
+pub(crate) fn finish_together(draft: Draft<'_>) -> Result<Plan> {
+    let mut fused = draft.clone();
+    while let Some(var) = followed(&fused) {
+        let text = format!("loopfuse({})", fused.name(var));
+        if fused.say(text).is_err() {
+            break;
+        }
+    }
+    match fused.said().len() > draft.said().len() {
+        true => fused.finish().or_else(|_| draft.finish()),
+        false => draft.finish(),
+    }
+}
+
+/// The outermost loop of a nest behind which another begins with a walk over the same
+/// arrays; none where entries of the result have an order.
+fn followed(draft: &Draft<'_>) -> Option<IndexVar> {
+    let format = draft.format(draft.concrete.result)?;
+    let Stmt::Sequence(nests) = &draft.concrete.stmt else {
+        return None;
+    };
+    let pairs = nests.windows(2).filter(|_| !format.has_sparse());
+    let both = pairs.filter_map(|pair| match (&pair[0], &pair[1]) {
+        (Stmt::Forall { var, .. }, Stmt::Forall { var: next, .. }) => {
+            let walked = begun(draft, &pair[0], *var);
+            let again = begun(draft, &pair[1], *next);
+            walked.iter().any(|it| again.contains(it)).then_some(*var)
+        }
+        _ => None,
+    });
+    both.into_iter().next()
+}
+
+/// The stored tensors whose outermost level a loop over `var` goes over.
+fn begun(draft: &Draft<'_>, nest: &Stmt, var: IndexVar) -> Vec<TensorVar> {
+    let mut found = Vec::new();
+    let begins = |access: &Access| {
+        let format = draft
+            .format(access.tensor)
+            .filter(|format| format.has_sparse());
+        let outermost = format.and_then(|format| format.levels().first());
+        outermost.is_some_and(|level| access.var(level.mode()) == Some(var))
+    };
+    nest.for_each_assign(&mut |_, _, rhs| {
+        rhs.for_each_access(&mut |access| {
+            if begins(access) {
+                found.push(access.tensor);
+            }
+        });
+    });
+    found
 }

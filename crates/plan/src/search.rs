@@ -257,7 +257,10 @@ fn in_turn(
     cost.traffic += (whole.traffic + whole.foreign) as u64;
     whole.commands(asked.amid)?;
     whole.commands(asked.last)?;
-    let plan = whole.finish()?;
+    let plan = match asked.amid.is_empty() && asked.last.is_empty() {
+        true => pieces::finish_together(whole)?,
+        false => whole.finish()?,
+    };
     let mut account = Account::default();
     account.add(considered(&plan, cost));
     Ok((cost, Plan { account, ..plan }))

@@ -173,7 +173,8 @@ places. That takes a result that stores coordinates, and no dense level between 
 Leave it out, or write `assemble(A, Append)`, which is the default.";
     SCHEDULE_DEPENDENCE = "E0343", "a loop that would read what is not computed yet",
     "`loopfuse(i)` makes one loop of those around the two sides of a `where`. An iteration may then
-read the entries of the temporary that it computed itself, and no others.
+read the entries of the temporary that it computed itself, and no others. Of two nests of a
+sequence, neither may read what the other writes, and what both write they add to.
 
     where(forall i: y(i) = w(j), …)           an entry at another index than `i`
 

@@ -13,12 +13,13 @@
 //! Fission gives the temporaries a mode, in which each iteration has its own
 //! entries; they keep a list of them, so that what no iteration wrote is still
 //! not stored. Fusion takes the mode away, if neither side uses entries of
-//! another iteration.
+//! another iteration. Nests of a sequence are fused in `nests.rs`.
 
 use sparsec_base::{Result, code};
 
 use super::Name;
 use super::apply::{illegal, loop_to_derive};
+use super::nests;
 use crate::concrete::{Concrete, Stmt};
 use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
@@ -108,6 +109,9 @@ pub(super) fn loopfuse(concrete: &Concrete, name: &Name) -> Result<Concrete> {
         Some(both.in_loops(&[var]))
     });
     let Some(narrowed) = narrowed else {
+        if let Some(fused) = nests::fused(concrete, name, var)? {
+            return Ok(fused);
+        }
         return Err(match refused {
             Some(tensor) => {
                 let workspace = &concrete.tensors[tensor].name;
@@ -122,7 +126,9 @@ pub(super) fn loopfuse(concrete: &Concrete, name: &Name) -> Result<Concrete> {
                     ))
             }
             None => {
-                let message = format!("no `where` has loops over `{name}` outermost on both sides");
+                let message = format!(
+                    "no `where` has loops over `{name}` outermost on both sides, and no nest follows one over it"
+                );
                 illegal(name, name.word.span, message, "has nothing to fuse")
                     .note(format!("the statement is\n{concrete}"))
                     .help("reorder the loops of both sides first")
@@ -163,7 +169,7 @@ fn sides(stmt: &Stmt, var: IndexVar) -> Option<(Stmt, Stmt)> {
 }
 
 /// Whether a loop of `stmt` is over `var`, or an expression names it.
-fn uses(stmt: &Stmt, var: IndexVar) -> bool {
+pub(super) fn uses(stmt: &Stmt, var: IndexVar) -> bool {
     let mut found = stmt.loops().contains(&var);
     stmt.for_each_assign(&mut |lhs, _, rhs| {
         found |= lhs.uses(var) || rhs.vars().contains(&var);
@@ -207,7 +213,7 @@ fn common_mode(
     mode.filter(|_| agrees && n_inside == n_all)
 }
 
-fn for_each_access(stmt: &Stmt, visit: &mut dyn FnMut(&Access)) {
+pub(super) fn for_each_access(stmt: &Stmt, visit: &mut dyn FnMut(&Access)) {
     stmt.for_each_assign(&mut |lhs, _, rhs| {
         visit(lhs);
         rhs.for_each_access(&mut |access| visit(access));

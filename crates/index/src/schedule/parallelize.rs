@@ -109,12 +109,12 @@ fn first_race(concrete: &Concrete, var: IndexVar, body: &Stmt, races: Races) -> 
 
 /// Whether threads may combine with an operator in whatever order they come: it
 /// gives the same, up to rounding, and is one operation of the machine.
-fn combines_in_any_order(op: &Operator) -> bool {
+pub(super) fn combines_in_any_order(op: &Operator) -> bool {
     op.is_associative() && op.is_commutative() && !matches!(op, Operator::Defined(_))
 }
 
 /// The temporaries that `stmt` makes and reads itself: each iteration has its own.
-fn temporaries(stmt: &Stmt) -> Vec<TensorVar> {
+pub(super) fn temporaries(stmt: &Stmt) -> Vec<TensorVar> {
     let mut found = Vec::new();
     stmt.for_each(&mut |part| {
         if let Stmt::Where { producer, .. } = part {

@@ -466,3 +466,15 @@ fn loops_of_other_variables_are_not_fused() {
         &["E0311", "no `where` has loops over `i` outermost"],
     );
 }
+
+/// The nests of a triangle, and of any sequence that reads one tensor twice.
+#[test]
+fn nests_over_the_same_coordinates_are_fused() {
+    let pieces = "pieces(A, csr, symmetric(i, j))";
+    check(
+        SPMV,
+        &format!("{pieces}; reorder(j1, i1); loopfuse(i)"),
+        "forall i: sequence(\n  forall j: y(i) += A_stored(i,j) * x(j),\n  forall i1: \
+             y(i1) += select(i1 < i, A_stored(i,i1) * x(i), 0.0))",
+    );
+}
