@@ -30,11 +30,13 @@
 
 use std::collections::BTreeMap;
 
+use sparsec_base::arena::Arena;
 use sparsec_base::{ElementType, Kind, Scalar};
 use sparsec_graph::{Formats, Lattice, Operands, Scope, space};
 use sparsec_index::expr::points;
 use sparsec_index::{
-    Access, Concrete, Expr, IndexVar, Operator, Program, Stmt, TensorData, TensorRole,
+    Access, Concrete, Expr, IndexExpr, IndexVar, IndexVarData, Operator, Program, Stmt, TensorData,
+    TensorRole,
 };
 
 use crate::draft::walked;
@@ -166,17 +168,28 @@ impl Fills<'_> {
             span: Default::default(),
             levels_of: None,
         });
+        // Copies let loops go backwards too.
+        let rhs = body.map_accesses(&mut |access| {
+            let mut access = access.clone();
+            for index in &mut access.indices {
+                *index = ascending(index, all).unwrap_or_else(|| index.clone());
+            }
+            Some(Expr::Access(access))
+        });
+        let assign = Stmt::Assign {
+            lhs: Access::plain(assigned, &[], Default::default()),
+            reduce: None,
+            rhs,
+        };
+        let used = body.vars();
         let concrete = Concrete {
             source: source.clone(),
             tensors,
             vars: all.clone(),
             result: assigned,
             kinds: BTreeMap::new(),
-            stmt: Stmt::Assign {
-                lhs: Access::plain(assigned, &[], Default::default()),
-                reduce: None,
-                rhs: body.clone(),
-            },
+            // The innermost loop of those over variables of an index walks its level.
+            stmt: assign.in_loops(&used),
             clauses: Vec::new(),
         };
         let mut as_walked = Formats::new();
@@ -190,8 +203,8 @@ impl Fills<'_> {
             operands: &operands,
         };
         let visits_all = |var| Lattice::of(&space(scope, &concrete.stmt, var)).everything;
-        let mut used = body.vars().into_iter();
-        used.any(|var| !beside.contains(&var) && !visits_all(var))
+        used.into_iter()
+            .any(|var| !beside.contains(&var) && !visits_all(var))
     }
 }
 
@@ -358,6 +371,25 @@ fn apply<const N: usize>(op: Operator, args: [Expr; N]) -> Expr {
         op,
         args: args.into(),
     }
+}
+
+/// The same coordinates, in the order in which variables go that an index subtracts.
+fn ascending(index: &IndexExpr, vars: &Arena<IndexVar, IndexVarData>) -> Option<IndexExpr> {
+    index
+        .vars()
+        .into_iter()
+        .try_fold(index.clone(), |index, var| {
+            let (Some((factor, rest)), Some(n)) = (index.linear_in(var), vars[var].extent) else {
+                return Some(index);
+            };
+            if factor >= 0 {
+                return Some(index);
+            }
+            let last = i64::try_from(n.checked_sub(1)?).ok()?;
+            let least = IndexExpr::constant(factor.checked_mul(last)?);
+            let step = IndexExpr::from(var).times(factor.checked_neg()?)?;
+            Some(rest.plus(&least)?.plus(&step)?.apart())
+        })
 }
 
 fn has_reduction(expr: &Expr) -> bool {

@@ -179,3 +179,30 @@ fn backwards_is_as_far_as_forwards() {
         }
     }
 }
+
+/// All entries that are not stored are one value, wherever the operand is read.
+#[test]
+fn what_is_not_stored_is_reduced_at_once() {
+    let last = EXTENT - 1;
+    let programs = [
+        format!("s = max{{i,j}}(A({last} - i,j))"),
+        "s = max{i,j}(A(i + 3,j))".to_owned(),
+        format!("s = min{{i,j}}(A(2*i,{last} - j) + 1)"),
+        format!("s = max{{i,j}}(A(i,j) - A({last} - i,j))"),
+    ];
+    let spec = FormatSpec::parse(&Source::new("format", "dcsr"));
+    let dcsr = spec.and_then(|it| it.resolve(2)).expect("a preset");
+    let inputs = Inputs::from([("A".to_owned(), tensor(7, &dcsr))]);
+    for program in programs {
+        let mut request = Request::new(Source::new("program", program.as_str()));
+        for var in ["i", "j"] {
+            request.extents.insert(var.to_owned(), EXTENT);
+        }
+        let compiled = compile(&request, &inputs).expect(&program);
+        let found = Session::interpreter().run(&compiled, &inputs);
+        let found = found.expect(&program);
+        let expected = reference::evaluate(compiled.resolved(), &inputs).expect(&program);
+        let difference = reference::compare_exact(&expected["s"], &found.tensors["s"]);
+        assert!(difference.is_none(), "{program}: {difference:?}");
+    }
+}
