@@ -30,8 +30,9 @@ use crate::search::{Facts, Plan};
 /// What a step costs that comes to nothing: a coordinate, and a comparison that
 /// nothing predicts.
 const STEP_BYTES: f64 = 8.0;
-/// Steps in vain are counted where they are so many times those that are not.
-const MOST: f64 = 8.0;
+/// Steps in vain are counted where they are so many times those that are not: nobody
+/// can tell which they are, and each costs several of a loop that knows where it goes.
+const MOST: f64 = 2.0;
 
 /// What the steps move that come to nothing, where most do and what is stored is
 /// counted; else 0.
@@ -150,13 +151,16 @@ fn is_over_everything(
 impl Estimate<'_> {
     /// How many coordinates an operand holds in the modes that these variables say.
     pub(crate) fn prefixes(&self, access: &Access, vars: &[IndexVar]) -> f64 {
-        let (all, is_full) = self.places(access, vars, &self.extents(access));
+        let extents = self.extents(access);
+        let (all, is_full) = self.places(access, vars, &extents);
         if is_full {
             return all;
         }
-        // As many of the places as so many entries hit.
-        let stored = self.n_stored(access);
-        (all * -(-stored / all).exp_m1()).max(1.0)
+        // Those below which there is an entry, of so many in so many places.
+        let (points, _) = self.places(access, &access.vars(), &extents);
+        let share = (self.n_stored(access) / points).min(1.0);
+        let is_hit = -(points / all * (-share).ln_1p()).exp_m1();
+        (all * is_hit).max(1.0)
     }
 
     /// How many coordinates there are in the modes that these variables say, of such

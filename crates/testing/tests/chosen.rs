@@ -124,3 +124,17 @@ fn what_descends_is_copied_where_searching_it_costs_more() {
     let full = chosen("z(i) = t(i) + u(1999 - i)", &[t(2000), u(1900, 2000)]);
     assert!(!full.contains("convert"), "{full}");
 }
+
+#[test]
+fn rows_are_not_merged_where_most_steps_meet_nothing() {
+    let operands = |nnz: u64| {
+        let fill = |seed: u64| tensor(&format!("random(nnz={nnz}, seed={seed})"), &[60, 60]);
+        [("A", fill(1)), ("B", fill(2))]
+    };
+    let program = "C(i,k) = A(i,j) * B(k,j)";
+    // A third of all coordinates: five steps in vain for each product.
+    let some = chosen(program, &operands(1200));
+    assert!(some.contains("convert(B"), "{some}");
+    let full = chosen(program, &operands(3600));
+    assert!(!full.contains("convert"), "{full}");
+}
