@@ -30,9 +30,13 @@ pub(crate) fn arranged(
     extents: &[Option<u64>],
     order: &[IndexVar],
 ) -> Result<Format> {
-    let loops = |mode: usize| places(&access.indices[mode], order);
+    // What is reduced below the loops comes after them.
+    let innermost = |mode: &usize| {
+        let places = places(&access.indices[*mode], order);
+        places.map(|place| place.unwrap_or(order.len())).max()
+    };
     let mut modes: Vec<usize> = (0..format.order()).collect();
-    modes.sort_by_key(|mode| loops(*mode).max());
+    modes.sort_by_key(innermost);
     let n_levels = format.levels().len();
     let mut is_outermost = true;
     let mut levels = Vec::new();

@@ -169,7 +169,15 @@ pub fn plan_program(
             Some(_) => Conversions::None,
             None => Conversions::Any,
         };
-        let planned = match plan(&program, number, &formats, conversions, Size::Small, facts) {
+        let small = |conversions| plan(&program, number, &formats, conversions, Size::Small, facts);
+        let cost = |plan: &Plan| plan.account.considered.first().map(|it| it.cost);
+        let planned = match small(conversions) {
+            // Unless loops go a long way for nothing.
+            Ok(kept) if cost(&kept).is_some_and(|cost| cost.traffic > 0) => {
+                let converted = small(Conversions::Any);
+                let better = converted.ok().filter(|it| cost(it) < cost(&kept));
+                better.unwrap_or(kept)
+            }
             Ok(plan) => plan,
             Err(error) => {
                 if split(&mut program, number, &mut formats).is_some() {

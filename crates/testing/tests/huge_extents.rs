@@ -189,12 +189,16 @@ fn what_is_not_stored_is_reduced_at_once() {
         "s = max{i,j}(A(i + 3,j))".to_owned(),
         format!("s = min{{i,j}}(A(2*i,{last} - j) + 1)"),
         format!("s = max{{i,j}}(A(i,j) - A({last} - i,j))"),
+        format!("s(i) = max{{j}}(A({last} - i,j))"),
     ];
     let spec = FormatSpec::parse(&Source::new("format", "dcsr"));
     let dcsr = spec.and_then(|it| it.resolve(2)).expect("a preset");
     let inputs = Inputs::from([("A".to_owned(), tensor(7, &dcsr))]);
     for program in programs {
         let mut request = Request::new(Source::new("program", program.as_str()));
+        if program.starts_with("s(i)") {
+            request.set_format("s", "csf").expect("a format");
+        }
         for var in ["i", "j"] {
             request.extents.insert(var.to_owned(), EXTENT);
         }
