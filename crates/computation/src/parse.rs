@@ -109,7 +109,14 @@ struct Reader {
 
 impl Reader {
     fn computation(&mut self) -> Result<()> {
-        self.parser.tokens.expect("computation")?;
+        let is_format = self.parser.tokens.at_nth(0, "format");
+        let begun = self.parser.tokens.expect("computation");
+        begun.map_err(|error| match is_format {
+            true => error.help(
+                "a format is for an operand: `sparsec compute 'y(i) = A(i,j) * x(j)' -f A=FILE.fmt`",
+            ),
+            false => error,
+        })?;
         self.computation.name = self.parser.tokens.name("a name")?.0;
         self.parser.tokens.expect("{")?;
         while self.header()? {}

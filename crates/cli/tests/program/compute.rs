@@ -77,4 +77,7 @@ fn what_is_no_sum_is_computed_from_copies() {
     run(max, &[&parameters[..], &["-i", "B=vals.tns"]].concat())
         .refused(2, &["error[E0005]", "unknown here"]);
     run("A(i,j) = 2 * B(i,j)", &[]).refused(2, &["error[E0820]", "a result"]);
+    place
+        .call(&["compute", "coo.fmt"])
+        .refused(1, &["error[E0101]", "a format is for an operand"]);
 }
