@@ -23,6 +23,10 @@
 //! which is what the fill of a result is where nothing is stored at all. Of more
 //! coordinates than 64 bits count some are left whatever is stored.
 //!
+//! Operands may be read at sums of variables, too (`A(i + 3,j)`, `A(99 - i,j)`): whether
+//! a loop skips what is not stored is asked for loops in the order in which they would
+//! walk it, forwards or in a copy that is counted from the end.
+//!
 //! Invariants: fills and patterns are those of the statement as it was, and values
 //! but for rounding. Nothing is changed where a fill is the identity of its
 //! reduction, so that the loop skips it anyway, where an extent is not known, and

@@ -31,6 +31,15 @@ fn tensor(seed: u64, format: &Format) -> Tensor {
     tensor.expect("entries within the extents")
 }
 
+/// Runs a program, and compares a result with the reference's, bit by bit.
+fn check(session: &Session, request: &Request, inputs: &Inputs, result: &str, case: &str) {
+    let compiled = compile(request, inputs).expect(case);
+    let found = session.run(&compiled, inputs).expect(case);
+    let expected = reference::evaluate(compiled.resolved(), inputs).expect(case);
+    let difference = reference::compare_exact(&expected[result], &found.tensors[result]);
+    assert!(difference.is_none(), "{case}: {difference:?}");
+}
+
 #[test]
 fn what_is_sparse_stays_sparse() {
     let session = Session::interpreter();
@@ -47,11 +56,7 @@ fn what_is_sparse_stays_sparse() {
                     }
                     request.set_format("C", c).expect("a format");
                     let case = format!("{program} with {a}, {b} into {c}");
-                    let compiled = compile(&request, &inputs).expect(&case);
-                    let found = session.run(&compiled, &inputs).expect(&case);
-                    let expected = reference::evaluate(compiled.resolved(), &inputs).expect(&case);
-                    let difference = reference::compare_exact(&expected["C"], &found.tensors["C"]);
-                    assert!(difference.is_none(), "{case}: {difference:?}");
+                    check(&session, &request, &inputs, "C", &case);
                 }
             }
         }
@@ -171,11 +176,7 @@ fn backwards_is_as_far_as_forwards() {
                 request.extents.insert(var.to_owned(), EXTENT);
             }
             let case = format!("{program} into {c}");
-            let compiled = compile(&request, &inputs).expect(&case);
-            let found = session.run(&compiled, &inputs).expect(&case);
-            let expected = reference::evaluate(compiled.resolved(), &inputs).expect(&case);
-            let difference = reference::compare_exact(&expected["C"], &found.tensors["C"]);
-            assert!(difference.is_none(), "{case}: {difference:?}");
+            check(&session, &request, &inputs, "C", &case);
         }
     }
 }
@@ -202,11 +203,6 @@ fn what_is_not_stored_is_reduced_at_once() {
         for var in ["i", "j"] {
             request.extents.insert(var.to_owned(), EXTENT);
         }
-        let compiled = compile(&request, &inputs).expect(&program);
-        let found = Session::interpreter().run(&compiled, &inputs);
-        let found = found.expect(&program);
-        let expected = reference::evaluate(compiled.resolved(), &inputs).expect(&program);
-        let difference = reference::compare_exact(&expected["s"], &found.tensors["s"]);
-        assert!(difference.is_none(), "{program}: {difference:?}");
+        check(&Session::interpreter(), &request, &inputs, "s", &program);
     }
 }
