@@ -117,9 +117,10 @@ pub(crate) struct ProblemArguments {
     ///
     /// What they leave open is planned. In a program of several statements a command
     /// is for the one that has what it names, or for that of the name before it:
-    /// C: reorder(i, k, j)  y: split(i, i0, i1, 32)
-    #[arg(short = 's', long, value_name = "COMMANDS")]
-    pub(crate) schedule: Option<String>,
+    /// C: reorder(i, k, j)  y: split(i, i0, i1, 32). Several -s are one schedule, in
+    /// their order.
+    #[arg(short = 's', long, value_name = "COMMANDS", action = ArgAction::Append)]
+    pub(crate) schedule: Vec<String>,
 
     /// Print how long each pass over the loops takes
     #[arg(long)]

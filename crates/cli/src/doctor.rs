@@ -31,13 +31,19 @@ pub(crate) fn doctor(screen: &mut Screen) -> Result<u8> {
         environment: environment.clone(),
         ..Options::default()
     });
+    let compiler = compiler(&session);
+    let c = match &compiler.fault {
+        // Nor is one that hangs waited for twice.
+        Some(fault) => faulty("backend c", fault.clone()),
+        None => backend("backend c", Backend::C, &environment),
+    };
     let findings = [
         finding("version", env!("CARGO_PKG_VERSION").to_owned()),
-        compiler(&session),
+        compiler,
         cache(&session),
         processor(),
         finding("threads", parallel::threads().to_string()),
-        backend("backend c", Backend::C, &environment),
+        c,
         backend("backend cranelift", Backend::Cranelift, &environment),
         backend("backend interp", Backend::Interpreter, &environment),
     ];

@@ -48,9 +48,11 @@ impl Problem {
             names: notation.tensor_names(),
             notation,
         };
-        let schedule = arguments.schedule.as_deref();
         problem.request.strict = arguments.strict;
-        problem.request.schedule = schedule.map(|text| call.option_text("schedule", text));
+        if !arguments.schedule.is_empty() {
+            let commands = arguments.schedule.join("\n");
+            problem.request.schedule = Some(call.option_text("schedule", commands));
+        }
         for pair in call.pairs("-f", "format", &arguments.formats)? {
             problem.set_format(call, &pair)?;
         }

@@ -17,8 +17,7 @@ const MOST_TEXT: u64 = 1 << 24;
 pub(crate) fn read_source(call: &Call, path: &str, place: Span) -> Result<Source> {
     let cannot = |why: String| {
         let message = format!("cannot read `{path}`: {why}");
-        let error = Diagnostic::new(code::CANNOT_READ_FILE, message);
-        error.at(call.source(), place, "named here")
+        call.about_file(place, Diagnostic::new(code::CANNOT_READ_FILE, message))
     };
     let file = File::open(path).map_err(|error| {
         cannot(error.to_string())

@@ -62,7 +62,18 @@ pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
         ErrorKind::InvalidUtf8 => ("a word of the call is not UTF-8".to_owned(), "in this call"),
         _ => ("the call cannot be understood".to_owned(), "in this call"),
     };
-    let place = call.find_word(name(word)).unwrap_or_else(|| call.end());
+    let place = match error.kind() {
+        // By its value, as an option may have a short name too.
+        ErrorKind::ArgumentConflict => {
+            let long = name(word).trim_start_matches('-');
+            let second = call.value_span(long, 1);
+            (second != call.end())
+                .then_some(second)
+                .or_else(|| call.find_last_word(name(word)))
+        }
+        _ => call.find_word(name(word)),
+    };
+    let place = place.unwrap_or_else(|| call.end());
     let diagnostic = Diagnostic::new(code::BAD_CALL, message).at(call.source(), place, label);
     diagnostic.help(help(error, word, call, &definition))
 }

@@ -33,6 +33,8 @@ use sparsec_base::arena::Id;
 mod check;
 mod parse;
 
+pub use check::Broken;
+
 /// What is known of functions and symbolic constants; see the module's page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declarations {

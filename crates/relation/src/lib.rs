@@ -74,7 +74,7 @@ mod set;
 mod simplify;
 mod solve;
 
-pub use declarations::{Declarations, Function, Monotone, Quantifier};
+pub use declarations::{Broken, Declarations, Function, Monotone, Quantifier};
 pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};

@@ -269,7 +269,8 @@ impl Cache {
     }
 
     /// Runs `make` in a new directory, and again if it fails: elsewhere if the
-    /// directory had no room, else in another one, as compilers get killed too.
+    /// directory had no room, else in another one, as compilers get killed too. One
+    /// that hangs is not waited for again.
     ///
     /// # Errors
     /// That of `make` when it failed where there was room, time and again;
@@ -297,7 +298,7 @@ impl Cache {
                     Err(_) if !work.has_room() => break "there is no room left".to_owned(),
                     Err(error) => {
                         failures += 1;
-                        if failures == ATTEMPTS {
+                        if failures == ATTEMPTS || error.code() == code::COMPILER_HANGS {
                             return Err(error);
                         }
                     }

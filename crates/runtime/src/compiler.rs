@@ -18,7 +18,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -95,7 +95,7 @@ impl Compiler {
     ///
     /// # Errors
     /// `E0501` if there is none, `E0502` if it does not compile an empty file,
-    /// `E0507` if it says so but does nothing.
+    /// `E0507` if it says so but does nothing, `E0509` if it does not end.
     pub fn detect(environment: &Environment, cache: &Cache) -> Result<Self> {
         Self::detect_until(environment, cache, &Cancel::default())
     }
@@ -108,7 +108,10 @@ impl Compiler {
     ) -> Result<Self> {
         let mut compiler = Self::found(environment)?;
         if is_script(&compiler.path) {
-            let version = compiler.ask_version(cancel)?;
+            let version = compiler.ask_version(Patience {
+                limit: PROBE_LIMIT,
+                cancel,
+            })?;
             compiler.identity.push_str(&version);
         }
         let key = compiler.key();
@@ -187,29 +190,33 @@ impl Compiler {
     /// Compiles `text` in the directory `work`; the library.
     ///
     /// # Errors
-    /// `E0502` with what the compiler printed, `E0507` if it made no library.
+    /// `E0502` with what the compiler printed, `E0507` if it made no library, `E0509`
+    /// if it did not end.
     pub(crate) fn compile(&self, text: &str, work: &Work, cancel: &Cancel) -> Result<PathBuf> {
-        self.make_library(text, &self.flags, &[], work, cancel)
+        let patience = Patience {
+            limit: LIMIT,
+            cancel,
+        };
+        self.make_library(text, &self.flags, work, patience)
     }
 
     fn make_library(
         &self,
         text: &str,
         flags: &[String],
-        more: &[&str],
         work: &Work,
-        cancel: &Cancel,
+        patience: Patience<'_>,
     ) -> Result<PathBuf> {
         let (source, library) = (work.join("kernel.c"), work.join("kernel.so"));
         write(&source, text.as_bytes()).map_err(|error| {
             compile_failed(&self.path, &format!("{}: {error}", source.display()))
         })?;
         let mut command = self.command();
-        command.args(flags).args(more).arg(&source);
+        command.args(flags).arg(&source);
         command.arg("-o").arg(&library).arg("-lm");
         // What it leaves when it is killed goes with the rest of the work.
         command.env("TMPDIR", work.path());
-        run(&self.path, &mut command, cancel)?;
+        run(&self.path, &mut command, patience)?;
         match fs::metadata(&library) {
             Ok(data) if data.len() > 0 => Ok(library),
             _ => Err(no_library(&self.path)),
@@ -226,32 +233,42 @@ impl Compiler {
     }
 
     /// The first line of what the compiler says of its version.
-    fn ask_version(&self, cancel: &Cancel) -> Result<String> {
-        let output = run(&self.path, self.command().arg("--version"), cancel)?;
+    fn ask_version(&self, patience: Patience<'_>) -> Result<String> {
+        let output = run(&self.path, self.command().arg("--version"), patience)?;
         Ok(output.lines().next().unwrap_or_default().trim().to_owned())
     }
 
     /// Asks the compiler for its version and tries the flags.
     fn probe(&mut self, cache: &Cache, cancel: &Cancel) -> Result<()> {
-        self.version = self.ask_version(cancel)?;
+        let patience = Patience {
+            limit: PROBE_LIMIT,
+            cancel,
+        };
+        self.version = self.ask_version(patience)?;
         // A compiler that is killed has refused nothing: every attempt counts
         // only when it failed twice.
-        let accepts = |flags: &[String]| {
+        let compiles = |flags: &[String]| {
             let text = "int sparsec_probe(void) { return 0; }\n";
+            let flags = [flags, &["-Werror".to_owned()]].concat();
             cache
-                .attempt(|work| self.make_library(text, flags, &["-Werror"], work, cancel))
+                .attempt(|work| self.make_library(text, &flags, work, patience))
                 .map(|_| ())
+        };
+        // One that hangs does so with other flags too.
+        let accepts = |flags: &[String]| match compiles(flags) {
+            Err(error) if error.code() == code::COMPILER_HANGS => Err(error),
+            tried => Ok(tried.is_ok()),
         };
         let mut flags: Vec<String> = REQUIRED.iter().map(|&flag| flag.to_owned()).collect();
         let mut all = flags.clone();
         all.extend(WANTED.iter().map(|&flag| flag.to_owned()));
-        if accepts(&all).is_ok() {
+        if accepts(&all)? {
             flags = all;
         } else {
-            accepts(&flags)?;
+            compiles(&flags)?;
             for &flag in WANTED {
                 flags.push(flag.to_owned());
-                if accepts(&flags).is_err() {
+                if !accepts(&flags)? {
                     flags.pop();
                 }
             }
@@ -364,10 +381,24 @@ fn is_script(path: &Path) -> bool {
 /// How long a compiler may take: many times what the largest kernel needs.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// How long it may take to say its version, or to compile next to nothing.
+const PROBE_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long a compiler is waited for.
+#[derive(Clone, Copy)]
+struct Patience<'a> {
+    limit: Duration,
+    cancel: &'a Cancel,
+}
+
 /// Runs a compiler; what it printed.
-fn run(path: &Path, command: &mut Command, cancel: &Cancel) -> Result<String> {
-    let output = process::output(command, cancel, LIMIT)
-        .map_err(|error| compile_failed(path, &error.to_string()))?;
+fn run(path: &Path, command: &mut Command, patience: Patience<'_>) -> Result<String> {
+    let output = process::output(command, patience.cancel, patience.limit).map_err(|error| {
+        match error.kind() {
+            io::ErrorKind::TimedOut => hangs(path, &error),
+            _ => compile_failed(path, &error.to_string()),
+        }
+    })?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
@@ -391,6 +422,13 @@ fn compile_failed(path: &Path, printed: &str) -> Diagnostic {
     let message = format!("the C compiler `{}` failed", path.display());
     Diagnostic::new(code::COMPILE_FAILED, message)
         .note(shown)
+        .help("try another compiler with SPARSEC_CC, or run without one: `--backend cranelift`")
+}
+
+fn hangs(path: &Path, why: &io::Error) -> Diagnostic {
+    let message = format!("the C compiler `{}` does not end", path.display());
+    Diagnostic::new(code::COMPILER_HANGS, message)
+        .note(why.to_string())
         .help("try another compiler with SPARSEC_CC, or run without one: `--backend cranelift`")
 }
 

@@ -241,6 +241,24 @@ fn a_program_that_compiles_nothing_is_an_error() {
 }
 
 #[test]
+fn a_program_that_does_not_end_is_waited_for_once() {
+    let folder = TempDir::new().unwrap();
+    let mut environment = environment(folder.path());
+    let program = folder.path().join("sleeper");
+    let text =
+        "#!/bin/sh\ncase $1 in --version) echo 1.0;; *) echo >> $0.calls; sleep 300;; esac\n";
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    environment.sparsec_cc = Some(program.clone().into());
+    let cache = Cache::open(&environment).unwrap();
+    let error = Compiler::detect(&environment, &cache).unwrap_err();
+    assert_eq!(error.code(), code::COMPILER_HANGS);
+    assert!(error.to_string().contains("after 10s"), "{error}");
+    let calls = fs::read_to_string(program.with_extension("calls")).unwrap();
+    assert_eq!(calls.lines().count(), 1);
+}
+
+#[test]
 fn no_compiler_is_an_error_with_a_way_out() {
     let folder = TempDir::new().unwrap();
     let mut environment = environment(folder.path());

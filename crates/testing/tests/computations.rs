@@ -449,7 +449,9 @@ fn what_is_given_is_checked() {
     ] {
         let error = run(pos, perm, crd).expect_err("not as declared");
         assert_eq!(error.code(), code::NOT_AS_DECLARED);
-        assert!(error.to_string().contains(why), "{error}");
+        let error = error.to_string();
+        assert!(error.contains(why), "{error}");
+        assert!(error.contains("^ declared here"), "{error}");
     }
     let error = run(&[0, 2], &[1, 0], &[0, 5, 2]).expect_err("too short");
     assert_eq!(error.code(), code::GIVEN_MISFIT);

@@ -85,7 +85,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/io/tests/binsparse/containers.rs": NO_BINSPARSE, BAD_HDF5),
     provoked!("crates/io/tests/binsparse/refused.rs": BAD_DESCRIPTOR, UNSUPPORTED_BINSPARSE, BINSPARSE_ARRAY, NOT_EXPRESSIBLE_IN_BINSPARSE),
     provoked!("crates/io/tests/binsparse/round_trips.rs": LOSSY_TYPE),
-    provoked!("crates/runtime/tests/cache.rs": NO_COMPILER, COMPILE_FAILED, LOAD_FAILED, CACHE_NOT_PRIVATE, CACHE_SIZE, NO_LIBRARY),
+    provoked!("crates/runtime/tests/cache.rs": NO_COMPILER, COMPILE_FAILED, LOAD_FAILED, CACHE_NOT_PRIVATE, CACHE_SIZE, NO_LIBRARY, COMPILER_HANGS),
     provoked!("crates/runtime/tests/kernels.rs": KERNEL_OUT_OF_MEMORY),
     provoked!("crates/sparsec/tests/library/kernels.rs": CANCELLED),
     provoked!("crates/cli/tests/program/embed.rs": NOT_KEPT),

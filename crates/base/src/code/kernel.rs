@@ -67,6 +67,14 @@ control group that the program runs in, has left.
 Give a result compressed levels (`-f C=csr`), compute a part of it (`A(i(0:1000), k)`), schedule a
 hashed workspace (`precompute(…, w : hashed)`), or say how much memory the program may take:
 `--memory 64G`, `Options::memory` in Rust.";
+    COMPILER_HANGS = "E0509", "the C compiler does not end",
+    "The C compiler was stopped: it had a minute for a kernel, or ten seconds to say its version or
+to compile an empty function. It may wait for a licence, for a file system, or for another program:
+
+    SPARSEC_CC='ssh far-away gcc' sparsec run …
+
+See which one is used with `sparsec doctor`, and name another in `SPARSEC_CC`, or run without
+one: `--backend cranelift`.";
     NEGATIVE_POWER = "E0510", "an integer to a negative power",
     "`pow` of integers is an integer, as in NumPy: it wraps where the power is too large, and it has no
 value where the exponent is negative.

@@ -168,6 +168,11 @@ fn wrong_programs_and_data_end_with_1() {
         words
     };
     check(&file("A=none.mtx"), &["error[E0420]", "named here"]);
+    check(
+        &["compute", "none.spf"],
+        &["error[E0420]", "command line:1:17"],
+    );
+    check(&["formats", "none.fmt"], &["error[E0420]", "named here"]);
     check(&file("A=cut.mtx"), &["error[E0425]", "cut.mtx"]);
     check(&file("A=word.mtx"), &["error[E0424]", "word.mtx:5:5"]);
     check(&file("A=far.mtx"), &["error[E0401]", "far.mtx:5:3"]);

@@ -278,3 +278,23 @@ fn what_commands_do_not_take_is_shown_with_a_way_out() {
         )],
     );
 }
+
+/// As TACO takes them.
+#[test]
+fn several_options_are_one_schedule() {
+    let place = Place::new();
+    let parts = ["-s", "split(i,i0,i1,8)", "-s", "reorder(i0,i1,j)"];
+    let print = ["--emit", "concrete"];
+    let compile = |more: &[&'static str]| {
+        let words = [&["compile", VECTOR[1], "-f", "A=csr"], more, &print].concat();
+        place.call(&words)
+    };
+    let both = compile(&parts).answer();
+    assert_eq!(
+        both,
+        compile(&["-s", "split(i,i0,i1,8),reorder(i0,i1,j)"]).answer()
+    );
+    assert!(both.contains("suchthat(split(i, i0, i1, 8))"), "{both}");
+    compile(&["-s", "split(i,i0,i1,8)", "-s", "reorder(i0,i2)"])
+        .refused(2, &["schedule:2:12", "no loop has this name"]);
+}

@@ -1,11 +1,12 @@
 //! Expressions that a schedule names, found in a statement.
 
-use sparsec_base::{Complex, Diagnostic, Scalar, code};
+use sparsec_base::{Complex, Diagnostic, ElementType, Scalar, code};
 
 use crate::concrete::Concrete;
 use crate::expr::Expr;
 use crate::index_expr::IndexExpr;
 use crate::notation::{Index, Node, NodeKind, Number, Word};
+use crate::operator::Operator;
 
 /// Whether `node` says what `expr` is. Conversions that typing inserted need
 /// not be written.
@@ -15,7 +16,8 @@ pub(super) fn matches(node: &Node, expr: &Expr, concrete: &Concrete) -> bool {
             element == to && matches(node, body, concrete)
         }
         (_, Expr::Cast(_, body)) => matches(node, body, concrete),
-        (NodeKind::Number(number), Expr::Literal(value)) => same_number(*number, *value),
+        (_, Expr::Literal(value)) => constant(node, value.element())
+            .is_some_and(|written| written == *value || written.to_c128() == value.to_c128()),
         (NodeKind::Index(written), Expr::Index(index)) => same_index(index, written, concrete),
         // A name alone may be that of an index variable.
         (NodeKind::Access(tensor), Expr::Index(index)) => {
@@ -58,15 +60,28 @@ fn same_index(index: &IndexExpr, written: &Index, concrete: &Concrete) -> bool {
         .is_ok_and(|expr| expr == *index)
 }
 
-fn same_number(number: Number, value: Scalar) -> bool {
-    let number = match number {
-        Number::Bool(number) => return value == Scalar::Bool(number),
-        Number::Integer(number) => match i64::try_from(number) {
+/// What is written as numbers alone, as a value of a type: a complex number is
+/// a sum of two.
+fn constant(node: &Node, element: ElementType) -> Option<Scalar> {
+    let number = match &node.kind {
+        NodeKind::Number(Number::Bool(number)) => {
+            return (element == ElementType::Bool).then_some(Scalar::Bool(*number));
+        }
+        NodeKind::Number(Number::Integer(number)) => match i64::try_from(*number) {
             Ok(number) => Scalar::I64(number),
-            Err(_) => Scalar::U64(number as u64),
+            Err(_) => Scalar::U64(*number as u64),
         },
-        Number::Float(number) => Scalar::F64(number),
-        Number::Imaginary(number) => Scalar::C128(Complex::new(0.0, number)),
+        NodeKind::Number(Number::Float(number)) => Scalar::F64(*number),
+        NodeKind::Number(Number::Imaginary(number)) => Scalar::C128(Complex::new(0.0, *number)),
+        NodeKind::Apply { op, args, .. } if is_sum(op) && element != ElementType::Bool => {
+            let args = args.iter().map(|arg| constant(arg, element));
+            return op.evaluate(&args.collect::<Option<Vec<Scalar>>>()?);
+        }
+        _ => return None,
     };
-    number.cast(value.element()) == Some(value)
+    number.cast(element)
+}
+
+fn is_sum(op: &Operator) -> bool {
+    matches!(op, Operator::Add | Operator::Sub | Operator::Neg)
 }

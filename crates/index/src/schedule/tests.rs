@@ -109,6 +109,22 @@ fn a_row_is_collected_in_a_workspace() {
 }
 
 #[test]
+fn numbers_of_two_parts_are_found() {
+    for written in ["2 - 3j", "(2.0 + -3.0j)", "2 + 1 - 3j - 1"] {
+        check(
+            "y = A(j) * (2 - 3j)",
+            &format!("precompute(A(j) * ({written}), {{}}, t)"),
+            "where(y = t, forall j: t += c128(A(j)) * (2.0 + -3.0j))",
+        );
+    }
+    refused(
+        "y = A(j) * (2 - 3j)",
+        "precompute(A(j) * (2 + 3j), {}, t)",
+        &["E0310"],
+    );
+}
+
+#[test]
 fn a_scalar_workspace_is_lifted() {
     let text = "C(i,j) = D(i,j) + A(i,k) * B(k,j)";
     check(

@@ -16,6 +16,15 @@ use crate::relation::{Conjunction, Relation};
 use crate::scan::{Data, Ended};
 use crate::set::Set;
 
+/// A declaration that does not hold, or cannot be checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The declaration, as it is printed.
+    pub declaration: String,
+    /// What is not so, in words, with the entries that show it.
+    pub why: String,
+}
+
 /// Steps that the check of one quantifier may take.
 const MOST_STEPS: u64 = 1 << 32;
 
@@ -27,7 +36,7 @@ impl Declarations {
     /// quantifier.
     ///
     /// # Errors
-    /// What is not so, in words, with the entries that show it.
+    /// The first declaration that does not hold, and why.
     ///
     /// ```
     /// use sparsec_relation::{Data, Declarations};
@@ -37,25 +46,29 @@ impl Declarations {
     /// data.constant("N", 2);
     /// let pos = [0, 3, 1];
     /// data.array("pos", vec![3], move |at| pos[at]);
-    /// let why = known.check(&data).unwrap_err();
-    /// assert_eq!(why, "`pos` is not nondecreasing: pos(1) = 3 and pos(2) = 1");
+    /// let broken = known.check(&data).unwrap_err();
+    /// assert_eq!(broken.why, "`pos` is not nondecreasing: pos(1) = 3 and pos(2) = 1");
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
-    pub fn check(&self, data: &Data<'_>) -> Result<(), String> {
+    pub fn check(&self, data: &Data<'_>) -> Result<(), Broken> {
+        let broken = |declaration: String, why| Broken { declaration, why };
         let free = Conjunction::new::<String>([], []);
         for constraint in &self.assumptions {
             if data.holds(constraint, &[]) != Some(true) {
                 let text = free.list_of(std::slice::from_ref(constraint)).to_string();
-                return Err(format!("`{text}` does not hold"));
+                let why = format!("`{text}` does not hold");
+                return Err(broken(text, why));
             }
         }
         for function in &self.functions {
             if data.has(&function.name) {
-                function.check(data)?;
+                let checked = function.check(data);
+                checked.map_err(|why| broken(function.to_string(), why))?;
             }
         }
         for quantifier in &self.quantifiers {
-            self.check_quantifier(quantifier, data)?;
+            let checked = self.check_quantifier(quantifier, data);
+            checked.map_err(|why| broken(quantifier.to_string(), why))?;
         }
         Ok(())
     }

@@ -107,20 +107,22 @@ impl CompiledComputation {
     }
 
     fn misfit(&self, message: String, name: &str) -> Diagnostic {
+        let (source, place) = self.said(name);
+        Diagnostic::new(code::GIVEN_MISFIT, message).at(&source, place, "said here")
+    }
+
+    /// Where the computation says these words.
+    fn said(&self, words: &str) -> (Source, Span) {
         let text = self.computation.to_string();
         let is_name = |c: char| c.is_alphanumeric() || c == '_';
-        let mut places = text.match_indices(name).filter(|(at, _)| {
+        let mut places = text.match_indices(words).filter(|(at, _)| {
             let before = text[..*at].chars().next_back();
-            let after = text[at + name.len()..].chars().next();
+            let after = text[at + words.len()..].chars().next();
             !before.is_some_and(is_name) && !after.is_some_and(is_name)
         });
         let at = places.next().map_or(0, |(at, _)| at);
-        let source = Source::new(&self.computation.name, text.as_str());
-        Diagnostic::new(code::GIVEN_MISFIT, message).at(
-            &source,
-            Span::new(at, (at + name.len()).min(text.len())),
-            "said here",
-        )
+        let place = Span::new(at, (at + words.len()).min(text.len()));
+        (Source::new(&self.computation.name, text), place)
     }
 
     /// What is given, with parameters that follow from extents: of `crd : i32[NZ]` there are
@@ -222,9 +224,10 @@ impl CompiledComputation {
                 }
             }
         }
-        self.known.check(&data).map_err(|why| {
-            Diagnostic::new(code::NOT_AS_DECLARED, why)
-                .note(format!("declared in `{}`", self.computation.name))
+        self.known.check(&data).map_err(|broken| {
+            let (source, place) = self.said(&broken.declaration);
+            Diagnostic::new(code::NOT_AS_DECLARED, broken.why)
+                .at(&source, place, "declared here")
                 .help("correct the array, or declare what holds of it")
         })?;
         Ok(data)
