@@ -38,6 +38,8 @@ pub(crate) fn arranged(
     let mut modes: Vec<usize> = (0..format.order()).collect();
     modes.sort_by_key(innermost);
     let n_levels = format.levels().len();
+    // Entries beside each other are followed where coordinates are those of loops.
+    let is_list = access.plain_vars().is_some();
     let mut is_outermost = true;
     let mut levels = Vec::new();
     for (number, (level, mode)) in format.levels().iter().zip(modes).enumerate() {
@@ -45,7 +47,7 @@ pub(crate) fn arranged(
         let kind = match level.kind {
             kind if kind.is_computed() && is_outermost => kind,
             // Parents keep their positions, one for each entry.
-            LevelKind::Singleton => LevelKind::Singleton,
+            LevelKind::Singleton if is_list => LevelKind::Singleton,
             _ => LevelKind::Compressed,
         };
         let is_turned = !kind.is_computed()
@@ -61,7 +63,7 @@ pub(crate) fn arranged(
             kind,
             ordered: true,
             widths: Widths::default(),
-            unique: level.unique || number + 1 == n_levels,
+            unique: level.unique || !is_list || number + 1 == n_levels,
         });
     }
     Ok(Format::from_levels(levels)?.with_widths(format.widths()))

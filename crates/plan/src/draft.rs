@@ -8,12 +8,15 @@ mod workspaces;
 
 use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_format::{Format, FormatSpec, Way, Widths};
-use sparsec_graph::{Formats, lowerable, workspace_format, workspace_kind};
+use sparsec_graph::{Formats, lowerable, path, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::schedule::Name;
-use sparsec_index::{Access, Command, Concrete, Expr, IndexVar, Schedule, TensorRole, TensorVar};
+use sparsec_index::{
+    Access, Command, Concrete, Expr, IndexVar, Schedule, TensorData, TensorRole, TensorVar,
+};
 
 use crate::account::Account;
+use crate::copies::arranged;
 use crate::estimate::{self, Estimate};
 use crate::search::{Conversion, Facts, Plan, Size, View};
 
@@ -279,18 +282,68 @@ impl<'a> Draft<'a> {
             .format(result)
             .is_some_and(|format| !format.is_assembled())
         {
-            let mut entries = 0.0;
-            self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
-                if lhs.tensor == result {
-                    entries += self.estimate().computed(rhs, &lhs.vars());
-                }
-            });
-            self.foreign += estimate::conversion(entries);
+            self.foreign += estimate::conversion(self.computed_entries());
             let name = &self.concrete.tensors[result].name;
             let nearest = self.nearest(result, Formats::assembled);
             self.say(format!("convert({name}, {nearest})"))?;
         }
         Ok(())
+    }
+
+    /// Whether loops assemble the result in its own format, so far.
+    pub(crate) fn is_result_as_stored(&self) -> bool {
+        self.converts_result.is_none() && self.levels_of_result.is_none()
+    }
+
+    /// Whether loops in this order come to the entries of the result in another order
+    /// than it is stored in.
+    pub(crate) fn turns_result(&self, order: &[IndexVar]) -> bool {
+        let place = |var: IndexVar| order.iter().position(|known| *known == var);
+        let format = self.given.assembled(self.concrete.result);
+        let (Some(lhs), Some(format)) = (self.lhs(), format) else {
+            return false;
+        };
+        let mut edges = path::edges(&lhs, format).into_iter();
+        edges.any(|edge| place(edge.before) > place(edge.after))
+    }
+
+    /// Has loops in this order assemble the result in the order in which they come to
+    /// its entries, from where it is converted.
+    pub(crate) fn turn_result(&mut self, order: &[IndexVar]) -> Result<()> {
+        let result = self.concrete.result;
+        let format = self.given.assembled(result);
+        let (Some(lhs), Some(format)) = (self.lhs(), format) else {
+            return Ok(());
+        };
+        let entries = self.computed_entries();
+        let written = entries * (self.concrete.tensors[result].element.size() as f64);
+        self.traffic += estimate::conversion(entries) + written;
+        let TensorData { name, extents, .. } = &self.concrete.tensors[result];
+        let turned = arranged(format, &lhs, extents, order)?;
+        self.say(format!("convert({name}, {turned})"))
+    }
+
+    /// Where the result is assigned, if that is at one place.
+    fn lhs(&self) -> Option<Access> {
+        let mut found: Vec<Access> = Vec::new();
+        self.concrete.stmt.for_each_assign(&mut |lhs, _, _| {
+            if lhs.tensor == self.concrete.result {
+                found.push(lhs.clone());
+            }
+        });
+        let mut found = found.into_iter();
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// At how many points the result is assigned, at most.
+    fn computed_entries(&self) -> f64 {
+        let mut entries = 0.0;
+        self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+            if lhs.tensor == self.concrete.result {
+                entries += self.estimate().computed(rhs, &lhs.vars());
+            }
+        });
+        entries
     }
 
     /// What kernels use in place of the format of a tensor.

@@ -18,7 +18,12 @@ use crate::prefetch::prefetch;
 use crate::search::{Conversions, Facts, Plan, Size, complete, plan};
 use crate::split::{distributed, first_reduction, split};
 use crate::threads::parallelize;
+use crate::waste::wasted_bytes;
 use crate::wishes::Wishes;
+
+/// A statement whose best plan moves more bytes than this in steps that come to nothing
+/// is split, as one that has no plan: some ten seconds.
+const MOST_WASTED: u64 = 1 << 36;
 
 /// A program with a plan for each of its statements.
 #[derive(Clone, Debug)]
@@ -190,6 +195,12 @@ pub fn plan_program(
                 plan(&program, number, &formats, conversions, Size::Any, facts)?
             }
         };
+        if wasted_bytes(&planned, facts) > MOST_WASTED
+            && split(&mut program, number, &mut formats).is_some()
+        {
+            wishes.split(&program, number);
+            continue;
+        }
         let planned = lanes(parallelize(gallop(planned, facts), facts), facts);
         let planned = prefetch(select(planned, facts), facts);
         let naive = concretize(&program, number);

@@ -6,28 +6,22 @@
 //! search goes on with some of them converted: first each alone, then pairs, and
 //! so on.
 
+mod nest;
+
 use sparsec_base::{Result, code};
 use sparsec_format::Format;
-use sparsec_graph::{Formats, path};
+use sparsec_graph::Formats;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{
-    Access, Command, Concrete, IndexVar, Program, Schedule, TensorVar, concretize,
-};
+use sparsec_index::{Command, Concrete, IndexVar, Program, Schedule, TensorVar, concretize};
 
 use crate::account::{Account, Considered};
-use crate::copies::arranged;
 use crate::cost::{Cost, cost};
-use crate::draft::{Draft, walked};
+use crate::draft::Draft;
 use crate::estimate::Counts;
 use crate::levels;
-use crate::order::orders;
 use crate::pieces;
 use crate::rowwise;
-use crate::waste::wasted_bytes;
-
-/// The most operands of which every subset of that size is tried converted;
-/// beyond, all are.
-const MAX_CHOSEN: usize = 2;
+use nest::Search;
 
 /// A statement that can be lowered, and how it came to be.
 #[derive(Clone, Debug)]
@@ -122,9 +116,13 @@ pub fn plan(
     facts: Facts<'_>,
 ) -> Result<Plan> {
     let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
-    best(&naive, conversions, Asked::default()).or_else(|error| {
+    let asked = || Asked {
+        may_turn_result: true,
+        ..Asked::default()
+    };
+    best(&naive, conversions, asked()).or_else(|error| {
         let divided = rowwise::divided(&naive).ok_or_else(|| error.clone())?;
-        best(&divided, conversions, Asked::default()).map_err(|_| error)
+        best(&divided, conversions, asked()).map_err(|_| error)
     })
 }
 
@@ -308,6 +306,10 @@ struct Asked<'a> {
     last: &'a [Command],
     /// Pairs of loops whose order commands have said.
     ordered: Vec<(IndexVar, IndexVar)>,
+    /// Whether the result may be assembled in another order than it is stored in: who
+    /// says how loops go or what they append to, has that in mind, as have nests that
+    /// have the result together.
+    may_turn_result: bool,
 }
 
 /// The loops that commands name, each before the next in the statement that they
@@ -324,164 +326,4 @@ fn said_order(commands: &[Command], scheduled: &Concrete) -> Vec<(IndexVar, Inde
     let loops = scheduled.stmt.loops().into_iter();
     let said: Vec<IndexVar> = loops.filter(is_said).collect();
     said.windows(2).map(|pair| (pair[0], pair[1])).collect()
-}
-
-struct Search<'a> {
-    start: Draft<'a>,
-    asked: Asked<'a>,
-    vars: Vec<IndexVar>,
-    /// Accesses with walked levels.
-    operands: Vec<Access>,
-    /// Which of them may be converted: not what a command has converted already,
-    /// or has seen by its levels, for then it need not have.
-    convertible: Vec<usize>,
-}
-
-impl<'a> Search<'a> {
-    fn new(start: Draft<'a>, asked: Asked<'a>) -> Self {
-        let operands = sparse_operands(&start.concrete, &start.formats);
-        let may_be_converted = |at: &usize| !start.is_converted(operands[*at].tensor);
-        Self {
-            vars: start.concrete.stmt.loops(),
-            convertible: (0..operands.len()).filter(may_be_converted).collect(),
-            operands,
-            start,
-            asked,
-        }
-    }
-
-    /// The best plan, with its cost and that of converting what kernels do not
-    /// walk.
-    fn run(&self, conversions: Conversions) -> Result<(Cost, Plan)> {
-        let most_converted = match conversions {
-            Conversions::None => 0,
-            Conversions::Any => self.convertible.len(),
-        };
-        let mut first_error = None;
-        let few = (0..=most_converted).filter(|n| *n <= MAX_CHOSEN);
-        let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
-        let mut best: Option<(Cost, Beside, Plan)> = None;
-        let mut account = Account::default();
-        for n_converted in few.chain(all) {
-            for chosen in subsets(self.convertible.len(), n_converted) {
-                let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
-                for order in orders(&self.vars, &self.edges(&converted)) {
-                    match self.candidate(&order, &converted) {
-                        Ok((cost, beside, plan)) => {
-                            account.add(considered(&plan, beside.added(cost)));
-                            if best.as_ref().is_none_or(|(least, _, _)| cost < *least) {
-                                best = Some((cost, beside, plan));
-                            }
-                        }
-                        // Neither another order nor a conversion merges less.
-                        Err(error) if error.code() == code::MERGE_TOO_LARGE => return Err(error),
-                        Err(error) => _ = first_error.get_or_insert(error),
-                    }
-                }
-            }
-            // Converting more may still spare steps in vain.
-            let is_best = |(cost, beside, _): &(Cost, Beside, Plan)| match n_converted {
-                0 => cost.traffic == 0,
-                _ => beside.wasted == 0,
-            };
-            if best.as_ref().is_some_and(is_best) {
-                break;
-            }
-        }
-        match (best, first_error) {
-            (Some((cost, beside, plan)), _) => Ok((beside.added(cost), Plan { account, ..plan })),
-            (None, Some(error)) => Err(error),
-            // No order suits what may not be converted: the naive one says why.
-            (None, None) => {
-                let (cost, beside, plan) = self.candidate(&self.vars, &[])?;
-                let cost = beside.added(cost);
-                account.add(considered(&plan, cost));
-                Ok((cost, Plan { account, ..plan }))
-            }
-        }
-    }
-
-    /// The edges that operands ask for, but for those to be converted.
-    fn edges(&self, converted: &[usize]) -> Vec<(IndexVar, IndexVar)> {
-        let kept = self
-            .operands
-            .iter()
-            .enumerate()
-            .filter(|(number, _)| !converted.contains(number));
-        kept.flat_map(|(_, access)| path::edges(access, walked(&self.start.formats, access)))
-            .map(|edge| (edge.before, edge.after))
-            .chain(self.asked.ordered.iter().copied())
-            .collect()
-    }
-
-    /// A plan with its cost, and what there is beside that.
-    fn candidate(&self, order: &[IndexVar], converted: &[usize]) -> Result<(Cost, Beside, Plan)> {
-        let mut draft = self.start.clone();
-        for number in converted {
-            let access = &self.operands[*number];
-            let format = walked(&self.start.formats, access);
-            let extents = &draft.concrete.tensors[access.tensor].extents;
-            draft.convert(access, arranged(format, access, extents, order)?)?;
-        }
-        draft.convert_foreign()?;
-        draft.reorder(order)?;
-        draft.commands(self.asked.amid)?;
-        draft.add_temporaries()?;
-        draft.commands(self.asked.last)?;
-        let facts = draft.facts();
-        let (traffic, foreign) = (draft.traffic as u64, draft.foreign as u64);
-        let plan = draft.finish()?;
-        let wasted = wasted_bytes(&plan, facts);
-        let traffic = traffic.saturating_add(wasted);
-        let cost = cost(&plan.concrete, &plan.formats, traffic);
-        Ok((cost, Beside { foreign, wasted }, plan))
-    }
-}
-
-/// Bytes that a candidate moves, beside its cost.
-#[derive(Clone, Copy)]
-struct Beside {
-    /// In conversions that kernels cannot do without: not counted.
-    foreign: u64,
-    /// In steps that come to nothing: counted already.
-    wasted: u64,
-}
-
-impl Beside {
-    /// A cost with what is not counted in it.
-    fn added(self, cost: Cost) -> Cost {
-        let traffic = cost.traffic.saturating_add(self.foreign);
-        Cost { traffic, ..cost }
-    }
-}
-
-/// Distinct accesses of the right sides that have walked levels.
-fn sparse_operands(concrete: &Concrete, formats: &Formats) -> Vec<Access> {
-    let mut found: Vec<Access> = Vec::new();
-    concrete.stmt.for_each_assign(&mut |_, _, rhs| {
-        for access in rhs.accesses() {
-            let is_sparse = formats
-                .walked(access.tensor)
-                .is_some_and(Format::has_sparse);
-            if is_sparse && !found.contains(access) {
-                found.push(access.clone());
-            }
-        }
-    });
-    found
-}
-
-/// All sets of `size` numbers below `n`, in order.
-fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
-    if size == 0 {
-        return vec![Vec::new()];
-    }
-    (0..n)
-        .flat_map(|last| {
-            subsets(last, size - 1).into_iter().map(move |mut subset| {
-                subset.push(last);
-                subset
-            })
-        })
-        .collect()
 }

@@ -8,8 +8,8 @@
 //! A(i({4,4}))    the entry at 4      =>  i = 0 and i = 1
 //! ```
 //!
-//! Of several variables of an index, the values of all but the one that runs
-//! furthest are tried. Where that is too much, or an index has the variable
+//! An index with one variable left comes before those with several; of these, the
+//! values of all but the one that runs furthest are tried. Where that is too much, or an index has the variable
 //! several times, an entry is looked up where the coordinates are known.
 
 use std::collections::BTreeMap;
@@ -93,6 +93,7 @@ pub(crate) fn rows_read(
     extents: &dyn Fn(IndexVar) -> u64,
 ) -> Option<Rows> {
     let mut rows = Rows::new(vars.len());
+    let modes: Vec<usize> = (0..access.indices.len()).collect();
     for n in 0..map.rows.len() {
         let mut reading = Reading {
             indices: &access.indices,
@@ -101,7 +102,7 @@ pub(crate) fn rows_read(
             bound: BTreeMap::new(),
             left: MOST_LISTED.checked_sub(rows.len())?,
         };
-        reading.bind(0, &mut |bound| {
+        reading.bind(&modes, &mut |bound| {
             let row: Vec<u64> = vars.iter().map(|var| bound[var]).collect();
             rows.push(&row, map.rows.entry(n));
         })?;
@@ -140,6 +141,7 @@ fn solved<'a>(
         return None;
     }
     let access = access.clone();
+    let modes: Vec<usize> = (0..access.indices.len()).collect();
     let vars = access.vars();
     let extents: BTreeMap<IndexVar, u64> = vars.iter().map(|var| (*var, extents(*var))).collect();
     let values = move |bound: &[u64], open: usize| {
@@ -155,7 +157,7 @@ fn solved<'a>(
                 left: MOST_LISTED,
             };
             // An index past 64 bits reads nothing.
-            let _ = reading.bind(0, &mut |bound| {
+            let _ = reading.bind(&modes, &mut |bound| {
                 found.extend(
                     vars.iter()
                         .filter(|var| var.index() == open)
@@ -185,22 +187,31 @@ struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    /// Gives values to the variables of the indices from `mode` on: all those of
-    /// small variables are tried, and the one that runs furthest is solved for.
-    fn bind(&mut self, mode: usize, emit: &mut dyn FnMut(&BTreeMap<IndexVar, u64>)) -> Option<()> {
-        let Some(index) = self.indices.get(mode) else {
+    /// Gives values to the variables of the indices of some modes, that with the fewest
+    /// first: all those of small variables are tried, and the one that runs furthest is
+    /// solved for.
+    fn bind(
+        &mut self,
+        modes: &[usize],
+        emit: &mut dyn FnMut(&BTreeMap<IndexVar, u64>),
+    ) -> Option<()> {
+        let open = |mode: usize| -> Vec<IndexVar> {
+            let vars = self.indices[mode].vars().into_iter();
+            vars.filter(|var| !self.bound.contains_key(var)).collect()
+        };
+        let Some(&mode) = modes.iter().min_by_key(|mode| open(**mode).len()) else {
             emit(&self.bound);
             return Some(());
         };
-        let coord = i128::from(self.coords[mode]);
-        let vars = index.vars().into_iter();
-        let mut open: Vec<IndexVar> = vars.filter(|var| !self.bound.contains_key(var)).collect();
+        let others: Vec<usize> = modes.iter().copied().filter(|it| *it != mode).collect();
+        let (index, coord) = (&self.indices[mode], i128::from(self.coords[mode]));
+        let mut open = open(mode);
         open.sort_by_key(|var| (self.extents)(*var));
         let (ranges, var) = match open[..] {
             [] => {
                 let value = index.evaluate(&|var| self.bound[&var]).map(i128::from);
                 return match value == Some(coord) {
-                    true => self.bind(mode + 1, emit),
+                    true => self.bind(&others, emit),
                     false => Some(()),
                 };
             }
@@ -217,7 +228,11 @@ impl Reading<'_> {
                 (ranges((0, i128::from(extent) - 1), extent), var)
             }
         };
-        let next = mode + usize::from(open.len() == 1);
+        // What is left of an index is solved for when its other variables are bound.
+        let next = match open.len() {
+            1 => &others[..],
+            _ => modes,
+        };
         for (first, last) in ranges {
             let n = usize::try_from(last - first).ok()?.checked_add(1)?;
             self.left = self.left.checked_sub(n)?;

@@ -342,7 +342,8 @@ impl Scan {
         }
     }
 
-    /// About how many points the scan looks at.
+    /// About how many points the scan looks at, the steps that lead there as well: few
+    /// entries may agree with what many turns of a loop have bound.
     pub(crate) fn points(&self, formula: &Formula<'_>, extents: &[u64]) -> f64 {
         let each = self.steps.iter().map(|step| match &step.kind {
             StepKind::Loop { extent, .. } => *extent as f64,
@@ -360,7 +361,12 @@ impl Scan {
                 rows.len() as f64 / bound.product::<f64>().max(1.0)
             }
         });
-        each.product()
+        let mut so_far = 1.0;
+        let visited = each.map(|n| {
+            so_far *= n;
+            so_far
+        });
+        visited.fold(1.0, f64::max)
     }
 
     /// Calls `emit` with what is bound at every point where the formula is

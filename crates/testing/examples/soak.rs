@@ -68,15 +68,19 @@ fn soak(call: &Call) -> ExitCode {
     let random = Random::new();
     let started = Instant::now();
     let mut reported = started;
+    let mut slowest = (Duration::ZERO, call.seed);
     for n in 0..call.programs {
         if started.elapsed() >= call.time {
             break;
         }
-        if let Err(failure) = random.run(call.seed.wrapping_add(n)) {
+        let seed = call.seed.wrapping_add(n);
+        let begun = Instant::now();
+        if let Err(failure) = random.run(seed) {
             report(&random.tally(), started);
             println!("\n{failure}");
             return ExitCode::FAILURE;
         }
+        slowest = slowest.max((begun.elapsed(), seed));
         if reported.elapsed() >= REPORT_EVERY {
             reported = Instant::now();
             let minutes = started.elapsed().as_secs() / 60;
@@ -84,6 +88,11 @@ fn soak(call: &Call) -> ExitCode {
         }
     }
     report(&random.tally(), started);
+    let (time, seed) = slowest;
+    println!(
+        "{:>8.1} of them for the program of seed {seed}",
+        time.as_secs_f64()
+    );
     ExitCode::SUCCESS
 }
 

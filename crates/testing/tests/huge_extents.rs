@@ -181,6 +181,35 @@ fn backwards_is_as_far_as_forwards() {
     }
 }
 
+/// Both coordinates of an operand say one of the result's: loops start where that of the
+/// other is stored, and what goes in no order of all operands has a temporary.
+#[test]
+fn sums_of_two_loops_are_found_from_what_is_stored() {
+    let programs = [
+        "C(i,j) = A(i - j + 5,j)",
+        "C(i,j) = A(i + j,j) * 2",
+        "C(i,j) = A(i - j,j) + A(i,j)",
+        "C(i,j) = max(A(i - j,j), A(j - i,i))",
+        "C(i,j) = A(i,j) * 3 + 2 * A(j - i,i) - A(j,i)",
+        "C(i,j) += A(i - j,k) * A(k,j)",
+    ];
+    let spec = |text: &str| FormatSpec::parse(&Source::new("format", text));
+    let format = |text: &str| spec(text).and_then(|it| it.resolve(2));
+    for program in programs {
+        for (a, c) in [("dcsr", "coo"), ("dcsc", "dcsr"), ("coo", "dcsc")] {
+            let mut request = Request::new(Source::new("program", program));
+            let a = tensor(7, &format(a).expect("a preset"));
+            let inputs = Inputs::from([("A".to_owned(), a)]);
+            request.set_format("C", c).expect("a format");
+            for var in ["i", "j"] {
+                request.extents.insert(var.to_owned(), EXTENT);
+            }
+            let case = format!("{program} into {c}");
+            check(&Session::interpreter(), &request, &inputs, "C", &case);
+        }
+    }
+}
+
 /// All entries that are not stored are one value, wherever the operand is read.
 #[test]
 fn what_is_not_stored_is_reduced_at_once() {

@@ -11,7 +11,7 @@
 
 use sparsec::index::concrete::Stmt;
 use sparsec::{Compiled, CompiledStatement};
-use sparsec_format::Level;
+use sparsec_format::{Format, Level};
 use sparsec_graph::{Lattice, Operands, Scope, space};
 use sparsec_plan::Plan;
 use sparsec_tensor::{Coords, Entries};
@@ -100,15 +100,18 @@ pub(crate) fn visits_everything(compiled: &Compiled) -> bool {
     let mut statements = compiled.statements().iter();
     statements.any(|statement| {
         let Plan {
-            concrete, formats, ..
+            concrete,
+            formats,
+            converts_result,
+            ..
         } = &statement.plan;
         let extents = &concrete.tensors[concrete.result].extents;
         let is_whole = |level: &Level| {
             let extent = level.coordinate.mode().and_then(|mode| extents[mode]);
             level.is_full() && extent.is_some_and(|extent| extent >= FROM)
         };
-        formats.of(concrete.result).levels().iter().any(is_whole)
-            || goes_over_all(statement, &concrete.stmt)
+        let results = converts_result.iter().chain([formats.of(concrete.result)]);
+        results.flat_map(Format::levels).any(is_whole) || goes_over_all(statement, &concrete.stmt)
     })
 }
 

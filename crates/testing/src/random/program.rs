@@ -71,7 +71,7 @@ pub(crate) fn any() -> impl Strategy<Value = Case> {
         1 => with_one(6..41),
         // Around what 8 bits hold.
         1 => with_one(250..261),
-        1 => prop::collection::vec(prop_oneof![2 => Just(huge::EXTENT), 1 => 1..4u64], VARS.len()),
+        2 => prop::collection::vec(prop_oneof![2 => Just(huge::EXTENT), 1 => 1..4u64], VARS.len()),
     ];
     let operands: Vec<_> = ORDERS.iter().map(|order| operand::any(*order)).collect();
     let steps = prop::collection::vec((0..13usize, 0..8usize, 0..6usize), 1..6);

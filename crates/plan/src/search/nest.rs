@@ -1,0 +1,255 @@
+//! The best plan of one nest: in which order its loops go, which operands are
+//! converted for that, and whether the result is assembled in another order than it is
+//! stored in.
+//!
+//! A result in another order than that of the loops has a workspace that collects it,
+//! or its entries come from loops that suit it. Neither does where places of an operand
+//! say both of its coordinates together: row `i - j` of `A` is found from `j` and what
+//! is stored, so the loop over `j` comes first, and the result by columns.
+//!
+//! ```text
+//! forall i: forall j: C(i,j) = A(i - j,j)             10^12 rows and columns
+//!
+//!   convert(C, (i, j) -> (j : compressed, i : compressed))
+//!   convert(A(i - j,j), (i, j) -> (j : compressed, i : compressed))
+//!   reorder(j, i)
+//! ```
+
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_format::Format;
+use sparsec_graph::{Formats, path};
+use sparsec_index::{Access, Concrete, IndexVar};
+
+use super::{Asked, Conversions, Plan, considered};
+use crate::account::Account;
+use crate::copies::arranged;
+use crate::cost::{Cost, cost};
+use crate::draft::{Draft, walked};
+use crate::order::orders;
+use crate::waste::wasted_bytes;
+
+/// The most operands of which every subset of that size is tried converted;
+/// beyond, all are.
+const MAX_CHOSEN: usize = 2;
+
+pub(super) struct Search<'a> {
+    start: Draft<'a>,
+    asked: Asked<'a>,
+    vars: Vec<IndexVar>,
+    /// Accesses with walked levels.
+    operands: Vec<Access>,
+    /// Which of them may be converted: not what a command has converted already,
+    /// or has seen by its levels, for then it need not have.
+    convertible: Vec<usize>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(start: Draft<'a>, asked: Asked<'a>) -> Self {
+        let operands = sparse_operands(&start.concrete, &start.formats);
+        let may_be_converted = |at: &usize| !start.is_converted(operands[*at].tensor);
+        Self {
+            vars: start.concrete.stmt.loops(),
+            convertible: (0..operands.len()).filter(may_be_converted).collect(),
+            operands,
+            start,
+            asked,
+        }
+    }
+
+    /// The best plan, with its cost and that of converting what kernels do not
+    /// walk.
+    pub(super) fn run(&self, conversions: Conversions) -> Result<(Cost, Plan)> {
+        let mut found = Found::default();
+        self.look(conversions, Assembly::Stored, &mut found)?;
+        let may_turn = self.asked.may_turn_result && self.start.is_result_as_stored();
+        if found.is_wanting() && conversions == Conversions::Any && may_turn {
+            self.look(conversions, Assembly::Turned, &mut found)?;
+        }
+        let Found {
+            best,
+            error,
+            mut account,
+        } = found;
+        match (best, error) {
+            (Some((cost, beside, plan)), _) => Ok((beside.added(cost), Plan { account, ..plan })),
+            (None, Some(error)) => Err(error),
+            // No order suits what may not be converted: the naive one says why.
+            (None, None) => {
+                let (cost, beside, plan) = self.candidate(&self.vars, &[], Assembly::Stored)?;
+                let cost = beside.added(cost);
+                account.add(considered(&plan, cost));
+                Ok((cost, Plan { account, ..plan }))
+            }
+        }
+    }
+
+    /// Looks at the candidates that assemble the result so.
+    ///
+    /// # Errors
+    /// `E0302`: neither another order nor a conversion merges less.
+    fn look(&self, conversions: Conversions, assembly: Assembly, found: &mut Found) -> Result<()> {
+        let most_converted = match conversions {
+            Conversions::None => 0,
+            Conversions::Any => self.convertible.len(),
+        };
+        let few = (0..=most_converted).filter(|n| *n <= MAX_CHOSEN);
+        let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
+        for n_converted in few.chain(all) {
+            for chosen in subsets(self.convertible.len(), n_converted) {
+                let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
+                let orders = orders(&self.vars, &self.edges(&converted)).into_iter();
+                for order in orders.filter(|order| self.assembles(order, assembly)) {
+                    found.add(self.candidate(&order, &converted, assembly))?;
+                }
+            }
+            // Converting more may still spare steps in vain.
+            let is_best = |(cost, beside, _): &(Cost, Beside, Plan)| match n_converted {
+                0 => cost.traffic == 0,
+                _ => beside.wasted == 0,
+            };
+            if found.best.as_ref().is_some_and(is_best) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether loops in this order assemble the result so: in the order in which it is
+    /// stored, or in another one.
+    fn assembles(&self, order: &[IndexVar], assembly: Assembly) -> bool {
+        assembly == Assembly::Stored || self.start.turns_result(order)
+    }
+
+    /// The edges that operands ask for, but for those to be converted.
+    fn edges(&self, converted: &[usize]) -> Vec<(IndexVar, IndexVar)> {
+        let kept = self
+            .operands
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| !converted.contains(number));
+        kept.flat_map(|(_, access)| path::edges(access, walked(&self.start.formats, access)))
+            .map(|edge| (edge.before, edge.after))
+            .chain(self.asked.ordered.iter().copied())
+            .collect()
+    }
+
+    /// A plan with its cost, and what there is beside that.
+    fn candidate(
+        &self,
+        order: &[IndexVar],
+        converted: &[usize],
+        assembly: Assembly,
+    ) -> Result<(Cost, Beside, Plan)> {
+        let mut draft = self.start.clone();
+        if assembly == Assembly::Turned {
+            draft.turn_result(order)?;
+        }
+        for number in converted {
+            let access = &self.operands[*number];
+            let format = walked(&self.start.formats, access);
+            let extents = &draft.concrete.tensors[access.tensor].extents;
+            draft.convert(access, arranged(format, access, extents, order)?)?;
+        }
+        draft.convert_foreign()?;
+        draft.reorder(order)?;
+        draft.commands(self.asked.amid)?;
+        draft.add_temporaries()?;
+        draft.commands(self.asked.last)?;
+        let facts = draft.facts();
+        let (traffic, foreign) = (draft.traffic as u64, draft.foreign as u64);
+        let plan = draft.finish()?;
+        let wasted = wasted_bytes(&plan, facts);
+        let traffic = traffic.saturating_add(wasted);
+        let cost = cost(&plan.concrete, &plan.formats, traffic);
+        Ok((cost, Beside { foreign, wasted }, plan))
+    }
+}
+
+/// The order in which a candidate assembles the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Assembly {
+    /// That in which it is stored.
+    Stored,
+    /// That of the loops; it is converted from there.
+    Turned,
+}
+
+/// What has come of candidates so far.
+#[derive(Default)]
+struct Found {
+    /// The cheapest of those that can be lowered, the first of equals.
+    best: Option<(Cost, Beside, Plan)>,
+    /// Why the first one that cannot be lowered cannot.
+    error: Option<Diagnostic>,
+    account: Account,
+}
+
+impl Found {
+    fn add(&mut self, candidate: Result<(Cost, Beside, Plan)>) -> Result<()> {
+        match candidate {
+            Ok((cost, beside, plan)) => {
+                self.account.add(considered(&plan, beside.added(cost)));
+                if self.best.as_ref().is_none_or(|(least, _, _)| cost < *least) {
+                    self.best = Some((cost, beside, plan));
+                }
+            }
+            Err(error) if error.code() == code::MERGE_TOO_LARGE => return Err(error),
+            Err(error) => _ = self.error.get_or_insert(error),
+        }
+        Ok(())
+    }
+
+    /// Whether there is none yet but such as take steps in vain.
+    fn is_wanting(&self) -> bool {
+        let best = self.best.as_ref();
+        best.is_none_or(|(_, beside, _)| beside.wasted > 0)
+    }
+}
+
+/// Bytes that a candidate moves, beside its cost.
+#[derive(Clone, Copy)]
+struct Beside {
+    /// In conversions that kernels cannot do without: not counted.
+    foreign: u64,
+    /// In steps that come to nothing: counted already.
+    wasted: u64,
+}
+
+impl Beside {
+    /// A cost with what is not counted in it.
+    fn added(self, cost: Cost) -> Cost {
+        let traffic = cost.traffic.saturating_add(self.foreign);
+        Cost { traffic, ..cost }
+    }
+}
+
+/// Distinct accesses of the right sides that have walked levels.
+fn sparse_operands(concrete: &Concrete, formats: &Formats) -> Vec<Access> {
+    let mut found: Vec<Access> = Vec::new();
+    concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+        for access in rhs.accesses() {
+            let is_sparse = formats
+                .walked(access.tensor)
+                .is_some_and(Format::has_sparse);
+            if is_sparse && !found.contains(access) {
+                found.push(access.clone());
+            }
+        }
+    });
+    found
+}
+
+/// All sets of `size` numbers below `n`, in order.
+fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
+    if size == 0 {
+        return vec![Vec::new()];
+    }
+    (0..n)
+        .flat_map(|last| {
+            subsets(last, size - 1).into_iter().map(move |mut subset| {
+                subset.push(last);
+                subset
+            })
+        })
+        .collect()
+}
