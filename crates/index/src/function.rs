@@ -22,8 +22,8 @@
 //!
 //! A function of two arguments that is associative, commutative and has an
 //! identity reduces, as `plus_mod7{k}(…)`. What is declared is tried on a sample
-//! of values ([`UserFunction::check`]): a property that does not hold would make
-//! wrong loops.
+//! of values, where it is declared ([`UserFunction::check`]) and for the types of each
+//! call: a property that does not hold would make wrong loops.
 //!
 //! Arguments meet in one type, as those of an operator do; a parameter that
 //! states its type (`x: f64`) takes its argument as that type.
@@ -42,6 +42,7 @@ mod check;
 mod parse;
 mod typed;
 
+pub(crate) use check::Counterexample;
 pub use typed::Body;
 
 use std::cmp::Ordering;
@@ -62,6 +63,8 @@ pub struct UserFunction {
     definition: Arc<Definition>,
     /// The text of its definition, behind those of all functions it calls.
     whole: Arc<str>,
+    /// What came of trying its properties.
+    trials: Arc<check::Trials>,
 }
 
 /// What a function is.
@@ -96,6 +99,13 @@ pub(crate) struct Properties {
     pub(crate) annihilators: Vec<(Number, Option<usize>)>,
 }
 
+impl Properties {
+    fn is_empty(&self) -> bool {
+        let says_how = self.commutative || self.associative || self.idempotent;
+        !says_how && self.identity.is_none() && self.annihilators.is_empty()
+    }
+}
+
 impl UserFunction {
     pub(crate) fn of(definition: Definition) -> Self {
         let mut callees = Vec::new();
@@ -107,6 +117,7 @@ impl UserFunction {
         Self {
             definition: Arc::new(definition),
             whole: whole.into(),
+            trials: Arc::default(),
         }
     }
 
@@ -211,9 +222,7 @@ fn value_of(number: Number, element: ElementType) -> Option<Scalar> {
         Number::Float(value) => Scalar::F64(value),
         Number::Imaginary(_) => return None,
     };
-    let there = value.cast(element)?;
-    let back = there.cast(value.element());
-    (back == Some(value) || element.is_float() || element.is_complex()).then_some(there)
+    value.as_type(element)
 }
 
 impl Node {

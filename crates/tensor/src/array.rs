@@ -22,6 +22,10 @@ use sparsec_parallel::{Memory, Plain};
 use crate::index::{Index, IndexInteger};
 
 /// A Rust type that stores one [`ElementType`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of a tensor's entries",
+    note = "truth values are stored as `Bool8`, whose bytes can be checked: `Bool8::from(true)`"
+)]
 pub trait Element: Plain + Default + PartialEq + fmt::Debug {
     /// The element type that this type stores.
     const TYPE: ElementType;

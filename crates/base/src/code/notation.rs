@@ -260,7 +260,9 @@ results. Each is tried on a sample of numbers, and one of them shows that it doe
     def mean(a, b) = (a + b) / 2 : associative, commutative
         ^^^^ mean(mean(0, 0), 1) is 0.5, mean(0, mean(0, 1)) is 0.25
 
-Leave the property out, or correct the function. Passing the trial is no proof: what is declared is
+What holds of integers need not hold of floats, nor what holds of real numbers of complex ones, so a
+property is tried for the types of each call, too. Leave it out, correct the function, or state the type
+that it holds of, as in `mul_mod5(a: i64, b: i64)`. Passing the trial is no proof: what is declared is
 believed.";
     NO_REDUCTION = "E0244", "a function that does not reduce",
     "A function of your own reduces, as `f{k}(…)` or `f=`, if it takes two arguments of a type and

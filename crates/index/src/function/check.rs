@@ -1,66 +1,155 @@
 //! Declared properties tried on a sample of values.
 //!
-//! A property that does not hold makes wrong loops, so each one is tried where
-//! it is declared: on small integers and fractions, on the declared constants,
-//! in the types that the function takes of `f64`, `i64` and `bool`. Floats may
-//! differ by rounding; what overflows, or is no number, is passed over. Passing
-//! is no proof.
+//! A property that does not hold makes wrong loops, so each one is tried: on small
+//! numbers, whole and not, and on the declared constants. What holds of integers
+//! need not hold of floats, so that is done in each type that arguments may be of,
+//! as far as a call needs it:
+//!
+//! ```text
+//! def mul_mod5(a, b) = (a * b) % 5 : associative, commutative, identity 1
+//!
+//! s = mul_mod5{i}(x(i))     x of i32: it holds of i64
+//!                           x of f64: mul_mod5(mul_mod5(1, -1), 0.5) is another number
+//! ```
+//!
+//! | arguments | are tried as |
+//! |-----------|--------------|
+//! | integers  | `i64` or `u64`, since what wraps around in a narrower type is no reason to refuse a function |
+//! | floats    | `f64`        |
+//! | complex   | `c128`       |
+//! | `bool`    | `bool`       |
+//!
+//! A definition is refused if its properties hold of none. Floats may differ by
+//! rounding; what is no number is passed over. Passing is no proof.
 
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+use std::sync::OnceLock;
+
+use sparsec_base::{Complex, Diagnostic, ElementType, Kind, Result, Scalar, code};
 
 use super::{Body, Definition, UserFunction, value_of};
 
-/// The types that functions of no declared types are tried in.
-const TRIED: [ElementType; 3] = [ElementType::F64, ElementType::I64, ElementType::Bool];
+/// The types that properties are tried in.
+const TRIED: [ElementType; 5] = [
+    ElementType::F64,
+    ElementType::I64,
+    ElementType::U64,
+    ElementType::C128,
+    ElementType::Bool,
+];
 
 /// Numbers that every function is tried on, as far as a type has them.
 const SAMPLE: [f64; 11] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, 7.0, -5.0, 0.5, -1.25, 100.0];
 
+/// Numbers that functions of complex numbers are tried on as well.
+const COMPLEX: [Complex<f64>; 3] = [
+    Complex::new(0.0, 1.0),
+    Complex::new(2.0, -1.0),
+    Complex::new(-1.0, 0.5),
+];
+
+/// What came of trying, for each type of [`TRIED`] that anybody asked for.
+pub(super) type Trials = [OnceLock<Trial>; TRIED.len()];
+
+/// What came of trying the properties in a type.
+#[derive(Clone, Debug)]
+pub(super) enum Trial {
+    /// They hold of the sample.
+    Holds,
+    /// One does not.
+    Fails(Counterexample),
+    /// The function gives values of another type, of which they say nothing.
+    SaysNothing,
+    /// It does not take such arguments.
+    NotTaken(Diagnostic),
+}
+
 /// What was found to be otherwise than declared.
-struct Counterexample {
-    property: String,
-    found: String,
+#[derive(Clone, Debug)]
+pub(crate) struct Counterexample {
+    /// What is declared, as in "declared associative".
+    pub(crate) property: String,
+    /// The values that show it.
+    pub(crate) found: String,
 }
 
 impl UserFunction {
     /// Tries the declared properties on a sample of values.
     ///
     /// # Errors
-    /// `E0243` with a counterexample; the code of what is wrong with the body,
-    /// if it has a meaning in none of the types.
+    /// `E0243` with a counterexample, if they hold in no type; the code of what is
+    /// wrong with the body, if it has a meaning in none.
     pub fn check(&self) -> Result<()> {
-        let Definition {
-            parameters,
-            source,
-            span,
-            ..
-        } = self.definition();
-        let mut first_error = None;
-        let mut tried = false;
+        let (mut failed, mut not_taken, mut says_nothing) = (None, None, false);
         for element in TRIED {
-            let types = parameters
-                .iter()
-                .map(|parameter| parameter.element.unwrap_or(element));
-            let types: Vec<ElementType> = types.map(ElementType::computed).collect();
-            let body = match self.body(&types) {
-                Ok(body) => body,
-                Err(error) => {
-                    first_error.get_or_insert(error);
-                    continue;
-                }
-            };
-            tried = true;
-            if let Some(Counterexample { property, found }) = self.counterexample(&body, &types) {
-                let message = format!("`{}` is declared {property}, but is not", self.name());
-                return Err(Diagnostic::new(code::PROPERTY_FAILS, message)
-                    .at(source, *span, found)
-                    .help("leave the property out, or correct the function"));
+            match self.tried(element) {
+                Trial::Holds => return Ok(()),
+                Trial::Fails(found) => failed = failed.or(Some(found)),
+                Trial::SaysNothing => says_nothing = true,
+                Trial::NotTaken(error) => not_taken = not_taken.or(Some(error)),
             }
         }
-        match first_error {
-            Some(error) if !tried => Err(error),
+        let Definition { source, span, .. } = self.definition();
+        match (failed, not_taken) {
+            (Some(Counterexample { property, found }), _) => {
+                let name = self.name();
+                let message = format!("`{name}` is declared {property}, which does not hold");
+                Err(Diagnostic::new(code::PROPERTY_FAILS, message)
+                    .at(source, *span, found)
+                    .help("leave the property out, or correct the function"))
+            }
+            (None, Some(error)) if !says_nothing => Err(error.clone()),
             _ => Ok(()),
         }
+    }
+
+    /// What shows that a declared property does not hold of arguments of these types.
+    pub(crate) fn fails_for(&self, types: &[ElementType]) -> Option<&Counterexample> {
+        let mut open = std::iter::zip(self.parameter_types(), types);
+        let open = open.find(|(stated, _)| stated.is_none());
+        let wide = match open.map(|(_, element)| element.kind()) {
+            Some(Kind::Signed) => ElementType::I64,
+            Some(Kind::Unsigned) => ElementType::U64,
+            Some(Kind::Complex) => ElementType::C128,
+            Some(Kind::Bool) => ElementType::Bool,
+            // Where all are stated, it is the same in each.
+            Some(Kind::Float) | None => ElementType::F64,
+        };
+        match self.tried(wide) {
+            Trial::Fails(found) => Some(found),
+            _ => None,
+        }
+    }
+
+    /// A type that the declared properties hold of.
+    pub(crate) fn holds_for(&self) -> Option<ElementType> {
+        let holds = |element: &ElementType| matches!(self.tried(*element), Trial::Holds);
+        TRIED.into_iter().find(holds)
+    }
+
+    fn tried(&self, element: ElementType) -> &Trial {
+        let at = TRIED.iter().position(|tried| *tried == element);
+        self.trials[at.expect("one of these")].get_or_init(|| self.try_in(element))
+    }
+
+    fn try_in(&self, element: ElementType) -> Trial {
+        let stated = self.parameter_types();
+        let types = stated.map(|stated| stated.unwrap_or(element).computed());
+        let types: Vec<ElementType> = types.collect();
+        match self.body(&types) {
+            Err(error) => Trial::NotTaken(error),
+            Ok(body) if self.declares_of(&body, &types) => match self.counterexample(&body, &types)
+            {
+                Some(found) => Trial::Fails(found),
+                None => Trial::Holds,
+            },
+            Ok(_) => Trial::SaysNothing,
+        }
+    }
+
+    /// Whether what is declared says something of these types: an annihilator or an
+    /// identity is a result as well as an argument.
+    fn declares_of(&self, body: &Body, types: &[ElementType]) -> bool {
+        self.definition().properties.is_empty() || types.contains(&body.element())
     }
 
     fn counterexample(&self, body: &Body, types: &[ElementType]) -> Option<Counterexample> {
@@ -166,6 +255,14 @@ impl UserFunction {
         let mut values: Vec<Scalar> = constants
             .filter_map(|value| value_of(value, element))
             .collect();
+        if element.is_complex() {
+            values.extend(
+                COMPLEX
+                    .map(|value| Scalar::C128(value).cast(element))
+                    .iter()
+                    .flatten(),
+            );
+        }
         for number in SAMPLE {
             let value = Scalar::F64(number)
                 .cast(element)

@@ -4,7 +4,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
 use super::typing::{Typed, Typer, common_type, literal};
 use crate::expr::Expr;
-use crate::function::{Body, UserFunction};
+use crate::function::{Body, Counterexample, Definition, UserFunction};
 use crate::operator::Operator;
 
 /// How many operators a call may be made of once the bodies of all functions
@@ -16,8 +16,9 @@ impl Typer<'_> {
     /// their types take them as those; the others meet in one type.
     ///
     /// # Errors
-    /// `E0219` for numbers, the codes of the operators of the body where they do
-    /// not take what they are given.
+    /// `E0219` for numbers, `E0243` where what is declared does not hold of the types
+    /// of the arguments, the codes of the operators of the body where they do not take
+    /// what they are given.
     pub(crate) fn call(
         &self,
         function: &UserFunction,
@@ -59,6 +60,7 @@ impl Typer<'_> {
             _ => result,
         };
         self.check_annihilators(function, op_span, &types, result)?;
+        self.check_properties(function, op_span, &types)?;
         self.check_size(&body, &converted, op_span)?;
         let values: Option<Vec<_>> = converted.iter().map(Expr::literal).collect();
         let op = Operator::Defined(function.clone());
@@ -107,6 +109,46 @@ impl Typer<'_> {
         Ok(())
     }
 
+    /// What is declared has to hold of arguments of these types.
+    fn check_properties(
+        &self,
+        function: &UserFunction,
+        op_span: Span,
+        types: &[ElementType],
+    ) -> Result<()> {
+        let Some(Counterexample { property, found }) = function.fails_for(types) else {
+            return Ok(());
+        };
+        let name = function.name();
+        let mut types = types.to_vec();
+        types.dedup();
+        let types = listed(&types);
+        let Definition {
+            parameters,
+            source,
+            span,
+            ..
+        } = function.definition();
+        let message = format!("`{name}` is declared {property}, which does not hold of {types}");
+        let error = Diagnostic::new(code::PROPERTY_FAILS, message)
+            .at(self.source, op_span, format!("called with {types}"))
+            .also(source, *span, found.clone());
+        Err(match function.holds_for() {
+            Some(element) => {
+                let stated = parameters.iter().map(|known| match known.element {
+                    Some(_) => known.name.clone(),
+                    None => format!("{}: {element}", known.name),
+                });
+                let stated: Vec<String> = stated.collect();
+                let stated = stated.join(", ");
+                error.help(format!(
+                    "leave the property out, or say what it holds of: `{name}({stated})`"
+                ))
+            }
+            None => error.help("leave the property out, or correct the function"),
+        })
+    }
+
     fn check_size(&self, body: &Body, args: &[Expr], span: Span) -> Result<()> {
         if expanded_size(&body.with(args)) <= MOST_EXPANDED {
             return Ok(());
@@ -124,7 +166,7 @@ impl Typer<'_> {
     /// Checks that a function of the user reduces values of this type to one.
     ///
     /// # Errors
-    /// `E0244`; those of [`call`](Self::call).
+    /// `E0244` and `E0243`; those of [`call`](Self::call).
     pub(crate) fn check_reduction(
         &self,
         function: &UserFunction,
@@ -150,10 +192,10 @@ impl Typer<'_> {
         if result != computed {
             return refuse(format!("gives {result}"));
         }
-        match function.identity(computed) {
-            Some(_) => Ok(()),
-            None => refuse(format!("its identity is no {element}")),
+        if function.identity(computed).is_none() {
+            return refuse(format!("its identity is no {element}"));
         }
+        self.check_properties(function, op_span, &[computed; 2])
     }
 }
 
