@@ -197,10 +197,13 @@ impl<'a> Binding<'a> {
     fn find(&self) -> Result<(Arc<Variant>, Extents)> {
         let planned = self.kernel.planned();
         let program = &planned.base().program;
-        let of = |name: &str| self.operands.get(name).map(|tensor| tensor.extents());
         let operands = self.named();
-        if let Ok(extents) = extents::of_operands(program, &of) {
-            return Ok((planned.variant(&operands, &extents)?, extents));
+        if let Ok(extents) = extents::of_operands(program, &operands) {
+            let variant = planned.variant(&operands, &extents)?;
+            // A plan for these extents alone may have statements of its own.
+            let program = &variant.compiled.program;
+            let extents = extents::of_operands(program, &operands).unwrap_or(extents);
+            return Ok((variant, extents));
         }
         let notation = &planned.base().notation;
         let declarations = planned.request().declarations(notation, &operands, None);

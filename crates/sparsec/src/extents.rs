@@ -17,6 +17,8 @@ use sparsec_base::Arena;
 use sparsec_base::arena::Id;
 use sparsec_index::{Access, IndexVar, Program, TensorRole, TensorVar};
 
+use crate::request::Operands;
+
 /// The extent of every index variable, where it is known.
 pub(crate) type Extents = Arena<IndexVar, Option<u64>>;
 
@@ -29,19 +31,17 @@ pub(crate) fn known(program: &Program) -> Extents {
     collect(program.vars.iter().map(|(_, data)| data.extent))
 }
 
-/// The extents that follow from those of the operands; `of` gives the extents
-/// of a tensor, for those that are bound.
-pub(crate) fn of_operands<'t>(
-    program: &Program,
-    of: &dyn Fn(&str) -> Option<&'t [u64]>,
-) -> Result<Extents, Clash> {
+/// The extents that follow from those of the operands that are bound.
+pub(crate) fn of_operands(program: &Program, operands: &Operands<'_>) -> Result<Extents, Clash> {
     let mut spread = Spread {
         vars: known(program),
         tensors: collect(program.tensors.iter().map(|(_, data)| {
-            match (data.role, of(data.source_name())) {
-                (TensorRole::Input, Some(extents)) => {
-                    extents.iter().map(|&extent| Some(extent)).collect()
-                }
+            match (data.role, operands.get(data.source_name())) {
+                (TensorRole::Input, Some(tensor)) => tensor
+                    .extents()
+                    .iter()
+                    .map(|&extent| Some(extent))
+                    .collect(),
                 _ => data.extents.clone(),
             }
         })),

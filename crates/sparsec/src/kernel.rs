@@ -30,7 +30,7 @@ use sparsec_tensor::Tensor;
 
 use crate::binding::Binding;
 use crate::compile::{Compiled, Fixed, compile_for};
-use crate::extents::Extents;
+use crate::extents::{self, Extents};
 use crate::figures::{Figures, Named};
 use crate::parts::Parts;
 use crate::program::Program;
@@ -187,7 +187,7 @@ impl Planned {
         if let Some(variant) = variants().get(&key) {
             return Ok(variant);
         }
-        let variant = Arc::new(self.make_variant(&key, operands, extents)?);
+        let variant = Arc::new(self.make_variant(&key, operands)?);
         Ok(variants().keep(key, variant))
     }
 
@@ -223,12 +223,7 @@ impl Planned {
             && (self.needs_extents || !needs_extents(variant))
     }
 
-    fn make_variant(
-        &self,
-        key: &VariantKey,
-        operands: &Operands<'_>,
-        extents: &Extents,
-    ) -> Result<Variant> {
+    fn make_variant(&self, key: &VariantKey, operands: &Operands<'_>) -> Result<Variant> {
         let names = self.base.program.tensors.iter();
         let chosen: BTreeMap<String, Chosen> = names
             .zip(&key.widths)
@@ -253,7 +248,8 @@ impl Planned {
             fixed.figures = None;
             compiled = compile(&fixed)?;
         }
-        compiled.tile(extents);
+        let extents = extents::of_operands(&compiled.program, operands);
+        compiled.tile(&extents.unwrap_or_else(|_| extents::known(&compiled.program)));
         let places = || {
             compiled
                 .statements

@@ -1,7 +1,9 @@
 //! The library as a program uses it: plan, bind, evaluate, assemble, compute.
 
 mod assembled;
+mod definitions;
 mod einsums;
+mod functions;
 mod kernels;
 mod memory;
 mod refused;
