@@ -37,7 +37,8 @@ use std::fmt;
 /// How a back end may run a loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mark {
-    /// How many times to write the body for each turn; 0 is as the engine likes.
+    /// How many times to write the body for each turn; 0 is as the engine likes, and 1
+    /// keeps the loop as it is written, for few turns.
     pub unroll: u32,
     /// Whether iterations may run at once.
     pub parallel: Option<Parallel>,

@@ -1,9 +1,10 @@
 //! Hints to caches and to C compilers, which have functions for them, or nothing.
 //!
 //! Where a merge ends, and where only one operand has a row, a few entries are left to
-//! copy. C compilers make vectors of such a loop, or a call of `memcpy` for each array,
-//! whose beginnings take longer than the copying: an empty `asm` statement keeps the loop
-//! as it is written.
+//! copy; where a loop takes eight turns at a time, at most seven remain. C compilers make
+//! vectors of such a loop, or a call of `memcpy` for each array, whose beginnings take
+//! longer than the turns, and whose bounds take registers from the loops beside: an empty
+//! `asm` statement keeps the loop as it is written.
 
 use sparsec_base::Scalar;
 use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Stmt};

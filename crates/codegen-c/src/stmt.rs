@@ -336,14 +336,14 @@ impl<'f> Writer<'f> {
             self.line(&format!("const {ty} *{pointer} = {data} + {start};"));
             self.rows.push((row, pointer));
         }
-        if mark.unroll > 0 {
+        if mark.unroll > 1 {
             self.line(&format!("#pragma GCC unroll {}", mark.unroll));
         }
         self.line(&format!(
             "for (int64_t {name} = {}; {name} < {hi}; {name}++) {{",
             lo.text
         ));
-        let is_short = self.merges > 0 && copies(body);
+        let is_short = mark.unroll == 1 || self.merges > 0 && copies(body);
         self.indented(|w| w.body(body, is_short));
         self.line("}");
         self.rows.truncate(outside);

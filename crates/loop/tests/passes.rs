@@ -433,7 +433,7 @@ for p_block in 0..p_blocks {
   let j_9: i64 = crd[p_first + 7]
   t_lane_8 += x[p_first + 7] * y[j_9]
 }
-for p in pos[0] + p_blocks * 8..pos[1] {
+for p in pos[0] + p_blocks * 8..pos[1] unroll 1 {
   let j: i64 = crd[p]
   t += x[p] * y[j]
 }

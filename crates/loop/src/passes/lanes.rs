@@ -11,7 +11,7 @@
 //!   t_lane_2 += x[k_first + 1] * y[k_first + 1]
 //!   …
 //! }
-//! for k in k_blocks * 8..n { t += x[k] * y[k] }
+//! for k in k_blocks * 8..n unroll 1 { t += x[k] * y[k] }
 //! t += t_lane + t_lane_5 + (t_lane_3 + t_lane_7) + (…)
 //! ```
 //!
@@ -162,6 +162,7 @@ impl<'s> Reduction<'s> {
             hi: self.hi.clone(),
             mark: Mark {
                 parallel: None,
+                unroll: 1,
                 ..self.mark
             },
             body: self.body.clone(),
