@@ -31,6 +31,7 @@
 //! | `gallop`   | which intersections leap over what the other operand lacks   |
 //! | `lanes`    | which reductions are summed in several lanes at once        |
 //! | `threads`  | which loops run on several threads                          |
+//! | `unroll`   | which loops are written out several times                    |
 //! | `waste`    | steps of loops that come to nothing                         |
 //! | `wishes`   | what a user says of statements, while these are split       |
 
@@ -52,6 +53,7 @@ mod rowwise;
 pub mod search;
 pub mod split;
 mod threads;
+mod unroll;
 mod waste;
 mod wishes;
 

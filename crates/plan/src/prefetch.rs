@@ -75,7 +75,12 @@ impl Chooser<'_> {
     fn stmt(&self, stmt: &Stmt, outer: &mut Vec<IndexVar>, found: &mut Vec<String>) {
         match stmt {
             Stmt::Forall { var, body } => {
-                if let Some(walked) = self.walked_alone(*var, body) {
+                let scope = Scope {
+                    concrete: &self.plan.concrete,
+                    formats: &self.plan.formats,
+                    operands: self.operands,
+                };
+                if let Some(walked) = walked_alone(scope, *var, body) {
                     self.of_loop(&walked, *var, body, outer, found);
                 }
                 outer.push(*var);
@@ -89,21 +94,6 @@ impl Chooser<'_> {
             Stmt::Sequence(stmts) => stmts.iter().for_each(|stmt| self.stmt(stmt, outer, found)),
             Stmt::Assign { .. } => {}
         }
-    }
-
-    /// The operand whose entries a loop goes over, if it is the only one.
-    fn walked_alone(&self, var: IndexVar, body: &Stmt) -> Option<Access> {
-        let scope = Scope {
-            concrete: &self.plan.concrete,
-            formats: &self.plan.formats,
-            operands: self.operands,
-        };
-        let lattice = Lattice::of(&space(scope, body, var));
-        let mut walked = lattice.operands().into_iter();
-        let access = self.operands.access(walked.next()?).clone();
-        let is_alone = !lattice.everything && walked.next().is_none();
-        let role = self.plan.concrete.tensors[access.tensor].role;
-        (is_alone && role != TensorRole::Workspace).then_some(access)
     }
 
     /// Notes what the loop over `var` along `walked` fetches early.
@@ -189,4 +179,14 @@ impl Chooser<'_> {
         let scatter = is_input.then(|| (self.facts.scatter)(data.source_name()));
         scatter.flatten().is_some_and(|share| share >= SCATTERED)
     }
+}
+
+/// The operand whose entries the loop over `var` goes over, if it is the only one.
+pub(crate) fn walked_alone(scope: Scope<'_>, var: IndexVar, body: &Stmt) -> Option<Access> {
+    let lattice = Lattice::of(&space(scope, body, var));
+    let mut walked = lattice.operands().into_iter();
+    let access = scope.operands.access(walked.next()?).clone();
+    let is_alone = !lattice.everything && walked.next().is_none();
+    let role = scope.concrete.tensors[access.tensor].role;
+    (is_alone && role != TensorRole::Workspace).then_some(access)
 }

@@ -18,6 +18,7 @@ use crate::prefetch::prefetch;
 use crate::search::{Conversions, Facts, Plan, Size, complete, plan};
 use crate::split::{distributed, first_reduction, split};
 use crate::threads::parallelize;
+use crate::unroll::unroll;
 use crate::waste::wasted_bytes;
 use crate::wishes::Wishes;
 
@@ -202,7 +203,7 @@ pub fn plan_program(
             continue;
         }
         let planned = lanes(parallelize(gallop(planned, facts), facts), facts);
-        let planned = prefetch(select(planned, facts), facts);
+        let planned = unroll(prefetch(select(planned, facts), facts), facts);
         let naive = concretize(&program, number);
         plans.push(planned.with_estimates(&naive, facts));
     }

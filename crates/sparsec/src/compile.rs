@@ -146,6 +146,10 @@ pub(crate) fn compile_for(
                     Some(figures) => figures.scatter(name),
                     None => inputs.get(name)?.scatter(),
                 },
+                evenness: &|name| match figures {
+                    Some(figures) => figures.evenness(name),
+                    None => inputs.get(name)?.evenness(),
+                },
                 extents: &|name| figures?.extent(name),
                 strict: request.strict,
                 threads: &sparsec_parallel::threads,

@@ -7,13 +7,14 @@
 //!
 //! ```text
 //! entries, extents   to a power of four; to 1024 where there are fewer
-//! scatter            to a tenth; not looked at where there are few entries
+//! scatter, evenness  to a tenth; not looked at where there are few entries
 //! ```
 //!
 //! Operands with equal figures share a plan. What is computed does not depend on it, but
 //! for the order in which floating-point numbers are added.
 
 use sparsec_index::{Program, TensorRole};
+use sparsec_tensor::Tensor;
 
 use crate::extents::Extents;
 use crate::request::Operands;
@@ -41,6 +42,8 @@ struct Stored {
     n_stored: u64,
     /// The share of entries that lie apart, in tenths.
     scatter: Option<u8>,
+    /// The share of segments as long as the one before, in tenths.
+    evenness: Option<u8>,
 }
 
 impl Figures {
@@ -49,10 +52,14 @@ impl Figures {
         let stored = |name: &str| {
             let tensor = operands.get(name)?;
             let n_stored = tensor.n_stored() as u64;
-            let scatter = (n_stored >= MANY).then(|| tensor.scatter()).flatten();
+            let tenths = |share: fn(&Tensor) -> Option<f64>| {
+                let share = (n_stored >= MANY).then(|| share(tensor)).flatten();
+                share.map(|share| (share * 10.0).round() as u8)
+            };
             Some(Stored {
                 n_stored: rounded(n_stored),
-                scatter: scatter.map(|share| (share * 10.0).round() as u8),
+                scatter: tenths(Tensor::scatter),
+                evenness: tenths(Tensor::evenness),
             })
         };
         let tensors = program.tensors.iter();
@@ -86,6 +93,12 @@ impl Named<'_> {
     /// About which share of the entries of the operand of a name lies apart.
     pub(crate) fn scatter(&self, name: &str) -> Option<f64> {
         Some(f64::from(self.stored(name)?.scatter?) / 10.0)
+    }
+
+    /// About which share of the segments of the operand of a name is as long as the one
+    /// before.
+    pub(crate) fn evenness(&self, name: &str) -> Option<f64> {
+        Some(f64::from(self.stored(name)?.evenness?) / 10.0)
     }
 
     /// About how far the index variable of a name runs.

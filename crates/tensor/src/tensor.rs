@@ -341,23 +341,35 @@ impl Tensor {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn scatter(&self) -> Option<f64> {
-        /// As many samples, of as many neighbours.
-        const SAMPLES: usize = 64;
-        const NEIGHBOURS: usize = 16;
         let levels = (0..self.format.levels().len()).rev();
         let mut kept = levels.map(|level| self.level(level).crd());
         let crd = kept.find(|crd| crd.len() > 1)?;
-        let places = crd.len() - 1;
-        let stride = (places / SAMPLES).max(NEIGHBOURS);
-        let sampled = (0..places)
-            .step_by(stride)
-            .flat_map(|first| first..(first + NEIGHBOURS).min(places));
-        let (mut n, mut apart) = (0, 0);
-        for place in sampled {
-            n += 1;
-            apart += usize::from(crd.get(place + 1) != crd.get(place) + 1);
-        }
-        Some(apart as f64 / f64::from(n))
+        share(crd.len() - 1, |place| {
+            crd.get(place + 1) != crd.get(place) + 1
+        })
+    }
+
+    /// What share of the segments has as many entries as the one stored before it, in the
+    /// last level that has segments: 1 inside a band, little where entries lie anywhere.
+    /// Taken from a thousand segments here and there, in some microseconds; `None` where no
+    /// level has two.
+    ///
+    /// ```
+    /// use sparsec_tensor::Tensor;
+    /// let rows = |places: &[[u64; 2]]| {
+    ///     let entries = places.iter().map(|at| (*at, 1.0));
+    ///     entries.fold(Tensor::builder("csr", &[3, 9])?, |a, (at, v)| a.push(at, v)).build()
+    /// };
+    /// assert_eq!(rows(&[[0, 2], [1, 7], [2, 0]])?.evenness(), Some(1.0));
+    /// assert_eq!(rows(&[[0, 2], [1, 7], [1, 8]])?.evenness(), Some(0.0));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn evenness(&self) -> Option<f64> {
+        let levels = (0..self.format.levels().len()).rev();
+        let mut kept = levels.map(|level| self.level(level).pos());
+        let pos = kept.find(|pos| pos.len() > 2)?;
+        let n = |segment: usize| pos.get(segment + 1) - pos.get(segment);
+        share(pos.len() - 2, |segment| n(segment + 1) == n(segment))
     }
 
     /// How many entries there are at most: more than are stored where one value
@@ -404,4 +416,22 @@ fn array_of_one(value: Scalar) -> Array {
     with_element!(value.element(), T => {
         Array::from_vec(T::from_scalar(value).into_iter().collect::<Vec<T>>())
     })
+}
+
+/// The share of the numbers below `n` that something holds for, of a thousand of them;
+/// `None` if there is none.
+fn share(n: usize, holds: impl Fn(usize) -> bool) -> Option<f64> {
+    /// As many samples, of as many neighbours.
+    const SAMPLES: usize = 64;
+    const NEIGHBOURS: usize = 16;
+    let stride = (n / SAMPLES).max(NEIGHBOURS);
+    let sampled = (0..n)
+        .step_by(stride)
+        .flat_map(|first| first..(first + NEIGHBOURS).min(n));
+    let (mut seen, mut found) = (0, 0);
+    for number in sampled {
+        seen += 1;
+        found += usize::from(holds(number));
+    }
+    (seen > 0).then(|| found as f64 / f64::from(seen))
 }

@@ -159,3 +159,19 @@ fn results_are_assembled_as_the_loops_find_them() {
     let same = into_csr("C(i,j) = A(i,j)");
     assert!(!same.contains("convert"), "{same}");
 }
+
+#[test]
+fn rows_of_one_length_are_unrolled() {
+    let product = |spec: &str| {
+        let matrix = tensor(spec, &[20_000, 20_000]);
+        let vector = tensor("dense:uniform(seed=2)", &[20_000]);
+        chosen("y(i) = A(i,j) * x(j)", &[("A", matrix), ("x", vector)])
+    };
+    let even = product("band(width=10, seed=1)");
+    assert!(even.contains("unroll(j, 4)"), "{even}");
+    let uneven = product("random(nnz=200000, seed=1)");
+    assert!(!uneven.contains("unroll"), "{uneven}");
+    // Lanes are many turns at once already.
+    let long = product("band(width=40, seed=1)");
+    assert!(!long.contains("unroll"), "{long}");
+}
