@@ -212,7 +212,7 @@ impl Call {
         let error = Diagnostic::new(code::NOT_A_PAIR, message).at(&self.source, span, label);
         match option {
             "-d" => error.help("write `-d i=100`"),
-            _ if text.contains('=') => error,
+            _ if text.contains('=') => error.help(format!("write both sides: `{option} {wanted}`")),
             _ => error.help(format!(
                 "write `{option} NAME={text}`, with a tensor of the expression for NAME"
             )),

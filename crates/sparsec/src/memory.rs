@@ -30,6 +30,8 @@ const LOOK_FROM: u128 = 64 << 20;
 /// What takes memory.
 enum Taker<'a> {
     Result(&'a Format),
+    /// A result that is stored in another format afterwards.
+    Assembled(&'a Format),
     Converted(&'a Format),
     Workspaces,
 }
@@ -109,13 +111,19 @@ fn parts<'a>(compiled: &'a Compiled, number: usize, extents: &Extents) -> Vec<Pa
     };
     let result = plan.concrete.result;
     let format = plan.formats.of(result);
-    let mut parts = vec![part(result, Taker::Result(format), stored(result, format))];
-    if let Some(format) = &plan.converts_result {
-        parts.push(part(
-            result,
-            Taker::Converted(format),
-            stored(result, format),
-        ));
+    let mut parts = Vec::new();
+    // What is computed has a name of its own where it is stored otherwise afterwards.
+    match &plan.converts_result {
+        None => parts.push(part(result, Taker::Result(format), stored(result, format))),
+        Some(last) => {
+            let name =
+                &compiled.program.tensors[compiled.program.statements[number].lhs.tensor].name;
+            let assembled = part(result, Taker::Assembled(format), stored(result, format));
+            parts.push(Part { name, ..assembled });
+            let bytes = stored(result, last);
+            let kept = part(result, Taker::Result(last), bytes);
+            parts.push(Part { name, ..kept });
+        }
     }
     // Arrays that are seen as those of another tensor are no more.
     for conversion in plan.conversions.iter().filter(|it| it.view.is_none()) {
@@ -268,6 +276,12 @@ fn too_large(
                 false => "store it in a format with compressed levels, compute a window of it",
             },
         ),
+        Taker::Assembled(_) => (
+            format!(
+                "`{name}` would take {bytes} until it is stored in its format, and {left} are left"
+            ),
+            "store it with compressed levels alone (`dcsr`, `csf`), compute a window of it",
+        ),
         Taker::Converted(_) => (
             format!("`{name}`, converted, would take {bytes}, and {left} are left"),
             "give it in the format that the computation reads",
@@ -282,7 +296,9 @@ fn too_large(
         largest.span,
         "too large for memory",
     );
-    if let Taker::Result(format) | Taker::Converted(format) = largest.taker {
+    if let Taker::Result(format) | Taker::Assembled(format) | Taker::Converted(format) =
+        largest.taker
+    {
         let extents: Vec<String> = compiled
             .result_extents(number, extents)
             .map(|all| all.iter().map(u64::to_string).collect())
@@ -291,7 +307,12 @@ fn too_large(
             (Taker::Result(_), false) => format!(", {}", extents.join(" x ")),
             _ => String::new(),
         };
-        error = error.note(format!("its format is `{}`{shape}", format.arrangement()));
+        let until = match largest.taker {
+            Taker::Assembled(_) => " until then",
+            _ => "",
+        };
+        let format = format.arrangement();
+        error = error.note(format!("its format{until} is `{format}`{shape}"));
     }
     if all > largest.bytes {
         error = error.note(format!("the program takes {all} bytes until then"));

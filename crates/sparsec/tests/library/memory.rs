@@ -47,6 +47,18 @@ fn dense_results_are_estimated() {
     );
 }
 
+/// A result that is assembled in one format and then stored in another is both.
+#[test]
+fn results_that_are_stored_otherwise_are_estimated() {
+    let program = "C(i,j) = A(i,j) * 6";
+    assert_eq!(square(program, "msr", "", 20_000), Ok(30.0));
+    refuse(
+        square(program, "msr", "", 700),
+        code::TOO_LARGE_FOR_MEMORY,
+        "`C` would take 404 bytes, and 700 are left",
+    );
+}
+
 #[test]
 fn results_of_earlier_statements_count() {
     let program = "C(i,j) = A(i,j) * 2\ny(i) = C(i,j) * C(j,i)\nD(i,j) = y(i) * y(j)";
