@@ -28,9 +28,10 @@
 
 use std::fmt;
 
-use sparsec::{ElementType, Format, Inputs, Request, Result, Source, Tensor, generate};
+use sparsec::{ElementType, Format, Inputs, Request, Result, Role, Source, Tensor, generate};
 
 use crate::Size;
+use crate::bandwidth::Gather;
 use crate::io::IoSizes;
 
 /// One kernel.
@@ -48,6 +49,10 @@ pub struct Case {
     pub bar: Option<f64>,
     /// The same over C as TACO generates it, of which results are made anew.
     pub plain_bar: f64,
+    /// The share of the speed of reading what it reads that is as good, if there is one.
+    pub read_bar: Option<f64>,
+    /// Sparse operands with a level whose coordinates lead to rows of a dense one.
+    gathers: &'static [(&'static str, usize, &'static str)],
     /// Whether inner loops are dense, so that C makes vectors of them.
     pub is_dense: bool,
     /// The patterns of operands that it is measured with.
@@ -91,6 +96,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/spmv.c"),
         bar: Some(BAR),
         plain_bar: 1.2,
+        read_bar: None,
+        gathers: &[("A", 1, "x")],
         is_dense: false,
         patterns: BOTH,
         inputs: |sizes, pattern| {
@@ -107,6 +114,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/residual.c"),
         bar: Some(BAR),
         plain_bar: 1.0,
+        read_bar: None,
+        gathers: &[("A", 1, "x")],
         is_dense: false,
         patterns: BOTH,
         inputs: |sizes, pattern| {
@@ -124,6 +133,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/spmm.c"),
         bar: Some(BAR),
         plain_bar: 1.5,
+        read_bar: Some(0.6),
+        gathers: &[("A", 1, "B")],
         is_dense: true,
         patterns: BOTH,
         inputs: |sizes, pattern| {
@@ -140,6 +151,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/sddmm.c"),
         bar: Some(BAR),
         plain_bar: 2.0,
+        read_bar: None,
+        gathers: &[("B", 1, "D")],
         is_dense: true,
         patterns: BOTH,
         inputs: |sizes, pattern| {
@@ -157,6 +170,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/mttkrp.c"),
         bar: Some(BAR),
         plain_bar: 1.2,
+        read_bar: None,
+        gathers: &[("B", 1, "C"), ("B", 2, "D")],
         is_dense: true,
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| {
@@ -175,6 +190,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/add.c"),
         bar: Some(BAR),
         plain_bar: 2.5,
+        read_bar: None,
+        gathers: &[],
         is_dense: false,
         patterns: BOTH,
         inputs: |sizes, pattern| {
@@ -191,6 +208,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/add3.c"),
         bar: Some(BAR),
         plain_bar: 2.5,
+        read_bar: None,
+        gathers: &[],
         is_dense: false,
         patterns: BOTH,
         inputs: |sizes, pattern| {
@@ -208,6 +227,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/spgemm.c"),
         bar: None,
         plain_bar: 1.5,
+        read_bar: None,
+        gathers: &[],
         is_dense: false,
         patterns: BOTH,
         inputs: |sizes, pattern| {
@@ -224,6 +245,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/ttv.c"),
         bar: Some(BAR),
         plain_bar: 1.0,
+        read_bar: None,
+        gathers: &[("B", 2, "c")],
         is_dense: false,
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| {
@@ -243,6 +266,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/ttm.c"),
         bar: Some(BAR),
         plain_bar: 3.0,
+        read_bar: None,
+        gathers: &[("B", 2, "C")],
         is_dense: true,
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| {
@@ -259,6 +284,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/inner.c"),
         bar: Some(BAR),
         plain_bar: 1.0,
+        read_bar: None,
+        gathers: &[],
         is_dense: false,
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| Ok(inputs([("B", tensor(sizes, 1)?), ("C", tensor(sizes, 2)?)])),
@@ -270,6 +297,8 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/tensor_add.c"),
         bar: Some(BAR),
         plain_bar: 2.0,
+        read_bar: None,
+        gathers: &[],
         is_dense: false,
         patterns: &[Pattern::Uniform],
         inputs: |sizes, _| Ok(inputs([("B", tensor(sizes, 1)?), ("C", tensor(sizes, 2)?)])),
@@ -300,6 +329,23 @@ impl Case {
     /// If there is no memory for them.
     pub fn inputs(&self, sizes: &Sizes, pattern: Pattern) -> Result<Inputs> {
         (self.inputs)(sizes, pattern)
+    }
+
+    /// The rows that a kernel reads of these operands where coordinates lead.
+    ///
+    /// # Panics
+    /// If the operands are not those of the case.
+    pub fn gathers<'a>(&self, inputs: &'a Inputs) -> Vec<Gather<'a>> {
+        let gather = |(sparse, level, dense): &(&str, usize, &str)| {
+            let (crd, dense) = (inputs[*sparse].array(Role::Crd(*level)), &inputs[*dense]);
+            let rows = dense.values::<f64>().expect("operands are of f64");
+            Gather {
+                crd: crd.as_slice().expect("coordinates have 32 bits"),
+                rows,
+                width: rows.len() / dense.extents()[0].max(1) as usize,
+            }
+        };
+        self.gathers.iter().map(gather).collect()
     }
 }
 

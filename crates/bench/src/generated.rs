@@ -76,11 +76,11 @@ impl Generated {
 }
 
 impl Measured<'_> {
-    /// Beside C as TACO generates it; `bar` is the ratio to reach.
+    /// Beside C as TACO generates it; `bar` is what the ratio has to be.
     ///
     /// # Errors
     /// `E0515` if it computes something else.
-    pub(crate) fn beside(&mut self, generated: &Generated, bar: f64) -> Result<Variant> {
+    pub(crate) fn beside(&mut self, generated: &Generated, bar: Bar) -> Result<Variant> {
         launch(self.ours, self.inputs, self.output, clock::time)?;
         let expected: Vec<Array> = self.output.arrays.clone();
         launch(&generated.kept, self.inputs, self.output, clock::time)?;
@@ -106,7 +106,7 @@ impl Measured<'_> {
             name: "plain C".to_owned(),
             ratio: ratio(&theirs, &ours),
             time: median(theirs, Duration::cmp),
-            bar: Bar::AtLeast(bar),
+            bar,
         })
     }
 

@@ -15,7 +15,7 @@ use crate::clock::{self, Clock};
 use crate::generated::Generated;
 use crate::peers::{self, PeerTime, Peers};
 use crate::report::Row;
-use crate::variants::{Measured, Threads, Variant};
+use crate::variants::{Bar, Measured, Threads, Variant};
 
 /// The name of the launch entry in every C file written by hand.
 const ENTRY: &str = "by_hand";
@@ -123,7 +123,10 @@ impl Pair {
             })?;
         }
         let (ours, by_hand) = turns.times();
-        let variants = self.variants(rounds, threads)?;
+        let read = bandwidth::read_pattern(&self.case.gathers(&self.inputs), self.bytes());
+        let time = median(ours.clone(), Duration::cmp);
+        let of_read = read.as_secs_f64() / time.as_secs_f64();
+        let variants = self.variants(rounds, threads, of_read)?;
         let round = ours.len();
         let ratios = ours
             .iter()
@@ -133,20 +136,26 @@ impl Pair {
         Ok(Row {
             name: self.case.full_name(self.pattern),
             expression: self.case.expression,
-            ours: median(ours, Duration::cmp),
+            ours: time,
             by_hand: median(by_hand, Duration::cmp),
             ratio: median(ratios, f64::total_cmp),
             bar: self.case.bar,
             rounds: round,
             bytes: self.bytes(),
-            read: bandwidth::read(self.bytes()),
+            read,
             peers,
             variants,
         })
     }
 
-    /// Ours once more in memory, and on several threads, where C is measured.
-    fn variants(&mut self, rounds: usize, threads: Option<&Threads>) -> Result<Vec<Variant>> {
+    /// Ours once more in memory, and on several threads, where C is measured, and beside C
+    /// as TACO generates it; `of_read` is its share of the speed of reading.
+    fn variants(
+        &mut self,
+        rounds: usize,
+        threads: Option<&Threads>,
+        of_read: f64,
+    ) -> Result<Vec<Variant>> {
         let name = self.case.full_name(self.pattern);
         let many = match threads {
             Some(threads) => {
@@ -168,7 +177,8 @@ impl Pair {
             output: &mut self.output,
             rounds,
         };
-        let mut variants = vec![measured.beside(&self.generated, self.case.plain_bar)?];
+        let plain = Bar::of_case(self.case, of_read);
+        let mut variants = vec![measured.beside(&self.generated, plain)?];
         if self.session.options().backend == Backend::C {
             variants.push(measured.in_memory(self.case.is_dense)?);
         }

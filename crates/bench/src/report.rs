@@ -61,7 +61,7 @@ pub struct Row {
     pub rounds: usize,
     /// Bytes that have to move at least, each array once.
     pub bytes: usize,
-    /// The time of reading as many bytes from one array.
+    /// The time of reading what it reads, in its order.
     pub read: Duration,
     /// Libraries that have the kernel too.
     pub peers: Vec<PeerTime>,
@@ -177,8 +177,8 @@ impl Row {
             && self.variants.iter().all(Variant::keeps_bar)
     }
 
-    /// The bytes a second that our kernel moves, as a part of those that
-    /// reading an array of as many moves.
+    /// The bytes a second that our kernel moves, as a part of those that reading the same
+    /// in the same order moves.
     pub fn share_of_read(&self) -> f64 {
         self.read.as_secs_f64() / self.ours.as_secs_f64()
     }
@@ -215,6 +215,9 @@ impl Row {
             let bar = match variant.bar {
                 Bar::AtMost(bar) => format!(" of {bar:.2} at most"),
                 Bar::AtLeast(bar) => format!(" of {bar:.2} at least"),
+                Bar::OrOfRead { least, share, .. } => {
+                    format!(" of {least:.2} at least or {:.0}% of read", 100.0 * share)
+                }
                 Bar::Free => String::new(),
             };
             let mark = mark(variant.keeps_bar()).trim_start();

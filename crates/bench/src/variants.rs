@@ -16,6 +16,7 @@ use sparsec::parallel::Pool;
 use sparsec::runtime::{Kernel, OutputTensor};
 use sparsec::{Array, Diagnostic, Inputs, Result, code};
 
+use crate::case::Case;
 use crate::clock::{self, Clock};
 use crate::pair::{Turns, difference, launch, median};
 
@@ -56,8 +57,34 @@ pub enum Bar {
     AtMost(f64),
     /// At least this: gains.
     AtLeast(f64),
+    /// At least this, or memory gives no more: a kernel that reads so large a share as
+    /// fast as can be.
+    OrOfRead {
+        /// The ratio.
+        least: f64,
+        /// The share that is as good.
+        share: f64,
+        /// The share that there is.
+        of_read: f64,
+    },
     /// Anything, where there is too little work.
     Free,
+}
+
+impl Bar {
+    /// What the ratio to C as TACO generates it has to be for a kernel that reaches this
+    /// share of the speed of reading.
+    pub(crate) fn of_case(case: &Case, of_read: f64) -> Self {
+        let least = case.plain_bar;
+        match case.read_bar {
+            Some(share) => Self::OrOfRead {
+                least,
+                share,
+                of_read,
+            },
+            None => Self::AtLeast(least),
+        }
+    }
 }
 
 impl Variant {
@@ -66,6 +93,11 @@ impl Variant {
         match self.bar {
             Bar::AtMost(most) => self.ratio <= most,
             Bar::AtLeast(least) => self.ratio >= least,
+            Bar::OrOfRead {
+                least,
+                share,
+                of_read,
+            } => self.ratio >= least || of_read >= share,
             Bar::Free => true,
         }
     }
