@@ -6,8 +6,7 @@
 //! longer than the turns, and whose bounds take registers from the loops beside: an empty
 //! `asm` statement keeps the loop as it is written.
 
-use sparsec_base::Scalar;
-use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Stmt};
+use sparsec_loop::{Block, Buffer, Expr, Stmt};
 
 use crate::stmt::Writer;
 
@@ -65,7 +64,7 @@ static inline void sparsec_short_loop(void) {
 
 impl Writer<'_> {
     pub(crate) fn prefetch(&mut self, buffer: Buffer, lo: &Expr, hi: &Expr) {
-        let is_one = follows(lo, hi);
+        let is_one = lo.is_followed_by(hi);
         let array = self.buffer_name(buffer).to_owned();
         let lo = self.expr(lo);
         let hi = match is_one {
@@ -92,17 +91,4 @@ pub(crate) fn copies(body: &Block) -> bool {
     };
     let stores = |stmt: &Stmt| matches!(stmt, Stmt::Store { .. });
     body.iter().all(is_plain) && body.iter().any(stores)
-}
-
-/// Whether one place comes directly behind another, as far as that can be seen.
-fn follows(lo: &Expr, hi: &Expr) -> bool {
-    let parts = |expr: &Expr| match expr {
-        Expr::Binary(BinaryOp::Add, base, offset) => match **offset {
-            Expr::Const(Scalar::I64(offset)) => ((**base).clone(), offset),
-            _ => (expr.clone(), 0),
-        },
-        _ => (expr.clone(), 0),
-    };
-    let ((base, first), (same, second)) = (parts(lo), parts(hi));
-    base == same && first.checked_add(1) == Some(second)
 }

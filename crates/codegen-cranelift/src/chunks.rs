@@ -153,14 +153,15 @@ impl Emitter<'_, '_> {
             _ => unreachable!("the body takes what its signature says"),
         };
         let function = self.function;
-        let mut inner = Emitter::new(builder, function, self.formulas, self.isa, context);
+        let inner = Emitter::new(builder, function, self.formulas, self.isa, context);
+        let mut inner = inner.with_frame(body);
         inner.own = Some(own);
         inner.vars.insert(var, Cell::Fixed(Number::Real(chunk)));
         inner.unpack_captured(captured, frame);
         let (_, refused) = inner.finish(body);
         match refused {
             Some(refused) => Err(refused),
-            None => crate::map(function, made, self.isa),
+            None => crate::map(&function.name, made, self.isa),
         }
     }
 

@@ -35,6 +35,7 @@ use crate::growth::Group;
 use crate::helper::Helper;
 use crate::host::refused;
 use crate::memory::Code;
+use crate::near::Frame;
 use crate::number::{Number, register};
 
 const ABI: Layout = Layout::RELIED_ON;
@@ -63,6 +64,10 @@ pub(crate) struct Emitter<'f, 'b> {
     pub(crate) refused: Option<Diagnostic>,
     exits: HashMap<Failure, ir::Block>,
     signatures: HashMap<Vec<Type>, ir::SigRef>,
+    /// Where what is asked for aside is given.
+    pub(crate) given: Option<ir::StackSlot>,
+    /// Where addresses are kept, if registers cannot hold all.
+    pub(crate) frame: Option<Frame>,
 }
 
 /// What a variable is in registers.
@@ -80,16 +85,19 @@ pub(crate) enum Cell {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Array {
     /// Where its entries are.
-    data: Pointer,
+    pub(crate) data: Pointer,
     /// The `sparsec_array` of a buffer that grows.
     pub(crate) array: Option<Value>,
     /// How it is accessed.
     pub(crate) flags: MemFlagsData,
 }
 
+/// The address of the entries of a buffer.
 #[derive(Clone, Copy, Debug)]
-enum Pointer {
+pub(crate) enum Pointer {
+    /// One that does not change.
     Fixed(Value),
+    /// One that growth changes.
     Moving(Variable),
 }
 
@@ -116,7 +124,8 @@ pub(crate) fn emit(function: &Function, isa: &dyn TargetIsa) -> Result<(ir::Func
         _ => unreachable!("the entry takes what its signature says"),
     };
     let formulas = Formulas::of(function);
-    let mut emitter = Emitter::new(builder, function, &formulas, isa, context);
+    let emitter = Emitter::new(builder, function, &formulas, isa, context);
+    let mut emitter = emitter.with_frame(&function.body);
     emitter.unpack(tensors);
     let (parts, refused) = emitter.finish(&function.body);
     match refused {
@@ -155,6 +164,8 @@ impl<'f, 'b> Emitter<'f, 'b> {
             refused: None,
             exits: HashMap::new(),
             signatures: HashMap::new(),
+            given: None,
+            frame: None,
         }
     }
 
@@ -221,6 +232,7 @@ impl Emitter<'_, '_> {
             description: kind.name.clone().into(),
         });
         let moves = matches!(kind.access, Access::Grow | Access::Workspace | Access::Own);
+        self.keep(buffer, data);
         let data = if moves {
             let var = self.b.declare_var(types::I64);
             self.b.def_var(var, data);
@@ -242,6 +254,7 @@ impl Emitter<'_, '_> {
 
     /// Says where the entries of a buffer are from here on.
     pub(crate) fn move_data(&mut self, buffer: Buffer, data: Value) {
+        self.keep(buffer, data);
         match self.buffers[&buffer].data {
             Pointer::Moving(var) => self.b.def_var(var, data),
             Pointer::Fixed(_) => unreachable!("only results and workspaces that grow move"),

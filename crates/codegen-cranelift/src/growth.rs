@@ -88,7 +88,7 @@ impl Emitter<'_, '_> {
         let array = self.array(buffer);
         let size = self.function.buffers[buffer].storage.size();
         let size = self.int(size as i64);
-        let data = self.ask(ABI.grow, Some(types::I64), &[array, len, size]);
+        let data = self.ask_aside(ABI.grow, &[array, len, size]);
         self.take_memory(buffer, data);
     }
 
@@ -108,12 +108,8 @@ impl Emitter<'_, '_> {
 
     /// Calls `memcpy`.
     fn copy(&mut self, to: Value, from: Value, bytes: Value) {
-        let copy = crate::helper::Helper {
-            address: libc::memcpy as *const () as usize,
-            takes: &[types::I64, types::I64, types::I64],
-            gives: types::I64,
-        };
-        self.call(copy, &[to, from, bytes]);
+        let copy = self.int(libc::memcpy as *const () as i64);
+        self.call_aside(copy, &[to, from, bytes]);
     }
 
     /// Makes a workspace of `len` zeros.
@@ -133,13 +129,12 @@ impl Emitter<'_, '_> {
     fn ask_workspace(&mut self, buffer: Buffer, len: Value) {
         let size = self.function.buffers[buffer].storage.size();
         let size = self.int(size as i64);
-        let data = self.ask(ABI.workspace, Some(types::I64), &[len, size]);
+        let data = self.ask_aside(ABI.workspace, &[len, size]);
         self.take_memory(buffer, data);
     }
 
     /// Memory that was asked for, if there is any.
-    fn take_memory(&mut self, buffer: Buffer, data: Option<Value>) {
-        let data = data.expect("memory has an address");
+    fn take_memory(&mut self, buffer: Buffer, data: Value) {
         let refused = self.b.ins().icmp_imm_s(IntCC::Equal, data, 0);
         self.leave_if(refused, Failure::OutOfMemory);
         self.move_data(buffer, data);

@@ -44,9 +44,11 @@
 //! | `statement`, `loops`, `growth` | statements                           |
 //! | `expression`, `condition`, `arithmetic`, `convert`, `complex` | expressions |
 //! | `place`      | addresses of entries, loads and stores                 |
+//! | `near`       | which addresses of arrays registers hold               |
 //! | `lanes`      | rows as vectors                                        |
 //! | `chunks`     | bodies that the caller runs, on as many threads as it likes |
 //! | `helper`     | functions that code calls                              |
+//! | `stub`       | calls that change no registers                         |
 
 mod abi;
 mod arithmetic;
@@ -62,19 +64,23 @@ mod host;
 mod lanes;
 mod loops;
 mod memory;
+mod near;
 mod number;
 mod place;
 mod statement;
+mod stub;
 
 pub use abi::Layout;
 pub use memory::{Code, Entry};
+
+use std::borrow::Cow;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir;
 use cranelift_codegen::isa::TargetIsa;
 use sparsec_base::{Diagnostic, Result};
-use sparsec_loop::{Function, passes};
+use sparsec_loop::{Expr, Function, passes};
 
 /// Machine code of a kernel, ready to be called.
 ///
@@ -95,23 +101,31 @@ use sparsec_loop::{Function, passes};
 /// ```
 pub fn compile(function: &Function) -> Result<Code> {
     let isa = host::isa()?;
-    let without = passes::without_prefetch(function);
-    let (made, parts) = emitter::emit(without.as_ref().unwrap_or(function), isa)?;
-    Ok(map(function, made, isa)?.with(parts))
+    let function = &*that_runs(function);
+    let (made, parts) = emitter::emit(function, isa)?;
+    Ok(map(&function.name, made, isa)?.with(parts))
 }
 
-/// Machine code of one function that is made of `function`.
-fn map(function: &Function, made: ir::Function, isa: &dyn TargetIsa) -> Result<Code> {
+/// What code is made of. A call that fetches a row early pays, one for a single entry costs
+/// more than it saves.
+fn that_runs(function: &Function) -> Cow<'_, Function> {
+    let fetches = stub::prefetcher().is_some();
+    let pays = |lo: &Expr, hi: &Expr| fetches && !lo.is_followed_by(hi);
+    passes::without_prefetch(function, &pays).map_or(Cow::Borrowed(function), Cow::Owned)
+}
+
+/// Machine code of one function of the kernel of this name.
+fn map(kernel: &str, made: ir::Function, isa: &dyn TargetIsa) -> Result<Code> {
     let mut context = Context::for_function(made);
     let compiled = context
         .compile(isa, &mut ControlPlane::default())
-        .map_err(|error| refused(function, &format!("{:?}", error.inner)))?;
+        .map_err(|error| refused(kernel, &format!("{:?}", error.inner)))?;
     if !compiled.buffer.relocs().is_empty() {
         // Every call is by address, so only an instruction that this processor
         // lacks can ask for a function of Cranelift's own.
-        return Err(refused(function, "the processor lacks an instruction"));
+        return Err(refused(kernel, "the processor lacks an instruction"));
     }
-    Code::map(compiled.code_buffer()).map_err(|error| refused(function, &error.to_string()))
+    Code::map(compiled.code_buffer()).map_err(|error| refused(kernel, &error.to_string()))
 }
 
 /// The Cranelift IR of a kernel as text, before it is optimised.
@@ -120,8 +134,7 @@ fn map(function: &Function, made: ir::Function, isa: &dyn TargetIsa) -> Result<C
 /// As [`compile`].
 pub fn text(function: &Function) -> Result<String> {
     let isa = host::isa()?;
-    let without = passes::without_prefetch(function);
-    let function = without.as_ref().unwrap_or(function);
+    let function = &*that_runs(function);
     Ok(emitter::emit(function, isa)?.0.display().to_string())
 }
 
@@ -131,16 +144,15 @@ pub fn text(function: &Function) -> Result<String> {
 /// As [`compile`].
 pub fn assembly(function: &Function) -> Result<String> {
     let isa = host::isa()?;
-    let without = passes::without_prefetch(function);
-    let function = without.as_ref().unwrap_or(function);
+    let function = &*that_runs(function);
     let mut context = Context::for_function(emitter::emit(function, isa)?.0);
     context.set_disasm(true);
     let compiled = context
         .compile(isa, &mut ControlPlane::default())
-        .map_err(|error| refused(function, &format!("{:?}", error.inner)))?;
+        .map_err(|error| refused(&function.name, &format!("{:?}", error.inner)))?;
     Ok(compiled.vcode.clone().unwrap_or_default())
 }
 
-fn refused(function: &Function, why: &str) -> Diagnostic {
-    host::refused(&format!("no code for kernel `{}`", function.name), why)
+fn refused(kernel: &str, why: &str) -> Diagnostic {
+    host::refused(&format!("no code for kernel `{kernel}`"), why)
 }

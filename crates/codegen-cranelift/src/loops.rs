@@ -26,11 +26,13 @@ impl Emitter<'_, '_> {
         };
         let (lo, hi) = (self.expr(lo).real(), self.expr(hi).real());
         let outside = self.innermost.replace(var);
+        let before = self.bring_near(None, body);
         let lo = match Rows::of(self.function, var, body) {
             Some(rows) if known.is_some_and(|n| rows.is_short(n)) => {
                 let whole = self.all_vectors(&rows, lo, known.unwrap_or(0));
                 if Some(whole) == known {
                     self.innermost = outside;
+                    self.leave_loop(before);
                     return;
                 }
                 self.int(whole)
@@ -39,9 +41,11 @@ impl Emitter<'_, '_> {
             None => lo,
         };
         self.count(lo, hi, |emitter, i| {
+            emitter.begin_turn();
             emitter.vars.insert(var, Cell::Fixed(Number::Real(i)));
             emitter.block(body);
         });
+        self.leave_loop(before);
         self.innermost = outside;
     }
 
@@ -62,12 +66,15 @@ impl Emitter<'_, '_> {
 
     pub(crate) fn while_loop(&mut self, condition: &Expr, body: &Block) {
         let (turn, on) = (self.b.create_block(), self.b.create_block());
+        let before = self.bring_near(Some(condition), body);
         self.branch(condition, turn, on);
         self.b.switch_to_block(turn);
+        self.begin_turn();
         self.block(body);
         self.branch(condition, turn, on);
         self.b.seal_block(turn);
         self.enter(on);
+        self.leave_loop(before);
     }
 
     pub(crate) fn fill(&mut self, buffer: Buffer, from: &Expr, to: &Expr, value: &Expr) {

@@ -29,9 +29,14 @@ impl Emitter<'_, '_> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            // It has no instruction for it. A load that nobody uses, in its place, holds up
-            // what is behind it, and costs more than it saves.
-            Stmt::Comment(_) | Stmt::Prefetch { .. } => {}
+            Stmt::Comment(_) => {}
+            Stmt::Prefetch { buffer, lo, hi } => {
+                let [from, to] = [lo, hi].map(|at| {
+                    let at = self.expr(at).real();
+                    self.address(*buffer, at)
+                });
+                self.fetch_early(from, to);
+            }
             Stmt::Turn => self.turn(),
             Stmt::Poll => self.poll(),
             Stmt::Declare { var, value } => {

@@ -74,3 +74,45 @@ fn code_has_a_text_form() {
     let code = compile(&function).unwrap_or_else(|error| panic!("{error}"));
     assert!(code.size() > 16);
 }
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn rows_are_fetched_early_and_single_entries_are_not() {
+    let fetches = |bounds: &str| {
+        let body = format!("for i in 0..y.n0 {{ prefetch x.vals[{bounds}] y.vals[2 * i] = 1.0 }}");
+        ir(&body).contains("preserve_all")
+    };
+    assert!(fetches("4 * i..4 * i + 4"));
+    assert!(!fetches("i + 8..i + 9"));
+}
+
+/// A kernel that walks this many rows, each in a loop of its own in a loop over all.
+fn walks(n: usize) -> String {
+    let numbers = || 0..n;
+    let arguments = numbers().map(|it| {
+        format!(", in x{it} \"(i) -> (i : dense)\" {{ extent n{it}, read x{it}.vals: f64 }}")
+    });
+    let loops =
+        numbers().map(|it| format!("for j_{it} in 0..n{it} {{ t += x{it}.vals[2 * j_{it}] }} "));
+    let text = format!(
+        "fn kernel(out y \"(i) -> (i : dense)\" {{ extent m, write y.vals: f64 }}{}) {{
+           for i in 0..m {{ var t: f64 = 0.0 {} y.vals[i] = t }}
+         }}",
+        arguments.collect::<String>(),
+        loops.collect::<String>(),
+    );
+    let function = Function::parse(&Source::new("kernel", text)).unwrap_or_else(|e| panic!("{e}"));
+    verify(&function).unwrap_or_else(|error| panic!("{error}"));
+    text_of(&function)
+}
+
+fn text_of(function: &Function) -> String {
+    text(function).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn addresses_that_registers_cannot_hold_are_read_near_their_loops() {
+    assert!(!walks(2).contains("stack_addr"));
+    // Each is kept once, and read by the loop that uses it; one more keeps loads apart.
+    assert_eq!(walks(40).matches("stack_addr").count(), 41 + 41 + 1);
+}

@@ -6,7 +6,7 @@ use crate::level::LevelKind;
 impl Format {
     /// Whether both arrange entries in the same way, in arrays of whatever width.
     pub fn arranges_like(&self, other: &Self) -> bool {
-        self.without_widths().stores_like(&other.without_widths())
+        self.is_like(other, |_| Widths::default())
     }
 
     fn without_widths(&self) -> Self {
@@ -25,24 +25,32 @@ impl Format {
     /// Whether both arrange entries in the same arrays: equal but for the
     /// names of modes and the fill.
     pub fn stores_like(&self, other: &Self) -> bool {
-        let named = Self {
-            modes: self.modes.clone(),
-            fill: self.fill,
-            ..other.clone()
+        self.is_like(other, |widths| widths)
+    }
+
+    /// Whether both are equal but for the names of modes, the fill, and what is not `seen`
+    /// of widths.
+    fn is_like(&self, other: &Self, seen: fn(Widths) -> Widths) -> bool {
+        let Self {
+            modes: _,
+            fill: _,
+            levels,
+            widths,
+            region,
+            mirror,
+            order,
+            rest,
+        } = self;
+        let is_like = |(a, b): (&Level, &Level)| {
+            seen(a.widths) == seen(b.widths)
+                && (a.kind, a.unique, a.ordered) == (b.kind, b.unique, b.ordered)
+                && a.coordinate == b.coordinate
         };
-        // The parts of a union have modes of the same names.
-        let parts = self.rest.iter().zip(&other.rest);
-        self.rest.len() == other.rest.len()
-            && parts
-                .into_iter()
-                .all(|(part, other)| part.stores_like(other))
-            && Self {
-                rest: Vec::new(),
-                ..self.clone()
-            } == Self {
-                rest: Vec::new(),
-                ..named
-            }
+        seen(*widths) == seen(other.widths)
+            && (region, mirror, order) == (&other.region, &other.mirror, &other.order)
+            && (levels.len(), rest.len()) == (other.levels.len(), other.rest.len())
+            && levels.iter().zip(&other.levels).all(is_like)
+            && (rest.iter().zip(&other.rest)).all(|(part, other)| part.is_like(other, seen))
     }
 
     /// The format nearest to this one that kernels walk and assemble, which stores

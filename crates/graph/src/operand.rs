@@ -4,6 +4,7 @@
 //! two. The level of an operand that stores an index variable is found here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use sparsec_base::{Arena, define_id};
 use sparsec_format::{Format, Level};
@@ -22,7 +23,7 @@ define_id!(
 /// stands between the two is a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct Formats {
-    formats: BTreeMap<TensorVar, Format>,
+    formats: BTreeMap<TensorVar, Arc<Format>>,
     /// What kernels use in place of formats that they cannot assemble.
     native: BTreeMap<TensorVar, Format>,
 }
@@ -40,7 +41,7 @@ impl Formats {
         } else {
             self.native.insert(tensor, format.nearest());
         }
-        self.formats.insert(tensor, format);
+        self.formats.insert(tensor, format.into());
     }
 
     /// Says what kernels use in place of the format of `tensor`, in place of the
@@ -65,7 +66,17 @@ impl Formats {
 
     /// How `tensor` is stored, where it was said.
     pub fn get(&self, tensor: TensorVar) -> Option<&Format> {
-        self.formats.get(&tensor)
+        self.formats.get(&tensor).map(AsRef::as_ref)
+    }
+
+    /// As [`Formats::of`], to share with tensors.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn shared(&self, tensor: TensorVar) -> &Arc<Format> {
+        self.formats
+            .get(&tensor)
+            .expect("every tensor has a format")
     }
 
     /// How `tensor` is stored.

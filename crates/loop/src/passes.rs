@@ -22,7 +22,7 @@
 //! them to threads in chunks, [`lanes`] sums in eight lanes at once. The last, [`tile()`],
 //! keeps rows that many entries add to in tiles, as wide as rows are likely to be; then
 //! [`polls`] has long loops ask whether anybody still waits.
-//! [`without_prefetch`] is for engines that cannot fetch anything early.
+//! [`without_prefetch`] is for engines that cannot fetch anything early, or not everything.
 //!
 //! ```
 //! use sparsec_base::Source;

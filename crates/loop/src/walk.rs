@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use sparsec_base::Scalar;
+
 use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
 
 impl Expr {
@@ -69,6 +71,19 @@ impl Expr {
     pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut Expr)) {
         self.for_each_operand_mut(&mut |operand| operand.rewrite(change));
         change(self);
+    }
+
+    /// Whether the other is one more than this, as far as that can be seen.
+    pub fn is_followed_by(&self, other: &Self) -> bool {
+        let parts = |expr: &Self| match expr {
+            Self::Binary(BinaryOp::Add, base, offset) => match **offset {
+                Self::Const(Scalar::I64(offset)) => ((**base).clone(), offset),
+                _ => (expr.clone(), 0),
+            },
+            _ => (expr.clone(), 0),
+        };
+        let ((base, first), (same, second)) = (parts(self), parts(other));
+        base == same && first.checked_add(1) == Some(second)
     }
 
     /// Whether this expression reads the variable.

@@ -93,7 +93,7 @@ proptest! {
         }
         let optimized = passes::optimize(function.clone(), &mut |_, _| {});
         assert_same_meaning("optimize", &function, &optimized);
-        if let Some(without) = passes::without_prefetch(&function) {
+        if let Some(without) = passes::without_prefetch(&function, &|_, _| false) {
             assert_valid("without_prefetch", &without);
             assert_same_meaning("without_prefetch", &function, &without);
         }

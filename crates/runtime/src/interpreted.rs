@@ -25,14 +25,14 @@ pub(crate) fn launch(
     let mut data = Vec::new();
     for (given, wanted) in arguments.iter().zip(&function.arguments) {
         let mut buffers = Vec::new();
-        for (array, &buffer) in given.arrays().iter().zip(&wanted.buffers) {
+        for (array, &buffer) in given.arrays().zip(&wanted.buffers) {
             buffers.push(match function.buffers[buffer].access {
                 Access::Grow => Entries::empty(array.element()),
                 _ => entries(array).ok_or(Failure::OutOfMemory)?,
             });
         }
         data.push(ArgumentData {
-            extents: given.signed_extents(),
+            extents: given.signed_extents().collect(),
             buffers,
         });
     }
@@ -81,7 +81,7 @@ pub(crate) fn launch(
 /// says whether it was.
 fn copied_bytes(function: &Function, arguments: &[KernelArgument<'_>]) -> u64 {
     let given = arguments.iter().zip(&function.arguments);
-    let arrays = given.flat_map(|(given, wanted)| given.arrays().into_iter().zip(&wanted.buffers));
+    let arrays = given.flat_map(|(given, wanted)| given.arrays().zip(&wanted.buffers));
     let bytes = arrays.map(|(array, &buffer)| {
         let defined = usize::from(function.buffers[buffer].access == Access::Write);
         array.len().saturating_mul(array.element().size() + defined) as u64

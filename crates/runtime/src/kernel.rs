@@ -211,7 +211,7 @@ impl Kernel {
                 "order of `{}` in `{name}`",
                 wanted.name
             );
-            self.check_arrays(wanted, &given.arrays());
+            self.check_arrays(wanted, given);
             if let KernelArgument::Values(_) = given {
                 self.check_writes_values_alone(wanted);
             }
@@ -231,15 +231,15 @@ impl Kernel {
         }
     }
 
-    fn check_arrays(&self, wanted: &Argument, given: &[&Array]) {
+    fn check_arrays(&self, wanted: &Argument, given: &KernelArgument<'_>) {
         assert_eq!(
             wanted.buffers.len(),
-            given.len(),
+            given.arrays().len(),
             "arrays of `{}` in `{}`",
             wanted.name,
             self.function.name
         );
-        for (&buffer, array) in wanted.buffers.iter().zip(given) {
+        for (&buffer, array) in wanted.buffers.iter().zip(given.arrays()) {
             let data = &self.function.buffers[buffer];
             assert_eq!(
                 data.storage,
@@ -288,21 +288,26 @@ impl KernelArgument<'_> {
     }
 
     /// The arrays of the tensor.
-    pub fn arrays(&self) -> Vec<&Array> {
-        match self {
-            Self::In(tensor) => tensor.arrays().iter().collect(),
-            Self::View(arrays, _) => arrays.iter().map(|array| &**array).collect(),
-            Self::Out(output) => output.arrays.iter().collect(),
-            Self::Values(tensor) => tensor.arrays().iter().collect(),
-        }
+    pub fn arrays(&self) -> impl ExactSizeIterator<Item = &Array> {
+        // Of tensors and of views, one of which is empty.
+        let (whole, views): (&[Array], &[ArrayRef<'_>]) = match self {
+            Self::In(tensor) => (tensor.arrays(), &[]),
+            Self::View(arrays, _) => (&[], arrays),
+            Self::Out(output) => (&output.arrays, &[]),
+            Self::Values(tensor) => (tensor.arrays(), &[]),
+        };
+        (0..whole.len() + views.len()).map(move |number| match whole.get(number) {
+            Some(array) => array,
+            None => &*views[number - whole.len()],
+        })
     }
 
     /// The extents as kernels take them.
-    pub(crate) fn signed_extents(&self) -> Vec<i64> {
+    pub(crate) fn signed_extents(&self) -> impl Iterator<Item = i64> {
         let signed = |&extent: &u64| match i64::try_from(extent) {
             Ok(extent) => extent,
             Err(_) => panic!("a tensor with an extent of {extent} passed its checks"),
         };
-        self.extents().iter().map(signed).collect()
+        self.extents().iter().map(signed)
     }
 }

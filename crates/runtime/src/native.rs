@@ -104,32 +104,37 @@ impl Native {
         arguments: &mut [KernelArgument<'_>],
         cancel: &Cancel,
     ) -> std::result::Result<(), Stop> {
-        let extents: Vec<Vec<i64>> = arguments
-            .iter()
-            .map(KernelArgument::signed_extents)
-            .collect();
-        let mut arrays: Vec<Vec<RawArray>> = arguments.iter_mut().map(raw_arrays).collect();
+        // Of all arguments, one behind the other.
+        let extents = arguments.iter().flat_map(KernelArgument::signed_extents);
+        let extents: Vec<i64> = extents.collect();
+        let n_arrays = arguments.iter().map(|given| given.arrays().len()).sum();
+        let mut arrays: Vec<RawArray> = Vec::with_capacity(n_arrays);
+        for argument in arguments.iter_mut() {
+            raw_arrays(argument, &mut arrays);
+        }
         let mut state = {
             let (memory, taken) = KernelArgument::memory(arguments);
             State::new(memory, taken, cancel)
         };
-        for ((given, wanted), raw) in arguments
-            .iter_mut()
-            .zip(&function.arguments)
-            .zip(&mut arrays)
-        {
+        let mut rest = &mut arrays[..];
+        for (given, wanted) in arguments.iter_mut().zip(&function.arguments) {
+            let (raw, others) = rest.split_at_mut(given.arrays().len());
             lend(function, wanted, given, raw, &mut state);
+            rest = others;
         }
         // From here to the end of the call the arrays are reached through these
         // pointers alone.
-        let mut tensors: Vec<RawTensor> = extents
-            .iter()
-            .zip(&mut arrays)
-            .map(|(extents, arrays)| RawTensor {
+        let (mut of_arrays, mut of_extents) = (&mut arrays[..], &extents[..]);
+        let mut tensors = Vec::with_capacity(arguments.len());
+        for given in arguments.iter() {
+            let (extents, others) = of_extents.split_at(given.extents().len());
+            let (arrays, rest) = of_arrays.split_at_mut(given.arrays().len());
+            (of_extents, of_arrays) = (others, rest);
+            tensors.push(RawTensor {
                 extents: extents.as_ptr(),
                 arrays: arrays.as_mut_ptr(),
-            })
-            .collect();
+            });
+        }
         let mut pointers: Vec<*mut RawTensor> =
             tensors.iter_mut().map(std::ptr::from_mut).collect();
         let mut context = state.context();
@@ -139,7 +144,10 @@ impl Native {
         let status = unsafe { self.call(&mut context, &mut pointers) };
         let shortage = state.shortage();
         let mut lent = state.into_memories();
-        for ((given, wanted), raw) in arguments.iter_mut().zip(&function.arguments).zip(&arrays) {
+        let mut rest = &arrays[..];
+        for (given, wanted) in arguments.iter_mut().zip(&function.arguments) {
+            let (raw, others) = rest.split_at(given.arrays().len());
+            rest = others;
             take_back(function, wanted, given, raw, status == 0, &mut lent);
         }
         match of_status(status) {
@@ -211,37 +219,28 @@ fn take_back(
     }
 }
 
-/// The arrays of one argument as the kernel sees them.
-fn raw_arrays(argument: &mut KernelArgument<'_>) -> Vec<RawArray> {
+/// Adds the arrays of one argument as the kernel sees them.
+fn raw_arrays(argument: &mut KernelArgument<'_>, all: &mut Vec<RawArray>) {
     let raw = |data: *mut u8, len: usize| RawArray {
         data: data.cast(),
         len: len as i64,
         capacity: len as i64,
     };
     match argument {
-        KernelArgument::In(_) | KernelArgument::View(..) => argument
-            .arrays()
-            .into_iter()
-            // A kernel only reads the arrays of operands.
-            .map(|array| raw(array.as_ptr().cast_mut(), array.len()))
-            .collect(),
-        KernelArgument::Out(output) => output
-            .arrays
-            .iter_mut()
-            .map(|array| raw(array.as_mut_ptr(), array.len()))
-            .collect(),
-        KernelArgument::Values(tensor) => {
-            let values = tensor.values_mut_ptr();
-            let mut arrays: Vec<RawArray> = tensor
-                .arrays()
-                .iter()
-                // Of the positions and coordinates it only reads.
-                .map(|array| raw(array.as_ptr().cast_mut(), array.len()))
-                .collect();
-            if let Some(last) = arrays.last_mut() {
-                last.data = values.cast();
-            }
-            arrays
+        KernelArgument::Out(output) => {
+            let arrays = output.arrays.iter_mut();
+            all.extend(arrays.map(|array| raw(array.as_mut_ptr(), array.len())));
         }
+        KernelArgument::In(_) | KernelArgument::View(..) | KernelArgument::Values(_) => {
+            // A kernel only reads the arrays of operands, and of a result of which it
+            // writes the values alone all but these.
+            let arrays = argument.arrays();
+            all.extend(arrays.map(|array| raw(array.as_ptr().cast_mut(), array.len())));
+        }
+    }
+    if let KernelArgument::Values(tensor) = argument
+        && let Some(last) = all.last_mut()
+    {
+        last.data = tensor.values_mut_ptr().cast();
     }
 }

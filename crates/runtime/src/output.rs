@@ -14,6 +14,8 @@
 //! A dense level multiplies the positions by its mode's extent; a compressed
 //! one has as many as its `pos` array ends with, once that is filled.
 
+use std::sync::Arc;
+
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_loop::{Access, Argument, Function};
 use sparsec_parallel::Memory;
@@ -30,7 +32,7 @@ pub(crate) const FIRST_BYTES: usize = 16 << 10;
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputTensor {
     /// How the entries will be arranged.
-    pub format: Format,
+    pub format: Arc<Format>,
     /// The extent of each mode.
     pub extents: Vec<u64>,
     /// The type of the values.
@@ -57,7 +59,7 @@ impl OutputTensor {
     pub fn new(
         function: &Function,
         argument: &Argument,
-        format: Format,
+        format: impl Into<Arc<Format>>,
         extents: Vec<u64>,
         fill: Scalar,
     ) -> Result<Self> {
@@ -76,7 +78,7 @@ impl OutputTensor {
         memory: MemoryLimit,
         function: &Function,
         argument: &Argument,
-        format: Format,
+        format: impl Into<Arc<Format>>,
         extents: Vec<u64>,
         fill: Scalar,
     ) -> Result<Self> {
@@ -84,7 +86,7 @@ impl OutputTensor {
             memory,
             element: fill.element(),
             arrays: Vec::new(),
-            format,
+            format: format.into(),
             extents,
             fill,
         };

@@ -26,7 +26,8 @@ use crate::kept::Kept;
 use crate::kernel::{Kernel, Variant};
 use crate::launch::{Run, has_structure_of};
 use crate::parts::Parts;
-use crate::request::{Operands, check_tensor};
+use crate::ready::Ready;
+use crate::request::check_tensor;
 use crate::session::Timings;
 use crate::stage::Stage;
 
@@ -38,10 +39,19 @@ pub struct Binding<'a> {
     operands: BTreeMap<String, &'a Tensor>,
     /// Copies of the operands in other formats.
     kept: Arc<Kept>,
-    /// The variant for what is bound, once it was looked for.
-    prepared: Arc<OnceLock<(Arc<Variant>, Extents)>>,
+    /// What is found out of the operands before the first run on them.
+    prepared: Arc<OnceLock<Prepared<'a>>>,
     /// Whether anybody still waits.
     cancel: Cancel,
+}
+
+/// What all runs on the same operands have in common.
+#[derive(Debug)]
+struct Prepared<'a> {
+    variant: Arc<Variant>,
+    /// How far index variables run.
+    extents: Extents,
+    ready: Ready<'a>,
 }
 
 impl<'a> Binding<'a> {
@@ -105,8 +115,8 @@ impl<'a> Binding<'a> {
     /// # Errors
     /// As [`Binding::evaluate`].
     pub fn evaluate_all(&self) -> Result<BTreeMap<String, Tensor>> {
-        let (variant, results) = self.on_threads(|| self.run())?;
-        Ok(variant.compiled.named(results).last)
+        let (prepared, results) = self.on_threads(|| self.run())?;
+        Ok(prepared.variant.compiled.named(results).last)
     }
 
     /// A stage of every statement as text, as it is for these operands: by how much they
@@ -125,7 +135,8 @@ impl<'a> Binding<'a> {
     /// # Errors
     /// As [`Binding::evaluate`]; `E0315` for a pass that does not exist.
     pub fn emit(&self, stage: &Stage) -> Result<String> {
-        self.on_threads(|| self.prepare())?.0.compiled.emit(stage)
+        let prepared = self.on_threads(|| self.prepare())?;
+        prepared.variant.compiled.emit(stage)
     }
 
     /// Assembles the structure of all results and computes no values yet.
@@ -133,15 +144,14 @@ impl<'a> Binding<'a> {
     /// # Errors
     /// As [`Binding::evaluate`].
     pub fn assemble(&self) -> Result<Assembled<'a>> {
-        let (variant, extents, results) = self.on_threads(|| {
+        let (prepared, results) = self.on_threads(|| {
             self.results(true, |run, number, parts, before| {
                 run.assemble(number, parts, before)
             })
         })?;
         Ok(Assembled {
             binding: self.clone(),
-            variant,
-            extents,
+            variant: Arc::clone(&prepared.variant),
             results,
         })
     }
@@ -150,12 +160,11 @@ impl<'a> Binding<'a> {
         self.kernel.session().on_threads(work)
     }
 
-    fn run(&self) -> Result<(Arc<Variant>, Vec<Tensor>)> {
+    fn run(&self) -> Result<(&Prepared<'a>, Vec<Tensor>)> {
         let mut timings = Timings::default();
-        let (variant, _, results) = self.results(false, |run, number, parts, before| {
+        self.results(false, |run, number, parts, before| {
             run.evaluate(number, parts, before, 1, &mut timings)
-        })?;
-        Ok((variant, results))
+        })
     }
 
     /// What `make` makes of each statement, given its number, its kernels, with
@@ -164,36 +173,41 @@ impl<'a> Binding<'a> {
         &self,
         apart: bool,
         mut make: impl FnMut(&Run<'_>, usize, &Parts, &[Tensor]) -> Result<Tensor>,
-    ) -> Result<(Arc<Variant>, Extents, Vec<Tensor>)> {
-        let (variant, extents) = self.prepare()?;
-        let compiled = &variant.compiled;
-        let operands = self.named();
+    ) -> Result<(&Prepared<'a>, Vec<Tensor>)> {
+        let prepared = self.prepare()?;
+        let compiled = &prepared.variant.compiled;
         let run = Run::new(
             compiled,
-            extents,
-            &operands,
+            &prepared.extents,
+            &prepared.ready,
             self.memory(),
             &self.cancel,
             &self.kept,
         )?;
-        let mut results = Vec::new();
+        let mut results = Vec::with_capacity(compiled.statements.len());
         for number in 0..compiled.statements.len() {
-            let parts = variant.parts(self.kernel.session(), number, apart)?;
+            let parts = prepared
+                .variant
+                .parts(self.kernel.session(), number, apart)?;
             results.push(make(&run, number, parts, &results)?);
         }
-        drop(run);
-        Ok((Arc::clone(variant), extents.clone(), results))
+        Ok((prepared, results))
     }
 
-    /// The variant for these operands, and how far index variables run.
-    fn prepare(&self) -> Result<&(Arc<Variant>, Extents)> {
+    fn prepare(&self) -> Result<&Prepared<'a>> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }
-        let found = self.find()?;
-        Ok(self.prepared.get_or_init(|| found))
+        let (variant, extents) = self.find()?;
+        let ready = Ready::new(&variant.compiled, &extents, &self.named(), self.memory())?;
+        Ok(self.prepared.get_or_init(|| Prepared {
+            variant,
+            extents,
+            ready,
+        }))
     }
 
+    /// The variant for these operands, and how far index variables run.
     fn find(&self) -> Result<(Arc<Variant>, Extents)> {
         let planned = self.kernel.planned();
         let program = &planned.base().program;
@@ -219,7 +233,7 @@ impl<'a> Binding<'a> {
         self.kernel.session().options().memory
     }
 
-    fn named(&self) -> Operands<'_> {
+    fn named(&self) -> BTreeMap<&str, &'a Tensor> {
         let named = self.operands.iter();
         named
             .map(|(name, tensor)| (name.as_str(), *tensor))
@@ -253,7 +267,6 @@ impl<'a> Binding<'a> {
 pub struct Assembled<'a> {
     binding: Binding<'a>,
     variant: Arc<Variant>,
-    extents: Extents,
     results: Vec<Tensor>,
 }
 
@@ -292,22 +305,22 @@ impl Assembled<'_> {
             named.insert(name, tensor);
         }
         let compiled = &self.variant.compiled;
-        // Copies are of the operands that are bound.
-        let own = Kept::default();
-        let kept = match others {
-            true => &own,
-            false => &*self.binding.kept,
-        };
         let (session, memory) = (self.binding.kernel.session(), self.binding.memory());
         session.on_threads(|| {
-            let run = Run::new(
-                compiled,
-                &self.extents,
-                &named,
-                memory,
-                &self.binding.cancel,
-                kept,
-            )?;
+            let bound = self.binding.prepare()?;
+            let extents = &bound.extents;
+            // Copies are of the operands that are bound.
+            let own = Kept::default();
+            let other;
+            let (ready, kept) = match others {
+                true => {
+                    other = Ready::new(compiled, extents, &named, memory)?;
+                    (&other, &own)
+                }
+                false => (&bound.ready, &*self.binding.kept),
+            };
+            let cancel = &self.binding.cancel;
+            let run = Run::new(compiled, extents, ready, memory, cancel, kept)?;
             let mut same = true;
             for number in 0..self.results.len() {
                 let parts = self.variant.parts(session, number, true)?;

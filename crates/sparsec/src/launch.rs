@@ -12,14 +12,12 @@
 //! values into them ([`Parts`]). The second may run again on operands of the
 //! same structure without anything being assembled again.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Diagnostic, Result};
 use sparsec_format::Format;
-use sparsec_index::TensorRole;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::{Conversion, View};
 use sparsec_runtime::{Cancel, Kernel, KernelArgument, MemoryLimit, OutputTensor};
@@ -31,16 +29,15 @@ use crate::kept::Kept;
 use crate::levels::{level_extents, sizes_of_ranks};
 use crate::memory;
 use crate::parts::Parts;
-use crate::request::Operands;
+use crate::ready::Ready;
 use crate::session::Timings;
 use crate::widths;
-use crate::work;
 
 /// A compiled program with the operands of one run.
 pub(crate) struct Run<'a> {
     compiled: &'a Compiled,
     extents: &'a Extents,
-    operands: BTreeMap<&'a str, Cow<'a, Tensor>>,
+    ready: &'a Ready<'a>,
     memory: MemoryLimit,
     /// Whether anybody still waits.
     cancel: &'a Cancel,
@@ -63,52 +60,25 @@ struct Copied {
 }
 
 impl<'a> Run<'a> {
-    /// Puts every operand into the format that kernels read.
+    /// Runs kernels on what is `ready` for them.
     ///
     /// # Errors
-    /// `E0314` for an operand that is missing; `E0508` for what takes more memory
-    /// than there is; those of converting.
+    /// `E0508` if there is no longer the memory that it takes.
     pub(crate) fn new(
         compiled: &'a Compiled,
         extents: &'a Extents,
-        given: &Operands<'a>,
+        ready: &'a Ready<'a>,
         memory: MemoryLimit,
         cancel: &'a Cancel,
         kept: &'a Kept,
     ) -> Result<Self> {
-        memory::check(compiled, extents, memory)?;
-        work::check(compiled, extents, given)?;
-        let mut operands = BTreeMap::new();
-        for (id, data) in compiled.program.tensors.iter() {
-            if data.role != TensorRole::Input {
-                continue;
-            }
-            let name = data.source_name();
-            let Some(&tensor) = given.get(name) else {
-                return Err(Diagnostic::new(
-                    code::MISSING_INPUT,
-                    format!("there is no tensor for `{name}`"),
-                )
-                .at(&compiled.program.source, data.span, "read here")
-                .help(format!(
-                    "give it data: a call of `bind(\"{name}\", …)` in Rust, `-i {name}=…` or `-g {name}=…` on the command line"
-                )));
-            };
-            let format = compiled.formats.of(id);
-            let tensor = if widths::is_stored_as(tensor, format) {
-                Cow::Borrowed(tensor)
-            } else {
-                let converted = tensor.convert(format);
-                Cow::Owned(converted.map_err(|error| {
-                    error.or_at(&compiled.program.source, data.span, "converted")
-                })?)
-            };
-            operands.insert(data.name.as_str(), tensor);
+        if !memory::is_small(ready.bytes, memory) {
+            memory::check(compiled, extents, memory)?;
         }
         Ok(Self {
             compiled,
             extents,
-            operands,
+            ready,
             memory,
             cancel,
             kept,
@@ -264,7 +234,8 @@ impl<'a> Run<'a> {
         let plan = &self.compiled.statements[number].plan;
         if let Some(stored) = &plan.levels_of_result {
             output.extents = self.compiled.result_extents(number, self.extents)?;
-            output.format = stored.clone().with_widths(output.format.widths());
+            let format = stored.clone().with_widths(output.format.widths());
+            output.format = format.into();
         }
         output.finish()
     }
@@ -286,7 +257,7 @@ impl<'a> Run<'a> {
     fn output(&self, number: usize, kernel: &Kernel) -> Result<OutputTensor> {
         let plan = &self.compiled.statements[number].plan;
         let data = &plan.concrete.tensors[plan.concrete.result];
-        let format = plan.formats.of(plan.concrete.result).clone();
+        let format = Arc::clone(plan.formats.shared(plan.concrete.result));
         let mut extents = self.compiled.result_extents(number, self.extents)?;
         if let Some(stored) = &plan.levels_of_result {
             extents = level_extents(stored, &extents, &[]);
@@ -387,7 +358,7 @@ impl<'a> Run<'a> {
         let computed = names.zip(results).find(|(known, _)| *known == name);
         computed
             .map(|(_, tensor)| tensor)
-            .or_else(|| self.operands.get(name).map(AsRef::as_ref))
+            .or_else(|| self.ready.operands.get(name).map(AsRef::as_ref))
     }
 
     /// The operands that statement `number` reads in another format, converted.
@@ -402,7 +373,7 @@ impl<'a> Run<'a> {
                 Some(copy) => (copy.name.clone(), copy.is_operand, &*copy.tensor),
                 None => {
                     let from = self.find(name, results);
-                    let is_operand = self.operands.contains_key(name.as_str());
+                    let is_operand = self.ready.operands.contains_key(name);
                     (
                         name.clone(),
                         is_operand,

@@ -171,6 +171,7 @@ pub mod keep;
 mod kept;
 pub mod kernel;
 pub mod program;
+mod ready;
 pub mod request;
 pub mod session;
 pub mod stage;

@@ -64,23 +64,24 @@ impl Compiled {
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn check_memory(&self, limit: MemoryLimit) -> Result<()> {
-        check(self, &known(&self.program), limit)
+        check(self, &known(&self.program), limit).map(drop)
     }
 }
 
-/// Refuses a program that takes more memory than there is.
+/// Refuses a program that takes more memory than there is; how many bytes it takes
+/// at least.
 ///
 /// # Errors
 /// `E0508`, with the largest part of the statement that is too much.
-pub(crate) fn check(compiled: &Compiled, extents: &Extents, limit: MemoryLimit) -> Result<()> {
-    let mut kept = 0u128;
+pub(crate) fn check(compiled: &Compiled, extents: &Extents, limit: MemoryLimit) -> Result<u128> {
+    let (mut kept, mut most) = (0u128, 0);
     let mut left = None;
     for number in 0..compiled.statements.len() {
         let parts = parts(compiled, number, extents);
         let all = parts.iter().map(|part| part.bytes);
         let all = all.fold(kept, u128::saturating_add);
-        let is_small = limit == MemoryLimit::Available && all < LOOK_FROM;
-        if !is_small && all > u128::from(*left.get_or_insert_with(|| limit.bytes())) {
+        most = most.max(all);
+        if !is_small(all, limit) && all > u128::from(*left.get_or_insert_with(|| limit.bytes())) {
             let left = left.unwrap_or(0);
             return Err(too_large(compiled, number, extents, parts, all, left));
         }
@@ -89,7 +90,12 @@ pub(crate) fn check(compiled: &Compiled, extents: &Extents, limit: MemoryLimit) 
             .filter(|part| matches!(part.taker, Taker::Result(_)));
         kept = results.fold(kept, |kept, part| kept.saturating_add(part.bytes));
     }
-    Ok(())
+    Ok(most)
+}
+
+/// Whether so many bytes are there for sure.
+pub(crate) fn is_small(bytes: u128, limit: MemoryLimit) -> bool {
+    limit == MemoryLimit::Available && bytes < LOOK_FROM
 }
 
 /// What statement `number` takes.

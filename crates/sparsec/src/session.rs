@@ -19,6 +19,7 @@ use crate::kept::Kept;
 use crate::kernel::Plans;
 use crate::launch::Run;
 use crate::parts::Parts;
+use crate::ready::Ready;
 use crate::request::Inputs;
 
 /// Which engine runs kernels.
@@ -210,14 +211,9 @@ impl Session {
         let extents = extents::known(&compiled.program);
         let started = Instant::now();
         let (kept, cancel) = (Kept::default(), Cancel::default());
-        let run = Run::new(
-            compiled,
-            &extents,
-            &operands(inputs),
-            self.inner.options.memory,
-            &cancel,
-            &kept,
-        )?;
+        let memory = self.inner.options.memory;
+        let ready = Ready::new(compiled, &extents, &operands(inputs), memory)?;
+        let run = Run::new(compiled, &extents, &ready, memory, &cancel, &kept)?;
         timings.convert += started.elapsed();
         let mut results = Vec::new();
         for (number, statement) in compiled.statements.iter().enumerate() {

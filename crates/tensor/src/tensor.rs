@@ -1,5 +1,7 @@
 //! A stored tensor and what can be asked of it.
 
+use std::sync::Arc;
+
 use sparsec_base::{ElementType, Result, Scalar};
 use sparsec_format::{Format, LevelKind, Role};
 
@@ -22,7 +24,7 @@ use crate::with_element;
 /// coordinates that the format promises were checked when the tensor was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
-    format: Format,
+    format: Arc<Format>,
     extents: Vec<u64>,
     element: ElementType,
     fill: Scalar,
@@ -84,7 +86,8 @@ impl<'a> LevelView<'a> {
 }
 
 impl Tensor {
-    /// A tensor of these arrays, given in the order of [`Format::arrays`].
+    /// A tensor of these arrays, given in the order of [`Format::arrays`]. Tensors may
+    /// share a format.
     ///
     /// Time linear in the arrays; where an unordered level promises distinct
     /// coordinates and does not have them in order, a sort of each segment.
@@ -97,12 +100,13 @@ impl Tensor {
     /// * `E0405` for coordinates that break the order or uniqueness of their level;
     /// * `E0407` where dense levels have more positions than can be counted.
     pub fn new(
-        format: Format,
+        format: impl Into<Arc<Format>>,
         extents: Vec<u64>,
         element: ElementType,
         fill: Scalar,
         arrays: Vec<Array>,
     ) -> Result<Self> {
+        let format = format.into();
         let checked = check::check(&format, &extents, element, fill, &arrays);
         let positions = checked.map_err(|fault| {
             let code = fault.code();
@@ -135,7 +139,7 @@ impl Tensor {
             Ok(positions.clone())
         );
         Self {
-            format,
+            format: format.into(),
             extents,
             element,
             fill,
@@ -154,7 +158,7 @@ impl Tensor {
         positions: Vec<usize>,
     ) -> Self {
         Self {
-            format,
+            format: format.into(),
             extents,
             element: fill.element(),
             fill,
@@ -408,7 +412,8 @@ impl Tensor {
 
     /// The arrays alone, in the order of [`Format::arrays`].
     pub fn into_parts(self) -> (Format, Vec<u64>, Scalar, Vec<Array>) {
-        (self.format, self.extents, self.fill, self.arrays)
+        let format = Arc::unwrap_or_clone(self.format);
+        (format, self.extents, self.fill, self.arrays)
     }
 }
 

@@ -20,10 +20,14 @@ pub fn dead_code(function: &mut Function) {
     );
 }
 
-/// The function without what is [fetched](Stmt::Prefetch) early, for engines that have no
-/// instruction for it; `None` where it has nothing of that.
-pub fn without_prefetch(function: &Function) -> Option<Function> {
-    let is_hint = |stmt: &Stmt| matches!(stmt, Stmt::Prefetch { .. });
+/// The function without what is [fetched](Stmt::Prefetch) early, but for the bounds that
+/// `keeps` holds of, for engines to which it costs more than it saves; `None` where it has
+/// nothing of that.
+pub fn without_prefetch(
+    function: &Function,
+    keeps: &dyn Fn(&Expr, &Expr) -> bool,
+) -> Option<Function> {
+    let is_hint = |stmt: &Stmt| matches!(stmt, Stmt::Prefetch { lo, hi, .. } if !keeps(lo, hi));
     let mut found = false;
     for_each_stmt(&function.body, &mut |stmt| found |= is_hint(stmt));
     let mut without = found.then(|| function.clone())?;

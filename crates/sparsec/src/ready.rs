@@ -1,0 +1,77 @@
+//! What is looked at once for all runs on the same operands.
+//!
+//! ```text
+//! bind ──► memory, steps, formats: Ready ──► run ──► run ──► …
+//! ```
+//!
+//! Operands are borrowed for as long as they are bound, so that what was found out of
+//! them stays true. What may change between runs, as how much memory there is, is left to
+//! the runs.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_index::TensorRole;
+use sparsec_runtime::MemoryLimit;
+use sparsec_tensor::Tensor;
+
+use crate::compile::Compiled;
+use crate::extents::Extents;
+use crate::memory;
+use crate::widths;
+use crate::work;
+
+/// The operands of a compiled program as its kernels read them, and what was looked
+/// at once for all runs on them.
+#[derive(Debug)]
+pub(crate) struct Ready<'a> {
+    pub(crate) operands: BTreeMap<String, Cow<'a, Tensor>>,
+    /// How many bytes a run takes at least.
+    pub(crate) bytes: u128,
+}
+
+impl<'a> Ready<'a> {
+    /// Puts every operand into the format that kernels read.
+    ///
+    /// # Errors
+    /// `E0314` for an operand that is missing; `E0508` for what takes more memory
+    /// than there is; `E0517` for what does not end; those of converting.
+    pub(crate) fn new(
+        compiled: &Compiled,
+        extents: &Extents,
+        given: &BTreeMap<&str, &'a Tensor>,
+        memory: MemoryLimit,
+    ) -> Result<Self> {
+        let bytes = memory::check(compiled, extents, memory)?;
+        work::check(compiled, extents, given)?;
+        let mut operands = BTreeMap::new();
+        for (id, data) in compiled.program.tensors.iter() {
+            if data.role != TensorRole::Input {
+                continue;
+            }
+            let name = data.source_name();
+            let Some(&tensor) = given.get(name) else {
+                return Err(Diagnostic::new(
+                    code::MISSING_INPUT,
+                    format!("there is no tensor for `{name}`"),
+                )
+                .at(&compiled.program.source, data.span, "read here")
+                .help(format!(
+                    "give it data: a call of `bind(\"{name}\", …)` in Rust, `-i {name}=…` or `-g {name}=…` on the command line"
+                )));
+            };
+            let format = compiled.formats.of(id);
+            let tensor = if widths::is_stored_as(tensor, format) {
+                Cow::Borrowed(tensor)
+            } else {
+                let converted = tensor.convert(format);
+                Cow::Owned(converted.map_err(|error| {
+                    error.or_at(&compiled.program.source, data.span, "converted")
+                })?)
+            };
+            operands.insert(data.name.clone(), tensor);
+        }
+        Ok(Self { operands, bytes })
+    }
+}
