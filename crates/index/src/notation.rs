@@ -1,8 +1,8 @@
 //! The syntax tree of index notation: parse and print.
 //!
 //! ```text
-//! program    := statement { (newline | ";") statement }
-//! statement  := access ("=" | "+=" | "*=" | "min=" | "max=" | "or=" | "and=") expr
+//! program    := { "def" definition } statement { (newline | ";") { "def" definition } statement }
+//! statement  := access ("=" | "+=" | "*=" | "min=" | "max=" | "or=" | "and=" | NAME "=") expr
 //! access     := NAME [ "(" [ index { "," index } ] ")" ]          or with [ ]
 //! index      := index ("+" | "-") index | index ("*" | "//" | "%") index | "-" index
 //!             | NAME | INTEGER | "(" index ")"
@@ -17,8 +17,12 @@
 //!             | NAME                                     an index variable as a number
 //!             | function "(" expr { "," expr } ")"
 //!             | TYPE "(" expr ")"                        `f32(x)`, `u8(x)`, …
-//!             | ("sum" | "prod" | "min" | "max" | "or" | "and") "{" NAME { "," NAME } "}" "(" expr ")"
+//!             | reduction "{" NAME { "," NAME } "}" "(" expr ")"
+//! reduction  := [ "stored_" ] ("sum" | "prod" | "min" | "max" | "or" | "and" | NAME)
 //! ```
+//!
+//! A definition is that of a [function of the user](crate::function), which stands for
+//! NAME where it reduces. `stored_` leaves out what is not stored.
 //!
 //! A `j` right behind a number makes it imaginary: `1 - 2.5j`.
 //!
