@@ -141,16 +141,31 @@ pub fn plan_program(
             // for its sum taken apart.
             let apart = distributed(&taken, &program);
             let ways = || [Some(&taken), Some(&written), apart.as_ref()];
-            let mut first = |size| {
+            let mut first_of = |commands: &Schedule, size| {
                 let mut refused = None;
-                let planned = ways().into_iter().flatten().find_map(|rhs| {
+                let ways = ways().into_iter().flatten().enumerate();
+                let planned = ways.into_iter().find_map(|(way, rhs)| {
                     program.statements[number].rhs.clone_from(rhs);
-                    complete(&program, number, &formats, &fitting, size, facts)
+                    complete(&program, number, &formats, commands, size, facts)
                         .map_err(|error| refused.get_or_insert(error))
                         .ok()
+                        .map(|plan| (way, plan))
                 });
                 // Why the first way is none says most.
                 planned.ok_or_else(|| refused.expect("all ways were refused"))
+            };
+            let mut first = |size| {
+                let (mut way, mut plan) = first_of(&fitting, size)?;
+                // What is added may be all that a way before was lacking, and the schedule
+                // would then be that of another plan.
+                while way > 0 {
+                    let again = first_of(&plan.schedule, size)?;
+                    if again.0 == way {
+                        return Ok(again.1);
+                    }
+                    (way, plan) = again;
+                }
+                Ok(plan)
             };
             let planned = first(Size::Small).or_else(|_| first(Size::Any));
             match planned {
