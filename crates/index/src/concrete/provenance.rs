@@ -302,6 +302,14 @@ impl Concrete {
         self.stretch(new, above)
     }
 
+    /// The variables that clauses make of `var`, whether loops are over them or not.
+    pub fn made_of(&self, var: IndexVar) -> Vec<IndexVar> {
+        let made = self.derived_by(var).and_then(Clause::derives);
+        let made = made.into_iter().flat_map(|(_, made)| made);
+        made.flat_map(|var| [vec![*var], self.made_of(*var)].concat())
+            .collect()
+    }
+
     /// The loops that bind `var`, from coarse to fine.
     pub fn leaves(&self, var: IndexVar) -> Vec<IndexVar> {
         match self.derived_by(var).and_then(Clause::derives) {

@@ -91,12 +91,20 @@ impl Lowerer<'_> {
             return true;
         }
         (begin..first).any(|level| {
-            let var = access.var(levels[level].mode());
-            let Some(lattice) = var.and_then(|var| self.result_lattice(var)) else {
+            let Some(var) = access.var(levels[level].mode()) else {
+                return true;
+            };
+            let Some(lattice) = self.result_lattice(var) else {
                 return true;
             };
             let innermost = level + 1 == first;
-            !lattice.everything || (!innermost && !lattice.operands().is_empty())
+            let passes_over = |var: IndexVar| {
+                let lattice = self.result_lattice(var);
+                lattice.is_some_and(|it| !it.everything || !it.operands().is_empty())
+            };
+            !lattice.everything
+                || (!innermost && !lattice.operands().is_empty())
+                || self.concrete.made_of(var).into_iter().any(passes_over)
         })
     }
 
