@@ -4,7 +4,7 @@
 //! cannot be made much faster in one thread; the part of that speed which it
 //! reaches says how far it is from there. Since caches hold small arrays, and rows that
 //! coordinates lead to are no array, each kernel is measured against reading what it
-//! reads, in its order ([`read_pattern`]).
+//! reads as well, in its order (`pattern`).
 
 use std::fmt;
 use std::hint::black_box;
@@ -52,7 +52,7 @@ pub fn measure(bytes: usize) -> Bandwidth {
         black_box(&mut to).copy_from_slice(black_box(&from));
     });
     Bandwidth {
-        read: bytes as f64 / read_pattern(&[], bytes).as_secs_f64(),
+        read: bytes as f64 / read(bytes).as_secs_f64(),
         copy: 2.0 * bytes as f64 / copy.as_secs_f64(),
         bytes,
     }
@@ -73,52 +73,11 @@ pub fn gain(pool: &Pool, threads: usize, bytes: usize) -> f64 {
     alone.as_secs_f64() / together.as_secs_f64()
 }
 
-/// Rows of a dense operand that coordinates lead to, one after the other.
-#[derive(Clone, Copy, Debug)]
-pub struct Gather<'a> {
-    /// The numbers of the rows.
-    pub crd: &'a [i32],
-    /// All rows.
-    pub rows: &'a [f64],
-    /// The values of one.
-    pub width: usize,
-}
-
-impl Gather<'_> {
-    fn bytes(&self) -> usize {
-        size_of_val(self.crd) + size_of_val(self.rows)
-    }
-
-    fn read(&self) -> u64 {
-        let rows = self.crd.iter().map(|number| {
-            let first = *number as usize * self.width;
-            &self.rows[first..first + self.width]
-        });
-        let mut sums = [0u64; LANES];
-        for row in rows {
-            let (whole, rest) = row.as_chunks::<LANES>();
-            for chunk in whole {
-                for (sum, value) in sums.iter_mut().zip(chunk) {
-                    *sum = sum.wrapping_add(value.to_bits());
-                }
-            }
-            for (sum, value) in sums.iter_mut().zip(rest) {
-                *sum = sum.wrapping_add(value.to_bits());
-            }
-        }
-        sums.iter().fold(0, |all, sum| all.wrapping_add(*sum))
-    }
-}
-
-/// The time of reading these rows, and arrays of what is left of `bytes` bytes.
-pub fn read_pattern(gathers: &[Gather<'_>], bytes: usize) -> Duration {
-    let gathered: usize = gathers.iter().map(Gather::bytes).sum();
-    let from = array(bytes.saturating_sub(gathered));
+/// The time of reading an array of `bytes` bytes once.
+fn read(bytes: usize) -> Duration {
+    let from = array(bytes);
     middle(|| {
         black_box(sum(black_box(&from)));
-        for gather in gathers {
-            black_box(black_box(gather).read());
-        }
     })
 }
 

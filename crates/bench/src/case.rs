@@ -28,10 +28,9 @@
 
 use std::fmt;
 
-use sparsec::{ElementType, Format, Inputs, Request, Result, Role, Source, Tensor, generate};
+use sparsec::{ElementType, Format, Inputs, Request, Result, Source, Tensor, generate};
 
 use crate::Size;
-use crate::bandwidth::Gather;
 use crate::io::IoSizes;
 
 /// One kernel.
@@ -52,7 +51,7 @@ pub struct Case {
     /// The share of the speed of reading what it reads that is as good, if there is one.
     pub read_bar: Option<f64>,
     /// Sparse operands with a level whose coordinates lead to rows of a dense one.
-    gathers: &'static [(&'static str, usize, &'static str)],
+    pub gathers: &'static [(&'static str, usize, &'static str)],
     /// Whether inner loops are dense, so that C makes vectors of them.
     pub is_dense: bool,
     /// The patterns of operands that it is measured with.
@@ -329,23 +328,6 @@ impl Case {
     /// If there is no memory for them.
     pub fn inputs(&self, sizes: &Sizes, pattern: Pattern) -> Result<Inputs> {
         (self.inputs)(sizes, pattern)
-    }
-
-    /// The rows that a kernel reads of these operands where coordinates lead.
-    ///
-    /// # Panics
-    /// If the operands are not those of the case.
-    pub fn gathers<'a>(&self, inputs: &'a Inputs) -> Vec<Gather<'a>> {
-        let gather = |(sparse, level, dense): &(&str, usize, &str)| {
-            let (crd, dense) = (inputs[*sparse].array(Role::Crd(*level)), &inputs[*dense]);
-            let rows = dense.values::<f64>().expect("operands are of f64");
-            Gather {
-                crd: crd.as_slice().expect("coordinates have 32 bits"),
-                rows,
-                width: rows.len() / dense.extents()[0].max(1) as usize,
-            }
-        };
-        self.gathers.iter().map(gather).collect()
     }
 }
 

@@ -26,6 +26,7 @@
 //! | `generated`     | the C by hand with memory and a sort of the C library |
 //! | [`clock`]       | time in which this thread ran                        |
 //! | [`bandwidth`]   | what the memory of this machine gives                |
+//! | `pattern`       | what a kernel reads, read and nothing else           |
 //! | [`latency`]     | from an expression to its first result               |
 //! | [`peers`]       | the same kernels in other libraries                  |
 //! | `peer`          | Python in a process of its own                       |
@@ -40,6 +41,7 @@ mod generated;
 pub mod io;
 pub mod latency;
 pub mod pair;
+mod pattern;
 mod peer;
 pub mod peers;
 pub mod relations;

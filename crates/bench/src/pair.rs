@@ -9,10 +9,10 @@ use sparsec::{
     codegen_c,
 };
 
-use crate::bandwidth;
 use crate::case::{Case, Pattern, Sizes};
 use crate::clock::{self, Clock};
 use crate::generated::Generated;
+use crate::pattern;
 use crate::peers::{self, PeerTime, Peers};
 use crate::report::Row;
 use crate::variants::{Bar, Measured, Threads, Variant};
@@ -123,7 +123,13 @@ impl Pair {
             })?;
         }
         let (ours, by_hand) = turns.times();
-        let read = bandwidth::read_pattern(&self.case.gathers(&self.inputs), self.bytes());
+        let read = pattern::time(
+            &self.session,
+            self.case,
+            &self.ours,
+            &self.inputs,
+            &mut self.output,
+        )?;
         let time = median(ours.clone(), Duration::cmp);
         let of_read = read.as_secs_f64() / time.as_secs_f64();
         let variants = self.variants(rounds, threads, of_read)?;
