@@ -95,7 +95,7 @@ pub const CASES: &[Case] = &[
         by_hand: include_str!("../kernels/spmv.c"),
         bar: Some(BAR),
         plain_bar: 1.2,
-        read_bar: None,
+        read_bar: Some(0.6),
         gathers: &[("A", 1, "x")],
         is_dense: false,
         patterns: BOTH,
