@@ -32,7 +32,7 @@ use crate::number::Number;
 /// Vectors to a turn: enough to keep the processor's units busy.
 const VECTORS: i32 = 2;
 /// Bytes of a vector.
-const WIDTH: i32 = 16;
+pub(crate) const WIDTH: i32 = 16;
 
 /// One store of a loop along rows.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +89,15 @@ impl<'f> Rows<'f> {
         (is_float && all).then_some(rows)
     }
 
+    /// What is read along rows over `var`, and not stored.
+    pub(crate) fn read(element: ElementType, var: Var) -> Self {
+        Self {
+            stores: Vec::new(),
+            element,
+            var,
+        }
+    }
+
     /// Whether an index goes along a row of numbers of our type.
     fn is_row(&self, function: &Function, buffer: Buffer, index: &Expr) -> bool {
         let kind = &function.buffers[buffer];
@@ -113,7 +122,7 @@ impl<'f> Rows<'f> {
     }
 
     /// Whether a value is computed lane by lane.
-    fn is_lanes(&self, function: &Function, expr: &Expr) -> bool {
+    pub(crate) fn is_lanes(&self, function: &Function, expr: &Expr) -> bool {
         if function.type_of(expr) != self.element {
             return false;
         }
@@ -137,7 +146,7 @@ impl<'f> Rows<'f> {
         (0..=passes::MOST_BYTES as i64).contains(&n.saturating_mul(self.element.size() as i64))
     }
 
-    fn vector(&self) -> Type {
+    pub(crate) fn vector(&self) -> Type {
         match self.element {
             ElementType::F32 => types::F32X4,
             _ => types::F64X2,
@@ -149,7 +158,7 @@ impl<'f> Rows<'f> {
     }
 }
 
-fn has_lanes(op: BinaryOp) -> bool {
+pub(crate) fn has_lanes(op: BinaryOp) -> bool {
     use BinaryOp::{Add, Div, Mul, Sub};
     matches!(op, Add | Sub | Mul | Div)
 }
@@ -222,7 +231,7 @@ impl Emitter<'_, '_> {
         self.b.ins().store(flags, value, place.address, offset);
     }
 
-    fn lanes(&mut self, rows: &Rows<'_>, expr: &Expr, offset: i32) -> Value {
+    pub(crate) fn lanes(&mut self, rows: &Rows<'_>, expr: &Expr, offset: i32) -> Value {
         match expr {
             Expr::Load { buffer, index } if rows.is_row(self.function, *buffer, index) => {
                 let place = self.place(*buffer, index);
@@ -255,7 +264,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn combine_lanes(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
+    pub(crate) fn combine_lanes(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
         match op {
             BinaryOp::Add => self.b.ins().fadd(a, b),
             BinaryOp::Sub => self.b.ins().fsub(a, b),

@@ -46,6 +46,7 @@
 //! | `place`      | addresses of entries, loads and stores                 |
 //! | `near`       | which addresses of arrays registers hold               |
 //! | `lanes`      | rows as vectors                                        |
+//! | `sums`       | lanes of sums along rows as vectors                    |
 //! | `chunks`     | bodies that the caller runs, on as many threads as it likes |
 //! | `helper`     | functions that code calls                              |
 //! | `stub`       | calls that change no registers                         |
@@ -69,6 +70,7 @@ mod number;
 mod place;
 mod statement;
 mod stub;
+mod sums;
 
 pub use abi::Layout;
 pub use memory::{Code, Entry};

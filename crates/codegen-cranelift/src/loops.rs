@@ -17,6 +17,7 @@ use crate::emitter::{Cell, Emitter};
 use crate::helper::Helper;
 use crate::lanes::{Rows, unaligned};
 use crate::number::Number;
+use crate::sums::Sums;
 
 impl Emitter<'_, '_> {
     pub(crate) fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, body: &Block) {
@@ -27,6 +28,12 @@ impl Emitter<'_, '_> {
         let (lo, hi) = (self.expr(lo).real(), self.expr(hi).real());
         let outside = self.innermost.replace(var);
         let before = self.bring_near(None, body);
+        if let Some(sums) = Sums::of(self.function, body) {
+            self.sums(&sums, var, lo, hi);
+            self.leave_loop(before);
+            self.innermost = outside;
+            return;
+        }
         let lo = match Rows::of(self.function, var, body) {
             Some(rows) if known.is_some_and(|n| rows.is_short(n)) => {
                 let whole = self.all_vectors(&rows, lo, known.unwrap_or(0));

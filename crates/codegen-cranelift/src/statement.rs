@@ -27,7 +27,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn stmt(&mut self, stmt: &Stmt) {
+    pub(crate) fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Comment(_) => {}
             Stmt::Prefetch { buffer, lo, hi } => {

@@ -46,6 +46,36 @@ fn rows_become_vectors_where_no_entry_can_tell() {
     }
 }
 
+/// Sums in lanes of the products along two rows, `next` after each index.
+fn lanes(next: &str) -> String {
+    let declared: String = (0..8)
+        .map(|n| format!("var t{n}: f64 = x.vals[{n}]\n"))
+        .collect();
+    let turn: String = (0..8)
+        .map(|n| {
+            let k = match n {
+                0 => format!("k{next}"),
+                _ => format!("(k{next} + {n})"),
+            };
+            format!("t{n} += x.vals[3 * y.n0 + {k}] * x.vals[{k}]\n")
+        })
+        .collect();
+    let stored: String = (0..8)
+        .map(|n| format!("y.vals[{}] = t{n}\n", 2 * n))
+        .collect();
+    format!("{declared} for b in 0..y.n0 {{ let k: i64 = b * 8 {turn} }} {stored}")
+}
+
+#[test]
+fn lanes_of_sums_along_rows_become_vectors() {
+    let text = ir(&lanes(""));
+    assert_eq!(text.matches("fadd").count(), 4, "{text}");
+    assert!(text.contains("f64x2"), "{text}");
+    // Every second entry is no row.
+    let apart = ir(&lanes(" * 2"));
+    assert!(!apart.contains("f64x2"), "{apart}");
+}
+
 #[test]
 fn what_is_lazy_is_behind_a_jump() {
     let guarded = "for i in 0..y.n0 {
