@@ -121,15 +121,12 @@ fn simplify(concrete: &Concrete, stmt: Stmt, unfilled: Option<TensorVar>) -> Opt
             simplify(concrete, consumer, unfilled)
         }
         Stmt::Sequence(stmts) => {
-            let mut left: Vec<Stmt> = stmts
+            let left: Vec<Stmt> = stmts
                 .into_iter()
                 .filter_map(|stmt| simplify(concrete, stmt, unfilled))
                 .collect();
-            match left.len() {
-                0 => None,
-                1 => left.pop(),
-                _ => Some(Stmt::Sequence(left)),
-            }
+            // One that is left is still a nest, with variables of its own.
+            (!left.is_empty()).then_some(Stmt::Sequence(left))
         }
     }
 }

@@ -141,18 +141,31 @@ pub fn plan_program(
             // for its sum taken apart.
             let apart = distributed(&taken, &program);
             let ways = || [Some(&taken), Some(&written), apart.as_ref()];
-            let mut first_of = |commands: &Schedule, size| {
+            let mut first_of = |commands: &Schedule, size| -> Result<(usize, Plan)> {
                 let mut refused = None;
-                let ways = ways().into_iter().flatten().enumerate();
-                let planned = ways.into_iter().find_map(|(way, rhs)| {
+                let mut complete = |rhs| {
                     program.statements[number].rhs.clone_from(rhs);
                     complete(&program, number, &formats, commands, size, facts)
-                        .map_err(|error| refused.get_or_insert(error))
-                        .ok()
-                        .map(|plan| (way, plan))
-                });
+                };
+                let planned = ways()
+                    .into_iter()
+                    .flatten()
+                    .enumerate()
+                    .find_map(|(way, rhs)| {
+                        let planned = complete(rhs).map_err(|error| refused.get_or_insert(error));
+                        planned.ok().map(|plan| (way, plan))
+                    });
                 // Why the first way is none says most.
-                planned.ok_or_else(|| refused.expect("all ways were refused"))
+                let (way, plan) = planned.ok_or_else(|| refused.expect("all ways were refused"))?;
+                let is_all = |plan: &Plan| plan.schedule.0.len() == commands.0.len();
+                // What lacks nothing for the sum taken apart is a plan of that.
+                if let Some(apart) = apart.as_ref().filter(|_| way == 0 && !is_all(&plan)) {
+                    if let Some(plan) = complete(apart).ok().filter(is_all) {
+                        return Ok((2, plan));
+                    }
+                    program.statements[number].rhs.clone_from(&taken);
+                }
+                Ok((way, plan))
             };
             let mut first = |size| {
                 let (mut way, mut plan) = first_of(&fitting, size)?;
