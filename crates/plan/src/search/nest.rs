@@ -86,7 +86,7 @@ impl<'a> Search<'a> {
     /// Looks at the candidates that assemble the result so.
     ///
     /// # Errors
-    /// `E0302`: neither another order nor a conversion merges less.
+    /// `E0305`: neither another order nor a conversion merges less.
     fn look(&self, conversions: Conversions, assembly: Assembly, found: &mut Found) -> Result<()> {
         let most_converted = match conversions {
             Conversions::None => 0,
