@@ -150,7 +150,6 @@ enum Writes {
 
 /// Where iterations over `var` write what others may see.
 fn writes(concrete: &Concrete, var: IndexVar) -> Writes {
-    let originals = concrete.originals(var);
     let mut own = Vec::new();
     let mut shared = Vec::new();
     concrete.stmt.for_each(&mut |stmt| match stmt {
@@ -161,7 +160,7 @@ fn writes(concrete: &Concrete, var: IndexVar) -> Writes {
                 }
             });
             body.for_each_assign(&mut |lhs, reduce, _| {
-                if !originals.iter().all(|var| lhs.mode_of(*var).is_some()) {
+                if !concrete.tells_apart(lhs, var) {
                     let is_value = reduce.is_some() && lhs.vars().is_empty();
                     shared.push((lhs.tensor, is_value));
                 }

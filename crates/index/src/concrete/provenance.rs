@@ -234,6 +234,23 @@ impl Concrete {
         }
     }
 
+    /// Whether an access names other entries for each value of `var`: it has a mode of
+    /// it, or of everything that it is derived from.
+    ///
+    /// A sum `d = i + l` takes both: one `i` comes at several `d`.
+    pub fn tells_apart(&self, access: &Access, var: IndexVar) -> bool {
+        let clause = self.made_by(var);
+        access.mode_of(var).is_some()
+            || clause.and_then(Clause::derives).is_some_and(|(from, _)| {
+                let along = match clause {
+                    Some(Clause::Skew { along, .. }) => Some(along),
+                    _ => None,
+                };
+                let mut from = from.into_iter().chain(along);
+                from.all(|var| self.tells_apart(access, *var))
+            })
+    }
+
     /// What the loop over `var` goes through inside loops over `outer`.
     pub fn steps(&self, outer: &[IndexVar], var: IndexVar) -> Steps {
         if self.made_by(var).is_none() || self.is_accessed(var) {

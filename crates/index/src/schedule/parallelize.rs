@@ -12,7 +12,8 @@
 //! ```
 //!
 //! An iteration writes entries of its own if the left side has every variable
-//! that the loop's is derived from. Where it does not, values have to be
+//! that the loop's is derived from: of a sum `d = i + l` both, as one `i` comes at
+//! several `d`. Where it does not, values have to be
 //! combined by an operator that does not care for the order, and a strategy has
 //! to say how: `Atomics` and `Temporary` combine into arrays,
 //! `ParallelReduction` into one entry that no loop inside chooses.
@@ -79,11 +80,10 @@ struct Race {
 /// another, whatever `races` does about it.
 fn first_race(concrete: &Concrete, var: IndexVar, body: &Stmt, races: Races) -> Option<Race> {
     let own = temporaries(body);
-    let originals = concrete.originals(var);
     let mut found = None;
     body.for_each_assign(&mut |lhs, reduce, _| {
         let is_own = own.contains(&lhs.tensor);
-        if found.is_some() || is_own || originals.iter().all(|var| lhs.mode_of(*var).is_some()) {
+        if found.is_some() || is_own || concrete.tells_apart(lhs, var) {
             return;
         }
         let inside = body.loops();

@@ -1,5 +1,7 @@
 //! One program on every engine, against the oracle.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use sparsec::index::{
     Command, Expr, Program, ProgramSchedule, Schedule, WorkspaceKind, concretize,
 };
@@ -47,6 +49,20 @@ impl Engines {
         }
     }
 
+    /// What the interpreter makes of a program; it panics where loops break a rule,
+    /// and whoever reads of it wants the schedule too.
+    fn interpret(
+        &self,
+        compiled: &Compiled,
+        inputs: &Inputs,
+    ) -> Result<sparsec::Result<Outcome>, String> {
+        let run = || self.interpreter.run(compiled, inputs);
+        catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            text.unwrap_or_else(|| "the interpreter panicked".into())
+        })
+    }
+
     /// Runs a compiled program on the interpreter and as code in memory, and as C
     /// if asked for.
     fn run(
@@ -56,7 +72,7 @@ impl Engines {
         as_c: bool,
         tally: &mut Tally,
     ) -> Result<(), String> {
-        let interpreted = self.interpreter.run(compiled, inputs);
+        let interpreted = self.interpret(compiled, inputs)?;
         let generated = self.cranelift.run(compiled, inputs);
         same_bits(compiled, &interpreted, &generated)
             .map_err(|why| format!("by Cranelift: {why}"))?;
