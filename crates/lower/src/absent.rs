@@ -35,8 +35,7 @@ fn replace(
         Stmt::Assign { lhs, reduce, rhs } => Stmt::Assign {
             lhs: lhs.clone(),
             reduce: reduce.clone(),
-            rhs: spelled_out(concrete, rhs.map_accesses(with))
-                .simplify_with(&|part| part.fill(&concrete.tensors, &concrete.vars)),
+            rhs: decided(concrete, rhs.map_accesses(with)),
         },
         Stmt::Forall { var, body } => Stmt::Forall {
             var: *var,
@@ -53,6 +52,11 @@ fn replace(
                 .collect(),
         ),
     }
+}
+
+/// An expression of which literals decide what they can, whatever is stored beside them.
+pub(crate) fn decided(concrete: &Concrete, expr: Expr) -> Expr {
+    spelled_out(concrete, expr).simplify_with(&|part| part.fill(&concrete.tensors, &concrete.vars))
 }
 
 /// An expression whose calls of functions of the user, where a literal is an

@@ -10,6 +10,7 @@ use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr as Value, IndexVar, Operator, TensorRole, TensorVar};
 use sparsec_loop::{Block, Buffer, Builder, Expr, Function, Mark, Stmt as Loop, Var};
 
+use crate::absent::decided;
 use crate::assemble::Assembly;
 use crate::cursor::{Bindings, Cursor, Place};
 use crate::fill::Fill;
@@ -279,6 +280,8 @@ impl<'a> Lowerer<'a> {
         rhs: &Value,
         bindings: &Bindings,
     ) {
+        // Outside of loops no lattice has left out what literals decide.
+        let rhs = &decided(self.concrete, rhs.clone());
         if let Some(factor) = self.uncertain_factor(rhs) {
             return self.assign_by_factor(factor, lhs, reduce, rhs, bindings);
         }

@@ -287,9 +287,14 @@ impl Unstored<'_> {
     /// One of them, if there is one.
     fn once(self) -> Expr {
         let n = self.n.and_then(|n| i64::try_from(n).ok());
-        // None are more coordinates than any tensor stores.
-        let Some(n) = n else {
-            return Expr::Literal(self.fill);
+        // A literal that decides would do so whatever is stored, even where that is
+        // reduced to `NaN`.
+        let decides = !self.op.decisions(&[None, Some(self.fill)]).is_empty();
+        let n = match n {
+            Some(n) => n,
+            None if decides => i64::MAX,
+            // None are more coordinates than any tensor stores.
+            None => return Expr::Literal(self.fill),
         };
         let is_left = apply(Operator::Lt, [self.n_stored, Expr::Literal(Scalar::I64(n))]);
         apply(

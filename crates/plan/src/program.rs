@@ -111,6 +111,11 @@ pub fn plan_program(
             // Widths of what the kernel assembles; the conversion chooses others.
             let nearest = format.nearest().with_widths(Widths::default());
             let nearest = widths(&program, statement, &nearest);
+            // Later statements may read its arrays as they are.
+            let format = match format.is_native() {
+                true => widths(&program, statement, &format),
+                false => format,
+            };
             formats.set(result, format);
             formats.set_native(result, nearest);
         }

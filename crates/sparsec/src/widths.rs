@@ -3,7 +3,7 @@
 
 use sparsec_base::{Diagnostic, IndexWidth, Result, code};
 use sparsec_format::level::Part;
-use sparsec_format::{Format, Holds, Level, LevelKind, Role, Way, Widths};
+use sparsec_format::{ArraySpec, Format, Holds, Level, LevelKind, Role, Way, Widths};
 use sparsec_index::{Expr, IndexVar, Program, Statement, TensorRole};
 use sparsec_tensor::Tensor;
 
@@ -91,19 +91,34 @@ fn of_arrays(tensor: &Tensor) -> Widths {
     }
 }
 
-/// How many positions of so many entries a level may have: tables have empty
-/// slots, and runs hold what lies between their entries.
+/// The largest position that arrays of a tensor of so many entries may hold: tables
+/// have empty slots, runs hold what lies between their entries, and runs of one value
+/// have others between them.
 fn most_positions(format: &Format, extents: &[u64], n_entries: u64) -> u64 {
-    let mut most = n_entries;
+    let arrays = format.arrays();
     let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
-    for (level, extent) in format.levels().iter().zip(format.level_extents(&known)) {
+    let extents = format.level_extents(&known);
+    let (mut held, mut most, mut above) = (n_entries, n_entries, 1u64);
+    for (number, (level, extent)) in format.levels().iter().zip(extents).enumerate() {
+        let extent = extent.unwrap_or(u64::MAX);
         most = match level.kind {
             LevelKind::Hashed => most.saturating_mul(4),
-            LevelKind::Range => most.saturating_mul(extent.unwrap_or(u64::MAX)),
+            LevelKind::Range => most.saturating_mul(extent),
+            LevelKind::RunLength => most.saturating_mul(2).saturating_add(above),
             _ => most,
         };
+        above = match level.is_full() {
+            true => above.saturating_mul(extent),
+            false => most,
+        };
+        let is_held = |array: &ArraySpec| {
+            array.role.level() == Some(number) && array.role.holds() == Holds::Positions
+        };
+        if arrays.iter().any(is_held) {
+            held = held.max(most);
+        }
     }
-    most
+    held
 }
 
 /// `format` with the widths that it declares, else such that every position
@@ -136,9 +151,9 @@ pub(crate) fn of_result(
     } else {
         dense.min(stored)
     };
-    let bound = match format.is_probed() {
-        true => most_positions(format, &extents, bound),
-        false => bound,
+    let bound = match format.is_assembled() && !format.is_probed() {
+        true => bound,
+        false => most_positions(format, &extents, bound),
     };
     format.clone().with_widths(Widths {
         pos: declared.pos.or(Some(IndexWidth::holding(bound))),
