@@ -33,6 +33,7 @@
 //! | `threads`  | which loops run on several threads                          |
 //! | `unroll`   | which loops are written out several times                    |
 //! | `waste`    | steps of loops that come to nothing                         |
+//! | `ways`     | statements as they may be written, planned by commands      |
 //! | `wishes`   | what a user says of statements, while these are split       |
 
 pub mod account;
@@ -55,6 +56,7 @@ pub mod split;
 mod threads;
 mod unroll;
 mod waste;
+mod ways;
 mod wishes;
 
 pub use account::{Account, Considered};

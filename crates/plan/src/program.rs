@@ -7,7 +7,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
 use sparsec_index::{
-    Program, ProgramSchedule, Schedule, Statement, TensorData, TensorRole, concretize,
+    Expr, Program, ProgramSchedule, Schedule, Statement, TensorData, TensorRole, concretize,
 };
 
 use crate::fills::Fills;
@@ -15,11 +15,12 @@ use crate::formats::default_result_format;
 use crate::lanes::lanes;
 use crate::merges::{gallop, select};
 use crate::prefetch::prefetch;
-use crate::search::{Conversions, Facts, Plan, Size, complete, plan};
-use crate::split::{distributed, first_reduction, split};
+use crate::search::{Conversions, Facts, Plan, Size, plan};
+use crate::split::{first_reduction, split};
 use crate::threads::parallelize;
 use crate::unroll::unroll;
 use crate::waste::wasted_bytes;
+use crate::ways::Ways;
 use crate::wishes::Wishes;
 
 /// A statement whose best plan moves more bytes than this in steps that come to nothing
@@ -73,6 +74,9 @@ pub fn plan_program(
     let given = facts;
     // How many entries results are thought to store, where operands are counted.
     let mut stored: BTreeMap<String, u64> = BTreeMap::new();
+    // The right side whose sum was taken apart when it could not be planned, and of
+    // which statement.
+    let mut is_apart: Option<(usize, Expr)> = None;
     while plans.len() < program.statements.len() {
         let number = plans.len();
         if let Some(plan) = plans.last().filter(|plan: &&Plan| plan.account.is_counted) {
@@ -142,50 +146,9 @@ pub fn plan_program(
         });
         // A part that no command is for is planned as if nothing were said.
         if let Some((fitting, used)) = wished.filter(|(fitting, _)| !fitting.0.is_empty()) {
-            // One that is not ours may be for the statement as it is written; one that is,
-            // for its sum taken apart.
-            let apart = distributed(&taken, &program);
-            let ways = || [Some(&taken), Some(&written), apart.as_ref()];
-            let mut first_of = |commands: &Schedule, size| -> Result<(usize, Plan)> {
-                let mut refused = None;
-                let mut complete = |rhs| {
-                    program.statements[number].rhs.clone_from(rhs);
-                    complete(&program, number, &formats, commands, size, facts)
-                };
-                let planned = ways()
-                    .into_iter()
-                    .flatten()
-                    .enumerate()
-                    .find_map(|(way, rhs)| {
-                        let planned = complete(rhs).map_err(|error| refused.get_or_insert(error));
-                        planned.ok().map(|plan| (way, plan))
-                    });
-                // Why the first way is none says most.
-                let (way, plan) = planned.ok_or_else(|| refused.expect("all ways were refused"))?;
-                let is_all = |plan: &Plan| plan.schedule.0.len() == commands.0.len();
-                // What lacks nothing for the sum taken apart is a plan of that.
-                if let Some(apart) = apart.as_ref().filter(|_| way == 0 && !is_all(&plan)) {
-                    if let Some(plan) = complete(apart).ok().filter(is_all) {
-                        return Ok((2, plan));
-                    }
-                    program.statements[number].rhs.clone_from(&taken);
-                }
-                Ok((way, plan))
-            };
-            let mut first = |size| {
-                let (mut way, mut plan) = first_of(&fitting, size)?;
-                // What is added may be all that a way before was lacking, and the schedule
-                // would then be that of another plan.
-                while way > 0 {
-                    let again = first_of(&plan.schedule, size)?;
-                    if again.0 == way {
-                        return Ok(again.1);
-                    }
-                    (way, plan) = again;
-                }
-                Ok(plan)
-            };
-            let planned = first(Size::Small).or_else(|_| first(Size::Any));
+            let whole = is_apart.as_ref().filter(|(of, _)| *of == number);
+            let ways = Ways::of(&program, whole.map(|(_, rhs)| rhs), &taken, &written);
+            let planned = ways.plan(&mut program, number, &formats, &fitting, facts);
             match planned {
                 Ok(plan) => {
                     wishes.fulfilled(number, used);
@@ -194,9 +157,13 @@ pub fn plan_program(
                 }
                 Err(error) if !may_split(&error) => return Err(error),
                 Err(error) => {
-                    program.statements[number].rhs = taken;
+                    program.statements[number].rhs.clone_from(&taken);
                     let error = wishes.refused(number, error);
+                    let n_statements = program.statements.len();
                     split(&mut program, number, &mut formats).ok_or(error)?;
+                    if program.statements.len() == n_statements {
+                        is_apart = Some((number, taken));
+                    }
                     wishes.split(&program, number);
                 }
             }

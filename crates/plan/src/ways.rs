@@ -1,0 +1,112 @@
+//! A statement in the ways in which it may be written, planned by commands.
+//!
+//! ```text
+//! s = sum{i}(a(i) + b(i))          taken: with the rewriting that planning does
+//! s = sum{i}(a(i) + b(i))          written: as the source has it
+//! s = sum{i}(a(i)) + sum{i}(b(i))  apart: its sum taken apart
+//! ```
+//!
+//! Commands are for the first way that they can be applied to and completed for. What is
+//! added to complete them may be all that a way before was lacking, so that the search
+//! begins again with the completed schedule: the schedule that is printed is that of
+//! the plan that runs, whoever gives it.
+
+use sparsec_base::Result;
+use sparsec_graph::Formats;
+use sparsec_index::{Expr, Program, Schedule};
+
+use crate::search::{Facts, Plan, Size, complete};
+use crate::split::distributed;
+
+/// The ways, in the order in which they are tried.
+pub(crate) struct Ways {
+    ways: Vec<Expr>,
+    /// How many come first that only a completed schedule may be for: those that were
+    /// refused before.
+    n_refused: usize,
+    /// Which one is the sum taken apart.
+    apart: Option<usize>,
+}
+
+impl Ways {
+    /// The ways to write a right side: as it was before its sum was taken apart, if it
+    /// was because `whole` could not be planned, `taken` and `written`, and taken apart.
+    pub(crate) fn of(
+        program: &Program,
+        whole: Option<&Expr>,
+        taken: &Expr,
+        written: &Expr,
+    ) -> Self {
+        let mut ways: Vec<Expr> = whole.into_iter().chain([taken, written]).cloned().collect();
+        let mut apart = whole.map(|_| 1);
+        if apart.is_none()
+            && let Some(distributed) = distributed(taken, program)
+        {
+            apart = Some(ways.len());
+            ways.push(distributed);
+        }
+        Self {
+            ways,
+            n_refused: usize::from(whole.is_some()),
+            apart,
+        }
+    }
+
+    /// The plan that follows the commands for statement `number`, whose right side
+    /// becomes the way that is planned.
+    ///
+    /// # Errors
+    /// Why the first way is no plan: that says most.
+    pub(crate) fn plan(
+        &self,
+        program: &mut Program,
+        number: usize,
+        formats: &Formats,
+        commands: &Schedule,
+        facts: Facts<'_>,
+    ) -> Result<Plan> {
+        let mut sized = |size| {
+            let mut complete = |way: usize, commands: &Schedule| {
+                program.statements[number].rhs.clone_from(&self.ways[way]);
+                complete(program, number, formats, commands, size, facts)
+            };
+            let (mut way, mut plan) = self.first(self.n_refused, commands, &mut complete)?;
+            while way > 0 {
+                let again = self.first(0, &plan.schedule, &mut complete)?;
+                let is_same = again.0 == way;
+                (way, plan) = again;
+                if is_same {
+                    break;
+                }
+            }
+            program.statements[number].rhs.clone_from(&self.ways[way]);
+            Ok(plan)
+        };
+        sized(Size::Small).or_else(|_| sized(Size::Any))
+    }
+
+    /// The first way, but for so many, that commands are for, and its plan.
+    fn first(
+        &self,
+        n_skipped: usize,
+        commands: &Schedule,
+        complete: &mut dyn FnMut(usize, &Schedule) -> Result<Plan>,
+    ) -> Result<(usize, Plan)> {
+        let mut refused = None;
+        let planned = (n_skipped..self.ways.len()).find_map(|way| {
+            let planned = complete(way, commands).map_err(|error| refused.get_or_insert(error));
+            planned.ok().map(|plan| (way, plan))
+        });
+        let (way, plan) = planned.ok_or_else(|| refused.expect("all ways were refused"))?;
+        let is_all = |plan: &Plan| plan.schedule.0.len() == commands.0.len();
+        // What lacks nothing for the sum taken apart is a plan of that.
+        if way == 0
+            && !is_all(&plan)
+            && let Some(apart) = self.apart
+            && let Some(plan) = complete(apart, commands).ok().filter(is_all)
+        {
+            return Ok((apart, plan));
+        }
+        Ok((way, plan))
+    }
+}
