@@ -140,25 +140,30 @@ impl Lattice {
     }
 
     /// How many points the lattice of a space has at most, found without
-    /// making them.
+    /// making them: never more than there are sets of its operands.
     pub fn n_points_at_most(space: &Space) -> usize {
-        let of = |left: &Space, right: &Space| {
-            (Self::n_points_at_most(left), Self::n_points_at_most(right))
+        Self::bound(space).0
+    }
+
+    /// How many points there are at most, and the operands that they are of.
+    fn bound(space: &Space) -> (usize, BTreeSet<Operand>) {
+        let (left, right, is_union) = match space {
+            Space::Nothing => return (0, BTreeSet::new()),
+            Space::Everything => return (1, BTreeSet::new()),
+            Space::Stored(operand) => return (1, BTreeSet::from([*operand])),
+            Space::Intersection(left, right) => (left, right, false),
+            Space::Union(left, right) => (left, right, true),
         };
-        match space {
-            Space::Nothing => 0,
-            Space::Everything | Space::Stored(_) => 1,
-            Space::Intersection(left, right) => {
-                let (left, right) = of(left, right);
-                left.saturating_mul(right)
-            }
-            Space::Union(left, right) => {
-                let (left, right) = of(left, right);
-                left.saturating_mul(right)
-                    .saturating_add(left)
-                    .saturating_add(right)
-            }
-        }
+        let ((left, mut operands), (right, others)) = (Self::bound(left), Self::bound(right));
+        operands.extend(others);
+        let both = left.saturating_mul(right);
+        let points = match is_union {
+            true => both.saturating_add(left).saturating_add(right),
+            false => both,
+        };
+        let sets = u32::try_from(operands.len()).ok();
+        let sets = sets.and_then(|n| 1usize.checked_shl(n));
+        (points.min(sets.unwrap_or(usize::MAX)), operands)
     }
 
     /// How many cases the loop has over all its parts.

@@ -106,8 +106,7 @@ pub(crate) fn check(
         Ok(compiled) => compiled,
         Err(error) if error.code().as_str().starts_with("E03") => {
             tally.count(&error);
-            let program = request.expression.text();
-            tally.refused.push(format!("{program}\n{error}"));
+            tally.refused.push(format!("{case}\n{error}"));
             return Ok(());
         }
         Err(error) if error.code().as_str().starts_with("E02") => {
