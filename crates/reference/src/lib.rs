@@ -81,4 +81,5 @@ mod values;
 
 pub use compare::{Difference, compare, compare_exact};
 pub use coordinate_map::CoordinateMap;
+pub use program::refuse_to_compare;
 pub use sparse::{evaluate, evaluate_statement, evaluate_statement_within};

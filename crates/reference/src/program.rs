@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, Result, Scalar, code};
+use sparsec_base::{Diagnostic, Result, Scalar, Span, code};
 use sparsec_index::function::Body;
 use sparsec_index::{Access, Expr, IndexVar, Operator, Program, Statement, TensorData, TensorVar};
 use sparsec_tensor::Tensor;
@@ -15,6 +15,9 @@ use crate::rows::Rows;
 
 /// The most points that an evaluation visits: an hour or so.
 pub(crate) const MOST_POINTS: f64 = (1u64 << 36) as f64;
+
+/// The most entries that values which stand for several are listed as: some gigabytes.
+const MOST_LISTED: u64 = 1 << 28;
 
 /// A tensor that a statement reads.
 #[derive(Debug)]
@@ -169,7 +172,35 @@ fn input<'t, T: Borrow<Tensor>>(
             .help("give every tensor that is read and not computed"));
     };
     check(program, data, tensor)?;
+    refuse_to_list(program, access.span, name, tensor)?;
     Ok(Operand::of(tensor))
+}
+
+/// Refuses a tensor in which few values stand for more entries than memory is sure to
+/// hold one by one.
+fn refuse_to_list(program: &Program, span: Span, name: &str, tensor: &Tensor) -> Result<()> {
+    let entries = tensor.most_entries();
+    if entries <= MOST_LISTED || tensor.format().is_all_dense() || entries == tensor.n_stored() as u64 {
+        return Ok(());
+    }
+    let message = format!("the reference evaluator would list {entries} entries of `{name}`");
+    Err(Diagnostic::new(code::TOO_MANY_POINTS, message)
+        .at(&program.source, span, "this one")
+        .note(format!("its format is `{}`", tensor.format()))
+        .help("check the expression with smaller extents, or run it without `--check`"))
+}
+
+/// Refuses to compare the result of a statement where that would list too many entries.
+///
+/// # Errors
+/// `E0516`.
+///
+/// # Panics
+/// If the program has no statement of this number.
+pub fn refuse_to_compare(program: &Program, number: usize, result: &Tensor) -> Result<()> {
+    let lhs = &program.statements[number].lhs;
+    let name = program.tensors[lhs.tensor].source_name();
+    refuse_to_list(program, lhs.span, name, result)
 }
 
 /// A program was resolved for certain orders, extents and types.

@@ -267,3 +267,17 @@ fn more_points_than_anybody_waits_for_are_refused() {
         assert!(evaluate(text, 10).is_ok(), "{text}");
     }
 }
+
+#[test]
+fn runs_are_listed_where_they_are_short() {
+    let runs = Format::parse("(i, j) -> (i : compressed, j : run_length)").unwrap();
+    let evaluate = |extent| {
+        let a = Tensor::pack(&runs, &[extent; 2], &[0, 1, 2, 3], &[2.0, 5.0])?;
+        assert_eq!(a.most_entries(), 2 * extent);
+        let inputs = Inputs::from([("A".to_owned(), a)]);
+        evaluate(&resolve("s = A(i,i+1)", &inputs)?, &inputs)
+    };
+    assert_eq!(evaluate(9).unwrap()["s"].to_string(), "{(): 7.0}");
+    let error = evaluate(1 << 40).unwrap_err();
+    assert_eq!(error.code(), code::TOO_MANY_POINTS);
+}

@@ -381,15 +381,19 @@ impl Tensor {
     pub fn most_entries(&self) -> u64 {
         let n_stored = self.n_stored() as u64;
         let parts = self.format.parts();
-        let has_runs = parts.iter().flat_map(Format::levels);
-        if has_runs
-            .into_iter()
-            .any(|level| level.kind == LevelKind::RunLength)
-        {
-            return self
-                .extents
-                .iter()
-                .fold(1, |n: u64, extent| n.saturating_mul(*extent));
+        let mut levels = parts.iter().flat_map(Format::levels);
+        if levels.any(|level| level.kind == LevelKind::RunLength) {
+            let all = |extents: &[u64]| extents.iter().fold(1, |n: u64, e| n.saturating_mul(*e));
+            let known: Vec<Option<u64>> = self.extents.iter().copied().map(Some).collect();
+            // Runs go through the last level below every position above.
+            return match (parts.as_slice(), self.format.level_extents(&known).last()) {
+                ([only], Some(Some(extent))) => {
+                    let above = only.levels().len().checked_sub(2);
+                    let above = above.map_or(1, |above| self.n_positions(above) as u64);
+                    above.saturating_mul(*extent)
+                }
+                _ => all(&self.extents),
+            };
         }
         match self.format.mirror() {
             Some(_) => n_stored.saturating_mul(2),
