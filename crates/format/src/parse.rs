@@ -26,6 +26,7 @@ use crate::check::{LevelPlace, Places, Property, check};
 use crate::format::{Format, Level};
 use crate::level::LevelKind;
 use crate::preset::{Parameters, Preset, WHOLE_RELATIONS, presets};
+use crate::region::{Mirrored, Side};
 use crate::spec::{Form, FormatSpec, SpecPart};
 
 mod clause;
@@ -169,6 +170,22 @@ impl Parser {
                 .help(format!(
                     "name a kind for each mode, as in `{}`",
                     map_with(*kind)
+                ));
+        }
+        let mirrors = Mirrored::ALL.map(Mirrored::name);
+        if let Some(side) = mirrors
+            .into_iter()
+            .chain(Side::ALL.map(Side::name))
+            .find(|side| name.starts_with(side))
+        {
+            let what = match mirrors.contains(&side) {
+                true => "what entries stand for",
+                false => "which entries are stored",
+            };
+            return Diagnostic::new(code::UNKNOWN_FORMAT, message)
+                .at(self.source(), place, format!("`{side}` says {what}"))
+                .help(format!(
+                    "write it behind a format, as in `csr, {side}(i, j)`"
                 ));
         }
         let names: Vec<_> = presets().iter().map(|preset| preset.name).collect();

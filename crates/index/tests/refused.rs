@@ -157,7 +157,7 @@ const REFUSALS: &[Refusal] = &[
 1 | C(i,j) = x(i)
   |     ^ not on the right
   |
-  = help: give its extent (`-d j=…`), or leave it out"#,
+  = help: give its extent (`-d j=…`), or have `j` on the right too"#,
     },
     Refusal {
         text: "y(i) = A(i,j) * x(j)",

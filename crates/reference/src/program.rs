@@ -180,7 +180,10 @@ fn input<'t, T: Borrow<Tensor>>(
 /// hold one by one.
 fn refuse_to_list(program: &Program, span: Span, name: &str, tensor: &Tensor) -> Result<()> {
     let entries = tensor.most_entries();
-    if entries <= MOST_LISTED || tensor.format().is_all_dense() || entries == tensor.n_stored() as u64 {
+    if entries <= MOST_LISTED
+        || tensor.format().is_all_dense()
+        || entries == tensor.n_stored() as u64
+    {
         return Ok(());
     }
     let message = format!("the reference evaluator would list {entries} entries of `{name}`");

@@ -238,6 +238,9 @@ impl Unifier<'_> {
 
     /// The advice to read no more than `extent` coordinates of a mode.
     fn part(&self, number: usize, mode: usize, extent: u64) -> String {
+        if extent == 0 {
+            return "give one of them another index".into();
+        }
         let access = &self.uses.accesses[number];
         let name = self.program.tensors[access.tensor].source_name();
         let written = |(at, index): (usize, &Index)| match (at == mode, index.as_var()) {
@@ -354,17 +357,23 @@ impl Unifier<'_> {
                 (access.is_left == is_left).then(|| access.written.indices[mode].span)
             })
         };
-        let (span, label) = match (place(false), place(true)) {
-            (Some(span), _) => (span, "does not say it"),
-            (None, span) => (span.unwrap_or(statement), "not on the right"),
-        };
         let name = &self.program.vars[var].name;
+        let (span, label, otherwise) = match (place(false), place(true)) {
+            (Some(span), _) => {
+                let otherwise = format!("read a tensor at `{name}` alone");
+                (span, "does not say it", otherwise)
+            }
+            (None, span) => {
+                let otherwise = format!("have `{name}` on the right too");
+                (span.unwrap_or(statement), "not on the right", otherwise)
+            }
+        };
         Diagnostic::new(
             code::UNBOUND_INDEX,
             format!("nothing says how far `{name}` runs"),
         )
         .at(&self.program.source, span, label)
-        .help(format!("give its extent (`-d {name}=…`), or leave it out"))
+        .help(format!("give its extent (`-d {name}=…`), or {otherwise}"))
     }
 }
 
