@@ -160,7 +160,7 @@ impl Writer<'_> {
     }
 
     /// A list between two ends, on one line or on more.
-    fn wrapped(&mut self, head: &str, list: &[&str], end: &str) {
+    pub(crate) fn wrapped(&mut self, head: &str, list: &[&str], end: &str) {
         let line = format!("{head}{}{end}", list.join(", "));
         if line.len() <= WIDTH {
             return self.line(&line);

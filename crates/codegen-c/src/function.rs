@@ -42,7 +42,7 @@ pub(crate) fn kernel(function: &Function, entry: Entry, helpers: &mut Helpers) -
     let uses_context = writer.uses.context;
     let unused: Vec<&String> = tensors.iter().filter(|tensor| !used(tensor)).collect();
     let own = writer.own_structure();
-    let chunks = writer.chunks.concat();
+    let chunks = writer.nests.concat() + &writer.chunks.concat();
     let body = writer.finish();
 
     let declarations: Vec<&str> = parameters.iter().map(|p| p.declaration.as_str()).collect();

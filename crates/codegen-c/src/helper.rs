@@ -11,7 +11,7 @@ use sparsec_base::{ElementType, Kind};
 use sparsec_loop::Intrinsic;
 use sparsec_loop::complex::Operation;
 
-use crate::hint::{PREFETCH, SHORT_LOOP};
+use crate::hint::{APART, PREFETCH, SHORT_LOOP};
 use crate::precedence::c_type;
 use crate::{complex, half};
 
@@ -50,6 +50,8 @@ pub(crate) struct Helpers {
     prefetch: [bool; 2],
     /// Whether there are loops of few turns.
     short_loop: bool,
+    /// Whether parts of conditions have jumps of their own.
+    apart: bool,
     /// Complex operations by their names, as text.
     complex: BTreeMap<String, String>,
     /// Complex types.
@@ -231,6 +233,12 @@ impl Helpers {
         SHORT_LOOP.0
     }
 
+    /// Notes that parts of a condition have jumps of their own; what stands between them.
+    pub(crate) fn apart(&mut self) -> &'static str {
+        self.apart = true;
+        APART.0
+    }
+
     /// Notes that a complex operation is used; its name.
     pub(crate) fn complex(&mut self, operation: Operation, ty: ElementType) -> String {
         let name = complex::name(operation, ty);
@@ -293,6 +301,7 @@ impl Helpers {
             text.push_str(if is_used { definition } else { "" });
         }
         text.push_str(if self.short_loop { SHORT_LOOP.1 } else { "" });
+        text.push_str(if self.apart { APART.1 } else { "" });
         for &(helper, ty) in &self.used {
             text.push_str(&helper.text(ty));
         }

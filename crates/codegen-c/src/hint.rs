@@ -62,6 +62,20 @@ static inline void sparsec_short_loop(void) {
 ",
 );
 
+/// What stands between two parts of a condition that have jumps of their own, and what it needs.
+pub(crate) const APART: (&str, &str) = (
+    "sparsec_apart()",
+    "
+/* Between two parts of a condition: each has a jump of its own. */
+static inline int sparsec_apart(void) {
+#ifdef __GNUC__
+  __asm__(\"\");
+#endif
+  return 1;
+}
+",
+);
+
 impl Writer<'_> {
     pub(crate) fn prefetch(&mut self, buffer: Buffer, lo: &Expr, hi: &Expr) {
         let is_one = lo.is_followed_by(hi);

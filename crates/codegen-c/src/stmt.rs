@@ -12,12 +12,12 @@ use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Mar
 use crate::abi;
 use crate::growth::Growth;
 use crate::helper::Helpers;
-use crate::hint::copies;
 use crate::name::Names;
+use crate::nest;
 use crate::precedence::{Piece, Precedence};
-use crate::rows::{Row, rows};
+use crate::rows::Row;
 use crate::scope::local_names;
-use crate::uses::{Uses, keeps_value, loads, may_fail};
+use crate::uses::{Uses, loads, may_fail};
 
 /// Lines longer than this are not joined from several.
 pub(crate) const WIDTH: usize = 96;
@@ -35,12 +35,18 @@ pub(crate) struct Writer<'f> {
     pub(crate) rows: Vec<(Row, String)>,
     /// Functions that the kernel's loops hand to the caller, in order.
     pub(crate) chunks: Vec<String>,
+    /// Nests that are functions of their own, before those.
+    pub(crate) nests: Vec<String>,
+    /// Whether the body of the loop around sorts.
+    pub(crate) is_sorting: bool,
     /// Results that the chunk being written grows in its turn.
     pub(crate) grown_in_turn: Vec<Buffer>,
     lines: Vec<String>,
     pub(crate) indent: usize,
     /// How many loops around here go on until an operand ends.
-    merges: usize,
+    pub(crate) merges: usize,
+    /// Whether the loop around is a merge that branches.
+    pub(crate) is_branching: bool,
 }
 
 /// What the C calls the parts of one buffer.
@@ -66,10 +72,13 @@ impl<'f> Writer<'f> {
             growth: Vec::new(),
             rows: Vec::new(),
             chunks: Vec::new(),
+            nests: Vec::new(),
+            is_sorting: false,
             grown_in_turn: Vec::new(),
             lines: Vec::new(),
             indent: 1,
             merges: 0,
+            is_branching: false,
         }
     }
 
@@ -193,7 +202,10 @@ impl<'f> Writer<'f> {
                 hi,
                 mark,
                 body,
-            } => self.for_loop(*var, lo, hi, *mark, body),
+            } => match self.is_sorting && nest::is_one(self.function, stmt) {
+                true => self.nest(stmt),
+                false => self.for_loop(*var, lo, hi, *mark, body),
+            },
             Stmt::While { condition, body } => self.while_loop(condition, body),
             Stmt::If {
                 condition,
@@ -317,73 +329,11 @@ impl<'f> Writer<'f> {
         self.line(&format!("{target} = {};", new.text));
     }
 
-    fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, mark: Mark, body: &Block) {
-        let lo = self.expr(lo);
-        let again = !may_fail(self.function, hi) && keeps_value(self.function, hi, body);
-        let name = self.var_name(var).to_owned();
-        let hi = self.expr(hi);
-        let hi = if again {
-            hi.at(Precedence::Sum)
-        } else {
-            self.named(&hi, ElementType::I64, &format!("{name}_end"))
-        };
-        let outside = self.rows.len();
-        for row in rows(self.function, var, body) {
-            let ty = self.c_type(self.function.buffers[row.buffer].storage);
-            let data = self.buffer_name(row.buffer).to_owned();
-            let pointer = self.names.fresh(&format!("{data}_row"));
-            let start = self.expr(&row.start).at(Precedence::Sum);
-            self.line(&format!("const {ty} *{pointer} = {data} + {start};"));
-            self.rows.push((row, pointer));
-        }
-        if mark.unroll > 1 {
-            self.line(&format!("#pragma GCC unroll {}", mark.unroll));
-        }
-        self.line(&format!(
-            "for (int64_t {name} = {}; {name} < {hi}; {name}++) {{",
-            lo.text
-        ));
-        let is_short = mark.unroll == 1 || self.merges > 0 && copies(body);
-        self.indented(|w| w.body(body, is_short));
-        self.line("}");
-        self.rows.truncate(outside);
-    }
-
-    fn while_loop(&mut self, condition: &Expr, body: &Block) {
-        if may_fail(self.function, condition) {
-            self.line("while (1) {");
-            self.indented(|w| {
-                let condition = w.expr(condition);
-                w.line(&format!(
-                    "if (!{}) break;",
-                    condition.at(Precedence::Primary)
-                ));
-                w.block(body);
-            });
-        } else {
-            let condition = self.expr(condition);
-            self.line(&format!("while ({}) {{", condition.text));
-            self.merges += 1;
-            self.indented(|w| w.body(body, copies(body)));
-            self.merges -= 1;
-        }
-        self.line("}");
-    }
-
-    /// The body of a loop, which may be one of few turns.
-    fn body(&mut self, body: &Block, is_short: bool) {
-        if is_short {
-            let call = self.helpers.short_loop();
-            self.line(call);
-        }
-        self.block(body);
-    }
-
     /// An `if` with its chain of `else if`. Without braces where every branch is
     /// one short statement.
     fn branch(&mut self, condition: &Expr, then: &Block, otherwise: &Block) {
         let mut arms: Vec<(String, Vec<String>)> = Vec::new();
-        let condition = self.expr(condition);
+        let condition = self.condition(condition);
         arms.push((format!("if ({})", condition.text), self.capture(then)));
         let mut rest = otherwise;
         while let [
@@ -395,7 +345,7 @@ impl<'f> Writer<'f> {
         ] = rest.as_slice()
             && !may_fail(self.function, condition)
         {
-            let condition = self.expr(condition);
+            let condition = self.condition(condition);
             arms.push((format!("else if ({})", condition.text), self.capture(then)));
             rest = otherwise;
         }

@@ -2,7 +2,8 @@
 //!
 //! What need not be evaluated is skipped by a jump where evaluating it could be
 //! noticed: it loads, may fail, calls, or is long. Anything else is evaluated
-//! either way, which costs less than a jump that goes both ways.
+//! either way, which costs less than a jump that goes both ways. In merges that branch
+//! anyway, each part of a condition has a jump.
 
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
 use sparsec_loop::{BinaryOp, Expr, Function, UnaryOp};
@@ -33,7 +34,7 @@ impl Emitter<'_, '_> {
         match condition {
             Expr::Unary(UnaryOp::Not, inner) => self.branch(inner, no, yes),
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right)
-                if is_lazy(self.function, right) =>
+                if self.is_branching || is_lazy(self.function, right) =>
             {
                 let further = self.b.create_block();
                 match op {

@@ -52,6 +52,8 @@ pub(crate) struct Emitter<'f, 'b> {
     pub(crate) groups: Vec<Group>,
     /// The variable of the innermost loop around.
     pub(crate) innermost: Option<Var>,
+    /// Whether the loop around is a merge that branches.
+    pub(crate) is_branching: bool,
     pub(crate) context: Value,
     /// What the unit has of its own, in the body of a chunk.
     pub(crate) own: Option<Value>,
@@ -156,6 +158,7 @@ impl<'f, 'b> Emitter<'f, 'b> {
             buffers: HashMap::new(),
             groups: Vec::new(),
             innermost: None,
+            is_branching: false,
             context,
             own: None,
             own_lens: HashMap::new(),

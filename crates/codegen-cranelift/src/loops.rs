@@ -11,13 +11,18 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use sparsec_base::Scalar;
-use sparsec_loop::{Block, Buffer, Expr, Var};
+use sparsec_loop::{Block, Buffer, Expr, Stmt, Var};
 
 use crate::emitter::{Cell, Emitter};
 use crate::helper::Helper;
 use crate::lanes::{Rows, unaligned};
 use crate::number::Number;
 use crate::sums::Sums;
+
+/// Whether the turns of a loop over `body` go one of several ways.
+fn branches(body: &Block) -> bool {
+    body.iter().any(|stmt| matches!(stmt, Stmt::If { .. }))
+}
 
 impl Emitter<'_, '_> {
     pub(crate) fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, body: &Block) {
@@ -47,11 +52,13 @@ impl Emitter<'_, '_> {
             Some(rows) => self.vectors(&rows, lo, hi),
             None => lo,
         };
+        let merge = std::mem::replace(&mut self.is_branching, false);
         self.count(lo, hi, |emitter, i| {
             emitter.begin_turn();
             emitter.vars.insert(var, Cell::Fixed(Number::Real(i)));
             emitter.block(body);
         });
+        self.is_branching = merge;
         self.leave_loop(before);
         self.innermost = outside;
     }
@@ -74,11 +81,13 @@ impl Emitter<'_, '_> {
     pub(crate) fn while_loop(&mut self, condition: &Expr, body: &Block) {
         let (turn, on) = (self.b.create_block(), self.b.create_block());
         let before = self.bring_near(Some(condition), body);
+        let outside = std::mem::replace(&mut self.is_branching, branches(body));
         self.branch(condition, turn, on);
         self.b.switch_to_block(turn);
         self.begin_turn();
         self.block(body);
         self.branch(condition, turn, on);
+        self.is_branching = outside;
         self.b.seal_block(turn);
         self.enter(on);
         self.leave_loop(before);

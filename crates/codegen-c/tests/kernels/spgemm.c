@@ -8,6 +8,37 @@
  * in  B: (k, j) -> (k : dense, j : compressed)
  *     arrays B1.pos: int32_t, B1.crd: int32_t, B.vals: double
  */
+/* Apart, so that its loops have all registers. */
+#ifdef __GNUC__
+__attribute__((noinline))
+#endif
+static int64_t spgemm_nest(
+    const int32_t *restrict A1_pos,
+    const int32_t *restrict A1_crd,
+    const double *restrict A_vals,
+    const int32_t *restrict B1_pos,
+    const int32_t *restrict B1_crd,
+    const double *restrict B_vals,
+    double *restrict w,
+    int32_t *restrict w_list,
+    bool *restrict w_seen,
+    int64_t i,
+    int64_t n) {
+  for (int64_t pA1 = A1_pos[i]; pA1 < A1_pos[i + 1]; pA1++) {
+    int64_t k = A1_crd[pA1];
+    for (int64_t pB1 = B1_pos[k]; pB1 < B1_pos[k + 1]; pB1++) {
+      int64_t j = B1_crd[pB1];
+      if (!w_seen[j]) {
+        w_seen[j] = true;
+        w_list[n] = j;
+        n++;
+      }
+      w[j] += A_vals[pA1] * B_vals[pB1];
+    }
+  }
+  return n;
+}
+
 static inline int32_t spgemm_loops(
     sparsec_context *context,
     int32_t *restrict C1_pos,
@@ -35,18 +66,7 @@ static inline int32_t spgemm_loops(
   C1_pos[0] = 0;
   for (int64_t i = 0; i < A_n0; i++) {
     int64_t n = 0;
-    for (int64_t pA1 = A1_pos[i]; pA1 < A1_pos[i + 1]; pA1++) {
-      int64_t k = A1_crd[pA1];
-      for (int64_t pB1 = B1_pos[k]; pB1 < B1_pos[k + 1]; pB1++) {
-        int64_t j = B1_crd[pB1];
-        if (!w_seen[j]) {
-          w_seen[j] = true;
-          w_list[n] = j;
-          n++;
-        }
-        w[j] += A_vals[pA1] * B_vals[pB1];
-      }
-    }
+    n = spgemm_nest(A1_pos, A1_crd, A_vals, B1_pos, B1_crd, B_vals, w, w_list, w_seen, i, n);
     context->sort_i32(context, w_list, n);
     /* append the row and clear what it touched */
     if (pC1 + n > C_capacity) {
