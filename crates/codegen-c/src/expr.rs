@@ -304,6 +304,11 @@ impl Writer<'_> {
                 }
                 _ => arithmetic("+", Precedence::Sum),
             },
+            // Not for what may be -0 as far as gcc can see.
+            BinaryOp::Sub if ty.is_float() && is_zero(&a) && b.text.contains('(') => {
+                let name = self.helpers.helper(Helper::FromZero, ty);
+                Piece::primary(format!("{name}({})", b.text), ty)
+            }
             BinaryOp::Sub => arithmetic("-", Precedence::Sum),
             BinaryOp::Mul => arithmetic("*", Precedence::Product),
             BinaryOp::Div => arithmetic("/", Precedence::Product),
@@ -485,4 +490,10 @@ fn float_text(value: f64, suffix: &str, scalar: Scalar) -> String {
         return format!("{sign}__builtin_inf{suffix}()");
     }
     format!("{scalar}{suffix}")
+}
+
+/// Whether the text is that of a float's 0.
+fn is_zero(piece: &Piece) -> bool {
+    let number = piece.text.trim_end_matches('f').parse::<f64>();
+    number.is_ok_and(|number| number.to_bits() == 0)
 }

@@ -30,6 +30,8 @@ pub(crate) enum Helper {
     Min,
     /// The larger of two numbers.
     Max,
+    /// Zero less a float.
+    FromZero,
     /// One of two floats, without a branch.
     Pick,
     /// Whether a float has an integer of the type near it.
@@ -69,6 +71,7 @@ impl Helper {
             Self::Pow => "pow",
             Self::Min => "min",
             Self::Max => "max",
+            Self::FromZero => "from_zero",
             Self::Pick => "pick",
             Self::Fits => "fits",
             Self::Single => "f32_of",
@@ -157,6 +160,10 @@ impl Helper {
             ),
             Self::Min => binary("The smaller.", "return a < b ? a : b;"),
             Self::Max => binary("The larger.", "return a > b ? a : b;"),
+            Self::FromZero => format!(
+                "\n/* 0 less a number: gcc takes 0.0 - fabs(x) for -fabs(x), which may be -0. */\n\
+                 static inline {c} {name}({c} a) {{\n  return 0 - a;\n}}\n"
+            ),
             Self::Pick => {
                 let bits = format!("uint{}_t", 8 * ty.size());
                 format!(
