@@ -7,11 +7,15 @@
 //!     i = lo
 //!     do { body; i = i + 1 } while i < hi
 //! ```
+//!
+//! One that is to be written out several times counts by as many, as long as there are so
+//! many turns, and then goes on by one.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use sparsec_base::Scalar;
-use sparsec_loop::{Block, Buffer, Expr, Stmt, Var};
+use sparsec_loop::walk::rewrite_exprs;
+use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Function, Mark, Stmt, Var};
 
 use crate::emitter::{Cell, Emitter};
 use crate::helper::Helper;
@@ -24,8 +28,94 @@ fn branches(body: &Block) -> bool {
     body.iter().any(|stmt| matches!(stmt, Stmt::If { .. }))
 }
 
+/// The body of a merge whose operands go on behind the loops for what they both have:
+///
+/// ```text
+/// if jB == jC { for … }               if jB == jC { for …   pB += 1   pC += 1 }
+/// pB += jB <= jC               ─►     else { pB += jB <= jC   pC += jC <= jB }
+/// pC += jC <= jB
+/// ```
+///
+/// There the outcome is known, and the coordinates need not live across the loops inside,
+/// which want all registers.
+fn settled(function: &Function, body: &Block) -> Option<Block> {
+    let meets = |stmt: &Stmt| {
+        matches!(stmt, Stmt::If { then, .. } if then.iter().any(|stmt| {
+            matches!(stmt, Stmt::For { .. } | Stmt::While { .. })
+        }))
+    };
+    let at = body.iter().position(meets)?;
+    let rest = &body[at + 1..];
+    let Stmt::If {
+        condition,
+        then,
+        otherwise,
+    } = &body[at]
+    else {
+        return None;
+    };
+    let Expr::Binary(BinaryOp::Eq, a, b) = condition else {
+        return None;
+    };
+    let (Expr::Var(a), Expr::Var(b)) = (&**a, &**b) else {
+        return None;
+    };
+    // Numbers that are equal and not the same: zeros of either sign.
+    let is_same = |var: Var| {
+        let data = &function.vars[var];
+        data.element.is_integer() && !data.mutable
+    };
+    let is_settled = is_same(*a) && is_same(*b) && (1..=4).contains(&rest.len());
+    if !(is_settled && is_brief(rest)) {
+        return None;
+    }
+    let mut known = rest.to_vec();
+    rewrite_exprs(&mut known, &mut |expr| {
+        if *expr == Expr::Var(*b) {
+            *expr = Expr::Var(*a);
+        }
+    });
+    let mut settled = body[..at].to_vec();
+    settled.push(Stmt::If {
+        condition: condition.clone(),
+        then: [then.clone(), known].concat(),
+        otherwise: [otherwise.clone(), rest.to_vec()].concat(),
+    });
+    Some(settled)
+}
+
+/// Bodies are written out at most so many times.
+const MOST_TURNS: usize = 16;
+
+/// Whether a body is worth writing out several times: without jumps.
+fn is_brief(body: &[Stmt]) -> bool {
+    body.iter().all(|stmt| {
+        matches!(
+            stmt,
+            Stmt::Declare { .. } | Stmt::Assign { .. } | Stmt::Store { .. } | Stmt::Comment(_)
+        )
+    })
+}
+
+/// A body so many turns later, with what is added to indices last, as offsets are.
+fn further(body: &Block, var: Var, turns: i64) -> Block {
+    let mut body = body.clone();
+    if turns == 0 {
+        return body;
+    }
+    let later = Expr::Var(var).add(Expr::int(turns));
+    rewrite_exprs(&mut body, &mut |expr| match expr {
+        Expr::Var(other) if *other == var => *expr = later.clone(),
+        Expr::Binary(BinaryOp::Add, row, last) if **last == later => {
+            *expr = (**row).clone().add(var).add(turns);
+        }
+        _ => {}
+    });
+    body
+}
+
 impl Emitter<'_, '_> {
-    pub(crate) fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, body: &Block) {
+    pub(crate) fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, mark: Mark, body: &Block) {
         let known = match (lo, hi) {
             (Expr::Const(Scalar::I64(0)), Expr::Const(Scalar::I64(n))) => Some(*n),
             _ => None,
@@ -50,7 +140,12 @@ impl Emitter<'_, '_> {
                 self.int(whole)
             }
             Some(rows) => self.vectors(&rows, lo, hi),
-            None => lo,
+            None => match mark.unroll as usize {
+                times @ 2..=MOST_TURNS if is_brief(body) => {
+                    self.several(times, var, [lo, hi], body)
+                }
+                _ => lo,
+            },
         };
         let merge = std::mem::replace(&mut self.is_branching, false);
         self.count(lo, hi, |emitter, i| {
@@ -61,6 +156,33 @@ impl Emitter<'_, '_> {
         self.is_branching = merge;
         self.leave_loop(before);
         self.innermost = outside;
+    }
+
+    /// Runs a loop, of which the body is written out so many times, as long as there are so
+    /// many turns left; where it goes on.
+    fn several(&mut self, times: usize, var: Var, [lo, hi]: [Value; 2], body: &Block) -> Value {
+        let times = times as i64;
+        let copies: Vec<Block> = (0..times).map(|turn| further(body, var, turn)).collect();
+        let last = self.b.ins().iadd_imm_s(hi, 1 - times);
+        let (turn, on) = (self.b.create_block(), self.b.create_block());
+        let i = self.b.append_block_param(turn, types::I64);
+        let rest = self.b.append_block_param(on, types::I64);
+        let some = self.b.ins().icmp(IntCC::SignedLessThan, lo, last);
+        let given = [lo.into()];
+        self.b.ins().brif(some, turn, &given, on, &given);
+        self.b.switch_to_block(turn);
+        self.begin_turn();
+        self.vars.insert(var, Cell::Fixed(Number::Real(i)));
+        for copy in &copies {
+            self.block(copy);
+        }
+        let next = self.b.ins().iadd_imm_s(i, times);
+        let more = self.b.ins().icmp(IntCC::SignedLessThan, next, last);
+        let given = [next.into()];
+        self.b.ins().brif(more, turn, &given, on, &given);
+        self.b.seal_block(turn);
+        self.enter(on);
+        rest
     }
 
     /// Runs `body` with each number from `lo` up to but without `hi`.
@@ -80,6 +202,8 @@ impl Emitter<'_, '_> {
 
     pub(crate) fn while_loop(&mut self, condition: &Expr, body: &Block) {
         let (turn, on) = (self.b.create_block(), self.b.create_block());
+        let settled = settled(self.function, body);
+        let body = settled.as_ref().unwrap_or(body);
         let before = self.bring_near(Some(condition), body);
         let outside = std::mem::replace(&mut self.is_branching, branches(body));
         self.branch(condition, turn, on);

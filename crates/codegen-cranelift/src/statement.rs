@@ -61,8 +61,12 @@ impl Emitter<'_, '_> {
                 ..
             } => self.hand_out(*var, hi, body),
             Stmt::For {
-                var, lo, hi, body, ..
-            } => self.for_loop(*var, lo, hi, body),
+                var,
+                lo,
+                hi,
+                mark,
+                body,
+            } => self.for_loop(*var, lo, hi, *mark, body),
             Stmt::While { condition, body } => self.while_loop(condition, body),
             Stmt::If {
                 condition,

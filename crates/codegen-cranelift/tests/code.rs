@@ -146,3 +146,37 @@ fn addresses_that_registers_cannot_hold_are_read_near_their_loops() {
     // Each is kept once, and read by the loop that uses it; one more keeps loads apart.
     assert_eq!(walks(40).matches("stack_addr").count(), 41 + 41 + 1);
 }
+
+#[test]
+fn loops_are_written_out_as_often_as_asked() {
+    let sum = |mark: &str| {
+        ir(&format!(
+            "var t: f64 = 0.0
+             for i in 0..x.n0 {mark} {{ t += x.vals[i] }}
+             y.vals[0] = t"
+        ))
+    };
+    let n_adds = |mark: &str| sum(mark).matches("fadd").count();
+    // Four in a turn, and one where fewer are left.
+    assert_eq!((n_adds(""), n_adds("unroll 4")), (1, 5));
+    assert!(sum("unroll 4").contains("+24"), "offsets of entries");
+}
+
+#[test]
+fn what_is_equal_is_not_kept_for_behind_the_loops_inside() {
+    let merge = |element: &str, zero: &str| {
+        ir(&format!(
+            "var p: i64 = 0
+             while p < x.n0 {{
+               let a: {element} = {zero}
+               let b: {element} = {zero}
+               if a == b {{ for i in 0..p {{ y.vals[i] = 1.0 }} }}
+               p += i64(a <= b)
+             }}"
+        ))
+    };
+    // Behind the loop once more, where it is known.
+    assert_eq!(merge("i64", "p * p").matches(" sle ").count(), 2);
+    // Zeros of either sign are equal.
+    assert_eq!(merge("f64", "x.vals[p]").matches(" le ").count(), 1);
+}
