@@ -53,6 +53,7 @@
 
 mod abi;
 mod arithmetic;
+mod cases;
 mod chunks;
 mod complex;
 mod condition;

@@ -6,6 +6,7 @@ use sparsec_loop::growth::growth_run;
 use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Mark, Stmt};
 
 use crate::abi::Layout;
+use crate::cases::Cases;
 use crate::condition::is_lazy;
 use crate::emitter::Emitter;
 
@@ -72,7 +73,10 @@ impl Emitter<'_, '_> {
                 condition,
                 then,
                 otherwise,
-            } => self.branches(condition, then, otherwise),
+            } => match Cases::of(self.function, stmt) {
+                Some(cases) => self.cases(&cases),
+                None => self.branches(condition, then, otherwise),
+            },
             Stmt::Fill {
                 buffer,
                 lo,

@@ -180,3 +180,17 @@ fn what_is_equal_is_not_kept_for_behind_the_loops_inside() {
     // Zeros of either sign are equal.
     assert_eq!(merge("f64", "x.vals[p]").matches(" le ").count(), 1);
 }
+
+#[test]
+fn cases_ask_for_nothing_twice() {
+    let merge = ir("for i in 0..x.n0 {
+           let j: i64 = i % 5
+           let a: i64 = i % 3
+           let b: i64 = i % 4
+           if a == j and b == j { y.vals[i] = 3.0 }
+           else if a == j { y.vals[i] = 1.0 }
+           else if b == j { y.vals[i] = 2.0 }
+         }");
+    // `a == j` once, `b == j` where it holds and where it does not.
+    assert_eq!(merge.matches(" eq ").count(), 3, "{merge}");
+}
