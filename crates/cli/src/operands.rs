@@ -331,7 +331,7 @@ fn fill(call: &Call, problem: &Problem, needed: &Needed<'_>) -> Result<Tensor> {
 
 /// A generator as the library takes it: `2.5` and `constant(2.5)` fill every
 /// entry with that number.
-fn generator(text: &str) -> String {
+pub(crate) fn generator(text: &str) -> String {
     match (text.parse::<i128>(), text.parse::<f64>()) {
         // As a float it might lose digits.
         (Ok(integer), _) => format!("dense:constant(value={integer})"),
@@ -345,10 +345,15 @@ fn unknown_extent(call: &Call, problem: &Problem, pair: &Pair, var: &str) -> Dia
     if var.is_empty() {
         let name = &pair.name;
         let message = format!("what extents `{name}` has does not follow from where it is read");
+        let order = problem.uses(name).map(|used| used.indices.len()).next();
+        let vars: Vec<String> = (1..=order.unwrap_or(1).max(1))
+            .map(|n| format!("n{n}"))
+            .collect();
+        let (list, first) = (vars.join(","), &vars[0]);
         return Diagnostic::new(code::MISSING_EXTENT, message)
             .at(call.source(), pair.name_span, "cannot be generated")
             .help(format!(
-                "read it with variables alone first: `t(j) = {name}(j)` with `-d j=100`, then `t`"
+                "read it with variables alone first: `t({list}) = {name}({list})` with `-d {first}=100`, then `t`"
             ));
     }
     let message = format!(

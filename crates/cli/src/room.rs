@@ -11,6 +11,7 @@ use sparsec::{
 };
 
 use crate::call::{Call, Pair};
+use crate::operands::generator;
 use crate::problem::Problem;
 
 /// Operands that take less whatever is stored are packed without further ado.
@@ -121,7 +122,9 @@ impl Room {
             extents,
             ..
         } = needed;
-        let help = match format.has_sparse() {
+        // What stores every entry, and need not.
+        let is_dense = generator(&pair.value).starts_with("dense:");
+        let help = match format.has_sparse() || !is_dense {
             true => {
                 let list = if extents.len() == 2 { "dcsr" } else { "scoo" };
                 format!(

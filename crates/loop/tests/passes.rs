@@ -454,3 +454,31 @@ fn other_loops_run_as_they_stand() {
         check(passes::lanes, body, body);
     }
 }
+
+/// What iterations combine goes on to be combined where they may run at once: all that
+/// is simplified there is what it is combined with.
+#[test]
+fn what_iterations_combine_goes_on_to_combine() {
+    for mark in ["", " parallel(CPUThread, Atomics)"] {
+        let (all, product) = match mark {
+            "" => ("all = false", "product = 0"),
+            _ => ("all and= false", "product *= 0"),
+        };
+        let body = |all: &str, product: &str, sum: &str| {
+            format!(
+                "var all: bool = true\nvar product: i64 = 1\nvar sum: i64 = 0\n\
+                 for i in 0..n{mark} {{\n  {all}\n  {product}\n  {sum}\n}}\n\
+                 z[0] = product + sum\nz[1] = i64(all)"
+            )
+        };
+        check(
+            passes::simplify,
+            &body(
+                "all and= i < 0 and false",
+                "product *= i * 0",
+                "sum += i * 1 + 0",
+            ),
+            &body(all, product, "sum += i"),
+        );
+    }
+}

@@ -222,7 +222,10 @@ impl Index {
                     },
                     (Operator::FloorDiv | Operator::Mod, [a, b]) => {
                         let by = b.as_constant().filter(|by| *by > 0).ok_or_else(|| {
-                            refuse("not divided by a positive number", "divide by a number")
+                            refuse(
+                                "not divided by a positive number",
+                                "divide by a number from 1 on",
+                            )
                         })?;
                         Some(match op {
                             Operator::FloorDiv if by == 1 => a.clone().apart(),

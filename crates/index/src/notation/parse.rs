@@ -243,7 +243,9 @@ impl Parser {
         let known = self.function_names().chain(types).chain(reductions);
         match closest(text, known) {
             Some(meant) => error.help(format!("did you mean `{meant}`?")),
-            None => error.help("`sparsec explain E0212` lists the functions"),
+            None => error.help(format!(
+                "`sparsec explain E0212` lists the functions; the indices of a tensor are made of variables and numbers, as in `{text}(2*i + 1)`"
+            )),
         }
     }
 

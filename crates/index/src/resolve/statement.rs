@@ -79,7 +79,34 @@ impl Resolver<'_> {
             let var = self.new_var(index);
             self.bound.push((index.clone(), var));
         }
-        self.access(self.named.result, tensor, true)
+        let access = self.access(self.named.result, tensor, true)?;
+        self.check_left(tensor, &access)?;
+        Ok(access)
+    }
+
+    /// Refuses a left side that is the same for every value of a variable it names:
+    /// how often an entry is assigned would no longer be known.
+    fn check_left(&self, written: &TensorUse, access: &Access) -> Result<()> {
+        let vars = access.vars();
+        let lost = written.indices.iter().flat_map(Index::vars).find(|word| {
+            let bound = self.bound.iter().find(|(known, _)| known == *word);
+            bound.is_some_and(|(_, var)| !vars.contains(var))
+        });
+        let Some(word) = lost else { return Ok(()) };
+        let source = &self.program.source;
+        let (left, var) = (source.slice(written.span), &word.text);
+        Err(Diagnostic::new(
+            code::PARTIAL_RESULT,
+            format!("`{left}` cannot be assigned"),
+        )
+        .at(
+            source,
+            word.span,
+            format!("it is the same entry whatever `{var}` is"),
+        )
+        .help(format!(
+            "write the coordinate as a number, and `sum{{{var}}}(…)` on the right if that is meant"
+        )))
     }
 
     /// A variable for `word`, whose name no other one of this statement has.

@@ -32,8 +32,13 @@ pub(super) fn apply(
     };
     let outer = loop_to_derive(concrete, outer_name)?;
     let inner = loop_to_derive(concrete, inner_name)?;
+    let span = outer_name.word.span.to(inner_name.word.span);
+    if outer == inner {
+        let message = format!("`{outer_name}` is one loop, and two become one");
+        return Err(illegal(outer_name, span, message, "the same loop twice")
+            .help("name the outer loop, and then the one directly inside it"));
+    }
     let refuse = |message: String| {
-        let span = outer_name.word.span.to(inner_name.word.span);
         Err(illegal(outer_name, span, message, "cannot become one loop")
             .note(format!("the statement is\n{concrete}"))
             .help("reorder the loops first, so that one is directly inside the other"))

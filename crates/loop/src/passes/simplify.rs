@@ -13,6 +13,7 @@ use sparsec_base::Scalar;
 use crate::ir::{BinaryOp, Block, Expr, Function, Stmt, UnaryOp, Var};
 use crate::mark::Mark;
 use crate::text::REDUCTIONS;
+use crate::verify::combined_by;
 use crate::walk::for_each_stmt;
 
 /// Simplifies expressions and statements until nothing changes.
@@ -35,7 +36,7 @@ pub fn simplify(function: &mut Function) {
             function,
             loop_vars,
         };
-        let simpler = simplifier.block(body.clone());
+        let simpler = simplifier.block(body.clone(), false);
         if simpler == body {
             break;
         }
@@ -52,14 +53,19 @@ struct Simplifier<'f> {
 }
 
 impl Simplifier<'_> {
-    fn block(&self, block: Block) -> Block {
+    /// `block` simplified, which iterations of a parallel loop may run at once if it
+    /// is `shared`.
+    fn block(&self, block: Block, shared: bool) -> Block {
         let mut simpler = Block::new();
         for mut stmt in block {
-            stmt.for_each_expr_mut(&mut |expr| {
-                expr.rewrite(&mut |part| algebra::simplify_node(self.function, part));
-            });
+            match &mut stmt {
+                Stmt::Assign { var, value } if shared => self.combination(*var, value),
+                stmt => stmt.for_each_expr_mut(&mut |expr| self.expr(expr)),
+            }
+            let is_parallel =
+                matches!(&stmt, Stmt::For { mark, .. } if mark.parallel.is_some() || mark.chunks);
             for inner in stmt.blocks_mut() {
-                *inner = self.block(std::mem::take(inner));
+                *inner = self.block(std::mem::take(inner), shared || is_parallel);
             }
             let leaves = matches!(stmt, Stmt::Fail(_));
             self.stmt(stmt, &mut simpler);
@@ -68,6 +74,24 @@ impl Simplifier<'_> {
             }
         }
         simpler
+    }
+
+    fn expr(&self, expr: &mut Expr) {
+        expr.rewrite(&mut |part| algebra::simplify_node(self.function, part));
+    }
+
+    /// Simplifies what `var` becomes where others may combine it at the same time: what
+    /// combines it goes on to, as `all and false` does, which as `false` would not.
+    fn combination(&self, var: Var, value: &mut Expr) {
+        let mut simple = value.clone();
+        self.expr(&mut simple);
+        let combines = |value: &Expr| combined_by(var, value).is_some();
+        if !combines(value) || combines(&simple) || simple == Expr::Var(var) {
+            *value = simple;
+        } else if let Expr::Binary(_, left, right) = value {
+            self.combination(var, left);
+            self.combination(var, right);
+        }
     }
 
     /// Adds the statements that `stmt` comes to.

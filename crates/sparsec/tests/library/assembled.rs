@@ -62,3 +62,54 @@ fn values_are_computed_again_without_assembling() {
         );
     }
 }
+
+/// What is assembled by its levels, or converted, gets its values too; so does what
+/// later statements read of it.
+#[test]
+fn results_stored_by_their_levels_are_computed_again() {
+    let session = interpreter();
+    let maps = [
+        "bsr(2, 2)",
+        "csb(2)",
+        "hicoo(2)",
+        "alto",
+        "dia",
+        "ell",
+        "msr",
+        "hash",
+        "(i, j) -> (i floordiv 2 : dense, j floordiv 2 : dense, i mod 2 : dense, j mod 2 : dense)",
+        "(i, j) -> (0 - i : compressed, j : compressed)",
+    ];
+    let programs = [
+        "C(i,j) = A(i,j) + B(i,j)",
+        "C(i,j) = A(i,k) * B(k,j)",
+        "C(i,j) = A(i,k) * B(k,j)\nD(i,j) = C(j,i) + A(i,j)",
+    ];
+    for map in maps {
+        for text in programs {
+            let entries = [([0, 0], 1.0), ([0, 2], 2.0), ([2, 1], 3.0), ([3, 3], 4.0)];
+            let (mut a, b) = (
+                matrix("csr", [4, 4], &entries),
+                matrix(
+                    "csr",
+                    [4, 4],
+                    &[([0, 1], 4.0), ([2, 0], 5.0), ([3, 1], 6.0)],
+                ),
+            );
+            let program = Program::parse(text).unwrap().format("C", map).unwrap();
+            let kernel = session.plan(&program).unwrap();
+            let pattern = a.clone();
+            let mut c = both(&kernel, &pattern, &b).assemble().unwrap();
+            for factor in [1.0, 10.0] {
+                for value in a.values_mut::<f64>().unwrap() {
+                    *value *= factor;
+                }
+                assert_eq!(
+                    *c.compute_with([("A", &a)]).unwrap(),
+                    both(&kernel, &a, &b).evaluate().unwrap(),
+                    "{map}: {text}"
+                );
+            }
+        }
+    }
+}
