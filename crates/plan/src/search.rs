@@ -258,6 +258,8 @@ fn in_turn(
     cost.traffic += (whole.traffic + whole.foreign) as u64;
     whole.commands(asked.amid)?;
     whole.commands(asked.last)?;
+    // Commands may ask for what kernels cannot read.
+    whole.convert_foreign()?;
     let plan = match asked.amid.is_empty() && asked.last.is_empty() {
         true => pieces::finish_together(whole)?,
         false => whole.finish()?,

@@ -155,6 +155,8 @@ impl<'a> Search<'a> {
         draft.commands(self.asked.amid)?;
         draft.add_temporaries()?;
         draft.commands(self.asked.last)?;
+        // Commands may ask for what kernels cannot read.
+        draft.convert_foreign()?;
         let facts = draft.facts();
         let (traffic, foreign) = (draft.traffic as u64, draft.foreign as u64);
         let plan = draft.finish()?;
