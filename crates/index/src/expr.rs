@@ -292,6 +292,11 @@ impl Expr {
                 vars: bound,
                 body,
             } => {
+                // Nothing is reduced to the identity, whatever its fill would be.
+                let nothing = op.identity(body.element(tensors));
+                if nothing.is_some() && points(vars, bound) == Some(0) {
+                    return nothing;
+                }
                 let value = body.fill(tensors, vars)?;
                 if Some(value) == op.identity(value.element()) {
                     return Some(value);

@@ -19,13 +19,9 @@ use crate::search::{Conversions, Facts, Plan, Size, plan};
 use crate::split::{first_reduction, split};
 use crate::threads::parallelize;
 use crate::unroll::unroll;
-use crate::waste::wasted_bytes;
+use crate::waste::is_wasteful;
 use crate::ways::Ways;
 use crate::wishes::Wishes;
-
-/// A statement whose best plan moves more bytes than this in steps that come to nothing
-/// is split, as one that has no plan: some ten seconds.
-const MOST_WASTED: u64 = 1 << 36;
 
 /// A program with a plan for each of its statements.
 #[derive(Clone, Debug)]
@@ -157,13 +153,9 @@ pub fn plan_program(
                 }
                 Err(error) if !may_split(&error) => return Err(error),
                 Err(error) => {
-                    program.statements[number].rhs.clone_from(&taken);
+                    program.statements[number].rhs = taken;
                     let error = wishes.refused(number, error);
-                    let n_statements = program.statements.len();
-                    split(&mut program, number, &mut formats).ok_or(error)?;
-                    if program.statements.len() == n_statements {
-                        is_apart = Some((number, taken));
-                    }
+                    part(&mut program, number, &mut formats, &mut is_apart).ok_or(error)?;
                     wishes.split(&program, number);
                 }
             }
@@ -186,7 +178,7 @@ pub fn plan_program(
             }
             Ok(plan) => plan,
             Err(error) => {
-                if split(&mut program, number, &mut formats).is_some() {
+                if part(&mut program, number, &mut formats, &mut is_apart).is_some() {
                     wishes.split(&program, number);
                     continue;
                 }
@@ -196,12 +188,24 @@ pub fn plan_program(
                 plan(&program, number, &formats, conversions, Size::Any, facts)?
             }
         };
-        if wasted_bytes(&planned, facts) > MOST_WASTED
-            && split(&mut program, number, &mut formats).is_some()
+        if is_wasteful(&planned, facts)
+            && part(&mut program, number, &mut formats, &mut is_apart).is_some()
         {
             wishes.split(&program, number);
             continue;
         }
+        // What its parts are converted to may be all that the whole was lacking.
+        let planned = match is_apart.as_ref().filter(|(of, _)| *of == number) {
+            None => planned,
+            Some((_, whole)) => {
+                let ways = Ways::of(&program, Some(whole), &taken, &written);
+                let again = ways.plan(&mut program, number, &formats, &planned.schedule, facts);
+                again.unwrap_or_else(|_| {
+                    program.statements[number].rhs = taken;
+                    planned
+                })
+            }
+        };
         let planned = lanes(parallelize(gallop(planned, facts), facts), facts);
         let planned = unroll(prefetch(select(planned, facts), facts), facts);
         let naive = concretize(&program, number);
@@ -213,6 +217,22 @@ pub fn plan_program(
         formats,
         plans,
     })
+}
+
+/// Splits a statement, and keeps its right side where only the sum in it is taken apart.
+fn part(
+    program: &mut Program,
+    number: usize,
+    formats: &mut Formats,
+    is_apart: &mut Option<(usize, Expr)>,
+) -> Option<()> {
+    let n_statements = program.statements.len();
+    let whole = program.statements[number].rhs.clone();
+    split(program, number, formats)?;
+    if program.statements.len() == n_statements {
+        *is_apart = Some((number, whole));
+    }
+    Some(())
 }
 
 /// Whether a statement that cannot be planned for this reason might be in parts.

@@ -8,7 +8,7 @@
 
 mod nest;
 
-use sparsec_base::{Result, code};
+use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::Formats;
 use sparsec_index::concrete::Stmt;
@@ -164,7 +164,7 @@ pub fn complete(
             ..Asked::default()
         };
         return match error.code() == code::ILLEGAL_COMMAND {
-            true => search(amid).map_err(|_| error),
+            true => search(amid).map_err(|found| telling(found, error, size)),
             false => Err(error),
         };
     }
@@ -195,7 +195,16 @@ pub fn complete(
     followed
         .map(|(_, plan)| plan)
         .or_else(|_| search(last))
-        .map_err(|_| error)
+        .map_err(|found| telling(found, error, size))
+}
+
+/// Which of two reasons is told: that of what the commands lead to, unless larger
+/// kernels may be a way out.
+fn telling(found: Diagnostic, error: Diagnostic, size: Size) -> Diagnostic {
+    match (size, found.code()) {
+        (Size::Small, code::MERGE_TOO_LARGE) => found,
+        _ => error,
+    }
 }
 
 /// The best plan of what alternatives there are to begin with.

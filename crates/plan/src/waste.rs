@@ -34,6 +34,16 @@ const STEP_BYTES: f64 = 8.0;
 /// can tell which they are, and each costs several of a loop that knows where it goes.
 const MOST: f64 = 2.0;
 
+/// A statement whose best plan moves more bytes than this in steps that come to nothing
+/// is split, as one that has no plan: some ten seconds.
+const MOST_WASTED: u64 = 1 << 36;
+
+/// Whether a plan moves so much in steps that come to nothing that its statement had
+/// better be in parts.
+pub(crate) fn is_wasteful(plan: &Plan, facts: Facts<'_>) -> bool {
+    wasted_bytes(plan, facts) > MOST_WASTED
+}
+
 /// What the steps move that come to nothing, where most do and what is stored is
 /// counted; else 0.
 pub(crate) fn wasted_bytes(plan: &Plan, facts: Facts<'_>) -> u64 {

@@ -11,12 +11,13 @@
 //! begins again with the completed schedule: the schedule that is printed is that of
 //! the plan that runs, whoever gives it.
 
-use sparsec_base::Result;
+use sparsec_base::{Diagnostic, Result, code};
 use sparsec_graph::Formats;
 use sparsec_index::{Expr, Program, Schedule};
 
 use crate::search::{Facts, Plan, Size, complete};
 use crate::split::distributed;
+use crate::waste::is_wasteful;
 
 /// The ways, in the order in which they are tried.
 pub(crate) struct Ways {
@@ -37,7 +38,10 @@ impl Ways {
         taken: &Expr,
         written: &Expr,
     ) -> Self {
-        let mut ways: Vec<Expr> = whole.into_iter().chain([taken, written]).cloned().collect();
+        let mut ways: Vec<Expr> = whole.into_iter().chain([taken]).cloned().collect();
+        if written != taken {
+            ways.push(written.clone());
+        }
         let mut apart = whole.map(|_| 1);
         if apart.is_none()
             && let Some(distributed) = distributed(taken, program)
@@ -56,7 +60,8 @@ impl Ways {
     /// becomes the way that is planned.
     ///
     /// # Errors
-    /// Why the first way is no plan: that says most.
+    /// Why the first way is no plan: that says most. `E0305` before all, where larger
+    /// kernels may be a way out.
     pub(crate) fn plan(
         &self,
         program: &mut Program,
@@ -70,9 +75,10 @@ impl Ways {
                 program.statements[number].rhs.clone_from(&self.ways[way]);
                 complete(program, number, formats, commands, size, facts)
             };
-            let (mut way, mut plan) = self.first(self.n_refused, commands, &mut complete)?;
+            let (mut way, mut plan) =
+                self.first(self.n_refused, commands, size, facts, &mut complete)?;
             while way > 0 {
-                let again = self.first(0, &plan.schedule, &mut complete)?;
+                let again = self.first(0, &plan.schedule, size, facts, &mut complete)?;
                 let is_same = again.0 == way;
                 (way, plan) = again;
                 if is_same {
@@ -82,7 +88,10 @@ impl Ways {
             program.statements[number].rhs.clone_from(&self.ways[way]);
             Ok(plan)
         };
-        sized(Size::Small).or_else(|_| sized(Size::Any))
+        sized(Size::Small).or_else(|error: Diagnostic| match error.code() {
+            code::MERGE_TOO_LARGE => sized(Size::Any),
+            _ => Err(error),
+        })
     }
 
     /// The first way, but for so many, that commands are for, and its plan.
@@ -90,18 +99,26 @@ impl Ways {
         &self,
         n_skipped: usize,
         commands: &Schedule,
+        size: Size,
+        facts: Facts<'_>,
         complete: &mut dyn FnMut(usize, &Schedule) -> Result<Plan>,
     ) -> Result<(usize, Plan)> {
-        let mut refused = None;
+        let mut refused: Option<Diagnostic> = None;
+        let is_large =
+            |error: &Diagnostic| size == Size::Small && error.code() == code::MERGE_TOO_LARGE;
         let planned = (n_skipped..self.ways.len()).find_map(|way| {
-            let planned = complete(way, commands).map_err(|error| refused.get_or_insert(error));
+            let planned = complete(way, commands).map_err(|error| match &refused {
+                Some(known) if is_large(known) || !is_large(&error) => {}
+                _ => refused = Some(error),
+            });
             planned.ok().map(|plan| (way, plan))
         });
         let (way, plan) = planned.ok_or_else(|| refused.expect("all ways were refused"))?;
         let is_all = |plan: &Plan| plan.schedule.0.len() == commands.0.len();
-        // What lacks nothing for the sum taken apart is a plan of that.
+        // What lacks nothing for the sum taken apart is a plan of that, as is what planning
+        // would not have chosen for the whole.
         if way == 0
-            && !is_all(&plan)
+            && (!is_all(&plan) || is_wasteful(&plan, facts))
             && let Some(apart) = self.apart
             && let Some(plan) = complete(apart, commands).ok().filter(is_all)
         {

@@ -15,6 +15,8 @@
 //!   reorder(j, i)
 //! ```
 
+use std::collections::BTreeMap;
+
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::{Formats, path};
@@ -31,6 +33,10 @@ use crate::waste::wasted_bytes;
 /// The most operands of which every subset of that size is tried converted;
 /// beyond, all are.
 const MAX_CHOSEN: usize = 2;
+
+/// After so many candidates none of which can be lowered, one whose operands are all
+/// converted is the only hope: its loops may go in any order.
+const MAX_FAILED: usize = 256;
 
 pub(super) struct Search<'a> {
     start: Draft<'a>,
@@ -69,6 +75,7 @@ impl<'a> Search<'a> {
             best,
             error,
             mut account,
+            ..
         } = found;
         match (best, error) {
             (Some((cost, beside, plan)), _) => Ok((beside.added(cost), Plan { account, ..plan })),
@@ -96,10 +103,15 @@ impl<'a> Search<'a> {
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
         for n_converted in few.chain(all) {
             for chosen in subsets(self.convertible.len(), n_converted) {
+                if found.is_hopeless() && n_converted < most_converted {
+                    break;
+                }
                 let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
                 let orders = orders(&self.vars, &self.edges(&converted)).into_iter();
                 for order in orders.filter(|order| self.assembles(order, assembly)) {
-                    found.add(self.candidate(&order, &converted, assembly))?;
+                    if self.follows(&order, found) {
+                        found.add(self.candidate(&order, &converted, assembly))?;
+                    }
                 }
             }
             // Converting more may still spare steps in vain.
@@ -118,6 +130,29 @@ impl<'a> Search<'a> {
     /// stored, or in another one.
     fn assembles(&self, order: &[IndexVar], assembly: Assembly) -> bool {
         assembly == Assembly::Stored || self.start.turns_result(order)
+    }
+
+    /// Whether the commands that come amid can be applied to loops in this order. What
+    /// is converted changes no loop, so that one answer is for all candidates.
+    fn follows(&self, order: &[IndexVar], found: &mut Found) -> bool {
+        if self.asked.amid.is_empty() {
+            return true;
+        }
+        if let Some(follows) = found.follows.get(order) {
+            return *follows;
+        }
+        let mut draft = self.start.clone();
+        let applied = draft.reorder(order);
+        let applied = applied.and_then(|()| draft.commands(self.asked.amid));
+        let illegal = applied
+            .err()
+            .filter(|it| it.code() == code::ILLEGAL_COMMAND);
+        let follows = illegal.is_none();
+        if let Some(error) = illegal {
+            found.error.get_or_insert(error);
+        }
+        found.follows.insert(order.to_vec(), follows);
+        follows
     }
 
     /// The edges that operands ask for, but for those to be converted.
@@ -183,7 +218,11 @@ struct Found {
     best: Option<(Cost, Beside, Plan)>,
     /// Why the first one that cannot be lowered cannot.
     error: Option<Diagnostic>,
+    /// How many cannot.
+    n_failed: usize,
     account: Account,
+    /// Which orders of loops commands can be applied to.
+    follows: BTreeMap<Vec<IndexVar>, bool>,
 }
 
 impl Found {
@@ -196,9 +235,17 @@ impl Found {
                 }
             }
             Err(error) if error.code() == code::MERGE_TOO_LARGE => return Err(error),
-            Err(error) => _ = self.error.get_or_insert(error),
+            Err(error) => {
+                self.n_failed += 1;
+                self.error.get_or_insert(error);
+            }
         }
         Ok(())
+    }
+
+    /// Whether so many have failed that a few more are not likely to do better.
+    fn is_hopeless(&self) -> bool {
+        self.best.is_none() && self.n_failed >= MAX_FAILED
     }
 
     /// Whether there is none yet but such as take steps in vain.
