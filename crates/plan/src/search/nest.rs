@@ -34,9 +34,9 @@ use crate::waste::wasted_bytes;
 /// beyond, all are.
 const MAX_CHOSEN: usize = 2;
 
-/// After so many candidates none of which can be lowered, one whose operands are all
-/// converted is the only hope: its loops may go in any order.
-const MAX_FAILED: usize = 256;
+/// After so many candidates only those are looked at whose operands are all converted,
+/// so that loops may go in any order: statements of many operands have thousands.
+const MAX_LOOKED: usize = 384;
 
 pub(super) struct Search<'a> {
     start: Draft<'a>,
@@ -103,7 +103,7 @@ impl<'a> Search<'a> {
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
         for n_converted in few.chain(all) {
             for chosen in subsets(self.convertible.len(), n_converted) {
-                if found.is_hopeless() && n_converted < most_converted {
+                if found.n_looked >= MAX_LOOKED && n_converted < most_converted {
                     break;
                 }
                 let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
@@ -218,8 +218,8 @@ struct Found {
     best: Option<(Cost, Beside, Plan)>,
     /// Why the first one that cannot be lowered cannot.
     error: Option<Diagnostic>,
-    /// How many cannot.
-    n_failed: usize,
+    /// How many have been looked at.
+    n_looked: usize,
     account: Account,
     /// Which orders of loops commands can be applied to.
     follows: BTreeMap<Vec<IndexVar>, bool>,
@@ -227,6 +227,7 @@ struct Found {
 
 impl Found {
     fn add(&mut self, candidate: Result<(Cost, Beside, Plan)>) -> Result<()> {
+        self.n_looked += 1;
         match candidate {
             Ok((cost, beside, plan)) => {
                 self.account.add(considered(&plan, beside.added(cost)));
@@ -235,17 +236,9 @@ impl Found {
                 }
             }
             Err(error) if error.code() == code::MERGE_TOO_LARGE => return Err(error),
-            Err(error) => {
-                self.n_failed += 1;
-                self.error.get_or_insert(error);
-            }
+            Err(error) => _ = self.error.get_or_insert(error),
         }
         Ok(())
-    }
-
-    /// Whether so many have failed that a few more are not likely to do better.
-    fn is_hopeless(&self) -> bool {
-        self.best.is_none() && self.n_failed >= MAX_FAILED
     }
 
     /// Whether there is none yet but such as take steps in vain.
