@@ -98,7 +98,10 @@ impl Problem {
             let message = format!("the expression has no index variable `{}`", pair.name);
             let error = unused(call, pair, message);
             let vars: Vec<&str> = vars.into_iter().collect();
-            return Err(suggest(error, &pair.name, &vars));
+            return Err(match vars.is_empty() {
+                true => error.help("it has none at all: leave this out"),
+                false => suggest(error, &pair.name, &vars),
+            });
         }
         let extent = pair
             .value

@@ -230,11 +230,11 @@ impl Typer<'_> {
         if let Some(constant) = value.expr.literal() {
             let Some(converted) = constant.cast(element) else {
                 let message = format!("`{constant}` cannot be converted to {element}");
-                return Err(Diagnostic::new(code::CONSTANT_ERROR, message).at(
-                    self.source,
-                    span,
-                    format!("no {element} is near it"),
-                ));
+                return Err(Diagnostic::new(code::CONSTANT_ERROR, message)
+                    .at(self.source, span, format!("no {element} is near it"))
+                    .help(format!(
+                        "write a number that {element} holds, or keep it a float, the type of the result included"
+                    )));
             };
             return Ok(literal(converted, false, span));
         }
