@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use sparsec_base::{Arena, define_id};
 use sparsec_format::{Format, Level};
-use sparsec_index::concrete::Stmt;
+use sparsec_index::concrete::{Clause, Stmt};
 use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorVar};
 
 define_id!(
@@ -244,9 +244,23 @@ pub fn level_using<'f>(
 /// Whether no coordinate of an access along `mode` is outside of its tensor.
 pub fn is_inside(access: &Access, mode: usize, concrete: &Concrete) -> bool {
     let index = &access.indices[mode];
-    let bound = concrete.tensors[access.tensor].extents[mode];
+    let tensor = &concrete.tensors[access.tensor];
+    let bound = tensor.extents[mode];
     let extent = |var: IndexVar| concrete.vars[var].extent;
-    index.as_var().is_some() || index.is_within(bound, &extent)
+    let Some(var) = index.as_var() else {
+        return index.is_within(bound, &extent);
+    };
+    match concrete.made_by(var) {
+        // A sum that a level is of has the values that the level has; another one goes as
+        // far as its variables do.
+        Some(Clause::Skew { var: a, along, .. }) => {
+            let modes = tensor.levels_of.as_ref().map(|of| &of.modes);
+            let is_of_level = modes.is_some_and(|it| it.contains(a) && it.contains(along));
+            let most = concrete.extent(var);
+            is_of_level || most.zip(bound).is_some_and(|(most, bound)| most <= bound)
+        }
+        _ => true,
+    }
 }
 
 /// The levels that loops walk of an access with other indices than variables,

@@ -59,7 +59,9 @@ pub use gather::gather;
 pub use index_expr::IndexExpr;
 pub use notation::Notation;
 pub use operator::{Decision, Operator};
-pub use program::{IndexVar, IndexVarData, Program, Statement, TensorData, TensorRole, TensorVar};
+pub use program::{
+    IndexVar, IndexVarData, LevelsOf, Program, Statement, TensorData, TensorRole, TensorVar,
+};
 pub use resolve::{Declaration, Declarations};
 pub use schedule::{Command, ProgramSchedule, Schedule};
 pub use workspace::WorkspaceKind;

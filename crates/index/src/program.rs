@@ -29,6 +29,17 @@ pub struct Program {
     pub statements: Vec<Statement>,
 }
 
+/// What a tensor of levels is of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LevelsOf {
+    /// The tensor whose arrays it has.
+    pub tensor: TensorVar,
+    /// The variables that are coordinates of that tensor by themselves wherever it is
+    /// read, so that its entries are within their extents: `i` of `A(i,i + l)`, and not
+    /// `l`.
+    pub modes: Vec<IndexVar>,
+}
+
 /// What is known of a tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorData {
@@ -50,7 +61,7 @@ pub struct TensorData {
     /// The tensor whose arrays it has and whose levels are its modes, where it is
     /// not one of its own: each entry of it is one of that tensor, at the coordinates
     /// that the statement computes from those of the levels.
-    pub levels_of: Option<TensorVar>,
+    pub levels_of: Option<LevelsOf>,
 }
 
 /// Where a tensor comes from and goes to.

@@ -95,12 +95,14 @@ impl Lowerer<'_> {
         });
     }
 
-    /// Whether a variable is computed from the levels of a tensor that has been
+    /// Whether a variable is a mode of a tensor, computed from its levels, that has been
     /// followed to an entry: listed entries lie within the extents.
     fn is_of_entry(&self, var: IndexVar, bindings: &Bindings) -> bool {
         bindings.cursors.iter().any(|(operand, cursor)| {
             let access = self.operands.access(*operand);
-            if cursor.levels == 0 || self.concrete.tensors[access.tensor].levels_of.is_none() {
+            let of = &self.concrete.tensors[access.tensor].levels_of;
+            let is_mode = of.as_ref().is_some_and(|of| of.modes.contains(&var));
+            if cursor.levels == 0 || !is_mode {
                 return false;
             }
             let format = self.formats.of(access.tensor);

@@ -35,7 +35,7 @@ use crate::concrete::{Concrete, Stmt};
 use crate::curve::Curve;
 use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
-use crate::program::{IndexVar, IndexVarData, TensorData, TensorRole, TensorVar};
+use crate::program::{IndexVar, IndexVarData, LevelsOf, TensorData, TensorRole, TensorVar};
 
 pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Result<Concrete> {
     let named = concrete.tensor(&name.word.text);
@@ -60,7 +60,10 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
     let levels = seen.tensors.push(TensorData {
         name: concrete.fresh_name(&format!("{}_levels", data.name)),
         extents: format.level_extents(&data.extents),
-        levels_of: Some(tensor),
+        levels_of: Some(LevelsOf {
+            tensor,
+            modes: modes(concrete, tensor),
+        }),
         ..data.clone()
     });
     if format.has_ranks() {
@@ -94,6 +97,28 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
         Some(error) => Err(error),
         None => Ok(seen),
     }
+}
+
+/// The variables that are coordinates of a tensor by themselves in all of its accesses.
+fn modes(concrete: &Concrete, tensor: TensorVar) -> Vec<IndexVar> {
+    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+        let mut look = |access: &Access| {
+            if access.tensor == tensor {
+                for index in &access.indices {
+                    match index.as_var() {
+                        Some(var) => alone.push(var),
+                        None => beside.extend(index.vars()),
+                    }
+                }
+            }
+        };
+        look(lhs);
+        rhs.for_each_access(&mut look);
+    });
+    // In `A(j,i) + A(i,j + l)` entries of the second say nothing of `j`.
+    alone.retain(|var| !beside.contains(var));
+    alone
 }
 
 /// A tensor on its way to being seen by its levels.
