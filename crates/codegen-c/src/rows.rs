@@ -68,6 +68,10 @@ fn collect(function: &Function, var: Var, body: &Block, expr: &Expr, found: &mut
         && row.var == var
         && multiplies(&row.start)
         && !mentions(&row.start, var)
+        && !body
+            .iter()
+            .filter_map(declared)
+            .any(|own| mentions(&row.start, own))
         && !may_fail(function, &row.start)
         && keeps_value(function, &row.start, body)
         && !found.contains(&row)
@@ -77,6 +81,14 @@ fn collect(function: &Function, var: Var, body: &Block, expr: &Expr, found: &mut
     each_operand(expr, &mut |operand| {
         collect(function, var, body, operand, found)
     });
+}
+
+/// The variable that a statement of the body declares, of which nothing outside knows.
+fn declared(stmt: &Stmt) -> Option<Var> {
+    match stmt {
+        Stmt::Declare { var, .. } => Some(*var),
+        _ => None,
+    }
 }
 
 fn multiplies(expr: &Expr) -> bool {

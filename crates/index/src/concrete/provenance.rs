@@ -372,7 +372,9 @@ impl Concrete {
                 continue;
             }
             let leaves = self.leaves(original);
-            if loops[at..].starts_with(&leaves) {
+            // A part of a fused loop comes back to what it is fused of.
+            let is_own = |leaf: &IndexVar| self.originals(*leaf) == [original];
+            if loops[at..].starts_with(&leaves) && leaves.iter().all(is_own) {
                 found.push(Some(original));
                 at += leaves.len();
             } else {
