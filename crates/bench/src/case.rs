@@ -18,7 +18,7 @@
 //! Matrices are square and in compressed rows, with ten entries a row: `band`
 //! has them around the diagonal, where caches and prefetchers work at their
 //! best, `uniform` anywhere, where they do not. Everything is generated from
-//! seeds, the same on every machine.
+//! seeds, the same on every machine, unless a file is given ([`Data`]).
 //!
 //! Source of the algorithms: Saad, "Iterative Methods for Sparse Linear
 //! Systems", 2nd ed., §3.4, <https://doi.org/10.1137/1.9780898718003>; Gustavson,
@@ -31,6 +31,7 @@ use std::fmt;
 use sparsec::{ElementType, Format, Inputs, Request, Result, Source, Tensor, generate};
 
 use crate::Size;
+use crate::data::Data;
 use crate::io::IoSizes;
 
 /// One kernel.
@@ -57,7 +58,7 @@ pub struct Case {
     /// The patterns of operands that it is measured with.
     pub patterns: &'static [Pattern],
     /// The operands.
-    inputs: fn(&Sizes, Pattern) -> Result<Inputs>,
+    inputs: fn(&Data<'_>) -> Result<Inputs>,
 }
 
 /// Where the entries of sparse operands are.
@@ -99,10 +100,10 @@ pub const CASES: &[Case] = &[
         gathers: &[("A", 1, "x")],
         is_dense: false,
         patterns: BOTH,
-        inputs: |sizes, pattern| {
+        inputs: |data| {
             Ok(inputs([
-                ("A", matrix(sizes.rows, pattern, 1)?),
-                ("x", dense(&[sizes.rows], 2)?),
+                ("A", data.matrix(1)?),
+                ("x", dense(&[data.columns()], 2)?),
             ]))
         },
     },
@@ -117,11 +118,11 @@ pub const CASES: &[Case] = &[
         gathers: &[("A", 1, "x")],
         is_dense: false,
         patterns: BOTH,
-        inputs: |sizes, pattern| {
+        inputs: |data| {
             Ok(inputs([
-                ("A", matrix(sizes.rows, pattern, 1)?),
-                ("b", dense(&[sizes.rows], 2)?),
-                ("x", dense(&[sizes.rows], 3)?),
+                ("A", data.matrix(1)?),
+                ("b", dense(&[data.rows()], 2)?),
+                ("x", dense(&[data.columns()], 3)?),
             ]))
         },
     },
@@ -136,10 +137,10 @@ pub const CASES: &[Case] = &[
         gathers: &[("A", 1, "B")],
         is_dense: true,
         patterns: BOTH,
-        inputs: |sizes, pattern| {
+        inputs: |data| {
             Ok(inputs([
-                ("A", matrix(sizes.rows, pattern, 1)?),
-                ("B", dense(&[sizes.rows, 64], 2)?),
+                ("A", data.matrix(1)?),
+                ("B", dense(&[data.columns(), 64], 2)?),
             ]))
         },
     },
@@ -154,11 +155,11 @@ pub const CASES: &[Case] = &[
         gathers: &[("B", 1, "D")],
         is_dense: true,
         patterns: BOTH,
-        inputs: |sizes, pattern| {
+        inputs: |data| {
             Ok(inputs([
-                ("B", matrix(sizes.rows, pattern, 1)?),
-                ("C", dense(&[sizes.rows, 128], 2)?),
-                ("D", dense(&[sizes.rows, 128], 3)?),
+                ("B", data.matrix(1)?),
+                ("C", dense(&[data.rows(), 128], 2)?),
+                ("D", dense(&[data.columns(), 128], 3)?),
             ]))
         },
     },
@@ -173,10 +174,10 @@ pub const CASES: &[Case] = &[
         gathers: &[("B", 1, "C"), ("B", 2, "D")],
         is_dense: true,
         patterns: &[Pattern::Uniform],
-        inputs: |sizes, _| {
-            let [_, j, k] = sizes.tensor_extents;
+        inputs: |data| {
+            let [_, j, k] = data.extents();
             Ok(inputs([
-                ("B", tensor(sizes, 1)?),
+                ("B", data.tensor(1)?),
                 ("C", dense(&[j, 32], 2)?),
                 ("D", dense(&[k, 32], 3)?),
             ]))
@@ -193,12 +194,7 @@ pub const CASES: &[Case] = &[
         gathers: &[],
         is_dense: false,
         patterns: BOTH,
-        inputs: |sizes, pattern| {
-            Ok(inputs([
-                ("A", matrix(sizes.rows, pattern, 1)?),
-                ("B", matrix(sizes.rows, pattern, 2)?),
-            ]))
-        },
+        inputs: |data| Ok(inputs([("A", data.matrix(1)?), ("B", data.matrix(2)?)])),
     },
     Case {
         name: "add3",
@@ -211,11 +207,11 @@ pub const CASES: &[Case] = &[
         gathers: &[],
         is_dense: false,
         patterns: BOTH,
-        inputs: |sizes, pattern| {
+        inputs: |data| {
             Ok(inputs([
-                ("A", matrix(sizes.rows, pattern, 1)?),
-                ("B", matrix(sizes.rows, pattern, 2)?),
-                ("C", matrix(sizes.rows, pattern, 3)?),
+                ("A", data.matrix(1)?),
+                ("B", data.matrix(2)?),
+                ("C", data.matrix(3)?),
             ]))
         },
     },
@@ -230,12 +226,7 @@ pub const CASES: &[Case] = &[
         gathers: &[],
         is_dense: false,
         patterns: BOTH,
-        inputs: |sizes, pattern| {
-            Ok(inputs([
-                ("A", matrix(sizes.product_rows, pattern, 1)?),
-                ("B", matrix(sizes.product_rows, pattern, 2)?),
-            ]))
-        },
+        inputs: |data| Ok(inputs([("A", data.factor(1)?), ("B", data.factor(2)?)])),
     },
     Case {
         name: "ttv",
@@ -248,10 +239,10 @@ pub const CASES: &[Case] = &[
         gathers: &[("B", 2, "c")],
         is_dense: false,
         patterns: &[Pattern::Uniform],
-        inputs: |sizes, _| {
+        inputs: |data| {
             Ok(inputs([
-                ("B", tensor(sizes, 1)?),
-                ("c", dense(&sizes.tensor_extents[2..], 2)?),
+                ("B", data.tensor(1)?),
+                ("c", dense(&data.extents()[2..], 2)?),
             ]))
         },
     },
@@ -269,10 +260,10 @@ pub const CASES: &[Case] = &[
         gathers: &[("B", 2, "C")],
         is_dense: true,
         patterns: &[Pattern::Uniform],
-        inputs: |sizes, _| {
+        inputs: |data| {
             Ok(inputs([
-                ("B", tensor(sizes, 1)?),
-                ("C", dense(&[sizes.tensor_extents[2], 16], 2)?),
+                ("B", data.tensor(1)?),
+                ("C", dense(&[data.extents()[2], 16], 2)?),
             ]))
         },
     },
@@ -287,7 +278,7 @@ pub const CASES: &[Case] = &[
         gathers: &[],
         is_dense: false,
         patterns: &[Pattern::Uniform],
-        inputs: |sizes, _| Ok(inputs([("B", tensor(sizes, 1)?), ("C", tensor(sizes, 2)?)])),
+        inputs: |data| Ok(inputs([("B", data.tensor(1)?), ("C", data.tensor(2)?)])),
     },
     Case {
         name: "tensor_add",
@@ -300,7 +291,7 @@ pub const CASES: &[Case] = &[
         gathers: &[],
         is_dense: false,
         patterns: &[Pattern::Uniform],
-        inputs: |sizes, _| Ok(inputs([("B", tensor(sizes, 1)?), ("C", tensor(sizes, 2)?)])),
+        inputs: |data| Ok(inputs([("B", data.tensor(1)?), ("C", data.tensor(2)?)])),
     },
 ];
 
@@ -308,6 +299,14 @@ impl Case {
     /// The name with the pattern of the operands: `spmv/band`.
     pub fn full_name(&self, pattern: Pattern) -> String {
         format!("{}/{pattern}", self.name)
+    }
+
+    /// The order of its sparse operands: tensors of order 3 have no band.
+    pub fn order(&self) -> usize {
+        match self.patterns.contains(&Pattern::Band) {
+            true => 2,
+            false => 3,
+        }
     }
 
     /// What to compile.
@@ -322,12 +321,12 @@ impl Case {
         Ok(request)
     }
 
-    /// The operands at these sizes.
+    /// The operands that are made of this.
     ///
     /// # Errors
     /// If there is no memory for them.
-    pub fn inputs(&self, sizes: &Sizes, pattern: Pattern) -> Result<Inputs> {
-        (self.inputs)(sizes, pattern)
+    pub fn inputs(&self, data: &Data<'_>) -> Result<Inputs> {
+        (self.inputs)(data)
     }
 }
 
@@ -387,28 +386,12 @@ fn inputs<const N: usize>(named: [(&str, Tensor); N]) -> Inputs {
         .collect()
 }
 
-/// A square matrix with ten entries a row. With different seeds, bands have
-/// different widths, so that two of them meet in part.
-fn matrix(rows: u64, pattern: Pattern, seed: u64) -> Result<Tensor> {
-    let spec = match pattern {
-        Pattern::Band => format!("band(width={}, seed={seed})", 12 - 2 * seed),
-        Pattern::Uniform => format!("random(nnz={}, seed={seed})", 10 * rows),
-    };
-    made(&spec, &[rows, rows], &Format::csr())
-}
-
-/// A tensor of order 3 with entries anywhere.
-fn tensor(sizes: &Sizes, seed: u64) -> Result<Tensor> {
-    let spec = format!("random(nnz={}, seed={seed})", sizes.tensor_stored);
-    made(&spec, &sizes.tensor_extents, &Format::csf(3))
-}
-
 fn dense(extents: &[u64], seed: u64) -> Result<Tensor> {
     let spec = format!("dense:uniform(seed={seed})");
     made(&spec, extents, &Format::dense(extents.len()))
 }
 
-fn made(spec: &str, extents: &[u64], format: &Format) -> Result<Tensor> {
+pub(crate) fn made(spec: &str, extents: &[u64], format: &Format) -> Result<Tensor> {
     let source = Source::new("generator", spec);
     generate(&source, extents, Some(format), ElementType::F64)
 }

@@ -22,6 +22,7 @@ use sparsec::{
 
 use crate::Size;
 use crate::case::{CASES, Pattern, Sizes};
+use crate::data::Data;
 use crate::pair::median;
 
 /// The time of a first result, and of its parts.
@@ -172,5 +173,5 @@ fn small() -> Result<Inputs> {
         rows: 100,
         ..Size::Small.sizes()
     };
-    CASES[0].inputs(&sizes, Pattern::Band)
+    CASES[0].inputs(&Data::generated(&sizes, Pattern::Band))
 }

@@ -21,6 +21,7 @@
 //! | module          | holds                                                |
 //! |-----------------|------------------------------------------------------|
 //! | [`case`](mod@case) | the kernels: expression, formats, C by hand, data |
+//! | [`data`]        | what operands are made of: generators, files         |
 //! | [`pair`]        | one kernel made ready twice, compared, timed in turns |
 //! | [`variants`]    | the same kernel in memory, and on several threads    |
 //! | `generated`     | the C by hand with memory and a sort of the C library |
@@ -37,6 +38,7 @@
 pub mod bandwidth;
 pub mod case;
 pub mod clock;
+pub mod data;
 mod generated;
 pub mod io;
 pub mod latency;
@@ -49,6 +51,7 @@ pub mod report;
 pub mod variants;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use sparsec::parallel::Pool;
@@ -56,6 +59,7 @@ use sparsec::suggest::closest;
 use sparsec::{Backend, Diagnostic, Result, Session, code};
 
 use case::{CASES, Case, Sizes};
+use data::{Data, Given, read_all};
 use pair::Pair;
 use peers::Peers;
 pub use report::Report;
@@ -66,6 +70,9 @@ use variants::Threads;
 pub struct Options {
     /// Suites and kernels to measure, by name; all if empty.
     pub only: Vec<String>,
+    /// Files whose tensors kernels are measured on in place of generated ones: matrices,
+    /// and tensors of order 3.
+    pub files: Vec<PathBuf>,
     /// How large operands are.
     pub size: Size,
     /// What runs our side of kernels.
@@ -83,6 +90,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             only: Vec::new(),
+            files: Vec::new(),
             size: Size::Small,
             // What is compared with C by hand is not to change on the way.
             backend: Backend::C,
@@ -155,7 +163,8 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<Report> {
 }
 
 fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Report> {
-    let chosen = Chosen::of(&options.only)?;
+    let given = read_all(&options.files)?;
+    let chosen = Chosen::of(&options.only, &given)?;
     let session = Session::new(sparsec::Options {
         backend: options.backend,
         ..sparsec::Options::default()
@@ -196,10 +205,15 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
         print(report::Row::heading())?;
     }
     let one = Pool::new(1);
-    for (case, pattern) in chosen.kernels {
+    for (case, pattern, given) in chosen.kernels {
+        let data = Data {
+            sizes,
+            pattern,
+            given,
+        };
         // Loops in chunks would run on all processors.
         let row = one.run(|| {
-            let pair = Pair::new(&session, case, sizes, pattern)?;
+            let pair = Pair::new(&session, case, &data)?;
             pair.measure(options.repeat, peers.as_mut(), threads.as_ref())
         })?;
         print(row.line())?;
@@ -241,33 +255,56 @@ fn write(out: &mut dyn Write, text: &str) -> Result<()> {
 }
 
 /// What the names given mean.
-struct Chosen {
-    kernels: Vec<(&'static Case, case::Pattern)>,
+struct Chosen<'g> {
+    kernels: Vec<(&'static Case, case::Pattern, Option<&'g Given>)>,
     suites: Vec<Suite>,
 }
 
-impl Chosen {
+impl<'g> Chosen<'g> {
     /// A suite's name is all of it, `spmv` is all patterns of a kernel, and
-    /// `spmv/band` one.
-    fn of(only: &[String]) -> Result<Self> {
+    /// `spmv/band` one. Files take the place of patterns, and leave the kernels that
+    /// have operands like them.
+    fn of(only: &[String], given: &'g [Given]) -> Result<Self> {
         let is_named = |wanted: &str, case: &Case, pattern| {
             wanted == case.name || wanted == case.full_name(pattern)
         };
         let mut suites: Vec<Suite> = only.iter().filter_map(|name| Suite::parse(name)).collect();
         if only.is_empty() {
-            suites = Suite::NAMES.map(|(_, suite)| suite).to_vec();
+            suites = match given {
+                [] => Suite::NAMES.map(|(_, suite)| suite).to_vec(),
+                _ => vec![Suite::Kernels],
+            };
         }
         for wanted in only.iter().filter(|name| Suite::parse(name).is_none()) {
             if !all_kernels().any(|(case, pattern)| is_named(wanted, case, pattern)) {
                 return Err(unknown(wanted));
             }
         }
-        let kernels = all_kernels()
-            .filter(|&(case, pattern)| {
-                suites.contains(&Suite::Kernels)
-                    || only.iter().any(|wanted| is_named(wanted, case, pattern))
-            })
-            .collect();
+        let chosen = all_kernels().filter(|&(case, pattern)| {
+            suites.contains(&Suite::Kernels)
+                || only.iter().any(|wanted| is_named(wanted, case, pattern))
+        });
+        let kernels: Vec<_> = match given {
+            [] => chosen
+                .map(|(case, pattern)| (case, pattern, None))
+                .collect(),
+            _ => {
+                let mut cases: Vec<(&Case, case::Pattern)> = chosen.collect();
+                cases.dedup_by_key(|(case, _)| case.name);
+                let of_file = |file: &'g Given| {
+                    let suited = cases.iter().filter(|(case, _)| file.suits(case));
+                    suited.map(move |&(case, pattern)| (case, pattern, Some(file)))
+                };
+                given.iter().flat_map(of_file).collect()
+            }
+        };
+        if kernels.is_empty() && !given.is_empty() {
+            let message = "no kernel that is asked for has operands like the files".to_owned();
+            return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message).help(
+                "matrices are for spmv, residual, spmm, sddmm, add, add3 and, if square, spgemm; \
+                 tensors of order 3 for mttkrp, ttv, ttm, inner and tensor_add",
+            ));
+        }
         Ok(Self { kernels, suites })
     }
 }

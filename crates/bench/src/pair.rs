@@ -9,8 +9,9 @@ use sparsec::{
     codegen_c,
 };
 
-use crate::case::{Case, Pattern, Sizes};
+use crate::case::Case;
 use crate::clock::{self, Clock};
+use crate::data::Data;
 use crate::generated::Generated;
 use crate::pattern;
 use crate::peers::{self, PeerTime, Peers};
@@ -33,7 +34,7 @@ const MORE: usize = 20;
 #[derive(Debug)]
 pub struct Pair {
     case: &'static Case,
-    pattern: Pattern,
+    name: String,
     session: Session,
     schedule: String,
     inputs: Inputs,
@@ -55,13 +56,8 @@ impl Pair {
     /// # Panics
     /// If planning converts an operand, or an index array is not 32 bits wide, so
     /// that the C by hand would be handed arrays that it is not written for.
-    pub fn new(
-        session: &Session,
-        case: &'static Case,
-        sizes: &Sizes,
-        pattern: Pattern,
-    ) -> Result<Self> {
-        let inputs = case.inputs(sizes, pattern)?;
+    pub fn new(session: &Session, case: &'static Case, data: &Data<'_>) -> Result<Self> {
+        let inputs = case.inputs(data)?;
         let compiled = sparsec::compile(&case.request()?, &inputs)?;
         let statement = &compiled.statements()[0];
         assert!(
@@ -91,7 +87,7 @@ impl Pair {
         Ok(Self {
             generated: Generated::new(session, &text(case), &ours, &output)?,
             case,
-            pattern,
+            name: data.name_of(case),
             session: session.clone(),
             schedule: statement.plan.schedule.to_string(),
             output,
@@ -140,7 +136,7 @@ impl Pair {
             .map(|(ours, by_hand)| by_hand.as_secs_f64() / ours.as_secs_f64())
             .collect();
         Ok(Row {
-            name: self.case.full_name(self.pattern),
+            name: self.name.clone(),
             expression: self.case.expression,
             ours: time,
             by_hand: median(by_hand, Duration::cmp),
@@ -162,7 +158,7 @@ impl Pair {
         threads: Option<&Threads>,
         of_read: f64,
     ) -> Result<Vec<Variant>> {
-        let name = self.case.full_name(self.pattern);
+        let name = self.name.clone();
         let many = match threads {
             Some(threads) => {
                 let request = self.case.request()?;
@@ -201,7 +197,7 @@ impl Pair {
         }
         launch(&self.ours, &self.inputs, &mut self.output, clock::time)?;
         let result = self.output.clone().finish()?;
-        let name = self.case.full_name(self.pattern);
+        let name = self.name.clone();
         peers.each(self.case.name, |library, saved, run| {
             peers::compare(&name, library, saved, &result)?;
             let (mut times, mut ratios) = (Vec::new(), Vec::new());
@@ -248,10 +244,7 @@ impl Pair {
                 let names = self.output.format.arrays();
                 return Err(Diagnostic::new(
                     code::WRONG_RESULT,
-                    format!(
-                        "`{}` is not what the C written by hand computes",
-                        self.case.full_name(self.pattern)
-                    ),
+                    format!("`{}` is not what the C written by hand computes", self.name),
                 )
                 .note(format!(
                     "{:?} of the result: {difference}",

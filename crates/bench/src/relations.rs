@@ -19,6 +19,7 @@ use sparsec::{
 
 use crate::case::{CASES, Pattern, Sizes};
 use crate::clock;
+use crate::data::Data;
 use crate::pair::median;
 
 mod pairs;
@@ -114,7 +115,7 @@ const JDS: &str = "computation jds {
 /// # Errors
 /// `E0515` where results differ; those of compiling and launching.
 pub fn measure(session: &Session, sizes: &Sizes, rounds: usize) -> Result<Vec<RelationRow>> {
-    let inputs = CASES[0].inputs(sizes, Pattern::Band)?;
+    let inputs = CASES[0].inputs(&Data::generated(sizes, Pattern::Band))?;
     let (matrix, x) = (&inputs["A"], &inputs["x"]);
     let (n, m) = (matrix.extents()[0] as usize, matrix.extents()[1] as usize);
     let (pos, crd) = (matrix.level(1).pos(), matrix.level(1).crd());

@@ -87,6 +87,7 @@ fn suites_are_names_too() {
                 .iter()
                 .map(|&name| name.to_owned())
                 .collect::<Vec<_>>(),
+            &[],
         )
         .expect("known names")
     };
@@ -94,4 +95,40 @@ fn suites_are_names_too() {
     assert_eq!(only(&["io"]).suites, [Suite::Io]);
     assert_eq!(only(&["kernels"]).kernels.len(), all_kernels().count());
     assert_eq!(only(&["latency", "spmv/band"]).kernels.len(), 1);
+}
+
+#[test]
+fn files_take_the_place_of_what_is_generated() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let matrix = dir.path().join("arrow.mtx");
+    let rows: String = (1..=40)
+        .map(|i| format!("{i} {i} 2\n40 {i} -1\n"))
+        .collect();
+    let rows = rows.replacen("40 40 -1\n", "", 1);
+    let text = format!("%%MatrixMarket matrix coordinate real general\n40 40 79\n{rows}");
+    std::fs::write(&matrix, text).expect("a file");
+    let tensor = dir.path().join("steps.tns");
+    let entries: String = (1..=9)
+        .map(|i| format!("{i} {} {} 1.5\n", i % 4 + 1, i))
+        .collect();
+    std::fs::write(&tensor, entries).expect("a file");
+    let mut options = options(false);
+    options.files = vec![matrix, tensor.clone()];
+    let report = measure(&options, &tiny(), &mut Vec::new()).unwrap_or_else(|e| panic!("{e}"));
+    let names: Vec<&str> = report.rows.iter().map(|row| row.name.as_str()).collect();
+    let wanted: Vec<String> = CASES
+        .iter()
+        .map(|case| format!("{}/{}", case.name, ["arrow", "steps"][case.order() - 2]))
+        .collect();
+    assert_eq!(names.len(), wanted.len());
+    assert!(
+        wanted.iter().all(|name| names.contains(&name.as_str())),
+        "{names:?}"
+    );
+    assert!(report.latencies.is_empty());
+
+    options.files = vec![tensor];
+    options.only = vec!["spmv".to_owned()];
+    let error = run(&options, &mut Vec::new()).expect_err("no matrix is given");
+    assert_eq!(error.code(), code::BAD_OPTION_VALUE);
 }

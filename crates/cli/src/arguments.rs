@@ -289,6 +289,12 @@ pub(crate) struct BenchArguments {
     /// beside C, and operations on descriptors), or kernels by name: spmv, spmv/band
     pub(crate) names: Vec<String>,
 
+    /// Measure kernels on the matrix or tensor of a file in place of generated ones
+    ///
+    /// May be given several times. Kernels with other operands are left out.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) input: Vec<std::path::PathBuf>,
+
     /// How large operands are: small or full
     #[arg(long, value_name = "SIZE", default_value = "small")]
     pub(crate) size: String,

@@ -22,6 +22,7 @@ pub(crate) fn bench(call: &Call, screen: &Screen, arguments: &BenchArguments) ->
     let options = Options {
         size: chosen(call, "size", &arguments.size, &Size::NAMES)?,
         only: arguments.names.clone(),
+        files: arguments.input.clone(),
         backend: backend(call, &arguments.backend)?,
         threads: threads(call, arguments.threads.as_deref())?.unwrap_or(defaults.threads),
         repeat: match &arguments.repeat {
