@@ -81,7 +81,7 @@ impl Source<'_> {
         unstored: Value,
     ) -> Self {
         let n = extents.iter().try_fold(1u64, |n, &e| n.checked_mul(e));
-        if n == Some(rows.len() as u64) {
+        if n == Some(rows.len() as u64) && n != Some(0) {
             let strides = row_major(extents);
             return Self::Full {
                 rows: Arc::clone(rows),

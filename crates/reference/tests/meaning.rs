@@ -281,3 +281,13 @@ fn runs_are_listed_where_they_are_short() {
     let error = evaluate(1 << 40).unwrap_err();
     assert_eq!(error.code(), code::TOO_MANY_POINTS);
 }
+
+#[test]
+fn no_entries_are_found_however_far_apart_they_would_be() {
+    let huge = 1 << 33;
+    let a = Tensor::pack(&Format::csf(3), &[0, huge, huge], &[], &[]).unwrap();
+    let x = Tensor::pack(&Format::csf(1), &[huge], &[7], &[2.0]).unwrap();
+    let inputs = Inputs::from([("A".to_owned(), a), ("x".to_owned(), x)]);
+    let program = resolve("y(j) = A(i,j,k) * x(k)", &inputs).unwrap();
+    assert_eq!(evaluate(&program, &inputs).unwrap()["y"].to_string(), "{}");
+}
