@@ -24,7 +24,7 @@
 //! A definition is that of a [function of the user](crate::function), which stands for
 //! NAME where it reduces. `stored_` leaves out what is not stored.
 //!
-//! A `j` right behind a number makes it imaginary: `1 - 2.5j`.
+//! A `j` right behind a number makes it imaginary: `1 - 2.5j`, `infj`.
 //!
 //! A newline ends a statement unless parentheses are open. Names of functions
 //! are names of functions only before a parenthesis.

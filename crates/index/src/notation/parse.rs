@@ -17,7 +17,9 @@ use crate::operator::{Operator, assignment_symbol};
 const SYMBOLS: &[&str] = &["//", "==", "!=", "<=", ">=", "+=", "*=", ";", "->"];
 
 /// Words that are no names.
-const WORDS: [&str; 7] = ["not", "and", "or", "true", "false", "inf", "nan"];
+const WORDS: [&str; 9] = [
+    "not", "and", "or", "true", "false", "inf", "infj", "nan", "nanj",
+];
 
 /// A cursor over notation; [`crate::concrete`] and [`crate::schedule`] read the
 /// expressions inside their texts with it.

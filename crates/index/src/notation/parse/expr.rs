@@ -132,6 +132,11 @@ impl Parser {
         let text = self.tokens.text(token).to_owned();
         let alone = !(self.tokens.at_nth(1, "(") || self.tokens.at_nth(1, "["));
         let sign = if negative { "-" } else { "" };
+        let infinity = if negative {
+            -f64::INFINITY
+        } else {
+            f64::INFINITY
+        };
         let number = match (token.kind, text.as_str()) {
             (Kind::Integer, _) => match format!("{sign}{text}").parse::<i128>() {
                 Ok(value) if i64::try_from(value).is_ok() || u64::try_from(value).is_ok() => {
@@ -153,12 +158,10 @@ impl Parser {
                         .help("the largest is about 1.8e308; beyond it is `inf`"));
                 }
             },
-            (Kind::Name, "inf") if alone => Number::Float(if negative {
-                -f64::INFINITY
-            } else {
-                f64::INFINITY
-            }),
+            (Kind::Name, "inf") if alone => Number::Float(infinity),
+            (Kind::Name, "infj") if alone => Number::Imaginary(infinity),
             (Kind::Name, "nan") if alone && !negative => Number::Float(f64::NAN),
+            (Kind::Name, "nanj") if alone && !negative => Number::Imaginary(f64::NAN),
             (Kind::Name, "true") if alone && !negative => Number::Bool(true),
             (Kind::Name, "false") if alone && !negative => Number::Bool(false),
             _ => return Ok(None),
