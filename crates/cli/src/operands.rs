@@ -5,7 +5,8 @@ use std::path::Path;
 use sparsec::io::{self, FileTensor, ReadOptions};
 use sparsec::notation::Index;
 use sparsec::{
-    Diagnostic, ElementType, Format, Inputs, PackOptions, Preset, Result, Tensor, code, generate,
+    Diagnostic, ElementType, Format, Inputs, PackOptions, Preset, Result, Source, Tensor, code,
+    generate_with, generated_entries,
 };
 
 use crate::call::{Call, Pair};
@@ -91,7 +92,7 @@ impl Operands {
                 Err(Diagnostic::new(code::MISSING_INPUT, message)
                     .at(
                         source,
-                        tensor.span,
+                        problem.first_read(name).unwrap_or(tensor.span),
                         "read here, and neither given nor computed before",
                     )
                     .help(format!(
@@ -131,7 +132,7 @@ impl Operands {
             match needed.is_large() {
                 true => waiting.push((file, needed)),
                 false => {
-                    let tensor = pack(call, file, &needed)?;
+                    let tensor = pack(call, file, &needed, room)?;
                     room.take(call, pair, &tensor)?;
                     inputs.insert(pair.name.clone(), tensor);
                 }
@@ -141,7 +142,7 @@ impl Operands {
         for pair in &self.generators {
             let shape = extents.of(&pair.name);
             let shape = shape.map_err(|var| unknown_extent(call, problem, pair, var))?;
-            let needed = of_generator(problem, pair, shape)?;
+            let needed = of_generator(call, problem, pair, shape)?;
             room.check(call, &needed)?;
             generated.push(needed);
         }
@@ -153,14 +154,14 @@ impl Operands {
             &files.chain(&generated).collect::<Vec<_>>(),
         )?;
         for (file, needed) in waiting {
-            let tensor = pack(call, file, &needed)?;
+            let tensor = pack(call, file, &needed, room)?;
             room.take(call, needed.pair, &tensor)?;
             inputs.insert(needed.pair.name.clone(), tensor);
         }
         for needed in generated {
             let pair = needed.pair;
             progress.step(format!("generate {}", pair.name));
-            let tensor = fill(call, problem, &needed)?;
+            let tensor = fill(call, problem, &needed, room)?;
             room.take(call, pair, &tensor)?;
             inputs.insert(pair.name.clone(), tensor);
             origins.push((&pair.name, format!("generated as `{}`", pair.value)));
@@ -211,26 +212,29 @@ fn read<'p>(
         extents: file.extents().to_vec(),
         element: file.element(),
         format,
+        made: 0,
     };
     Ok((file, needed))
 }
 
 /// Packs what was read.
-fn pack(call: &Call, file: FileTensor, needed: &Needed<'_>) -> Result<Tensor> {
-    let tensor = file.into_tensor(&needed.format, PackOptions::default());
-    tensor.map_err(|error| {
-        let (name, order) = (&needed.pair.name, needed.extents.len());
-        let sparse = if order == 2 { "dcsr" } else { "scoo" };
-        let help = format!("store it with compressed levels alone: `-f {name}={sparse}`");
-        too_large(call, needed.pair, error, &help)
-    })
+fn pack(call: &Call, file: FileTensor, needed: &Needed<'_>, room: &Room) -> Result<Tensor> {
+    let tensor = file.into_tensor(&needed.format, packing(room));
+    tensor.map_err(|error| too_large(call, needed, error))
+}
+
+fn packing(room: &Room) -> PackOptions {
+    PackOptions {
+        memory: room.left(),
+        ..PackOptions::default()
+    }
 }
 
 /// Says where a tensor comes from that does not fit in memory, and what to do.
-fn too_large(call: &Call, pair: &Pair, error: Diagnostic, help: &str) -> Diagnostic {
-    let error = call.about_file(pair.value_span, error);
+fn too_large(call: &Call, needed: &Needed<'_>, error: Diagnostic) -> Diagnostic {
+    let error = call.about_file(needed.pair.value_span, error);
     match error.code() == code::TENSOR_TOO_LARGE {
-        true => error.help(help),
+        true => error.help(needed.way_out()),
         false => error,
     }
 }
@@ -298,35 +302,47 @@ fn said_format(problem: &Problem, name: &str, order: usize) -> Result<Option<For
 }
 
 /// How a generated tensor is to be stored.
-fn of_generator<'p>(problem: &Problem, pair: &'p Pair, extents: Vec<u64>) -> Result<Needed<'p>> {
+fn of_generator<'p>(
+    call: &Call,
+    problem: &Problem,
+    pair: &'p Pair,
+    extents: Vec<u64>,
+) -> Result<Needed<'p>> {
     let order = extents.len();
-    let natural = || match generator(&pair.value).starts_with("dense:") {
+    let source = text_of_generator(call, pair);
+    let is_dense = source.text().starts_with("dense:");
+    let natural = || match is_dense {
         true => Format::dense(order),
         false => default_format(order),
     };
     let spec = problem.request.tensors.get(&pair.name);
     let element = spec.and_then(|spec| spec.element);
+    let element = element.unwrap_or(ElementType::F64);
+    let format = said_format(problem, &pair.name, order)?.unwrap_or_else(natural);
+    let entries = generated_entries(&source, &extents);
+    let entries = entries.map_err(|error| call.about_file(pair.value_span, error))?;
+    // Values, and of what is not dense 64 bits for each coordinate.
+    let each = element.size() + if is_dense { 0 } else { 8 * order };
     Ok(Needed {
         pair,
-        format: said_format(problem, &pair.name, order)?.unwrap_or_else(natural),
+        format,
         extents,
-        element: element.unwrap_or(ElementType::F64),
+        element,
+        made: entries.saturating_mul(each as u128),
     })
 }
 
-fn fill(call: &Call, problem: &Problem, needed: &Needed<'_>) -> Result<Tensor> {
+/// What a generator says, as the library reads it.
+fn text_of_generator(call: &Call, pair: &Pair) -> Source {
+    call.option_text(format!("-g {}", pair.name), generator(&pair.value))
+}
+
+fn fill(call: &Call, problem: &Problem, needed: &Needed<'_>, room: &Room) -> Result<Tensor> {
     let (pair, shape, element) = (needed.pair, &needed.extents, needed.element);
     let format = said_format(problem, &pair.name, shape.len())?;
-    let source = call.option_text(format!("-g {}", pair.name), generator(&pair.value));
-    let is_dense = source.text().starts_with("dense:");
-    generate(&source, shape, format.as_ref(), element).map_err(|error| {
-        let name = &pair.name;
-        let help = match is_dense {
-            true => format!("generate fewer entries: `-g '{name}=random(nnz=1000)'`"),
-            false => format!("store it with compressed levels alone, as `-f {name}=dcsr`"),
-        };
-        too_large(call, pair, error, &help)
-    })
+    let source = text_of_generator(call, pair);
+    generate_with(&source, shape, format.as_ref(), element, packing(room))
+        .map_err(|error| too_large(call, needed, error))
 }
 
 /// A generator as the library takes it: `2.5` and `constant(2.5)` fill every

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use sparsec::notation::TensorUse;
 use sparsec::suggest::closest;
 use sparsec::{
-    Diagnostic, ElementType, FormatSpec, Notation, Request, Result, Source, TensorName,
+    Diagnostic, ElementType, FormatSpec, Notation, Request, Result, Source, Span, TensorName,
     UserFunction, code,
 };
 
@@ -138,6 +138,19 @@ impl Problem {
             uses
         });
         all.filter(move |used| used.name.text == name)
+    }
+
+    /// Where a tensor is first read on a right side.
+    pub(crate) fn first_read(&self, name: &str) -> Option<Span> {
+        self.notation.statements.iter().find_map(|statement| {
+            let mut first = None;
+            statement.rhs.for_each_access(&mut |used| {
+                if used.name.text == name {
+                    first = first.or(Some(used.name.span));
+                }
+            });
+            first
+        })
     }
 
     /// The tensors that are read before a statement computes them.

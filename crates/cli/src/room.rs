@@ -11,7 +11,7 @@ use sparsec::{
 };
 
 use crate::call::{Call, Pair};
-use crate::operands::generator;
+use crate::operands::list_format;
 use crate::problem::Problem;
 
 /// Operands that take less whatever is stored are packed without further ado.
@@ -28,12 +28,39 @@ pub(crate) struct Needed<'p> {
     pub(crate) extents: Vec<u64>,
     /// The type of its entries.
     pub(crate) element: ElementType,
+    /// The bytes of its entries, where these are made before they are stored.
+    pub(crate) made: u128,
 }
 
 impl Needed<'_> {
     /// What it takes, whatever is stored in it.
     fn bytes(&self) -> u128 {
+        self.stored().max(self.made)
+    }
+
+    /// The same, once it is stored.
+    fn stored(&self) -> u128 {
         least_bytes(&self.format, &self.extents, self.element)
+    }
+
+    /// Whether entries alone take what it takes.
+    fn is_made_of_many(&self) -> bool {
+        self.made > 0 && self.made >= self.stored()
+    }
+
+    /// What to do where it takes too much, once it is stored.
+    pub(crate) fn way_out(&self) -> String {
+        let (name, order) = (&self.pair.name, self.extents.len());
+        let list = list_format(order);
+        let of_list = least_bytes(&list, &self.extents, self.element);
+        let parts = self.format.parts();
+        let mut levels = parts.iter().flat_map(|part| part.levels());
+        if of_list < self.stored() || levels.any(|level| level.may_pad()) {
+            let list = if order == 2 { "dcsr" } else { "scoo" };
+            format!("store it with compressed levels alone: `-f {name}={list}`")
+        } else {
+            "allow more with `--memory`, or give fewer entries".to_owned()
+        }
     }
 
     /// Whether packing it takes much memory and time.
@@ -116,29 +143,15 @@ impl Room {
     }
 
     fn refused(self, call: &Call, needed: &Needed<'_>) -> Diagnostic {
-        let Needed {
-            pair,
-            format,
-            extents,
-            ..
-        } = needed;
-        // What stores every entry, and need not.
-        let is_dense = generator(&pair.value).starts_with("dense:");
-        let help = match format.has_sparse() || !is_dense {
-            true => {
-                let list = if extents.len() == 2 { "dcsr" } else { "scoo" };
-                format!(
-                    "store it with compressed levels alone: `-f {}={list}`",
-                    pair.name
-                )
-            }
-            false => format!(
-                "generate fewer entries: `-g '{}=random(nnz=1000)'`",
-                pair.name
-            ),
-        };
-        self.too_large(call, pair, format, needed.bytes())
-            .help(help)
+        let Needed { pair, format, .. } = needed;
+        if !needed.is_made_of_many() {
+            let error = self.too_large(call, pair, needed.stored());
+            return stored_as(error, format).help(needed.way_out());
+        }
+        self.too_large(call, pair, needed.made).help(format!(
+            "generate fewer entries: `-g '{}=random(nnz=1000)'`",
+            pair.name
+        ))
     }
 
     /// Takes the memory of an operand that is packed.
@@ -151,8 +164,8 @@ impl Room {
         };
         let bytes = tensor.bytes() as u64;
         let Some(rest) = left.checked_sub(bytes) else {
-            let error = self.too_large(call, pair, tensor.format(), bytes.into());
-            return Err(error.help("allow more with `--memory`"));
+            let error = self.too_large(call, pair, bytes.into());
+            return Err(stored_as(error, tensor.format()).help("allow more with `--memory`"));
         };
         self.limit = MemoryLimit::Bytes(rest);
         Ok(())
@@ -163,7 +176,7 @@ impl Room {
         self.limit
     }
 
-    fn too_large(self, call: &Call, pair: &Pair, format: &Format, bytes: u128) -> Diagnostic {
+    fn too_large(self, call: &Call, pair: &Pair, bytes: u128) -> Diagnostic {
         let bytes = match bytes {
             u128::MAX => "more bytes than can be counted".to_owned(),
             bytes => format!("{bytes} bytes"),
@@ -173,8 +186,14 @@ impl Room {
             pair.name,
             self.limit.bytes()
         );
-        Diagnostic::new(code::TOO_LARGE_FOR_MEMORY, message)
-            .also(call.source(), pair.value_span, "too large for memory")
-            .note(format!("its format is `{}`", format.arrangement()))
+        Diagnostic::new(code::TOO_LARGE_FOR_MEMORY, message).also(
+            call.source(),
+            pair.value_span,
+            "too large for memory",
+        )
     }
+}
+
+fn stored_as(error: Diagnostic, format: &Format) -> Diagnostic {
+    error.note(format!("its format is `{}`", format.arrangement()))
 }

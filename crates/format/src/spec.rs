@@ -210,19 +210,24 @@ impl FormatSpec {
         let part = self.parts.iter().find(|part| part.order() == Some(own));
         let part = part.expect("some part says what the order is");
         let (message, help) = match &part.form {
-            Form::Preset { preset, .. } => (
+            Form::Preset {
+                preset, arguments, ..
+            } => (
                 format!(
                     "`{}` stores tensors of order {own}, not of order {order}",
                     preset.name
                 ),
-                format!(
-                    "for order {order} use {}",
-                    if order == 0 {
-                        "`dense`"
-                    } else {
-                        "`csf`, `coo` or a map"
+                match (order, preset.parameters) {
+                    (0, _) => "for order 0 use `dense`".to_owned(),
+                    (_, Parameters::EachMode) => {
+                        // The sizes that are written, and the last of them again.
+                        let sizes = arguments.iter().chain(arguments.last().into_iter().cycle());
+                        let sizes: Vec<u64> = sizes.copied().take(order).collect();
+                        let text = with_arguments(preset.name, &sizes);
+                        format!("for order {order} write `{text}`")
                     }
-                ),
+                    _ => format!("for order {order} use `csf`, `coo` or a map"),
+                },
             ),
             Form::Map(_) => (
                 format!("this format stores tensors of order {own}, not of order {order}"),

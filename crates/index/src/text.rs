@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sparsec_base::{Arena, Scalar, Span};
+use sparsec_base::{Arena, ElementType, Scalar, Span};
 
 use crate::expr::{Access, Expr};
 use crate::function::UserFunction;
@@ -41,7 +41,7 @@ impl Names<'_> {
             Expr::Apply { op, args } => NodeKind::Apply {
                 op: op.clone(),
                 op_span: Place(Span::default()),
-                args: args.iter().map(|arg| self.node(arg)).collect(),
+                args: self.arguments(op, args),
             },
             Expr::Cast(element, body) => NodeKind::Cast(*element, Box::new(self.node(body))),
             Expr::Reduce { op, vars, body } => {
@@ -58,6 +58,39 @@ impl Names<'_> {
             kind,
             span: Span::default(),
         }
+    }
+
+    /// The arguments of an operator. Numbers take the type of what they stand beside;
+    /// where all are numbers, the first says its own.
+    fn arguments(&self, op: &Operator, args: &[Expr]) -> Vec<Node> {
+        let mut nodes: Vec<Node> = args.iter().map(|arg| self.node(arg)).collect();
+        let first = usize::from(*op == Operator::Select);
+        let literals: Option<Vec<Scalar>> = args[first..].iter().map(Expr::literal).collect();
+        let Some(literals) = literals.filter(|_| !matches!(op, Operator::Defined(_))) else {
+            return nodes;
+        };
+        let mut read = literals.iter().zip(&nodes[first..]);
+        if !read.all(|(literal, node)| alone(node) == Some(literal.element())) {
+            let element = literals[0].element();
+            let body = nodes[first].clone();
+            let span = body.span;
+            let kind = NodeKind::Cast(element, Box::new(body));
+            nodes[first] = Node { kind, span };
+        }
+        nodes
+    }
+}
+
+/// The type of a number that stands alone.
+fn alone(node: &Node) -> Option<ElementType> {
+    match node.kind {
+        NodeKind::Number(Number::Bool(_)) => Some(ElementType::Bool),
+        NodeKind::Number(Number::Integer(value)) if i64::try_from(value).is_ok() => {
+            Some(ElementType::I64)
+        }
+        NodeKind::Number(Number::Float(_)) => Some(ElementType::F64),
+        NodeKind::Number(Number::Imaginary(_)) => Some(ElementType::C128),
+        _ => None,
     }
 }
 

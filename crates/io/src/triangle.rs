@@ -163,6 +163,7 @@ fn repacked(like: &Tensor, format: &Format, coords: Coords, values: Array) -> Re
     let options = PackOptions {
         fill: Some(like.fill()),
         duplicates: Duplicates::Refuse,
+        ..PackOptions::default()
     };
     Tensor::pack_entries(format, entries, options)
 }

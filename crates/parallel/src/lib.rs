@@ -4,6 +4,7 @@
 //! |------------|---------------------------------------------------------------|
 //! | [`append`] | pieces found in parallel to one list                          |
 //! | [`memory`] | [`Memory`]: bytes that grow in place and fail with an error    |
+//! | [`memory_limit`] | how much memory may be taken                            |
 //! | [`pool`]   | the one thread pool: how many threads, ordered parallel maps  |
 //! | [`sort`]   | a stable radix sort of packed keys                            |
 //! | [`pairs`]  | the same for keys with values, combining those at equal keys  |
@@ -14,6 +15,7 @@
 
 pub mod append;
 pub mod memory;
+pub mod memory_limit;
 pub mod pairs;
 pub mod pool;
 pub mod scan;
@@ -26,6 +28,7 @@ mod recycle;
 pub use append::append;
 pub use error::AllocError;
 pub use memory::{Memory, Plain};
+pub use memory_limit::MemoryLimit;
 pub use pairs::{KeyList, Pairs, sort_pairs};
 pub use pool::{Pool, chunks, join, map, ranges, set_threads, split_mut, threads, with_threads};
 pub use scan::{counts_to_offsets, parts_to_offsets};

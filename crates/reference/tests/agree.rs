@@ -160,6 +160,7 @@ fn tensor(choices: &mut Choices<'_>, order: usize, extent: u64) -> Tensor {
     let options = PackOptions {
         fill: Some(Scalar::from_i64(values.element(), fill)),
         duplicates: Duplicates::Add,
+        ..PackOptions::default()
     };
     let extents = vec![extent; order];
     let entries = Entries {

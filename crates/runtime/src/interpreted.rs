@@ -4,12 +4,11 @@
 use sparsec_base::ElementType;
 use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
 use sparsec_loop::{Access, Failure, Function};
-use sparsec_parallel::Memory;
+use sparsec_parallel::{Memory, MemoryLimit};
 use sparsec_tensor::{Array, with_element};
 
 use crate::cancel::Cancel;
 use crate::kernel::KernelArgument;
-use crate::memory_limit::MemoryLimit;
 
 /// Runs `function`. The arguments fit its signature.
 pub(crate) fn launch(

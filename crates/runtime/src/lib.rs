@@ -16,7 +16,6 @@
 //! | [`cache`]       | the per-user directory of compiled kernels                  |
 //! | [`kernel`]      | a function ready to run, and launching it                   |
 //! | [`output`]      | results being assembled                                     |
-//! | [`memory_limit`] | how much memory a launch may take                          |
 //! | [`session`]     | each kernel made once in a program                          |
 //! | [`failure`]     | what a user is told when a kernel gives up                  |
 //! | `abi`           | the structures shared with compiled code                    |
@@ -38,7 +37,6 @@ pub mod compiler;
 pub mod environment;
 pub mod failure;
 pub mod kernel;
-pub mod memory_limit;
 pub mod output;
 pub mod session;
 
@@ -60,6 +58,6 @@ pub use environment::Environment;
 pub use failure::diagnose;
 pub use kernel::{Build, Kernel, KernelArgument, Origin};
 pub use key::Key;
-pub use memory_limit::MemoryLimit;
 pub use output::OutputTensor;
 pub use session::Session;
+pub use sparsec_parallel::MemoryLimit;

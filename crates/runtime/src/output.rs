@@ -18,11 +18,10 @@ use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_loop::{Access, Argument, Function};
-use sparsec_parallel::Memory;
+use sparsec_parallel::{Memory, MemoryLimit};
 use sparsec_tensor::{Array, Format, Role, Tensor};
 
 use crate::failure::bytes_text;
-use crate::memory_limit::MemoryLimit;
 
 /// Bytes that an array which grows begins with; most results of tests and of
 /// small problems fit, and cost no system call.

@@ -20,13 +20,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sparsec_loop::{Buffer, Failure};
 use sparsec_parallel::memory::physical_bytes;
-use sparsec_parallel::{Memory, chunks as chunks_in_parallel, threads};
+use sparsec_parallel::{Memory, MemoryLimit, chunks as chunks_in_parallel, threads};
 
 use crate::abi::{Body, RawArray, RawContext};
 use crate::cancel::Cancel;
 use crate::failure::Shortage;
 use crate::line::Line;
-use crate::memory_limit::MemoryLimit;
 use crate::sort::{Scratch, sort, sort_pairs as sort_along};
 
 // SAFETY: the address says which array it is; whoever runs in its turn, or launched

@@ -229,6 +229,7 @@ pub use sparsec_runtime::{Cancel, MemoryLimit};
 pub use sparsec_tensor::{
     Array, ArrayRef, CooRef, Coords, CscRef, CsrRef, Difference, Duplicates, Element, Entries,
     Index, IndexInteger, LevelView, PackOptions, Tensor, TensorBuilder, TensorRef, generate,
+    generate_with, generated_entries,
 };
 
 /// The examples of the README, which run as tests.

@@ -14,8 +14,7 @@
 //! What grows while a kernel runs is compared when it grows.
 
 use sparsec_base::{Diagnostic, ElementType, IndexWidth, Result, Span, code};
-use sparsec_format::statistics::Statistics;
-use sparsec_format::{Format, Level, LevelKind, Role};
+use sparsec_format::{Format, LevelKind, Role};
 use sparsec_index::TensorVar;
 use sparsec_loop::{Var, workspace_bytes};
 use sparsec_runtime::MemoryLimit;
@@ -110,9 +109,11 @@ fn parts<'a>(compiled: &'a Compiled, number: usize, extents: &Extents) -> Vec<Pa
         bytes,
     };
     let stored = |tensor: TensorVar, format: &Format| {
-        let extents = of_tensor(compiled, number, tensor, extents);
+        // The levels of a result that is converted afterwards are not its modes.
+        let extents = of_tensor(compiled, number, tensor, extents)
+            .filter(|extents| extents.len() == format.order());
         extents.map_or(0, |extents| {
-            of_format(format, &extents, tensors[tensor].element)
+            least_bytes(format, &extents, tensors[tensor].element)
         })
     };
     let result = plan.concrete.result;
@@ -186,75 +187,73 @@ fn of_tensor(
 }
 
 /// The bytes that a tensor takes in a format before it stores an entry: values of
-/// dense and `bitmap` levels, and positions of those above compressed ones.
-/// [`u128::MAX`] for more than can be counted.
+/// dense and `bitmap` levels and of slots that there are in any case, and positions of
+/// those above compressed ones. [`u128::MAX`] for more than can be counted.
 ///
 /// # Panics
 /// If the format is of another order.
 ///
 /// ```
-/// use sparsec::{ElementType, Format, least_bytes};
+/// use sparsec::{ElementType, Format, FormatSpec, least_bytes};
 /// let rows = 5_000_000_000;
 /// assert!(least_bytes(&Format::csr(), &[rows, 7], ElementType::F64) > 20_000_000_000);
 /// assert!(least_bytes(&Format::csf(2), &[rows, 7], ElementType::F64) < 100);
 /// let bits = Format::parse("(i, j) -> (i : bitmap, j : bitmap)")?;
 /// assert!(least_bytes(&bits, &[rows, 7], ElementType::F64) >= 280_000_000_000);
+/// let slots = "hyb(20)".parse::<FormatSpec>()?.resolve(2)?;
+/// assert!(least_bytes(&slots, &[1000, 1000], ElementType::F64) >= 240_000);
 /// # Ok::<(), sparsec::Diagnostic>(())
 /// ```
 pub fn least_bytes(format: &Format, extents: &[u64], element: ElementType) -> u128 {
     assert_eq!(format.order(), extents.len(), "extents for `{format}`");
-    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
-    let of_levels = format.level_space().and_then(|levels| {
-        let extents: Option<Vec<u64>> = format.level_extents(&known).into_iter().collect();
-        Some((levels, extents?))
-    });
-    match of_levels {
-        Some((levels, extents)) => of_format(&levels, &extents, element),
-        None => of_format(format, extents, element),
-    }
+    let parts = format.parts();
+    let bytes = parts.iter().map(|part| of_part(part, extents, element));
+    bytes.fold(0, u128::saturating_add)
 }
 
-/// The bytes of a tensor without stored entries, where levels are modes.
-fn of_format(format: &Format, extents: &[u64], element: ElementType) -> u128 {
-    // Of formats that kernels do not walk, the nearest has no fewer full levels.
-    let format = match format.is_native() {
-        true => format.clone(),
-        false => format.nearest(),
-    };
-    // The levels of a result that is converted afterwards are not its modes.
-    if format.order() != extents.len() {
+/// The same of a part of a union.
+fn of_part(part: &Format, extents: &[u64], element: ElementType) -> u128 {
+    // What coordinates do not fit into is refused by whoever packs it.
+    let Ok(map) = part.level_map(extents) else {
         return 0;
+    };
+    let width = |role: Role, largest: u64| {
+        let width = part.declared_width(role);
+        u128::from(width.unwrap_or(IndexWidth::holding(largest)).bits() / 8)
+    };
+    let (mut places, mut bytes) = (1_u128, 0_u128);
+    for (number, (level, extent)) in part.levels().iter().zip(map.extents()).enumerate() {
+        // The extent of ranks may be what is stored.
+        let &Some(extent) = extent else {
+            return bytes;
+        };
+        let each = match level.kind {
+            LevelKind::Dense | LevelKind::Batch => {
+                places = places.saturating_mul(extent.into());
+                0
+            }
+            LevelKind::Bitmap => {
+                places = places.saturating_mul(extent.into());
+                1
+            }
+            LevelKind::Structured { n, .. } => {
+                places = places.saturating_mul(n.into());
+                width(Role::Crd(number), extent)
+            }
+            LevelKind::Singleton => width(Role::Crd(number), extent),
+            LevelKind::Compressed
+            | LevelKind::LooseCompressed
+            | LevelKind::Range
+            | LevelKind::Hashed
+            | LevelKind::RunLength => {
+                let bounds = places.saturating_add(1);
+                let of_bounds = bounds.saturating_mul(width(Role::Pos(number), 0));
+                return bytes.saturating_add(of_bounds);
+            }
+        };
+        bytes = bytes.saturating_add(places.saturating_mul(each));
     }
-    let bytes = Statistics::empty(extents).bytes_in(&format, element);
-    match bytes {
-        Some(bytes) => bytes.total().into(),
-        None => of_places(&format, extents, element),
-    }
-}
-
-/// The bytes of places that are there whatever is stored: those of the first levels
-/// that have one for every coordinate, as `bitmap` has too.
-fn of_places(format: &Format, extents: &[u64], element: ElementType) -> u128 {
-    let has_places = |level: &&Level| level.is_computed() || level.kind == LevelKind::Bitmap;
-    let levels = format.levels().iter().take_while(has_places);
-    let n_levels = levels.clone().count();
-    let places = levels
-        .map(|level| u128::from(extents[level.mode()]))
-        .fold(1, u128::saturating_mul);
-    if n_levels == format.levels().len() {
-        return places.saturating_mul(element.size() as u128);
-    }
-    // What is below has the bounds of a segment for each place, or an entry for each.
-    let segments = Role::Pos(n_levels);
-    match format.arrays().iter().any(|array| array.role == segments) {
-        true => {
-            let width = format.declared_width(segments).unwrap_or(IndexWidth::W32);
-            places
-                .saturating_add(1)
-                .saturating_mul(u128::from(width.bits() / 8))
-        }
-        false => places,
-    }
+    bytes.saturating_add(places.saturating_mul(element.size() as u128))
 }
 
 fn too_large(

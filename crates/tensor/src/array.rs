@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sparsec_base::{Bool8, Complex, ElementType, Result, Scalar, bf16, f16};
-use sparsec_parallel::{Memory, Plain};
+use sparsec_parallel::{Memory, MemoryLimit, Plain};
 
 use crate::index::{Index, IndexInteger};
 
@@ -240,6 +240,15 @@ impl Array {
             });
         }
         Ok(array)
+    }
+
+    /// As [`Array::filled`], of so many bytes at most.
+    ///
+    /// # Errors
+    /// `E0407` for more.
+    pub(crate) fn filled_within(limit: MemoryLimit, value: Scalar, len: usize) -> Result<Self> {
+        limit.ask((len as u64).saturating_mul(value.element().size() as u64))?;
+        Self::filled(value, len)
     }
 
     /// The type of the numbers.

@@ -22,7 +22,7 @@ use std::ops::Range;
 
 use sparsec_base::{Diagnostic, IndexWidth, Result, Scalar, code};
 use sparsec_format::{Format, LevelKind, Role};
-use sparsec_parallel::{map, parts_to_offsets, ranges, split_mut};
+use sparsec_parallel::{MemoryLimit, map, parts_to_offsets, ranges, split_mut};
 
 use crate::alloc::filled;
 use crate::array::{Array, Element};
@@ -44,6 +44,7 @@ pub(crate) fn build(
     format: &Format,
     extents: &[u64],
     sorted: Sorted,
+    memory: MemoryLimit,
     fill: Scalar,
 ) -> Result<Tensor> {
     let Sorted { list, values } = sorted;
@@ -51,6 +52,7 @@ pub(crate) fn build(
         let mut builder = Builder {
             format,
             extents,
+            memory,
             cuts: ranges(tuples.len(), GRAIN),
             tuples: &tuples,
             places: Places::Dense(Vec::new()),
@@ -67,6 +69,8 @@ pub(crate) fn build(
 struct Builder<'a, T> {
     format: &'a Format,
     extents: &'a [u64],
+    /// What an array may take.
+    memory: MemoryLimit,
     tuples: &'a T,
     /// The ranges of entries that threads work on.
     cuts: Vec<Range<usize>>,
@@ -126,7 +130,11 @@ impl<T: Tuples> Builder<'_, T> {
     }
 
     fn zeroed(&self, width: IndexWidth, len: usize) -> Result<Array> {
-        let array = Array::zeroed(width.element(), len);
+        self.filled(width.element().zero(), len)
+    }
+
+    fn filled(&self, value: Scalar, len: usize) -> Result<Array> {
+        let array = Array::filled_within(self.memory, value, len);
         array.map_err(|fault| sized(fault, self.format, self.extents))
     }
 
@@ -368,8 +376,7 @@ impl<T: Tuples> Builder<'_, T> {
                 &computed
             }
         };
-        let values = Array::filled(fill, n);
-        let values = values.map_err(|fault| sized(fault, self.format, self.extents))?;
+        let values = self.filled(fill, n)?;
         scattered(&given, places, &self.cuts, values)
     }
 }

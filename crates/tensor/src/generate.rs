@@ -19,20 +19,19 @@
 //! `csr` matrix, or `csf` in mode order.
 
 mod call;
+mod pattern;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, code};
 use sparsec_format::Format;
 
 use call::Call;
+use pattern::Pattern;
 
 use crate::array::{Array, Element};
 use crate::check::shape;
-use crate::coords::Coords;
-use crate::duplicates::Duplicates;
 use crate::entries::Entries;
 use crate::pack::PackOptions;
 use crate::random::Random;
-use crate::sort::sort;
 use crate::tensor::Tensor;
 use crate::with_element;
 
@@ -61,13 +60,37 @@ pub fn generate(
     format: Option<&Format>,
     element: ElementType,
 ) -> Result<Tensor> {
+    generate_with(spec, extents, format, element, PackOptions::default())
+}
+
+/// As [`generate`], packed as `options` say.
+///
+/// # Errors
+/// Those of [`generate`].
+pub fn generate_with(
+    spec: &Source,
+    extents: &[u64],
+    format: Option<&Format>,
+    element: ElementType,
+    options: PackOptions,
+) -> Result<Tensor> {
     let mut call = Call::parse(spec)?;
+    let pattern = Pattern::of(&mut call, extents)?;
     let order = extents.len();
-    if call.name.starts_with("dense:") {
-        let dense = Format::dense(order);
-        let array = dense_values(&mut call, extents, element);
+    let n = pattern.n_entries(extents);
+    let n = usize::try_from(n).map_err(|_| {
+        let fault = "a tensor with too many entries to count";
+        let fault = Diagnostic::new(code::TENSOR_TOO_LARGE, fault);
+        too_many(
+            fault.help("make fewer, as `random(nnz=1000)` does"),
+            extents,
+        )
+    })?;
+    if let Pattern::All = pattern {
+        let array = dense_values(&mut call, n, element);
         let array = array.map_err(|fault| too_many(fault, extents))?;
         call.finish()?;
+        let dense = Format::dense(order);
         let tensor = Tensor::new(
             dense.clone(),
             extents.to_vec(),
@@ -80,18 +103,44 @@ pub fn generate(
             _ => Ok(tensor),
         };
     }
-    let entries = match call.name.as_str() {
-        "random" => random(&mut call, extents, element),
-        "band" => band(&mut call, extents, element),
-        _ => identity(extents, element),
+    let values = match pattern {
+        Pattern::Diagonal => Values::Ones,
+        _ => call.values(element)?,
     };
-    let entries = entries.map_err(|fault| too_many(fault, extents))?;
+    let mut random = Random::new(call.seed()?);
     call.finish()?;
+    let coords = pattern.coords(&mut random, extents, n);
+    let coords = coords.map_err(|fault| too_many(fault, extents))?;
+    let array = Array::zeroed(element, n);
+    let mut array = array.map_err(|fault| too_many(fault, extents))?;
+    values.draw(&mut random, &mut array);
+    let entries = Entries {
+        extents: extents.to_vec(),
+        coords: coords.into(),
+        values: array,
+    };
     let natural = match order {
         2 => Format::csr(),
         _ => Format::csf(order),
     };
-    Tensor::pack_entries(format.unwrap_or(&natural), entries, PackOptions::default())
+    Tensor::pack_entries(format.unwrap_or(&natural), entries, options)
+}
+
+/// How many entries [`generate`] makes of a spec, known before any is made.
+///
+/// # Errors
+/// Those of the spec.
+///
+/// ```
+/// use sparsec_base::Source;
+/// use sparsec_tensor::generated_entries;
+/// let spec = Source::new("-g", "band(width=3)");
+/// assert_eq!(generated_entries(&spec, &[1 << 40, 1 << 40])?, (3 << 40) - 2);
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn generated_entries(spec: &Source, extents: &[u64]) -> Result<u128> {
+    let mut call = Call::parse(spec)?;
+    Ok(Pattern::of(&mut call, extents)?.n_entries(extents))
 }
 
 /// A fault, which says of what size the tensor is if it is too large.
@@ -102,20 +151,7 @@ fn too_many(fault: Diagnostic, extents: &[u64]) -> Diagnostic {
     fault.note(format!("the tensor has extents {}", shape(extents)))
 }
 
-fn dense_values(call: &mut Call, extents: &[u64], element: ElementType) -> Result<Array> {
-    let too_large = || {
-        Diagnostic::new(
-            code::TENSOR_TOO_LARGE,
-            "a dense tensor with too many entries to count",
-        )
-        .help("use `random`, which stores only some of them")
-    };
-    let n = extents
-        .iter()
-        .try_fold(1usize, |n, &extent| {
-            n.checked_mul(usize::try_from(extent).ok()?)
-        })
-        .ok_or_else(too_large)?;
+fn dense_values(call: &mut Call, n: usize, element: ElementType) -> Result<Array> {
     match call.name.as_str() {
         "dense:zeros" => Array::zeroed(element, n),
         "dense:ones" => Array::filled(element.one(), n),
@@ -141,119 +177,6 @@ fn dense_values(call: &mut Call, extents: &[u64], element: ElementType) -> Resul
 
 fn of_integer<T: Element>(element: ElementType, value: i64) -> T {
     T::from_scalar(Scalar::from_i64(element, value)).unwrap_or(T::ZERO)
-}
-
-fn random(call: &mut Call, extents: &[u64], element: ElementType) -> Result<Entries> {
-    let all = extents
-        .iter()
-        .try_fold(1u128, |n, &extent| n.checked_mul(u128::from(extent)))
-        .unwrap_or(u128::MAX);
-    let n = call.stored(all)?;
-    let values = call.values(element)?;
-    let mut random = Random::new(call.seed()?);
-    let coords = distinct_coords(&mut random, extents, all, n)?;
-    let mut array = Array::zeroed(element, n)?;
-    values.draw(&mut random, &mut array);
-    Ok(Entries {
-        extents: extents.to_vec(),
-        coords: coords.into(),
-        values: array,
-    })
-}
-
-/// `n` distinct tuples of the `all` that there are, in lexicographic order.
-fn distinct_coords(random: &mut Random, extents: &[u64], all: u128, n: usize) -> Result<Vec<u64>> {
-    // Refuse what memory cannot hold before drawing anything.
-    Array::zeroed(ElementType::I64, n.saturating_mul(extents.len().max(1)))?;
-    if n as u128 * 3 < all {
-        return by_rejection(random, extents, n);
-    }
-    let mut coords = Vec::with_capacity(n * extents.len());
-    // So few that they can be counted: take each with the probability that
-    // leaves `n` in the end.
-    let mut wanted = n as u64;
-    let all = all as u64;
-    for number in 0..all {
-        if random.below(all - number) < wanted {
-            wanted -= 1;
-            push_tuple(&mut coords, extents, number);
-        }
-    }
-    Ok(coords)
-}
-
-/// Draws tuples until `n` are distinct.
-fn by_rejection(random: &mut Random, extents: &[u64], n: usize) -> Result<Vec<u64>> {
-    let modes: Vec<usize> = (0..extents.len()).collect();
-    let mut coords = Vec::new();
-    let mut found = 0;
-    while found < n {
-        for _ in found..n {
-            coords.extend(extents.iter().map(|&extent| random.below(extent)));
-        }
-        let entries = Entries {
-            extents: extents.to_vec(),
-            coords: coords.into(),
-            values: Array::filled(Scalar::Bool(true), n)?,
-        };
-        let sorted = sort(entries, &modes, Duplicates::Add)?.into_entries(extents, &modes)?;
-        found = sorted.len();
-        coords = sorted.coords.wide().into_owned();
-    }
-    Ok(coords)
-}
-
-/// The coordinates of entry `number`, counted row by row.
-fn push_tuple(coords: &mut Vec<u64>, extents: &[u64], number: u64) {
-    let start = coords.len();
-    let mut rest = number;
-    for &extent in extents.iter().rev() {
-        coords.push(rest % extent);
-        rest /= extent;
-    }
-    coords[start..].reverse();
-}
-
-fn band(call: &mut Call, extents: &[u64], element: ElementType) -> Result<Entries> {
-    let &[rows, columns] = extents else {
-        return Err(call.fault(
-            call.name_span,
-            format!("fills matrices, not tensors of order {}", extents.len()),
-        ));
-    };
-    let width = call.width()?;
-    let values = call.values(element)?;
-    let mut random = Random::new(call.seed()?);
-    let mut coords = Vec::new();
-    for row in 0..rows {
-        let first = row.saturating_sub(width / 2);
-        let last = row.saturating_add((width - 1) / 2);
-        for column in first..=last.min(columns.saturating_sub(1)) {
-            if column < columns {
-                coords.extend([row, column]);
-            }
-        }
-    }
-    let mut array = Array::zeroed(element, coords.len() / 2)?;
-    values.draw(&mut random, &mut array);
-    Ok(Entries {
-        extents: extents.to_vec(),
-        coords: coords.into(),
-        values: array,
-    })
-}
-
-fn identity(extents: &[u64], element: ElementType) -> Result<Entries> {
-    let n = extents.iter().copied().min().unwrap_or(1);
-    let values = Array::filled(element.one(), usize::try_from(n).unwrap_or(usize::MAX))?;
-    let coords: Coords = (0..n)
-        .flat_map(|c| extents.iter().map(move |_| c))
-        .collect();
-    Ok(Entries {
-        extents: extents.to_vec(),
-        coords,
-        values,
-    })
 }
 
 /// How values are drawn.

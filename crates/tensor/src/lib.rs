@@ -81,7 +81,7 @@ pub use compare::Difference;
 pub use coords::{CoordWord, Coords, Tuple};
 pub use duplicates::Duplicates;
 pub use entries::Entries;
-pub use generate::generate;
+pub use generate::{generate, generate_with, generated_entries};
 pub use index::{Index, IndexInteger};
 pub use pack::PackOptions;
 pub use sparsec_base::{Bool8, Complex, bf16, f16};

@@ -11,6 +11,7 @@
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_format::{Curve, Format};
+use sparsec_parallel::MemoryLimit;
 
 use crate::array::Array;
 use crate::build::build;
@@ -29,6 +30,9 @@ pub struct PackOptions {
     pub fill: Option<Scalar>,
     /// What becomes of entries at equal coordinates.
     pub duplicates: Duplicates,
+    /// How many bytes an array of the tensor may take: formats that store more than the
+    /// entries may take far more than these.
+    pub memory: MemoryLimit,
 }
 
 impl Tensor {
@@ -51,7 +55,7 @@ impl Tensor {
     /// * `E0407` where dense levels take more memory than there is.
     ///
     /// ```
-    /// # use sparsec_format::{Curve, Format};
+    /// # use sparsec_format::Format;
     /// # use sparsec_tensor::Tensor;
     /// let a = Tensor::pack(&Format::csr(), &[4, 5], &[2, 4, 0, 1, 2, 0], &[5.0, 2.0, 3.0])?;
     /// assert_eq!(a.level(1).pos(), [0, 1, 1, 3, 3]);
@@ -73,7 +77,8 @@ impl Tensor {
     /// Builds a tensor in `format` from entries of any type; see [`Tensor::pack`].
     ///
     /// # Errors
-    /// As [`Tensor::pack`]; `E0403` for a fill of another type than the
+    /// As [`Tensor::pack`], `E0407` also where an array takes more than
+    /// [`PackOptions::memory`]; `E0403` for a fill of another type than the
     /// values, `E0408` for a duplicate where [`Duplicates::Refuse`] is asked for.
     pub fn pack_entries(format: &Format, entries: Entries, options: PackOptions) -> Result<Self> {
         check_extents(format, &entries.extents)?;
@@ -95,14 +100,14 @@ impl Tensor {
         options.duplicates.check(element)?;
         let extents = entries.extents.clone();
         if !format.is_regular() {
-            return irregular::build::build(format, entries, options.duplicates, fill);
+            return irregular::build::build(format, entries, options, fill);
         }
         if let Some(curve) = Curve::new(format, &extents)? {
             let sorted = sort_along(&curve, entries, options.duplicates)?;
-            return build(format, &extents, sorted, fill);
+            return build(format, &extents, sorted, options.memory, fill);
         }
         let sorted = sort(entries, &format.level_order(), options.duplicates)?;
-        build(format, &extents, sorted, fill)
+        build(format, &extents, sorted, options.memory, fill)
     }
 }
 

@@ -175,6 +175,7 @@ fn a_fill_pads_and_drops() {
     let options = PackOptions {
         fill: Some(Scalar::F64(f64::INFINITY)),
         duplicates: Duplicates::Refuse,
+        ..PackOptions::default()
     };
     let dense = Tensor::pack_entries(&Format::dense(2), entries.clone(), options).unwrap();
     let inf = f64::INFINITY;

@@ -224,8 +224,8 @@ fn entries_that_cannot_be_packed() {
         values: Array::from_vec(vec![1, 2, 3, 4]),
     };
     let options = PackOptions {
-        fill: None,
         duplicates: Duplicates::Refuse,
+        ..PackOptions::default()
     };
     check(
         Tensor::pack_entries(&Format::csf(1), entries.clone(), options),

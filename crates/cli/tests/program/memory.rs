@@ -133,7 +133,38 @@ fn operands_are_estimated_before_they_are_packed() {
     run(&["-g", "A=random(nnz=50)", "-f", "A=bsr(2, 7)"]).refused(1, &["error[E0508]"]);
     let bits = "A=(i, j) -> (j : bitmap, i : bitmap)";
     run(&["-g", "A=random(nnz=50)", "-f", bits])
-        .refused(1, &["error[E0508]: `A` would take 280000000000 bytes"]);
+        .refused(1, &["error[E0508]: `A` would take 315000000007 bytes"]);
+    // Entries are counted before they are made, and slots of rows before they are packed.
+    let most = [
+        "run",
+        "y(i) = A(i,j)",
+        "-d",
+        "i=1099511627776",
+        "-d",
+        "j=1099511627776",
+    ];
+    for format in ["dcsr", "dia"].map(|name| format!("A={name}")) {
+        for spec in ["A=band(width=3)", "A=identity", "A=random(density=0.5)"] {
+            let words = [&most[..], &["-g", spec, "-f", &format]].concat();
+            let help = "generate fewer entries: `-g 'A=random(nnz=1000)'`";
+            place
+                .call(&words)
+                .refused(1, &["error[E0508]: `A` would take", help]);
+        }
+    }
+    let matrix = ["run", "y(i) = A(i,j)", "-i", "A=a.mtx", "--memory", "10M"];
+    let padded = [&matrix[..], &["-f", "A=hyb(10000000)"]].concat();
+    place
+        .call(&padded)
+        .refused(1, &["error[E0508]: `A` would take", "`-f A=dcsr`"]);
+    // How far apart they are is known once they are sorted.
+    run(&[
+        "-g",
+        "A=random(nnz=50)",
+        "-f",
+        "A=(i, j) -> (j : compressed, i : range)",
+    ])
+    .refused(1, &["error[E0407]", "`-f A=dcsr`"]);
     // A run takes as much memory, however long it is.
     let expression = "s = a(i) * 2 * b(i)";
     let formats = ["-f", "a=(i) -> (i : run_length)", "-f", "b=coo"];

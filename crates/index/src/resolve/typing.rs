@@ -94,7 +94,16 @@ impl Typer<'_> {
             }
             NodeKind::Cast(element, body) => {
                 let body = self.node(body, leaf)?;
-                self.cast(*element, body)
+                let span = body.span;
+                match body.expr.literal() {
+                    // What constants make of each other is found out when it is computed.
+                    Some(value)
+                        if !value.element().is_complex() && value.cast(*element).is_none() =>
+                    {
+                        Ok(self.expr(Expr::Cast(*element, Box::new(body.expr)), span))
+                    }
+                    _ => self.cast(*element, body),
+                }
             }
             NodeKind::Reduce { .. } => {
                 let message = "an expression of concrete notation has no reductions";

@@ -89,6 +89,7 @@ impl Reader<'_> {
         let options = PackOptions {
             fill: Some(tensor.fill()),
             duplicates: Duplicates::Refuse,
+            ..PackOptions::default()
         };
         Tensor::pack_entries(&target, tensor.entries(), options)
     }

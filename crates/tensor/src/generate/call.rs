@@ -206,24 +206,23 @@ impl Call {
     }
 
     /// How many of the `all` entries are stored.
-    pub(super) fn stored(&mut self, all: u128) -> Result<usize> {
+    pub(super) fn stored(&mut self, all: u128) -> Result<u128> {
         match (self.take("density"), self.take("nnz")) {
             (Some(density), None) => {
                 let part: f64 = self.number(&density, "a number between 0 and 1")?;
                 if !(0.0..=1.0).contains(&part) {
                     return Err(self.fault(density.value_span, "lies between 0 and 1"));
                 }
-                Ok((part * all as f64).round() as usize)
+                Ok((part * all as f64).round() as u128)
             }
             (None, Some(nnz)) => {
                 let n: u64 = self.number(&nnz, "an integer, 0 or more")?;
                 if u128::from(n) > all {
-                    return Err(self.fault(
-                        nnz.value_span,
-                        format!("the tensor has {all} entries in all"),
-                    ));
+                    let text = format!("the tensor has {all} entries in all");
+                    let fault = self.fault(nnz.value_span, text);
+                    return Err(fault.help(format!("write `random(nnz={all})`, or fewer")));
                 }
-                Ok(n as usize)
+                Ok(n.into())
             }
             (Some(_), Some(nnz)) => {
                 Err(self.fault(nnz.name_span, "is given beside `density`; one is enough"))

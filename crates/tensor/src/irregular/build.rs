@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use sparsec_base::{Diagnostic, IndexWidth, Result, Scalar, code};
 use sparsec_format::{Format, LevelKind, Role, level::hashed};
+use sparsec_parallel::MemoryLimit;
 
 use super::take::{take, triangle};
 use super::{Part, parts};
@@ -19,6 +20,7 @@ use crate::array::{Array, Element};
 use crate::check::{name_of, sized, too_large};
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
+use crate::pack::PackOptions;
 use crate::sort::{sort, with_tuples};
 use crate::tensor::Tensor;
 use crate::tuples::Tuples;
@@ -33,12 +35,12 @@ use crate::with_element;
 pub(crate) fn build(
     format: &Format,
     entries: Entries,
-    duplicates: Duplicates,
+    options: PackOptions,
     fill: Scalar,
 ) -> Result<Tensor> {
     let extents = entries.extents.clone();
     let modes: Vec<usize> = (0..format.order()).collect();
-    let mut rest = sort(entries, &modes, duplicates)?.into_entries(&extents, &modes)?;
+    let mut rest = sort(entries, &modes, options.duplicates)?.into_entries(&extents, &modes)?;
     if format.mirror().is_some() {
         rest = triangle(format, &rest, fill)?;
     }
@@ -55,6 +57,7 @@ pub(crate) fn build(
                 part: &part,
                 format,
                 mode_extents: &extents,
+                memory: options.memory,
                 extents: level_extents,
                 places: filled(tuples.len(), || 0)?,
                 tuples: &tuples,
@@ -112,6 +115,8 @@ struct Builder<'a, T> {
     /// The whole format and the extents, for messages.
     format: &'a Format,
     mode_extents: &'a [u64],
+    /// What an array may take.
+    memory: MemoryLimit,
     /// The extent of each level.
     extents: Vec<u64>,
     /// The coordinates of the levels of each entry, in order.
@@ -151,7 +156,7 @@ impl<T: Tuples> Builder<'_, T> {
             self.positions.push(self.n_places);
         }
         let n = self.n_places;
-        let values = Array::filled(fill, n);
+        let values = Array::filled_within(self.memory, fill, n);
         let mut values = values.map_err(|fault| sized(fault, self.format, self.mode_extents))?;
         with_element!(fill.element(), V => {
             let (from, to) = (self.values.slice::<V>(), values.slice_mut::<V>());
@@ -186,7 +191,9 @@ impl<T: Tuples> Builder<'_, T> {
     }
 
     fn list<V: Clone>(&self, len: usize, value: V) -> Result<Vec<V>> {
-        let list = filled(len, || value.clone());
+        let bytes = (len as u64).saturating_mul(size_of::<V>() as u64);
+        let list = self.memory.ask(bytes).map_err(Diagnostic::from);
+        let list = list.and_then(|()| filled(len, || value.clone()));
         list.map_err(|fault| sized(fault, self.format, self.mode_extents))
     }
 

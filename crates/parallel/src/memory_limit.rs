@@ -1,4 +1,4 @@
-//! How much memory a launch may take.
+//! How much memory may be taken: by a launch, by a tensor that is packed.
 //!
 //! Systems promise more memory than they have and end a process when it is
 //! touched. So large requests are compared with what is left before they are
@@ -13,10 +13,13 @@
 
 use std::path::Path;
 
+use crate::error::AllocError;
+
 /// Requests for this many bytes and more are compared.
 const LOOK_FROM: u64 = 64 << 20;
 
-/// How much memory results and workspaces of one launch may take.
+/// How much memory results and workspaces of one launch may take, or an array of a
+/// tensor that is packed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryLimit {
     /// As much as the system can give without ending a program for it.
@@ -32,6 +35,17 @@ impl MemoryLimit {
         match self {
             Self::Available => bytes_left(),
             Self::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// Refuses `bytes` bytes that there are not.
+    ///
+    /// # Errors
+    /// With how many they are.
+    pub fn ask(self, bytes: u64) -> Result<(), AllocError> {
+        match self.can_give(0, bytes) {
+            true => Ok(()),
+            false => Err(AllocError { bytes }),
         }
     }
 
