@@ -88,7 +88,11 @@ impl Context<'_> {
             // An unstored infinity stays what it is, whatever is added to it.
             if let (None, Some(fill)) = (known, fill) {
                 let op = self.statement.reduce.as_ref().expect("they are combined");
-                let args = [Entry::unstored(fill), fold.entry()];
+                let added = Entry {
+                    stored: true,
+                    ..fold.entry()
+                };
+                let args = [Entry::unstored(fill), added];
                 if decided(op, &[fill, Ok(nothing)], &args).is_some() {
                     continue;
                 }
