@@ -1,7 +1,12 @@
 //! Results that are added up into.
 
+use std::collections::BTreeSet;
+
 use sparsec_format::{Format, Level};
-use sparsec_index::{Access, Concrete, IndexVar, Operator};
+use sparsec_index::expr::points;
+use sparsec_index::{Access, Concrete, Expr, IndexVar};
+
+use crate::operand::Nested;
 
 /// Whether entries of a result in this format can be come back to by an operator, in
 /// any order: those that are not stored hold what the operator begins with. The
@@ -12,13 +17,17 @@ use sparsec_index::{Access, Concrete, IndexVar, Operator};
 /// (i : compressed, j : dense)     open: i      the row of i is there, with its fill
 /// (i : dense, j : hashed)         open: i      what is not in the table of i has its fill
 /// ```
+///
+/// Values that change what the operator begins with come to its fill all the same where
+/// they wrap (`2^63 + 2^63`, `-1 * -1`): of these it takes a count of what is stored to
+/// know whether an entry is.
 pub fn collects(
     concrete: &Concrete,
     format: &Format,
-    lhs: &Access,
-    reduce: Option<&Operator>,
+    nested: Nested<'_, '_>,
     open: &[IndexVar],
 ) -> bool {
+    let Nested { lhs, reduce, .. } = nested;
     let data = &concrete.tensors[lhs.tensor];
     let begins = reduce.map_or(Some(data.fill), |op| op.identity(data.element));
     let is_placed = |level: &Level| level.kind.capabilities().random_insert;
@@ -32,5 +41,32 @@ pub fn collects(
         let is_kept = |level: &Level| is_open(level) || (is_placed(level) && !is_probed);
         (is_placed(last) || is_probed) && above.iter().all(is_kept)
     });
-    format.is_all_dense() || (begins == Some(data.fill) && (format.takes_any_order() || has_rows))
+    format.is_all_dense()
+        || (begins == Some(data.fill)
+            && (format.takes_any_order() || has_rows)
+            && !wraps(concrete, nested))
+}
+
+/// Whether values that are not stored, all of them reduced, come back to the identity of
+/// an operator, and one of them does not keep it.
+fn wraps(concrete: &Concrete, nested: Nested<'_, '_>) -> bool {
+    let Nested {
+        loops,
+        lhs,
+        reduce: Some(op),
+        rhs,
+    } = nested
+    else {
+        return false;
+    };
+    let fill = |access: &Access| Some(Expr::Literal(concrete.tensors[access.tensor].fill));
+    let Some(unstored) = rhs.map_accesses(&mut { fill }).simplify().literal() else {
+        return false;
+    };
+    let originals = loops.iter().flat_map(|var| concrete.originals(*var));
+    let reduced: BTreeSet<IndexVar> = originals.filter(|var| !lhs.uses(*var)).collect();
+    let reduced: Vec<IndexVar> = reduced.into_iter().collect();
+    let identity = op.identity(unstored.element());
+    let all = points(&concrete.vars, &reduced).and_then(|n| op.repeat(unstored, n));
+    identity != Some(unstored) && identity.is_some() && all == identity
 }

@@ -250,7 +250,7 @@ impl Check<'_> {
             1 => loops,
             _ => &[],
         };
-        if reduce.is_some() && !collects(self.concrete, format, lhs, reduce, open) {
+        if reduce.is_some() && !collects(self.concrete, format, nested, open) {
             return Err(self
                 .error(
                     code::SPARSE_REDUCTION,

@@ -4,6 +4,7 @@
 use sparsec_base::Result;
 use sparsec_format::Format;
 use sparsec_graph::lowerable::is_irregular;
+use sparsec_graph::operand::Nested;
 use sparsec_graph::{collects, workspace_kind};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::schedule::factors;
@@ -63,9 +64,14 @@ impl Draft<'_> {
             .collect();
         let format = self.format(lhs.tensor);
         let (lhs, reduce, rhs) = (&lhs.clone(), &reduce.clone(), &rhs.clone());
-        let takes_any_order = format.is_some_and(|format| {
-            collects(&self.concrete, format, lhs, Some(reduce), &loops[..first])
-        });
+        let nested = Nested {
+            loops: &loops,
+            lhs,
+            reduce: Some(reduce),
+            rhs,
+        };
+        let takes_any_order =
+            format.is_some_and(|format| collects(&self.concrete, format, nested, &loops[..first]));
         let is_streamed = rhs
             .accesses()
             .iter()
