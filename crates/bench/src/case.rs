@@ -55,6 +55,8 @@ pub struct Case {
     pub gathers: &'static [(&'static str, usize, &'static str)],
     /// Whether inner loops are dense, so that C makes vectors of them.
     pub is_dense: bool,
+    /// Whether sparse operands are multiplied with one another, and so are square.
+    pub is_chain: bool,
     /// The patterns of operands that it is measured with.
     pub patterns: &'static [Pattern],
     /// The operands.
@@ -99,6 +101,7 @@ pub const CASES: &[Case] = &[
         read_bar: Some(0.6),
         gathers: &[("A", 1, "x")],
         is_dense: false,
+        is_chain: false,
         patterns: BOTH,
         inputs: |data| {
             Ok(inputs([
@@ -117,6 +120,7 @@ pub const CASES: &[Case] = &[
         read_bar: None,
         gathers: &[("A", 1, "x")],
         is_dense: false,
+        is_chain: false,
         patterns: BOTH,
         inputs: |data| {
             Ok(inputs([
@@ -136,6 +140,7 @@ pub const CASES: &[Case] = &[
         read_bar: Some(0.6),
         gathers: &[("A", 1, "B")],
         is_dense: true,
+        is_chain: false,
         patterns: BOTH,
         inputs: |data| {
             Ok(inputs([
@@ -154,6 +159,7 @@ pub const CASES: &[Case] = &[
         read_bar: None,
         gathers: &[("B", 1, "D")],
         is_dense: true,
+        is_chain: false,
         patterns: BOTH,
         inputs: |data| {
             Ok(inputs([
@@ -173,6 +179,7 @@ pub const CASES: &[Case] = &[
         read_bar: None,
         gathers: &[("B", 1, "C"), ("B", 2, "D")],
         is_dense: true,
+        is_chain: false,
         patterns: &[Pattern::Uniform],
         inputs: |data| {
             let [_, j, k] = data.extents();
@@ -193,6 +200,7 @@ pub const CASES: &[Case] = &[
         read_bar: None,
         gathers: &[],
         is_dense: false,
+        is_chain: false,
         patterns: BOTH,
         inputs: |data| Ok(inputs([("A", data.matrix(1)?), ("B", data.matrix(2)?)])),
     },
@@ -206,6 +214,7 @@ pub const CASES: &[Case] = &[
         read_bar: None,
         gathers: &[],
         is_dense: false,
+        is_chain: false,
         patterns: BOTH,
         inputs: |data| {
             Ok(inputs([
@@ -225,6 +234,7 @@ pub const CASES: &[Case] = &[
         read_bar: None,
         gathers: &[],
         is_dense: false,
+        is_chain: true,
         patterns: BOTH,
         inputs: |data| Ok(inputs([("A", data.factor(1)?), ("B", data.factor(2)?)])),
     },
@@ -238,6 +248,7 @@ pub const CASES: &[Case] = &[
         read_bar: None,
         gathers: &[("B", 2, "c")],
         is_dense: false,
+        is_chain: false,
         patterns: &[Pattern::Uniform],
         inputs: |data| {
             Ok(inputs([
@@ -259,6 +270,7 @@ pub const CASES: &[Case] = &[
         read_bar: None,
         gathers: &[("B", 2, "C")],
         is_dense: true,
+        is_chain: false,
         patterns: &[Pattern::Uniform],
         inputs: |data| {
             Ok(inputs([
@@ -277,6 +289,7 @@ pub const CASES: &[Case] = &[
         read_bar: None,
         gathers: &[],
         is_dense: false,
+        is_chain: false,
         patterns: &[Pattern::Uniform],
         inputs: |data| Ok(inputs([("B", data.tensor(1)?), ("C", data.tensor(2)?)])),
     },
@@ -290,6 +303,7 @@ pub const CASES: &[Case] = &[
         read_bar: None,
         gathers: &[],
         is_dense: false,
+        is_chain: false,
         patterns: &[Pattern::Uniform],
         inputs: |data| Ok(inputs([("B", data.tensor(1)?), ("C", data.tensor(2)?)])),
     },

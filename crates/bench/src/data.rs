@@ -53,7 +53,7 @@ impl Given {
     /// multiplied with one another, square.
     pub fn suits(&self, case: &Case) -> bool {
         let extents = self.tensor.extents();
-        case.order() == extents.len() && (case.name != "spgemm" || extents[0] == extents[1])
+        case.order() == extents.len() && (!case.is_chain || extents[0] == extents[1])
     }
 
     /// The same so many coordinates further on in the last mode, cyclically.
