@@ -9,7 +9,8 @@
 //! 7.7 MB     0             0                1        reorder(i, j, k), convert(B, csc)
 //! ```
 //!
-//! Columns are the figures that [`cost`](crate::cost) compares, from left to right.
+//! Where a loop merges operands that are known, a line says how many of its steps a processor
+//! would guess wrong (`mergeby`). Columns are the figures that [`cost`](crate::cost) compares, from left to right.
 
 use std::fmt;
 
@@ -36,6 +37,9 @@ pub struct Account {
     pub entries: f64,
     /// Whether what its operands store is known.
     pub is_counted: bool,
+    /// The loops that merge operands, by the names of their variables, with the share of
+    /// their steps that a processor would guess wrong.
+    pub guessed: Vec<(String, f64)>,
 }
 
 /// A way to compute a statement.
@@ -107,6 +111,13 @@ impl fmt::Display for Account {
             count(self.points),
             count(self.entries)
         )?;
+        for (var, wrong) in &self.guessed {
+            let percent = wrong * 100.0;
+            writeln!(
+                f,
+                "merges      {percent:.0} % of the steps of {var} guessed wrong"
+            )?;
+        }
         writeln!(
             f,
             "moves      around walks  workspace modes  strided  commands"

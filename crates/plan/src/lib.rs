@@ -28,7 +28,7 @@
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
-//! | `gallop`   | which intersections leap over what the other operand lacks   |
+//! | `merges`   | which merges leap, and which choose values without branches  |
 //! | `lanes`    | which reductions are summed in several lanes at once        |
 //! | `threads`  | which loops run on several threads                          |
 //! | `unroll`   | which loops are written out several times                    |
@@ -62,5 +62,6 @@ mod wishes;
 pub use account::{Account, Considered};
 pub use estimate::Counts;
 pub use formats::default_result_format;
+pub use merges::{Merge, Merged, merges};
 pub use program::{Asked, ProgramPlan, plan_program};
 pub use search::{Conversion, Conversions, Facts, Plan, Size, View, complete, plan};

@@ -17,12 +17,23 @@
 //! worth their comparisons, which nothing predicts.
 //!
 //! **Choosing** values without branches is for the rest. A processor guesses which operand
-//! comes next. Where entries lie side by side, as in bands and blocks, it guesses well and
-//! goes on before it knows; where they lie anywhere, or one operand has about as many as
-//! another, every other guess is wrong and costs more than waiting for what the comparison
-//! says. Where one operand has nearly all entries, that is the guess, and right. So it takes
-//! operands of which it is known how they lie: what share of their entries is apart from the
-//! one stored before ([`Facts::scatter`]), and how many there are.
+//! comes next. Where bands are added, or a pattern to the same one further on, it guesses well
+//! and goes on before it knows; where entries of all operands lie anywhere, every other
+//! guess is wrong and costs more than waiting for what the comparisons say. Where one operand
+//! has nearly all entries, that is the guess, and right. So it is a property of the operands
+//! together ([`Facts::mispredicted`]), and steps wait for as many comparisons as there are
+//! operands. Measured, branches in proportion to choosing (over 1 where choosing is faster):
+//!
+//! ```text
+//! two operands                 wrong      three operands              wrong
+//! a graph, and one column on    0.19  0.7   bands of a matrix           0.2   0.6
+//! the same, two columns on      0.25  0.7   two columns on              0.03  0.5
+//! rows of 30 and of 5           0.14  0.9   one of three is a shift     0.31  0.8
+//! rows of 30 and of 10          0.26  1.1   rows of 10, 5 and 2         0.44  1.2
+//! rows of 2                     0.29  1.0   rows of 2                   0.5   1.0 to 1.5
+//! rows of 10, four fifths alike 0.55  1.1   rows of 10                  0.64  1.15
+//! rows of 10 or 30              0.47  1.3   half of the columns         0.86  1.4
+//! ```
 
 use sparsec_graph::operand::{for_each_nested, level_at};
 use sparsec_graph::{Lattice, Operands, Scope, space};
@@ -30,17 +41,43 @@ use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_index::{Access, IndexVar, TensorRole};
 
 use crate::estimate::Estimate;
-use crate::search::{Facts, Plan};
+use crate::search::{Facts, Plan, View};
 use crate::threads::marked;
 use crate::waste::is_known;
 
 /// How many times the coordinates of another an operand has over which it is worth
 /// leaping.
 const WORTH: f64 = 32.0;
-/// Operands of which at least this share of the entries is apart are hard to guess.
-const SCATTERED: f64 = 0.5;
-/// Beside one that has this many times as many entries, an operand is seldom next.
-const SELDOM: f64 = 4.0;
+/// Where at least this share of the steps is guessed wrong, for each operand, it is worth
+/// waiting for their comparisons.
+const WRONG: f64 = 0.14;
+
+/// Operands that a loop merges, as they are stored.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Merge(pub Vec<Merged>);
+
+/// One of the operands of a merge.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Merged {
+    /// The name that the source has for the tensor.
+    pub tensor: String,
+    /// Which part of it, where it is a union of several; else 0.
+    pub part: usize,
+    /// The variables of its levels down to the one that is merged, by numbers that
+    /// are equal for equal ones in all of a merge.
+    pub vars: Vec<usize>,
+}
+
+/// What merges of a plan take values without branches if that is worth it: the
+/// innermost loops over several operands that are stored.
+pub fn merges(plan: &Plan) -> Vec<Merge> {
+    let merges = innermost(&plan.concrete.stmt).into_iter();
+    let mut merges: Vec<Merge> = merges
+        .filter_map(|(var, body)| merge(plan, var, body))
+        .collect();
+    merges.dedup();
+    merges
+}
 
 /// The plan with leaps where they are worth it.
 pub(crate) fn gallop(plan: Plan, facts: Facts<'_>) -> Plan {
@@ -71,14 +108,21 @@ pub(crate) fn gallop(plan: Plan, facts: Facts<'_>) -> Plan {
 
 /// The plan with merges that need no guesses, where these would be wrong often.
 pub(crate) fn select(plan: Plan, facts: Facts<'_>) -> Plan {
-    let mut loops = Vec::new();
-    innermost(&plan.concrete.stmt, &mut loops);
-    let hard: Vec<IndexVar> = loops
-        .into_iter()
-        .filter(|(var, body)| is_hard_to_guess(&plan, facts, *var, body))
-        .map(|(var, _)| var)
-        .collect();
-    merged_by(plan, hard, MergeStrategy::Select)
+    let loops = innermost(&plan.concrete.stmt).into_iter();
+    let guessed = loops.filter_map(|(var, body)| {
+        let merge = merge(&plan, var, body)?;
+        let wrong = (facts.mispredicted)(&merge)?;
+        Some((var, wrong, wrong >= WRONG * merge.0.len() as f64))
+    });
+    let guessed: Vec<(IndexVar, f64, bool)> = guessed.collect();
+    let name = |var: IndexVar| plan.concrete.vars[var].name.clone();
+    let told = guessed.iter().map(|&(var, wrong, _)| (name(var), wrong));
+    let told = told.collect();
+    let hard = guessed.into_iter().filter(|(_, _, is_hard)| *is_hard);
+    let hard = hard.map(|(var, ..)| var).collect();
+    let mut plan = merged_by(plan, hard, MergeStrategy::Select);
+    plan.account.guessed = told;
+    plan
 }
 
 /// The plan with these loops merging so, as far as they may.
@@ -92,22 +136,24 @@ fn merged_by(mut plan: Plan, loops: Vec<IndexVar>, strategy: MergeStrategy) -> P
 }
 
 /// The loops around nothing but an assignment.
-fn innermost<'s>(stmt: &'s Stmt, found: &mut Vec<(IndexVar, &'s Stmt)>) {
+fn innermost(stmt: &Stmt) -> Vec<(IndexVar, &Stmt)> {
     match stmt {
         Stmt::Forall { var, body } if matches!(**body, Stmt::Assign { .. }) => {
-            found.push((*var, body));
+            vec![(*var, body)]
         }
-        Stmt::Forall { body, .. } => innermost(body, found),
+        Stmt::Forall { body, .. } => innermost(body),
         Stmt::Where { consumer, producer } => {
-            innermost(consumer, found);
-            innermost(producer, found);
+            let mut found = innermost(consumer);
+            found.extend(innermost(producer));
+            found
         }
-        Stmt::Sequence(stmts) => stmts.iter().for_each(|stmt| innermost(stmt, found)),
-        Stmt::Assign { .. } => {}
+        Stmt::Sequence(stmts) => stmts.iter().flat_map(innermost).collect(),
+        Stmt::Assign { .. } => Vec::new(),
     }
 }
 
-fn is_hard_to_guess(plan: &Plan, facts: Facts<'_>, var: IndexVar, body: &Stmt) -> bool {
+/// What a loop merges, if these are several operands as they are stored.
+fn merge(plan: &Plan, var: IndexVar, body: &Stmt) -> Option<Merge> {
     let concrete = &plan.concrete;
     let operands = Operands::of(concrete);
     let scope = Scope {
@@ -117,18 +163,45 @@ fn is_hard_to_guess(plan: &Plan, facts: Facts<'_>, var: IndexVar, body: &Stmt) -
     };
     let lattice = Lattice::of(&space(scope, body, var));
     if lattice.everything || lattice.points.len() < 2 {
-        return false;
+        return None;
     }
-    let estimate = Estimate::of(plan, facts);
-    let is_scattered = |access: &Access| {
-        let data = &concrete.tensors[access.tensor];
-        let is_input = data.role == TensorRole::Input;
-        let scatter = is_input.then(|| (facts.scatter)(data.source_name()));
-        scatter.flatten().is_some_and(|share| share >= SCATTERED)
+    let mut known: Vec<IndexVar> = Vec::new();
+    let walked = lattice.operands().into_iter();
+    let merged = walked.map(|operand| merged(plan, operands.access(operand), var, &mut known));
+    merged.collect::<Option<Vec<Merged>>>().map(Merge)
+}
+
+/// An operand of a merge over `var`, if it is stored; variables are numbered as they come.
+fn merged(
+    plan: &Plan,
+    access: &Access,
+    var: IndexVar,
+    known: &mut Vec<IndexVar>,
+) -> Option<Merged> {
+    let format = plan.formats.walked(access.tensor)?;
+    let (last, _) = level_at(access, var, format)?;
+    let mut number = |var: IndexVar| {
+        known.iter().position(|it| *it == var).unwrap_or_else(|| {
+            known.push(var);
+            known.len() - 1
+        })
     };
-    let walked = lattice.operands();
-    let accesses = || walked.iter().map(|operand| operands.access(*operand));
-    let stored = || accesses().map(|access| estimate.n_stored(access));
-    let most = stored().fold(0.0, f64::max);
-    accesses().all(is_scattered) && stored().all(|stored| stored * SELDOM >= most)
+    let levels = format.levels()[..=last].iter();
+    let vars: Option<Vec<usize>> = levels
+        .map(|level| access.var(level.mode()).map(&mut number))
+        .collect();
+    let (mut tensor, mut part) = (access.tensor, 0);
+    while let Some(made) = plan.conversions.iter().find(|it| it.to == tensor) {
+        // Copies are stored otherwise.
+        if let View::Part(number) = made.view? {
+            part = number;
+        }
+        tensor = made.from;
+    }
+    let data = &plan.concrete.tensors[tensor];
+    (data.role == TensorRole::Input).then_some(Merged {
+        tensor: data.source_name().to_owned(),
+        part,
+        vars: vars?,
+    })
 }

@@ -19,6 +19,7 @@ use crate::cost::{Cost, cost};
 use crate::draft::Draft;
 use crate::estimate::Counts;
 use crate::levels;
+use crate::merges::Merge;
 use crate::pieces;
 use crate::rowwise;
 use nest::Search;
@@ -93,6 +94,9 @@ pub struct Facts<'a> {
     /// What share of the entries of the tensor of a name lies apart from the entry stored
     /// before it, where that is known.
     pub scatter: &'a dyn Fn(&str) -> Option<f64>,
+    /// What share of the steps of a merge a processor would guess wrong, where that is
+    /// known.
+    pub mispredicted: &'a dyn Fn(&Merge) -> Option<f64>,
     /// What share of the segments of the tensor of a name is as long as the one stored
     /// before it, where that is known.
     pub evenness: &'a dyn Fn(&str) -> Option<f64>,

@@ -146,6 +146,10 @@ pub(crate) fn compile_for(
                     Some(figures) => figures.scatter(name),
                     None => inputs.get(name)?.scatter(),
                 },
+                mispredicted: &|merge| match figures {
+                    Some(figures) => figures.mispredicted(merge),
+                    None => figures::mispredicted(merge, inputs),
+                },
                 evenness: &|name| match figures {
                     Some(figures) => figures.evenness(name),
                     None => inputs.get(name)?.evenness(),

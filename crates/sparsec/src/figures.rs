@@ -8,13 +8,15 @@
 //! ```text
 //! entries, extents   to a power of four; to 1024 where there are fewer
 //! scatter, evenness  to a tenth; not looked at where there are few entries
+//! mispredicted       to a twentieth, downwards; only of merges of many entries
 //! ```
 //!
 //! Operands with equal figures share a plan. What is computed does not depend on it, but
 //! for the order in which floating-point numbers are added.
 
 use sparsec_index::{Program, TensorRole};
-use sparsec_tensor::Tensor;
+use sparsec_plan::Merge;
+use sparsec_tensor::{Tensor, guesses};
 
 use crate::extents::Extents;
 use crate::request::Operands;
@@ -30,6 +32,9 @@ const MANY: u64 = 1 << 16;
 pub(crate) struct Figures {
     /// Of each tensor of the program, in order, where it is an operand.
     tensors: Vec<Option<Stored>>,
+    /// Of each merge of the kernel, in order, the share of its steps that is guessed wrong,
+    /// in twentieths.
+    mispredicted: Vec<Option<u8>>,
     /// How far each index variable runs.
     extents: Vec<Option<u64>>,
     /// Whether there are threads to share work with.
@@ -47,8 +52,14 @@ struct Stored {
 }
 
 impl Figures {
-    /// The figures of these operands, whose index variables run that far.
-    pub(crate) fn of(program: &Program, operands: &Operands<'_>, extents: &Extents) -> Self {
+    /// The figures of these operands, whose index variables run that far, and of the
+    /// merges that a kernel has of them.
+    pub(crate) fn of(
+        program: &Program,
+        merges: &[Merge],
+        operands: &Operands<'_>,
+        extents: &Extents,
+    ) -> Self {
         let stored = |name: &str| {
             let tensor = operands.get(name)?;
             let n_stored = tensor.n_stored() as u64;
@@ -70,6 +81,17 @@ impl Figures {
                     _ => None,
                 })
                 .collect(),
+            mispredicted: merges
+                .iter()
+                .map(|merge| {
+                    let tensors = merge.0.iter();
+                    let tensors = tensors.filter_map(|it| operands.get(it.tensor.as_str()));
+                    let n_stored: u64 = tensors.map(|it| it.n_stored() as u64).sum();
+                    let share = || mispredicted(merge, operands);
+                    let share = (n_stored >= MANY).then(share).flatten()?;
+                    Some((share * 20.0) as u8)
+                })
+                .collect(),
             extents: extents.iter().map(|(_, it)| it.map(rounded)).collect(),
             threads: sparsec_parallel::threads() > 1,
         }
@@ -82,6 +104,8 @@ pub(crate) struct Named<'a> {
     pub(crate) figures: &'a Figures,
     /// What they are figures of.
     pub(crate) program: &'a Program,
+    /// The merges that they are of.
+    pub(crate) merges: &'a [Merge],
 }
 
 impl Named<'_> {
@@ -93,6 +117,13 @@ impl Named<'_> {
     /// About which share of the entries of the operand of a name lies apart.
     pub(crate) fn scatter(&self, name: &str) -> Option<f64> {
         Some(f64::from(self.stored(name)?.scatter?) / 10.0)
+    }
+
+    /// About which share of the steps of a merge is guessed wrong.
+    pub(crate) fn mispredicted(&self, merge: &Merge) -> Option<f64> {
+        let mut merges = self.merges.iter().zip(&self.figures.mispredicted);
+        let (_, twentieths) = merges.find(|(known, _)| *known == merge)?;
+        Some(f64::from((*twentieths)?) / 20.0)
     }
 
     /// About which share of the segments of the operand of a name is as long as the one
@@ -116,6 +147,18 @@ impl Named<'_> {
             .filter(|((_, data), _)| data.source_name() == name)
             .find_map(|(_, stored)| *stored)
     }
+}
+
+/// Which share of the steps of a merge of these operands a processor would guess wrong.
+pub(crate) fn mispredicted(merge: &Merge, operands: &Operands<'_>) -> Option<f64> {
+    let merged = merge.0.iter().map(|merged| {
+        Some(guesses::Merged {
+            tensor: operands.get(merged.tensor.as_str())?,
+            part: merged.part,
+            vars: &merged.vars,
+        })
+    });
+    guesses::mispredicted(&merged.collect::<Option<Vec<_>>>()?)
 }
 
 fn rounded(n: u64) -> u64 {

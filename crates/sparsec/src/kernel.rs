@@ -26,6 +26,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use sparsec_base::{ElementType, Recent, Result};
 use sparsec_format::{Format, Way};
 use sparsec_index::{Access, Expr, Program as Resolved, Statement, TensorRole};
+use sparsec_plan::{Merge, merges};
 use sparsec_tensor::Tensor;
 
 use crate::binding::Binding;
@@ -53,6 +54,8 @@ pub struct Kernel {
 pub(crate) struct Planned {
     request: Request,
     base: Compiled,
+    /// What its loops merge, whose steps may be guessed or not.
+    merges: Vec<Merge>,
     /// Whether a plan depends on extents.
     needs_extents: bool,
     variants: Mutex<Recent<VariantKey, Arc<Variant>>>,
@@ -152,7 +155,9 @@ impl Planned {
     fn new(request: Request) -> Result<Self> {
         let base = compile_for(&request, &Operands::new(), None)?;
         let needs_extents = needs_extents(&base);
+        let statements = base.statements.iter();
         Ok(Self {
+            merges: statements.flat_map(|it| merges(&it.plan)).collect(),
             request,
             base,
             needs_extents,
@@ -181,7 +186,7 @@ impl Planned {
                 tensors.flat_map(|it| it.extents()).copied().collect()
             }),
             tiles: self.base.tile_widths(extents),
-            figures: Figures::of(&self.base.program, operands, extents),
+            figures: Figures::of(&self.base.program, &self.merges, operands, extents),
         };
         let variants = || self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(variant) = variants().get(&key) {
@@ -235,6 +240,7 @@ impl Planned {
             figures: Some(Named {
                 figures: &key.figures,
                 program: &self.base.program,
+                merges: &self.merges,
             }),
         };
         if self.needs_extents {

@@ -57,7 +57,8 @@ impl<'a> Index<'a> {
     }
 
     /// The segment of a checked `pos` array in which a position lies: the last
-    /// one that begins at it or before, since empty ones have none.
+    /// one that begins at it or before, since empty ones have none. Where segments have
+    /// room behind them or stand in any order, some segment.
     pub(crate) fn segment_of(self, position: usize) -> usize {
         let begins = match self {
             Self::W8(pos) => pos.partition_point(|&p| usize::from(p) <= position),
@@ -65,7 +66,7 @@ impl<'a> Index<'a> {
             Self::W32(pos) => pos.partition_point(|&p| p as usize <= position),
             Self::W64(pos) => pos.partition_point(|&p| p as usize <= position),
         };
-        begins - 1
+        begins.saturating_sub(1)
     }
 
     /// How many entries there are.

@@ -33,6 +33,7 @@
 //! | `interop`    | from and to types of other crates, each behind a feature    |
 //! | [`compare`]  | the first entry in which two tensors differ                  |
 //! | [`mod@statistics`] | what is known of the entries, counted once and kept      |
+//! | [`guesses`]  | how well processors guess the steps of merges               |
 //! | `print`      | a tensor as a tree                                           |
 //! | [`mod@generate`] | tensors from a line of text, the same on every machine       |
 //!
@@ -45,6 +46,7 @@ pub mod compare;
 pub mod duplicates;
 pub mod entries;
 pub mod generate;
+pub mod guesses;
 pub mod index;
 pub mod pack;
 mod parts;

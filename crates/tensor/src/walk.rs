@@ -54,21 +54,40 @@ impl WalkLevel<'_> {
         }
     }
 
-    /// The position above `position`, in a level of a regular format.
-    fn parent(&self, position: usize) -> usize {
+    /// The position above `position`, in a level that has no runs; some position where
+    /// nothing is stored in a segment with room behind it.
+    pub(crate) fn parent(&self, position: usize) -> usize {
         match self.kind {
-            LevelKind::Compressed => self.arrays.pos.segment_of(position),
+            LevelKind::Compressed
+            | LevelKind::LooseCompressed
+            | LevelKind::Hashed
+            | LevelKind::Range
+            | LevelKind::RunLength => self.arrays.pos.segment_of(position),
             LevelKind::Singleton => position,
-            _ => position / self.extent as usize,
+            LevelKind::Structured { n, .. } => position / n as usize,
+            LevelKind::Dense | LevelKind::Batch | LevelKind::Bitmap => {
+                position / self.extent as usize
+            }
         }
     }
 
-    /// The coordinate at `position`, which is below `parent`, in a level of a
-    /// regular format.
+    /// The coordinate at `position`, which is below `parent`, in a level that has no
+    /// runs; the extent where nothing is stored.
     pub(crate) fn coord(&self, parent: usize, position: usize) -> u64 {
         match self.kind {
-            LevelKind::Compressed | LevelKind::Singleton => self.arrays.crd.at(position) as u64,
-            _ => (position - parent * self.extent as usize) as u64,
+            LevelKind::Compressed
+            | LevelKind::LooseCompressed
+            | LevelKind::Singleton
+            | LevelKind::Structured { .. }
+            | LevelKind::Hashed => self.arrays.crd.at(position) as u64,
+            LevelKind::Range => {
+                let within = position - self.arrays.pos.at(parent);
+                (self.arrays.first.at(parent) + within) as u64
+            }
+            LevelKind::RunLength => self.arrays.bounds.at(position + parent) as u64,
+            LevelKind::Dense | LevelKind::Batch | LevelKind::Bitmap => {
+                (position - parent * self.extent as usize) as u64
+            }
         }
     }
 

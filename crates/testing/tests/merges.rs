@@ -1,9 +1,9 @@
 //! Merges with and without branches give the same bits on every engine, and plans choose
-//! between them by where entries lie.
+//! between them by where the entries of all operands lie.
 
 use sparsec::{
-    Backend, ElementType, Format, Inputs, Options, Request, Session, Source, Tensor, compile,
-    generate,
+    Backend, ElementType, Format, Inputs, Options, Program, Request, Session, Source, Stage,
+    Tensor, compile, generate,
 };
 use sparsec_runtime::Environment;
 
@@ -66,26 +66,87 @@ fn choosing_gives_the_bits_of_branching() {
     }
 }
 
+/// A matrix of a generator.
+fn made(spec: &str, n: u64) -> Tensor {
+    let source = Source::new("generator", spec);
+    let made = generate(&source, &[n, n], Some(&Format::csr()), ElementType::F64);
+    made.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same so many columns further on.
+fn shifted(matrix: &Tensor, by: u64) -> Tensor {
+    let columns = matrix.extents()[1];
+    let entries = matrix.entries();
+    let (mut coords, mut values) = (Vec::new(), Vec::new());
+    for (at, _) in entries.iter() {
+        let at = at.to_vec();
+        coords.extend([at[0], (at[1] + by) % columns]);
+        values.push(1.0);
+    }
+    Tensor::pack(matrix.format(), matrix.extents(), &coords, &values).expect("a matrix")
+}
+
+/// The same in another format.
+fn stored_as(matrix: &Tensor, format: &str) -> Tensor {
+    let format = Format::parse(format).expect("a format");
+    matrix.convert(&format).expect("an equal matrix")
+}
+
+/// The plan of a sum of these.
+fn plan_of_sum(operands: &[Tensor]) -> sparsec_plan::Plan {
+    let names = ["A", "B", "D"].into_iter().map(str::to_owned);
+    let inputs: Inputs = names.zip(operands.iter().cloned()).collect();
+    let rhs: Vec<String> = inputs.keys().map(|name| format!("{name}(i,j)")).collect();
+    let program = format!("C(i,j) = {}", rhs.join(" + "));
+    let request = Request::new(Source::new("program", &program));
+    let compiled = compile(&request, &inputs).unwrap_or_else(|error| panic!("{error}"));
+    compiled.statements()[0].plan.clone()
+}
+
 #[test]
 fn plans_choose_where_the_next_operand_is_hard_to_guess() {
-    let schedule = |specs: [&str; 2]| {
-        let made = specs.map(|spec| {
-            let source = Source::new("generator", spec);
-            let made = generate(&source, &[500, 500], Some(&Format::csr()), ElementType::F64);
-            made.unwrap_or_else(|error| panic!("{error}"))
-        });
-        let [a, b] = made;
-        let inputs = Inputs::from([("A".to_owned(), a), ("B".to_owned(), b)]);
-        let request = Request::new(Source::new("program", "C(i,j) = A(i,j) + B(i,j)"));
-        let compiled = compile(&request, &inputs).unwrap_or_else(|error| panic!("{error}"));
-        compiled.statements()[0].plan.schedule.to_string()
+    let chooses = |operands: &[Tensor]| {
+        let schedule = plan_of_sum(operands).schedule.to_string();
+        schedule.contains("mergeby(j, Select)")
     };
-    let anywhere = ["random(nnz=5000, seed=1)", "random(nnz=4000, seed=2)"];
-    assert!(schedule(anywhere).contains("mergeby(j, Select)"));
-    for easy in [
-        ["band(width=10, seed=1)", "band(width=8, seed=2)"],
-        ["random(nnz=5000, seed=1)", "random(nnz=500, seed=2)"],
+    let any = |nnz: u64, seed: u64| made(&format!("random(nnz={nnz}, seed={seed})"), 500);
+    let (a, b) = (any(5000, 1), any(4000, 2));
+    assert!(chooses(&[a.clone(), b.clone()]));
+    assert!(chooses(&[a.clone(), b.clone(), any(4000, 3)]));
+    // Each of them lies anywhere; where the other is follows from it.
+    assert!(!chooses(&[a.clone(), shifted(&a, 1)]));
+    assert!(!chooses(&[a.clone(), shifted(&a, 1), shifted(&a, 2)]));
+    assert!(!chooses(&[a.clone(), a.clone()]));
+    assert!(!chooses(&[a.clone(), any(500, 2)]));
+    let bands = ["band(width=10, seed=1)", "band(width=8, seed=2)"];
+    assert!(!chooses(&bands.map(|spec| made(spec, 500))));
+    for format in [
+        "dcsr",
+        "(i, j) -> (i : compressed(nonunique), j : singleton)",
+        "(i, j) -> (i : dense, j : loose_compressed)",
+        "(i, j) -> (i : compressed, j : bitmap)",
     ] {
-        assert!(!schedule(easy).contains("mergeby"), "{easy:?}");
+        assert!(chooses(&[stored_as(&a, format), b.clone()]), "{format}");
+        assert!(!chooses(&[a.clone(), stored_as(&shifted(&a, 1), format)]));
     }
+    let explained = plan_of_sum(&[a, b]).account.to_string();
+    assert!(
+        explained.contains(" % of the steps of j guessed wrong"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn kernels_choose_by_the_operands_that_are_bound() {
+    let a = made("random(nnz=70000, seed=1)", 5000);
+    let kernel = Program::parse("C(i,j) = A(i,j) + B(i,j)").expect("a program");
+    let kernel = kernel.like("A", &a).and_then(|it| it.like("B", &a));
+    let kernel = kernel.and_then(|it| it.plan()).expect("a plan");
+    let chooses = |b: &Tensor| {
+        let bound = kernel.bind("A", &a).and_then(|it| it.bind("B", b));
+        let schedule = bound.and_then(|it| it.emit(&Stage::Schedule));
+        schedule.expect("a schedule").contains("mergeby(j, Select)")
+    };
+    assert!(chooses(&made("random(nnz=70000, seed=2)", 5000)));
+    assert!(!chooses(&shifted(&a, 1)));
 }
