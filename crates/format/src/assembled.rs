@@ -19,7 +19,8 @@ impl Format {
     }
 
     /// Whether kernels assemble results in the format; others are made by a
-    /// conversion. Entries along a curve can be read, but have to be sorted; levels
+    /// conversion. Entries along a curve can be read, but have to be sorted; entries that
+    /// may repeat are not made; levels
     /// with widths of their own can be read, but are checked as one when written;
     /// a `bitmap` below lists would have to grow with them; and what is below a table
     /// would have to move with it.
@@ -29,6 +30,7 @@ impl Format {
         self.is_native()
             && self.order.is_none()
             && !self.levels.iter().any(has_own)
+            && self.levels.last().is_none_or(|level| level.unique)
             && kinds().all(LevelKind::is_assembled)
             && (self.takes_any_order() || kinds().all(|kind| kind != LevelKind::Bitmap))
             && kinds()

@@ -47,7 +47,7 @@ const MAX_LOOP_CASES: usize = 64;
 /// many cases of it are written out, which says how long its kernel is.
 ///
 /// # Errors
-/// The first rule that is broken: `E0301` to `E0308`.
+/// The first rule that is broken: `E0301` to `E0307`.
 pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<usize> {
     let concrete = &concrete.unfused();
     let operands = Operands::of(concrete);
@@ -258,15 +258,6 @@ impl Check<'_> {
                     format!("values are added up into entries of `{name}`, which is sparse",),
                 )
                 .help(format!("store `{name}` as `dense`")));
-        }
-        if levels.last().is_some_and(|level| !level.unique) {
-            return Err(self
-                .error(
-                    code::RESULT_FORMAT,
-                    lhs,
-                    format!("`{name}` is asked for in a format whose entries may repeat",),
-                )
-                .help("leave out `nonunique` on the last level"));
         }
         let random = |level: &Level| level.kind.capabilities().random_insert;
         // Of segments that have their places the parents come in any order.

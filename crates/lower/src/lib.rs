@@ -65,7 +65,7 @@ use sparsec_loop::Function;
 /// Lowers a planned statement to a kernel called `name`.
 ///
 /// # Errors
-/// Why the statement cannot be lowered as it stands: `E0301` to `E0308`.
+/// Why the statement cannot be lowered as it stands: `E0301` to `E0307`.
 pub fn lower(name: &str, concrete: &Concrete, formats: &Formats) -> Result<Function> {
     lowerable(concrete, formats)?;
     let concrete = concrete.unfused();

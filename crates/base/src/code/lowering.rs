@@ -47,11 +47,6 @@ operand is stored (as zero is for a sum): then every coordinate gets a value.
     precompute(A(i,k) * B(k,j), {j}, w : dense)      C : csr
 
 Leave out the kind or write `w : listed`; or leave out the schedule.";
-    RESULT_FORMAT = "E0308", "a format that this version does not assemble",
-    "The statement is understood, but its result is asked for in a format that no kernel of this
-version writes: one whose last level repeats coordinates.
-
-Leave out `nonunique` on the last level, or ask for another format and convert.";
     UNKNOWN_TENSOR_IN_SCHEDULE = "E0310", "a schedule names what the statement does not have",
     "A command of a schedule names a tensor, an index variable or an expression that the statement
 does not have, or that it has elsewhere.
