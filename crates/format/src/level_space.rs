@@ -139,7 +139,9 @@ impl Format {
 
     /// The extents of the levels, where those of the modes say them.
     pub fn level_extents(&self, extents: &[Option<u64>]) -> Vec<Option<u64>> {
-        let known: Option<Vec<u64>> = extents.iter().copied().collect();
+        let is_computed = |level: &Level| !matches!(level.coordinate, Coordinate::Mode(_));
+        let known = self.levels.iter().any(is_computed).then(|| extents.iter());
+        let known: Option<Vec<u64>> = known.and_then(|extents| extents.copied().collect());
         if let Some(map) = known.and_then(|extents| self.level_map(&extents).ok()) {
             return map.extents().to_vec();
         }

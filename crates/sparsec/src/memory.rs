@@ -213,18 +213,16 @@ pub fn least_bytes(format: &Format, extents: &[u64], element: ElementType) -> u1
 
 /// The same of a part of a union.
 fn of_part(part: &Format, extents: &[u64], element: ElementType) -> u128 {
-    // What coordinates do not fit into is refused by whoever packs it.
-    let Ok(map) = part.level_map(extents) else {
-        return 0;
-    };
+    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+    let extents = part.level_extents(&known);
     let width = |role: Role, largest: u64| {
         let width = part.declared_width(role);
         u128::from(width.unwrap_or(IndexWidth::holding(largest)).bits() / 8)
     };
     let (mut places, mut bytes) = (1_u128, 0_u128);
-    for (number, (level, extent)) in part.levels().iter().zip(map.extents()).enumerate() {
+    for (number, (level, extent)) in part.levels().iter().zip(extents).enumerate() {
         // The extent of ranks may be what is stored.
-        let &Some(extent) = extent else {
+        let Some(extent) = extent else {
             return bytes;
         };
         let each = match level.kind {
