@@ -108,9 +108,11 @@ impl Check<'_> {
     fn operand(&self, loops: &[IndexVar], access: &Access) -> Result<()> {
         let place = |var: IndexVar| self.concrete.bound_at(loops, var);
         for edge in edges(access, self.formats.of(access.tensor)) {
-            // What a loop computes from its variable comes after what it walks.
+            // What a loop computes from its variable comes after what it walks, in parts or
+            // as a whole.
             let is_walked = loops.contains(&edge.after) && !loops.contains(&edge.before);
-            let is_late = is_walked && place(edge.before) == place(edge.after);
+            let is_computed = self.concrete.is_computed_from(edge.before, edge.after);
+            let is_late = (is_walked || is_computed) && place(edge.before) == place(edge.after);
             if is_late || place(edge.before) > place(edge.after) {
                 return Err(self
                     .error(

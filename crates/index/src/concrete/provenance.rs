@@ -223,6 +223,13 @@ impl Concrete {
         (1..=loops.len()).find(|n| self.bound_in(&loops[..*n]).contains(&var))
     }
 
+    /// Whether the value of `var` is computed from that of `other` wherever it is bound.
+    pub fn is_computed_from(&self, var: IndexVar, other: IndexVar) -> bool {
+        let from = self.derived_by(var).map(Clause::computed_from);
+        let mut from = from.into_iter().flatten();
+        from.any(|&from| from == other || self.is_computed_from(from, other))
+    }
+
     /// The variables that no clause makes among those from which `var` is derived.
     pub fn originals(&self, var: IndexVar) -> Vec<IndexVar> {
         match self.made_by(var).and_then(Clause::derives) {
