@@ -329,6 +329,28 @@ impl Format {
         self.levels.iter().map(Level::mode).collect()
     }
 
+    /// Whether this part may hold places that nobody put an entry at where `other` stores
+    /// entries: both would have a value there. A run within a row or a column has an end on
+    /// the diagonal only where an entry is, so that a triangle of runs stays clear of a
+    /// triangle on the other side, which has the diagonal.
+    pub(crate) fn may_pad_in(&self, other: &Format) -> bool {
+        let is_run = match self.levels.last() {
+            Some(last) if !last.may_pad() => return false,
+            last => last.is_some_and(|last| last.kind == LevelKind::Range),
+        };
+        let is_run = is_run
+            && self
+                .levels
+                .iter()
+                .all(|level| level.coordinate.mode().is_some());
+        match (self.region, other.region) {
+            (Some(own), Some(others)) if is_run => {
+                own.side == others.side || own.modes != others.modes
+            }
+            _ => true,
+        }
+    }
+
     /// Whether every entry is stored once, in one part, at the coordinates that
     /// it has: each level stores a mode as it is.
     pub fn is_plain(&self) -> bool {

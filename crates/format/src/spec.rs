@@ -172,7 +172,8 @@ impl FormatSpec {
             }
         }
         let n_parts = formats.len();
-        let refused = formats.iter().find_map(|(part, place)| {
+        let refused = formats.iter().enumerate().find_map(|(at, (part, place))| {
+            let before = || formats[..at].iter().map(|(part, _)| part);
             let why = match part {
                 _ if n_parts == 1 => return None,
                 Format {
@@ -184,6 +185,10 @@ impl FormatSpec {
                 Format { fill: Some(_), .. } => (
                     "declares a fill",
                     "what no part stores is 0: leave the fill out, or use one part such as `csr, fill 1`",
+                ),
+                _ if before().any(|other| part.may_pad_in(other)) => (
+                    "may pad where a part before it stores",
+                    "end it with a level that lists entries, such as `compressed`, or write a part with a region first",
                 ),
                 _ => return None,
             };

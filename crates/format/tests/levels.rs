@@ -100,6 +100,11 @@ fn what_is_no_format_is_refused() {
             "(i, j) -> (#i : compressed, i : dense, j : singleton)",
             "compressed",
         ),
+        ("(i, j) -> (#i : dense, i : compressed, j : dense)", "dense"),
+        (
+            "(i, j) -> (#i : dense, i : dense, j : run_length)",
+            "run_length",
+        ),
     ] {
         refuse(text, KIND_MISPLACED, under, "");
     }
@@ -130,6 +135,25 @@ fn what_is_no_format_is_refused() {
     refuse("csr, lower(i, k)", code::UNKNOWN_MODE, "k", "`i`, `j`");
     refuse("csr, symmetric(i, j) | coo", code::UNION_PART, "csr", "");
     refuse("csr, fill 1 | coo", code::UNION_PART, "csr", "");
+    // A place of the second part that nobody put an entry at would be stored twice.
+    for (text, part) in [
+        ("msr | dense", "dense"),
+        ("(i, j) -> (i : dense), diagonal(i, j) | bsr(2, 2)", "bsr"),
+        ("csr, lower(i, j) | dense, upper(i, j)", "dense"),
+        (
+            "(i, j) -> (i : dense), diagonal(i, j) | (i, j) -> (i : dense, j : range)",
+            "(i, j)",
+        ),
+    ] {
+        refuse(text, code::UNION_PART, part, "`compressed`");
+    }
+    for text in [
+        "dense, upper(i, j) | csr, lower(i, j)",
+        "sky | (i, j) -> (j : dense, i : range), upper(i, j)",
+        "(i, j) -> (i : dense), diagonal(i, j) | sky",
+    ] {
+        assert!(Format::parse(text).is_ok(), "{text}");
+    }
     refuse(
         "csr | (i) -> (i : dense)",
         code::FORMAT_ORDER,

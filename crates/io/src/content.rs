@@ -5,7 +5,7 @@
 //! .npy .npz .h5 …   ──► Content::Tensor  ──► into_tensor: taken as it is, or converted
 //! ```
 
-use sparsec_base::{ElementType, Result};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_format::Format;
 use sparsec_tensor::{Entries, PackOptions, Tensor};
 
@@ -17,6 +17,9 @@ pub struct FileTensor {
     /// Whether the file states its extents; if not, they were given or are
     /// those of the largest coordinates.
     pub states_extents: bool,
+    /// Whether the file says what entries are that it does not state. Where it does not,
+    /// they are the fill of the format that it is read into.
+    pub states_fill: bool,
     /// Which entries stand for their mirror images too. The content has the
     /// images unless the reader was asked to keep what is stored.
     pub structure: Structure,
@@ -74,10 +77,11 @@ impl std::fmt::Display for Structure {
 }
 
 impl FileTensor {
-    /// The tensor of a file that states its extents and every entry.
+    /// The tensor of a file that states its extents and every entry; no fill.
     pub fn of_tensor(tensor: Tensor) -> Self {
         Self {
             states_extents: true,
+            states_fill: false,
             structure: Structure::General,
             n_stored: tensor.n_stored() as u64,
             content: Content::Tensor(tensor),
@@ -121,15 +125,35 @@ impl FileTensor {
     /// The tensor in `format`, without a copy where the file has it so.
     ///
     /// `options` say how entries are packed; a file with a tensor in a format of
-    /// its own has its fill, and its duplicates if it may have some.
+    /// its own has its duplicates if it may have some, and its fill, unless it states
+    /// none and the format does.
     ///
     /// # Errors
-    /// As [`Tensor::pack_entries`] and [`Tensor::convert`].
+    /// As [`Tensor::pack_entries`] and [`Tensor::convert`]; `E0403` for a format that
+    /// declares another fill than the file states.
     pub fn into_tensor(self, format: &Format, options: PackOptions) -> Result<Tensor> {
         match self.content {
             Content::Entries(entries) => Tensor::pack_entries(format, entries, options),
-            Content::Tensor(tensor) if tensor.format() == format => Ok(tensor),
-            Content::Tensor(tensor) => tensor.convert(format),
+            Content::Tensor(tensor) => match format.fill() {
+                Some(declared) if !is_fill_of(&tensor, declared) => match self.states_fill {
+                    true => Err(other_fill(tensor.fill(), declared)),
+                    false => Tensor::pack_entries(format, tensor.entries(), options),
+                },
+                _ if tensor.format() == format => Ok(tensor),
+                _ => tensor.convert(format),
+            },
         }
     }
+}
+
+/// Whether a format that declares this fill agrees with the tensor.
+fn is_fill_of(tensor: &Tensor, declared: f64) -> bool {
+    let fill = tensor.fill();
+    Scalar::F64(declared).as_type(fill.element()) == Some(fill)
+        || (declared.is_nan() && fill.to_c128().is_nan())
+}
+
+fn other_fill(stated: Scalar, declared: f64) -> Diagnostic {
+    let message = format!("the file states fill {stated}, the format says `fill {declared}`");
+    Diagnostic::new(code::ARRAY_MISMATCH, message).help("leave the fill of the format out")
 }

@@ -115,6 +115,7 @@ fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
     Ok(FileTensor {
         content,
         states_extents: true,
+        states_fill: false,
         structure,
         n_stored,
     })

@@ -81,6 +81,7 @@ fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
     mirror::check(&entries, structure, text, &line_of)?;
     Ok(FileTensor {
         states_extents: true,
+        states_fill: false,
         structure,
         n_stored: entries.len() as u64,
         content: Content::Entries(match options.keep_structure {

@@ -65,6 +65,7 @@ fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
     };
     Ok(FileTensor {
         states_extents,
+        states_fill: false,
         structure: Structure::General,
         n_stored: entries.len() as u64,
         content: Content::Entries(entries),

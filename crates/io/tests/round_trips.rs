@@ -326,6 +326,49 @@ fn long_reads_tell_how_far_they_are() {
 }
 
 #[test]
+fn what_a_file_does_not_state_is_the_fill_of_the_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let far = Format::parse("csr, fill inf").unwrap();
+    let pack = |name: &str, format: &Format| {
+        let file = read(&folder.path().join(name), &ReadOptions::default()).unwrap();
+        file.into_tensor(format, PackOptions::default())
+    };
+    let write = |name: &str, tensor: &Tensor| {
+        write(&folder.path().join(name), tensor).unwrap();
+    };
+    let stored = |format: &Format| Tensor::pack(format, &[2, 2], &[0, 1], &[5.0]).unwrap();
+    // Text, SciPy's arrays, Binsparse and our own say the same of the same matrix.
+    for (name, format) in [
+        ("a.mtx", Format::csr()),
+        ("csr.npz", Format::csr()),
+        ("csc.npz", Format::csc()),
+        ("coo.npz", Format::coo(2)),
+        ("dcsr.npz", Format::csf(2)),
+        ("dcsr.bsp.npz", Format::csf(2)),
+    ] {
+        write(name, &stored(&format));
+        let tensor = pack(name, &far).unwrap();
+        let at = |i, j| tensor.get(&[i, j]).to_f64();
+        assert_eq!([at(0, 0), at(0, 1)], [f64::INFINITY, 5.0], "{name}");
+    }
+    // A dense array states all entries, zeros too.
+    write("dense.npy", &stored(&Format::dense(2)));
+    let dense = pack("dense.npy", &far).unwrap();
+    assert_eq!((dense.n_stored(), dense.get(&[0, 0]).to_f64()), (4, 0.0));
+    assert_eq!(dense.fill(), Scalar::F64(f64::INFINITY));
+    // A fill that is stated is no other.
+    write("far.bsp.npz", &stored(&far));
+    assert_eq!(pack("far.bsp.npz", &far).unwrap(), stored(&far));
+    assert_eq!(
+        pack("far.bsp.npz", &Format::csc()).unwrap().fill(),
+        Scalar::F64(f64::INFINITY)
+    );
+    let one = Format::parse("csr, fill 1").unwrap();
+    let fault = pack("far.bsp.npz", &one).unwrap_err();
+    assert_eq!(fault.code(), sparsec_base::code::ARRAY_MISMATCH, "{fault}");
+}
+
+#[test]
 fn a_scalar_is_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.tns");

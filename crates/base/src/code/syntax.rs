@@ -160,7 +160,7 @@ Bits of a curve are dealt of coordinates that are never negative, so `morton(j -
     KIND_MISPLACED = "E0127", "a level kind that cannot stand here",
     "Some kinds stand only in certain places: `run_length` last, since a run shares one value; `batch`
 outside all others; `structured[n, m]` with a coordinate `… mod m` and `n` from 1 to `m`; ranks
-such as `#i` are `dense`.
+such as `#i` are `dense`, and the last level below them lists entries.
 
     (i, j) -> (i : run_length, j : dense)
                    ^^^^^^^^^^ with levels below it
@@ -213,7 +213,16 @@ part can stand for mirrored entries, or have a fill of its own:
     csr, symmetric(i, j) | coo
     ^^^ mirrors its entries
 
-Store the triangle in one part, or all entries in several.";
+Store the triangle in one part, or all entries in several.
+
+Nor can a part hold places of blocks or rows, filled with zeros, at which a part before it may store
+an entry: there would be two values.
+
+    csr, lower(i, j) | dense, upper(i, j)
+                       ^^^^^^^^^^^^^^^^^^ holds the diagonal too
+
+End the part with a level that lists entries, or write it first: entries are in the first part that
+takes them.";
     NOT_MIRRORED = "E0134", "entries that are not symmetric as their format says",
     "The format stores one triangle, and the tensor has entries that its mirror image does not agree
 with: `symmetric` wants A(j,i) = A(i,j), `skew` A(j,i) = -A(i,j) and so a zero diagonal, and

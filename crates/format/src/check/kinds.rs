@@ -125,6 +125,17 @@ impl Check<'_> {
                 kind if level.coordinate.is_rank() && kind != LevelKind::Dense => {
                     return refuse("of ranks".to_owned(), "ranks are stored `dense`");
                 }
+                // A place where nobody put an entry would have that entry's coordinates again,
+                // at another rank.
+                _ if number + 1 == n_levels
+                    && level.may_pad()
+                    && self.levels.iter().any(|it| it.coordinate.is_rank()) =>
+                {
+                    return refuse(
+                        "that is the last one of a format with ranks".to_owned(),
+                        "end it with a level that lists entries, such as `compressed`",
+                    );
+                }
                 _ => {}
             }
         }

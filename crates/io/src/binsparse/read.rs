@@ -41,9 +41,11 @@ pub(super) fn read(source: &dyn Source, options: &ReadOptions) -> Result<FileTen
     };
     let tensor = reader.tensor()?;
     let n_stored = reader.descriptor.n_stored;
+    let states_fill = reader.descriptor.has_fill;
     let Some(half) = reader.descriptor.half else {
         return Ok(FileTensor {
             n_stored,
+            states_fill,
             ..FileTensor::of_tensor(tensor)
         });
     };
@@ -54,6 +56,7 @@ pub(super) fn read(source: &dyn Source, options: &ReadOptions) -> Result<FileTen
     Ok(FileTensor {
         content: Content::Tensor(tensor),
         states_extents: true,
+        states_fill,
         structure: half.structure,
         n_stored,
     })

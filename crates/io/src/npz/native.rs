@@ -63,7 +63,10 @@ pub(super) fn read(archive: &Archive<'_>, options: &ReadOptions) -> Result<FileT
     arrays.push(vals);
     let tensor = Tensor::new(format, extents, fill.element(), fill, arrays);
     let tensor = tensor.map_err(|error| error.note(format!("in `{}`", archive.name())))?;
-    Ok(FileTensor::of_tensor(tensor))
+    Ok(FileTensor {
+        states_fill: archive.has("fill"),
+        ..FileTensor::of_tensor(tensor)
+    })
 }
 
 /// The names of the arrays of a format: `1.pos`, `1.crd`, `vals`.

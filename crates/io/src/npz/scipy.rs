@@ -65,6 +65,7 @@ pub(super) fn read(archive: &Archive<'_>, options: &ReadOptions) -> Result<FileT
     Ok(FileTensor {
         content,
         states_extents: true,
+        states_fill: false,
         structure: Structure::General,
         n_stored: n_stored as u64,
     })
