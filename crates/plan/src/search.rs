@@ -100,6 +100,9 @@ pub struct Facts<'a> {
     /// What share of the segments of the tensor of a name is as long as the one stored
     /// before it, where that is known.
     pub evenness: &'a dyn Fn(&str) -> Option<f64>,
+    /// How many entries the segments of the tensor of a name have on average, where that
+    /// is known.
+    pub segment: &'a dyn Fn(&str) -> Option<f64>,
     /// About how far the index variable of a name runs, where the program does not say.
     pub extents: &'a dyn Fn(&str) -> Option<u64>,
     /// Whether floating-point numbers are computed with in the order of the source.

@@ -58,11 +58,16 @@ pub(crate) fn unroll(plan: Plan, facts: Facts<'_>) -> Plan {
             return;
         };
         let of = &tensors[walked.tensor];
-        let evenness = match of.role {
-            TensorRole::Input => (facts.evenness)(of.source_name()),
-            _ => None,
+        let (evenness, segment) = match of.role {
+            TensorRole::Input => (
+                (facts.evenness)(of.source_name()),
+                (facts.segment)(of.source_name()),
+            ),
+            _ => (None, None),
         };
-        let segment = estimate.prefixes(&walked, nested.loops) / estimate.prefixes(&walked, outer);
+        let segment = segment.unwrap_or_else(|| {
+            estimate.prefixes(&walked, nested.loops) / estimate.prefixes(&walked, outer)
+        });
         if evenness.is_some_and(|share| share >= EVEN) && (SHORT.0..SHORT.1).contains(&segment) {
             found.push(var);
         }

@@ -154,6 +154,10 @@ pub(crate) fn compile_for(
                     Some(figures) => figures.evenness(name),
                     None => inputs.get(name)?.evenness(),
                 },
+                segment: &|name| match figures {
+                    Some(figures) => figures.segment(name),
+                    None => inputs.get(name)?.segment(),
+                },
                 extents: &|name| figures?.extent(name),
                 strict: request.strict,
                 threads: &sparsec_parallel::threads,

@@ -6,7 +6,9 @@
 //! by and by are not all planned for, figures are rounded up:
 //!
 //! ```text
-//! entries, extents   to a power of four; to 1024 where there are fewer
+//! entries            to a power of two; to 1024 where there are fewer
+//! extents            to a power of four; to 1024 where they are less
+//! segments           to a power of two from 16 entries on, else to the nearest number
 //! scatter, evenness  to a tenth; not looked at where there are few entries
 //! mispredicted       to a twentieth, downwards; only of merges of many entries
 //! ```
@@ -47,6 +49,8 @@ struct Stored {
     n_stored: u64,
     /// The share of entries that lie apart, in tenths.
     scatter: Option<u8>,
+    /// The entries of a segment on average.
+    segment: Option<u64>,
     /// The share of segments as long as the one before, in tenths.
     evenness: Option<u8>,
 }
@@ -68,7 +72,11 @@ impl Figures {
                 share.map(|share| (share * 10.0).round() as u8)
             };
             Some(Stored {
-                n_stored: rounded(n_stored),
+                n_stored: up_to_power(n_stored, 1),
+                segment: tensor.segment().map(|mean| match mean.round() as u64 {
+                    few @ 0..16 => few,
+                    many => many.next_power_of_two(),
+                }),
                 scatter: tenths(Tensor::scatter),
                 evenness: tenths(Tensor::evenness),
             })
@@ -92,7 +100,10 @@ impl Figures {
                     Some((share * 20.0) as u8)
                 })
                 .collect(),
-            extents: extents.iter().map(|(_, it)| it.map(rounded)).collect(),
+            extents: extents
+                .iter()
+                .map(|(_, it)| it.map(|extent| up_to_power(extent, 2)))
+                .collect(),
             threads: sparsec_parallel::threads() > 1,
         }
     }
@@ -132,6 +143,11 @@ impl Named<'_> {
         Some(f64::from(self.stored(name)?.evenness?) / 10.0)
     }
 
+    /// About how many entries the segments of the operand of a name have.
+    pub(crate) fn segment(&self, name: &str) -> Option<f64> {
+        Some(self.stored(name)?.segment? as f64)
+    }
+
     /// About how far the index variable of a name runs.
     pub(crate) fn extent(&self, name: &str) -> Option<u64> {
         let mut vars = self.program.vars.iter().zip(&self.figures.extents);
@@ -161,21 +177,27 @@ pub(crate) fn mispredicted(merge: &Merge, operands: &Operands<'_>) -> Option<f64
     guesses::mispredicted(&merged.collect::<Option<Vec<_>>>()?)
 }
 
-fn rounded(n: u64) -> u64 {
-    let bits = n.max(FEW).next_power_of_two().trailing_zeros();
-    1u64.checked_shl(bits.next_multiple_of(2))
+/// The next power of two whose exponent is a multiple of this.
+fn up_to_power(n: u64, exponents: u32) -> u64 {
+    let bits = n.max(FEW).checked_next_power_of_two();
+    let bits = bits.map_or(u64::BITS, u64::trailing_zeros);
+    1u64.checked_shl(bits.next_multiple_of(exponents))
         .unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::rounded;
+    use super::up_to_power;
 
     #[test]
-    fn figures_are_rounded_up_to_powers_of_four() {
-        let sizes = [0, 1024, 1025, 4096, 4097, 1 << 62, u64::MAX / 4];
-        let wanted = [1024, 1024, 4096, 4096, 16384, 1 << 62, 1 << 62];
-        assert_eq!(sizes.map(rounded), wanted);
-        assert_eq!(rounded((1 << 62) + 1), u64::MAX);
+    fn figures_are_rounded_up() {
+        let sizes = [0, 1024, 1025, 4096, 4097, 1 << 62];
+        let fours = [1024, 1024, 4096, 4096, 16384, 1 << 62];
+        assert_eq!(sizes.map(|size| up_to_power(size, 2)), fours);
+        let twos = [1024, 1024, 2048, 4096, 8192, 1 << 62];
+        assert_eq!(sizes.map(|size| up_to_power(size, 1)), twos);
+        assert_eq!(up_to_power((1 << 62) + 1, 1), 1 << 63);
+        assert_eq!(up_to_power((1 << 62) + 1, 2), u64::MAX);
+        assert_eq!(up_to_power(u64::MAX, 1), u64::MAX);
     }
 }

@@ -353,6 +353,22 @@ impl Tensor {
         })
     }
 
+    /// How many entries segments have on average, in the last level that has segments;
+    /// `None` where none has any.
+    ///
+    /// ```
+    /// use sparsec_tensor::Tensor;
+    /// let row = Tensor::builder("csr", &[2, 9])?.push([1, 2], 1.0).build()?;
+    /// assert_eq!(row.segment(), Some(0.5));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn segment(&self) -> Option<f64> {
+        let mut levels = (0..self.format.levels().len()).rev();
+        let last = levels.find(|level| self.level(*level).pos().len() > 1)?;
+        let n_segments = self.level(last).pos().len() - 1;
+        Some(self.n_positions(last) as f64 / n_segments as f64)
+    }
+
     /// What share of the segments has as many entries as the one stored before it, in the
     /// last level that has segments: 1 inside a band, little where entries lie anywhere.
     /// Taken from a thousand segments here and there, in some microseconds; `None` where no

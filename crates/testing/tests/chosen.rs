@@ -86,9 +86,18 @@ fn what_exceeds_the_cache_is_fetched_early() {
     let matrix = |spec: &str| tensor(spec, &[20_000, 20_000]);
     let uniform = || ("A", matrix("random(nnz=200000, seed=1)"));
     let vector = || ("x", tensor("dense:uniform(seed=2)", &[20_000]));
-    let stream = chosen("y(i) = A(i,j) * x(j)", &[uniform(), vector()]);
+    let fetched = |nnz: u64, rows: u64| {
+        let matrix = tensor(&format!("random(nnz={nnz}, seed=1)"), &[rows, 20_000]);
+        chosen("y(i) = A(i,j) * x(j)", &[("A", matrix), vector()])
+    };
+    let stream = fetched(750_000, 75_000);
     assert!(stream.contains("prefetch(j, A, 256)"), "{stream}");
     assert!(!stream.contains("prefetch(j, x"), "{stream}");
+    // What caches hold, and rows of several lines.
+    for (nnz, rows) in [(200_000, 20_000), (750_000, 30_000)] {
+        let near = fetched(nnz, rows);
+        assert!(!near.contains("prefetch"), "{near}");
+    }
     let few = ("A", matrix("random(nnz=20000, seed=1)"));
     let small = chosen("y(i) = A(i,j) * x(j)", &[few, vector()]);
     assert!(!small.contains("prefetch"), "{small}");
