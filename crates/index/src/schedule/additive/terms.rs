@@ -194,6 +194,11 @@ impl Sums<'_> {
                 }
                 // One factor is taken apart at a time.
                 let at = args.iter().position(|arg| self.is_sum(arg))?;
+                let mut others = args.iter().enumerate().filter(|(other, _)| *other != at);
+                let rounds = element.is_float() || element.is_complex();
+                if *op == Operator::Mul && rounds && !others.all(|(_, it)| self.is_finite(it)) {
+                    return None;
+                }
                 let parts = self.parts(&args[at])?.into_iter().map(|(vars, part)| {
                     let mut args = args.clone();
                     args[at] = part;
@@ -203,6 +208,18 @@ impl Sums<'_> {
                 Some(parts.collect())
             }
             _ => None,
+        }
+    }
+
+    /// Whether nothing says that a factor is infinite, or no number: with one that is,
+    /// `f * (a + b)` is a number where `f * a + f * b` may not be.
+    fn is_finite(&self, factor: &Expr) -> bool {
+        let Concrete { tensors, vars, .. } = self.concrete;
+        let is_finite = |value: Scalar| value.to_c128().is_finite();
+        let mut accesses = factor.accesses().into_iter();
+        match factor.fill(tensors, vars) {
+            Some(fill) => is_finite(fill),
+            None => accesses.all(|it| is_finite(tensors[it.tensor].fill)),
         }
     }
 
