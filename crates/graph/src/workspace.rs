@@ -7,22 +7,26 @@
 //! ```
 //!
 //! A temporary from which levels of stored coordinates are assembled must know
-//! which of its entries were written; one that feeds full levels need not. To a
-//! loop, a workspace with a list is a tensor in the format `scoo`.
+//! which of its entries were written, and so must one that `isstored` asks for; one
+//! that feeds full levels need not. To a loop, a workspace with a list is a tensor in the format `scoo`.
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Concrete, IndexVar, TensorRole, TensorVar, WorkspaceKind};
+use sparsec_index::{
+    Access, Concrete, Expr, IndexVar, Operator, TensorRole, TensorVar, WorkspaceKind,
+};
 
 use crate::operand::{Formats, level_at};
 
 /// How the workspace `tensor` is kept: as is said, or as what reads it needs.
 pub fn workspace_kind(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> WorkspaceKind {
     let said = concrete.kinds.get(&tensor).copied();
-    said.unwrap_or_else(|| match feeds_stored_level(concrete, formats, tensor) {
-        true => WorkspaceKind::Listed,
-        false => WorkspaceKind::Dense,
+    said.unwrap_or_else(|| {
+        match feeds_stored_level(concrete, formats, tensor) || is_asked(concrete, tensor) {
+            true => WorkspaceKind::Listed,
+            false => WorkspaceKind::Dense,
+        }
     })
 }
 
@@ -34,8 +38,9 @@ pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
     }
 }
 
-/// Checks that workspaces with lists are read by loops of their own: one that is read
-/// at a coordinate of a loop around is not walked there, and would count as empty.
+/// Checks that workspaces know what is asked of them: one without a list has no answer
+/// to `isstored`. And that those with lists are read by loops of their own: one that is
+/// read at a coordinate of a loop around is not walked there, and would count as empty.
 ///
 /// ```text
 /// forall k: where(… t(k) …, forall j: t(j) += …, t : listed)
@@ -44,7 +49,44 @@ pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
 /// # Errors
 /// `E0307`.
 pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<()> {
+    let mut dense = concrete.kinds.iter().filter(|(_, kind)| !kind.has_list());
+    if let Some((&tensor, _)) = dense.find(|(tensor, _)| is_asked(concrete, **tensor)) {
+        let name = &concrete.tensors[tensor].name;
+        return Err(Diagnostic::new(
+            code::WORKSPACE_MODES,
+            format!("`isstored` asks which entries `{name}` has, and it is dense"),
+        )
+        .at(
+            &concrete.source,
+            concrete.tensors[concrete.result].span,
+            "in the statement that computes this",
+        )
+        .note("a dense workspace has a value for every coordinate, and no list of those written")
+        .help(format!("write `{name} : listed`, or leave the kind out")));
+    }
     check_inside(concrete, formats, &concrete.stmt, &mut Vec::new())
+}
+
+/// Whether some statement asks which entries of the workspace `tensor` are stored.
+fn is_asked(concrete: &Concrete, tensor: TensorVar) -> bool {
+    let mut asked = false;
+    concrete
+        .stmt
+        .for_each_assign(&mut |_, _, rhs| asked |= asks(rhs, tensor));
+    asked
+}
+
+fn asks(expr: &Expr, tensor: TensorVar) -> bool {
+    match expr {
+        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => false,
+        Expr::Cast(_, body) | Expr::Reduce { body, .. } => asks(body, tensor),
+        Expr::Apply { op, args } => {
+            let names = |access: &&Access| access.tensor == tensor && !access.indices.is_empty();
+            args.iter().any(|arg| {
+                (*op == Operator::IsStored && arg.accesses().iter().any(names)) || asks(arg, tensor)
+            })
+        }
+    }
 }
 
 fn check_inside(

@@ -130,6 +130,10 @@ impl Lowerer<'_> {
             let Stmt::Forall { var, body } = stmt else {
                 break;
             };
+            // In the last block a loop stops where the tensor does, and the level does not.
+            if self.concrete.made_by(*var).is_some() {
+                break;
+            }
             let lattice = self.result_lattice(*var);
             let Some(lattice) = lattice.filter(|lattice| lattice.everything) else {
                 break;
