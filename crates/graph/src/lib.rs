@@ -24,6 +24,7 @@
 //! properties of operators; no operator and no level kind is known by name.
 
 mod collects;
+mod factor;
 pub mod lattice;
 pub mod lead;
 pub mod lowerable;
@@ -34,6 +35,7 @@ pub mod space;
 pub mod workspace;
 
 pub use collects::collects;
+pub use factor::for_each_factor;
 pub use lattice::{Lattice, Point};
 pub use lead::Lead;
 pub use lowerable::lowerable;

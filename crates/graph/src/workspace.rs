@@ -7,23 +7,23 @@
 //! ```
 //!
 //! A temporary from which levels of stored coordinates are assembled must know
-//! which of its entries were written, and so must one that `isstored` asks for; one
-//! that feeds full levels need not. To a loop, a workspace with a list is a tensor in the format `scoo`.
+//! which of its entries were written, and so must one that has a say where it holds
+//! nothing (`isstored`, a factor of what may be infinite); one that feeds full levels
+//! need not. To a loop, a workspace with a list is a tensor in the format `scoo`.
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{
-    Access, Concrete, Expr, IndexVar, Operator, TensorRole, TensorVar, WorkspaceKind,
-};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, TensorVar, WorkspaceKind};
 
-use crate::operand::{Formats, level_at};
+use crate::factor::for_each_factor;
+use crate::operand::{Formats, is_inside, level_at};
 
 /// How the workspace `tensor` is kept: as is said, or as what reads it needs.
 pub fn workspace_kind(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> WorkspaceKind {
     let said = concrete.kinds.get(&tensor).copied();
     said.unwrap_or_else(|| {
-        match feeds_stored_level(concrete, formats, tensor) || is_asked(concrete, tensor) {
+        match feeds_stored_level(concrete, formats, tensor) || is_asked(concrete, formats, tensor) {
             true => WorkspaceKind::Listed,
             false => WorkspaceKind::Dense,
         }
@@ -38,8 +38,8 @@ pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
     }
 }
 
-/// Checks that workspaces know what is asked of them: one without a list has no answer
-/// to `isstored`. And that those with lists are read by loops of their own: one that is
+/// Checks that workspaces know what is asked of them: one without a list does not say
+/// that `isstored(w(j))` is false, or that `w(j) * x(j)` is 0 where `x(j)` is infinite. And that those with lists are read by loops of their own: one that is
 /// read at a coordinate of a loop around is not walked there, and would count as empty.
 ///
 /// ```text
@@ -50,11 +50,11 @@ pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
 /// `E0307`.
 pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<()> {
     let mut dense = concrete.kinds.iter().filter(|(_, kind)| !kind.has_list());
-    if let Some((&tensor, _)) = dense.find(|(tensor, _)| is_asked(concrete, **tensor)) {
+    if let Some((&tensor, _)) = dense.find(|(tensor, _)| is_asked(concrete, formats, **tensor)) {
         let name = &concrete.tensors[tensor].name;
         return Err(Diagnostic::new(
             code::WORKSPACE_MODES,
-            format!("`isstored` asks which entries `{name}` has, and it is dense"),
+            format!("it matters which entries `{name}` has, and it is dense"),
         )
         .at(
             &concrete.source,
@@ -67,26 +67,41 @@ pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<()> 
     check_inside(concrete, formats, &concrete.stmt, &mut Vec::new())
 }
 
-/// Whether some statement asks which entries of the workspace `tensor` are stored.
-fn is_asked(concrete: &Concrete, tensor: TensorVar) -> bool {
+/// Whether it matters to some statement which entries of the workspace `tensor` are
+/// stored, and not all of them are.
+fn is_asked(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> bool {
+    let absent = |part: &Expr| part.fill(&concrete.tensors, &concrete.vars);
     let mut asked = false;
-    concrete
-        .stmt
-        .for_each_assign(&mut |_, _, rhs| asked |= asks(rhs, tensor));
-    asked
+    concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+        for_each_factor(concrete, rhs, &absent, &mut |access| {
+            asked |= access.tensor == tensor && !access.indices.is_empty();
+        });
+    });
+    asked && !is_full(concrete, formats, tensor)
 }
 
-fn asks(expr: &Expr, tensor: TensorVar) -> bool {
-    match expr {
-        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => false,
-        Expr::Cast(_, body) | Expr::Reduce { body, .. } => asks(body, tensor),
-        Expr::Apply { op, args } => {
-            let names = |access: &&Access| access.tensor == tensor && !access.indices.is_empty();
-            args.iter().any(|arg| {
-                (*op == Operator::IsStored && arg.accesses().iter().any(names)) || asks(arg, tensor)
-            })
+/// Whether every entry of the workspace `tensor` is computed of what is stored.
+fn is_full(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> bool {
+    let mut full = true;
+    concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+        if lhs.tensor != tensor {
+            return;
         }
-    }
+        rhs.for_each_access(&mut |access| {
+            let data = &concrete.tensors[access.tensor];
+            full &= match data.role {
+                TensorRole::Workspace => {
+                    access.tensor != tensor && is_full(concrete, formats, access.tensor)
+                }
+                _ => {
+                    let mut modes = 0..access.indices.len();
+                    formats.of(access.tensor).is_all_dense()
+                        && modes.all(|mode| is_inside(access, mode, concrete))
+                }
+            };
+        });
+    });
+    full
 }
 
 fn check_inside(

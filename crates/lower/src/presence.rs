@@ -5,8 +5,9 @@
 //! one exception: whether the producer of a temporary found anything is known
 //! only when it has run, so such temporaries carry a flag.
 
-use sparsec_base::{Kind, Scalar};
-use sparsec_index::{Access, Decision, Expr as Value, Operator, TensorVar};
+use sparsec_base::Scalar;
+use sparsec_graph::for_each_factor;
+use sparsec_index::{Access, Expr as Value, Operator, TensorVar};
 use sparsec_loop::{BinaryOp, Expr, Var};
 
 use crate::statement::Lowerer;
@@ -141,29 +142,10 @@ impl Lowerer<'_> {
         found
     }
 
-    /// Calls `visit` on every access in an argument that has a say where nothing in
-    /// it is stored which computing with its value would not have: it decides the
-    /// result, as an infinity decides a sum, or leaves the other argument alone.
+    /// Calls `visit` on every access that has a say where nothing of it is stored.
     pub(crate) fn for_each_factor(&self, expr: &Value, visit: &mut dyn FnMut(&Access)) {
-        match expr {
-            Value::Literal(_) | Value::Access(_) | Value::Index(_) => {}
-            Value::Cast(_, body) | Value::Reduce { body, .. } => self.for_each_factor(body, visit),
-            Value::Apply { op, args } => {
-                let fills = args.iter().map(|arg| self.where_absent(arg).literal());
-                let fills: Vec<Option<Scalar>> = fills.collect();
-                for (at, arg) in args.iter().enumerate() {
-                    if has_a_say(op, &fills, at) {
-                        arg.for_each_access(&mut |access| visit(access));
-                    } else {
-                        self.for_each_factor(arg, visit);
-                    }
-                }
-                if let Operator::Defined(function) = op {
-                    let body = function.expand(args, &self.concrete.tensors);
-                    self.for_each_factor(&body, visit);
-                }
-            }
-        }
+        let absent = |part: &Value| self.where_absent(part).literal();
+        for_each_factor(self.concrete, expr, &absent, visit);
     }
 
     /// What an access reads where nothing is stored, if that is known.
@@ -174,27 +156,5 @@ impl Lowerer<'_> {
             }
             _ => Some(self.concrete.tensors[access.tensor].fill),
         }
-    }
-}
-
-/// Whether an operator gives another value where argument `at` is not stored than
-/// where it is stored with the value that it has then. Of types without `NaN`
-/// it does not.
-fn has_a_say(op: &Operator, fills: &[Option<Scalar>], at: usize) -> bool {
-    if *op == Operator::IsStored {
-        return true;
-    }
-    let Some(fill) = fills[at] else {
-        return false;
-    };
-    let element = fill.element();
-    match element.kind() {
-        Kind::Float | Kind::Complex => {
-            let decides = |decision: &Decision| decision.args == [at];
-            // Of complex infinities, a product with 1 makes `NaN`.
-            let is_one = element.is_complex() && *op == Operator::Mul && fill == element.one();
-            is_one || op.decisions(fills).iter().any(decides)
-        }
-        _ => false,
     }
 }

@@ -56,10 +56,8 @@ pub(crate) struct Fills<'a> {
 }
 
 impl Fills<'_> {
-    /// The right side of statement `number` with the reductions rewritten that the
-    /// module is about.
-    pub(crate) fn taken(self, number: usize) -> Expr {
-        let rhs = &self.program.statements[number].rhs;
+    /// A right side with the reductions rewritten that the module is about.
+    pub(crate) fn taken(self, rhs: &Expr) -> Expr {
         rhs.map_parts(&mut |part| {
             let reduction = self.reduction(part)?;
             self.skips(&reduction.of_stored(), &[])

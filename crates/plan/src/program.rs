@@ -90,15 +90,11 @@ pub fn plan_program(
             ..given
         };
         let written = program.statements[number].rhs.clone();
-        let fills = Fills {
-            program: &program,
-            formats: &formats,
-            strict: facts.strict,
-        };
+        let fills = fills_of(&program, &formats, facts);
         // Nobody who schedules the statement as a whole has its parts in mind.
         let names_none = wishes.commands(number).is_some() && wishes.part(number).is_none();
         let wants_names = !names_none && fills.wants_names(number);
-        let taken = fills.taken(number);
+        let taken = fills.taken(&written);
         let statement = &program.statements[number];
         let result = statement.lhs.tensor;
         let format = match formats.get(result) {
@@ -143,7 +139,12 @@ pub fn plan_program(
         // A part that no command is for is planned as if nothing were said.
         if let Some((fitting, used)) = wished.filter(|(fitting, _)| !fitting.0.is_empty()) {
             let whole = is_apart.as_ref().filter(|(of, _)| *of == number);
-            let ways = Ways::of(&program, whole.map(|(_, rhs)| rhs), &taken, &written);
+            let ways = Ways::of(
+                fills_of(&program, &formats, facts),
+                whole.map(|(_, rhs)| rhs),
+                &taken,
+                &written,
+            );
             let planned = ways.plan(&mut program, number, &formats, &fitting, facts);
             match planned {
                 Ok(plan) => {
@@ -198,7 +199,12 @@ pub fn plan_program(
         let planned = match is_apart.as_ref().filter(|(of, _)| *of == number) {
             None => planned,
             Some((_, whole)) => {
-                let ways = Ways::of(&program, Some(whole), &taken, &written);
+                let ways = Ways::of(
+                    fills_of(&program, &formats, facts),
+                    Some(whole),
+                    &taken,
+                    &written,
+                );
                 let again = ways.plan(&mut program, number, &formats, &planned.schedule, facts);
                 again.unwrap_or_else(|_| {
                     program.statements[number].rhs = taken;
@@ -217,6 +223,14 @@ pub fn plan_program(
         formats,
         plans,
     })
+}
+
+fn fills_of<'a>(program: &'a Program, formats: &'a Formats, facts: Facts<'_>) -> Fills<'a> {
+    Fills {
+        program,
+        formats,
+        strict: facts.strict,
+    }
 }
 
 /// Splits a statement, and keeps its right side where only the sum in it is taken apart.

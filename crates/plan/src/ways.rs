@@ -3,7 +3,7 @@
 //! ```text
 //! s = sum{i}(a(i) + b(i))          taken: with the rewriting that planning does
 //! s = sum{i}(a(i) + b(i))          written: as the source has it
-//! s = sum{i}(a(i)) + sum{i}(b(i))  apart: its sum taken apart
+//! s = sum{i}(a(i)) + sum{i}(b(i))  apart: its sum taken apart, and rewritten then
 //! ```
 //!
 //! Commands are for the first way that they can be applied to and completed for. What is
@@ -15,6 +15,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_graph::Formats;
 use sparsec_index::{Expr, Program, Schedule};
 
+use crate::fills::Fills;
 use crate::search::{Facts, Plan, Size, complete};
 use crate::split::distributed;
 use crate::waste::is_wasteful;
@@ -25,6 +26,8 @@ pub(crate) struct Ways {
     /// How many come first that only a completed schedule may be for: those that were
     /// refused before.
     n_refused: usize,
+    /// Which one is as the source has it.
+    written: Option<usize>,
     /// Which one is the sum taken apart.
     apart: Option<usize>,
 }
@@ -32,26 +35,25 @@ pub(crate) struct Ways {
 impl Ways {
     /// The ways to write a right side: as it was before its sum was taken apart, if it
     /// was because `whole` could not be planned, `taken` and `written`, and taken apart.
-    pub(crate) fn of(
-        program: &Program,
-        whole: Option<&Expr>,
-        taken: &Expr,
-        written: &Expr,
-    ) -> Self {
+    pub(crate) fn of(fills: Fills<'_>, whole: Option<&Expr>, taken: &Expr, written: &Expr) -> Self {
         let mut ways: Vec<Expr> = whole.into_iter().chain([taken]).cloned().collect();
-        if written != taken {
-            ways.push(written.clone());
-        }
+        let is_other = written != taken;
+        let as_written = is_other.then_some(ways.len());
+        ways.extend(is_other.then(|| written.clone()));
         let mut apart = whole.map(|_| 1);
         if apart.is_none()
-            && let Some(distributed) = distributed(taken, program)
+            && let Some(distributed) = distributed(taken, fills.program)
         {
             apart = Some(ways.len());
-            ways.push(distributed);
+            let rewritten = fills.taken(&distributed);
+            let is_other = rewritten != distributed;
+            ways.push(rewritten);
+            ways.extend(is_other.then_some(distributed));
         }
         Self {
             ways,
             n_refused: usize::from(whole.is_some()),
+            written: as_written,
             apart,
         }
     }
@@ -106,10 +108,18 @@ impl Ways {
         let mut refused: Option<Diagnostic> = None;
         let is_large =
             |error: &Diagnostic| size == Size::Small && error.code() == code::MERGE_TOO_LARGE;
+        let mut is_too_large = false;
         let planned = (n_skipped..self.ways.len()).find_map(|way| {
-            let planned = complete(way, commands).map_err(|error| match &refused {
-                Some(known) if is_large(known) || !is_large(&error) => {}
-                _ => refused = Some(error),
+            // A larger kernel is better than one that goes through everything.
+            if is_too_large && Some(way) == self.written {
+                return None;
+            }
+            let planned = complete(way, commands).map_err(|error| {
+                is_too_large |= way >= self.n_refused && is_large(&error);
+                match &refused {
+                    Some(known) if is_large(known) || !is_large(&error) => {}
+                    _ => refused = Some(error),
+                }
             });
             planned.ok().map(|plan| (way, plan))
         });

@@ -42,7 +42,9 @@ Collect the values first: `precompute(…, {}, t)`, or store the result as `dens
     WORKSPACE_MODES = "E0307", "a workspace that does not know what is stored",
     "The values of a sparse result are collected in a workspace that lists the coordinates stored in
 it. A `dense` one does not, and none can where the values are not the operator's identity where no
-operand is stored (as zero is for a sum): then every coordinate gets a value.
+operand is stored (as zero is for a sum): then every coordinate gets a value. So it is where a
+workspace has a say by what it does not hold: as a factor of what may be infinite, or where
+`isstored` asks for it.
 
     precompute(A(i,k) * B(k,j), {j}, w : dense)      C : csr
 
