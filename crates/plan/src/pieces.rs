@@ -12,7 +12,8 @@
 //! ```
 //!
 //! An operand is taken apart where what is computed is additive in it; that is for the
-//! command to say. Others are converted. Sums of floats are taken apart unless their
+//! command to say. Others are converted, as are those whose pieces have places outside of
+//! a region (`dense, lower(i, j)`) where the result is sparse. Sums of floats are taken apart unless their
 //! order counts.
 //!
 //! Nests that follow one another and begin with a walk over the same arrays become one
@@ -21,7 +22,7 @@
 //! for mirror images.
 
 use sparsec_base::Result;
-use sparsec_format::{Format, Way, Widths};
+use sparsec_format::{Format, Piece, Way, Widths};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar, TensorRole, TensorVar};
 
@@ -52,12 +53,16 @@ pub(crate) fn alternatives<'a>(naive: &Draft<'a>) -> Vec<Draft<'a>> {
 /// The draft with as many of these tensors taken apart as can be.
 fn taken_apart<'a>(mut draft: Draft<'a>, tensors: &[TensorVar]) -> Option<Draft<'a>> {
     let mut any = false;
+    let is_dense = draft.format(draft.concrete.result)?.is_all_dense();
     for tensor in tensors {
         let name = draft.concrete.tensors[*tensor].name.clone();
         let format = draft
             .format(*tensor)?
             .clone()
             .with_widths(Widths::default());
+        if !is_dense && has_outside(&format) {
+            continue;
+        }
         any |= draft.say(format!("pieces({name}, {format})")).is_ok();
     }
     let mut is_sum = false;
@@ -65,6 +70,16 @@ fn taken_apart<'a>(mut draft: Draft<'a>, tensors: &[TensorVar]) -> Option<Draft<
     let element = draft.concrete.tensors[draft.concrete.result].element;
     let rounds = element.is_float() || element.is_complex();
     (any && !(is_sum && rounds && draft.facts().strict)).then_some(draft)
+}
+
+/// Whether loops over some piece come to places that are no entries, `j > i` of a lower
+/// triangle in dense rows: a sparse result would store them.
+fn has_outside(format: &Format) -> bool {
+    let pieces = format.pieces().unwrap_or_default();
+    let has_places = |piece: &Piece| piece.within.is_some() || piece.equal.is_some();
+    pieces
+        .iter()
+        .any(|it| it.mirror.is_none() && has_places(it))
 }
 
 /// The draft with what it computes collected in a workspace, from where a sparse
