@@ -132,7 +132,7 @@ const REFUSALS: &[Refusal] = &[
   |          ^ mode 0 of `x` has extent 5
   |
   = note: the call gives `i` extent 7
-  = help: leave out what the call says of `i`"#,
+  = help: leave out what the call says of `i`, or give the index another name here"#,
     },
     Refusal {
         text: "Z(0) = x(i); Z(0) = Z(0) * Z(k); y = Z(i)",

@@ -230,7 +230,9 @@ impl Unifier<'_> {
         let first = self.learnt[self.place(var)];
         error.help(match (self.fitting(number, mode, of_var), first) {
             (Some(help), _) => help,
-            (None, None) => format!("leave out what the call says of `{written}`"),
+            (None, None) => format!(
+                "leave out what the call says of `{written}`, or give the index another name here"
+            ),
             (None, Some(_)) if of_mode > of_var => self.part(number, mode, of_var),
             (None, Some((first, first_mode))) => self.part(first, first_mode, of_mode),
         })
