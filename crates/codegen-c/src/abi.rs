@@ -35,9 +35,13 @@
 //!   another will do: `for (p = 0; p < n && !status; p++) status = body(…);`
 //!
 //! * `turn(context)` is called by chunks, at most once by each: it waits until all
-//!   chunks before have returned, and returns `SPARSEC_OK`, or anything else where one
+//!   chunks before have returned or passed theirs on, and returns `SPARSEC_OK`, or anything else where one
 //!   of them failed. Where chunks run one after another there is nothing to wait for.
-//!   From there to its end a chunk may `grow` results.
+//!   From there on a chunk may `grow` results.
+//! * `pass(context)` is called by chunks behind `turn`: `turn` of the next chunk may
+//!   return, too. The chunk still stores to results, and grows them no more. So `grow`
+//!   moves memory only once all chunks before have returned. One that does nothing will do:
+//!   then chunks wait for others to return.
 //! * `cancelled` points to what is not 0 once the kernel is to give up. It looks there
 //!   between the turns of long loops, and returns the status of
 //!   [`Failure::Cancelled`].
@@ -132,8 +136,10 @@ typedef struct sparsec_context {{
       struct sparsec_context *,
       int32_t (*body)(struct sparsec_context *, const void *captured, void *own, int64_t chunk),
       const void *captured, int64_t own_size, int64_t n);
-  /* Waits until all chunks before this one have returned. */
+  /* Waits until all chunks before this one have returned, or passed their turn on. */
   int32_t (*turn)(struct sparsec_context *);
+  /* Lets the next chunk have its turn; `grow` moves memory once all before have returned. */
+  void (*pass)(struct sparsec_context *);
   /* What kernels look at now and then: not 0 once they are to give up. */
   const volatile int32_t *cancelled;
 }} sparsec_context;

@@ -230,6 +230,7 @@ impl<'f> Writer<'f> {
             } => self.sort(*buffer, *along, lo, hi),
             Stmt::Prefetch { buffer, lo, hi } => self.prefetch(*buffer, lo, hi),
             Stmt::Turn => self.turn(),
+            Stmt::Pass => self.line("context->pass(context);"),
             Stmt::Poll => self.leave_if("*context->cancelled", Failure::Cancelled),
             Stmt::Fail(failure) => {
                 self.line(&format!("return {};", abi::status_name(*failure)));

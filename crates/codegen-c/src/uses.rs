@@ -33,7 +33,7 @@ impl Uses {
             each_expr(stmt, &mut |expr| self.expr(expr));
             match stmt {
                 Stmt::For { mark, .. } if mark.chunks => self.context = true,
-                Stmt::Turn | Stmt::Poll => self.context = true,
+                Stmt::Turn | Stmt::Pass | Stmt::Poll => self.context = true,
                 Stmt::Store { buffer, .. }
                 | Stmt::Fill { buffer, .. }
                 | Stmt::Prefetch { buffer, .. } => {
@@ -82,7 +82,7 @@ impl Uses {
 /// order in which they are evaluated.
 fn each_expr(stmt: &Stmt, visit: &mut dyn FnMut(&Expr)) {
     match stmt {
-        Stmt::Comment(_) | Stmt::Turn | Stmt::Poll | Stmt::Fail(_) => {}
+        Stmt::Comment(_) | Stmt::Turn | Stmt::Pass | Stmt::Poll | Stmt::Fail(_) => {}
         Stmt::Declare { value, .. } | Stmt::Assign { value, .. } => visit(value),
         Stmt::Store { index, value, .. } => {
             visit(index);

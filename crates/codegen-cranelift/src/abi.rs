@@ -21,6 +21,8 @@ pub struct Layout {
     pub chunks: i32,
     /// `sparsec_context.turn`
     pub turn: i32,
+    /// `sparsec_context.pass`
+    pub pass: i32,
     /// `sparsec_context.cancelled`
     pub cancelled: i32,
     /// `sparsec_tensor.extents`
@@ -47,7 +49,8 @@ impl Layout {
         sort_pairs: 40,
         chunks: 48,
         turn: 56,
-        cancelled: 64,
+        pass: 64,
+        cancelled: 72,
         extents: 0,
         arrays: 8,
         array: 24,
@@ -65,6 +68,7 @@ impl Layout {
             && self.sort_pairs == other.sort_pairs
             && self.chunks == other.chunks
             && self.turn == other.turn
+            && self.pass == other.pass
             && self.cancelled == other.cancelled
             && self.extents == other.extents
             && self.arrays == other.arrays

@@ -39,6 +39,7 @@ impl Emitter<'_, '_> {
                 self.fetch_early(from, to);
             }
             Stmt::Turn => self.turn(),
+            Stmt::Pass => _ = self.ask(ABI.pass, None, &[]),
             Stmt::Poll => self.poll(),
             Stmt::Declare { var, value } => {
                 let value = self.expr(value);

@@ -221,9 +221,13 @@ pub enum Stmt {
         hi: Expr,
     },
     /// In the body of [chunks](crate::Mark::chunks), once: waits until all chunks before
-    /// this one have ended, so that what follows runs in their order, one at a time.
+    /// this one have ended, or said [`Pass`](Self::Pass), so that what follows runs in
+    /// their order, one at a time.
     /// There, chunks may store to what others stored to in their turn, and grow results.
     Turn,
+    /// Behind [`Turn`](Self::Turn), once: the next chunk may have its turn. What follows runs
+    /// beside it: chunks store to places of their own alone, and grow results no more.
+    Pass,
     /// Leaves the function with [`Failure::Cancelled`] if its caller wants that by now.
     Poll,
     /// Leaves the function with an error.

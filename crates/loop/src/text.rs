@@ -46,7 +46,7 @@ use crate::ir::{BinaryOp, Failure, Intrinsic};
 /// Names that the language keeps for itself.
 const KEYWORDS: &[&str] = &[
     "abs", "alloc", "and", "as", "conj", "else", "extent", "fail", "false", "fill", "fn", "for",
-    "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "own", "parallel",
+    "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "own", "parallel", "pass",
     "prefetch", "chunks", "read", "real", "resize", "select", "sort", "true", "turn", "unroll",
     "var", "while", "with", "write",
 ];

@@ -43,7 +43,7 @@
 //!   that is a unit's own, and in a chunk's turn a result.
 //! * A unit's own workspace is used in chunks, and nowhere else. Chunks are counted
 //!   from 0, and do not stand in chunks. They assign no variable of outside. A chunk
-//!   has one turn at most, in none of its loops and branches.
+//!   has one turn at most, and passes it on once at most, in none of its loops and branches.
 
 mod buffers;
 mod check;

@@ -109,7 +109,7 @@ impl Stmt {
     /// statements inside it, in the order in which they are evaluated.
     pub fn for_each_expr<'s>(&'s self, visit: &mut dyn FnMut(&'s Expr)) {
         match self {
-            Self::Comment(_) | Self::Turn | Self::Poll | Self::Fail(_) => {}
+            Self::Comment(_) | Self::Turn | Self::Pass | Self::Poll | Self::Fail(_) => {}
             Self::Declare { value, .. } | Self::Assign { value, .. } => visit(value),
             Self::Store { index, value, .. } => {
                 visit(index);
@@ -136,7 +136,7 @@ impl Stmt {
     /// Calls `visit` with each expression of this statement, to change it.
     pub fn for_each_expr_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         match self {
-            Self::Comment(_) | Self::Turn | Self::Poll | Self::Fail(_) => {}
+            Self::Comment(_) | Self::Turn | Self::Pass | Self::Poll | Self::Fail(_) => {}
             Self::Declare { value, .. } | Self::Assign { value, .. } => visit(value),
             Self::Store { index, value, .. } => {
                 visit(index);

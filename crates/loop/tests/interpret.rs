@@ -150,6 +150,16 @@ fn chunks_touch_nothing_that_others_write() {
     let (outcome, buffers) = run(&format!("alloc s: f64[1] {turn}"));
     assert_eq!(outcome, Ok(Outcome::Done));
     assert_eq!(buffers[1], Entries::F64(vec![1.5, -0.5]));
+    // Once they passed it on, they have places of their own alone.
+    let passed = chunks("turn s[0] += x[p] let t: f64 = s[0] pass vals[p] = t");
+    let (outcome, buffers) = run(&format!("alloc s: f64[1] {passed}"));
+    assert_eq!(outcome, Ok(Outcome::Done));
+    assert_eq!(buffers[1], Entries::F64(vec![1.5, -0.5]));
+    let late = chunks("turn pass s[0] += x[p]");
+    fault(
+        &format!("alloc s: f64[1] {late}"),
+        "two chunks touch entry 0 of `s`, in `s[0] += x[p]`",
+    );
     let early = chunks("vals[p] = x[p] let t: f64 = vals[0] turn vals[0] = t");
     fault(
         &early,

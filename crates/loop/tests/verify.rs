@@ -97,11 +97,12 @@ fn chunks_share_nothing_that_changes() {
     for turn in [
         "for i in 0..n chunks { if x[i] > 0.0 { turn } }",
         "for i in 0..n chunks { turn turn }",
+        "for i in 0..n chunks { turn pass pass }",
     ] {
         check(
             &format!("{turn}\nresize crd, 0"),
             code::LOOP_LIFETIME,
-            "a chunk has one turn, which lasts to its end",
+            "a chunk has one turn, and passes it on once",
             "for",
         );
     }
@@ -110,6 +111,20 @@ fn chunks_share_nothing_that_changes() {
         code::LOOP_LIFETIME,
         "chunks alone have their turn",
         "turn",
+    );
+    for pass in ["pass", "for i in 0..n chunks { pass turn }"] {
+        check(
+            &format!("{pass}\nresize crd, 0"),
+            code::LOOP_LIFETIME,
+            "no turn is passed on here",
+            "pass",
+        );
+    }
+    check(
+        "for i in 0..n chunks { turn pass grow crd, i }\nresize crd, 0",
+        code::LOOP_LIFETIME,
+        "`crd` grows inside a parallel loop",
+        "grow crd, i",
     );
     check(
         "for i in 0..n chunks { grow crd, i }\nresize crd, 0",

@@ -41,6 +41,7 @@ pub(crate) struct RawContext {
     pub(crate) sort_pairs: unsafe extern "C" fn(*mut RawContext, *mut i64, *mut i64, i64),
     pub(crate) chunks: unsafe extern "C" fn(*mut RawContext, Body, *const c_void, i64, i64) -> i32,
     pub(crate) turn: unsafe extern "C" fn(*mut RawContext) -> i32,
+    pub(crate) pass: unsafe extern "C" fn(*mut RawContext),
     pub(crate) cancelled: *const i32,
 }
 
@@ -60,6 +61,7 @@ const LAYOUT: Layout = Layout {
     sort_pairs: offset_of!(RawContext, sort_pairs) as i32,
     chunks: offset_of!(RawContext, chunks) as i32,
     turn: offset_of!(RawContext, turn) as i32,
+    pass: offset_of!(RawContext, pass) as i32,
     cancelled: offset_of!(RawContext, cancelled) as i32,
     extents: offset_of!(RawTensor, extents) as i32,
     arrays: offset_of!(RawTensor, arrays) as i32,

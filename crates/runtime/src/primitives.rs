@@ -57,6 +57,8 @@ pub(crate) struct State {
 struct Place {
     line: Arc<Line>,
     chunk: usize,
+    /// Whether it has passed its turn on.
+    has_passed: bool,
 }
 
 /// An array that may grow.
@@ -109,6 +111,7 @@ impl State {
             sort_pairs,
             chunks,
             turn,
+            pass,
             cancelled: self.cancel.as_ptr(),
         }
     }
@@ -122,6 +125,7 @@ impl State {
         entries: i64,
         size: i64,
     ) -> Option<()> {
+        let place = self.place.as_ref();
         let growing = Arc::clone(&self.growing);
         let mut growing = growing.lock().unwrap_or_else(PoisonError::into_inner);
         let known = |growing: &&mut Growing| growing.array == array;
@@ -140,8 +144,10 @@ impl State {
             )
         })?;
         if room > memory.capacity() {
+            // It may move, where chunks before still write.
+            let may_move = place.is_none_or(|place| place.line.wait_for_ends(place.chunk));
             let machine = usize::try_from(physical_bytes()).ok()?;
-            memory.reach(room, machine).ok()?;
+            may_move.then(|| memory.reach(room, machine).ok())??;
         }
         raw.data = memory.as_mut_ptr().cast();
         raw.capacity = i64::try_from(room / size).ok()?;
@@ -253,7 +259,7 @@ impl State {
             // SAFETY: this thread has the unit alone while it runs chunks as that.
             let unit = unsafe { &mut *units.get(unit) };
             if unit.state.cancel.is_set() {
-                line.end(chunk, false);
+                line.end(chunk, false, false);
                 return Err(Failed {
                     status: Failure::Cancelled.status(),
                     shortage: None,
@@ -263,13 +269,16 @@ impl State {
             unit.state.place = Some(Place {
                 line: Arc::clone(&line),
                 chunk,
+                has_passed: false,
             });
             let mut context = unit.state.context();
             // SAFETY: as this function demands; the unit's memory is as large as the
             // kernel said.
             let status =
                 unsafe { body(&mut context, captured.pointer(), own.cast(), chunk as i64) };
-            line.end(chunk, status == 0);
+            let place = unit.state.place.take();
+            let has_passed = place.is_some_and(|place| place.has_passed);
+            line.end(chunk, status == 0, has_passed);
             match status {
                 0 => Ok(()),
                 status => Err(Failed {
@@ -413,6 +422,19 @@ unsafe extern "C" fn turn(context: *mut RawContext) -> i32 {
             _ => 0,
         }
     })
+}
+
+/// # Safety
+/// As [`turn`], behind it.
+unsafe extern "C" fn pass(context: *mut RawContext) {
+    guarded((), || {
+        // SAFETY: as in `grow`: a unit runs in one thread.
+        let state = unsafe { state(context) };
+        if let Some(place) = &mut state.place {
+            place.has_passed = true;
+            place.line.pass(place.chunk);
+        }
+    });
 }
 
 /// # Safety

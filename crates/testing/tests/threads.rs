@@ -210,7 +210,10 @@ fn entries_are_appended_in_turn() {
         let (start, _) = schedule.split_once("parallelize").expect("it is marked");
         let (divided, whole) = (compiled(schedule), compiled(start));
         let text = divided.statements()[0].function.to_string();
-        assert!(text.contains(" turn\n"), "{program}: {text}");
+        assert!(
+            text.contains(" turn\n") && text.contains(" pass\n"),
+            "{program}"
+        );
         let (divided, whole) = (run(&divided, &inputs), run(&whole, &inputs));
         assert_eq!(divided.arrays(), whole.arrays(), "{program}");
     }

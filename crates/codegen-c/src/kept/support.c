@@ -8,10 +8,21 @@
  * are then called from several threads.
  */
 
+#if defined(_OPENMP) && !defined(__STDC_NO_THREADS__)
+#include <threads.h>
+#endif
+
 /* A workspace; its memory follows. */
 typedef struct sparsec_workspace {
   struct sparsec_workspace *next;
 } sparsec_workspace;
+
+/* How far the chunks of a loop are that run at once. */
+typedef struct sparsec_line {
+  int64_t passed; /* these have passed their turn on, in their order */
+  int64_t ended;  /* so many have returned */
+  int64_t failed; /* whether one has */
+} sparsec_line;
 
 /* One call of a kernel: its context, and workspaces that end with it. */
 typedef struct sparsec_scope {
@@ -20,16 +31,41 @@ typedef struct sparsec_scope {
   void *own; /* what chunks of loops have of their own */
   int64_t own_size;
   int64_t chunk;
-  int64_t *ended; /* how many chunks have, in their order; -1 if one failed */
-  int32_t never;  /* stays 0 */
+  int32_t has_passed; /* its turn on */
+  sparsec_line *line; /* in which it stands, if others run meanwhile */
+  int32_t never;      /* stays 0 */
 } sparsec_scope;
 
-/* Room in front of a workspace that keeps it aligned for vectors. */
-enum { SPARSEC_ALIGNMENT = 64, SPARSEC_RUN = 16 };
+/* Room in front of a workspace that keeps it aligned for vectors; the room that arrays have
+   at least; how often a thread that waits looks before it lets others run. */
+enum { SPARSEC_ALIGNMENT = 64, SPARSEC_RUN = 16, SPARSEC_LOOKS = 1000 };
+
+/* Waits until so many chunks are that far, or one fails. */
+static inline int32_t sparsec_wait(
+    const sparsec_line *line, const int64_t *counter, int64_t wanted) {
+  int64_t reached, failed, looks = 0;
+  do {
+#if defined(_OPENMP) && !defined(__STDC_NO_THREADS__)
+    if (++looks > SPARSEC_LOOKS) thrd_yield();
+#endif
+#ifdef _OPENMP
+#pragma omp atomic read seq_cst
+#endif
+    reached = *counter;
+#ifdef _OPENMP
+#pragma omp atomic read seq_cst
+#endif
+    failed = line->failed;
+  } while (!failed && reached != wanted);
+  (void)looks;
+  return failed ? SPARSEC_OUT_OF_MEMORY : SPARSEC_OK;
+}
 
 static inline void *sparsec_malloc_array(
     sparsec_context *context, sparsec_array *array, int64_t entries, int64_t entry_size) {
-  (void)context;
+  const sparsec_scope *scope = (const sparsec_scope *)context; /* its first member */
+  const sparsec_line *line = scope->line;
+  if (line && sparsec_wait(line, &line->ended, scope->chunk)) return NULL;
   const int64_t most = (int64_t)(PTRDIFF_MAX / entry_size);
   if (entries > most) return NULL;
   int64_t wanted = array->capacity <= most / 2 ? 2 * array->capacity : most;
@@ -58,18 +94,23 @@ static inline void *sparsec_malloc_workspace(
   return memory + SPARSEC_ALIGNMENT;
 }
 
-/* Waits until all chunks before have ended. */
+/* Waits until all chunks before have passed their turn on. */
 static inline int32_t sparsec_wait_for_turn(sparsec_context *context) {
+  const sparsec_scope *scope = (const sparsec_scope *)context; /* its first member */
+  const sparsec_line *line = scope->line;
+  return line ? sparsec_wait(line, &line->passed, scope->chunk) : SPARSEC_OK;
+}
+
+/* Lets the next chunk have its turn, unless results might move meanwhile. */
+static inline void sparsec_pass_turn(sparsec_context *context) {
   sparsec_scope *scope = (sparsec_scope *)context; /* its first member */
-  int64_t ended = scope->chunk;
-  while (scope->ended) {
+  const int is_early = context->grow == sparsec_malloc_array;
+  if (!scope->line || scope->has_passed || !is_early) return;
+  scope->has_passed = 1;
 #ifdef _OPENMP
-#pragma omp atomic read seq_cst
+#pragma omp atomic write seq_cst
 #endif
-    ended = *scope->ended;
-    if (ended < 0 || ended == scope->chunk) break;
-  }
-  return ended < 0 ? SPARSEC_OUT_OF_MEMORY : SPARSEC_OK;
+  scope->line->passed = scope->chunk + 1;
 }
 
 #ifdef _OPENMP
@@ -83,21 +124,30 @@ static inline int32_t sparsec_run_chunks(
     const void *captured, int64_t own_size, int64_t n) {
   int32_t status = SPARSEC_OK;
   int64_t failed = n; /* the first chunk that did */
-  int64_t ended_chunks = 0;
+  sparsec_line line = {0, 0, 0};
 #pragma omp parallel if (n > 1)
   {
     sparsec_scope unit;
     sparsec_context *mine = sparsec_enter(&unit, context);
     void *own = own_size > 0 ? mine->workspace(mine, own_size, 1) : NULL;
-    unit.ended = &ended_chunks;
+    unit.line = &line;
 #pragma omp for schedule(dynamic)
     for (int64_t chunk = 0; chunk < n; chunk++) {
       int32_t ended = SPARSEC_OUT_OF_MEMORY;
       unit.chunk = chunk;
+      unit.has_passed = 0;
       if (own || own_size == 0) ended = body(mine, captured, own, chunk);
+      if (ended == SPARSEC_OK) {
+        if (!unit.has_passed) {
 #pragma omp atomic write seq_cst
-      ended_chunks = ended == SPARSEC_OK ? chunk + 1 : -1;
-      if (ended == SPARSEC_OK) continue;
+          line.passed = chunk + 1;
+        }
+#pragma omp atomic update seq_cst
+        line.ended++;
+        continue;
+      }
+#pragma omp atomic write seq_cst
+      line.failed = 1;
 #pragma omp critical(sparsec)
       if (chunk < failed) {
         failed = chunk;
@@ -145,6 +195,7 @@ static inline sparsec_context *sparsec_enter(sparsec_scope *scope, const sparsec
     context->chunks = sparsec_run_chunks;
     context->turn = sparsec_wait_for_turn;
   }
+  if (!context->pass) context->pass = sparsec_pass_turn;
   return context;
 }
 

@@ -9,7 +9,7 @@ use sparsec_base::{ElementType, Scalar};
 use super::Options;
 use super::entries::Entries;
 use super::fault::{Fault, FaultKind};
-use super::memory::{Memory, Toucher};
+use super::memory::{Memory, Phase, Toucher};
 use crate::ir::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
 use crate::mark::Mark;
 use crate::ops;
@@ -242,7 +242,8 @@ impl<'f> Machine<'f> {
                 self.int(lo)?;
                 self.int(hi)?;
             }
-            Stmt::Turn => self.chunk.in_turn = true,
+            Stmt::Turn => self.chunk.phase = Phase::Turn,
+            Stmt::Pass => self.chunk.phase = Phase::Passed,
             Stmt::Poll => {
                 let cancelled = self.options.cancelled;
                 if cancelled.is_some_and(|cancelled| cancelled()) {
@@ -296,7 +297,7 @@ impl<'f> Machine<'f> {
             }
             self.chunk = Toucher {
                 chunk,
-                in_turn: false,
+                phase: Phase::Before,
             };
             self.vars[var.index()] = Some(Scalar::I64(number));
             self.block(body)?;

@@ -22,20 +22,30 @@ pub(super) struct Memory {
     touched: Option<Vec<Touched>>,
 }
 
-/// Who touches an entry: a chunk, in its turn or before. No chunk is 0.
+/// Where in a chunk: in its turn, before, or behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    #[default]
+    Before,
+    Turn,
+    Passed,
+}
+
+/// Who touches an entry: a chunk. No chunk is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Toucher {
     /// Counted from 1.
     pub(super) chunk: u32,
-    pub(super) in_turn: bool,
+    pub(super) phase: Phase,
 }
 
 impl Toucher {
     /// Whether nothing but chance says that this comes before `other`, which runs now:
-    /// in a chunk's turn, all chunks before have ended.
+    /// from a chunk's turn on, all chunks before have passed theirs on.
     fn races(self, other: Self) -> bool {
         let both = self.chunk != 0 && other.chunk != 0;
-        both && self.chunk != other.chunk && !other.in_turn
+        let is_ordered = self.phase != Phase::Passed && other.phase != Phase::Before;
+        both && self.chunk != other.chunk && !is_ordered
     }
 }
 

@@ -50,6 +50,9 @@ use crate::walk::for_each_block_mut;
 /// Chunks end at these parts of the work.
 const PARTS: i64 = 64;
 
+/// Those that append do at more of them, so that pieces fit into the caches of a processor.
+const PARTS_OF_RESULTS: i64 = 256;
+
 /// The work of an entry that a chunk has a copy of: filled, and added up afterwards.
 const COPY: i64 = 4;
 
@@ -130,6 +133,15 @@ struct Loop {
     name: String,
     lo: Expr,
     hi: Expr,
+    /// Chunks end at these parts of the work.
+    parts: i64,
+}
+
+impl Loop {
+    /// `whole * parts // self.parts`
+    fn share(&self, whole: Expr, parts: Expr) -> Expr {
+        whole.mul(parts).binary(BinaryOp::FloorDiv, self.parts)
+    }
 }
 
 impl Divider<'_> {
@@ -166,13 +178,17 @@ impl Divider<'_> {
         unmark(&mut body);
         let name = self.function.vars[var].name.clone();
         let [lo, hi] = bounds;
+        let combined = &self.loops[&var];
         let range = Loop {
             var,
             lo: self.named(lo, &format!("{name}_begin"), block),
             hi: self.named(hi, &format!("{name}_end"), block),
             name,
+            parts: match combined.appended {
+                None => PARTS,
+                Some(_) => PARTS_OF_RESULTS,
+            },
         };
-        let combined = &self.loops[&var];
         let mut divided = Block::new();
         let mut work = work::of(&range, self.function, &body, self.division.grain);
         let is_guarded =
@@ -225,7 +241,7 @@ impl Divider<'_> {
     fn ends(&mut self, range: &Loop, chunk: Var, step: Var, block: &mut Block) -> (Expr, Expr) {
         let mut cut = |name: &str, chunk: Expr| {
             let extent = difference(&range.hi, &range.lo);
-            let at = range.lo.clone().add(share(extent, chunk.mul(step)));
+            let at = range.lo.clone().add(range.share(extent, chunk.mul(step)));
             Expr::Var(self.declare(&format!("{}_{name}", range.name), at, false, block))
         };
         let next = Expr::Var(chunk).add(1);
@@ -242,7 +258,7 @@ impl Divider<'_> {
         block: &mut Block,
     ) -> (Var, Var) {
         let chunks = self.declare(&format!("{}_chunks", range.name), 1, true, block);
-        let step = self.declare(&format!("{}_step", range.name), PARTS, true, block);
+        let step = self.declare(&format!("{}_step", range.name), range.parts, true, block);
         if !work.positions.is_empty() {
             let total = work.total.clone();
             let total = self.declare(&format!("{}_work", range.name), total, false, block);
@@ -254,7 +270,7 @@ impl Divider<'_> {
         }
         let each = Expr::Var(chunks).mul(each);
         let more = Expr::Var(chunks)
-            .less(PARTS)
+            .less(range.parts)
             .and(each.less(work.total.clone().mul(work.weight.clone())));
         block.push(Stmt::While {
             condition: more,
@@ -315,11 +331,6 @@ fn chunks(chunk: Var, n: Var, body: Block) -> Stmt {
         },
         body,
     }
-}
-
-/// `whole * parts // PARTS`
-fn share(whole: Expr, parts: Expr) -> Expr {
-    whole.mul(parts).binary(BinaryOp::FloorDiv, PARTS)
 }
 
 fn difference(more: &Expr, less: &Expr) -> Expr {

@@ -25,7 +25,7 @@ use crate::ir::{Failure, Function, Stmt};
 pub fn slice_structure(function: &Function) -> Function {
     let values = result_values(function);
     let is_root = |function: &Function, stmt: &Stmt| match stmt {
-        Stmt::Resize { .. } | Stmt::Turn => true,
+        Stmt::Resize { .. } | Stmt::Turn | Stmt::Pass => true,
         Stmt::Grow { buffer, .. } => {
             !function.buffers[*buffer].access.is_allocated() && !values.contains(buffer)
         }

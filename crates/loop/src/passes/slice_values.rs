@@ -25,7 +25,7 @@ pub fn slice_values(function: &Function) -> Option<Function> {
     let structure = result_structure(function);
     let is_root = |function: &Function, stmt: &Stmt| match stmt {
         Stmt::Grow { .. } | Stmt::Resize { .. } => false,
-        Stmt::Prefetch { .. } | Stmt::Turn => true,
+        Stmt::Prefetch { .. } | Stmt::Turn | Stmt::Pass => true,
         // The widths were checked when the structure was assembled.
         Stmt::Fail(failure) => *failure != Failure::WidthOverflow,
         _ => {

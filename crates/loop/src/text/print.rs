@@ -263,6 +263,7 @@ impl<'f> Printer<'f> {
                 put!(self, "]");
             }
             Stmt::Turn => put!(self, "turn"),
+            Stmt::Pass => put!(self, "pass"),
             Stmt::Poll => put!(self, "poll"),
             Stmt::Fail(failure) => put!(self, "fail {}", failure.name()),
         }

@@ -281,10 +281,18 @@ impl<'f> Checker<'f> {
                 }
             }
             Stmt::Turn if self.in_chunks => self.in_turn = true,
+            Stmt::Pass if self.in_turn => self.in_turn = false,
             Stmt::Turn => {
                 return Err(self.invalid(
                     code::LOOP_LIFETIME,
                     "chunks alone have their turn".to_owned(),
+                ));
+            }
+            Stmt::Pass => {
+                return Err(self.helped(
+                    code::LOOP_LIFETIME,
+                    "no turn is passed on here".to_owned(),
+                    "write `pass` once, behind the `turn` of the chunk",
                 ));
             }
             Stmt::Poll => {}

@@ -80,15 +80,23 @@ impl Checker<'_> {
                 "divide the outer loop only",
             ));
         }
-        let is_turn = |stmt: &&Stmt| matches!(stmt, Stmt::Turn);
-        let mut turns = 0;
-        for_each_stmt(body, &mut |stmt| turns += usize::from(is_turn(&stmt)));
-        if turns > 1 || turns > body.iter().filter(is_turn).count() {
-            return Err(self.helped(
-                code::LOOP_LIFETIME,
-                "a chunk has one turn, which lasts to its end".to_owned(),
+        for (wanted, help) in [
+            (
+                Stmt::Turn,
                 "write `turn` once, outside of loops and branches of the chunk",
-            ));
+            ),
+            (
+                Stmt::Pass,
+                "write `pass` once, outside of loops and branches of the chunk",
+            ),
+        ] {
+            let mut n_found = 0;
+            for_each_stmt(body, &mut |stmt| n_found += usize::from(*stmt == wanted));
+            let n_outside = body.iter().filter(|stmt| **stmt == wanted).count();
+            if n_found > 1 || n_found > n_outside {
+                let message = "a chunk has one turn, and passes it on once".to_owned();
+                return Err(self.helped(code::LOOP_LIFETIME, message, help));
+            }
         }
         Ok(())
     }

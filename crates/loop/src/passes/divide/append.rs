@@ -16,6 +16,7 @@
 //!   let p_end: i64 = p_base + p_part
 //!   p_ends[0] = p_end
 //!   grow crd, p_end
+//!   pass
 //!   for at in 0..p_part { crd[p_base + at] = crd_piece[at] }
 //!   for i in … { pos[i + 1] += p_base }
 //! }
@@ -23,7 +24,7 @@
 //! ```
 //!
 //! A piece is small enough to be in a cache when it is copied, so that this costs
-//! little; and what is written is what one chunk alone would have written.
+//! little; chunks copy side by side, each to places of its own; and what is written is what one chunk alone would have written.
 //!
 //! What is computed from what has been counted so far is less in a chunk than it should
 //! be ([`shifts`](super::shifts)). The loop appends if that is used for nothing but
@@ -254,6 +255,7 @@ impl Divider<'_> {
                 len: plus(&piece.start, times(&piece.scale, end)),
             });
         }
+        shape.after.push(Stmt::Pass);
         for piece in &appended.pieces {
             let own = self.piece(piece.buffer, body);
             let (part, _) = counted[&piece.counter];

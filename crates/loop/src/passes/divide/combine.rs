@@ -392,6 +392,7 @@ impl Divider<'_> {
             name: self.function.vars[at].name.clone(),
             lo: array.lo.clone(),
             hi: array.hi.clone(),
+            parts: PARTS,
         };
         let mut work = work::Work {
             total: difference(&array.hi, &array.lo),

@@ -169,7 +169,7 @@ impl Shifts {
                 None => self.expr(condition)?.is_none().then_some(())?,
             },
             Stmt::Comment(_) | Stmt::Fail(_) => {}
-            Stmt::Alloc { .. } | Stmt::Resize { .. } | Stmt::Turn | Stmt::Poll => {
+            Stmt::Alloc { .. } | Stmt::Resize { .. } | Stmt::Turn | Stmt::Pass | Stmt::Poll => {
                 return None;
             }
         }

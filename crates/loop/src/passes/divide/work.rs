@@ -15,7 +15,7 @@
 
 use sparsec_base::{ElementType, Scalar};
 
-use super::{Divider, Loop, assign, difference, share};
+use super::{Divider, Loop, assign, difference};
 use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, Var};
 use crate::walk::for_each_stmt;
 
@@ -258,7 +258,7 @@ impl Divider<'_> {
         });
         self.made.push(Stmt::Alloc {
             buffer: cuts,
-            len: Expr::int(super::PARTS + 1),
+            len: Expr::int(range.parts + 1),
         });
         let store = |index: Expr, value: Expr| Stmt::Store {
             buffer: cuts,
@@ -269,7 +269,7 @@ impl Divider<'_> {
         block.push(store(Expr::int(0), range.lo.clone()));
         let chunk = self.var(&format!("{}_cut", range.name), false);
         let mut body = Block::new();
-        let wanted = share(work.total.clone(), Expr::Var(chunk).mul(step));
+        let wanted = range.share(work.total.clone(), Expr::Var(chunk).mul(step));
         let wanted = self.declare(&format!("{}_share", range.name), wanted, false, &mut body);
         let before = Expr::Var(chunk).binary(BinaryOp::Sub, 1);
         let before = Expr::load(cuts, before);

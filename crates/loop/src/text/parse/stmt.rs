@@ -107,6 +107,10 @@ impl Parser {
                 self.tokens.take();
                 Stmt::Turn
             }
+            "pass" => {
+                self.tokens.take();
+                Stmt::Pass
+            }
             "poll" => {
                 self.tokens.take();
                 Stmt::Poll
