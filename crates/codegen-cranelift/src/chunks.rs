@@ -76,9 +76,9 @@ impl Emitter<'_, '_> {
     pub(crate) fn poll(&mut self) {
         let (context, frame) = (self.context, of_frame());
         let cancelled = self.b.ins().load(types::I64, frame, context, ABI.cancelled);
-        // Another thread writes it.
+        // Another thread writes it, so what was loaded in the turn before is no answer.
         let flags = MemFlagsData::new();
-        let cancelled = self.b.ins().load(types::I32, flags, cancelled, 0);
+        let cancelled = self.b.ins().atomic_load(types::I32, flags, cancelled);
         self.leave_if(cancelled, Failure::Cancelled);
     }
 

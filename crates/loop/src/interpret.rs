@@ -80,7 +80,8 @@ pub struct Options<'a> {
     /// How many bytes the arrays that it makes or grows may take; `None` for as
     /// many as there are.
     pub max_bytes: Option<u64>,
-    /// Whether it is to end where it [polls](crate::ir::Stmt::Poll).
+    /// Whether it is to end: asked where it [polls](crate::ir::Stmt::Poll), and after some
+    /// thousand steps.
     pub cancelled: Option<&'a dyn Fn() -> bool>,
 }
 

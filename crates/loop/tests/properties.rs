@@ -93,6 +93,10 @@ proptest! {
         }
         let optimized = passes::optimize(function.clone(), &mut |_, _| {});
         assert_same_meaning("optimize", &function, &optimized);
+        let mut polled = function.clone();
+        passes::polls(&mut polled, &|_| None);
+        assert_valid("polls", &polled);
+        assert_same_meaning("polls", &function, &polled);
         if let Some(without) = passes::without_prefetch(&function, &|_, _| false) {
             assert_valid("without_prefetch", &without);
             assert_same_meaning("without_prefetch", &function, &without);

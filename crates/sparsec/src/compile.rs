@@ -18,6 +18,7 @@ use sparsec_tensor::Tensor;
 
 use crate::extents::{self, Extents};
 use crate::figures;
+use crate::memory::argument_extent;
 use crate::request::{Inputs, Operands, Request};
 use crate::widths::{self, Chosen, Known};
 
@@ -185,22 +186,19 @@ pub(crate) fn compile_for(
             plan,
             lowered,
             untiled: function.clone(),
-            function: with_polls(function),
+            function,
             division,
         });
     }
-    Ok(Compiled {
+    let mut compiled = Compiled {
         notation,
         resolved,
         program: planned.program,
         formats: planned.formats,
         statements,
-    })
-}
-
-fn with_polls(mut function: Function) -> Function {
-    passes::polls(&mut function);
-    function
+    };
+    compiled.poll(&extents::known(&compiled.program));
+    Ok(compiled)
 }
 
 /// The formats that the request states; for inputs, those of the tensors, with
@@ -306,7 +304,19 @@ impl Compiled {
         for number in 0..self.statements.len() {
             let mut function = self.statements[number].untiled.clone();
             passes::tile(&mut function, &|var| self.row_extent(number, extents, var));
-            self.statements[number].function = with_polls(function);
+            self.statements[number].function = function;
+        }
+        self.poll(extents);
+    }
+
+    /// Has long loops ask whether anybody still waits, where index variables run that far.
+    fn poll(&mut self, extents: &Extents) {
+        for number in 0..self.statements.len() {
+            let mut function = self.statements[number].function.clone();
+            passes::polls(&mut function, &|var| {
+                argument_extent(self, number, extents, var)
+            });
+            self.statements[number].function = function;
         }
     }
 

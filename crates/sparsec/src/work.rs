@@ -41,11 +41,11 @@ pub(crate) fn check(compiled: &Compiled, extents: &Extents, given: &Operands<'_>
             let tensor = input.and_then(|data| given.get(data.source_name()));
             tensor.is_some_and(|tensor| tensor.n_stored() == 0)
         };
-        let arguments = statement.function.arguments.iter();
+        let arguments = statement.untiled.arguments.iter();
         let empty = arguments.filter(|argument| stores_nothing(&argument.name));
         let empty: BTreeSet<Buffer> = empty.flat_map(|it| it.buffers.iter().copied()).collect();
         let work = most_work(
-            &statement.function,
+            &statement.untiled,
             &|var| argument_extent(compiled, number, extents, var),
             &|buffer| empty.contains(&buffer),
         );
@@ -87,7 +87,7 @@ fn too_much(compiled: &Compiled, number: usize, work: &Work) -> Diagnostic {
 
 /// The index variable of a loop: kernels number those that stand in several loops.
 fn name_of(statement: &CompiledStatement, var: Var) -> &str {
-    let name = &statement.function.vars[var].name;
+    let name = &statement.untiled.vars[var].name;
     let is_known = |name: &str| {
         let mut vars = statement.plan.concrete.vars.iter();
         vars.any(|(_, data)| data.name == name)

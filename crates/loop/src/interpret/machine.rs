@@ -40,6 +40,10 @@ impl From<FaultKind> for Stop {
 
 type Run<T> = Result<T, Stop>;
 
+/// After so many steps it asks whether anybody still waits, wherever the function does:
+/// a step takes up to a microsecond.
+const STEPS_UNASKED: u64 = 1 << 12;
+
 /// Variables and buffers by their ids.
 pub(super) struct Machine<'f> {
     function: &'f Function,
@@ -116,10 +120,21 @@ impl<'f> Machine<'f> {
 
     fn step(&mut self) -> Run<()> {
         self.steps += 1;
+        if self.steps.is_multiple_of(STEPS_UNASKED) {
+            self.poll()?;
+        }
         if let Some(max_steps) = self.options.max_steps.filter(|max| self.steps > *max) {
             return Err(FaultKind::StepLimit(max_steps).into());
         }
         Ok(())
+    }
+
+    /// Stops if nobody waits any longer.
+    fn poll(&self) -> Run<()> {
+        match self.options.cancelled {
+            Some(cancelled) if cancelled() => Err(Failure::Cancelled.into()),
+            _ => Ok(()),
+        }
     }
 
     fn block(&mut self, block: &Block) -> Run<()> {
@@ -199,6 +214,9 @@ impl<'f> Machine<'f> {
                 let value = self.eval(value)?;
                 if let Some(range) = self.range(*buffer, lo, hi)? {
                     for at in range {
+                        if at.is_multiple_of(STEPS_UNASKED as usize) {
+                            self.poll()?;
+                        }
                         self.set(*buffer, at, value)?;
                     }
                 }
@@ -244,12 +262,7 @@ impl<'f> Machine<'f> {
             }
             Stmt::Turn => self.chunk.phase = Phase::Turn,
             Stmt::Pass => self.chunk.phase = Phase::Passed,
-            Stmt::Poll => {
-                let cancelled = self.options.cancelled;
-                if cancelled.is_some_and(|cancelled| cancelled()) {
-                    return Err(Failure::Cancelled.into());
-                }
-            }
+            Stmt::Poll => self.poll()?,
             Stmt::Fail(failure) => return Err((*failure).into()),
         }
         Ok(())

@@ -45,34 +45,72 @@ fn one_kernel_takes_operands_of_any_extents() {
     );
 }
 
-/// On every engine, on one thread and on two; none would end while a test waits.
+/// On every engine, on one thread and on two, whatever loops a kernel spends its time in;
+/// none would end while a test waits.
 #[test]
 fn kernels_end_when_nobody_waits_any_longer() {
     let n = 1 << 10;
-    let x = Tensor::dense(&[n, n], vec![1.0; 1 << 20]).unwrap();
-    let program = Program::parse("C(i,j) = max{k}(pow(x(i,k), 0.3) + pow(x(j,k), 0.7))").unwrap();
-    let program = program.like("x", &x).unwrap();
-    for (backend, threads) in [
-        (Backend::C, 1),
-        (Backend::Cranelift, 1),
-        (Backend::Cranelift, 2),
-        (Backend::Interpreter, 1),
+    let x = Tensor::dense(&[n], vec![1.0; 1 << 10]).unwrap();
+    let row = Tensor::builder("csr", &[1, 1 << 46]).unwrap();
+    let row = row.push([0, 7], 1.0).build().unwrap();
+    let many = 1 << 46;
+    for (text, extents) in [
+        // Many loops inside one another, none of them long.
+        (
+            "s = max{i,j,k,l}(pow(x(i), 0.3) + pow(x(j) * x(k), x(l)))",
+            vec![],
+        ),
+        // One loop that is long, and has eight sums or none.
+        ("s = sum{i}(sqrt(i + x(3)))", vec![("i", many)]),
+        ("s = max{i}(sqrt(i + x(3)))", vec![("i", many)]),
+        // A short loop around a long one, and the other way round.
+        ("y(j) = max{i}(sqrt(i + x(j)))", vec![("i", many >> 10)]),
+        ("s = max{i,j}(sqrt(i + x(j)))", vec![("i", many >> 10)]),
+        // Two long loops inside a short one.
+        (
+            "y(j) = max{i,k}(sqrt(i + k * x(j)))",
+            vec![("i", 1 << 18), ("k", 1 << 18)],
+        ),
+        // A long loop along what is hardly stored.
+        ("s = max{i,j}(R(i,j) + sqrt(j))", vec![]),
     ] {
-        let options = Options {
-            backend,
-            threads,
-            ..Options::default()
-        };
-        let kernel = Session::new(options).plan(&program).unwrap();
-        let cancel = Cancel::default();
-        let elsewhere = cancel.clone();
-        let waiting = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(300));
-            elsewhere.set();
-        });
-        let computed = kernel.bind("x", &x).unwrap().until(&cancel).evaluate();
-        assert_eq!(computed.unwrap_err().code(), code::CANCELLED, "{backend:?}");
-        waiting.join().unwrap();
+        let mut program = Program::parse(text).unwrap();
+        for (name, tensor) in [("x", &x), ("R", &row)] {
+            if text.contains(&format!("{name}(")) {
+                program = program.like(name, tensor).unwrap();
+            }
+        }
+        for (var, extent) in extents {
+            program = program.extent(var, extent);
+        }
+        for (backend, threads) in [
+            (Backend::C, 1),
+            (Backend::Cranelift, 1),
+            (Backend::Cranelift, 2),
+            (Backend::Interpreter, 1),
+        ] {
+            let options = Options {
+                backend,
+                threads,
+                ..Options::default()
+            };
+            let kernel = Session::new(options).plan(&program).unwrap();
+            let cancel = Cancel::default();
+            let elsewhere = cancel.clone();
+            let waiting = std::thread::spawn(move || {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                elsewhere.set();
+            });
+            let mut binding = kernel.binding().until(&cancel);
+            for (name, tensor) in [("x", &x), ("R", &row)] {
+                if text.contains(&format!("{name}(")) {
+                    binding = binding.bind(name, tensor).unwrap();
+                }
+            }
+            let refused = binding.evaluate().map(|_| ()).unwrap_err();
+            assert_eq!(refused.code(), code::CANCELLED, "{backend:?}: {text}");
+            waiting.join().unwrap();
+        }
     }
 }
 
