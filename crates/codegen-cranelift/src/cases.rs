@@ -17,6 +17,7 @@ use std::collections::HashSet;
 use cranelift_codegen::ir::{self, InstBuilder};
 use sparsec_loop::{BinaryOp, Block, Expr, Function, Stmt};
 
+use crate::again::Again;
 use crate::condition::is_lazy;
 use crate::emitter::Emitter;
 
@@ -77,8 +78,9 @@ fn parts<'f>(condition: &'f Expr, found: &mut Vec<&'f Expr>) {
 }
 
 impl Emitter<'_, '_> {
-    /// Asks what has to be asked, and does what its case says.
-    pub(crate) fn cases(&mut self, cases: &Cases<'_>) {
+    /// Asks what has to be asked, and does what its case says; then the loop goes on, if
+    /// `again` says when.
+    pub(crate) fn cases(&mut self, cases: &Cases<'_>, again: Option<&Again<'_>>) {
         let on = self.b.create_block();
         let mut bodies = Vec::new();
         let mut open = Vec::new();
@@ -94,11 +96,18 @@ impl Emitter<'_, '_> {
         for (block, body) in bodies {
             if reached.contains(&block) {
                 self.enter(block);
-                self.block(body);
-                self.b.ins().jump(on, []);
+                match again {
+                    Some(again) => self.turn_of(again, body),
+                    None => {
+                        self.block(body);
+                        self.b.ins().jump(on, []);
+                    }
+                }
             }
         }
-        self.enter(on);
+        if again.is_none() {
+            self.enter(on);
+        }
     }
 
     /// Goes to the first of the cases that are still open and of which everything holds.

@@ -81,6 +81,8 @@ pub(crate) enum Cell {
     Real(Variable),
     /// One of a complex type that is assigned: its parts.
     Complex(Variable, Variable),
+    /// An integer that is read from memory wherever it is used.
+    Kept(ir::StackSlot),
 }
 
 /// What a buffer is.
@@ -101,6 +103,8 @@ pub(crate) enum Pointer {
     Fixed(Value),
     /// One that growth changes.
     Moving(Variable),
+    /// One that is read from memory, at this offset, wherever it is used.
+    Kept(ir::StackSlot, i32),
 }
 
 /// The Cranelift IR of a kernel, and the code that it calls.
@@ -252,6 +256,7 @@ impl Emitter<'_, '_> {
         match self.buffers[&buffer].data {
             Pointer::Fixed(data) => data,
             Pointer::Moving(var) => self.b.use_var(var),
+            Pointer::Kept(slot, at) => self.kept(slot, at),
         }
     }
 
@@ -260,7 +265,9 @@ impl Emitter<'_, '_> {
         self.keep(buffer, data);
         match self.buffers[&buffer].data {
             Pointer::Moving(var) => self.b.def_var(var, data),
-            Pointer::Fixed(_) => unreachable!("only results and workspaces that grow move"),
+            Pointer::Fixed(_) | Pointer::Kept(..) => {
+                unreachable!("only results and workspaces that grow move")
+            }
         }
     }
 
@@ -298,6 +305,7 @@ impl Emitter<'_, '_> {
             Cell::Fixed(value) => value,
             Cell::Real(var) => Number::Real(self.b.use_var(var)),
             Cell::Complex(re, im) => Number::Complex(self.b.use_var(re), self.b.use_var(im)),
+            Cell::Kept(slot) => Number::Real(self.kept(slot, 0)),
         }
     }
 

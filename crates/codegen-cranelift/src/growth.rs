@@ -5,12 +5,14 @@
 //! in a cold block.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{
+    InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value, types,
+};
 use cranelift_frontend::Variable;
 use sparsec_loop::{Access, Buffer, Expr, Failure};
 
 use crate::abi::Layout;
-use crate::emitter::Emitter;
+use crate::emitter::{Cell, Emitter};
 
 const ABI: Layout = Layout::RELIED_ON;
 
@@ -56,6 +58,7 @@ impl Emitter<'_, '_> {
 
     /// Makes room for `len` entries in every buffer of a run.
     pub(crate) fn grow(&mut self, run: &[Buffer], len: &Expr) -> Value {
+        let kept = self.keep_positions(len);
         let len = self.expr(len).real();
         for group in self.groups.clone() {
             let first = group.buffers[0];
@@ -81,7 +84,38 @@ impl Emitter<'_, '_> {
             self.b.ins().jump(on, []);
             self.enter(on);
         }
+        for (position, slot) in kept {
+            let value = self.b.ins().stack_load(types::I64, types::I64, slot, 0);
+            self.b.def_var(position, value);
+        }
         len
+    }
+
+    /// Where registers are few, keeps the positions that a length follows from on the stack
+    /// while there may be a call. One that lives across it is in the way of the registers that
+    /// arguments have to be in, and would be kept in memory for good, in all loops behind.
+    fn keep_positions(&mut self, len: &Expr) -> Vec<(Variable, StackSlot)> {
+        let mut positions = Vec::new();
+        len.any(&mut |part| {
+            if let Expr::Var(var) = part
+                && let Cell::Real(position) = self.vars[var]
+                && !positions.contains(&position)
+            {
+                positions.push(position);
+            }
+            false
+        });
+        if self.frame.is_none() {
+            positions.clear();
+        }
+        let keep = |position: Variable| {
+            let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
+            let slot = self.b.create_sized_stack_slot(slot);
+            let value = self.b.use_var(position);
+            self.b.ins().stack_store(types::I64, value, slot, 0);
+            (position, slot)
+        };
+        positions.into_iter().map(keep).collect()
     }
 
     fn grow_array(&mut self, buffer: Buffer, len: Value) {

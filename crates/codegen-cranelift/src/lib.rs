@@ -44,6 +44,7 @@
 //! | `statement`, `loops`, `growth` | statements                           |
 //! | `expression`, `condition`, `arithmetic`, `convert`, `complex` | expressions |
 //! | `place`      | addresses of entries, loads and stores                 |
+//! | `again`      | what cases of a merge ask before its next turn         |
 //! | `near`       | which addresses of arrays registers hold               |
 //! | `lanes`      | rows as vectors                                        |
 //! | `sums`       | lanes of sums along rows as vectors                    |
@@ -52,6 +53,7 @@
 //! | `stub`       | calls that change no registers                         |
 
 mod abi;
+mod again;
 mod arithmetic;
 mod cases;
 mod chunks;

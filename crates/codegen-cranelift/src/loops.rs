@@ -17,6 +17,7 @@ use sparsec_base::Scalar;
 use sparsec_loop::walk::rewrite_exprs;
 use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Function, Mark, Stmt, Var};
 
+use crate::again::Again;
 use crate::emitter::{Cell, Emitter};
 use crate::helper::Helper;
 use crate::lanes::{Rows, unaligned};
@@ -209,8 +210,10 @@ impl Emitter<'_, '_> {
         self.branch(condition, turn, on);
         self.b.switch_to_block(turn);
         self.begin_turn();
-        self.block(body);
-        self.branch(condition, turn, on);
+        if before.keeps {
+            self.begin_turn_with_kept();
+        }
+        self.turn_of(&Again::new(condition, turn, on), body);
         self.is_branching = outside;
         self.b.seal_block(turn);
         self.enter(on);

@@ -75,7 +75,7 @@ impl Emitter<'_, '_> {
                 then,
                 otherwise,
             } => match Cases::of(self.function, stmt) {
-                Some(cases) => self.cases(&cases),
+                Some(cases) => self.cases(&cases, None),
                 None => self.branches(condition, then, otherwise),
             },
             Stmt::Fill {

@@ -77,6 +77,23 @@ fn lanes_of_sums_along_rows_become_vectors() {
 }
 
 #[test]
+fn cases_ask_for_what_they_changed() {
+    let text = ir("var p: i64 = 0
+         var q: i64 = 0
+         while p < y.n0 and q < x.n0 {
+           if x.vals[p] == x.vals[q] { p += 1 q += 1 }
+           else if x.vals[p] < x.vals[q] { p += 1 }
+           else { q += 1 }
+         }");
+    // Two before the first turn, two where both positions moved, and one where one did.
+    assert_eq!(text.matches(" slt ").count(), 6, "{text}");
+    // Where a case changes nothing, all of it.
+    let text = ir("var p: i64 = 0
+         while p < y.n0 and p < x.n0 { if x.vals[p] > 0.0 { p += 1 } else { } }");
+    assert_eq!(text.matches(" slt ").count(), 6, "{text}");
+}
+
+#[test]
 fn what_is_lazy_is_behind_a_jump() {
     let guarded = "for i in 0..y.n0 {
         if i < x.n0 and x.vals[i] > 0.0 { y.vals[i] = 1.0 } else { y.vals[i] = 0.0 }

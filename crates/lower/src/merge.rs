@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! two operands         while pb < eb and pc < ec {
-//!                        ib = crd_b[pb]; ic = crd_c[pc]; i = min(ib, ic)
-//!                        if ib == ic { both … pb += 1; pc += 1 }
-//!                        else if ib < ic { b alone … pb += 1 }
-//!                        else { c alone … pc += 1 } }
+//!                        ib = crd_b[pb]; ic = crd_c[pc]
+//!                        if ib == ic { both at ib … pb += 1; pc += 1 }
+//!                        else if ib < ic { b alone at ib … pb += 1 }
+//!                        else { c alone at ic … pc += 1 } }
 //!
 //! two that must meet   while pb < eb and pc < ec {
 //!                        if ib == ic { both … }
@@ -26,6 +26,7 @@
 use sparsec_graph::{Lattice, Operand, Point};
 use sparsec_index::IndexVar;
 use sparsec_index::concrete::{MergeStrategy, Stmt};
+use sparsec_loop::walk::rewrite_exprs;
 use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, Var};
 
 mod select;
@@ -285,8 +286,16 @@ impl Lowerer<'_> {
             let selects = it.merges_by(bindings) == Some(MergeStrategy::Select);
             let apart = selects.then(|| it.apart(pair, &cases)).flatten();
             let [both, left, right] = [0, 1, 2].map(|at| {
-                let block = &cases[at].block;
-                block.iter().chain(&steps[at]).cloned().collect::<Block>()
+                let mut block = cases[at].block.clone();
+                block.extend_from_slice(&steps[at]);
+                // Each outcome knows which coordinate is the least.
+                let own = pair.read[cases[at].walkers[0]];
+                rewrite_exprs(&mut block, &mut |expr| {
+                    if *expr == Expr::Var(i) {
+                        *expr = own.into();
+                    }
+                });
+                block
             });
             it.builder.push(Loop::If {
                 condition: pair.equal(),
