@@ -5,8 +5,8 @@ use std::path::Path;
 use sparsec::io::{self, FileTensor, ReadOptions};
 use sparsec::notation::Index;
 use sparsec::{
-    Diagnostic, ElementType, Format, Inputs, PackOptions, Preset, Result, Source, Tensor, code,
-    generate_with, generated_entries,
+    Diagnostic, ElementType, Format, Inputs, MemoryLimit, PackOptions, Preset, Result, Source,
+    Tensor, code, generate_with, generated_entries,
 };
 
 use crate::call::{Call, Pair};
@@ -120,7 +120,7 @@ impl Operands {
         let mut extents = Extents::new(&problem.notation, &problem.request.extents);
         for pair in &self.files {
             progress.step(format!("read {}", pair.value));
-            let (file, needed) = read(call, problem, pair, progress)?;
+            let (file, needed) = read(call, problem, pair, progress, room)?;
             room.check(call, &needed)?;
             extents.know(&pair.name, &needed.extents);
             let origin = match file.states_extents {
@@ -179,12 +179,14 @@ fn read<'p>(
     problem: &Problem,
     pair: &'p Pair,
     progress: &Progress,
+    room: &Room,
 ) -> Result<(FileTensor, Needed<'p>)> {
     let path = Path::new(&pair.value);
     let spec = problem.request.tensors.get(&pair.name);
     let options = ReadOptions {
         element: spec.and_then(|spec| spec.element),
         extents: given_extents(problem, &pair.name),
+        memory: room.left(),
         ..progress.reading()
     };
     let read = |options: &ReadOptions| {
@@ -220,7 +222,7 @@ fn read<'p>(
 /// Packs what was read.
 fn pack(call: &Call, file: FileTensor, needed: &Needed<'_>, room: &Room) -> Result<Tensor> {
     let tensor = file.into_tensor(&needed.format, packing(room));
-    tensor.map_err(|error| too_large(call, needed, error))
+    tensor.map_err(|error| too_large(call, needed, *room, error))
 }
 
 fn packing(room: &Room) -> PackOptions {
@@ -231,11 +233,14 @@ fn packing(room: &Room) -> PackOptions {
 }
 
 /// Says where a tensor comes from that does not fit in memory, and what to do.
-fn too_large(call: &Call, needed: &Needed<'_>, error: Diagnostic) -> Diagnostic {
+fn too_large(call: &Call, needed: &Needed<'_>, room: Room, error: Diagnostic) -> Diagnostic {
     let error = call.about_file(needed.pair.value_span, error);
-    match error.code() == code::TENSOR_TOO_LARGE {
-        true => error.help(needed.way_out()),
-        false => error,
+    match (error.code() == code::TENSOR_TOO_LARGE, room.left()) {
+        (true, MemoryLimit::Bytes(left)) => error
+            .note(format!("`--memory` leaves {left} bytes for it"))
+            .help(needed.way_out()),
+        (true, MemoryLimit::Available) => error.help(needed.way_out()),
+        (false, _) => error,
     }
 }
 
@@ -342,7 +347,7 @@ fn fill(call: &Call, problem: &Problem, needed: &Needed<'_>, room: &Room) -> Res
     let format = said_format(problem, &pair.name, shape.len())?;
     let source = text_of_generator(call, pair);
     generate_with(&source, shape, format.as_ref(), element, packing(room))
-        .map_err(|error| too_large(call, needed, error))
+        .map_err(|error| too_large(call, needed, *room, error))
 }
 
 /// A generator as the library takes it: `2.5` and `constant(2.5)` fill every

@@ -206,6 +206,7 @@ fn unknown_names() {
         "width",
         "`pos = 32`",
     );
+    refuse("csr, inf", code::UNKNOWN_CLAUSE, "inf", "`fill inf`");
     refuse(
         "csr, poss = 32",
         code::UNKNOWN_CLAUSE,

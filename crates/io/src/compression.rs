@@ -1,19 +1,25 @@
 //! Compressed text files: `.gz` and `.zst`.
 //!
-//! A few kilobytes may stand for terabytes, so expanding is bounded by half the
-//! memory of the machine, and takes none on a promise: the result grows with what
-//! has come out.
+//! A few kilobytes may stand for terabytes, so expanding is bounded by what memory
+//! the caller allows and by half of the machine's, and takes none on a promise: the
+//! result grows with what has come out. What comes through a pipe or from a device is
+//! bounded in the same way.
 
 use std::io::{BufRead, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use sparsec_base::{Diagnostic, Result, code};
+use sparsec_parallel::MemoryLimit;
 use sparsec_parallel::memory::physical_bytes;
 
 use crate::progress::Meter;
 
 /// Bytes that are expanded at a time.
 const STEP: usize = 1 << 20;
+
+/// What compressed bytes begin with.
+const GZIP: &[u8] = &[0x1F, 0x8B];
+const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 
 /// How the bytes of a file are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +52,13 @@ pub(crate) fn expand(
     bytes: &[u8],
     compression: Compression,
     name: &str,
+    memory: MemoryLimit,
     meter: &Meter<'_>,
 ) -> Result<Vec<u8>> {
     let (magic, kind, tool): (&[u8], _, _) = match compression {
         Compression::None => return Ok(bytes.to_vec()),
-        Compression::Gzip => (&[0x1F, 0x8B], "gzip", "gzip -t"),
-        Compression::Zstd => (&[0x28, 0xB5, 0x2F, 0xFD], "zstd", "zstd -t"),
+        Compression::Gzip => (GZIP, "gzip", "gzip -t"),
+        Compression::Zstd => (ZSTD, "zstd", "zstd -t"),
     };
     let corrupt = |reason: &str| {
         Diagnostic::new(
@@ -64,7 +71,7 @@ pub(crate) fn expand(
         return Err(corrupt(&format!("it is no {kind} data")));
     }
     let source = Counted { bytes, meter };
-    let limit = physical_bytes() / 2;
+    let limit = most_bytes(memory);
     let expanded = match compression {
         Compression::Zstd => zstd::Decoder::with_buffer(source)
             .map_err(Failure::Read)
@@ -73,12 +80,53 @@ pub(crate) fn expand(
     };
     expanded.map_err(|failure| match failure {
         Failure::Read(error) => corrupt(&error.to_string()),
-        Failure::TooLarge => Diagnostic::new(
-            code::TENSOR_TOO_LARGE,
-            format!("`{name}` expands to more than half of this machine's memory"),
-        )
-        .help("expand it to a file, which is read where it lies"),
+        Failure::TooLarge => too_large(name, "expands to", memory)
+            .help("expand it to a file, which is read where it lies"),
     })
+}
+
+/// How many bytes of a file may be held that is not read where it lies.
+fn most_bytes(memory: MemoryLimit) -> u64 {
+    let half = physical_bytes() / 2;
+    match memory {
+        MemoryLimit::Available => half,
+        MemoryLimit::Bytes(bytes) => bytes.min(half),
+    }
+}
+
+fn too_large(name: &str, holds: &str, memory: MemoryLimit) -> Diagnostic {
+    let most = match memory {
+        MemoryLimit::Bytes(bytes) if bytes == most_bytes(memory) => {
+            format!("the {bytes} bytes that it may take")
+        }
+        _ => "half of this machine's memory".to_owned(),
+    };
+    let message = format!("`{name}` {holds} more than {most}");
+    Diagnostic::new(code::TENSOR_TOO_LARGE, message)
+}
+
+/// All that a pipe or a device gives; `refused` says why it cannot be read.
+pub(crate) fn stream(
+    source: impl Read,
+    name: &str,
+    memory: MemoryLimit,
+    refused: impl Fn(std::io::Error) -> Diagnostic,
+) -> Result<Vec<u8>> {
+    drain(source, most_bytes(memory)).map_err(|failure| match failure {
+        Failure::Read(error) => refused(error),
+        Failure::TooLarge => {
+            too_large(name, "gives", memory).help("write it to a file, which is read where it lies")
+        }
+    })
+}
+
+/// The compression of bytes that begin as compressed ones do.
+pub(crate) fn told_by(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    let known = [(GZIP, "gzip", ".gz"), (ZSTD, "zstd", ".zst")];
+    let found = known
+        .into_iter()
+        .find(|(magic, ..)| bytes.starts_with(magic));
+    found.map(|(_, kind, ending)| (kind, ending))
 }
 
 /// Bytes that are counted as they are taken.
@@ -157,7 +205,15 @@ mod tests {
     fn damaged_data_are_refused_wherever_they_end() {
         let text = "1 2 0.5\n".repeat(100);
         let whole = zstd::encode_all(text.as_bytes(), 3).unwrap();
-        let read = |bytes: &[u8]| expand(bytes, Compression::Zstd, "a.zst", &meter());
+        let read = |bytes: &[u8]| {
+            expand(
+                bytes,
+                Compression::Zstd,
+                "a.zst",
+                MemoryLimit::Available,
+                &meter(),
+            )
+        };
         assert_eq!(read(&whole).unwrap(), text.as_bytes());
         let twice = [&whole[..], &whole[..]].concat();
         assert_eq!(read(&twice).unwrap().len(), 2 * text.len());

@@ -7,15 +7,16 @@
 #![allow(unsafe_code)]
 
 use std::fs::File;
-use std::io::Read;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
+use sparsec_parallel::MemoryLimit;
 
-use crate::compression::{Compression, expand};
+use crate::compression::{Compression, expand, stream, told_by};
+use crate::options::ReadOptions;
 use crate::progress::{Meter, Progress};
 
 /// Bytes of a long line that are shown on each side of a fault.
@@ -56,22 +57,26 @@ impl Input {
     /// `E0420` where the system refuses, `E0426` for compressed data that is
     /// damaged, `E0407` for what expands to more than memory holds.
     pub fn open(path: &Path, compression: Compression) -> Result<Self> {
-        Self::open_with(path, compression, None)
+        Self::open_with(path, compression, &ReadOptions::default())
     }
 
-    /// As [`Input::open`], telling how far expanding has come.
+    /// As [`Input::open`], in no more memory than that, telling how far expanding has come.
     pub(crate) fn open_with(
         path: &Path,
         compression: Compression,
-        progress: Option<&Progress>,
+        options: &ReadOptions,
     ) -> Result<Self> {
         let name = path.display().to_string();
-        let mut bytes = load(path)?;
+        let mut bytes = load(path, options.memory)?;
         let mut expanded = 0;
         if compression != Compression::None {
             expanded = bytes.len() as u64;
-            let meter = Meter::new(progress, expanded, 0, 2 * expanded);
-            bytes = Bytes::Owned(expand(&bytes, compression, &name, &meter)?);
+            let meter = Meter::new(options.progress.as_ref(), expanded, 0, 2 * expanded);
+            bytes = Bytes::Owned(expand(&bytes, compression, &name, options.memory, &meter)?);
+        } else if let Some((kind, ending)) = told_by(&bytes) {
+            let message = format!("`{name}` is {kind} data, which its name does not say");
+            let fault = Diagnostic::new(code::CORRUPT_COMPRESSION, message);
+            return Err(fault.help(format!("rename it to end in `{ending}`, or expand it")));
         }
         Ok(Self {
             path: path.to_owned(),
@@ -226,9 +231,9 @@ impl Input {
     }
 }
 
-fn load(path: &Path) -> Result<Bytes> {
+fn load(path: &Path, memory: MemoryLimit) -> Result<Bytes> {
     let refused = |error: std::io::Error| cannot_read(path, &error);
-    let mut file = File::open(path).map_err(refused)?;
+    let file = File::open(path).map_err(refused)?;
     let kind = file.metadata().map_err(refused)?;
     if kind.is_dir() {
         return Err(Diagnostic::new(
@@ -239,9 +244,8 @@ fn load(path: &Path) -> Result<Bytes> {
     }
     if !kind.is_file() || kind.len() == 0 {
         // Pipes and devices have no pages to map; neither have empty files.
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(refused)?;
-        return Ok(Bytes::Owned(bytes));
+        let name = path.display().to_string();
+        return stream(file, &name, memory, refused).map(Bytes::Owned);
     }
     // SAFETY: the mapping is private and read-only. Another process that
     // changes the file meanwhile can change the bytes we read; they are parsed

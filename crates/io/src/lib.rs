@@ -90,7 +90,7 @@ pub use progress::Progress;
 pub fn read(path: &Path, options: &ReadOptions) -> Result<FileTensor> {
     let (file_type, compression) = file_type(path)?;
     let (file, group) = split_group(path);
-    let input = Input::open_with(file, compression, options.progress.as_ref())?;
+    let input = Input::open_with(file, compression, options)?;
     let read = match group {
         None => (file_type.read)(&input, options),
         Some(_) => {

@@ -317,6 +317,14 @@ impl Lines<'_> {
         read.is_some_and(|(_, length)| length == word.len()) || all_digits()
     }
 
+    /// Whether a word is a decimal number that no float is near.
+    fn is_beyond(&self, place: &Range<usize>) -> bool {
+        let word = &self.text.bytes()[place.clone()];
+        let word = std::str::from_utf8(word).unwrap_or_default();
+        let read = word.parse::<f64>().unwrap_or_default();
+        read.is_infinite() && word.contains(|letter: char| letter.is_ascii_digit())
+    }
+
     fn diagnostic(&self, fault: Fault) -> Diagnostic {
         let Fault { place, kind } = fault;
         let missing = place.is_empty();
@@ -363,7 +371,11 @@ impl Lines<'_> {
                 format!("a line that is not {fields}"),
                 format!("expected {wanted}"),
             )
-            .help("write a decimal number such as `-1.5e-3`"),
+            .help(if self.is_beyond(&place) {
+                "scale the values; what is infinite is written as `inf`"
+            } else {
+                "write a decimal number such as `-1.5e-3`"
+            }),
             FaultKind::Rounded => fault(
                 code::LOSSY_TYPE,
                 "an integer beyond 2^53 that f64 does not have".to_owned(),

@@ -1,6 +1,7 @@
 //! How files are read and written.
 
 use sparsec_base::ElementType;
+use sparsec_parallel::MemoryLimit;
 
 use crate::content::Structure;
 use crate::progress::Progress;
@@ -24,6 +25,9 @@ pub struct ReadOptions {
     /// if not given, the root or the only group that has one. Other types have
     /// no groups and ignore it.
     pub group: Option<String>,
+    /// How much memory what is not mapped may take: what a compressed file expands to, and
+    /// what comes through a pipe or from a device. In no case more than half of the machine's.
+    pub memory: MemoryLimit,
     /// Who is told how far a long read has come.
     pub progress: Option<Progress>,
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use sparsec_base::{Code, ElementType, code};
-use sparsec_io::read_as;
+use sparsec_io::{ReadOptions, read, read_as};
+use sparsec_parallel::MemoryLimit;
 use sparsec_tensor::{Array, Entries};
 use tempfile::TempDir;
 
@@ -93,4 +94,72 @@ fn a_line_of_many_words_is_no_tensor_of_as_many_modes() {
     check("a.tns", &header, code::TOO_MANY_MODES, message);
     let most = format!("{}2.5\n", "1 ".repeat(64));
     assert_eq!(entries("a.tns", &most, None).order(), 64);
+}
+
+#[test]
+fn numbers_beyond_floats_are_told_from_words() {
+    let matrix =
+        |word: &str| format!("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 {word}\n");
+    check(
+        "a.mtx",
+        &matrix("1e400"),
+        code::BAD_ENTRY,
+        "help: scale the values",
+    );
+    check(
+        "a.mtx",
+        &matrix("one"),
+        code::BAD_ENTRY,
+        "help: write a decimal number",
+    );
+}
+
+#[test]
+fn compressed_files_have_to_be_named_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mtx");
+    for (magic, ending) in [
+        (&[0x1F, 0x8B, 8][..], ".gz"),
+        (&[0x28, 0xB5, 0x2F, 0xFD], ".zst"),
+    ] {
+        std::fs::write(&path, magic).unwrap();
+        let fault = read_as(&path, None).expect_err("it is compressed");
+        assert_eq!(fault.code(), code::CORRUPT_COMPRESSION, "{fault}");
+        assert!(
+            fault.to_string().contains(&format!("end in `{ending}`")),
+            "{fault}"
+        );
+    }
+}
+
+/// A device that gives zeros without end is left where the caller says.
+#[test]
+fn what_is_not_mapped_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let endless = folder.path().join("a.mtx");
+    std::os::unix::fs::symlink("/dev/zero", &endless).unwrap();
+    let mut options = ReadOptions {
+        memory: MemoryLimit::Bytes(1 << 20),
+        ..ReadOptions::default()
+    };
+    let fault = read(&endless, &options).expect_err("it has no end");
+    assert_eq!(fault.code(), code::TENSOR_TOO_LARGE, "{fault}");
+    let said = fault.to_string();
+    assert!(
+        said.contains("gives more than the 1048576 bytes that it may take"),
+        "{said}"
+    );
+
+    let mut text = String::from("%%MatrixMarket matrix coordinate real general\n9 9 1\n");
+    text += &"%\n".repeat(1000);
+    let path = folder.path().join("b.mtx.zst");
+    std::fs::write(
+        &path,
+        zstd::encode_all((text + "1 1 1\n").as_bytes(), 3).unwrap(),
+    )
+    .unwrap();
+    assert_eq!(read(&path, &options).map(|file| file.n_stored), Ok(1));
+    options.memory = MemoryLimit::Bytes(1000);
+    let fault = read(&path, &options).expect_err("it is larger");
+    assert_eq!(fault.code(), code::TENSOR_TOO_LARGE, "{fault}");
 }

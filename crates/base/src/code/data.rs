@@ -60,7 +60,9 @@ of the level above it, so a few dense levels over large modes multiply.
 
     (i, j) -> (i : dense, j : dense)     1000000 x 1000000 f64 takes 8 TB
 
-Store the tensor with compressed levels where most entries are zero, as `csr` or `csf` do.";
+Store the tensor with compressed levels where most entries are zero, as `csr` or `csf` do. Where
+`--memory` says how much there may be, more is refused in the same way: of arrays, of what a
+compressed file expands to and of what a pipe or a device gives.";
     DUPLICATE_ENTRY = "E0408", "two entries at the same coordinates",
     "Two entries have equal coordinates where the call said that there must be none. The message
 names the second one, counted from 0.
@@ -168,7 +170,7 @@ Get the whole file, or correct the number.";
     CORRUPT_COMPRESSION = "E0426", "compressed data that cannot be expanded",
     "The name of the file ends in `.gz` or `.zst`, but its content is no such data, is cut off, or fails
 its checksum. Copy the file again; `gzip -t FILE` or `zstd -t FILE` checks it. A file that is not
-compressed must not end so.";
+compressed must not end so, and one that is must.";
     CANNOT_WRITE_FILE = "E0427", "a file that cannot be written",
     "The system refused to create or write the file; the message has its reason. A file is
 written beside its final name and renamed when it is complete, so the directory must be

@@ -199,9 +199,10 @@ impl Parser {
             format!("no clause of a format begins with `{name}`"),
         )
         .at(self.source(), place, "no clause begins like this")
-        .help(
-            did_you_mean(name, known.chain(sides).chain(mirrored))
+        .help(match name {
+            "inf" | "infinity" | "nan" => format!("say what is not stored with `fill {name}`"),
+            name => did_you_mean(name, known.chain(sides).chain(mirrored))
                 .unwrap_or_else(|| "declare widths with `pos = 32` and `crd = 32`".to_owned()),
-        )
+        })
     }
 }
