@@ -31,6 +31,7 @@ use sparsec_loop::{BinaryOp, Expr, Failure, UnaryOp};
 
 use crate::abi;
 use crate::helper::Helper;
+use crate::pick::is_picked;
 use crate::precedence::{Piece, Precedence, Rank, joined};
 use crate::rows::row_of;
 use crate::stmt::Writer;
@@ -378,11 +379,8 @@ impl Writer<'_> {
         let c = self.expr(condition);
         if !may_fail(self.function, then) && !may_fail(self.function, otherwise) {
             let (a, b) = (self.expr(then), self.expr(otherwise));
-            // There is nothing to be saved by a branch, which C compilers would make.
-            let is_known = is_test(condition) && is_at_hand(then, otherwise);
-            if is_known && matches!(ty, ElementType::F32 | ElementType::F64) {
-                let pick = self.helpers.helper(Helper::Pick, ty);
-                return Piece::primary(format!("{pick}({}, {}, {})", c.text, a.text, b.text), ty);
+            if is_picked(self.function, condition, then, otherwise) {
+                return self.pick(condition, &c, [a, b], ty);
             }
             let a = comparable(a, &b, ty);
             let held = joined(a.held, b.held);
@@ -424,24 +422,6 @@ impl Writer<'_> {
             "if ({condition}) return {};",
             abi::status_name(failure)
         ));
-    }
-}
-
-/// Whether neither of two values has to be computed, and not both are constants.
-fn is_at_hand(a: &Expr, b: &Expr) -> bool {
-    let is_var = |expr: &Expr| matches!(expr, Expr::Var(_));
-    let is_simple = |expr: &Expr| is_var(expr) || matches!(expr, Expr::Const(_));
-    is_simple(a) && is_simple(b) && (is_var(a) || is_var(b))
-}
-
-/// Whether a condition is known, or compares what is known with a constant.
-fn is_test(condition: &Expr) -> bool {
-    match condition {
-        Expr::Var(_) => true,
-        Expr::Binary(_, left, right) => {
-            matches!((&**left, &**right), (Expr::Var(_), Expr::Const(value)) if value.element().is_integer())
-        }
-        _ => false,
     }
 }
 

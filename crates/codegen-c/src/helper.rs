@@ -164,16 +164,7 @@ impl Helper {
                 "\n/* 0 less a number: gcc takes 0.0 - fabs(x) for -fabs(x), which may be -0. */\n\
                  static inline {c} {name}({c} a) {{\n  return 0 - a;\n}}\n"
             ),
-            Self::Pick => {
-                let bits = format!("uint{}_t", 8 * ty.size());
-                format!(
-                    "\n/* a if c, else b; compilers would guess which, by a branch. */\n\
-                     static inline {c} {name}(int c, {c} a, {c} b) {{\n  \
-                     union {{ {c} value; {bits} bits; }} x = {{ a }}, y = {{ b }};\n  \
-                     {bits} mask = -({bits})(c != 0);\n  \
-                     x.bits = (x.bits & mask) | (y.bits & ~mask);\n  return x.value;\n}}\n"
-                )
-            }
+            Self::Pick => pick(ty, c, &name),
             Self::Fits => {
                 let range = range(ty);
                 format!(
@@ -186,6 +177,39 @@ impl Helper {
             Self::Odd => half::ODD.to_owned(),
         }
     }
+}
+
+/// The helper that chooses by a mask.
+fn pick(ty: ElementType, c: &str, name: &str) -> String {
+    let bits = format!("uint{}_t", 8 * ty.size());
+    let by_bits = format!(
+        "  union {{ {c} value; {bits} bits; }} x = {{ a }}, y = {{ b }};\n  \
+         x.bits = (x.bits & ({bits})mask) | (y.bits & ~({bits})mask);\n  return x.value;\n"
+    );
+    // Where registers are few, floats stay in theirs.
+    let (test, at_once) = match ty.is_float() {
+        true => (
+            "defined(__GNUC__)",
+            format!(
+                "  typedef {c} floats __attribute__((vector_size(16)));\n  \
+                 typedef int64_t words __attribute__((vector_size(16)));\n  \
+                 const words wanted = {{ mask }};\n  \
+                 const floats x = {{ a }}, y = {{ b }};\n  \
+                 return ((floats)(((words)x & wanted) | ((words)y & ~wanted)))[0];\n"
+            ),
+        ),
+        false => (
+            "defined(__GNUC__) && defined(__x86_64__)",
+            "  __asm__(\"test %2, %2\\n\\tcmovs {%1, %0|%0, %1}\" : \"+r\"(b) : \"r\"(a), \"r\"(mask) : \"cc\");\n  \
+             return b;\n"
+                .to_owned(),
+        ),
+    };
+    format!(
+        "\n/* a where all bits of mask are set, b where none is; compilers would guess which, by a\n   \
+         branch. */\nstatic inline {c} {name}(int64_t mask, {c} a, {c} b) {{\n\
+         #if {test}\n{at_once}#else\n{by_bits}#endif\n}}\n"
+    )
 }
 
 /// The condition that a double, truncated, is an integer of this type.

@@ -64,6 +64,7 @@ pub mod kept;
 mod loops;
 mod name;
 mod nest;
+mod pick;
 mod precedence;
 mod rows;
 mod scope;

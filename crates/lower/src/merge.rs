@@ -29,8 +29,10 @@ use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_loop::walk::rewrite_exprs;
 use sparsec_loop::{BinaryOp, Block, Expr, Stmt as Loop, Var};
 
+mod ahead;
 mod select;
 
+use self::ahead::Ahead;
 use self::select::Case;
 use crate::cursor::Bindings;
 use crate::statement::Lowerer;
@@ -83,7 +85,7 @@ impl Lowerer<'_> {
         };
         self.reserve(var, body, visited);
         for point in &lattice.points {
-            let mut part: Vec<Walker> = walkers
+            let part: Vec<Walker> = walkers
                 .iter()
                 .filter(|walker| point.0.contains(&walker.operand))
                 .cloned()
@@ -93,16 +95,29 @@ impl Lowerer<'_> {
                 .map(|walker| Expr::Var(walker.position).less(walker.end.clone()))
                 .reduce(Expr::and)
                 .expect("a merge has a walker in every part");
-            let body = self.block(|it| {
-                it.merge_step(var, body, bindings, lattice, point, &mut part);
+            let turn = self.block(|it| {
+                it.merge_step(var, body, bindings, lattice, point, &mut part.clone(), None);
             });
-            self.builder.push(Loop::While {
+            let ahead = self.looking_ahead(&part, &more, var, bindings, |it, part, ahead| {
+                it.merge_step(var, body, bindings, lattice, point, part, Some(ahead))
+            });
+            let turn_by_turn = Loop::While {
                 condition: more,
-                body,
+                body: turn,
+            };
+            self.builder.push(match ahead {
+                None => turn_by_turn,
+                Some((condition, then)) => Loop::If {
+                    condition,
+                    then,
+                    otherwise: vec![turn_by_turn],
+                },
             });
         }
     }
 
+    /// One turn. With `ahead`, whether it moves what is known ahead, too.
+    #[allow(clippy::too_many_arguments)]
     fn merge_step(
         &mut self,
         var: IndexVar,
@@ -111,8 +126,9 @@ impl Lowerer<'_> {
         lattice: &Lattice,
         point: &Point,
         walkers: &mut [Walker],
-    ) {
-        let (i, read) = self.least_coordinate(var, walkers);
+        ahead: Option<&Ahead>,
+    ) -> bool {
+        let (i, read) = self.least_coordinate(var, walkers, ahead);
         if let ([left, right], [left_read, right_read]) = (&*walkers, &read[..]) {
             let up_to = |walker: &Walker, own: Var, other: Var| Walker {
                 hit: Some(Expr::Var(own).binary(BinaryOp::Le, other)),
@@ -123,7 +139,7 @@ impl Lowerer<'_> {
                 left: up_to(left, *left_read, *right_read),
                 right: up_to(right, *right_read, *left_read),
             };
-            return self.pair_step(var, body, bindings, lattice, point, i, &pair);
+            return self.pair_step(var, body, bindings, lattice, point, i, &pair, ahead);
         }
         for walker in walkers.iter_mut() {
             self.take_run(walker, i);
@@ -132,6 +148,7 @@ impl Lowerer<'_> {
         let inner = self.inside_loop(var, i, bindings);
         let mut cases = lattice.cases(point);
         let must_meet = cases.all(|case| walkers.iter().all(|it| case.0.contains(&it.operand)));
+        let mut is_selected = false;
         self.with_result(var, body, &inner, |it, inner| {
             if must_meet {
                 let nothing: &Behind<'_> = &|_, _, _| {};
@@ -142,7 +159,9 @@ impl Lowerer<'_> {
                 blocks.push(it.block(|it| it.case(var, body, inner, case, walkers)));
             }
             blocks.reverse();
-            if selects && it.selected_step(lattice, point, walkers, &read, i, &blocks) {
+            is_selected =
+                selects && it.selected_step(lattice, point, walkers, &read, i, &blocks, ahead);
+            if is_selected {
                 return;
             }
             let chain = it.block(|it| {
@@ -164,10 +183,12 @@ impl Lowerer<'_> {
         if must_meet {
             self.step(walkers);
         }
+        is_selected
     }
 
     /// The step of a loop over more than two operands without branches but for where all
     /// of them meet; false if there is none.
+    #[allow(clippy::too_many_arguments)]
     fn selected_step(
         &mut self,
         lattice: &Lattice,
@@ -176,6 +197,7 @@ impl Lowerer<'_> {
         read: &[Var],
         i: Var,
         blocks: &[Block],
+        ahead: Option<&Ahead>,
     ) -> bool {
         let numbers = |case: &Point| {
             let is_in = |at: &usize| case.0.contains(&walkers[*at].operand);
@@ -200,6 +222,7 @@ impl Lowerer<'_> {
             for (walker, next) in walkers.iter().zip(next) {
                 it.go_on(walker, next);
             }
+            it.move_ahead(ahead, &hits);
         });
         let then = self.block(|it| {
             for stmt in &cases[0].block {
@@ -208,6 +231,7 @@ impl Lowerer<'_> {
             for walker in walkers {
                 it.go_on(walker, Expr::Var(walker.position).add(1));
             }
+            it.all_move_ahead(ahead);
         });
         let equal = |other: &Var| Expr::Var(read[0]).equals(*other);
         let all = read[1..].iter().map(equal).reduce(Expr::and);
@@ -230,7 +254,9 @@ impl Lowerer<'_> {
         part: &Point,
         i: Var,
         pair: &Pair,
-    ) {
+        ahead: Option<&Ahead>,
+    ) -> bool {
+        let mut is_selected = false;
         let inner = self.inside_loop(var, i, bindings);
         let must_meet = lattice.cases(part).all(|case| {
             let walkers = [&pair.left, &pair.right];
@@ -284,7 +310,8 @@ impl Lowerer<'_> {
                 .into_iter()
                 .unzip();
             let selects = it.merges_by(bindings) == Some(MergeStrategy::Select);
-            let apart = selects.then(|| it.apart(pair, &cases)).flatten();
+            let apart = selects.then(|| it.apart(pair, &cases, ahead)).flatten();
+            is_selected = apart.is_some();
             let [both, left, right] = [0, 1, 2].map(|at| {
                 let mut block = cases[at].block.clone();
                 block.extend_from_slice(&steps[at]);
@@ -297,6 +324,8 @@ impl Lowerer<'_> {
                 });
                 block
             });
+            let next = it.block(|it| it.all_move_ahead(ahead));
+            let both = [both, next].concat();
             it.builder.push(Loop::If {
                 condition: pair.equal(),
                 then: both,
@@ -309,39 +338,48 @@ impl Lowerer<'_> {
                 }),
             });
         });
+        is_selected
     }
 
     /// What is done where two operands are at different coordinates, without branches;
     /// `None` if there is no such way.
-    fn apart(&mut self, pair: &Pair, cases: &[Case]) -> Option<Block> {
+    fn apart(&mut self, pair: &Pair, cases: &[Case], ahead: Option<&Ahead>) -> Option<Block> {
         let walkers = [pair.left.clone(), pair.right.clone()];
         let selected = self.selected(&walkers, cases)?;
         Some(self.block(|it| {
             let (less, next) = it.lesser(&walkers, pair.read);
-            it.select(&selected, &walkers, &[less]);
+            it.select(&selected, &walkers, std::slice::from_ref(&less));
             for (walker, next) in walkers.iter().zip(next) {
                 it.go_on(walker, next);
             }
+            it.either_moves_ahead(ahead, &less);
         }))
     }
 
-    /// Reads the coordinate of every walker and declares the least of them.
-    fn least_coordinate(&mut self, var: IndexVar, walkers: &mut [Walker]) -> (Var, Vec<Var>) {
+    /// Reads the coordinate of every walker, unless it is known ahead, and declares the least
+    /// of them.
+    fn least_coordinate(
+        &mut self,
+        var: IndexVar,
+        walkers: &mut [Walker],
+        ahead: Option<&Ahead>,
+    ) -> (Var, Vec<Var>) {
         if let [walker] = walkers {
             let i = self.coordinate(var);
             self.builder.declare(i, walker.coordinate(walker.position));
             return (i, vec![i]);
         }
-        let name = self.concrete.vars[var].name.clone();
-        let mut read = Vec::new();
-        for walker in walkers.iter() {
-            let tensor = self.operands.access(walker.operand).tensor;
-            let label = format!("{name}{}", self.concrete.tensors[tensor].name);
-            read.push(
-                self.builder
-                    .let_(&label, walker.coordinate(walker.position)),
-            );
-        }
+        let read = match ahead {
+            Some(ahead) => ahead.read(),
+            None => {
+                let each = walkers.iter().map(|walker| {
+                    let label = self.name_of_coordinate(var, walker);
+                    let coordinate = walker.coordinate(walker.position);
+                    self.builder.let_(&label, coordinate)
+                });
+                each.collect()
+            }
+        };
         let least = read
             .iter()
             .map(|var| Expr::Var(*var))

@@ -153,7 +153,7 @@ impl Lowerer<'_> {
 
     /// How many positions a level of an operand has in all; `None` where that takes more
     /// than its `pos` arrays to say.
-    fn all_positions(&self, access: &Access, level: usize) -> Option<Expr> {
+    pub(crate) fn all_positions(&self, access: &Access, level: usize) -> Option<Expr> {
         let arrays = self.tensors.get(&access.tensor)?;
         let levels = self.formats.of(access.tensor).levels();
         let mut count = Expr::int(1);

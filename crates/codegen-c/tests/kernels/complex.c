@@ -21,12 +21,20 @@ static inline float sparsec_max_f32(float a, float b) {
   return a > b || a != a ? a : b;
 }
 
-/* a if c, else b; compilers would guess which, by a branch. */
-static inline double sparsec_pick_f64(int c, double a, double b) {
+/* a where all bits of mask are set, b where none is; compilers would guess which, by a
+   branch. */
+static inline double sparsec_pick_f64(int64_t mask, double a, double b) {
+#if defined(__GNUC__)
+  typedef double floats __attribute__((vector_size(16)));
+  typedef int64_t words __attribute__((vector_size(16)));
+  const words wanted = { mask };
+  const floats x = { a }, y = { b };
+  return ((floats)(((words)x & wanted) | ((words)y & ~wanted)))[0];
+#else
   union { double value; uint64_t bits; } x = { a }, y = { b };
-  uint64_t mask = -(uint64_t)(c != 0);
-  x.bits = (x.bits & mask) | (y.bits & ~mask);
+  x.bits = (x.bits & (uint64_t)mask) | (y.bits & ~(uint64_t)mask);
   return x.value;
+#endif
 }
 
 static inline float sparsec_abs_c64(sparsec_c64 a) {
@@ -43,12 +51,12 @@ static inline sparsec_c64 sparsec_conj_c64(sparsec_c64 a) {
 
 static inline sparsec_c128 sparsec_div_c128(sparsec_c128 a, sparsec_c128 b) {
   bool t = fabs(b.re) < fabs(b.im);
-  double t_2 = sparsec_pick_f64(t, b.im, b.re);
-  double t_3 = sparsec_pick_f64(t, b.re, b.im);
+  double t_2 = sparsec_pick_f64(-(int64_t)(t), b.im, b.re);
+  double t_3 = sparsec_pick_f64(-(int64_t)(t), b.re, b.im);
   double t_4 = t_3 == 0.0 ? 0.0 : t_3 / t_2;
   double t_5 = t_2 + t_3 * t_4;
-  double t_6 = sparsec_pick_f64(t, a.im, a.re);
-  double t_7 = sparsec_pick_f64(t, a.re, a.im);
+  double t_6 = sparsec_pick_f64(-(int64_t)(t), a.im, a.re);
+  double t_7 = sparsec_pick_f64(-(int64_t)(t), a.re, a.im);
   double t_8 = t_7 - t_6 * t_4;
   return (sparsec_c128){ (t_6 + t_7 * t_4) / t_5, (t ? -t_8 : t_8) / t_5 };
 }
