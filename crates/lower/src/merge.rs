@@ -116,7 +116,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// One turn. With `ahead`, whether it moves what is known ahead, too.
+    /// One turn. With `ahead`, of two walkers, whether it moves what is known ahead, too.
     #[allow(clippy::too_many_arguments)]
     fn merge_step(
         &mut self,
@@ -148,7 +148,6 @@ impl Lowerer<'_> {
         let inner = self.inside_loop(var, i, bindings);
         let mut cases = lattice.cases(point);
         let must_meet = cases.all(|case| walkers.iter().all(|it| case.0.contains(&it.operand)));
-        let mut is_selected = false;
         self.with_result(var, body, &inner, |it, inner| {
             if must_meet {
                 let nothing: &Behind<'_> = &|_, _, _| {};
@@ -159,9 +158,7 @@ impl Lowerer<'_> {
                 blocks.push(it.block(|it| it.case(var, body, inner, case, walkers)));
             }
             blocks.reverse();
-            is_selected =
-                selects && it.selected_step(lattice, point, walkers, &read, i, &blocks, ahead);
-            if is_selected {
+            if selects && it.selected_step(lattice, point, walkers, &read, i, &blocks) {
                 return;
             }
             let chain = it.block(|it| {
@@ -183,12 +180,11 @@ impl Lowerer<'_> {
         if must_meet {
             self.step(walkers);
         }
-        is_selected
+        false
     }
 
     /// The step of a loop over more than two operands without branches but for where all
     /// of them meet; false if there is none.
-    #[allow(clippy::too_many_arguments)]
     fn selected_step(
         &mut self,
         lattice: &Lattice,
@@ -197,7 +193,6 @@ impl Lowerer<'_> {
         read: &[Var],
         i: Var,
         blocks: &[Block],
-        ahead: Option<&Ahead>,
     ) -> bool {
         let numbers = |case: &Point| {
             let is_in = |at: &usize| case.0.contains(&walkers[*at].operand);
@@ -222,7 +217,6 @@ impl Lowerer<'_> {
             for (walker, next) in walkers.iter().zip(next) {
                 it.go_on(walker, next);
             }
-            it.move_ahead(ahead, &hits);
         });
         let then = self.block(|it| {
             for stmt in &cases[0].block {
@@ -231,7 +225,6 @@ impl Lowerer<'_> {
             for walker in walkers {
                 it.go_on(walker, Expr::Var(walker.position).add(1));
             }
-            it.all_move_ahead(ahead);
         });
         let equal = |other: &Var| Expr::Var(read[0]).equals(*other);
         let all = read[1..].iter().map(equal).reduce(Expr::and);

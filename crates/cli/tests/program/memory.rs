@@ -218,3 +218,17 @@ fn operands_and_results_are_compared_together() {
         &["error[E0508]: `y` would take 1200000000 bytes, and 399999"],
     );
 }
+
+/// A device has no end, and says so to nobody.
+#[test]
+fn what_has_no_end_is_read_as_far_as_memory_goes() {
+    let place = Place::new();
+    let call = ["run", "s = A(i,j)", "-i", "A=/dev/zero", "--memory", "1M"];
+    place.call(&call).refused(
+        1,
+        &[
+            "error[E0407]: `/dev/zero` gives more than the 1000000 bytes that it may take",
+            "help: write it to a file",
+        ],
+    );
+}

@@ -15,6 +15,9 @@
 //! one before, and then for a load. What it would load is one of two coordinates, and both can
 //! be loaded before it is known which: what turns wait for are two selections.
 //!
+//! What three operands have to be known of is more than registers hold, so it is done where
+//! there are two, or two are left.
+//!
 //! An entry behind the last of all is not there to be read. So segments that end before
 //! that are merged like this, and the others turn by turn.
 
@@ -59,7 +62,7 @@ impl Lowerer<'_> {
         step: impl FnOnce(&mut Self, &mut [Walker], &Ahead) -> bool,
     ) -> Option<(Expr, Block)> {
         let selects = self.merges_by(bindings) == Some(MergeStrategy::Select);
-        if walkers.len() < 2 || !selects {
+        if walkers.len() != 2 || !selects {
             return None;
         }
         let has_next = walkers.iter().map(|walker| self.has_next(walker));
@@ -102,14 +105,6 @@ impl Lowerer<'_> {
         let access = self.operands.access(walker.operand);
         let n_stored = self.all_positions(access, walker.level)?;
         Some(walker.end.clone().less(n_stored))
-    }
-
-    /// Moves on what is known of the walkers that are hit.
-    pub(super) fn move_ahead(&mut self, ahead: Option<&Ahead>, hits: &[Expr]) {
-        let known = ahead.into_iter().flat_map(|ahead| &ahead.0);
-        for (known, hit) in known.zip(hits) {
-            self.move_if(hit, known.now, [known.next, known.now]);
-        }
     }
 
     /// Moves on what is known of the first of two walkers if `less`, else of the second.
