@@ -14,9 +14,9 @@
 use std::collections::HashSet;
 
 use cranelift_codegen::ir;
-use sparsec_loop::{BinaryOp, Block, Expr, Stmt, Var};
+use sparsec_loop::{Block, Expr, Stmt, Var};
 
-use crate::cases::Cases;
+use crate::cases::{Cases, parts};
 use crate::emitter::Emitter;
 
 /// When a loop goes on.
@@ -55,8 +55,8 @@ impl<'f> Again<'f> {
 
     /// What is left to ask.
     fn open(&self) -> Expr {
-        let mut parts = Vec::new();
-        conjuncts(self.condition, &mut parts);
+        let mut asked = Vec::new();
+        parts(self.condition, &mut asked);
         let changes = |part: &&Expr| {
             part.any(&mut |part| match part {
                 Expr::Var(var) => self.assigned.contains(var),
@@ -64,21 +64,10 @@ impl<'f> Again<'f> {
                 _ => false,
             })
         };
-        let open = parts.into_iter().filter(changes).cloned();
+        let open = asked.into_iter().filter(changes).cloned();
         // A turn that changes nothing goes on for ever.
         open.reduce(Expr::and)
             .unwrap_or_else(|| self.condition.clone())
-    }
-}
-
-/// The parts of a condition that all have to hold.
-fn conjuncts<'f>(condition: &'f Expr, parts: &mut Vec<&'f Expr>) {
-    match condition {
-        Expr::Binary(BinaryOp::And, left, right) => {
-            conjuncts(left, parts);
-            conjuncts(right, parts);
-        }
-        part => parts.push(part),
     }
 }
 

@@ -67,7 +67,7 @@ impl<'f> Cases<'f> {
 }
 
 /// The parts of a condition that all have to hold.
-fn parts<'f>(condition: &'f Expr, found: &mut Vec<&'f Expr>) {
+pub(crate) fn parts<'f>(condition: &'f Expr, found: &mut Vec<&'f Expr>) {
     match condition {
         Expr::Binary(BinaryOp::And, left, right) => {
             parts(left, found);

@@ -33,8 +33,9 @@
 //! while pB < n and pC < m { … }             ─►     while pB < pB_to and pC < pC_to { … }
 //! ```
 //!
-//! Outermost fills that are known to be long are taken in strips as well. What is computed does not change, nor in which order. A loop over what one row stores is
-//! left as it is, and takes no longer than going through memory once.
+//! Outermost fills that are known to be long are taken in strips as well. What is computed
+//! does not change, nor in which order. A loop over what one row stores is left as it is, and
+//! takes no longer than going through memory once.
 
 use std::collections::{HashMap, HashSet};
 
