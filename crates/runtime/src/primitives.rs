@@ -59,6 +59,8 @@ struct Place {
     chunk: usize,
     /// Whether it has passed its turn on.
     has_passed: bool,
+    /// Whether it gave up because another chunk failed, which says why.
+    gave_up: bool,
 }
 
 /// An array that may grow.
@@ -125,7 +127,7 @@ impl State {
         entries: i64,
         size: i64,
     ) -> Option<()> {
-        let place = self.place.as_ref();
+        let place = self.place.as_mut();
         let growing = Arc::clone(&self.growing);
         let mut growing = growing.lock().unwrap_or_else(PoisonError::into_inner);
         let known = |growing: &&mut Growing| growing.array == array;
@@ -145,7 +147,10 @@ impl State {
         })?;
         if room > memory.capacity() {
             // It may move, where chunks before still write.
-            let may_move = place.is_none_or(|place| place.line.wait_for_ends(place.chunk));
+            let may_move = place.is_none_or(|place| {
+                place.gave_up = !place.line.wait_for_ends(place.chunk);
+                !place.gave_up
+            });
             let machine = usize::try_from(physical_bytes()).ok()?;
             may_move.then(|| memory.reach(room, machine).ok())??;
         }
@@ -270,6 +275,7 @@ impl State {
                 line: Arc::clone(&line),
                 chunk,
                 has_passed: false,
+                gave_up: false,
             });
             let mut context = unit.state.context();
             // SAFETY: as this function demands; the unit's memory is as large as the
@@ -277,10 +283,11 @@ impl State {
             let status =
                 unsafe { body(&mut context, captured.pointer(), own.cast(), chunk as i64) };
             let place = unit.state.place.take();
-            let has_passed = place.is_some_and(|place| place.has_passed);
+            let has_passed = place.as_ref().is_some_and(|place| place.has_passed);
             line.end(chunk, status == 0, has_passed);
             match status {
                 0 => Ok(()),
+                _ if place.is_some_and(|place| place.gave_up) => Ok(()),
                 status => Err(Failed {
                     status,
                     shortage: unit.state.shortage,
@@ -417,10 +424,11 @@ unsafe extern "C" fn turn(context: *mut RawContext) -> i32 {
     guarded(failed, || {
         // SAFETY: as in `grow`: a unit runs in one thread.
         let state = unsafe { state(context) };
-        match &state.place {
-            Some(place) if !place.line.wait(place.chunk) => failed,
-            _ => 0,
-        }
+        let Some(place) = &mut state.place else {
+            return 0;
+        };
+        place.gave_up = !place.line.wait(place.chunk);
+        if place.gave_up { failed } else { 0 }
     })
 }
 

@@ -32,6 +32,7 @@ typedef struct sparsec_scope {
   int64_t own_size;
   int64_t chunk;
   int32_t has_passed; /* its turn on */
+  int32_t gave_up;    /* because another chunk failed */
   sparsec_line *line; /* in which it stands, if others run meanwhile */
   int32_t never;      /* stays 0 */
 } sparsec_scope;
@@ -42,7 +43,8 @@ enum { SPARSEC_ALIGNMENT = 64, SPARSEC_RUN = 16, SPARSEC_LOOKS = 1000 };
 
 /* Waits until so many chunks are that far, or one fails. */
 static inline int32_t sparsec_wait(
-    const sparsec_line *line, const int64_t *counter, int64_t wanted) {
+    sparsec_scope *scope, const int64_t *counter, int64_t wanted) {
+  const sparsec_line *line = scope->line;
   int64_t reached, failed, looks = 0;
   do {
 #if defined(_OPENMP) && !defined(__STDC_NO_THREADS__)
@@ -58,14 +60,14 @@ static inline int32_t sparsec_wait(
     failed = line->failed;
   } while (!failed && reached != wanted);
   (void)looks;
+  scope->gave_up = failed != 0;
   return failed ? SPARSEC_OUT_OF_MEMORY : SPARSEC_OK;
 }
 
 static inline void *sparsec_malloc_array(
     sparsec_context *context, sparsec_array *array, int64_t entries, int64_t entry_size) {
-  const sparsec_scope *scope = (const sparsec_scope *)context; /* its first member */
-  const sparsec_line *line = scope->line;
-  if (line && sparsec_wait(line, &line->ended, scope->chunk)) return NULL;
+  sparsec_scope *scope = (sparsec_scope *)context; /* its first member */
+  if (scope->line && sparsec_wait(scope, &scope->line->ended, scope->chunk)) return NULL;
   const int64_t most = (int64_t)(PTRDIFF_MAX / entry_size);
   if (entries > most) return NULL;
   int64_t wanted = array->capacity <= most / 2 ? 2 * array->capacity : most;
@@ -96,9 +98,8 @@ static inline void *sparsec_malloc_workspace(
 
 /* Waits until all chunks before have passed their turn on. */
 static inline int32_t sparsec_wait_for_turn(sparsec_context *context) {
-  const sparsec_scope *scope = (const sparsec_scope *)context; /* its first member */
-  const sparsec_line *line = scope->line;
-  return line ? sparsec_wait(line, &line->passed, scope->chunk) : SPARSEC_OK;
+  sparsec_scope *scope = (sparsec_scope *)context; /* its first member */
+  return scope->line ? sparsec_wait(scope, &scope->line->passed, scope->chunk) : SPARSEC_OK;
 }
 
 /* Lets the next chunk have its turn, unless results might move meanwhile. */
@@ -136,6 +137,7 @@ static inline int32_t sparsec_run_chunks(
       int32_t ended = SPARSEC_OUT_OF_MEMORY;
       unit.chunk = chunk;
       unit.has_passed = 0;
+      unit.gave_up = 0;
       if (own || own_size == 0) ended = body(mine, captured, own, chunk);
       if (ended == SPARSEC_OK) {
         if (!unit.has_passed) {
@@ -148,6 +150,7 @@ static inline int32_t sparsec_run_chunks(
       }
 #pragma omp atomic write seq_cst
       line.failed = 1;
+      if (unit.gave_up) continue; /* whoever failed says why */
 #pragma omp critical(sparsec)
       if (chunk < failed) {
         failed = chunk;
