@@ -35,8 +35,8 @@
 //!   another will do: `for (p = 0; p < n && !status; p++) status = body(…);`
 //!
 //! * `turn(context)` is called by chunks, at most once by each: it waits until all
-//!   chunks before have returned or passed theirs on, and returns `SPARSEC_OK`, or anything else where one
-//!   of them failed. Where chunks run one after another there is nothing to wait for.
+//!   chunks before have returned or passed theirs on, and returns `SPARSEC_OK`, or anything
+//!   else where one of them failed. Where chunks run one after another there is nothing to wait for.
 //!   From there on a chunk may `grow` results.
 //! * `pass(context)` is called by chunks behind `turn`: `turn` of the next chunk may
 //!   return, too. The chunk still stores to results, and grows them no more. So `grow`

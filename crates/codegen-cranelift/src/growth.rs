@@ -9,6 +9,7 @@ use cranelift_codegen::ir::{
     InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value, types,
 };
 use cranelift_frontend::Variable;
+use sparsec_base::ElementType;
 use sparsec_loop::{Access, Buffer, Expr, Failure};
 
 use crate::abi::Layout;
@@ -98,6 +99,7 @@ impl Emitter<'_, '_> {
         let mut positions = Vec::new();
         len.any(&mut |part| {
             if let Expr::Var(var) = part
+                && self.function.vars[*var].element == ElementType::I64
                 && let Cell::Real(position) = self.vars[var]
                 && !positions.contains(&position)
             {

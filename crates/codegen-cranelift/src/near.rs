@@ -13,10 +13,9 @@
 //! ```
 //!
 //! A loop that registers are enough for takes all that it uses, those of the loops inside
-//! too. What moves while a loop runs is no address that it could take. Of an innermost loop that uses
-//! more than there are registers, as a merge of three operands does, the ends of its
-//! segments stay in memory, where comparisons can read them, and then the addresses that it
-//! uses at the fewest places.
+//! too. What moves while a loop runs is no address that it could take. Of an innermost
+//! loop that uses more than there are registers, as a merge of three operands does, the ends
+//! of its segments stay in memory, and then the addresses that it uses at the fewest places.
 //!
 //! Cranelift forwards what was stored to loads behind it, which would be the value again
 //! that lives long. So each turn of an outermost loop stores to the frame what nobody
