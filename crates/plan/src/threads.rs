@@ -25,7 +25,7 @@
 //! chunks out costs some microseconds, waking threads up more.
 
 use sparsec_base::Source;
-use sparsec_format::{Level, LevelKind};
+use sparsec_format::LevelKind;
 use sparsec_graph::{lowerable, operand::for_each_nested};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, IndexVar, Schedule, TensorRole};
@@ -36,9 +36,6 @@ use crate::waste::is_known;
 
 /// So many chunks of work are worth several threads.
 const WORTH: f64 = 16.0;
-
-/// So many terms a value make rows of a result worth moving once more.
-const ROWS: f64 = 8.0;
 
 /// Into so many blocks rows are divided.
 const BLOCKS: usize = 64;
@@ -55,7 +52,6 @@ pub(crate) fn parallelize(plan: Plan, facts: Facts<'_>) -> Plan {
     for var in loops {
         let strategies: &[&str] = match writes(&plan.concrete, var) {
             Writes::IntoValue if !facts.strict => &["ParallelReduction"],
-            Writes::Apart if (facts.threads)() > 1 && moves_rows(&plan, facts) => &["NoRaces"],
             Writes::Apart if (facts.threads)() > 1 => &["NoRaces", "Temporary"],
             _ => &[],
         };
@@ -82,22 +78,6 @@ pub(crate) fn parallelize(plan: Plan, facts: Facts<'_>) -> Plan {
         }
     }
     plan
-}
-
-/// Whether the result is rows of values that are hardly dearer to compute than to move,
-/// as chunks do that append theirs behind others.
-fn moves_rows(plan: &Plan, facts: Facts<'_>) -> bool {
-    let format = plan.formats.of(plan.concrete.result);
-    let has_rows = format.has_sparse() && format.levels().last().is_some_and(Level::is_full);
-    let estimate = Estimate::of(plan, facts);
-    let (mut computed, mut values) = (0.0, 0.0);
-    for_each_nested(&plan.concrete.stmt, &mut |nested| {
-        computed += estimate.computed(nested.rhs, nested.loops);
-        if nested.lhs.tensor == plan.concrete.result {
-            values += estimate.visited(nested.rhs, &nested.lhs.vars());
-        }
-    });
-    has_rows && computed < ROWS * values
 }
 
 /// Whether there is no loop in the one over `var`.

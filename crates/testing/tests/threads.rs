@@ -2,7 +2,8 @@
 
 use sparsec::parallel::with_threads;
 use sparsec::{
-    Backend, Compiled, Format, Inputs, Options, Request, Session, Source, Tensor, code, compile,
+    Array, Backend, Compiled, ElementType, Format, Inputs, Options, Request, Scalar, Session,
+    Source, Tensor, code, compile,
 };
 use sparsec_format::FormatSpec;
 use sparsec_loop::passes::Division;
@@ -130,6 +131,83 @@ fn values_are_combined_in_the_order_of_chunks() {
     }
 }
 
+/// Every row of a matrix stored, and every entry once, twice or not at all along a third
+/// mode: segments of both levels are empty here and there.
+fn with_empty_segments(matrix: &Tensor) -> Tensor {
+    let [rows, columns] = *matrix.extents() else {
+        panic!("a matrix");
+    };
+    let level = matrix.level(1);
+    let (pos, crd): (Vec<i64>, Vec<i64>) =
+        (level.pos().iter().collect(), level.crd().iter().collect());
+    let n_below = |at: usize| at * 5 % 3;
+    let mut ends = vec![0];
+    let (mut third, mut values) = (Vec::new(), Vec::new());
+    for at in 0..crd.len() {
+        third.extend((0..n_below(at)).map(|k| k as i64));
+        ends.push(third.len() as i64);
+        values.extend((0..n_below(at)).map(|k| (at + k) as f64));
+    }
+    let rows_of = vec![
+        vec![0, rows as i64],
+        (0..rows as i64).collect(),
+        pos,
+        crd,
+        ends,
+        third,
+    ];
+    let mut arrays: Vec<Array> = rows_of.into_iter().map(Array::from_index_vec).collect();
+    arrays.push(Array::from_vec(values));
+    let zero = Scalar::F64(0.0);
+    let extents = vec![rows, columns, 2];
+    Tensor::new(Format::csf(3), extents, ElementType::F64, zero, arrays).expect("a tensor")
+}
+
+/// Entries that do not come leave no gaps between those of chunks.
+#[test]
+fn entries_that_do_not_come_leave_no_gaps() {
+    let rows = "parallelize(i, CPUThread, Temporary)";
+    let dense_rows = "(i, j, k) -> (i : compressed, j : compressed, k : dense)";
+    let cases = [
+        ("C(i,j) = A(i,j) * 2", "dcsr"),
+        ("C(i,j) = T(i,j,k) * y(k)", "dcsr"),
+        ("C(i,j) = T(i,j,k) * y(k)", "csr"),
+        ("C(i,j,k) = 2 * T(i,j,k)", "csf"),
+        ("C(i,j,k) = T(i,j,l) * M(l,k)", dense_rows),
+    ];
+    for (program, result) in cases {
+        let request = |schedule: &str| {
+            let mut request = request(program, schedule);
+            request.set_format("C", result).expect("a format");
+            request
+        };
+        let a = matrix(60, 40, 1, &Format::csr());
+        let dense = Format::dense(2);
+        let inputs: Inputs = [
+            ("T", with_empty_segments(&a)),
+            ("A", a),
+            ("y", vector(&[0.5, 3.0])),
+            ("M", matrix(2, 5, 1, &dense)),
+        ]
+        .into_iter()
+        .filter(|(name, _)| program.contains(&format!("{name}(")))
+        .map(|(name, tensor)| (name.to_owned(), tensor))
+        .collect();
+        let compiled = |schedule: &str| {
+            let compiled = compile(&request(schedule), &inputs);
+            compiled.unwrap_or_else(|error| panic!("{program}: {error}"))
+        };
+        let (divided, whole) = (compiled(rows), compiled(""));
+        let text = divided.statements()[0].function.to_string();
+        assert!(
+            text.contains("_shift < 0") && !text.contains("_piece"),
+            "{program}"
+        );
+        let (divided, whole) = (run(&divided, &inputs), run(&whole, &inputs));
+        assert_eq!(divided.arrays(), whole.arrays(), "{program}");
+    }
+}
+
 /// What chunks append is what one loop would have appended.
 #[test]
 fn entries_are_appended_in_turn() {
@@ -175,6 +253,7 @@ fn entries_are_appended_in_turn() {
             &[("A", "dcsr"), ("C", "csr")],
         ),
     ];
+    let mut n_in_pieces = 0;
     for (program, schedule, formats) in appended {
         let request = |schedule: &str| {
             let mut request = request(program, schedule);
@@ -210,13 +289,15 @@ fn entries_are_appended_in_turn() {
         let (start, _) = schedule.split_once("parallelize").expect("it is marked");
         let (divided, whole) = (compiled(schedule), compiled(start));
         let text = divided.statements()[0].function.to_string();
-        assert!(
-            text.contains(" turn\n") && text.contains(" pass\n"),
-            "{program}"
-        );
+        assert!(text.contains(" turn\n"), "{program}");
+        n_in_pieces += usize::from(text.contains(" pass\n"));
         let (divided, whole) = (run(&divided, &inputs), run(&whole, &inputs));
         assert_eq!(divided.arrays(), whole.arrays(), "{program}");
     }
+    assert_eq!(
+        n_in_pieces, 5,
+        "where operands do not say how many there are"
+    );
 }
 
 /// A chunk that cannot end well leaves nobody waiting for its end.

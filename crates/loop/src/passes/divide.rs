@@ -24,7 +24,8 @@
 //!   made each unit's [own](crate::Access::Own).
 //!
 //! * What iterations append, chunks append to pieces, and put these behind one
-//!   another in their turn ([`append`]).
+//!   another in their turn ([`append`]); or to where it belongs, if that is known before
+//!   ([`reserve`]).
 //! * What iterations combine, chunks combine, and then their results ([`combine`]).
 //!
 //! Loops inside of chunks, and those that there is no shape for, run as they stand;
@@ -33,6 +34,7 @@
 mod append;
 mod combine;
 mod own;
+mod reserve;
 mod shifts;
 mod work;
 
@@ -50,8 +52,9 @@ use crate::walk::for_each_block_mut;
 /// Chunks end at these parts of the work.
 const PARTS: i64 = 64;
 
-/// Those that append do at more of them, so that pieces fit into the caches of a processor.
-const PARTS_OF_RESULTS: i64 = 256;
+/// Those that append to pieces do at more of them, so that these fit into the caches of a
+/// processor.
+const PARTS_OF_PIECES: i64 = 256;
 
 /// The work of an entry that a chunk has a copy of: filled, and added up afterwards.
 const COPY: i64 = 4;
@@ -184,9 +187,9 @@ impl Divider<'_> {
             lo: self.named(lo, &format!("{name}_begin"), block),
             hi: self.named(hi, &format!("{name}_end"), block),
             name,
-            parts: match combined.appended {
-                None => PARTS,
-                Some(_) => PARTS_OF_RESULTS,
+            parts: match &combined.appended {
+                Some(appended) if appended.has_pieces() => PARTS_OF_PIECES,
+                _ => PARTS,
             },
         };
         let mut divided = Block::new();

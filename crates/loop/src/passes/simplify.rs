@@ -45,6 +45,13 @@ pub fn simplify(function: &mut Function) {
     function.body = body;
 }
 
+/// An expression simplified.
+pub(super) fn simplified(function: &Function, expr: &Expr) -> Expr {
+    let mut expr = expr.clone();
+    expr.rewrite(&mut |part| algebra::simplify_node(function, part));
+    expr
+}
+
 struct Simplifier<'f> {
     /// Without its body, which is being changed.
     function: &'f Function,

@@ -26,6 +26,25 @@
 //! A piece is small enough to be in a cache when it is copied, so that this costs
 //! little; chunks copy side by side, each to places of its own; and what is written is what one chunk alone would have written.
 //!
+//! Where it is known before how many entries come at most ([`reserve`](super::reserve)),
+//! chunks append to the arrays themselves. What stands behind the places of entries that
+//! did not come is moved back, in the chunk's turn:
+//!
+//! ```text
+//! grow crd, p + (B.pos[n] - B.pos[0])
+//! for i_chunk in 0..i_chunks chunks {
+//!   let p_first: i64 = p_begin + (B.pos[i_first] - B.pos[0])
+//!   var p_part: i64 = p_first
+//!   for i in … { crd[p_part] = j   p_part += 1   pos[i + 1] = p_part }
+//!   turn
+//!   let p_base: i64 = ends[0]
+//!   let p_shift: i64 = p_base - p_first
+//!   ends[0] = p_part + p_shift
+//!   if p_shift < 0 { for at in 0..p_part - p_first { crd[p_base + at] = crd[p_first + at] } }
+//!   if p_shift < 0 { for i in … { pos[i + 1] += p_shift } }
+//! }
+//! ```
+//!
 //! What is computed from what has been counted so far is less in a chunk than it should
 //! be ([`shifts`](super::shifts)). The loop appends if that is used for nothing but
 //! the places of entries, values that are stored, and what is the same without.
@@ -33,19 +52,15 @@
 //! How long each array becomes stands behind the loop (`resize crd, p`), which says
 //! where its piece begins and ends.
 
+mod chunk;
+
 use std::collections::{HashMap, HashSet};
 
-use sparsec_base::ElementType;
-
-use super::combine::Shape;
-use super::shifts::{Shift, Shifts, limit};
-use super::{Divider, Loop, assign};
-use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Stmt, Var};
-use crate::mark::Mark;
-use crate::walk::{for_each_block_mut, for_each_stmt, rewrite_exprs};
-
-/// A unit makes room for so many entries of each array at first.
-const ROOM: i64 = 1024;
+use self::chunk::{plus, scaled};
+use super::reserve::{self, Lengths, Reserved};
+use super::shifts::{Shift, Shifts};
+use crate::ir::{Access, Block, Buffer, Expr, Function, Stmt, Var};
+use crate::walk::for_each_stmt;
 
 /// What the iterations of a loop append.
 #[derive(Debug, Default)]
@@ -56,6 +71,15 @@ pub(super) struct Appended {
     limits: Vec<(Var, Expr)>,
     pieces: Vec<Piece>,
     placed: Vec<Placed>,
+    /// Where chunks begin in the arrays themselves, if that is known before.
+    reserved: Option<Reserved>,
+}
+
+impl Appended {
+    /// Whether chunks append to arrays of their own.
+    pub(super) fn has_pieces(&self) -> bool {
+        self.reserved.is_none()
+    }
 }
 
 /// An array that is appended to.
@@ -69,6 +93,13 @@ struct Piece {
     start: Expr,
     /// What its values count.
     counts: Shift,
+}
+
+impl Piece {
+    /// How long the array is once so many are counted.
+    fn len(&self, counted: Expr) -> Expr {
+        plus(&self.start, scaled(&self.scale, counted))
+    }
 }
 
 /// An array of which each iteration stores one entry at a place of its own, with
@@ -98,6 +129,7 @@ pub(super) fn of(
         ..Appended::default()
     };
     appended.counters.sort();
+    let mut lengths = Lengths::new();
     for (&buffer, place) in &shifts.places {
         let counts = shifts.values.get(&buffer).cloned().flatten();
         let is_own = own.contains(&buffer);
@@ -108,6 +140,7 @@ pub(super) fn of(
                 if shifts.expr(&len)? != *place {
                     return None;
                 }
+                lengths.insert(buffer, (*counter, len.clone()));
                 let mut start = len;
                 start.rewrite(&mut |expr| {
                     if *expr == Expr::Var(*counter) {
@@ -137,6 +170,8 @@ pub(super) fn of(
         grows_else |= matches!(stmt, Stmt::Grow { buffer, .. }
             if !own.contains(buffer) && !is_piece(*buffer));
     });
+    appended.reserved = reserve::of(function, var, body, &lengths)
+        .filter(|it| appended.counters.iter().all(|counter| it.counts(*counter)));
     (!appended.pieces.is_empty() && !grows_else).then_some(appended)
 }
 
@@ -179,7 +214,7 @@ fn placed(function: &Function, var: Var, body: &Block, wanted: Buffer) -> Option
 }
 
 /// `expr` with what variables are known to be in their place.
-fn inlined(expr: &Expr, known: &HashMap<Var, Expr>) -> Expr {
+pub(super) fn inlined(expr: &Expr, known: &HashMap<Var, Expr>) -> Expr {
     let mut expr = expr.clone();
     expr.rewrite(&mut |part| {
         if let Expr::Var(var) = part
@@ -193,198 +228,4 @@ fn inlined(expr: &Expr, known: &HashMap<Var, Expr>) -> Expr {
 
 fn loads_of(expr: &Expr, wanted: Buffer) -> bool {
     expr.any(&mut |part| matches!(part, Expr::Load { buffer, .. } if *buffer == wanted))
-}
-
-impl Divider<'_> {
-    /// Has iterations of `body` append to pieces; what to do around, where a chunk's
-    /// iterations are those from `lo` to `hi`.
-    pub(super) fn append(
-        &mut self,
-        appended: &Appended,
-        range: &Loop,
-        [lo, hi]: [Expr; 2],
-        body: &mut Block,
-        block: &mut Block,
-    ) -> Shape {
-        let mut shape = Shape::default();
-        without_limits(body, &appended.counters);
-        shape.after.push(Stmt::Turn);
-        let ends = self.fixed_array("ends", appended.counters.len() as i64);
-        let mut bases = HashMap::new();
-        let mut counted = HashMap::new();
-        let mut stop = Block::new();
-        for (at, &counter) in appended.counters.iter().enumerate() {
-            let at = Expr::int(at as i64);
-            let store = |value: Expr| Stmt::Store {
-                buffer: ends,
-                index: at.clone(),
-                value,
-                reduce: None,
-            };
-            let name = self.function.vars[counter].name.clone();
-            block.push(store(counter.into()));
-            let part = self.declare(&format!("{name}_part"), 0, true, &mut shape.before);
-            super::combine::rename(body, counter, part);
-            let base = Expr::load(ends, at.clone());
-            let base = self.declare(&format!("{name}_base"), base, false, &mut shape.after);
-            let end = Expr::Var(base).add(part);
-            let end = self.declare(&format!("{name}_end"), end, false, &mut shape.after);
-            stop.push(store(end.into()));
-            for (_, most) in appended.limits.iter().filter(|(it, _)| *it == counter) {
-                shape.after.push(Stmt::If {
-                    condition: Expr::Var(end).binary(BinaryOp::Gt, most.clone()),
-                    then: vec![Stmt::Fail(Failure::WidthOverflow)],
-                    otherwise: Block::new(),
-                });
-            }
-            shape
-                .behind
-                .push(assign(counter, Expr::load(ends, at.clone())));
-            bases.insert(counter, base);
-            counted.insert(counter, (part, end));
-        }
-        shape.after.append(&mut stop);
-        let shifted = |value: Expr, counts: &Shift| match counts {
-            None => value,
-            Some((counter, scale)) => value.add(times(scale, bases[counter])),
-        };
-        for piece in &appended.pieces {
-            let (_, end) = counted[&piece.counter];
-            shape.after.push(Stmt::Grow {
-                buffer: piece.buffer,
-                len: plus(&piece.start, times(&piece.scale, end)),
-            });
-        }
-        shape.after.push(Stmt::Pass);
-        for piece in &appended.pieces {
-            let own = self.piece(piece.buffer, body);
-            let (part, _) = counted[&piece.counter];
-            let at = self.var("at", false);
-            let to = times(&piece.scale, bases[&piece.counter]).add(plus(&piece.start, at.into()));
-            let from = Expr::load(own, plus(&piece.start, at.into()));
-            shape.after.push(Stmt::For {
-                var: at,
-                lo: Expr::int(0),
-                hi: times(&piece.scale, part),
-                mark: Mark::default(),
-                body: vec![Stmt::Store {
-                    buffer: piece.buffer,
-                    index: to,
-                    value: shifted(from, &piece.counts),
-                    reduce: None,
-                }],
-            });
-        }
-        for placed in &appended.placed {
-            let again = self.var(&range.name, false);
-            let mut index = placed.index.clone();
-            index.rewrite(&mut |expr| {
-                if *expr == Expr::Var(range.var) {
-                    *expr = again.into();
-                }
-            });
-            let (counter, scale) = placed.counts.as_ref().expect("it counts something");
-            shape.after.push(Stmt::For {
-                var: again,
-                lo: lo.clone(),
-                hi: hi.clone(),
-                mark: Mark::default(),
-                body: vec![Stmt::Store {
-                    buffer: placed.buffer,
-                    index,
-                    value: times(scale, bases[counter]),
-                    reduce: Some(BinaryOp::Add),
-                }],
-            });
-        }
-        shape
-    }
-
-    /// A unit's own array in the place of `buffer`, with room wherever that is
-    /// stored to.
-    fn piece(&mut self, buffer: Buffer, body: &mut Block) -> Buffer {
-        let data = self.function.buffers[buffer].clone();
-        let name = format!("{}_piece", data.name.replace('.', "_"));
-        let piece = self.function.buffers.push(BufferData {
-            name: self.function.fresh_name(&name),
-            access: Access::Own,
-            ..data
-        });
-        self.made.push(Stmt::Alloc {
-            buffer: piece,
-            len: Expr::int(ROOM),
-        });
-        let mut is_grown = false;
-        for_each_stmt(body, &mut |stmt| {
-            is_grown |= matches!(stmt, Stmt::Grow { buffer: grown, .. } if *grown == buffer);
-        });
-        rewrite_exprs(body, &mut |expr| {
-            if let Expr::Load { buffer: loaded, .. } = expr
-                && *loaded == buffer
-            {
-                *loaded = piece;
-            }
-        });
-        for_each_block_mut(body, &mut |block| {
-            for mut stmt in std::mem::take(block) {
-                if let Stmt::Store { buffer: used, .. }
-                | Stmt::Fill { buffer: used, .. }
-                | Stmt::Grow { buffer: used, .. } = &mut stmt
-                    && *used == buffer
-                {
-                    *used = piece;
-                    if let Stmt::Store { index, .. } = &stmt
-                        && !is_grown
-                    {
-                        block.push(Stmt::Grow {
-                            buffer: piece,
-                            len: index.clone().add(1),
-                        });
-                    }
-                }
-                block.push(stmt);
-            }
-        });
-        piece
-    }
-
-    /// A workspace of `len` integers.
-    fn fixed_array(&mut self, name: &str, len: i64) -> Buffer {
-        let name = self.function.fresh_name(name);
-        let buffer = self.function.buffers.push(BufferData {
-            name,
-            storage: ElementType::I64,
-            compute: ElementType::I64,
-            access: Access::Workspace,
-        });
-        self.made.push(Stmt::Alloc {
-            buffer,
-            len: Expr::int(len),
-        });
-        buffer
-    }
-}
-
-/// Takes out what compares counters with the most that they may be.
-fn without_limits(body: &mut Block, counters: &[Var]) {
-    let counters: HashSet<Var> = counters.iter().copied().collect();
-    for_each_block_mut(body, &mut |block| {
-        block.retain(|stmt| limit(stmt, &counters).is_none());
-    });
-}
-
-/// `scale * var`
-fn times(scale: &Expr, var: Var) -> Expr {
-    match *scale == Expr::int(1) {
-        true => var.into(),
-        false => Expr::Var(var).mul(scale.clone()),
-    }
-}
-
-/// `start + more`
-fn plus(start: &Expr, more: Expr) -> Expr {
-    match *start == Expr::int(0) {
-        true => more,
-        false => start.clone().add(more),
-    }
 }
