@@ -74,8 +74,9 @@ impl Emitter<'_, '_> {
 
     /// `poll`
     pub(crate) fn poll(&mut self) {
-        let (context, frame) = (self.context, of_frame());
-        let cancelled = self.b.ins().load(types::I64, frame, context, ABI.cancelled);
+        // Where it stands never changes, so that it is found out before the loops around.
+        let (context, fixed) = (self.context, of_frame().with_can_move());
+        let cancelled = self.b.ins().load(types::I64, fixed, context, ABI.cancelled);
         // Another thread writes it, so what was loaded in the turn before is no answer.
         let flags = MemFlagsData::new();
         let cancelled = self.b.ins().atomic_load(types::I32, flags, cancelled);

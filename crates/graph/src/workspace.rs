@@ -6,13 +6,19 @@
 //! C : csf        …      = w(j,k)    w : listed, in two levels, j outside k
 //! ```
 //!
+//! One that is `appended` is written in the order of its coordinates, each once:
+//!
+//! ```text
+//! forall j: w(j) = A(i,j) + B(i,j)      if A and B store j in order, each coordinate once
+//! ```
+//!
 //! A temporary from which levels of stored coordinates are assembled must know
 //! which of its entries were written, and so must one that has a say where it holds
 //! nothing (`isstored`, a factor of what may be infinite); one that feeds full levels
 //! need not. To a loop, a workspace with a list is a tensor in the format `scoo`.
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::Format;
+use sparsec_format::{Format, Level, LevelKind};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, TensorVar, WorkspaceKind};
 
@@ -64,7 +70,96 @@ pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<()> 
         .note("a dense workspace has a value for every coordinate, and no list of those written")
         .help(format!("write `{name} : listed`, or leave the kind out")));
     }
+    let mut kinds = concrete.kinds.iter();
+    let is_appended = |kind: &WorkspaceKind| *kind == WorkspaceKind::Appended;
+    let unordered = kinds.find(|(tensor, kind)| {
+        is_appended(kind) && !is_written_in_order(concrete, formats, **tensor)
+    });
+    if let Some((&tensor, _)) = unordered {
+        let name = &concrete.tensors[tensor].name;
+        return Err(Diagnostic::new(
+            code::WORKSPACE_MODES,
+            format!("`{name}` is not written in order, and it is appended"),
+        )
+        .at(
+            &concrete.source,
+            concrete.tensors[concrete.result].span,
+            "in the statement that computes this",
+        )
+        .note(
+            "an appended workspace takes each coordinate once, in ascending order: from one \
+             loop over its one mode, along levels that are stored so",
+        )
+        .help(format!("write `{name} : listed`, or leave the kind out")));
+    }
     check_inside(concrete, formats, &concrete.stmt, &mut Vec::new())
+}
+
+/// Whether each coordinate of the workspace `tensor` is written once at most, after the
+/// lesser ones: by one loop over its one mode, which walks levels that are stored so.
+fn is_written_in_order(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> bool {
+    let mut n_written = 0;
+    concrete.stmt.for_each_assign(&mut |lhs, _, _| {
+        n_written += usize::from(lhs.tensor == tensor);
+    });
+    let mut in_order = false;
+    concrete.stmt.for_each(&mut |stmt| {
+        if let Stmt::Where { producer, .. } = stmt
+            && let Some((var, body)) = last_loop(producer)
+            && let Some(lhs) = assigned(body)
+            && lhs.tensor == tensor
+        {
+            let is_own = lhs.plain_vars() == Some(vec![var]);
+            let is_plain = concrete.derived_by(var).is_none() && concrete.made_by(var).is_none();
+            let mut ascend = true;
+            body.for_each_assign(&mut |_, _, rhs| {
+                rhs.for_each_access(&mut |access| {
+                    ascend &= !access.uses(var) || ascends(concrete, formats, access, var);
+                });
+            });
+            in_order |= is_own && is_plain && ascend;
+        }
+    });
+    n_written == 1 && in_order
+}
+
+/// The loop that is done at last, behind what it reads.
+fn last_loop(stmt: &Stmt) -> Option<(IndexVar, &Stmt)> {
+    match stmt {
+        Stmt::Forall { var, body } => Some((*var, body)),
+        Stmt::Where { consumer, .. } => last_loop(consumer),
+        Stmt::Assign { .. } | Stmt::Sequence(_) => None,
+    }
+}
+
+/// The left side of what is done in a loop, where that is one assignment.
+fn assigned(body: &Stmt) -> Option<&Access> {
+    match body {
+        Stmt::Assign { lhs, .. } => Some(lhs),
+        Stmt::Where { consumer, .. } => assigned(consumer),
+        Stmt::Forall { .. } | Stmt::Sequence(_) => None,
+    }
+}
+
+/// Whether a loop over `var` that walks `access` comes to each coordinate once, in order.
+fn ascends(concrete: &Concrete, formats: &Formats, access: &Access, var: IndexVar) -> bool {
+    let walked;
+    let format = match concrete.tensors[access.tensor].role {
+        TensorRole::Workspace => {
+            let kind = workspace_kind(concrete, formats, access.tensor);
+            walked = workspace_format(kind, access.indices.len());
+            &walked
+        }
+        _ => formats.of(access.tensor),
+    };
+    let levels = format.levels().iter();
+    let mut levels = levels.filter(|level| access.var(level.mode()) == Some(var));
+    let is_plain = |level: &Level| {
+        matches!(level.kind, LevelKind::Dense | LevelKind::Compressed)
+            && level.is_ordered()
+            && level.unique
+    };
+    access.plain_vars().is_some() && levels.next().is_some_and(is_plain) && levels.next().is_none()
 }
 
 /// Whether it matters to some statement which entries of the workspace `tensor` are

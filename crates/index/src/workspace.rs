@@ -1,10 +1,11 @@
 //! Kinds of workspaces: how the temporary tensor of a `where` is kept.
 //!
-//! | kind     | holds                                            | suits                       |
-//! |----------|--------------------------------------------------|-----------------------------|
-//! | `dense`  | a value for every coordinate                     | consumers that read them all |
-//! | `listed` | that, a bit for each, and a list of those written | sparse consumers             |
-//! | `hashed` | only the entries written, found by hashing       | extents too large for arrays |
+//! | kind       | holds                                            | suits                       |
+//! |------------|--------------------------------------------------|-----------------------------|
+//! | `dense`    | a value for every coordinate                     | consumers that read them all |
+//! | `listed`   | that, a bit for each, and a list of those written | sparse consumers             |
+//! | `hashed`   | only the entries written, found by hashing       | extents too large for arrays |
+//! | `appended` | the entries in the order in which they come      | producers that write each once, in order |
 //!
 //! A scalar is `dense` over no modes. Where a schedule names no kind, a
 //! workspace is `listed` if a level of stored coordinates is assembled from it,
@@ -27,11 +28,14 @@ pub enum WorkspaceKind {
     Listed,
     /// The entries written and a table to find them in; both grow.
     Hashed,
+    /// The entries written, one behind the other: a vector whose producer writes each
+    /// coordinate once at most, in ascending order.
+    Appended,
 }
 
 impl WorkspaceKind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Dense, Self::Listed, Self::Hashed];
+    pub const ALL: [Self; 4] = [Self::Dense, Self::Listed, Self::Hashed, Self::Appended];
 
     /// The name in schedules and in concrete notation.
     pub fn name(self) -> &'static str {
@@ -39,6 +43,7 @@ impl WorkspaceKind {
             Self::Dense => "dense",
             Self::Listed => "listed",
             Self::Hashed => "hashed",
+            Self::Appended => "appended",
         }
     }
 

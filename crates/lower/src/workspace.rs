@@ -6,8 +6,8 @@
 //! stored   w.vals, w.crd0[0..w.n] …   what was written, sorted before it is read
 //! ```
 //!
-//! Of the last there are two kinds, which find an entry by its position or by
-//! hashing: see [`stored`] and [`hashed`].
+//! Of the last there are three kinds, which find an entry by its position or by
+//! hashing, or never look for one: see [`stored`] and [`hashed`].
 //!
 //! Source: Kjolstad et al., "Tensor Algebra Compilation with Workspaces", CGO
 //! 2019. The workspaces there are dense, with or without a list.

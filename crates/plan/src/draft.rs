@@ -407,13 +407,7 @@ impl<'a> Draft<'a> {
 
     /// The plan, if it can be lowered.
     pub(crate) fn finish(self) -> Result<Plan> {
-        let mut formats = self.formats.clone();
-        for (tensor, data) in self.concrete.tensors.iter() {
-            if data.role == TensorRole::Workspace {
-                let kind = workspace_kind(&self.concrete, &formats, tensor);
-                formats.set(tensor, workspace_format(kind, data.order()));
-            }
-        }
+        let formats = with_workspaces(&self.concrete, &self.formats);
         let n_cases = lowerable(&self.concrete, &formats)?;
         if self.size == Size::Small && n_cases > SMALL_CASES {
             let message = format!("a kernel of {n_cases} cases");
@@ -429,6 +423,18 @@ impl<'a> Draft<'a> {
             account: Account::default(),
         })
     }
+}
+
+/// The formats with those that loops see workspaces in.
+pub(crate) fn with_workspaces(concrete: &Concrete, formats: &Formats) -> Formats {
+    let mut formats = formats.clone();
+    for (tensor, data) in concrete.tensors.iter() {
+        if data.role == TensorRole::Workspace {
+            let kind = workspace_kind(concrete, &formats, tensor);
+            formats.set(tensor, workspace_format(kind, data.order()));
+        }
+    }
+    formats
 }
 
 /// The format in which kernels read an access.

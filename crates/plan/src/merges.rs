@@ -22,7 +22,18 @@
 //! guess is wrong and costs more than waiting for what the comparisons say. Where one operand
 //! has nearly all entries, that is the guess, and right. So it is a property of the operands
 //! together ([`Facts::mispredicted`]), and steps wait for as many comparisons as there are
-//! operands. Measured, branches in proportion to choosing (over 1 where choosing is faster):
+//! operands.
+//!
+//! Where there are more than two, they are then merged **two by two**, through a row that stays
+//! in the cache: each step waits for one comparison, and the coordinates that it compares are
+//! read a turn ahead. Of rows of 10 that is 1.35 times as fast as all three at once, of rows
+//! of 2 as fast, of rows of 1 it takes 5 % longer.
+//!
+//! ```text
+//! D(i,j) = A(i,j) + B(i,j) + C(i,j)      precompute(A(i,j) + B(i,j), {j}, w : appended)
+//! ```
+//!
+//! Measured, branches in proportion to choosing (over 1 where choosing is faster):
 //!
 //! ```text
 //! two operands                 wrong      three operands              wrong
@@ -38,7 +49,7 @@
 use sparsec_graph::operand::{for_each_nested, level_at};
 use sparsec_graph::{Lattice, Operands, Scope, space};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
-use sparsec_index::{Access, IndexVar, TensorRole};
+use sparsec_index::{Access, Expr, IndexVar, TensorRole};
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan, View};
@@ -119,10 +130,61 @@ pub(crate) fn select(plan: Plan, facts: Facts<'_>) -> Plan {
     let told = guessed.iter().map(|&(var, wrong, _)| (name(var), wrong));
     let told = told.collect();
     let hard = guessed.into_iter().filter(|(_, _, is_hard)| *is_hard);
-    let hard = hard.map(|(var, ..)| var).collect();
+    let hard: Vec<IndexVar> = hard.map(|(var, ..)| var).collect();
+    let plan = hard.iter().fold(plan, |plan, var| two_by_two(plan, *var));
     let mut plan = merged_by(plan, hard, MergeStrategy::Select);
     plan.account.guessed = told;
     plan
+}
+
+/// The plan in which loops over `var` merge two operands each, as far as they may.
+fn two_by_two(mut plan: Plan, var: IndexVar) -> Plan {
+    while let Some(part) = part_to_merge(&plan, var) {
+        let (name, w) = (&plan.concrete.vars[var].name, plan.concrete.fresh_name("w"));
+        let part = plan.concrete.expr_text(&part);
+        match marked(
+            &plan,
+            &format!("precompute({part}, {{{name}}}, {w} : appended)"),
+        ) {
+            Some(merged) => plan = merged,
+            None => break,
+        }
+    }
+    plan
+}
+
+/// Of what a loop over `var` merges more than two operands for: a part with several.
+fn part_to_merge(plan: &Plan, var: IndexVar) -> Option<Expr> {
+    let operands = Operands::of(&plan.concrete);
+    let scope = Scope {
+        concrete: &plan.concrete,
+        formats: &plan.formats,
+        operands: &operands,
+    };
+    let loops = innermost(&plan.concrete.stmt).into_iter();
+    loops
+        .filter(|(known, _)| *known == var)
+        .find_map(|(_, body)| {
+            let n_walked = Lattice::of(&space(scope, body, var)).operands().len();
+            let Stmt::Assign {
+                rhs: Expr::Apply { args, .. },
+                ..
+            } = body
+            else {
+                return None;
+            };
+            let merges = |arg: &&Expr| {
+                let walked = |access: &&Access| plan.formats.walked(access.tensor).is_some();
+                let uses = |access: &&Access| access.uses(var);
+                arg.accesses()
+                    .into_iter()
+                    .filter(walked)
+                    .filter(uses)
+                    .count()
+                    > 1
+            };
+            (n_walked > 2 && args.len() == 2).then(|| args.iter().find(merges).cloned())?
+        })
 }
 
 /// The plan with these loops merging so, as far as they may.

@@ -30,6 +30,7 @@ use sparsec_graph::{lowerable, operand::for_each_nested};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, IndexVar, Schedule, TensorRole};
 
+use crate::draft::with_workspaces;
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
 use crate::waste::is_known;
@@ -156,13 +157,14 @@ fn writes(concrete: &Concrete, var: IndexVar) -> Writes {
     }
 }
 
-/// The plan followed by commands that only mark loops, if that can be lowered.
+/// The plan followed by commands that convert nothing, if that can be lowered.
 pub(crate) fn marked(plan: &Plan, commands: &str) -> Option<Plan> {
     let commands = Schedule::parse(&Source::new("plan", commands)).ok()?;
     let concrete = commands.apply(&plan.concrete).ok()?;
-    lowerable(&concrete, &plan.formats).ok()?;
+    let formats = with_workspaces(&concrete, &plan.formats);
+    lowerable(&concrete, &formats).ok()?;
     let mut plan = plan.clone();
-    plan.concrete = concrete;
+    (plan.concrete, plan.formats) = (concrete, formats);
     plan.schedule.0.extend(commands.0);
     // The same plan, marked.
     if let Some(chosen) = plan.account.considered.first_mut() {

@@ -31,14 +31,18 @@ fn choosing_gives_the_bits_of_branching() {
             ..Options::default()
         })
     });
-    for rhs in [
-        "A(i,j) + B(i,j)",
-        "A(i,j) - 2 * B(i,j)",
-        "max(A(i,j), B(i,j))",
-        "A(i,j) + B(i,j) + D(i,j)",
-        "2 * A(i,j) + (B(i,j) + D(i,j) * 0.5)",
-        "A(i,j) - B(i,j) + D(i,j)",
-        "A(i,j) * B(i,j) + D(i,j)",
+    // With what is merged first, where there are more than two.
+    for (rhs, first) in [
+        ("A(i,j) + B(i,j)", None),
+        ("A(i,j) - 2 * B(i,j)", None),
+        ("max(A(i,j), B(i,j))", None),
+        ("A(i,j) + B(i,j) + D(i,j)", Some("A(i,j) + B(i,j)")),
+        (
+            "2 * A(i,j) + (B(i,j) + D(i,j) * 0.5)",
+            Some("B(i,j) + D(i,j) * 0.5"),
+        ),
+        ("A(i,j) - B(i,j) + D(i,j)", Some("A(i,j) - B(i,j)")),
+        ("A(i,j) * B(i,j) + D(i,j)", Some("A(i,j) * B(i,j)")),
     ] {
         let operands = [("A", 1), ("B", 3), ("D", 5)].into_iter();
         let inputs: Inputs = operands
@@ -46,10 +50,12 @@ fn choosing_gives_the_bits_of_branching() {
             .map(|(name, step)| (name.to_owned(), matrix(step)))
             .collect();
         let mut found = Vec::new();
-        for strategy in ["TwoFinger", "Select"] {
+        let apart = first.map(|part| format!("precompute({part}, {{j}}, w : appended);"));
+        let ways = [String::new()].into_iter().chain(apart);
+        let strategies = ["mergeby(j, TwoFinger)", "mergeby(j, Select)"];
+        for schedule in ways.flat_map(|way| strategies.map(|it| format!("{way} {it}"))) {
             let program = format!("C(i,j) = {rhs}");
             let mut request = Request::new(Source::new("program", &program));
-            let schedule = format!("mergeby(j, {strategy})");
             request.schedule = Some(Source::new("schedule", &schedule));
             let compiled = compile(&request, &inputs).unwrap_or_else(|error| panic!("{error}"));
             for session in &sessions {
@@ -112,7 +118,10 @@ fn plans_choose_where_the_next_operand_is_hard_to_guess() {
     let any = |nnz: u64, seed: u64| made(&format!("random(nnz={nnz}, seed={seed})"), 500);
     let (a, b) = (any(5000, 1), any(4000, 2));
     assert!(chooses(&[a.clone(), b.clone()]));
-    assert!(chooses(&[a.clone(), b.clone(), any(4000, 3)]));
+    let three = [a.clone(), b.clone(), any(4000, 3)];
+    assert!(chooses(&three));
+    let schedule = plan_of_sum(&three).schedule.to_string();
+    assert_eq!(schedule.matches(" : appended)").count(), 1, "{schedule}");
     // Each of them lies anywhere; where the other is follows from it.
     assert!(!chooses(&[a.clone(), shifted(&a, 1)]));
     assert!(!chooses(&[a.clone(), shifted(&a, 1), shifted(&a, 2)]));

@@ -58,6 +58,7 @@ impl Lowerer<'_> {
     /// Makes room for the entries that a loop over `var` may append, so that
     /// appending needs no test: one for each coordinate that it visits.
     pub(crate) fn reserve(&mut self, var: IndexVar, body: &Stmt, visited: Expr) {
+        self.reserve_appended(body, &visited);
         let Some(number) = self.chain_appended_at(var, body) else {
             return;
         };

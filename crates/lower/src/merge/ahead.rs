@@ -21,6 +21,7 @@
 //! An entry behind the last of all is not there to be read. So segments that end before
 //! that are merged like this, and the others turn by turn.
 
+use sparsec_base::Scalar;
 use sparsec_index::IndexVar;
 use sparsec_index::concrete::MergeStrategy;
 use sparsec_loop::{Block, Expr, Stmt as Loop, Var};
@@ -29,6 +30,7 @@ use crate::cursor::Bindings;
 use crate::level::Coordinates;
 use crate::statement::Lowerer;
 use crate::walker::Walker;
+use crate::workspace::Workspace;
 
 /// The coordinates of some walkers.
 #[derive(Clone, Debug)]
@@ -103,6 +105,9 @@ impl Lowerer<'_> {
             return None;
         }
         let access = self.operands.access(walker.operand);
+        if let Some(Workspace::Stored(stored)) = self.workspaces.get(&access.tensor) {
+            return stored.has_room_behind().then(|| Scalar::Bool(true).into());
+        }
         let n_stored = self.all_positions(access, walker.level)?;
         Some(walker.end.clone().less(n_stored))
     }

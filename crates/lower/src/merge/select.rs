@@ -239,7 +239,8 @@ impl Lowerer<'_> {
             Expr::Const(_) | Expr::Var(_) => false,
             Expr::Load { buffer, index } => {
                 let is_reached = |walker: &Walker| **index == Expr::Var(walker.position);
-                let is_given = function.buffers[*buffer].access == Access::Read;
+                let access = function.buffers[*buffer].access;
+                let is_given = matches!(access, Access::Read | Access::Workspace);
                 !is_given || !walkers.iter().any(is_reached)
             }
             Expr::Unary(op, _) => !matches!(op, UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Not),

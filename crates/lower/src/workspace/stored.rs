@@ -5,9 +5,10 @@
 //!          w.list[0..w.n]             the positions written
 //! hashed   w.vals w.key  [0..w.n]     the entries, in the order of writing
 //!          w.table[0..w.slots]        which entry is where its key hashes to
+//! appended w.vals w.crd0 [0..w.n]     the entries, in the order of writing, which ascends
 //! ```
 //!
-//! Before they are read, the entries are sorted, and each mode gets an array of
+//! Before they are read, the entries are sorted, unless they come in order, and each mode gets an array of
 //! coordinates: to the loops that read it, such a workspace is a tensor in the
 //! format `scoo` whose values are elsewhere.
 //!
@@ -23,6 +24,7 @@
 use std::ops::Range;
 
 use sparsec_base::{ElementType, IndexWidth, Scalar};
+use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Operator, WorkspaceKind};
 use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop, Var};
 
@@ -59,6 +61,8 @@ enum Index {
         set: Buffer,
     },
     Hashed(Table),
+    /// Nothing looks for one: each is written once.
+    Appended,
 }
 
 impl Stored {
@@ -89,11 +93,17 @@ impl Stored {
     /// The value of the entry at a position of the list; `coordinate` is that of
     /// a vector's entry.
     pub(crate) fn value(&self, position: Expr, coordinate: impl FnOnce() -> Expr) -> Expr {
-        let at = match self.is_vector() {
-            true => coordinate(),
-            false => Expr::load(self.at, position),
+        let at = match &self.index {
+            Index::Appended => position,
+            _ if self.is_vector() => coordinate(),
+            _ => Expr::load(self.at, position),
         };
         Expr::load(self.vals, at)
+    }
+
+    /// Whether there is room behind the last entry, for one that is read and not used.
+    pub(crate) fn has_room_behind(&self) -> bool {
+        matches!(self.index, Index::Appended)
     }
 }
 
@@ -123,12 +133,23 @@ impl Lowerer<'_> {
                 index,
             };
         }
+        let width = self.list_width(order).element();
+        if kind == WorkspaceKind::Appended {
+            let vals = self.workspace_array(&name, "vals", element, element, FIRST_ROOM);
+            let crd = self.workspace_array(&name, "crd0", width, i64, FIRST_ROOM);
+            return Stored {
+                vals,
+                crd: vec![crd],
+                at: crd,
+                n: None,
+                index: Index::Appended,
+            };
+        }
         let len = self.workspace_len(access);
         let vals = self.workspace_array(&name, "vals", element, element, len.clone());
         let bool = ElementType::Bool;
         let set = self.workspace_array(&name, "set", bool, bool, len.clone());
-        let index = self.list_width(order).element();
-        let at = self.workspace_array(&name, "list", index, i64, len);
+        let at = self.workspace_array(&name, "list", width, i64, len);
         let crd = match order {
             1 => vec![at],
             _ => self.coordinate_arrays(&name, 0..order),
@@ -164,7 +185,7 @@ impl Lowerer<'_> {
         let n = Some(self.builder.var_(&format!("{name}.n"), 0));
         let index = match stored.index {
             Index::Hashed(table) => Index::Hashed(self.begin_table(name, table)),
-            index @ Index::Listed { .. } => index,
+            index => index,
         };
         Stored { n, index, ..stored }
     }
@@ -208,6 +229,35 @@ impl Lowerer<'_> {
             Index::Hashed(table) => {
                 self.assign_hashed(stored, table, lhs, reduce, value, bindings);
             }
+            Index::Appended => {
+                let n = stored.n();
+                let coordinate = self.workspace_position(lhs, bindings);
+                let value = first(&mut self.builder, stored.vals, value, reduce);
+                self.builder.store(stored.vals, n, value);
+                self.builder.store(stored.at, n, coordinate);
+                self.builder.assign(n, Expr::Var(n).add(1));
+            }
+        }
+    }
+
+    /// Makes room for the entries that a loop appends to a workspace, one for each
+    /// coordinate that it visits, and for one behind them.
+    pub(crate) fn reserve_appended(&mut self, body: &Stmt, visited: &Expr) {
+        let lhs = match body {
+            Stmt::Assign { lhs, .. } => lhs,
+            Stmt::Where { consumer, .. } => return self.reserve_appended(consumer, visited),
+            Stmt::Forall { .. } | Stmt::Sequence(_) => return,
+        };
+        let Some(Workspace::Stored(stored)) = self.workspaces.get(&lhs.tensor) else {
+            return;
+        };
+        if let Index::Appended = stored.index {
+            let buffers = [stored.vals, stored.at];
+            let len = Expr::Var(stored.n()).add(visited.clone()).add(1);
+            for buffer in buffers {
+                let len = len.clone();
+                self.builder.push(Loop::Grow { buffer, len });
+            }
         }
     }
 
@@ -232,6 +282,7 @@ impl Lowerer<'_> {
                     self.split_keys(stored, access, word.sorted, word.modes.clone());
                 }
             }
+            Index::Appended => {}
         }
     }
 
