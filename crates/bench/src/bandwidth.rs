@@ -1,4 +1,4 @@
-//! What the memory of this machine gives to one thread.
+//! What the memory of this machine gives to one thread, and to several.
 //!
 //! A kernel that moves its bytes as fast as a plain loop over an array does
 //! cannot be made much faster in one thread; the part of that speed which it
@@ -58,16 +58,57 @@ pub fn measure(bytes: usize) -> Bandwidth {
     }
 }
 
-/// How much faster the threads of `pool`, of which there are `threads`, read together
-/// than one reads alone: wall clock, `bytes` bytes in all.
-pub fn gain(pool: &Pool, threads: usize, bytes: usize) -> f64 {
-    let parts: Vec<Vec<u64>> = (0..threads).map(|_| array(bytes / threads)).collect();
+/// How much faster several threads are than one where only memory counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gain {
+    /// Summing the integers of an array.
+    pub read: f64,
+    /// Copying an array.
+    pub copy: f64,
+}
+
+impl fmt::Display for Gain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "read {:.2} and copy {:.2}", self.read, self.copy)
+    }
+}
+
+/// How much faster the threads of `pool`, of which there are `threads`, read and copy
+/// together than one does alone: wall clock, `bytes` bytes in all.
+pub fn gain(pool: &Pool, threads: usize, bytes: usize) -> Gain {
+    let mut parts: Vec<Part> = (0..threads).map(|_| Part::new(bytes / threads)).collect();
+    Gain {
+        read: ratio(pool, &mut parts, |part| {
+            black_box(sum(black_box(&part.from)));
+        }),
+        copy: ratio(pool, &mut parts, |part| {
+            black_box(&mut part.to).copy_from_slice(black_box(&part.from));
+        }),
+    }
+}
+
+/// What one of several threads reads and writes.
+struct Part {
+    from: Vec<u64>,
+    to: Vec<u64>,
+}
+
+impl Part {
+    fn new(bytes: usize) -> Self {
+        Self {
+            from: array(bytes),
+            to: array(bytes),
+        }
+    }
+}
+
+/// How much faster the threads of `pool` do `work` for all parts than one does.
+fn ratio(pool: &Pool, parts: &mut [Part], work: fn(&mut Part)) -> f64 {
     let (mut alone, mut together) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let read = |part: &Vec<u64>| _ = black_box(sum(black_box(part)));
-        alone.push(clock::wall(&mut || parts.iter().for_each(read)).0);
-        let all = || map(parts.iter().collect(), read);
-        together.push(pool.run(|| clock::wall(&mut || all()).0));
+        alone.push(clock::wall(&mut || parts.iter_mut().for_each(work)).0);
+        let mut all = || _ = map(parts.iter_mut().collect(), work);
+        together.push(pool.run(|| clock::wall(&mut all).0));
     }
     let [alone, together] = [alone, together].map(|times| median(times, Duration::cmp));
     alone.as_secs_f64() / together.as_secs_f64()

@@ -107,6 +107,7 @@ impl Measured<'_> {
             ratio: ratio(&theirs, &ours),
             time: median(theirs, Duration::cmp),
             bar,
+            memory: None,
         })
     }
 

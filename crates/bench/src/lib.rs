@@ -187,9 +187,7 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
     if !chosen.kernels.is_empty() && options.threads > 1 {
         let started = Threads::start(options.threads, sizes.bandwidth_bytes);
         let (number, gain) = (started.number, started.gain);
-        print(format!(
-            "{number} threads read {gain:.2} times as fast as one\n"
-        ))?;
+        print(format!("{number} threads {gain} times as fast as one\n"))?;
         report.threads = Some((number, gain));
         threads = Some(started);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sparsec::runtime::Compiler;
 
-use crate::bandwidth::Bandwidth;
+use crate::bandwidth::{Bandwidth, Gain};
 use crate::io::IoReport;
 use crate::latency::Latency;
 use crate::peers::PeerTime;
@@ -28,7 +28,7 @@ pub struct Report {
     pub bandwidth: Option<Bandwidth>,
     /// How many threads kernels were measured on beside one, and how much faster
     /// these read.
-    pub threads: Option<(usize, f64)>,
+    pub threads: Option<(usize, Gain)>,
     /// The kernels.
     pub rows: Vec<Row>,
     /// First results.
@@ -135,7 +135,8 @@ impl Report {
             })),
             "threads": self.threads.map(|(number, gain)| json!({
                 "number": number,
-                "read_gain": gain,
+                "read_gain": gain.read,
+                "copy_gain": gain.copy,
             })),
             "kernels": rows,
             "latencies": latencies,
@@ -203,6 +204,8 @@ impl Row {
                 "name": variant.name,
                 "time": variant.time.as_secs_f64(),
                 "ratio": variant.ratio,
+                "read_gain": variant.memory.map(|gain| gain.read),
+                "copy_gain": variant.memory.map(|gain| gain.copy),
                 "keeps_bar": variant.keeps_bar(),
             })).collect::<Vec<_>>(),
         })
@@ -222,7 +225,10 @@ impl Row {
             };
             let mark = mark(variant.keeps_bar()).trim_start();
             let time = milliseconds(variant.time);
-            let text = format!("{} {time} {:.3}{bar} {mark}", variant.name, variant.ratio);
+            let memory = variant.memory.map(|gain| format!("(memory: {gain})"));
+            let memory = memory.unwrap_or_default();
+            let (name, ratio) = (&variant.name, variant.ratio);
+            let text = format!("{name} {time} {ratio:.3}{bar} {mark} {memory}");
             text.trim_end().to_owned()
         };
         let variants: Vec<String> = self.variants.iter().map(of).collect();

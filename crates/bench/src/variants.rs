@@ -16,6 +16,7 @@ use sparsec::parallel::Pool;
 use sparsec::runtime::{Kernel, OutputTensor};
 use sparsec::{Array, Diagnostic, Inputs, Result, code};
 
+use crate::bandwidth::{self, Gain};
 use crate::case::Case;
 use crate::clock::{self, Clock};
 use crate::pair::{Turns, difference, launch, median};
@@ -48,6 +49,8 @@ pub struct Variant {
     pub ratio: f64,
     /// What the ratio has to be.
     pub bar: Bar,
+    /// For threads: what memory gave to them meanwhile.
+    pub memory: Option<Gain>,
 }
 
 /// What a ratio has to be.
@@ -108,8 +111,9 @@ impl Variant {
 pub struct Threads {
     /// How many.
     pub number: usize,
-    /// How much faster they read than one.
-    pub gain: f64,
+    /// How much faster they read and copy than one, as they began.
+    pub gain: Gain,
+    bytes: usize,
     pub(crate) one: Pool,
     pub(crate) many: Pool,
 }
@@ -120,18 +124,24 @@ impl Threads {
         let many = Pool::new(number);
         Self {
             number,
-            gain: crate::bandwidth::gain(&many, number, bytes),
+            gain: bandwidth::gain(&many, number, bytes),
+            bytes,
             one: Pool::new(1),
             many,
         }
     }
 
-    /// The gain that is asked for where one thread takes so long.
-    fn bar(&self, one: Duration, is_sparse: bool) -> Bar {
+    /// What memory gives to them now: other guests of a machine take from that.
+    fn memory(&self) -> Gain {
+        bandwidth::gain(&self.many, self.number, self.bytes)
+    }
+
+    /// The gain that is asked for where one thread takes so long, and memory gives so much.
+    fn bar(one: Duration, is_sparse: bool, memory: Gain) -> Bar {
         match (one >= WORTH, is_sparse) {
             (false, _) => Bar::Free,
             (true, true) => Bar::AtLeast(SPARSE_GAIN),
-            (true, false) => Bar::AtLeast(GAIN.min(OF_BANDWIDTH * self.gain)),
+            (true, false) => Bar::AtLeast(GAIN.min(OF_BANDWIDTH * memory.read)),
         }
     }
 }
@@ -159,6 +169,7 @@ impl Measured<'_> {
             ratio: ratio(&memory, &c),
             time: median(memory, Duration::cmp),
             bar: Bar::AtMost(if is_dense { DENSE } else { IRREGULAR }),
+            memory: None,
         })
     }
 
@@ -171,12 +182,14 @@ impl Measured<'_> {
         let pools = [&threads.one, &threads.many];
         let (one, many) = self.in_turns(&name, pools, many, clock::wall)?;
         let gain = ratio(&one, &many);
+        let memory = threads.memory();
         let is_sparse = self.output.arrays.len() > 1;
         Ok(Variant {
             name,
             ratio: gain,
             time: median(many, Duration::cmp),
-            bar: threads.bar(median(one, Duration::cmp), is_sparse),
+            bar: Threads::bar(median(one, Duration::cmp), is_sparse, memory),
+            memory: Some(memory),
         })
     }
 
@@ -227,13 +240,17 @@ mod tests {
 
     #[test]
     fn gains_are_asked_of_long_work_and_no_more_than_memory_gives() {
-        let mut threads = Threads::start(2, 1 << 16);
         let long = Duration::from_millis(20);
-        threads.gain = 2.0;
-        assert_eq!(threads.bar(long, true), Bar::AtLeast(1.4));
-        assert_eq!(threads.bar(long, false), Bar::AtLeast(0.85 * 2.0));
-        threads.gain = 4.0;
-        assert_eq!(threads.bar(long, false), Bar::AtLeast(1.8));
-        assert_eq!(threads.bar(Duration::from_millis(9), false), Bar::Free);
+        let bar = |read: f64, is_sparse: bool| {
+            let memory = Gain { read, copy: 1.0 };
+            Threads::bar(long, is_sparse, memory)
+        };
+        assert_eq!(bar(2.0, true), Bar::AtLeast(1.4));
+        assert_eq!(bar(2.0, false), Bar::AtLeast(0.85 * 2.0));
+        assert_eq!(bar(4.0, false), Bar::AtLeast(1.8));
+        let memory = Threads::start(2, 1 << 16).memory();
+        assert!(memory.read > 0.0 && memory.copy > 0.0);
+        let short = Duration::from_millis(9);
+        assert_eq!(Threads::bar(short, false, memory), Bar::Free);
     }
 }
