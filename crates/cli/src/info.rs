@@ -73,7 +73,8 @@ pub(crate) fn info(call: &Call, screen: &mut Screen, arguments: &InfoArguments) 
         element,
         ..progress.reading()
     };
-    let file = io::read(path, &options).map_err(|error| call.about_file(place, error))?;
+    let read = io::read_typed(path, &options);
+    let (file_type, file) = read.map_err(|error| call.about_file(place, error))?;
     progress.step("count".to_owned());
     let (structure, n_stated) = (file.structure, file.n_stored);
     let (states_extents, stored) = (file.states_extents, stored_format(&file));
@@ -81,7 +82,7 @@ pub(crate) fn info(call: &Call, screen: &mut Screen, arguments: &InfoArguments) 
     let statistics = tensor.statistics()?;
     let info = Info {
         path: &arguments.file,
-        summary: io::file_type(path)?.0.summary,
+        summary: file_type.summary,
         bytes: file_bytes(path),
         structure,
         n_stated,

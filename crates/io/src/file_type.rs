@@ -66,7 +66,8 @@ pub struct Writer {
 /// ```
 ///
 /// A file of groups may be followed by one of them, `all.h5:web`. Pipes and
-/// devices, as `/dev/stdout`, hold `.tns` text where their names do not say.
+/// devices, as `/dev/stdout`, hold `.tns` text where their names do not say; what is read from
+/// them may be Matrix Market text as well.
 pub fn file_type(path: &Path) -> Result<(&'static FileType, Compression)> {
     by_name(path, &|_| true)
 }
@@ -121,6 +122,18 @@ fn by_name(
         Some((_, _, ty)) => Ok((ty, compression)),
         None if is_stream(path) => Ok((&tns::TYPE, Compression::None)),
         None => Err(unknown(path, stem, wanted)),
+    }
+}
+
+/// The type of what a stream gave: that of its name, or Matrix Market where the text says so.
+pub(crate) fn type_of_content(
+    named: &'static FileType,
+    path: &Path,
+    content: &[u8],
+) -> &'static FileType {
+    match is_stream(path) && mtx::begins(content) {
+        true => &mtx::TYPE,
+        false => named,
     }
 }
 

@@ -71,7 +71,7 @@ pub use compression::Compression;
 pub use content::{Content, FileTensor, Structure};
 pub use file_type::{FILE_TYPES, FileType, Writer, file_type, written_type};
 
-use file_type::split_group;
+use file_type::{split_group, type_of_content};
 pub use input::Input;
 pub use options::{ReadOptions, WriteOptions};
 pub use output::{Output, Staged, remove_unfinished};
@@ -88,9 +88,19 @@ pub use progress::Progress;
 /// `E0420`, `E0421` and `E0426` for a file that cannot be opened; `E0401` and
 /// `E0422` to `E0429` for what is wrong in it, with the line.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<FileTensor> {
+    read_typed(path, options).map(|(_, tensor)| tensor)
+}
+
+/// As [`read`], with the type of the file: that of its name, or of a pipe whose name does not
+/// say, of what comes out of it.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_typed(path: &Path, options: &ReadOptions) -> Result<(&'static FileType, FileTensor)> {
     let (file_type, compression) = file_type(path)?;
     let (file, group) = split_group(path);
     let input = Input::open_with(file, compression, options)?;
+    let file_type = type_of_content(file_type, path, input.bytes());
     let read = match group {
         None => (file_type.read)(&input, options),
         Some(_) => {
@@ -101,12 +111,13 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<FileTensor> {
             (file_type.read)(&input, &options)
         }
     };
-    read.map_err(|fault| {
+    let tensor = read.map_err(|fault| {
         let code = fault.code();
         fault.or_help(format!(
             "write the file again; `sparsec explain {code}` says what it has to hold"
         ))
-    })
+    })?;
+    Ok((file_type, tensor))
 }
 
 /// Reads the tensor of a file, with values of the type given or the file's own.

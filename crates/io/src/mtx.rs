@@ -59,6 +59,12 @@ pub const TYPE: FileType = FileType {
     writer: Some(Writer { check, write }),
 };
 
+/// Whether this is how such a file begins.
+pub(crate) fn begins(content: &[u8]) -> bool {
+    let banner = content.get(..BANNER.len());
+    banner.is_some_and(|banner| banner.eq_ignore_ascii_case(BANNER.as_bytes()))
+}
+
 fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
     let (line, next) = text.line(text.start());
     let (header, field) = Header::parse(text, line)?;

@@ -12,13 +12,17 @@ use std::path::Path;
 /// The names of the standard output of a process.
 const OUTPUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
+/// The names of its standard input.
+const INPUT: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
 /// Whether a path names a stream.
 pub(crate) fn is_stream(path: &Path) -> bool {
     let is_special = |path: &Path| {
         let there = path.metadata();
         there.is_ok_and(|there| !there.is_file() && !there.is_dir())
     };
-    is_output(path) || is_special(path)
+    let is_input = INPUT.iter().any(|name| path == Path::new(name));
+    is_output(path) || is_input || is_special(path)
 }
 
 /// A stream to write to, behind what was written to it before.

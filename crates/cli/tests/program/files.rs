@@ -238,3 +238,23 @@ fn results_are_written_to_the_standard_output() {
         "before\n1 0.0\n2 2.0\n3 4.0\nthe reference evaluator agrees\n"
     );
 }
+
+/// Matrix Market text is known by its first line, from pipes and from redirected files.
+#[test]
+fn what_standard_input_holds_says_its_type() {
+    let place = Place::new();
+    let matrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3.0\n2 2 4.0\n";
+    place.write("a.mtx", matrix);
+    place.write("a.tns", "1 1 3.0\n2 2 4.0\n");
+    let run = "\"$0\" run 'y(i) = A(i,j) * x(j)' -f A=csr -i A=/dev/stdin -g x=dense:ones";
+    let info = "\"$0\" info /dev/stdin";
+    for (command, shown) in [
+        (format!("cat a.mtx | {run}"), "y: f64[2], dense, 2 stored"),
+        (format!("{run} < a.mtx"), "y: f64[2], dense, 2 stored"),
+        (format!("cat a.tns | {run}"), "y: f64[2], dense, 2 stored"),
+        (format!("cat a.mtx | {info}"), "Matrix Market"),
+    ] {
+        let answer = place.shell(&command).answer();
+        assert!(answer.contains(shown), "{command}: {answer}");
+    }
+}

@@ -68,6 +68,17 @@ impl Place {
         Done::of(self.command(words))
     }
 
+    /// Runs a command of the shell, to which the program is `$0`.
+    pub(crate) fn shell(&self, text: &str) -> Done {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", text, env!("CARGO_BIN_EXE_sparsec")])
+            .current_dir(self.path())
+            .env("SPARSEC_CACHE_DIR", self.path().join("cache"))
+            .stdin(Stdio::null());
+        Done::of(command)
+    }
+
     /// Calls the program where no file may grow beyond so many blocks.
     pub(crate) fn call_limited(&self, blocks: u32, words: &[&str]) -> Done {
         self.call_bounded(&format!("-f {blocks}"), words)
