@@ -1,7 +1,7 @@
 //! What loops fetch before they need it.
 //!
 //! ```text
-//! forall i: forall j: y(i) += A(i,j) * x(j)      prefetch(j, A, 256)
+//! forall i: forall j: y(i) += A(i,j) * x(j)      prefetch(j, A, 512)
 //!
 //! forall i: forall j: forall k: C(i,k) += A(i,j) * B(j,k)      prefetch(j, B, 8)
 //! ```
@@ -33,7 +33,7 @@ use crate::threads::marked;
 use crate::waste::is_known;
 
 /// How far ahead arrays are fetched, in bytes of values.
-const STREAM: usize = 2048;
+const STREAM: usize = 4096;
 /// How far ahead what coordinates lead to is fetched, in bytes of it.
 const LEAP: f64 = 4096.0;
 /// Between how many entries that is.

@@ -91,7 +91,7 @@ fn what_exceeds_the_cache_is_fetched_early() {
         chosen("y(i) = A(i,j) * x(j)", &[("A", matrix), vector()])
     };
     let stream = fetched(750_000, 75_000);
-    assert!(stream.contains("prefetch(j, A, 256)"), "{stream}");
+    assert!(stream.contains("prefetch(j, A, 512)"), "{stream}");
     assert!(!stream.contains("prefetch(j, x"), "{stream}");
     // What caches hold, and rows of several lines.
     for (nnz, rows) in [(200_000, 20_000), (750_000, 30_000)] {
