@@ -195,11 +195,16 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
     if !chosen.kernels.is_empty() {
         match Peers::start(1) {
             Ok(started) => {
-                print(started.heading())?;
+                report.libraries = started.heading();
                 peers = Some(started);
             }
-            Err(why) => print(format!("no libraries to compare with: {why}\n"))?,
+            Err(why) => {
+                report.libraries = format!(
+                    "no libraries to compare with: {why}; SPARSEC_PYTHON names another Python\n"
+                );
+            }
         }
+        print(report.libraries.clone())?;
         print(report::Row::heading())?;
     }
     let one = Pool::new(1);

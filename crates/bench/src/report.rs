@@ -29,6 +29,8 @@ pub struct Report {
     /// How many threads kernels were measured on beside one, and how much faster
     /// these read.
     pub threads: Option<(usize, Gain)>,
+    /// Which libraries there are to compare with, and why others are not.
+    pub libraries: String,
     /// The kernels.
     pub rows: Vec<Row>,
     /// First results.
@@ -78,6 +80,7 @@ impl Report {
             rounds: options.repeat.max(1),
             bandwidth: None,
             threads: None,
+            libraries: String::new(),
             rows: Vec::new(),
             latencies: Vec::new(),
             relations: Vec::new(),
@@ -138,6 +141,7 @@ impl Report {
                 "read_gain": gain.read,
                 "copy_gain": gain.copy,
             })),
+            "libraries": self.libraries.trim_end(),
             "kernels": rows,
             "latencies": latencies,
             "relations": self.relations.iter().map(RelationRow::json).collect::<Vec<_>>(),

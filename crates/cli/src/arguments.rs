@@ -11,6 +11,7 @@ use clap::{ArgAction, Args, Parser, Subcommand};
 #[command(
     name = "sparsec",
     version,
+    after_help = ENVIRONMENT,
     disable_help_subcommand = false,
     arg_required_else_help = false
 )]
@@ -283,7 +284,7 @@ pub(crate) struct ConvertArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
-    /// What to measure; all if not given: kernels (beside C written by hand), latency
+    /// What to measure, each of these; all if not given: kernels (beside C written by hand), latency
     /// (from an expression to a first result), io (files and packing beside the SciPy of
     /// the Python that SPARSEC_PYTHON names), relations (products through descriptors
     /// beside C, and operations on descriptors), or kernels by name: spmv, spmv/band
@@ -365,6 +366,14 @@ Examples:
   sparsec completions bash > ~/.local/share/bash-completion/completions/sparsec
   sparsec completions zsh > ~/.zfunc/_sparsec
   sparsec completions fish > ~/.config/fish/completions/sparsec.fish";
+
+const ENVIRONMENT: &str = "\
+Environment:
+  SPARSEC_CC          the C compiler to try, and no other; else CC, cc, gcc and clang
+  SPARSEC_CACHE_DIR   where compiled kernels are kept; else XDG_CACHE_HOME/sparsec, ~/.cache/sparsec
+  SPARSEC_CACHE_SIZE  how much may be kept, as in 200M
+  SPARSEC_PYTHON      the Python whose libraries `bench` compares with
+  NO_COLOR            no colours in messages";
 
 const RUN_EXAMPLES: &str = "\
 Examples:

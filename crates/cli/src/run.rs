@@ -109,20 +109,20 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
 fn finish_compiling(session: &Session, screen: &Screen) {
     let runtime = session.runtime();
     let settled = runtime.settle(PATIENCE);
-    if screen.is_json() {
-        return;
-    }
-    if let Some(trouble) = runtime.compiler_trouble() {
-        complain(&format!(
-            "note: kernels ran as they were made in memory, since {trouble}"
-        ));
-    } else if !settled {
-        let seconds = PATIENCE.as_secs();
-        complain(&format!(
-            "note: kernels ran as they were made in memory, since the C compiler has not ended \
-             within {seconds} seconds"
-        ));
-    }
+    let seconds = PATIENCE.as_secs();
+    let why = match runtime.compiler_trouble() {
+        Some(trouble) => trouble.to_string(),
+        None if settled => return,
+        None => format!(
+            "the C compiler has not ended within {seconds} seconds: try another with SPARSEC_CC, \
+             or run without one: `--backend cranelift`"
+        ),
+    };
+    let note = format!("kernels ran as they were made in memory, since {why}");
+    complain(&match screen.is_json() {
+        true => json!({ "severity": "note", "message": note }).to_string(),
+        false => format!("note: {note}"),
+    });
 }
 
 /// The backend with this name.

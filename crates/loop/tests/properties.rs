@@ -107,7 +107,10 @@ proptest! {
     fn slices_make_the_whole(tape in vec(any::<u32>(), 0..300)) {
         let whole = generate::function(&tape);
         let assemble = passes::slice_structure(&whole);
-        let compute = passes::slice_values(&whole).expect("structure is not read back");
+        // Some store values of entries that may not come.
+        let Some(compute) = passes::slice_values(&whole) else {
+            return Ok(());
+        };
         assert_valid("slice_structure", &assemble);
         assert_valid("slice_values", &compute);
         let (outcome, results) = run(&whole);
@@ -133,7 +136,7 @@ fn functions_are_various() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
-    let mut n_done = 0;
+    let (mut n_done, mut n_sliced) = (0, 0);
     let mut n_changed = vec![0; passes::PIPELINE.len()];
     let n_functions = 300;
     for _ in 0..n_functions {
@@ -143,6 +146,7 @@ fn functions_are_various() {
             .current();
         let mut function = generate::function(&tape);
         n_done += usize::from(run(&function).0 == Outcome::Done);
+        n_sliced += usize::from(passes::slice_values(&function).is_some());
         for (pass, n_changed) in passes::PIPELINE.iter().zip(&mut n_changed) {
             let before = function.clone();
             (pass.run)(&mut function);
@@ -150,6 +154,7 @@ fn functions_are_various() {
         }
     }
     assert!(n_done > n_functions / 4 && n_done < n_functions, "{n_done}");
+    assert!(n_sliced > n_functions / 2, "{n_sliced}");
     assert!(
         n_changed.iter().all(|&n| n > n_functions / 50),
         "{n_changed:?}"

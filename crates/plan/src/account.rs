@@ -107,7 +107,7 @@ impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "estimated   {} points computed, at most {} entries of the result",
+            "estimated   {} points computed, about {} entries of the result",
             count(self.points),
             count(self.entries)
         )?;

@@ -34,7 +34,7 @@ Leave one of them out.";
     --threads   a number of threads, 1 or more
     --repeat    how often to compute or measure, 1 or more
     --emit      a stage; `sparsec help compile` lists them
-    --suite     all, kernels or latency; --size small or full
+    --size      small or full
     -d NAME=N   an extent, 0 or more
     -t NAME=T   bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, c64 or c128
 

@@ -10,13 +10,13 @@ looks at the environment variable `SPARSEC_CC`, then at `CC`, then for `cc`, `gc
 
     SPARSEC_CC=/opt/gcc/bin/gcc sparsec run 'y(i) = A(i,j) * x(j)' …
 
-Install one (`apt install gcc`), name one in `SPARSEC_CC`, or run without: `--backend interp`
-interprets kernels, much more slowly.";
+Install one (`apt install gcc`), name one in `SPARSEC_CC`, or run without: `--backend cranelift`
+makes machine code in memory.";
     COMPILE_FAILED = "E0502", "the C compiler failed",
     "The C compiler was found but did not turn a kernel into a library; what it printed is shown.
 Either it is broken or too old for C11 (`sparsec doctor` tries it on a kernel of one line), or
 there is no room where it writes its temporary files (see `TMPDIR`), or the C that we wrote is at
-fault, which is a bug of ours that we want to hear of. `--backend interp` runs without a compiler.";
+fault, which is a bug of ours that we want to hear of. `--backend cranelift` runs without a compiler.";
     CACHE_UNUSABLE = "E0503", "the kernel cache cannot be used",
     "Compiled kernels are kept in a directory of the user's own: `SPARSEC_CACHE_DIR`, else
 `XDG_CACHE_HOME/sparsec`, else `~/.cache/sparsec`. Where that cannot be written, kernels are compiled

@@ -66,7 +66,8 @@ there.
     precompute(A(i,k) * B(k,j), {j}, w : hashed)
 
 `dense` holds a value for every coordinate, `listed` adds a list of those written, `hashed` holds only
-those. Leave the kind out, and the compiler takes what the consumer needs.";
+those, and `appended` those in the order in which they come, for one loop that writes a vector in
+order. Leave the kind out, and the compiler takes what the consumer needs.";
     MISSING_EXTENT = "E0313", "an extent that is not known",
     "An index variable of a result is in no operand whose extents are known, so the size of the
 result is not known either.

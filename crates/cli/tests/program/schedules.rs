@@ -244,7 +244,7 @@ fn what_commands_do_not_take_is_shown_with_a_way_out() {
                 "precompute(A(i,k)*B(k,i),j,jw,w)",
                 "E0310",
                 "has to be part of a right side",
-                "as they stand there",
+                "a part as it is grouped",
             ),
             (
                 "precompute(A(i,k)*B(k,j),j,jw,A)",

@@ -97,7 +97,10 @@ pub(super) fn apply(
                     "has to be part of a right side",
                 )
                 .note(format!("the statement is\n{concrete}"))
-                .help("write a right side, or factors or terms of one, as they stand there"));
+                .help(
+                    "write a right side, or factors of one, or a part as it is grouped: of \
+                     `A + B + C` that is `A + B`",
+                ));
         }
     }
     let mut kinds = rewrite.concrete.kinds;

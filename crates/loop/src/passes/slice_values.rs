@@ -1,7 +1,10 @@
 //! The kernel that only computes.
 
+mod ahead;
+
 use std::collections::HashSet;
 
+use self::ahead::stores_ahead;
 use super::dead_code::can_fail;
 use super::needed::{Roots, keep_needed};
 use super::{check_after, result_structure, result_values, simplify};
@@ -18,10 +21,14 @@ use crate::walk::{for_each_block_mut, for_each_stmt};
 ///
 /// That holds for a kernel that reads back an entry of its results' structure
 /// only once it is final, after a sort for example. `None` for one that counts
-/// in place (`pos[i] += 1`) and reads that back for its values.
+/// in place (`pos[i] += 1`) and reads that back for its values, and for one that stores values
+/// of entries which may not come: their array has no room for more than there are.
 #[must_use]
 pub fn slice_values(function: &Function) -> Option<Function> {
     let values = result_values(function);
+    if stores_ahead(function, &values) {
+        return None;
+    }
     let structure = result_structure(function);
     let is_root = |function: &Function, stmt: &Stmt| match stmt {
         Stmt::Grow { .. } | Stmt::Resize { .. } => false,

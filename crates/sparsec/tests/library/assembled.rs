@@ -113,3 +113,44 @@ fn results_stored_by_their_levels_are_computed_again() {
         }
     }
 }
+
+/// A row of values that is cleared before it is known to hold anything has no place behind
+/// the last one.
+#[test]
+fn values_have_room_where_entries_may_not_come() {
+    let session = interpreter();
+    let a = matrix("csr", [40, 3], &[([0, 1], 2.0), ([3, 2], 3.0)]);
+    let b = matrix("dense", [3, 2], &[([1, 0], 4.0), ([2, 1], 5.0)]);
+    let rows = "(i, k) -> (i : compressed, k : dense)";
+    for (text, format) in [
+        ("C(i,k) = A(i,j) * B(j,k)", rows),
+        (
+            "C(i,j) = 2 * A(i,j)",
+            "(i, j) -> (i : compressed, j : dense)",
+        ),
+        ("C(i,k) = A(i,j) * B(j,k)", "dcsr"),
+    ] {
+        let reads_b = text.contains("B(");
+        let program = Program::parse(text).unwrap().format("C", format).unwrap();
+        let mut program = program.like("A", &a).unwrap();
+        if reads_b {
+            program = program.like("B", &b).unwrap();
+        }
+        let kernel = session.plan(&program).unwrap();
+        let bound = || {
+            let bound = kernel.bind("A", &a).unwrap();
+            match reads_b {
+                true => bound.bind("B", &b).unwrap(),
+                false => bound,
+            }
+        };
+        let mut assembled = bound().assemble().unwrap();
+        for _ in 0..2 {
+            assert_eq!(
+                *assembled.compute().unwrap(),
+                bound().evaluate().unwrap(),
+                "{text}"
+            );
+        }
+    }
+}

@@ -116,7 +116,7 @@ struct Placed {
 /// does something else. `resized` has the length that an array gets behind the loop.
 pub(super) fn of(
     function: &Function,
-    var: Var,
+    (var, lo): (Var, &Expr),
     body: &Block,
     own: &HashSet<Buffer>,
     resized: &dyn Fn(Buffer) -> Option<Expr>,
@@ -170,7 +170,7 @@ pub(super) fn of(
         grows_else |= matches!(stmt, Stmt::Grow { buffer, .. }
             if !own.contains(buffer) && !is_piece(*buffer));
     });
-    appended.reserved = reserve::of(function, var, body, &lengths)
+    appended.reserved = reserve::of(function, (var, lo), body, &lengths)
         .filter(|it| appended.counters.iter().all(|counter| it.counts(*counter)));
     (!appended.pieces.is_empty() && !grows_else).then_some(appended)
 }

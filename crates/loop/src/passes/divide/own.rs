@@ -35,7 +35,7 @@ pub(super) fn divisible(function: &Function, body: &Block) -> BTreeMap<Var, Comb
             let appended = match (found.n_around, appends(found.mark)) {
                 (0, true) => {
                     let resized = |buffer| resized(body, buffer);
-                    append::of(function, found.var, found.body, &own, &resized)
+                    append::of(function, (found.var, found.lo), found.body, &own, &resized)
                 }
                 _ => None,
             };
@@ -112,6 +112,7 @@ pub(super) fn take(function: &mut Function, body: &Block, loops: &[Var]) {
 /// A parallel loop in so many others.
 struct Found<'b> {
     var: Var,
+    lo: &'b Expr,
     mark: Mark,
     body: &'b Block,
     n_around: usize,
@@ -121,9 +122,14 @@ fn outermost<'b>(block: &'b Block, n_around: usize, found: &mut Vec<Found<'b>>) 
     for stmt in block {
         match stmt {
             Stmt::For {
-                var, mark, body, ..
+                var,
+                lo,
+                mark,
+                body,
+                ..
             } if is_parallel(*mark) => found.push(Found {
                 var: *var,
+                lo,
                 mark: *mark,
                 body,
                 n_around,

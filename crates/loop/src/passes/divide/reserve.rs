@@ -10,8 +10,9 @@
 //! around `q += 1` have turns. Chunks then store where their entries belong if all of
 //! them come; a chunk before which some did not come moves its own back.
 //!
-//! That pays where entries are dropped only because nothing is below them, which stored
-//! operands seldom have. Loops that choose among entries have no such bound here.
+//! That pays where entries are dropped only because nothing is below them, which the stored
+//! entries of operands seldom are. Rows of a dense level often are empty, and loops that choose
+//! among entries may drop any: these have no bound here.
 //!
 //! **Room.** A chunk has room for one entry each time that `q` may be counted, so it
 //! stores to place `q` only inside of the loop where that happens, and before.
@@ -55,7 +56,7 @@ pub(super) type Lengths = BTreeMap<Buffer, (Var, Expr)>;
 /// `None` if that is not known, or is likely to be more than what they do.
 pub(super) fn of(
     function: &Function,
-    var: Var,
+    (var, lo): (Var, &Expr),
     body: &Block,
     lengths: &Lengths,
 ) -> Option<Reserved> {
@@ -66,6 +67,8 @@ pub(super) fn of(
         lengths,
         known: HashMap::new(),
         around: Vec::new(),
+        is_stored: lo.loads(),
+        is_certain: true,
         is_sure: true,
         loose: HashSet::new(),
         counted: BTreeMap::new(),
@@ -114,6 +117,10 @@ struct Scan<'f> {
     /// What variables are that do not change.
     known: HashMap<Var, Expr>,
     around: Vec<Around>,
+    /// Whether the innermost loop goes through entries that are stored.
+    is_stored: bool,
+    /// Whether this place is reached in each turn of it.
+    is_certain: bool,
     /// Whether this place is reached wherever entries are likely to come.
     is_sure: bool,
     /// Flags that are set at other places too.
@@ -142,7 +149,8 @@ impl Scan<'_> {
             Stmt::Assign { var, value } if self.is_counter(*var) => {
                 let one_more = *value == Expr::Var(*var).add(1);
                 let is_first = !self.counted.contains_key(var);
-                (one_more && is_first && self.is_sure).then_some(())?;
+                let is_likely = self.is_sure && (self.is_certain || self.is_stored);
+                (one_more && is_first && is_likely).then_some(())?;
                 self.counted.insert(*var, self.around.clone());
             }
             Stmt::Assign { var, value }
@@ -164,21 +172,25 @@ impl Scan<'_> {
                 var, lo, hi, body, ..
             } => {
                 let (lo, hi) = (self.inlined(lo), self.inlined(hi));
+                let outside = (self.is_stored, self.is_certain);
+                (self.is_stored, self.is_certain) = (lo.loads(), true);
                 self.around.push(Around { var: *var, lo, hi });
                 self.block(body)?;
                 self.around.pop();
+                (self.is_stored, self.is_certain) = outside;
             }
             Stmt::If {
                 condition,
                 then,
                 otherwise,
             } => {
-                let before = self.is_sure;
+                let before = (self.is_sure, self.is_certain);
                 self.is_sure &= self.is_likely(condition);
+                self.is_certain &= self.is_fixed(condition);
                 self.block(then)?;
                 self.is_sure = false;
                 self.block(otherwise)?;
-                self.is_sure = before;
+                (self.is_sure, self.is_certain) = before;
             }
             Stmt::While { body, .. } => {
                 let before = std::mem::replace(&mut self.is_sure, false);
@@ -207,15 +219,18 @@ impl Scan<'_> {
         self.around.iter().map(|around| around.var).collect()
     }
 
+    /// Whether a condition is the same in all iterations: it drops all entries, or none.
+    fn is_fixed(&self, condition: &Expr) -> bool {
+        // As it stands: a counter that is compared with what it was is not itself.
+        let known = inlined(condition, &self.known);
+        !known.loads() && !self.inside.vars.iter().any(|var| known.reads(*var))
+    }
+
     /// Whether a condition asks for no more than whether something is below an entry:
-    /// flags that all loops below set, and counters that counted. What is the same in all
-    /// iterations drops all entries, or none.
+    /// flags that all loops below set, and counters that counted.
     fn is_likely(&self, condition: &Expr) -> bool {
-        let known = self.inlined(condition);
-        if !known.loads() && !self.inside.vars.iter().any(|var| known.reads(*var)) {
-            return true;
-        }
         match condition {
+            _ if self.is_fixed(condition) => true,
             Expr::Var(flag) => !self.loose.contains(flag) && !self.known.contains_key(flag),
             Expr::Binary(BinaryOp::Lt, start, counter) => match (self.inlined(start), &**counter) {
                 (Expr::Var(start), Expr::Var(counter)) => {
