@@ -26,8 +26,9 @@
 
 use sparsec_base::Source;
 use sparsec_format::LevelKind;
-use sparsec_graph::{lowerable, operand::for_each_nested};
-use sparsec_index::concrete::Stmt;
+use sparsec_graph::lowerable;
+use sparsec_graph::operand::{Nested, for_each_nested, level_at};
+use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_index::{Access, Concrete, IndexVar, Schedule, TensorRole};
 
 use crate::draft::with_workspaces;
@@ -193,9 +194,30 @@ fn is_worth_it(plan: &Plan, facts: Facts<'_>) -> bool {
         return false;
     }
     let estimate = Estimate::of(plan, facts);
-    let mut points = 0.0;
+    let mut turns = 0.0;
     for_each_nested(&concrete.stmt, &mut |nested| {
-        points += estimate.computed(nested.rhs, nested.loops);
+        let computed = estimate.computed(nested.rhs, nested.loops);
+        turns += computed.max(merged(plan, estimate, nested));
     });
-    points >= WORTH * f64::from(facts.grain)
+    turns >= WORTH * f64::from(facts.grain)
+}
+
+/// How many turns loops take along what operands store, also where nothing comes of them:
+/// where few entries meet, merges are most of the work.
+fn merged(plan: &Plan, estimate: Estimate<'_>, nested: Nested<'_, '_>) -> f64 {
+    let mut turns = 0.0;
+    for (depth, &var) in nested.loops.iter().enumerate() {
+        // Leaps are few.
+        if plan.concrete.merges_by(var) == MergeStrategy::Gallop {
+            continue;
+        }
+        let (outer, within) = (&nested.loops[..depth], &nested.loops[..=depth]);
+        let stored = nested.rhs.accesses().into_iter().filter_map(|access| {
+            let (_, level) = level_at(access, var, plan.formats.walked(access.tensor)?)?;
+            let held = estimate.prefixes(access, within) / estimate.prefixes(access, outer);
+            (!level.is_full()).then_some(held)
+        });
+        turns += estimate.visited(nested.rhs, outer) * stored.sum::<f64>();
+    }
+    turns
 }

@@ -81,6 +81,20 @@ fn long_sums_get_lanes() {
     assert!(!short.contains("CPUVector"), "{short}");
 }
 
+/// Few entries meet, but all are looked at.
+#[test]
+fn merges_are_work_where_little_meets() {
+    let operand =
+        |seed: u32, nnz: u32| tensor(&format!("random(nnz={nnz}, seed={seed})"), &[3000, 3000]);
+    let program = "s = A(i,j) * B(i,j)";
+    let many = [("A", operand(1, 200_000)), ("B", operand(2, 200_000))];
+    let schedule = chosen(program, &many);
+    assert!(schedule.contains("ParallelReduction"), "{schedule}");
+    let few = [("A", operand(1, 20_000)), ("B", operand(2, 20_000))];
+    let schedule = chosen(program, &few);
+    assert!(!schedule.contains("ParallelReduction"), "{schedule}");
+}
+
 #[test]
 fn what_exceeds_the_cache_is_fetched_early() {
     let matrix = |spec: &str| tensor(spec, &[20_000, 20_000]);
