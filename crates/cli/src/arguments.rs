@@ -284,10 +284,11 @@ pub(crate) struct ConvertArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
-    /// What to measure, each of these; all if not given: kernels (beside C written by hand), latency
-    /// (from an expression to a first result), io (files and packing beside the SciPy of
-    /// the Python that SPARSEC_PYTHON names), relations (products through descriptors
-    /// beside C, and operations on descriptors), or kernels by name: spmv, spmv/band
+    /// What to measure, each of these; all if not given: kernels (beside C written by
+    /// hand), latency (from an expression to a first result), io (files and packing beside
+    /// the SciPy of the Python that SPARSEC_PYTHON names), relations (products through
+    /// descriptors beside C, and operations on descriptors), or kernels by name: spmv,
+    /// spmv/band
     pub(crate) names: Vec<String>,
 
     /// Measure kernels on the matrix or tensor of a file in place of generated ones

@@ -57,18 +57,12 @@ pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
 pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<()> {
     let mut dense = concrete.kinds.iter().filter(|(_, kind)| !kind.has_list());
     if let Some((&tensor, _)) = dense.find(|(tensor, _)| is_asked(concrete, formats, **tensor)) {
-        let name = &concrete.tensors[tensor].name;
-        return Err(Diagnostic::new(
-            code::WORKSPACE_MODES,
-            format!("it matters which entries `{name}` has, and it is dense"),
-        )
-        .at(
-            &concrete.source,
-            concrete.tensors[concrete.result].span,
-            "in the statement that computes this",
-        )
-        .note("a dense workspace has a value for every coordinate, and no list of those written")
-        .help(format!("write `{name} : listed`, or leave the kind out")));
+        return Err(misfit(
+            concrete,
+            tensor,
+            |name| format!("it matters which entries `{name}` has, and it is dense"),
+            "a dense workspace has a value for every coordinate, and no list of those written",
+        ));
     }
     let mut kinds = concrete.kinds.iter();
     let is_appended = |kind: &WorkspaceKind| *kind == WorkspaceKind::Appended;
@@ -76,23 +70,34 @@ pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<()> 
         is_appended(kind) && !is_written_in_order(concrete, formats, **tensor)
     });
     if let Some((&tensor, _)) = unordered {
-        let name = &concrete.tensors[tensor].name;
-        return Err(Diagnostic::new(
-            code::WORKSPACE_MODES,
-            format!("`{name}` is not written in order, and it is appended"),
-        )
-        .at(
-            &concrete.source,
-            concrete.tensors[concrete.result].span,
-            "in the statement that computes this",
-        )
-        .note(
+        return Err(misfit(
+            concrete,
+            tensor,
+            |name| format!("`{name}` is not written in order, and it is appended"),
             "an appended workspace takes each coordinate once, in ascending order: from one \
              loop over its one mode, along levels that are stored so",
-        )
-        .help(format!("write `{name} : listed`, or leave the kind out")));
+        ));
     }
     check_inside(concrete, formats, &concrete.stmt, &mut Vec::new())
+}
+
+/// A workspace of a kind that does not do for it.
+fn misfit(
+    concrete: &Concrete,
+    tensor: TensorVar,
+    message: impl Fn(&str) -> String,
+    note: &str,
+) -> Diagnostic {
+    let name = &concrete.tensors[tensor].name;
+    let place = concrete.tensors[concrete.result].span;
+    Diagnostic::new(code::WORKSPACE_MODES, message(name))
+        .at(
+            &concrete.source,
+            place,
+            "in the statement that computes this",
+        )
+        .note(note)
+        .help(format!("write `{name} : listed`, or leave the kind out"))
 }
 
 /// Whether each coordinate of the workspace `tensor` is written once at most, after the

@@ -16,7 +16,7 @@ use sparsec_graph::operand::for_each_nested;
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
-use crate::threads::marked;
+use crate::threads::extended;
 
 /// So many turns of a loop are worth adding up lanes behind it.
 const WORTH: f64 = 32.0;
@@ -46,7 +46,7 @@ pub(crate) fn lanes(plan: Plan, facts: Facts<'_>) -> Plan {
     for var in found {
         let name = &plan.concrete.vars[var].name;
         let mark = format!("parallelize({name}, CPUVector, ParallelReduction)");
-        plan = marked(&plan, &mark).unwrap_or(plan);
+        plan = extended(&plan, &mark).unwrap_or(plan);
     }
     plan
 }

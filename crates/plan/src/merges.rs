@@ -46,14 +46,14 @@
 //! rows of 10 or 30              0.47  1.3   half of the columns         0.86  1.4
 //! ```
 
-use sparsec_graph::operand::{for_each_nested, level_at};
+use sparsec_graph::operand::{Nested, for_each_nested, level_at};
 use sparsec_graph::{Lattice, Operands, Scope, space};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_index::{Access, Expr, IndexVar, TensorRole};
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan, View};
-use crate::threads::marked;
+use crate::threads::extended;
 use crate::waste::is_known;
 
 /// How many times the coordinates of another an operand has over which it is worth
@@ -99,14 +99,7 @@ pub(crate) fn gallop(plan: Plan, facts: Facts<'_>) -> Plan {
     let mut found = Vec::new();
     for_each_nested(&plan.concrete.stmt, &mut |nested| {
         for (depth, &var) in nested.loops.iter().enumerate() {
-            let (outer, within) = (&nested.loops[..depth], &nested.loops[..=depth]);
-            let below = nested.rhs.accesses().into_iter().filter_map(|access| {
-                let format = plan.formats.walked(access.tensor)?;
-                let (_, level) = level_at(access, var, format)?;
-                let held = estimate.prefixes(access, within) / estimate.prefixes(access, outer);
-                (!level.is_full()).then_some(held)
-            });
-            let below: Vec<f64> = below.collect();
+            let below = held(&plan, estimate, nested, depth);
             let most = below.iter().copied().fold(0.0, f64::max);
             let least = below.iter().copied().fold(f64::INFINITY, f64::min);
             if most >= WORTH * least.max(1.0) && !found.contains(&var) {
@@ -115,6 +108,23 @@ pub(crate) fn gallop(plan: Plan, facts: Facts<'_>) -> Plan {
         }
     });
     merged_by(plan, found, MergeStrategy::Gallop)
+}
+
+/// How many coordinates each operand holds that this loop walks, for each turn of those around it.
+pub(crate) fn held(
+    plan: &Plan,
+    estimate: Estimate<'_>,
+    nested: Nested<'_, '_>,
+    depth: usize,
+) -> Vec<f64> {
+    let (outer, within) = (&nested.loops[..depth], &nested.loops[..=depth]);
+    let held = nested.rhs.accesses().into_iter().filter_map(|access| {
+        let format = plan.formats.walked(access.tensor)?;
+        let (_, level) = level_at(access, nested.loops[depth], format)?;
+        let held = estimate.prefixes(access, within) / estimate.prefixes(access, outer);
+        (!level.is_full()).then_some(held)
+    });
+    held.collect()
 }
 
 /// The plan with merges that need no guesses, where these would be wrong often.
@@ -142,7 +152,7 @@ fn two_by_two(mut plan: Plan, var: IndexVar) -> Plan {
     while let Some(part) = part_to_merge(&plan, var) {
         let (name, w) = (&plan.concrete.vars[var].name, plan.concrete.fresh_name("w"));
         let part = plan.concrete.expr_text(&part);
-        match marked(
+        match extended(
             &plan,
             &format!("precompute({part}, {{{name}}}, {w} : appended)"),
         ) {
@@ -192,7 +202,7 @@ fn merged_by(mut plan: Plan, loops: Vec<IndexVar>, strategy: MergeStrategy) -> P
     for var in loops {
         let name = &plan.concrete.vars[var].name;
         let command = format!("mergeby({name}, {})", strategy.name());
-        plan = marked(&plan, &command).unwrap_or(plan);
+        plan = extended(&plan, &command).unwrap_or(plan);
     }
     plan
 }

@@ -29,7 +29,7 @@ use sparsec_index::{Access, IndexVar, TensorRole};
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
-use crate::threads::marked;
+use crate::threads::extended;
 use crate::waste::is_known;
 
 /// How far ahead arrays are fetched, in bytes of values.
@@ -64,7 +64,7 @@ pub(crate) fn prefetch(plan: Plan, facts: Facts<'_>) -> Plan {
     chooser.stmt(&plan.concrete.stmt, &mut Vec::new(), &mut found);
     let mut plan = plan;
     for command in found {
-        plan = marked(&plan, &command).unwrap_or(plan);
+        plan = extended(&plan, &command).unwrap_or(plan);
     }
     plan
 }

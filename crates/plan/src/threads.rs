@@ -27,12 +27,13 @@
 use sparsec_base::Source;
 use sparsec_format::LevelKind;
 use sparsec_graph::lowerable;
-use sparsec_graph::operand::{Nested, for_each_nested, level_at};
+use sparsec_graph::operand::{Nested, for_each_nested};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_index::{Access, Concrete, IndexVar, Schedule, TensorRole};
 
 use crate::draft::with_workspaces;
 use crate::estimate::Estimate;
+use crate::merges::held;
 use crate::search::{Facts, Plan};
 use crate::waste::is_known;
 
@@ -75,7 +76,7 @@ pub(crate) fn parallelize(plan: Plan, facts: Facts<'_>) -> Plan {
             true => in_blocks.into_iter().chain(whole),
             false => whole.into_iter().chain(in_blocks),
         };
-        if let Some(parallel) = ways.find_map(|way| marked(&plan, &way)) {
+        if let Some(parallel) = ways.find_map(|way| extended(&plan, &way)) {
             plan = parallel;
         }
     }
@@ -159,7 +160,7 @@ fn writes(concrete: &Concrete, var: IndexVar) -> Writes {
 }
 
 /// The plan followed by commands that convert nothing, if that can be lowered.
-pub(crate) fn marked(plan: &Plan, commands: &str) -> Option<Plan> {
+pub(crate) fn extended(plan: &Plan, commands: &str) -> Option<Plan> {
     let commands = Schedule::parse(&Source::new("plan", commands)).ok()?;
     let concrete = commands.apply(&plan.concrete).ok()?;
     let formats = with_workspaces(&concrete, &plan.formats);
@@ -167,7 +168,7 @@ pub(crate) fn marked(plan: &Plan, commands: &str) -> Option<Plan> {
     let mut plan = plan.clone();
     (plan.concrete, plan.formats) = (concrete, formats);
     plan.schedule.0.extend(commands.0);
-    // The same plan, marked.
+    // The same plan, with these commands.
     if let Some(chosen) = plan.account.considered.first_mut() {
         chosen.schedule = plan.schedule.clone();
     }
@@ -211,13 +212,8 @@ fn merged(plan: &Plan, estimate: Estimate<'_>, nested: Nested<'_, '_>) -> f64 {
         if plan.concrete.merges_by(var) == MergeStrategy::Gallop {
             continue;
         }
-        let (outer, within) = (&nested.loops[..depth], &nested.loops[..=depth]);
-        let stored = nested.rhs.accesses().into_iter().filter_map(|access| {
-            let (_, level) = level_at(access, var, plan.formats.walked(access.tensor)?)?;
-            let held = estimate.prefixes(access, within) / estimate.prefixes(access, outer);
-            (!level.is_full()).then_some(held)
-        });
-        turns += estimate.visited(nested.rhs, outer) * stored.sum::<f64>();
+        let around = estimate.visited(nested.rhs, &nested.loops[..depth]);
+        turns += around * held(plan, estimate, nested, depth).iter().sum::<f64>();
     }
     turns
 }

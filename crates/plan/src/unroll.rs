@@ -19,7 +19,7 @@ use sparsec_index::concrete::Stmt;
 use crate::estimate::Estimate;
 use crate::prefetch::walked_alone;
 use crate::search::{Facts, Plan};
-use crate::threads::marked;
+use crate::threads::extended;
 use crate::waste::is_known;
 
 /// How many turns are written out.
@@ -75,7 +75,7 @@ pub(crate) fn unroll(plan: Plan, facts: Facts<'_>) -> Plan {
     let mut plan = plan;
     for var in found {
         let name = &plan.concrete.vars[var].name;
-        plan = marked(&plan, &format!("unroll({name}, {TURNS})")).unwrap_or(plan);
+        plan = extended(&plan, &format!("unroll({name}, {TURNS})")).unwrap_or(plan);
     }
     plan
 }

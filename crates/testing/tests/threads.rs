@@ -57,6 +57,19 @@ fn sessions() -> (tempfile::TempDir, Vec<Session>) {
     (cache, ways.map(session).collect())
 }
 
+/// Of these tensors, those that a program reads.
+fn read_by<const N: usize>(program: &str, tensors: [(&str, Tensor); N]) -> Inputs {
+    let is_read = |(name, _): &(&str, Tensor)| program.contains(&format!("{name}("));
+    let read = tensors.into_iter().filter(is_read);
+    read.map(|(name, tensor)| (name.to_owned(), tensor))
+        .collect()
+}
+
+fn compiled(request: &Request, inputs: &Inputs) -> Compiled {
+    let compiled = compile(request, inputs);
+    compiled.unwrap_or_else(|error| panic!("{}: {error}", request.expression.text()))
+}
+
 /// Runs a program everywhere; what it gives, which is the same each time.
 fn run(compiled: &Compiled, inputs: &Inputs) -> Tensor {
     let (_cache, sessions) = sessions();
@@ -91,12 +104,8 @@ fn check(program: &str, schedule: &str, formats: &[(&str, &str)]) {
         ("x", vector(&[0.3; 40])),
         ("z", vector(&[0.7; 60])),
     ];
-    let inputs: Inputs = inputs
-        .into_iter()
-        .filter(|(name, _)| program.contains(&format!("{name}(")))
-        .map(|(name, tensor)| (name.to_owned(), tensor))
-        .collect();
-    let used = compile(&request, &inputs).unwrap_or_else(|error| panic!("{error}"));
+    let inputs = read_by(program, inputs);
+    let used = compiled(&request, &inputs);
     let kernels = used.statements().iter();
     let is_divided = kernels
         .map(|it| it.function.to_string())
@@ -189,20 +198,13 @@ fn entries_that_do_not_come_leave_no_gaps() {
         };
         let a = matrix(60, 40, 1, &Format::csr());
         let dense = Format::dense(2);
-        let inputs: Inputs = [
+        let inputs = [
             ("T", with_empty_segments(&a)),
-            ("A", a),
             ("y", vector(&[0.5, 3.0])),
             ("M", matrix(2, 5, 1, &dense)),
-        ]
-        .into_iter()
-        .filter(|(name, _)| program.contains(&format!("{name}(")))
-        .map(|(name, tensor)| (name.to_owned(), tensor))
-        .collect();
-        let compiled = |schedule: &str| {
-            let compiled = compile(&request(schedule), &inputs);
-            compiled.unwrap_or_else(|error| panic!("{program}: {error}"))
-        };
+        ];
+        let inputs = read_by(program, inputs);
+        let compiled = |schedule: &str| compiled(&request(schedule), &inputs);
         let (divided, whole) = (compiled(rows), compiled(""));
         let text = divided.statements()[0].function.to_string();
         assert!(
@@ -275,7 +277,7 @@ fn entries_are_appended_in_turn() {
                 spec.resolve(2).expect("a format of matrices")
             })
         };
-        let inputs: Inputs = [
+        let inputs = [
             ("A", matrix(60, 40, 1, &format("A"))),
             ("B", matrix(60, 40, 3, &format("B"))),
             ("D", matrix(40, 30, 1, &format("D"))),
@@ -283,15 +285,9 @@ fn entries_are_appended_in_turn() {
             ("F", matrix(40, 8, 1, &Format::dense(2))),
             ("x", vector(&[0.3; 40])),
             ("z", vector(&[0.7; 60])),
-        ]
-        .into_iter()
-        .filter(|(name, _)| program.contains(&format!("{name}(")))
-        .map(|(name, tensor)| (name.to_owned(), tensor))
-        .collect();
-        let compiled = |schedule: &str| {
-            let compiled = compile(&request(schedule), &inputs);
-            compiled.unwrap_or_else(|error| panic!("{program}: {error}"))
-        };
+        ];
+        let inputs = read_by(program, inputs);
+        let compiled = |schedule: &str| compiled(&request(schedule), &inputs);
         let (start, _) = schedule.split_once("parallelize").expect("it is marked");
         let (divided, whole) = (compiled(schedule), compiled(start));
         let text = divided.statements()[0].function.to_string();

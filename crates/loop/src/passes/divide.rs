@@ -45,7 +45,7 @@ use sparsec_base::ElementType;
 pub use self::combine::identity;
 pub(super) use self::combine::normal;
 use self::combine::{Combined, Shape};
-use crate::ir::{BinaryOp, Block, Expr, Function, Stmt, Var, VarData};
+use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, Var, VarData};
 use crate::mark::{Mark, Races, Unit};
 use crate::walk::for_each_block_mut;
 
@@ -297,6 +297,22 @@ impl Divider<'_> {
     /// Whether a loop is known to end where it begins, or behind that.
     fn is_ascending(&self, range: &Loop) -> bool {
         range.lo == Expr::int(0) && self.function.is_extent(&range.hi)
+    }
+
+    /// A workspace of `len` integers.
+    fn fixed_array(&mut self, name: &str, len: i64) -> Buffer {
+        let name = self.function.fresh_name(name);
+        let buffer = self.function.buffers.push(BufferData {
+            name,
+            storage: ElementType::I64,
+            compute: ElementType::I64,
+            access: Access::Workspace,
+        });
+        self.made.push(Stmt::Alloc {
+            buffer,
+            len: Expr::int(len),
+        });
+        buffer
     }
 
     fn var(&mut self, name: &str, mutable: bool) -> Var {

@@ -141,12 +141,7 @@ pub(super) fn of(
                     return None;
                 }
                 lengths.insert(buffer, (*counter, len.clone()));
-                let mut start = len;
-                start.rewrite(&mut |expr| {
-                    if *expr == Expr::Var(*counter) {
-                        *expr = Expr::int(0);
-                    }
-                });
+                let start = reserve::with(&len, *counter, &Expr::int(0));
                 appended.pieces.push(Piece {
                     buffer,
                     counter: *counter,

@@ -332,7 +332,7 @@ impl<'f> Inside<'f> {
 }
 
 /// `expr` with `place` in the place of `var`.
-fn with(expr: &Expr, var: Var, place: &Expr) -> Expr {
+pub(super) fn with(expr: &Expr, var: Var, place: &Expr) -> Expr {
     let mut expr = expr.clone();
     expr.rewrite(&mut |part| {
         if *part == Expr::Var(var) {

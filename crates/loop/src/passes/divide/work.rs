@@ -16,7 +16,7 @@
 use sparsec_base::{ElementType, Scalar};
 
 use super::{Divider, Loop, assign, difference};
-use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, Var};
+use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
 use crate::walk::for_each_stmt;
 
 /// What a loop is taken to run through whose bounds are not known outside.
@@ -249,17 +249,7 @@ impl Divider<'_> {
         step: Var,
         block: &mut Block,
     ) -> Buffer {
-        let name = self.function.fresh_name(&format!("{}_cuts", range.name));
-        let cuts = self.function.buffers.push(BufferData {
-            name,
-            storage: ElementType::I64,
-            compute: ElementType::I64,
-            access: Access::Workspace,
-        });
-        self.made.push(Stmt::Alloc {
-            buffer: cuts,
-            len: Expr::int(range.parts + 1),
-        });
+        let cuts = self.fixed_array(&format!("{}_cuts", range.name), range.parts + 1);
         let store = |index: Expr, value: Expr| Stmt::Store {
             buffer: cuts,
             index,

@@ -19,11 +19,10 @@ use crate::walk::for_each_stmt;
 /// counted wherever that is done.
 pub(super) fn stores_ahead(function: &Function, values: &HashSet<Buffer>) -> bool {
     let mut counters = HashSet::new();
-    let (mut has_turns, mut passes) = (false, false);
+    let mut is_ahead = false;
     for_each_stmt(&function.body, &mut |stmt| match stmt {
         Stmt::Assign { var, value } if value.reads(*var) => _ = counters.insert(*var),
-        Stmt::Turn => has_turns = true,
-        Stmt::Pass => passes = true,
+        Stmt::For { mark, body, .. } if mark.chunks => is_ahead |= stores_in_place(body),
         _ => {}
     });
     let mut finder = Finder {
@@ -32,10 +31,16 @@ pub(super) fn stores_ahead(function: &Function, values: &HashSet<Buffer>) -> boo
             .into_iter()
             .map(|var| (var, HashSet::from([var])))
             .collect(),
-        is_ahead: has_turns && !passes,
+        is_ahead,
     };
     finder.block(&function.body, &HashSet::new());
     finder.is_ahead
+}
+
+/// Whether chunks append to the arrays themselves: with pieces, they pass their turn on before
+/// they copy these.
+fn stores_in_place(chunk: &Block) -> bool {
+    chunk.contains(&Stmt::Turn) && !chunk.contains(&Stmt::Pass)
 }
 
 struct Finder<'f> {
@@ -83,5 +88,31 @@ impl Finder<'_> {
             false
         });
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sparsec_base::Source;
+
+    use crate::Function;
+    use crate::passes::slice_values;
+
+    /// One loop with pieces says nothing of another without.
+    #[test]
+    fn chunks_are_asked_loop_by_loop() {
+        let is_sliced = |chunks: &str| {
+            let result = "out y \"(i) -> (i : compressed)\" {
+                extent n, grow y0.pos: i64, grow y0.crd: i64, grow y.vals: f64 }";
+            let resized = "resize y0.pos, 2 resize y0.crd, 0 resize y.vals, 0";
+            let text = format!("fn f({result}) {{ {chunks} {resized} }}");
+            let function = Function::parse(&Source::new("f", &text)).expect("a function");
+            slice_values(&function).is_some()
+        };
+        let pieces = "for c in 0..2 chunks { turn pass }";
+        let in_place = "for d in 0..2 chunks { turn }";
+        assert!(is_sliced(pieces));
+        assert!(!is_sliced(in_place));
+        assert!(!is_sliced(&format!("{pieces} {in_place}")));
     }
 }

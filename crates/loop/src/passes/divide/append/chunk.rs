@@ -2,13 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sparsec_base::ElementType;
-
 use super::Appended;
 use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Failure, Stmt, Var};
 use crate::mark::Mark;
 use crate::passes::divide::combine::{Shape, rename};
-use crate::passes::divide::reserve::Reserved;
+use crate::passes::divide::reserve::{Reserved, with};
 use crate::passes::divide::shifts::limit;
 use crate::passes::divide::{Divider, Loop, assign};
 use crate::walk::{for_each_block_mut, for_each_stmt, rewrite_exprs};
@@ -184,12 +182,7 @@ impl Divider<'_> {
     ) {
         for placed in &appended.placed {
             let again = self.var(&range.name, false);
-            let mut index = placed.index.clone();
-            index.rewrite(&mut |expr| {
-                if *expr == Expr::Var(range.var) {
-                    *expr = again.into();
-                }
-            });
+            let index = with(&placed.index, range.var, &again.into());
             let (counter, scale) = placed.counts.as_ref().expect("it counts something");
             let add = Stmt::For {
                 var: again,
@@ -253,22 +246,6 @@ impl Divider<'_> {
             }
         });
         piece
-    }
-
-    /// A workspace of `len` integers.
-    fn fixed_array(&mut self, name: &str, len: i64) -> Buffer {
-        let name = self.function.fresh_name(name);
-        let buffer = self.function.buffers.push(BufferData {
-            name,
-            storage: ElementType::I64,
-            compute: ElementType::I64,
-            access: Access::Workspace,
-        });
-        self.made.push(Stmt::Alloc {
-            buffer,
-            len: Expr::int(len),
-        });
-        buffer
     }
 }
 
