@@ -28,6 +28,8 @@
 //! blocks. `jds`, `sell` and `fcoo` are no presets: they permute rows or keep
 //! bits, which levels do not say.
 
+use std::hash::{Hash, Hasher};
+
 use sparsec_base::Result;
 
 use crate::coordinate::Coordinate;
@@ -47,6 +49,21 @@ pub struct Preset {
     /// The numbers that it takes in parentheses.
     pub parameters: Parameters,
     build: fn(usize, &[u64]) -> Format,
+}
+
+/// A preset is its name: no two presets share one.
+impl PartialEq for Preset {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Preset {}
+
+impl Hash for Preset {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
 }
 
 /// The numbers that a preset takes in parentheses.

@@ -27,7 +27,7 @@ use crate::preset::{Parameters, Preset, with_arguments};
 /// assert!(rows.resolve(3).unwrap_err().to_string().contains("E0115"));
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FormatSpec {
     pub(crate) source: Source,
     /// The parts of a union, or the one that there is.
@@ -35,14 +35,14 @@ pub struct FormatSpec {
 }
 
 /// One part of a union.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SpecPart {
     /// The preset's name, or the modes of the map.
     pub(crate) place: Span,
     pub(crate) form: Form,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Form {
     Preset {
         preset: &'static Preset,

@@ -20,7 +20,7 @@
 //! that are bound to it; all variants of a kernel have the same statements.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sparsec_base::{ElementType, Recent, Result};
@@ -61,9 +61,10 @@ pub(crate) struct Planned {
     variants: Mutex<Recent<VariantKey, Arc<Variant>>>,
 }
 
-/// The plans of a session, by what they were planned from.
+/// The plans of a session, by the whole request: a field that is added to requests
+/// takes part in the comparison from the day it is there.
 #[derive(Debug)]
-pub(crate) struct Plans(Mutex<Recent<String, Arc<Planned>>>);
+pub(crate) struct Plans(Mutex<Recent<Request, Arc<Planned>>>);
 
 /// The most plans that a session keeps.
 const MOST_PLANS: usize = 256;
@@ -118,37 +119,14 @@ impl Default for Plans {
 
 impl Plans {
     fn find(&self, request: &Request) -> Result<Arc<Planned>> {
-        let key = key(request);
         let plans = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(planned) = plans().get(&key) {
+        if let Some(planned) = plans().get(request) {
             return Ok(planned);
         }
         // Planned outside of the lock: two threads may both do it, one stays.
         let planned = Arc::new(Planned::new(request.clone())?);
-        Ok(plans().keep(key, planned))
+        Ok(plans().keep(request.clone(), planned))
     }
-}
-
-/// All that a plan depends on, as text.
-fn key(request: &Request) -> String {
-    let mut key = String::new();
-    // Writing to a string cannot fail.
-    let mut note = |part: &dyn fmt::Debug| {
-        let _ = write!(key, "{part:?};");
-    };
-    note(&request.expression.name());
-    note(&request.expression.text());
-    note(&request.schedule.as_ref().map(|schedule| schedule.text()));
-    note(&request.strict);
-    note(&request.grain);
-    note(&request.extents);
-    for (name, spec) in &request.tensors {
-        note(name);
-        note(&spec.format.as_ref().map(ToString::to_string));
-        note(&(spec.element, &spec.extents, spec.fill));
-        note(&(&spec.origin, &spec.places));
-    }
-    key
 }
 
 impl Planned {

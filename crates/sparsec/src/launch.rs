@@ -386,8 +386,9 @@ impl<'a> Run<'a> {
                 true => self.kept,
                 false => &self.of_results,
             };
-            let name = format!("{of} as {}", conversion.format);
-            let tensor = kept.find(&name, || repacked(from, &conversion.format));
+            let tensor = kept.find(&of, &conversion.format, || {
+                repacked(from, &conversion.format)
+            });
             let tensor = tensor.map_err(|error| {
                 let format = &conversion.format;
                 let program = &self.compiled.program;
@@ -396,7 +397,7 @@ impl<'a> Run<'a> {
                     .note(format!("the computation reads `{of}` as {format}"))
             })?;
             let copy = Copied {
-                name,
+                name: of,
                 is_operand,
                 tensor,
             };

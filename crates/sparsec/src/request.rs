@@ -16,7 +16,7 @@ pub type Inputs = BTreeMap<String, Tensor>;
 pub(crate) type Operands<'a> = BTreeMap<&'a str, &'a Tensor>;
 
 /// An expression, and what is known of its tensors before data is looked at.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
     /// One or more statements of index notation.
     pub expression: Source,
@@ -40,7 +40,7 @@ pub struct Request {
 }
 
 /// What is known of one tensor.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TensorSpec {
     /// How it is stored; for an input, the input's own format if not given.
     pub format: Option<FormatSpec>,

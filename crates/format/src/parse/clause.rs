@@ -11,7 +11,7 @@ use crate::print;
 use crate::region::{Mirror, Mirrored, Region, Side};
 
 /// The clauses of a format. Modes are numbered as in `names`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Clauses {
     pub(crate) widths: Widths,
     region: Option<Region>,
