@@ -22,6 +22,7 @@ use std::time::Duration;
 use sparsec::runtime::{Kernel, OutputTensor};
 use sparsec::{Array, Diagnostic, Result, Session, code};
 
+use crate::by_hand;
 use crate::clock;
 use crate::pair::{Turns, arguments, difference, launch, median};
 use crate::variants::{Bar, Measured, Variant, ratio};
@@ -50,11 +51,10 @@ impl Generated {
         ours: &Kernel,
         fresh: &OutputTensor,
     ) -> Result<Self> {
-        let grows = fresh.arrays.len() > 1;
-        let sizes: Vec<String> = (fresh.arrays.iter())
+        let grows = fresh.arrays().len() > 1;
+        let sizes: Vec<String> = (fresh.arrays().iter())
             .map(|array| array.element().size().to_string())
             .collect();
-        let runtime = session.runtime();
         let compile = |keeps: bool| {
             let text = format!(
                 "#pragma GCC optimize(\"fast-math\")\n\
@@ -64,8 +64,7 @@ impl Generated {
                 i32::from(keeps),
                 include_str!("../kernels/plain.c"),
             );
-            let (compiler, cache) = (runtime.compiler()?, runtime.cache()?);
-            Kernel::compile_c(ours.function(), &text, ENTRY, compiler, cache)
+            by_hand::compile(session, ours.function(), &text, ENTRY)
         };
         Ok(Self {
             kernel: compile(false)?,
@@ -82,9 +81,9 @@ impl Measured<'_> {
     /// `E0515` if it computes something else.
     pub(crate) fn beside(&mut self, generated: &Generated, bar: Bar) -> Result<Variant> {
         launch(self.ours, self.inputs, self.output, clock::time)?;
-        let expected: Vec<Array> = self.output.arrays.clone();
+        let expected: Vec<Array> = self.output.arrays().to_vec();
         launch(&generated.kept, self.inputs, self.output, clock::time)?;
-        for (ours, theirs) in expected.iter().zip(&self.output.arrays) {
+        for (ours, theirs) in expected.iter().zip(self.output.arrays()) {
             if let Some(note) = difference(ours, theirs) {
                 let message = format!("`{}` is not what plain C computes", self.name);
                 return Err(Diagnostic::new(code::WRONG_RESULT, message)
@@ -115,8 +114,9 @@ impl Measured<'_> {
     fn anew(&self, fresh: &OutputTensor) -> Result<Duration> {
         let (taken, ended) = clock::time(&mut || {
             let mut output = fresh.clone();
-            self.ours
-                .launch(&mut arguments(self.ours, self.inputs, &mut output))?;
+            let mut arguments = arguments(self.ours, self.inputs, &mut output);
+            by_hand::launch(self.ours, &mut arguments)?;
+            drop(arguments);
             output.trim();
             Ok(())
         });

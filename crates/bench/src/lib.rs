@@ -36,6 +36,7 @@
 //! | [`report`]      | what was measured, as a table and as JSON            |
 
 pub mod bandwidth;
+mod by_hand;
 pub mod case;
 pub mod clock;
 pub mod data;

@@ -9,6 +9,7 @@ use sparsec::{
     codegen_c,
 };
 
+use crate::by_hand;
 use crate::case::Case;
 use crate::clock::{self, Clock};
 use crate::data::Data;
@@ -74,14 +75,7 @@ impl Pair {
             "`{}` has wide index arrays",
             case.name
         );
-        let runtime = session.runtime();
-        let by_hand = Kernel::compile_c(
-            function,
-            &text(case),
-            ENTRY,
-            runtime.compiler()?,
-            runtime.cache()?,
-        )?;
+        let by_hand = by_hand::compile(session, function, &text(case), ENTRY)?;
         let ours = session.kernel(function)?;
         let output = result(&compiled, &ours)?;
         Ok(Self {
@@ -225,23 +219,21 @@ impl Pair {
     /// written once.
     fn bytes(&self) -> usize {
         let operands: usize = self.inputs.values().map(|tensor| tensor.bytes()).sum();
-        let result: usize = self.output.arrays.iter().map(Array::bytes).sum();
+        let result: usize = self.output.arrays().iter().map(Array::bytes).sum();
         operands + result
     }
 
     /// Runs both once and compares what they wrote.
     fn compare(&mut self) -> Result<()> {
         launch(&self.ours, &self.inputs, &mut self.output, clock::time)?;
-        let ours = self.output.arrays.clone();
+        let ours = self.output.arrays().to_vec();
         // What one of them leaves out must not be found as the other wrote it.
-        for array in &mut self.output.arrays {
-            spoil(array);
-        }
+        spoil(&mut self.output);
         launch(&self.by_hand, &self.inputs, &mut self.output, clock::time)?;
-        let pairs = ours.iter().zip(&self.output.arrays);
+        let pairs = ours.iter().zip(self.output.arrays());
         for (number, (ours, by_hand)) in pairs.enumerate() {
             if let Some(difference) = difference(ours, by_hand) {
-                let names = self.output.format.arrays();
+                let names = self.output.format().arrays();
                 return Err(Diagnostic::new(
                     code::WRONG_RESULT,
                     format!("`{}` is not what the C written by hand computes", self.name),
@@ -308,7 +300,7 @@ pub(crate) fn launch(
     clock: Clock<Result<()>>,
 ) -> Result<Duration> {
     let mut arguments = arguments(kernel, inputs, output);
-    let (taken, ended) = clock(&mut || kernel.launch(&mut arguments));
+    let (taken, ended) = clock(&mut || by_hand::launch(kernel, &mut arguments));
     ended.map(|()| taken)
 }
 
@@ -359,12 +351,14 @@ fn result(compiled: &Compiled, kernel: &Kernel) -> Result<OutputTensor> {
 }
 
 /// Overwrites every entry with something that no kernel writes.
-fn spoil(array: &mut Array) {
-    if let Some(values) = array.as_mut_slice::<f64>() {
-        values.fill(f64::NAN);
-    }
-    if let Some(indices) = array.as_mut_slice::<i32>() {
-        indices.fill(-1);
+fn spoil(output: &mut OutputTensor) {
+    for number in 0..output.arrays().len() {
+        if let Some(values) = output.entries_mut::<f64>(number) {
+            values.fill(f64::NAN);
+        }
+        if let Some(indices) = output.entries_mut::<i32>(number) {
+            indices.fill(-1);
+        }
     }
 }
 

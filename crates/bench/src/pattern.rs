@@ -15,6 +15,7 @@ use sparsec::codegen_c;
 use sparsec::runtime::{Kernel, OutputTensor};
 use sparsec::{Inputs, Result, Role, Session};
 
+use crate::by_hand;
 use crate::case::Case;
 use crate::clock;
 use crate::pair::{launch, median};
@@ -36,10 +37,8 @@ pub(crate) fn time(
     inputs: &Inputs,
     output: &mut OutputTensor,
 ) -> Result<Duration> {
-    let runtime = session.runtime();
     let text = text(case, ours, inputs, output);
-    let (compiler, cache) = (runtime.compiler()?, runtime.cache()?);
-    let reads = Kernel::compile_c(ours.function(), &text, ENTRY, compiler, cache)?;
+    let reads = by_hand::compile(session, ours.function(), &text, ENTRY)?;
     let times = (0..ROUNDS).map(|_| launch(&reads, inputs, output, clock::time));
     Ok(median(times.collect::<Result<Vec<_>>>()?, Duration::cmp))
 }
@@ -64,7 +63,7 @@ fn text(case: &Case, ours: &Kernel, inputs: &Inputs, output: &OutputTensor) -> S
     for (tensor, argument) in arguments.iter().enumerate() {
         let arrays = match inputs.get(&argument.name) {
             Some(input) => input.arrays(),
-            None => &output.arrays,
+            None => output.arrays(),
         };
         for (number, array) in arrays.iter().enumerate() {
             if !apart.contains(&(tensor, number)) {

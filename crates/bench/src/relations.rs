@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 use sparsec::compute::{Given, Prepared, compile_computation};
 use sparsec::runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec::{
-    Diagnostic, Format, Inputs, Request, Result, Scalar, Session, Source, Tensor, code, codegen_c,
-    compile,
+    Diagnostic, Format, Inputs, Request, Result, Scalar, Session, Source, Tensor, TensorRef, code,
+    codegen_c, compile,
 };
 
+use crate::by_hand;
 use crate::case::{CASES, Pattern, Sizes};
 use crate::clock;
 use crate::data::Data;
@@ -286,14 +287,11 @@ fn beside_hand(
 ) -> Result<RelationRow> {
     let prelude = codegen_c::emit_file(&[], &codegen_c::Options::default());
     let text = format!("{prelude}\n{hand}");
-    let runtime = session.runtime();
-    let kernel = ours.kernel();
-    let (compiler, cache) = (runtime.compiler()?, runtime.cache()?);
-    let hand = Kernel::compile_c(kernel.function(), &text, "by_hand", compiler, cache)?;
+    let hand = by_hand::compile(session, ours.kernel().function(), &text, "by_hand")?;
     in_turns(name, bar, rounds, |is_ours| {
         let (taken, ended) = match is_ours {
             true => clock::time(&mut || ours.launch()),
-            false => clock::time(&mut || ours.launch_with(&hand)),
+            false => clock::time(&mut || by_hand::launch_prepared(ours, &hand)),
         };
         ended?;
         Ok((taken, ours.result("y").to_vec()))
@@ -326,9 +324,14 @@ fn beside_level(
         Scalar::F64(0.0),
     )?;
     let sizes: Vec<u64> = parameters.iter().map(|(_, n)| *n as u64).collect();
+    let arrays = inputs["A"].arrays().iter().map(|array| {
+        let (extents, zero) = (vec![array.len() as u64], array.element().zero());
+        TensorRef::new(Format::dense(1), extents, zero, vec![array.into()])
+    });
+    let arrays: Vec<TensorRef<'_>> = arrays.collect::<Result<_>>()?;
     in_turns("level", 1.05, rounds, |is_ours| {
         let mut out = Some(&mut output);
-        let mut views = inputs["A"].arrays().iter();
+        let mut arrays = arrays.iter();
         let (kernel, arguments) = match is_ours {
             true => (ours, &ours.function().arguments),
             false => (&*kernel, &function.arguments),
@@ -341,18 +344,13 @@ fn beside_level(
                 None if argument.name == "y" => {
                     KernelArgument::Out(out.take().expect("one result"))
                 }
-                None if argument.buffers.is_empty() => {
-                    KernelArgument::View(Vec::new(), sizes.clone())
-                }
-                _ => {
-                    let array = views.next().expect("as many as compressed rows have");
-                    KernelArgument::View(vec![array.into()], vec![array.len() as u64])
-                }
+                None if argument.buffers.is_empty() => KernelArgument::Numbers(sizes.clone()),
+                _ => KernelArgument::In(arrays.next().expect("as many as compressed rows have")),
             });
         let mut arguments: Vec<KernelArgument<'_>> = arguments.collect();
-        let (taken, ended) = clock::time(&mut || kernel.launch(&mut arguments));
+        let (taken, ended) = clock::time(&mut || by_hand::launch(kernel, &mut arguments));
         ended?;
         drop(arguments);
-        Ok((taken, output.arrays[0].slice::<f64>().to_vec()))
+        Ok((taken, output.arrays()[0].slice::<f64>().to_vec()))
     })
 }

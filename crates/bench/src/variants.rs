@@ -183,7 +183,7 @@ impl Measured<'_> {
         let (one, many) = self.in_turns(&name, pools, many, clock::wall)?;
         let gain = ratio(&one, &many);
         let memory = threads.memory();
-        let is_sparse = self.output.arrays.len() > 1;
+        let is_sparse = self.output.arrays().len() > 1;
         Ok(Variant {
             name,
             ratio: gain,
@@ -208,9 +208,9 @@ impl Measured<'_> {
             pools[which].run(|| launch(kernel, inputs, output, clock))
         };
         run(0, self.output)?;
-        let expected: Vec<Array> = self.output.arrays.clone();
+        let expected: Vec<Array> = self.output.arrays().to_vec();
         run(1, self.output)?;
-        for (one, other) in expected.iter().zip(&self.output.arrays) {
+        for (one, other) in expected.iter().zip(self.output.arrays()) {
             if one != other {
                 let message = format!("`{}` by {name} differs from C on one thread", self.name);
                 let note = difference(one, other).unwrap_or_else(|| "in the last bits".to_owned());

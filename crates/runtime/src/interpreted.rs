@@ -48,7 +48,9 @@ pub(crate) fn launch(
     }
     for ((given, wanted), data) in arguments.iter_mut().zip(&function.arguments).zip(data) {
         let output = match given {
-            KernelArgument::In(_) | KernelArgument::View(..) => continue,
+            KernelArgument::In(_) | KernelArgument::Alias(_) | KernelArgument::Numbers(_) => {
+                continue;
+            }
             KernelArgument::Out(output) => output,
             KernelArgument::Values(tensor) => {
                 if let Some(entries) = data.buffers.into_iter().last() {

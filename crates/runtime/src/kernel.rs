@@ -1,11 +1,20 @@
 //! Kernels and their arguments, whichever engine runs them.
+//!
+//! A kernel follows positions and coordinates without looking, so launching one is
+//! `unsafe`: its arguments have to be those that its function was lowered for. The
+//! arrays of a [`Tensor`] or a [`TensorAlias`] were checked against a format; whether
+//! that format, and the extents, are those of the function only its maker knows.
+//! [`Kernel::launch`] asserts no more than it sees: how many arguments there are, their
+//! orders, and the types of their arrays.
+
+#![allow(unsafe_code)]
 
 use std::time::Duration;
 
 use sparsec_base::Result;
 use sparsec_loop::{Access, Argument, Buffer, Function, Role};
 use sparsec_parallel::MemoryLimit;
-use sparsec_tensor::{Array, ArrayRef, Tensor};
+use sparsec_tensor::{Array, ArrayRef, Tensor, TensorAlias};
 
 use crate::cache::Cache;
 use crate::cancel::Cancel;
@@ -58,9 +67,10 @@ pub enum Origin {
 pub enum KernelArgument<'a> {
     /// A tensor that it reads.
     In(&'a Tensor),
-    /// Arrays of tensors that it reads as those of another tensor, which has these
-    /// extents.
-    View(Vec<ArrayRef<'a>>, Vec<u64>),
+    /// A tensor that it reads under another format.
+    Alias(Box<TensorAlias<'a>>),
+    /// Numbers that it reads as extents, of no tensor: the parameters of a computation.
+    Numbers(Vec<u64>),
     /// A result that it writes.
     Out(&'a mut OutputTensor),
     /// A result of which it writes the values alone: the positions and
@@ -72,10 +82,14 @@ impl Kernel {
     /// Compiles `text`, the C of `function` with its launch entry, or finds it
     /// in the cache; `entry` is the name of the launch entry.
     ///
+    /// # Safety
+    /// `text` must be the C of `function`: what it says is loaded into the process, and
+    /// initialisers in it run then.
+    ///
     /// # Errors
     /// `E0502` if the compiler fails, `E0503` if there is no place to compile
     /// in, `E0504` if the result cannot be loaded.
-    pub fn compile_c(
+    pub unsafe fn compile_c(
         function: &Function,
         text: &str,
         entry: &str,
@@ -97,9 +111,11 @@ impl Kernel {
     /// Makes machine code of `function` in memory, without a compiler.
     ///
     /// # Errors
-    /// `E0609` where that cannot be done on this machine.
+    /// The `E06` code of the first rule that the function breaks; `E0609` where code
+    /// cannot be made on this machine.
     pub fn generate(function: &Function) -> Result<Self> {
         let started = std::time::Instant::now();
+        sparsec_loop::verify(function)?;
         Ok(Self {
             engine: Engine::Native(Native::in_memory(function)?),
             function: function.clone(),
@@ -129,15 +145,19 @@ impl Kernel {
     }
 
     /// A kernel that the interpreter runs, with every access checked.
-    pub fn interpreter(function: &Function) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// The `E06` code of the first rule that the function breaks.
+    pub fn interpreter(function: &Function) -> Result<Self> {
+        sparsec_loop::verify(function)?;
+        Ok(Self {
             function: function.clone(),
             engine: Engine::Interpreter,
             build: Build {
                 origin: Origin::Interpreted,
                 time: Duration::ZERO,
             },
-        }
+        })
     }
 
     /// What the kernel computes.
@@ -150,27 +170,26 @@ impl Kernel {
         self.build
     }
 
-    /// Runs the kernel on `arguments`, given in the order of the function's.
+    /// Runs the kernel on `arguments`, given in the order of the function's, until it
+    /// is done or `cancel` is set: then it ends soon, with results that hold anything.
+    ///
+    /// # Safety
+    /// * The function was lowered for the formats, the element types and the extents of
+    ///   these arguments, and the numbers among them.
+    /// * Index arrays that are no levels of a format (of a computation over relations)
+    ///   hold what the computation declares of them.
+    /// * A function that writes values alone gets a result whose index arrays were
+    ///   assembled for operands of this very structure.
     ///
     /// # Errors
-    /// `E0511` to `E0514` if the kernel gives up; results then hold anything.
+    /// `E0511` to `E0514` if the kernel gives up, `E0521` if it was cancelled; results
+    /// then hold anything.
     ///
     /// # Panics
-    /// If the arguments do not fit the function's signature, or the interpreter
-    /// finds the function breaking a rule: both are faults of ours.
-    pub fn launch(&self, arguments: &mut [KernelArgument<'_>]) -> Result<()> {
-        self.launch_until(arguments, &Cancel::default())
-    }
-
-    /// As [`Kernel::launch`], unless `cancel` is set meanwhile: then it ends soon, with
-    /// results that hold anything.
-    ///
-    /// # Errors
-    /// Those of [`Kernel::launch`], and `E0521` if it was cancelled.
-    ///
-    /// # Panics
-    /// As [`Kernel::launch`].
-    pub fn launch_until(
+    /// If the number of arguments, their orders, or the types of their arrays are not
+    /// those of the function's signature, or the interpreter finds the function breaking
+    /// a rule: these are faults of the caller.
+    pub unsafe fn launch(
         &self,
         arguments: &mut [KernelArgument<'_>],
         cancel: &Cancel,
@@ -180,10 +199,12 @@ impl Kernel {
             return Err(cancelled());
         }
         let ended = match &self.engine {
-            Engine::Native(native) => native.launch(&self.function, arguments, cancel),
+            // SAFETY: as this function demands.
+            Engine::Native(native) => unsafe { native.launch(&self.function, arguments, cancel) },
             Engine::Tiered(tiered) => {
                 let native = tiered.native(|| bytes_of(arguments));
-                native.launch(&self.function, arguments, cancel)
+                // SAFETY: as this function demands; both tiers are of one function.
+                unsafe { native.launch(&self.function, arguments, cancel) }
             }
             Engine::Interpreter => {
                 interpreted::launch(&self.function, arguments, cancel).map_err(Stop::from)
@@ -201,7 +222,9 @@ impl Kernel {
         );
         for (wanted, given) in self.function.arguments.iter().zip(arguments) {
             let role = match given {
-                KernelArgument::In(_) | KernelArgument::View(..) => Role::In,
+                KernelArgument::In(_) | KernelArgument::Alias(_) | KernelArgument::Numbers(_) => {
+                    Role::In
+                }
                 KernelArgument::Out(_) | KernelArgument::Values(_) => Role::Out,
             };
             assert_eq!(wanted.role, role, "role of `{}` in `{name}`", wanted.name);
@@ -272,7 +295,7 @@ impl KernelArgument<'_> {
     pub(crate) fn memory(arguments: &[Self]) -> (MemoryLimit, u64) {
         let result = arguments.iter().find_map(|argument| match argument {
             Self::Out(output) => Some((output.memory, output.bytes())),
-            Self::In(_) | Self::View(..) | Self::Values(_) => None,
+            Self::In(_) | Self::Alias(_) | Self::Numbers(_) | Self::Values(_) => None,
         });
         result.unwrap_or_default()
     }
@@ -281,24 +304,26 @@ impl KernelArgument<'_> {
     pub fn extents(&self) -> &[u64] {
         match self {
             Self::In(tensor) => tensor.extents(),
-            Self::View(_, extents) => extents,
-            Self::Out(output) => &output.extents,
+            Self::Alias(alias) => alias.extents(),
+            Self::Numbers(numbers) => numbers,
+            Self::Out(output) => output.extents(),
             Self::Values(tensor) => tensor.extents(),
         }
     }
 
     /// The arrays of the tensor.
     pub fn arrays(&self) -> impl ExactSizeIterator<Item = &Array> {
-        // Of tensors and of views, one of which is empty.
-        let (whole, views): (&[Array], &[ArrayRef<'_>]) = match self {
+        // Those of tensors and those of aliases, one of which is empty.
+        let (own, lent): (&[Array], &[ArrayRef<'_>]) = match self {
             Self::In(tensor) => (tensor.arrays(), &[]),
-            Self::View(arrays, _) => (&[], arrays),
+            Self::Alias(alias) => (&[], alias.arrays()),
+            Self::Numbers(_) => (&[], &[]),
             Self::Out(output) => (&output.arrays, &[]),
             Self::Values(tensor) => (tensor.arrays(), &[]),
         };
-        (0..whole.len() + views.len()).map(move |number| match whole.get(number) {
+        (0..own.len() + lent.len()).map(move |number| match own.get(number) {
             Some(array) => array,
-            None => &*views[number - whole.len()],
+            None => &*lent[number - own.len()],
         })
     }
 

@@ -36,6 +36,9 @@ pub(crate) enum Native {
 }
 
 /// Finds the kernel in the cache, or compiles it and keeps it there.
+///
+/// The text is loaded into the process: it comes from functions of this crate that are
+/// `unsafe` for that, and queues that they filled.
 pub(crate) fn build(
     text: &str,
     entry: &str,
@@ -98,7 +101,10 @@ impl Native {
     }
 
     /// Runs the kernel. The arguments fit its signature.
-    pub(crate) fn launch(
+    ///
+    /// # Safety
+    /// As [`Kernel::launch`](crate::Kernel::launch).
+    pub(crate) unsafe fn launch(
         &self,
         function: &Function,
         arguments: &mut [KernelArgument<'_>],
@@ -231,7 +237,10 @@ fn raw_arrays(argument: &mut KernelArgument<'_>, all: &mut Vec<RawArray>) {
             let arrays = output.arrays.iter_mut();
             all.extend(arrays.map(|array| raw(array.as_mut_ptr(), array.len())));
         }
-        KernelArgument::In(_) | KernelArgument::View(..) | KernelArgument::Values(_) => {
+        KernelArgument::In(_)
+        | KernelArgument::Alias(_)
+        | KernelArgument::Numbers(_)
+        | KernelArgument::Values(_) => {
             // A kernel only reads the arrays of operands, and of a result of which it
             // writes the values alone all but these.
             let arrays = argument.arrays();

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_loop::{Access, Argument, Function};
 use sparsec_parallel::{Memory, MemoryLimit};
-use sparsec_tensor::{Array, Format, Role, Tensor};
+use sparsec_tensor::{Array, Element, Format, Role, Tensor};
 
 use crate::failure::bytes_text;
 
@@ -30,19 +30,15 @@ pub(crate) const FIRST_BYTES: usize = 16 << 10;
 /// A tensor that kernels write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputTensor {
-    /// How the entries will be arranged.
-    pub format: Arc<Format>,
-    /// The extent of each mode.
-    pub extents: Vec<u64>,
-    /// The type of the values.
-    pub element: ElementType,
-    /// What an entry that is not stored stands for.
-    pub fill: Scalar,
-    /// The arrays, in the order of the format. Those that a kernel grows have
-    /// room but no entries until it ran.
-    pub arrays: Vec<Array>,
+    format: Arc<Format>,
+    extents: Vec<u64>,
+    element: ElementType,
+    fill: Scalar,
+    /// In the order of the format. Those that a kernel grows have room but no
+    /// entries until it ran.
+    pub(crate) arrays: Vec<Array>,
     /// How much memory it, and a kernel that writes it, may take.
-    pub memory: MemoryLimit,
+    pub(crate) memory: MemoryLimit,
 }
 
 impl OutputTensor {
@@ -109,6 +105,49 @@ impl OutputTensor {
             output.arrays.push(array);
         }
         Ok(output)
+    }
+
+    /// How the entries will be arranged.
+    pub fn format(&self) -> &Arc<Format> {
+        &self.format
+    }
+
+    /// The extent of each mode.
+    pub fn extents(&self) -> &[u64] {
+        &self.extents
+    }
+
+    /// The type of the values.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// The value of entries that are not stored.
+    pub fn fill(&self) -> Scalar {
+        self.fill
+    }
+
+    /// The arrays, in the order of the format. Those that a kernel grows have no
+    /// entries until it ran.
+    pub fn arrays(&self) -> &[Array] {
+        &self.arrays
+    }
+
+    /// The entries of array `number`, to be overwritten: no kernel depends on the
+    /// entries that it finds. `None` if there is no such array or it is of another type.
+    pub fn entries_mut<T: Element>(&mut self, number: usize) -> Option<&mut [T]> {
+        self.arrays.get_mut(number)?.as_mut_slice()
+    }
+
+    /// The same arrays as the result of another format, which stores the tensor whose
+    /// levels they were assembled as; [`finish`](Self::finish) checks them as such.
+    #[must_use]
+    pub fn stored_as(self, format: impl Into<Arc<Format>>, extents: Vec<u64>) -> Self {
+        Self {
+            format: format.into(),
+            extents,
+            ..self
+        }
     }
 
     /// Refuses full levels of more positions than kernels count: they count one

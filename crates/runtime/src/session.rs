@@ -1,5 +1,7 @@
 //! The kernels of one program in memory, and what they are made with.
 
+#![allow(unsafe_code)]
+
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -124,25 +126,32 @@ impl Session {
     /// `entry`. The second result says whether this call made it; a kernel
     /// that was in memory takes no time.
     ///
+    /// # Safety
+    /// As [`Kernel::compile_c`].
+    ///
     /// # Errors
     /// As [`Kernel::compile_c`] and [`Compiler::detect`].
-    pub fn compile_c(
+    pub unsafe fn compile_c(
         &self,
         function: &Function,
         text: &str,
         entry: &str,
     ) -> Result<(Arc<Kernel>, bool)> {
         self.once(function, text, || {
-            Kernel::compile_c(function, text, entry, self.compiler()?, self.cache()?)
+            // SAFETY: as this function demands.
+            unsafe { Kernel::compile_c(function, text, entry, self.compiler()?, self.cache()?) }
         })
     }
 
     /// The kernel of `function` as fast as it can be had: from the cache, or made
     /// in memory, and replaced by the compiled C once that is ready.
     ///
+    /// # Safety
+    /// As [`Kernel::compile_c`].
+    ///
     /// # Errors
     /// As [`Session::compile_c`], where no code can be made in memory.
-    pub fn tiered(
+    pub unsafe fn tiered(
         &self,
         function: &Function,
         text: &str,
@@ -166,7 +175,10 @@ impl Session {
                     let tiers = self.background.tiers(first, text, entry, &self.tools);
                     Ok(Kernel::tiered(function, tiers, build))
                 }
-                Err(_) => Kernel::compile_c(function, text, entry, self.compiler()?, self.cache()?),
+                // SAFETY: as this function demands.
+                Err(_) => unsafe {
+                    Kernel::compile_c(function, text, entry, self.compiler()?, self.cache()?)
+                },
             }
         })
     }

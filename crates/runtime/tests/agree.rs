@@ -10,6 +10,8 @@ use sparsec_loop::{
 use sparsec_runtime::{Cache, Compiler, Environment, Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Array, Format, Tensor};
 
+mod trusted;
+
 /// Kernels in the one file that is compiled.
 const KERNELS: usize = 150;
 /// How deep expressions are.
@@ -256,10 +258,10 @@ fn engines_agree_on_random_expressions() {
     let mut failed = 0;
     for function in &functions {
         let entry = launch_name(function);
-        let compiled = Kernel::compile_c(function, &text, &entry, &compiler, &cache)
+        let compiled = trusted::compile_c(function, &text, &entry, &compiler, &cache)
             .unwrap_or_else(|error| panic!("{error}"));
         let generated = Kernel::generate(function).unwrap_or_else(|error| panic!("{error}"));
-        let interpreted = Kernel::interpreter(function);
+        let interpreted = Kernel::interpreter(function).unwrap();
         for _ in 0..6 {
             let given: Vec<Tensor> = operands()
                 .iter()
@@ -308,8 +310,8 @@ fn run(kernel: &Kernel, given: &[Tensor]) -> Result<Array, String> {
     let mut output = OutputTensor::new(function, y, Format::dense(1), extents, fill).unwrap();
     let mut arguments = vec![KernelArgument::Out(&mut output)];
     arguments.extend(given.iter().map(KernelArgument::In));
-    match kernel.launch(&mut arguments) {
-        Ok(()) => Ok(output.arrays.remove(0)),
+    match trusted::launch(kernel, &mut arguments) {
+        Ok(()) => Ok(output.arrays()[0].clone()),
         Err(error) => Err(error.code().to_string()),
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use scalar::{compile, constant, entries, environment, run};
 use sparsec_base::code;
-use sparsec_runtime::{Cache, Compiler, Environment, Kernel, Origin, Session};
+use sparsec_runtime::{Cache, Compiler, Environment, Origin, Session};
 use tempfile::TempDir;
 
 mod scalar;
@@ -163,7 +163,8 @@ fn many_threads_make_one_kernel() {
         let threads: Vec<_> = (0..4)
             .map(|_| {
                 scope.spawn(|| {
-                    let (kernel, made) = session.compile_c(&function, &text, &entry).unwrap();
+                    let (kernel, made) =
+                        scalar::trusted::compile_in(&session, &function, &text, &entry).unwrap();
                     assert_eq!(run(&kernel), 5.5);
                     usize::from(made)
                 })
@@ -305,9 +306,11 @@ fn c_that_does_not_compile_is_an_error() {
     let cache = Cache::open(&environment).unwrap();
     let compiler = Compiler::detect(&environment, &cache).unwrap();
     let function = constant(1.0);
-    let error = Kernel::compile_c(&function, "int 1;", "f_launch", &compiler, &cache).unwrap_err();
+    let error =
+        scalar::trusted::compile_c(&function, "int 1;", "f_launch", &compiler, &cache).unwrap_err();
     assert_eq!(error.code(), code::COMPILE_FAILED);
-    let error = Kernel::compile_c(&function, "int f;", "f_launch", &compiler, &cache).unwrap_err();
+    let error =
+        scalar::trusted::compile_c(&function, "int f;", "f_launch", &compiler, &cache).unwrap_err();
     assert_eq!(error.code(), code::LOAD_FAILED);
     assert!(
         error.to_string().contains("undefined symbol: f_launch"),

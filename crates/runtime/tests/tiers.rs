@@ -19,7 +19,7 @@ fn tiered(session: &Session, value: f64) -> Arc<Kernel> {
     let function = constant(value);
     let text = sparsec_codegen_c::emit_unit(&function);
     let entry = sparsec_codegen_c::launch_name(&function);
-    let made = session.tiered(&function, &text, &entry);
+    let made = scalar::trusted::tiered_in(session, &function, &text, &entry);
     made.unwrap_or_else(|error| panic!("{error}")).0
 }
 

@@ -16,18 +16,17 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use sparsec_base::{Diagnostic, Result, code, suggest};
-use sparsec_index::{TensorData, TensorRole};
+use sparsec_base::{Diagnostic, Result, code};
 use sparsec_runtime::{Cancel, MemoryLimit};
 use sparsec_tensor::Tensor;
 
 use crate::extents::{self, Extents};
+use crate::fitting;
 use crate::kept::Kept;
 use crate::kernel::{Kernel, Variant};
 use crate::launch::{Run, has_structure_of};
 use crate::parts::Parts;
 use crate::ready::Ready;
-use crate::request::check_tensor;
 use crate::session::Timings;
 use crate::stage::Stage;
 
@@ -89,7 +88,7 @@ impl<'a> Binding<'a> {
     /// # Errors
     /// As [`Kernel::bind`].
     pub fn bind(mut self, name: &str, tensor: &'a Tensor) -> Result<Self> {
-        check_operand(&self.kernel, name, tensor)?;
+        fitting::check_operand(self.kernel.planned().base(), name, tensor)?;
         self.operands.insert(name.to_owned(), tensor);
         self.kept = Arc::default();
         self.prepared = Arc::default();
@@ -297,7 +296,7 @@ impl Assembled<'_> {
         let mut others = false;
         for (name, tensor) in operands {
             others = true;
-            check_operand(&self.binding.kernel, name, tensor)?;
+            fitting::check_operand(self.binding.kernel.planned().base(), name, tensor)?;
             let assembled_for = self.binding.operands[name];
             if !has_structure_of(tensor, assembled_for) {
                 return Err(other_structure(name));
@@ -351,70 +350,6 @@ impl Assembled<'_> {
     pub fn into_tensors(self) -> BTreeMap<String, Tensor> {
         self.variant.compiled.named(self.results).last
     }
-}
-
-/// Refuses a tensor that `name` was not planned for.
-fn check_operand(kernel: &Kernel, name: &str, tensor: &Tensor) -> Result<()> {
-    let base = kernel.planned().base();
-    let program = &base.program;
-    check_tensor(&base.notation, name)?;
-    let is_given = |data: &TensorData| data.role == TensorRole::Input;
-    let input = program
-        .tensors
-        .find(|data| data.source_name() == name && is_given(data));
-    let id = input
-        .or_else(|| program.tensors.find(|data| data.name == name))
-        .expect("the program names it");
-    let data: &TensorData = &program.tensors[id];
-    if data.role != TensorRole::Input {
-        let error = Diagnostic::new(
-            code::NOT_AN_OPERAND,
-            format!("`{name}` is computed by the program, so it cannot be given"),
-        )
-        .at(&program.source, data.span, "computed here");
-        let operands: Vec<&str> = kernel.operands().collect();
-        return Err(match suggest::closest(name, operands.iter().copied()) {
-            Some(near) => error.help(format!("did you mean `{near}`?")),
-            None => error.note(format!("the operands are {}", operands.join(", "))),
-        });
-    }
-    let format = base.formats.of(id);
-    let refuse = |what: &str, planned: String, given: String, help: String| {
-        Err(Diagnostic::new(
-            code::NOT_AS_PLANNED,
-            format!("`{name}` is planned with {what} `{planned}`, and given with `{given}`"),
-        )
-        .at(&program.source, data.span, "read here")
-        .help(help))
-    };
-    if !tensor.format().arranges_like(format) {
-        return refuse(
-            "format",
-            format.to_string(),
-            tensor.format().to_string(),
-            format!("plan with `.like(\"{name}\", …)`, or convert the tensor"),
-        );
-    }
-    if tensor.element() != data.element {
-        return refuse(
-            "type",
-            data.element.to_string(),
-            tensor.element().to_string(),
-            format!(
-                "plan with `.element(\"{name}\", ElementType::{:?})`, or convert the values",
-                tensor.element()
-            ),
-        );
-    }
-    if tensor.fill() != data.fill {
-        return refuse(
-            "fill",
-            data.fill.to_string(),
-            tensor.fill().to_string(),
-            format!("plan with `.fill(\"{name}\", …)` or `.like(\"{name}\", …)`"),
-        );
-    }
-    Ok(())
 }
 
 fn other_structure(name: &str) -> Diagnostic {

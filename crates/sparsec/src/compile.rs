@@ -16,6 +16,7 @@ use sparsec_plan::{Asked, Facts, Plan, plan_program};
 
 use sparsec_tensor::Tensor;
 
+use crate::checked::Signature;
 use crate::extents::{self, Extents};
 use crate::figures;
 use crate::memory::argument_extent;
@@ -55,6 +56,8 @@ pub struct CompiledStatement {
     pub function: Function,
     /// How its loops are divided among threads.
     pub division: Division,
+    /// What its kernels may be launched on.
+    pub(crate) signature: Signature,
 }
 
 /// Compiles an expression for these inputs.
@@ -171,7 +174,7 @@ pub(crate) fn compile_for(
         grain: request.grain,
     };
     let mut statements = Vec::new();
-    for plan in planned.plans {
+    for (number, plan) in planned.plans.into_iter().enumerate() {
         let name = format!(
             "compute_{}",
             plan.concrete.tensors[plan.concrete.result].name
@@ -183,6 +186,7 @@ pub(crate) fn compile_for(
             passes::lanes(&mut function);
         }
         statements.push(CompiledStatement {
+            signature: Signature::of(&planned.program, number, &plan, &lowered),
             plan,
             lowered,
             untiled: function.clone(),

@@ -147,7 +147,9 @@ impl Computed {
                 });
                 lines.collect()
             }
-            ComputeStage::Loop => compile_computation(&self.computation)?.function.to_string(),
+            ComputeStage::Loop => compile_computation(&self.computation)?
+                .function()
+                .to_string(),
             ComputeStage::C => compile_computation(&self.computation)?.c(),
             ComputeStage::Dot => self.computation.dot(),
             ComputeStage::Svg => self.computation.svg(),

@@ -8,13 +8,13 @@
 //! C(i,j) = A(i,k) * B(k,j)      A is 3x4, B is 4x5:  i = 3, k = 4, j = 5, C is 3x5
 //! ```
 //!
-//! Two extents that meet and differ are a [`Clash`]. It says no more: the words
-//! for it are those of resolving the program for these operands.
+//! Two extents that meet and differ are a [`Clash`]. Resolving the program for these
+//! operands says the same at more length.
 
 use std::collections::BTreeSet;
 
-use sparsec_base::Arena;
 use sparsec_base::arena::Id;
+use sparsec_base::{Arena, Span};
 use sparsec_index::{Access, IndexVar, Program, TensorRole, TensorVar};
 
 use crate::request::Operands;
@@ -24,7 +24,12 @@ pub(crate) type Extents = Arena<IndexVar, Option<u64>>;
 
 /// Two extents of one index variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Clash;
+pub(crate) struct Clash {
+    pub(crate) var: IndexVar,
+    pub(crate) extents: [u64; 2],
+    /// The access that says the second.
+    pub(crate) span: Span,
+}
 
 /// The extents that the program itself knows.
 pub(crate) fn known(program: &Program) -> Extents {
@@ -116,7 +121,13 @@ impl Spread {
             };
             let of_var = &mut self.vars[var];
             match (*of_mode, *of_var) {
-                (Some(a), Some(b)) if a != b => return Err(Clash),
+                (Some(a), Some(b)) if a != b => {
+                    return Err(Clash {
+                        var,
+                        extents: [b, a],
+                        span: access.span,
+                    });
+                }
                 (Some(extent), None) => *of_var = Some(extent),
                 (None, Some(extent)) => *of_mode = Some(extent),
                 _ => continue,

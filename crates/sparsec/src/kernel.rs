@@ -251,7 +251,7 @@ impl Planned {
 
 /// Whether kernels for these plans are right for the extents alone that they were
 /// compiled with.
-fn needs_extents(compiled: &Compiled) -> bool {
+pub(crate) fn needs_extents(compiled: &Compiled) -> bool {
     let program = &compiled.program;
     let is_affine = |access: &&Access| access.plain_vars().is_none();
     let is_partial = compiled

@@ -21,12 +21,12 @@ use sparsec_format::Format;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::{Conversion, View};
 use sparsec_runtime::{Cancel, Kernel, KernelArgument, MemoryLimit, OutputTensor};
-use sparsec_tensor::{Array, ArrayRef, PackOptions, Tensor};
+use sparsec_tensor::{Array, PackOptions, Tensor, TensorAlias, level_extents};
 
+use crate::checked;
 use crate::compile::{Compiled, CompiledStatement};
 use crate::extents::Extents;
 use crate::kept::Kept;
-use crate::levels::{level_extents, sizes_of_ranks};
 use crate::memory;
 use crate::parts::Parts;
 use crate::ready::Ready;
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
             }
         };
         timings.assemble += started.elapsed();
-        let may_repeat = matches!(parts, Parts::Apart { .. }) || output.format.takes_any_order();
+        let may_repeat = matches!(parts, Parts::Apart { .. }) || output.format().takes_any_order();
         for _ in 0..if may_repeat { repeat.max(1) } else { 1 } {
             let started = Instant::now();
             self.launch(
@@ -182,7 +182,9 @@ impl<'a> Run<'a> {
         }
         let mut output = self.output(number, parts.first())?;
         let kernel = match parts {
-            Parts::Whole(_) if output.format.is_all_dense() => return self.finish(number, output),
+            Parts::Whole(_) if output.format().is_all_dense() => {
+                return self.finish(number, output);
+            }
             Parts::Whole(kernel) => kernel,
             Parts::Apart { assemble, .. } => assemble,
         };
@@ -234,9 +236,9 @@ impl<'a> Run<'a> {
     fn finish(&self, number: usize, mut output: OutputTensor) -> Result<Tensor> {
         let plan = &self.compiled.statements[number].plan;
         if let Some(stored) = &plan.levels_of_result {
-            output.extents = self.compiled.result_extents(number, self.extents)?;
-            let format = stored.clone().with_widths(output.format.widths());
-            output.format = format.into();
+            let extents = self.compiled.result_extents(number, self.extents)?;
+            let format = stored.clone().with_widths(output.format().widths());
+            output = output.stored_as(format, extents);
         }
         output.finish()
     }
@@ -270,8 +272,8 @@ impl<'a> Run<'a> {
         OutputTensor::within(self.memory, function, result, format, extents, data.fill)
     }
 
-    /// The argument `name`, where it has the arrays of another tensor.
-    fn seen<'t>(
+    /// The argument `name`, where it is an alias of another tensor.
+    fn alias<'t>(
         &'t self,
         number: usize,
         name: &str,
@@ -280,39 +282,26 @@ impl<'a> Run<'a> {
     ) -> Option<KernelArgument<'t>> {
         let plan = &self.compiled.statements[number].plan;
         let tensors = &plan.concrete.tensors;
-        // The views of views, from the tensor that has the arrays.
-        let mut views: Vec<&Conversion> = Vec::new();
+        // The aliases of aliases, from the tensor that has the arrays. Only the first
+        // may be a piece: pieces are single parts.
+        let mut aliases: Vec<&Conversion> = Vec::new();
         let mut of = name;
         while let Some(view) = plan.conversions.iter().find(|it| tensors[it.to].name == of)
             && view.view.is_some()
         {
-            views.insert(0, view);
+            aliases.insert(0, view);
             of = &tensors[view.from].name;
         }
-        let first = views.first()?;
+        let first = aliases.first()?;
         let tensor = self.read(of, results, converted);
-        let mut extents = tensor.extents().to_vec();
-        let mut format = tensor.format();
-        let mut arrays: Vec<ArrayRef<'t>> = match first.view {
-            Some(View::Part(number)) => tensor.part(number),
-            _ => tensor.arrays().iter().map(ArrayRef::from).collect(),
+        let mut alias = match first.view {
+            Some(View::Part(number)) => TensorAlias::piece(tensor, number),
+            _ => TensorAlias::of(tensor).levels(),
         };
-        for view in &views {
-            match view.view {
-                Some(View::Levels) => {
-                    let sizes = sizes_of_ranks(format, &mut arrays);
-                    extents = level_extents(format, &extents, &sizes);
-                }
-                Some(View::Part(number)) => {
-                    let pieces = format.pieces().unwrap_or_default();
-                    let modes = pieces[number].modes.iter();
-                    extents = modes.map(|mode| extents[*mode]).collect();
-                }
-                None => {}
-            }
-            format = &view.format;
+        for _ in aliases.iter().skip(1) {
+            alias = alias.levels();
         }
-        Some(KernelArgument::View(arrays, extents))
+        Some(KernelArgument::Alias(Box::new(alias)))
     }
 
     fn launch(
@@ -327,14 +316,15 @@ impl<'a> Run<'a> {
         let mut arguments = Vec::new();
         for argument in &kernel.function().arguments {
             let name = argument.name.as_str();
-            let seen = self.seen(number, name, results, converted);
-            arguments.push(match (seen, argument.role) {
-                (Some(seen), _) => seen,
+            let alias = self.alias(number, name, results, converted);
+            arguments.push(match (alias, argument.role) {
+                (Some(alias), _) => alias,
                 (None, Role::Out) => result.take().expect("a kernel has one result"),
                 (None, Role::In) => KernelArgument::In(self.read(name, results, converted)),
             });
         }
-        kernel.launch_until(&mut arguments, self.cancel)
+        let signature = &self.compiled.statements[number].signature;
+        checked::launch(kernel, signature, self.extents, &mut arguments, self.cancel)
     }
 
     /// The tensor that the loops of a statement read as `name`.

@@ -176,9 +176,10 @@ pub mod request;
 pub mod session;
 pub mod stage;
 
+mod checked;
 mod extents;
+mod fitting;
 mod launch;
-mod levels;
 mod memory;
 mod parts;
 mod widths;

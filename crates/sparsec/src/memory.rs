@@ -18,10 +18,10 @@ use sparsec_format::{Format, LevelKind, Role};
 use sparsec_index::TensorVar;
 use sparsec_loop::{Var, workspace_bytes};
 use sparsec_runtime::MemoryLimit;
+use sparsec_tensor::level_extents;
 
 use crate::compile::Compiled;
 use crate::extents::{Extents, known};
-use crate::levels::level_extents;
 
 /// Programs that take less are not compared.
 const LOOK_FROM: u128 = 64 << 20;

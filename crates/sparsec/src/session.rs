@@ -10,11 +10,11 @@ use sparsec_index::TensorRole;
 use sparsec_loop::{Function, Role, passes};
 use sparsec_parallel::Pool;
 use sparsec_reference as reference;
-use sparsec_runtime::{Cancel, Environment, Kernel, MemoryLimit, Origin};
+use sparsec_runtime::{Cancel, Environment, MemoryLimit, Origin};
 use sparsec_tensor::Tensor;
 
 use crate::compile::{Compiled, operands};
-use crate::extents;
+use crate::fitting;
 use crate::kept::Kept;
 use crate::kernel::Plans;
 use crate::launch::Run;
@@ -198,7 +198,8 @@ impl Session {
     /// kernels read in another format.
     ///
     /// # Errors
-    /// `E0314` for an input that is missing, `E0508` for a program that takes more
+    /// `E0021` for an input of another order, type, fill or extent than the program was
+    /// compiled for; `E0314` for an input that is missing, `E0508` for a program that takes more
     /// memory than there is, the diagnostic of a
     /// conversion, a compile, or a kernel that gave up.
     pub fn run(&self, compiled: &Compiled, inputs: impl Borrow<Inputs>) -> Result<Outcome> {
@@ -208,11 +209,12 @@ impl Session {
 
     fn outcome(&self, compiled: &Compiled, inputs: &Inputs) -> Result<Outcome> {
         let mut timings = Timings::default();
-        let extents = extents::known(&compiled.program);
+        let operands = operands(inputs);
+        let extents = fitting::check_operands(compiled, &operands)?;
         let started = Instant::now();
         let (kept, cancel) = (Kept::default(), Cancel::default());
         let memory = self.inner.options.memory;
-        let ready = Ready::new(compiled, &extents, &operands(inputs), memory)?;
+        let ready = Ready::new(compiled, &extents, &operands, memory)?;
         let run = Run::new(compiled, &extents, &ready, memory, &cancel, &kept)?;
         timings.convert += started.elapsed();
         let mut results = Vec::new();
@@ -287,26 +289,6 @@ impl Session {
             },
             None => Parts::Whole(self.kernel(function)?),
         })
-    }
-
-    /// A function made ready for the engine of this session.
-    ///
-    /// # Errors
-    /// `E0501` to `E0504` where there is no C compiler, or it fails.
-    pub fn kernel(&self, function: &Function) -> Result<Arc<Kernel>> {
-        match self.inner.options.backend {
-            Backend::Interpreter => Ok(Arc::new(Kernel::interpreter(function))),
-            Backend::Cranelift => Ok(Arc::new(Kernel::generate(function)?)),
-            backend @ (Backend::Auto | Backend::C) => {
-                let text = sparsec_codegen_c::emit_unit(function);
-                let entry = sparsec_codegen_c::launch_name(function);
-                let runtime = &self.inner.runtime;
-                Ok(match backend {
-                    Backend::Auto => runtime.tiered(function, &text, &entry)?.0,
-                    _ => runtime.compile_c(function, &text, &entry)?.0,
-                })
-            }
-        }
     }
 }
 

@@ -19,6 +19,7 @@
 //! | [`index`]    | [`Index`]: positions and coordinates of any width            |
 //! | [`borrowed`] | [`ArrayRef`] and [`TensorRef`]: slices of the caller used as they are |
 //! | [`entries`]  | [`Entries`]: coordinates and values, in any order            |
+//! | [`alias`]    | [`TensorAlias`]: arrays read under another format            |
 //! | `coords`     | [`Coords`]: lists of coordinates, in words of 32 or 64 bits  |
 //! | [`tensor`]   | [`Tensor`] and what can be asked of it                       |
 //! | `check`      | checked construction: what must hold of the arrays           |
@@ -39,6 +40,7 @@
 //!
 //! Nothing here opens a file or knows of expressions and kernels.
 
+pub mod alias;
 pub mod array;
 pub mod borrowed;
 pub mod builder;
@@ -76,6 +78,7 @@ mod sort;
 mod tuples;
 mod walk;
 
+pub use alias::{TensorAlias, level_extents};
 pub use array::{Array, Element};
 pub use borrowed::{ArrayRef, TensorRef};
 pub use builder::TensorBuilder;

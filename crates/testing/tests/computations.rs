@@ -137,7 +137,7 @@ impl World {
                 Some(self.expected(set)),
                 "{set} with {:?}\n{}",
                 engine.options().backend,
-                compiled.lowered
+                compiled.lowered()
             );
         }
     }
@@ -261,7 +261,7 @@ fn product(text: &str, parameters: &[(&str, i64)], data: &[(&str, Tensor)]) {
             results["y"].values::<f64>(),
             Some(&expect[..]),
             "{}",
-            compiled.lowered
+            compiled.lowered()
         );
     }
 }

@@ -11,6 +11,8 @@ const UNSAFE: &[&str] = &[
     "crates/runtime/src/",
     "crates/runtime/tests/",
     "crates/io/src/input.rs",
+    "crates/sparsec/src/checked.rs",
+    "crates/bench/src/by_hand.rs",
     "crates/codegen-cranelift/src/",
     "crates/python/src/",
 ];
@@ -47,7 +49,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Fault> {
         }
         if has_word(code, "unsafe") {
             if !UNSAFE.iter().any(|place| file.starts_with(place)) {
-                fault("unsafe code belongs to parallel, runtime and io's memory map".to_owned());
+                fault("unsafe code belongs to the places that `UNSAFE` lists".to_owned());
             } else if code.contains("unsafe {") && !is_explained(text, number) {
                 fault("no `SAFETY:` comment says why this is sound".to_owned());
             }

@@ -3,6 +3,9 @@
 
 #![allow(dead_code)] // Each test uses some.
 
+#[path = "../trusted/mod.rs"]
+pub(crate) mod trusted;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -38,7 +41,7 @@ pub(crate) fn compile_in(environment: &Environment, cache: &Cache, value: f64) -
     let compiler = Compiler::detect(environment, cache)?;
     let text = sparsec_codegen_c::emit_unit(&function);
     let entry = sparsec_codegen_c::launch_name(&function);
-    Kernel::compile_c(&function, &text, &entry, &compiler, cache)
+    trusted::compile_c(&function, &text, &entry, &compiler, cache)
 }
 
 pub(crate) fn run(kernel: &Kernel) -> f64 {
@@ -52,9 +55,7 @@ pub(crate) fn run(kernel: &Kernel) -> f64 {
         fill,
     )
     .unwrap();
-    kernel
-        .launch(&mut [KernelArgument::Out(&mut output)])
-        .unwrap();
+    trusted::launch(kernel, &mut [KernelArgument::Out(&mut output)]).unwrap();
     output.finish().unwrap().values::<f64>().unwrap()[0]
 }
 

@@ -47,6 +47,7 @@ use sparsec_relation::{Data, Declarations, Expression};
 use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Element, Format, Tensor};
 
+use crate::checked;
 use crate::session::Session;
 
 /// A computation with its loops.
@@ -54,10 +55,8 @@ use crate::session::Session;
 pub struct CompiledComputation {
     computation: Computation,
     known: Declarations,
-    /// The loops as they were scanned.
-    pub lowered: Function,
-    /// The loops after all passes.
-    pub function: Function,
+    lowered: Function,
+    function: Function,
 }
 
 /// What a computation is run with.
@@ -85,6 +84,16 @@ impl CompiledComputation {
     /// The computation.
     pub fn computation(&self) -> &Computation {
         &self.computation
+    }
+
+    /// The loops as they were scanned.
+    pub fn lowered(&self) -> &Function {
+        &self.lowered
+    }
+
+    /// The loops after all passes.
+    pub fn function(&self) -> &Function {
+        &self.function
     }
 
     /// The C of the kernel.
@@ -391,12 +400,11 @@ impl Prepared<'_> {
     /// # Errors
     /// Those of launching.
     pub fn launch(&mut self) -> Result<()> {
-        let kernel = Arc::clone(&self.kernel);
-        self.launch_with(&kernel)
+        checked::launch_computation(self)
     }
 
     /// The kernel.
-    pub fn kernel(&self) -> &Kernel {
+    pub fn kernel(&self) -> &Arc<Kernel> {
         &self.kernel
     }
 
@@ -405,35 +413,31 @@ impl Prepared<'_> {
     /// # Panics
     /// If there is no such result, or its entries are of another type.
     pub fn result<T: Element>(&self, name: &str) -> &[T] {
-        self.results[name].arrays[0].slice()
+        self.results[name].arrays()[0].slice()
     }
 
-    /// As [`launch`](Self::launch), by another kernel of the same arguments.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn launch_with(&mut self, kernel: &Kernel) -> Result<()> {
+    /// What a kernel of this computation takes, in the order of its function.
+    pub(crate) fn arguments(&mut self, function: &Function) -> Vec<KernelArgument<'_>> {
         let mut results: BTreeMap<&str, &mut OutputTensor> = BTreeMap::new();
         for (name, output) in &mut self.results {
             results.insert(name, output);
         }
-        let mut arguments = Vec::new();
-        for argument in &kernel.function().arguments {
+        let arguments = function.arguments.iter().map(|argument| {
             let name = argument.name.as_str();
-            arguments.push(match argument.role {
+            match argument.role {
                 Role::Out => {
                     KernelArgument::Out(results.remove(name).expect("each result is one argument"))
                 }
                 Role::In if argument.buffers.is_empty() => {
-                    KernelArgument::View(Vec::new(), self.parameters.clone())
+                    KernelArgument::Numbers(self.parameters.clone())
                 }
                 Role::In => {
                     let name = name.strip_suffix(".given").unwrap_or(name);
                     KernelArgument::In(self.given[name])
                 }
-            });
-        }
-        kernel.launch(&mut arguments)
+            }
+        });
+        arguments.collect()
     }
 
     /// The results as tensors.

@@ -2,7 +2,7 @@
 
 use sparsec::{
     Backend, Cancel, Duplicates, ElementType, Error, Format, Kernel, Options, Program, Scalar,
-    Session, Stage, Tensor, code,
+    Session, Stage, Tensor, UserFunction, code,
 };
 
 use super::{a, interpreter, matrix, spmv, x};
@@ -390,4 +390,47 @@ fn levels_whose_arrays_differ_in_width_are_operands() {
     let compiled = sparsec::compile(&request, &inputs).unwrap();
     let outcome = session.run(&compiled, &inputs).unwrap();
     assert_eq!(outcome.tensors["y"].get(&[1]), Scalar::F64(3.0));
+}
+
+/// Each part of a request takes part in the comparison with requests that were planned
+/// before: the same text means another thing where one of them differs.
+#[test]
+fn plans_are_remembered_by_the_whole_request() {
+    let session = interpreter();
+    let x = Tensor::dense(&[2], [1.0, 2.0]).unwrap();
+    let run = |program: &Program| {
+        let kernel = session.plan(program).unwrap();
+        let y = kernel.bind("x", &x).unwrap().evaluate().unwrap();
+        y.values::<f64>().unwrap().to_vec()
+    };
+    let with = |definition: &str| {
+        let function = UserFunction::parse(definition).unwrap();
+        Program::parse_with("y(i) = g(x(i))", &[function]).unwrap()
+    };
+    for _ in 0..2 {
+        assert_eq!(run(&with("g(x) = x * 2")), [2.0, 4.0]);
+        assert_eq!(run(&with("g(x) = x * 10")), [10.0, 20.0]);
+    }
+    // A function that another calls differs too.
+    let calling = |definition: &str| {
+        let text = format!("def h(x) = {definition}\ny(i) = h(x(i))");
+        Program::parse(&text).unwrap()
+    };
+    assert_eq!(run(&calling("x + 1")), [2.0, 3.0]);
+    assert_eq!(run(&calling("x + 5")), [6.0, 7.0]);
+    // Formats, extents, schedules and strictness tell kernels apart as well.
+    let text = "y(i) = x(i)";
+    let plain = Program::parse(text).unwrap();
+    assert_eq!(run(&plain), [1.0, 2.0]);
+    let sparse = Program::parse(text)
+        .unwrap()
+        .format("y", "(i) -> (i : compressed)")
+        .unwrap();
+    let kernel = session.plan(&sparse).unwrap();
+    assert_eq!(
+        kernel.format("y").unwrap().to_string(),
+        "(i) -> (i : compressed)"
+    );
+    let other = session.plan(&plain).unwrap();
+    assert_eq!(other.format("y").unwrap().to_string(), "(i) -> (i : dense)");
 }

@@ -3,6 +3,7 @@
 mod assembled;
 mod definitions;
 mod einsums;
+mod fitting;
 mod functions;
 mod kernels;
 mod memory;

@@ -1,0 +1,49 @@
+//! C written by hand, compiled and launched in place of a kernel of ours.
+//!
+//! ```text
+//! kernels/*.c ──► compile ──► Kernel ──► launch on the arguments that ours has
+//! ```
+//!
+//! The C comes with this crate, and each case launches it on operands of the one shape
+//! that it is written for.
+
+#![allow(unsafe_code)]
+
+use sparsec::compute::Prepared;
+use sparsec::runtime::{Kernel, KernelArgument};
+use sparsec::{Cancel, Function, Result, Session};
+
+/// Compiles C by hand that takes the arguments of `function`.
+///
+/// # Errors
+/// Those of compiling.
+pub(crate) fn compile(
+    session: &Session,
+    function: &Function,
+    text: &str,
+    entry: &str,
+) -> Result<Kernel> {
+    let runtime = session.runtime();
+    let (compiler, cache) = (runtime.compiler()?, runtime.cache()?);
+    // SAFETY: the text is one of this crate, written for the arguments of this function.
+    unsafe { Kernel::compile_c(function, text, entry, compiler, cache) }
+}
+
+/// Runs a kernel on the operands of the case that it was made for.
+///
+/// # Errors
+/// Those of [`Kernel::launch`].
+pub(crate) fn launch(kernel: &Kernel, arguments: &mut [KernelArgument<'_>]) -> Result<()> {
+    // SAFETY: the operands, and the format and extents of the result, are those of the
+    // case, which the kernel was compiled or written for.
+    unsafe { kernel.launch(arguments, &Cancel::default()) }
+}
+
+/// Runs a kernel by hand on the arrays of a computation.
+///
+/// # Errors
+/// Those of [`Kernel::launch`].
+pub(crate) fn launch_prepared(prepared: &mut Prepared<'_>, kernel: &Kernel) -> Result<()> {
+    // SAFETY: it is written for the arrays that the computation declares.
+    unsafe { prepared.launch_with(kernel) }
+}

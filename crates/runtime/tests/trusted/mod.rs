@@ -1,0 +1,59 @@
+//! Kernels that tests vouch for: C that was emitted here, and arguments that fit.
+
+#![allow(unsafe_code, dead_code)]
+
+use std::sync::Arc;
+
+use sparsec_base::Result;
+use sparsec_loop::Function;
+use sparsec_runtime::{Cache, Cancel, Compiler, Kernel, KernelArgument, Session};
+
+/// As [`Kernel::compile_c`].
+pub(crate) fn compile_c(
+    function: &Function,
+    text: &str,
+    entry: &str,
+    compiler: &Compiler,
+    cache: &Cache,
+) -> Result<Kernel> {
+    // SAFETY: tests compile the C that they emitted of the function, or text without
+    // initialisers.
+    unsafe { Kernel::compile_c(function, text, entry, compiler, cache) }
+}
+
+/// As [`Session::compile_c`].
+pub(crate) fn compile_in(
+    session: &Session,
+    function: &Function,
+    text: &str,
+    entry: &str,
+) -> Result<(Arc<Kernel>, bool)> {
+    // SAFETY: as above.
+    unsafe { session.compile_c(function, text, entry) }
+}
+
+/// As [`Session::tiered`].
+pub(crate) fn tiered_in(
+    session: &Session,
+    function: &Function,
+    text: &str,
+    entry: &str,
+) -> Result<(Arc<Kernel>, bool)> {
+    // SAFETY: as above.
+    unsafe { session.tiered(function, text, entry) }
+}
+
+/// As [`Kernel::launch`].
+pub(crate) fn launch(kernel: &Kernel, arguments: &mut [KernelArgument<'_>]) -> Result<()> {
+    launch_until(kernel, arguments, &Cancel::default())
+}
+
+/// As [`Kernel::launch`].
+pub(crate) fn launch_until(
+    kernel: &Kernel,
+    arguments: &mut [KernelArgument<'_>],
+    cancel: &Cancel,
+) -> Result<()> {
+    // SAFETY: functions of tests stay within the arrays that they are given.
+    unsafe { kernel.launch(arguments, cancel) }
+}
