@@ -27,7 +27,9 @@ use std::collections::BTreeSet;
 use sparsec_base::arena::Id;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set, Variable};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Expression, Set, Variable, fresh_name,
+};
 
 use crate::computation::{Computation, Statement, StatementId};
 use crate::order::Time;
@@ -215,17 +217,14 @@ impl Computation {
     fn fresh(&self, name: &str) -> String {
         let mut taken: BTreeSet<&str> = self.parameters.iter().map(String::as_str).collect();
         taken.extend(self.spaces.iter().map(|space| space.name.as_str()));
+        taken.extend(self.declarations.orders());
         for statement in &self.statements {
             taken.insert(&statement.name);
             for part in statement.space.parts() {
                 taken.extend(part.inputs().chain(part.exists()).map(|v| part.name(v)));
             }
         }
-        let numbered = (1..).map(|n| format!("{name}_{n}"));
-        let mut names = std::iter::once(name.to_owned()).chain(numbered);
-        names
-            .find(|name| !taken.contains(name.as_str()))
-            .expect("there is always a further number")
+        fresh_name(name, |name| taken.contains(name))
     }
 
     /// The second statement in the loops around the first.

@@ -59,10 +59,10 @@ impl Described {
             here: extents_of(program, tensor),
             constants: RefCell::default(),
         };
-        let declarations = descriptor.declarations().rewritten(&names);
-        let map = descriptor.map().rewritten(&names);
-        let places = descriptor.data().rewritten(&names);
-        let values = descriptor.values().rewritten(&names);
+        let declarations = descriptor.declarations().rewritten(&names)?;
+        let map = descriptor.map().rewritten(&names)?;
+        let places = descriptor.data().rewritten(&names)?;
+        let values = descriptor.values().rewritten(&names)?;
 
         let refused = |why: &str| {
             let message = format!("`{}` cannot be read through its format: {why}", data.name);

@@ -20,10 +20,10 @@ use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::{Access, Computation, DataSpace, Role, Statement, Update, Value};
 use sparsec_index::{Program, TensorRole};
-use sparsec_relation::{Conjunction, Declarations, Expression, Set, Values, Variable};
+use sparsec_relation::{Conjunction, Declarations, Expression, Set, Values, Variable, fresh_name};
 
 use crate::arrays::{Described, Piece};
-use crate::statement::{extents_of, fresh};
+use crate::statement::extents_of;
 use crate::{Operands, Types};
 
 /// How an operand is copied.
@@ -101,7 +101,8 @@ fn copied(operand: &str, described: &Described, extents: Vec<String>) -> Result<
             false => format!("_{number}"),
         };
         let array = |computation: &mut Computation, name: String| {
-            let name = fresh(name, &taken(computation));
+            let taken = taken(computation);
+            let name = fresh_name(&name, is_in(&taken));
             computation.spaces.push(DataSpace {
                 name: name.clone(),
                 element: ElementType::I64,
@@ -136,6 +137,10 @@ fn taken(computation: &Computation) -> Vec<String> {
     all.cloned().collect()
 }
 
+fn is_in(names: &[String]) -> impl Fn(&str) -> bool {
+    |name| names.iter().any(|taken| taken == name)
+}
+
 fn add_statements(
     computation: &mut Computation,
     piece: &Piece,
@@ -147,7 +152,7 @@ fn add_statements(
     let mut names = Vec::new();
     let leading = &piece.map.parts()[0];
     for v in leading.inputs().chain(leading.outputs()) {
-        let name = fresh(leading.name(v).to_owned(), &known);
+        let name = fresh_name(leading.name(v), is_in(&known));
         known.push(name.clone());
         names.push(name);
     }
@@ -157,7 +162,7 @@ fn add_statements(
         let mut space = Conjunction::new(names.clone(), []);
         let mut values: Vec<Expression> = (0..names.len()).map(variable).collect();
         for exists in part.exists() {
-            let name = fresh(part.name(exists).to_owned(), &known);
+            let name = fresh_name(part.name(exists), is_in(&known));
             known.push(name.clone());
             values.push(Expression::Variable(space.add_exists(name)));
         }
@@ -179,7 +184,7 @@ fn add_statements(
         let tuple = (0..names.len()).map(variable);
         let time = first.map(number).into_iter().chain(tuple);
         computation.statements.push(Statement {
-            name: fresh(format!("s{place}"), &known),
+            name: fresh_name(&format!("s{place}"), is_in(&known)),
             space: space.clone(),
             schedule: time.chain([number(place)]).collect(),
             target: Access {

@@ -6,7 +6,9 @@ use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
 use sparsec_computation::{self as computation, Computation, Update, Value};
 use sparsec_index::{Access, Expr, IndexExpr, IndexVar, Operator, Program, Statement, TensorVar};
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set, Values, Variable};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Expression, Set, Values, Variable, fresh_name,
+};
 
 use crate::arrays::{Described, Piece};
 use crate::term::{Term, refused, terms};
@@ -275,7 +277,9 @@ impl<'a> Maker<'a> {
     }
 
     fn fresh(&self, name: String, also: &[String]) -> String {
-        fresh(name, &[&self.taken, also].concat())
+        fresh_name(&name, |name| {
+            self.taken.iter().chain(also).any(|taken| taken == name)
+        })
     }
 
     /// The accesses of operands with descriptors, from left to right.
@@ -362,14 +366,6 @@ impl<'a> Maker<'a> {
         }
         Ok(sum.expect("a sum of nothing is its offset"))
     }
-}
-
-/// The name, or with a number behind it where it is taken.
-pub(crate) fn fresh(name: String, taken: &[String]) -> String {
-    let numbered = (1..).map(|n| format!("{name}_{n}"));
-    let mut names = std::iter::once(name.clone()).chain(numbered);
-    let free = names.find(|name| !taken.contains(name));
-    free.expect("there is always a further number")
 }
 
 fn binary(operator: computation::Operator, a: Value, b: Value) -> Value {

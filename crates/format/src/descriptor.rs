@@ -136,7 +136,8 @@ impl Format {
                 .declarations
                 .parse()
                 .expect("the declarations of a kind are well formed");
-            all.extend(own.rewritten(&Names(place)));
+            let own = own.rewritten(&Names(place));
+            all.extend(own.expect("a kind names each of its arrays once"));
             if self.chain_start(place.level) == place.level {
                 self.add_order(place, &mut all);
             }

@@ -23,11 +23,14 @@
 
 use std::fmt;
 
+use crate::conjunction::Conjunction;
 use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable, calls};
 use crate::key::LEX;
+use crate::names::Uses;
 use crate::parse::expression::Alternatives;
-use crate::relation::{Conjunction, Relation};
+use crate::relation::Relation;
 use crate::set::Set;
+use sparsec_base::Result;
 use sparsec_base::arena::Id;
 
 mod check;
@@ -78,6 +81,17 @@ pub struct Quantifier {
     /// The variables are its inputs, the premises its constraints.
     pub(crate) premises: Conjunction,
     pub(crate) conclusions: Vec<Constraint>,
+}
+
+impl Quantifier {
+    /// A quantifier whose variables have names of their own in both halves.
+    fn new(mut premises: Conjunction, conclusions: Vec<Constraint>) -> Self {
+        premises.make_way_for(&Uses::of(&conclusions));
+        Self {
+            premises,
+            conclusions,
+        }
+    }
 }
 
 impl Monotone {
@@ -135,38 +149,40 @@ impl Declarations {
     /// Says that conclusions hold wherever the constraints of `premises` do, for all
     /// values of its variables, of which both speak.
     pub fn forall(&mut self, premises: Conjunction, conclusions: Vec<Constraint>) {
-        self.quantifiers.push(Quantifier {
-            premises,
-            conclusions,
-        });
+        self.quantifiers
+            .push(Quantifier::new(premises, conclusions));
     }
 
     /// What is known, in other names.
-    #[must_use]
-    pub fn rewritten(&self, names: &impl Rewrite) -> Self {
+    ///
+    /// # Errors
+    /// As [`Relation::rewritten`].
+    pub fn rewritten(&self, names: &impl Rewrite) -> Result<Self> {
         let all = |constraints: &[Constraint]| {
             let constraints = constraints.iter();
             constraints.map(|c| c.rewritten(names)).collect()
         };
-        let function = |function: &Function| Function {
-            name: names.function(&function.name),
-            domain: function.domain.rewritten(names),
-            range: function.range.rewritten(names),
-            ..function.clone()
-        };
-        let quantifier = |quantifier: &Quantifier| Quantifier {
-            premises: quantifier.premises.rewritten(names),
-            conclusions: all(&quantifier.conclusions),
-        };
-        let orders = self.orders.iter();
-        Self {
+        let mut rewritten = Self {
             assumptions: all(&self.assumptions),
-            functions: self.functions.iter().map(function).collect(),
-            orders: orders
-                .map(|(name, order)| (names.function(name), order.rewritten(names)))
-                .collect(),
-            quantifiers: self.quantifiers.iter().map(quantifier).collect(),
+            ..Self::default()
+        };
+        for function in &self.functions {
+            rewritten.functions.push(Function {
+                name: names.function(&function.name),
+                domain: function.domain.rewritten(names)?,
+                range: function.range.rewritten(names)?,
+                ..function.clone()
+            });
         }
+        for (name, order) in &self.orders {
+            let order = order.rewritten(names)?;
+            rewritten.orders.push((names.function(name), order));
+        }
+        for quantifier in &self.quantifiers {
+            let premises = quantifier.premises.rewritten(names);
+            rewritten.forall(premises, all(&quantifier.conclusions));
+        }
+        Ok(rewritten)
     }
 
     /// The declared functions.

@@ -12,9 +12,10 @@ use std::ops::Range;
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
+use crate::conjunction::Conjunction;
 use crate::expression::{Comparison, Expression, Variable};
 use crate::key::{self, Key};
-use crate::relation::{Conjunction, Relation, Uses};
+use crate::relation::Relation;
 use crate::simplify::{floor_divide, modulo};
 
 /// A pair of tuples.
@@ -129,7 +130,7 @@ impl Relation {
     }
 
     fn check_known(&self, part: &Conjunction, environment: &Environment<'_>) -> Result<()> {
-        let uses = Uses::of(part);
+        let uses = part.uses();
         let constant = |name: &&&str| !environment.constants.contains_key(**name);
         if let Some(name) = uses.constants.iter().find(constant) {
             return Err(self

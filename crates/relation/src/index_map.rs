@@ -16,11 +16,13 @@ use std::str::FromStr;
 use sparsec_base::lex::Tokens;
 use sparsec_base::{Diagnostic, Result, Source};
 
+use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::enumerate::Environment;
 use crate::expression::{Comparison, Constraint, Expression};
+use crate::names::Uses;
 use crate::parse::{Parser, SYMBOLS};
-use crate::relation::{Conjunction, Relation};
+use crate::relation::Relation;
 use crate::set::Set;
 use crate::solve::Answer;
 
@@ -48,10 +50,14 @@ impl IndexMap {
     pub fn parse(source: &Source) -> Result<Self> {
         let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
         let (names, values) = parser.map()?;
-        Ok(Self {
-            variables: Conjunction::new(names, []),
-            values,
-        })
+        Ok(Self::new(names, values))
+    }
+
+    /// A map of variables of these names, in which the names of constants and
+    /// functions in the values are theirs alone.
+    fn new(names: Vec<String>, values: Vec<Expression>) -> Self {
+        let variables = Conjunction::over(names.into(), &Uses::in_expressions(&values));
+        Self { variables, values }
     }
 
     /// The values, as expressions of the variables.
@@ -102,10 +108,8 @@ impl IndexMap {
         let solved = inverse.solve(declarations)?;
         let part = &inverse.parts()[0];
         let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
-        Ok(Self {
-            variables: Conjunction::new(names, []),
-            values: solved.into_iter().next().expect("a map has one part"),
-        })
+        let values = solved.into_iter().next().expect("a map has one part");
+        Ok(Self::new(names, values))
     }
 
     /// The values of the tuples in `set`.

@@ -54,6 +54,7 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 
+mod conjunction;
 mod declarations;
 mod descriptor;
 mod enumerate;
@@ -63,6 +64,7 @@ pub mod guide;
 mod index_map;
 mod key;
 mod linear;
+mod names;
 mod operations;
 mod parse;
 mod polynomial;
@@ -74,13 +76,15 @@ mod set;
 mod simplify;
 mod solve;
 
+pub use conjunction::Conjunction;
 pub use declarations::{Broken, Declarations, Function, Monotone, Quantifier};
 pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
 pub use index_map::IndexMap;
+pub use names::fresh_name;
 pub use parse::Parser;
-pub use relation::{Conjunction, Relation};
+pub use relation::Relation;
 pub use scan::{Data, Ended, Loops, Step, Visit, scan};
 pub use set::Set;
 pub use solve::Answer;

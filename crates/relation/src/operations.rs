@@ -17,11 +17,13 @@
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
+use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::expression::{Constraint, Expression, Rewrite, Variable};
 use crate::facts::{Facts, to_constraint};
+use crate::names::Uses;
 use crate::polynomial::{Atom, Polynomial};
-use crate::relation::{Conjunction, Relation};
+use crate::relation::Relation;
 use crate::set::Set;
 
 impl Relation {
@@ -171,7 +173,9 @@ impl Relation {
 
     /// The same pairs, for functions and constants that are as declared, with
     /// what follows from the constraints added to them: domains and ranges of
-    /// calls, and what monotonicity, injectivity and quantifiers give.
+    /// calls, and what monotonicity, injectivity and quantifiers give. What would
+    /// give a name a second role is left out: declarations may know a function `N`
+    /// where this relation has a constant `N`.
     ///
     /// ```
     /// use sparsec_relation::{Declarations, Relation};
@@ -185,15 +189,24 @@ impl Relation {
     /// ```
     #[must_use]
     pub fn closed_under(&self, declarations: &Declarations) -> Self {
-        let close = |part: &Conjunction| {
+        let derived = |part: &Conjunction| -> Vec<Constraint> {
             let facts = Facts::of(part.constraints(), declarations);
-            let mut closed = part.clone();
-            for row in facts.derived() {
-                closed.add(to_constraint(row));
-            }
-            closed
+            facts.derived().iter().map(to_constraint).collect()
         };
-        Self::of_parts(self.parts().iter().map(close).collect())
+        let derived: Vec<Vec<Constraint>> = self.parts().iter().map(derived).collect();
+        let roles = self.roles().ok();
+        let mut roles = roles.expect("a name has one role in a relation");
+        let mut parts = self.parts().to_vec();
+        for (closed, derived) in parts.iter_mut().zip(&derived) {
+            for constraint in derived {
+                let mut with = roles.clone();
+                if with.note(&Uses::of([constraint])).is_ok() {
+                    roles = with;
+                    closed.add(constraint.clone());
+                }
+            }
+        }
+        Self::of_parts(parts)
     }
 
     fn check_shape(&self, other: &Self) -> Result<()> {

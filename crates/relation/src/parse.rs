@@ -22,8 +22,9 @@ use sparsec_base::arena::Id;
 use sparsec_base::lex::{Kind, Tokens};
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
+use crate::conjunction::Conjunction;
 use crate::expression::{Constraint, Expression, Rewrite, Variable};
-use crate::relation::{Conjunction, Relation};
+use crate::relation::Relation;
 use crate::set::Set;
 use expression::Alternatives;
 

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use crate::conjunction::Conjunction;
 use crate::expression::{Constraint, Expression, Variable};
-use crate::relation::{Conjunction, Relation};
+use crate::relation::Relation;
 
 impl fmt::Display for Relation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,12 +15,13 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::expression::{Constraint, Expression, Variable};
 use crate::facts::Facts;
 use crate::linear::Sources;
 use crate::polynomial::{Atom, Polynomial, Row};
-use crate::relation::{Conjunction, Relation};
+use crate::relation::Relation;
 use crate::set::Set;
 use eliminate::eliminated;
 

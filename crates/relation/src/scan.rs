@@ -69,11 +69,12 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 
-use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
+use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::expression::{Constraint, Expression, Variable};
+use crate::names::{Names, Uses};
 use crate::set::Set;
 
 mod alone;
@@ -102,7 +103,8 @@ pub struct Visit {
 /// A program of loops; see the module's page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loops {
-    names: Vec<String>,
+    /// The variables, without constraints.
+    variables: Conjunction,
     /// What runs.
     pub body: Vec<Step>,
 }
@@ -160,30 +162,6 @@ pub enum Step {
     },
 }
 
-/// The variables of loops.
-#[derive(Clone, Debug, Default)]
-struct Names(Vec<String>);
-
-impl Names {
-    /// A new variable, by a name that no other has.
-    fn add(&mut self, name: &str) -> Variable {
-        let fresh = (1..).map(|n| format!("{name}_{n}"));
-        let mut names = std::iter::once(name.to_owned()).chain(fresh);
-        let name = names.find(|name| !self.0.contains(name));
-        self.0.push(name.expect("there is always a further number"));
-        Variable::from_index(self.0.len() - 1)
-    }
-
-    fn twin(&mut self, of: Variable) -> Variable {
-        let name = self.0[of.index()].clone();
-        self.add(&name)
-    }
-
-    fn name(&self, variable: Variable) -> &str {
-        &self.0[variable.index()]
-    }
-}
-
 impl Set {
     /// Loops that visit each tuple once, in lexicographic order.
     ///
@@ -234,10 +212,7 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
         items.extend(parts);
     }
     if items.is_empty() {
-        return Ok(Loops {
-            names: Vec::new(),
-            body: Vec::new(),
-        });
+        return Ok(Loops::new(Names::default(), Vec::new()));
     }
     let mut nest = Nest {
         names,
@@ -246,16 +221,52 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
     let body = nest
         .together(items, 0, n_times)
         .map_err(|stuck| stuck.diagnose(visits))?;
-    Ok(Loops {
-        names: nest.names.0,
-        body,
-    })
+    Ok(Loops::new(nest.names, body))
 }
 
 impl Loops {
+    /// Loops whose variables have names that nothing else in them has.
+    fn new(names: Names, body: Vec<Step>) -> Self {
+        let mut expressions = Vec::new();
+        body.iter().for_each(|step| step.collect(&mut expressions));
+        let variables = Conjunction::over(names, &Uses::in_expressions(expressions));
+        Self { variables, body }
+    }
+
     /// The name of a variable.
     pub fn name(&self, variable: Variable) -> &str {
-        &self.names[variable.index()]
+        self.variables.name(variable)
+    }
+}
+
+impl Step {
+    /// Adds the expressions of this step and of those in it.
+    fn collect<'a>(&'a self, all: &mut Vec<&'a Expression>) {
+        let blocks: &[&[Self]] = match self {
+            Self::Let { value, .. } => {
+                all.push(value);
+                &[]
+            }
+            Self::For {
+                lower, upper, body, ..
+            } => {
+                all.extend(lower.iter().chain(upper).flatten());
+                &[body]
+            }
+            Self::If { conditions, body } => {
+                all.extend(conditions.iter().flat_map(Constraint::expressions));
+                &[body]
+            }
+            Self::Where { search, body, .. } => &[search, body],
+            Self::Found => &[],
+            Self::Visit { tuple, .. } => {
+                all.extend(tuple);
+                &[]
+            }
+        };
+        for step in blocks.iter().copied().flatten() {
+            step.collect(all);
+        }
     }
 }
 

@@ -11,12 +11,13 @@ use std::ops::Range;
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
 
+use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::enumerate::Environment;
 use crate::expression::{Constraint, Expression, Rewrite};
 use crate::facts::Facts;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
-use crate::relation::{Conjunction, Relation};
+use crate::relation::Relation;
 
 /// A set of integer tuples: a union of conjunctions of constraints.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -65,9 +66,11 @@ impl Set {
     }
 
     /// The set with other constants and functions.
-    #[must_use]
-    pub fn rewritten(&self, names: &impl Rewrite) -> Self {
-        Self::of(self.relation.rewritten(names))
+    ///
+    /// # Errors
+    /// As [`Relation::rewritten`].
+    pub fn rewritten(&self, names: &impl Rewrite) -> Result<Self> {
+        Ok(Self::of(self.relation.rewritten(names)?))
     }
 
     /// The set as a relation to the empty tuple.

@@ -19,12 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
+use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::enumerate::Environment;
 use crate::expression::{Comparison, Constraint, Expression, Rewrite, Variable};
 use crate::facts::{Facts, atom};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
-use crate::relation::{Conjunction, Relation, Uses};
+use crate::relation::Relation;
 use crate::set::Set;
 
 /// What is known of a question.
@@ -200,7 +201,7 @@ fn differing(
 /// Whether small numbers for variables and constants satisfy a part without
 /// calls, and all assumptions.
 fn has_example(part: &Conjunction, declarations: &Declarations) -> bool {
-    let uses = Uses::of(part);
+    let uses = part.uses();
     if !uses.functions.is_empty() {
         return false;
     }

@@ -32,11 +32,11 @@ pub(super) fn descriptors() -> Result<Vec<Descriptor>> {
 
 /// The text of a descriptor's map and of its declarations, with the names of extents
 /// that both of a pair have, and else of names of its own.
-fn texts(descriptor: &Descriptor, suffix: &str) -> (String, String) {
+fn texts(descriptor: &Descriptor, suffix: &str) -> Result<(String, String)> {
     let own = Own { descriptor, suffix };
-    let declarations = descriptor.declarations().rewritten(&own);
-    let map = descriptor.map().rewritten(&own);
-    (map.to_string(), declarations.to_string())
+    let declarations = descriptor.declarations().rewritten(&own)?;
+    let map = descriptor.map().rewritten(&own)?;
+    Ok((map.to_string(), declarations.to_string()))
 }
 
 struct Own<'a> {
@@ -68,8 +68,8 @@ impl Rewrite for Own<'_> {
 /// How long parsing, inverting, composing and simplifying of two takes: the median
 /// of the rounds.
 pub(super) fn time(source: &Descriptor, target: &Descriptor, rounds: usize) -> Result<Duration> {
-    let (source, known) = texts(source, "_s");
-    let (target, wanted) = texts(target, "_t");
+    let (source, known) = texts(source, "_s")?;
+    let (target, wanted) = texts(target, "_t")?;
     let mut times = Vec::new();
     for _ in 0..rounds.max(1) {
         let started = Instant::now();

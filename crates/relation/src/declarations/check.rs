@@ -10,9 +10,10 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::{Declarations, Function, Monotone, Quantifier};
+use crate::conjunction::Conjunction;
 use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
 use crate::key::is_variadic;
-use crate::relation::{Conjunction, Relation};
+use crate::relation::Relation;
 use crate::scan::{Data, Ended};
 use crate::set::Set;
 

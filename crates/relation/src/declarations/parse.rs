@@ -16,11 +16,11 @@ use std::str::FromStr;
 use sparsec_base::lex::Tokens;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
-use super::{Declarations, Function, Monotone, Quantifier};
+use super::{Declarations, Function, Monotone};
+use crate::conjunction::Conjunction;
 use crate::expression::{Constraint, Expression};
 use crate::key::LEX;
 use crate::parse::{Parser, SYMBOLS};
-use crate::relation::Conjunction;
 
 impl Declarations {
     /// Reads declarations from the whole of a source.
@@ -196,10 +196,7 @@ impl Reader<'_> {
             for premise in from {
                 premises.add(premise.clone());
             }
-            self.declarations.quantifiers.push(Quantifier {
-                premises,
-                conclusions: to.to_vec(),
-            });
+            self.declarations.forall(premises, to.to_vec());
         };
         add(&premises, &conclusions);
         if both {

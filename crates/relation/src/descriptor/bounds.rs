@@ -13,11 +13,11 @@ use std::collections::BTreeSet;
 
 use sparsec_base::arena::Id;
 
+use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::expression::Variable;
 use crate::facts::{Facts, atom};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
-use crate::relation::Conjunction;
 
 /// The first variable of a conjunction without bounds, if there is one.
 pub(super) fn unbounded(part: &Conjunction, declarations: &Declarations) -> Option<Variable> {

@@ -7,11 +7,12 @@ use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use super::Descriptor;
 use super::bounds::unbounded;
 use super::parse::Places;
+use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::expression::{Comparison, Constraint, Expression, Values, calls};
 use crate::key;
 use crate::parse::{Parser, SYMBOLS};
-use crate::relation::{Conjunction, Relation};
+use crate::relation::Relation;
 use crate::set::Set;
 use crate::solve::Answer;
 

@@ -7,7 +7,7 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 
 use super::{Head, Parser, Role};
 use crate::key;
-use crate::relation::RESERVED;
+use crate::names::RESERVED;
 
 impl Parser {
     /// Refuses a name that is a word of the language of relations.

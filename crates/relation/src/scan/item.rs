@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use sparsec_base::arena::Id;
 
-use super::Names;
+use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
 use crate::facts::{Facts, atom};
+use crate::names::Names;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
-use crate::relation::Conjunction;
 use crate::solve::solved;
 
 /// A comparison that is not enforced yet.
@@ -71,7 +71,7 @@ impl Item {
     ) -> Result<Self, Refused> {
         let all = part.inputs().chain(part.outputs()).chain(part.exists());
         let places: Vec<Expression> = all
-            .map(|v| Expression::Variable(names.add(part.name(v))))
+            .map(|v| Expression::Variable(names.push(part.name(v))))
             .collect();
         let here = Values(&places);
         let value = |e: &Expression| Polynomial::of(&e.rewritten(&here)).ok_or(Refused::TooLarge);

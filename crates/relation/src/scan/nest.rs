@@ -1,11 +1,12 @@
 //! Loops that several conjunctions share, the outermost first.
 
+use super::Step;
 use super::bounds::{Bound, Bounds};
 use super::item::{Item, holds};
-use super::{Names, Step};
 use crate::declarations::Declarations;
 use crate::expression::Variable;
 use crate::facts::{Facts, atom, to_constraint};
+use crate::names::Names;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 
 /// Makes loops; the names of variables grow on the way.
@@ -371,7 +372,7 @@ impl Nest<'_> {
         {
             return variable;
         }
-        let variable = self.names.add("t");
+        let variable = self.names.push("t");
         let value = Polynomial::atom(atom(variable));
         if let Some(sum) = value.plus(-1, &element) {
             item.add(Row {

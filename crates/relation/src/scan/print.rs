@@ -3,34 +3,25 @@
 use std::fmt;
 
 use super::{Loops, Step};
+use crate::conjunction::Conjunction;
 use crate::expression::Expression;
-use crate::relation::Conjunction;
 
 impl fmt::Display for Loops {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let printer = Printer {
-            names: Conjunction::new(self.names.clone(), []),
+            names: &self.variables,
         };
         printer.block(f, &self.body, 0)
     }
 }
 
-struct Printer {
-    names: Conjunction,
+struct Printer<'a> {
+    names: &'a Conjunction,
 }
 
-/// An expression with names.
-struct Named<'a>(&'a Conjunction, &'a Expression);
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.write_expression(f, self.1)
-    }
-}
-
-impl Printer {
+impl Printer<'_> {
     fn named(&self, e: &Expression) -> String {
-        Named(&self.names, e).to_string()
+        self.names.text_of(e).to_string()
     }
 
     fn block(&self, f: &mut fmt::Formatter<'_>, steps: &[Step], depth: usize) -> fmt::Result {

@@ -134,7 +134,7 @@ impl Loops {
     ) -> Ended {
         let mut run = Run {
             data,
-            variables: vec![0; self.names.len()],
+            variables: vec![0; self.variables.n_variables()],
             found: false,
             left: most_steps,
             visit,

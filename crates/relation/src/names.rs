@@ -1,0 +1,165 @@
+//! Names of variables, in the one place that gives them.
+//!
+//! In memory a variable is an id, and operations move constraints between
+//! conjunctions without looking at names. Text has nothing but names, so a
+//! name must mean one thing in it:
+//!
+//! ```text
+//! {[N] -> [j] : j = N}      `j` is the input
+//! add  j < N                `N` is a symbolic constant
+//! {[N_1] -> [j] : j = N_1 && j < N}
+//! ```
+//!
+//! Invariant of [`Names::keep_apart`]: names are distinct, none is a word of the
+//! language, and none is free, which means the name of a symbolic constant or of
+//! a function. A constraint keeps its words; the variable is renamed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sparsec_base::arena::Id;
+
+use crate::expression::{Constraint, Expression, Variable};
+use crate::key::{LEX, is_variadic};
+
+/// Names with a meaning of their own in relation text.
+pub(crate) const RESERVED: [&str; 8] = [
+    "and", "or", "exists", "union", "floordiv", "mod", "forall", LEX,
+];
+
+/// The name, or the name with the least number behind it that is not taken.
+///
+/// ```
+/// use sparsec_relation::fresh_name;
+/// assert_eq!(fresh_name("i", |name| ["i", "i_1"].contains(&name)), "i_2");
+/// assert_eq!(fresh_name("j", |name| name == "i"), "j");
+/// ```
+pub fn fresh_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_taken(name) {
+        return name.to_owned();
+    }
+    let mut numbered = (1u64..).map(|n| format!("{name}_{n}"));
+    let fresh = numbered.find(|name| !is_taken(name));
+    fresh.expect("there is always a further number")
+}
+
+/// The names of variables, by id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Names(Vec<String>);
+
+impl From<Vec<String>> for Names {
+    fn from(names: Vec<String>) -> Self {
+        Self(names)
+    }
+}
+
+impl Names {
+    /// A further variable, to be kept apart from the others afterwards.
+    pub(crate) fn push(&mut self, name: impl Into<String>) -> Variable {
+        self.0.push(name.into());
+        Variable::from_index(self.0.len() - 1)
+    }
+
+    /// A further variable that is named after another.
+    pub(crate) fn twin(&mut self, of: Variable) -> Variable {
+        self.push(self.0[of.index()].clone())
+    }
+
+    /// How many variables there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The name of a variable.
+    pub(crate) fn name(&self, variable: Variable) -> &str {
+        &self.0[variable.index()]
+    }
+
+    /// The first variables, with their names.
+    pub(crate) fn first(&self, n: usize) -> Self {
+        Self(self.0[..n].to_vec())
+    }
+
+    /// Whether a variable has one of these names.
+    pub(crate) fn have_any(&self, free: &BTreeSet<&str>) -> bool {
+        !free.is_empty() && self.0.iter().any(|name| free.contains(name.as_str()))
+    }
+
+    /// Renames variables whose name is free, a word of the language, or that of
+    /// an earlier variable. Other variables keep their names.
+    pub(crate) fn keep_apart(&mut self, free: &BTreeSet<&str>) {
+        for at in 0..self.0.len() {
+            let name = &self.0[at];
+            let means_more = |name: &str| RESERVED.contains(&name) || free.contains(name);
+            if !means_more(name) && !self.0[..at].contains(name) {
+                continue;
+            }
+            let is_taken = |name: &str| means_more(name) || self.0.iter().any(|n| n == name);
+            self.0[at] = fresh_name(name, is_taken);
+        }
+    }
+}
+
+/// The free names in constraints: those of symbolic constants and functions.
+#[derive(Default)]
+pub(crate) struct Uses<'a> {
+    pub(crate) constants: Vec<&'a str>,
+    /// Functions with their numbers of arguments.
+    pub(crate) functions: Vec<(&'a str, usize)>,
+}
+
+impl<'a> Uses<'a> {
+    pub(crate) fn of(constraints: impl IntoIterator<Item = &'a Constraint>) -> Self {
+        let constraints = constraints.into_iter();
+        Self::in_expressions(constraints.flat_map(Constraint::expressions))
+    }
+
+    pub(crate) fn in_expressions(expressions: impl IntoIterator<Item = &'a Expression>) -> Self {
+        let mut uses = Self::default();
+        for e in expressions {
+            e.visit(&mut |e| match e {
+                Expression::Constant(name) => uses.constants.push(name),
+                Expression::Call(name, arguments) => uses.functions.push((name, arguments.len())),
+                _ => {}
+            });
+        }
+        uses
+    }
+
+    /// The free names, whatever they name.
+    pub(crate) fn names(&self) -> BTreeSet<&'a str> {
+        let functions = self.functions.iter().map(|(name, _)| *name);
+        self.constants.iter().copied().chain(functions).collect()
+    }
+}
+
+/// What free names are throughout a relation: each is a constant, or a function of
+/// one number of arguments.
+#[derive(Clone, Default)]
+pub(crate) struct Roles<'a>(BTreeMap<&'a str, Option<usize>>);
+
+/// A free name in a second role.
+pub(crate) enum Clash<'a> {
+    /// A function of different numbers of arguments.
+    Arity(&'a str),
+    /// A function and a constant.
+    Kind(&'a str),
+}
+
+impl<'a> Roles<'a> {
+    /// Notes the roles of further uses.
+    pub(crate) fn note(&mut self, uses: &Uses<'a>) -> Result<(), Clash<'a>> {
+        let functions = uses.functions.iter().map(|(name, n)| (*name, Some(*n)));
+        let constants = uses.constants.iter().map(|name| (*name, None));
+        for (name, role) in functions.chain(constants) {
+            let known = *self.0.entry(name).or_insert(role);
+            match (known, role) {
+                (Some(a), Some(b)) if a != b && !is_variadic(name) => {
+                    return Err(Clash::Arity(name));
+                }
+                (Some(_), None) | (None, Some(_)) => return Err(Clash::Kind(name)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
