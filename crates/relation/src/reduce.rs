@@ -46,7 +46,7 @@ impl Relation {
     #[must_use]
     pub fn simplified_under(&self, declarations: &Declarations) -> Self {
         let mut parts: Vec<Conjunction> = Vec::new();
-        for part in self.simplified().parts() {
+        for part in self.parts() {
             let part = reduced(part, declarations);
             if !is_never(&part) && !parts.contains(&part) {
                 parts.push(part);
@@ -121,47 +121,75 @@ fn partial(constraint: &Constraint) -> Option<BTreeSet<Atom>> {
     known.then_some(partial)
 }
 
+/// A conjunction that another pass makes no smaller: what one pass drops may be
+/// what kept the next elimination or proof from being found. Each pass but the
+/// last has a smaller result, so that there are few, and the result of all is its
+/// own.
 fn reduced(part: &Conjunction, declarations: &Declarations) -> Conjunction {
+    let mut least = part.clone();
+    loop {
+        let next = reduced_once(&least, declarations);
+        if size(&next) >= size(&least) {
+            return least;
+        }
+        least = next;
+    }
+}
+
+/// Variables that have to exist, then comparisons, then operators and operands.
+fn size(part: &Conjunction) -> (usize, usize, usize) {
+    if is_never(part) {
+        return (0, 0, 0);
+    }
+    let mut words = 0;
+    for e in part.constraints().iter().flat_map(Constraint::expressions) {
+        e.visit(&mut |_| words += 1);
+    }
+    let comparisons = part.constraints().iter().map(|c| c.rest.len()).sum();
+    (part.exists().len(), comparisons, words)
+}
+
+/// The conjunction with what can be computed computed, without the variables that
+/// can be eliminated, then without the comparisons that the others imply.
+fn reduced_once(part: &Conjunction, declarations: &Declarations) -> Conjunction {
+    let mut links = simple_links(part);
+    let mut gone = BTreeSet::new();
+    while let Some((variable, fewer)) = part
+        .exists()
+        .filter(|v| !gone.contains(v))
+        .find_map(|v| eliminated(&links, v).map(|links| (v, links)))
+    {
+        gone.insert(variable);
+        links = fewer;
+    }
+    for link in &mut links {
+        if let Some(simple) = link.constraint.simplified() {
+            *link = Link::new(link.chain, simple);
+        }
+    }
+    let rows = links.iter().enumerate();
+    let rows = rows.filter_map(|(number, link)| Some((number, link.row.clone()?)));
+    let mut facts = Facts::of_numbered(rows, declarations);
+    if facts.impossible() {
+        return never(part);
+    }
+    drop_implied(&mut links, &mut facts);
+    let used = |v: &Variable| !gone.contains(v) && links.iter().any(|link| speaks_of(link, *v));
+    let exists: Vec<Variable> = part.exists().filter(used).collect();
+    part.keeping(&exists, joined(&links))
+}
+
+/// The comparisons of a conjunction, simplified, each once: where it is said last.
+fn simple_links(part: &Conjunction) -> Vec<Rc<Link>> {
+    let simple = part.constraints().iter().map(Constraint::simplified);
     let mut links: Vec<Rc<Link>> = Vec::new();
-    for (chain, constraint) in part.constraints().iter().enumerate() {
+    for (chain, constraint) in simple.flatten().enumerate() {
         for link in constraint.split() {
-            // What is said twice is said where it is said last.
             links.retain(|said| said.constraint != link);
             links.push(Link::new(chain, link));
         }
     }
-    let mut gone = BTreeSet::new();
-    loop {
-        let next = part
-            .exists()
-            .filter(|v| !gone.contains(v))
-            .find_map(|v| eliminated(&links, v).map(|links| (v, links)));
-        if let Some((variable, fewer)) = next {
-            gone.insert(variable);
-            links = fewer;
-            continue;
-        }
-        for link in &mut links {
-            if let Some(simple) = link.constraint.simplified() {
-                *link = Link::new(link.chain, simple);
-            }
-        }
-        let rows = links.iter().enumerate();
-        let rows = rows.filter_map(|(number, link)| Some((number, link.row.clone()?)));
-        let mut facts = Facts::of_numbered(rows, declarations);
-        if facts.impossible() {
-            return never(part);
-        }
-        // What is dropped may have been in the way of an elimination.
-        let mut others = part.exists().filter(|v| !gone.contains(v));
-        if !drop_implied(&mut links, &mut facts) || others.all(|v| eliminated(&links, v).is_none())
-        {
-            break;
-        }
-    }
-    let used = |v: &Variable| !gone.contains(v) && links.iter().any(|link| speaks_of(link, *v));
-    let exists: Vec<Variable> = part.exists().filter(used).collect();
-    part.keeping(&exists, joined(&links))
+    links
 }
 
 fn speaks_of(link: &Link, variable: Variable) -> bool {
@@ -172,12 +200,12 @@ fn speaks_of(link: &Link, variable: Variable) -> bool {
     found
 }
 
-/// Drops links that the others imply; whether there are some. A call or division
-/// stays in some link, so what is known of it does not depend on any.
-fn drop_implied(links: &mut Vec<Rc<Link>>, facts: &mut Facts<'_>) -> bool {
+/// Drops links that the others imply. A call or division stays in some link, so what
+/// is known of it does not depend on any.
+fn drop_implied(links: &mut Vec<Rc<Link>>, facts: &mut Facts<'_>) {
     let all = links.iter().map(|link| link.partial.as_ref());
     let Some(partial) = all.collect::<Option<Vec<_>>>() else {
-        return false;
+        return;
     };
     let mut kept: Vec<usize> = (0..links.len()).collect();
     let mut gone = Sources::NONE;
@@ -192,9 +220,7 @@ fn drop_implied(links: &mut Vec<Rc<Link>>, facts: &mut Facts<'_>) -> bool {
             gone = gone.and(Sources::of(at));
         }
     }
-    let before = links.len();
     *links = kept.iter().map(|at| links[*at].clone()).collect();
-    links.len() < before
 }
 
 /// Neighbours of one chain that share an expression, as chains again.
@@ -275,6 +301,22 @@ mod tests {
             "",
             "{[i] -> [j] : 2 * i = 2 * j + 1}",
             "{[i] -> [j] : 1 = 0}",
+        );
+    }
+
+    /// Incomplete LU: `i = colidx(kp)` follows from the others only once the last
+    /// comparison, which follows from them as well, is gone.
+    #[test]
+    fn what_one_pass_drops_serves_the_next() {
+        check(
+            "function rowptr : {[i]} -> {[k]} increasing
+            function diagptr : {[i]} -> {[k]} increasing",
+            "{[i, k] -> [ip, kp] : k >= rowptr(i) && i = colidx(kp)
+                && -k + rowptr(colidx(kp) + 1) - 2 >= 0
+                && -diagptr(colidx(kp)) + rowptr(i + 1) - 2 >= 0
+                && diagptr(i + 1) >= rowptr(i + 1) && -k + rowptr(i + 1) - 2 >= 0}",
+            "{[i, k] -> [ip, kp] : k >= rowptr(i) && -k + rowptr(colidx(kp) + 1) - 2 >= 0 \
+             && -diagptr(colidx(kp)) + rowptr(i + 1) - 2 >= 0 && diagptr(i + 1) >= rowptr(i + 1)}",
         );
     }
 

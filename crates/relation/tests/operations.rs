@@ -100,10 +100,15 @@ fn constraint(names: &'static [&'static str]) -> impl Strategy<Value = String> {
 }
 
 fn relation() -> impl Strategy<Value = Relation> {
+    relation_of(1..5)
+}
+
+/// Relations with so many comparisons in each part.
+fn relation_of(n: Range<usize>) -> impl Strategy<Value = Relation> {
     let part = prop_oneof![
-        3 => prop::collection::vec(constraint(&["i", "j"]), 1..5)
+        3 => prop::collection::vec(constraint(&["i", "j"]), n.clone())
             .prop_map(|all| format!("{{[i] -> [j] : {}}}", all.join(" && "))),
-        1 => prop::collection::vec(constraint(&["i", "j", "k"]), 1..5).prop_map(|all| format!(
+        1 => prop::collection::vec(constraint(&["i", "j", "k"]), n).prop_map(|all| format!(
             "{{[i] -> [j] : exists k : -1 <= k < 6 && {}}}",
             all.join(" && ")
         )),
@@ -137,6 +142,13 @@ proptest! {
         for known in [Declarations::new(), declared()] {
             let simple = relation.simplified_under(&known);
             prop_assert_eq!(pairs(&simple, &world), pairs(&relation, &world), "{}", simple);
+            prop_assert_eq!(&simple.simplified_under(&known), &simple);
+        }
+    }
+
+    fn simplifying_twice_is_once(relation in relation_of(4..10)) {
+        for known in [Declarations::new(), declared()] {
+            let simple = relation.simplified_under(&known);
             prop_assert_eq!(&simple.simplified_under(&known), &simple);
         }
     }
@@ -228,6 +240,11 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn simplification_reaches_a_fixed_point() {
+    simplifying_twice_is_once();
 }
 
 /// `cargo test -p sparsec-relation laws -- --nocapture` shows on how much.
