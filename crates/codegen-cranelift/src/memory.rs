@@ -1,14 +1,16 @@
 //! Executable memory.
 //!
 //! Each kernel has pages of its own, which are first written and then made
-//! executable; never both at once. They are given back when the last owner of the
-//! [`Code`] drops it.
+//! executable; never both at once. All cores fetch them anew before they run. They
+//! are given back when the last owner of the [`Code`] drops it.
 
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::io;
 use std::ptr::NonNull;
+
+use wasmtime_internal_jit_icache_coherence::{clear_cache, pipeline_flush_mt};
 
 /// The type of a kernel's entry: a context, and a list of tensors. What it returns
 /// is 0 or the status of a failure.
@@ -68,7 +70,7 @@ impl Code {
         if status != 0 {
             return Err(io::Error::last_os_error());
         }
-        fetch_anew(pages.as_ptr(), mapped);
+        fetch_anew(pages.as_ptr(), mapped)?;
         Ok(code)
     }
 
@@ -107,17 +109,15 @@ impl Drop for Code {
     }
 }
 
-/// Makes processors that do not watch memory for changes fetch instructions anew.
-#[cfg(target_arch = "x86_64")]
-fn fetch_anew(_: *mut c_void, _: usize) {}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn fetch_anew(pages: *mut c_void, len: usize) {
-    unsafe extern "C" {
-        fn __clear_cache(begin: *mut c_void, end: *mut c_void);
-    }
-    // SAFETY: the range is a mapping of ours.
-    unsafe { __clear_cache(pages, pages.byte_add(len)) }
+/// Makes every core fetch the instructions in this range anew before it runs more. Some
+/// processors do not watch memory for changes (AArch64), and a core may have fetched
+/// from these addresses while other code was there. That the bytes have left the data
+/// cache is seen to by `mprotect`, where it makes pages executable.
+fn fetch_anew(pages: *const c_void, len: usize) -> io::Result<()> {
+    // SAFETY: the range is a mapping of ours that may be read.
+    unsafe { clear_cache(pages, len) }
+        .and_then(|()| pipeline_flush_mt())
+        .map_err(|error| io::Error::other(error.to_string()))
 }
 
 #[cfg(test)]
