@@ -140,9 +140,19 @@ pub(crate) fn emit(function: &Function, isa: &dyn TargetIsa) -> Result<(ir::Func
     }
 }
 
-/// The flags of loads from the structures of the caller that nobody changes.
+/// The flags of loads from the structures of the caller that nobody changes while the
+/// function runs.
 pub(crate) fn of_frame() -> MemFlagsData {
     MemFlagsData::trusted().with_readonly()
+}
+
+/// The flags of loads from a `sparsec_array`: growth changes where its entries are,
+/// for how many there is room and how many there are.
+fn of_array(grows: bool) -> MemFlagsData {
+    match grows {
+        true => MemFlagsData::trusted(),
+        false => of_frame(),
+    }
 }
 
 impl<'f, 'b> Emitter<'f, 'b> {
@@ -214,8 +224,11 @@ impl Emitter<'_, '_> {
                     .b
                     .ins()
                     .iadd_imm_s(arrays, i64::from(ABI.array) * place);
-                let data = self.b.ins().load(types::I64, of_frame(), array, ABI.data);
                 let grows = self.function.buffers[buffer].access == Access::Grow;
+                let data = self
+                    .b
+                    .ins()
+                    .load(types::I64, of_array(grows), array, ABI.data);
                 self.buffer(buffer, data, grows.then_some(array));
             }
         }

@@ -46,8 +46,10 @@ fn find() -> std::result::Result<OwnedTargetIsa, String> {
     // Code is loaded where it stays and jumps nowhere else.
     set("is_pic", "false");
     set("unwind_info", "false");
-    // No frame of ours is large enough to step over a guard page.
-    set("enable_probestack", "false");
+    // A frame larger than a page touches each of its pages in turn, so that a stack
+    // that ends meets its guard page. Smaller frames have no instruction for it.
+    set("enable_probestack", "true");
+    set("probestack_strategy", "inline");
     let isa = cranelift_native::builder()?;
     let isa = isa
         .finish(settings::Flags::new(flags))

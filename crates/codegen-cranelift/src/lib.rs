@@ -119,6 +119,11 @@ fn that_runs(function: &Function) -> Cow<'_, Function> {
     passes::without_prefetch(function, &pays).map_or(Cow::Borrowed(function), Cow::Owned)
 }
 
+/// The most bytes of stack that a function of a kernel may take. A kernel runs on any
+/// thread of the caller, which has 128 KiB where musl starts it, and may run a chunk of
+/// its own on top: a quarter is left to each.
+const LARGEST_FRAME: u32 = 1 << 15;
+
 /// Machine code of one function of the kernel of this name.
 fn map(kernel: &str, made: ir::Function, isa: &dyn TargetIsa) -> Result<Code> {
     let mut context = Context::for_function(made);
@@ -129,6 +134,12 @@ fn map(kernel: &str, made: ir::Function, isa: &dyn TargetIsa) -> Result<Code> {
         // Every call is by address, so only an instruction that this processor
         // lacks can ask for a function of Cranelift's own.
         return Err(refused(kernel, "the processor lacks an instruction"));
+    }
+    let frame = compiled.buffer.frame_layout();
+    let frame = frame.map_or(0, |frame| frame.frame_to_fp_offset);
+    if frame > LARGEST_FRAME {
+        let why = format!("it needs {frame} bytes of stack, and at most {LARGEST_FRAME} are safe");
+        return Err(refused(kernel, &why));
     }
     Code::map(compiled.code_buffer()).map_err(|error| refused(kernel, &error.to_string()))
 }

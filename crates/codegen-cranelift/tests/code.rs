@@ -1,7 +1,7 @@
 //! What code is made of: vectors along rows and nowhere else, and no calls
 //! where the processor has an instruction.
 
-use sparsec_base::Source;
+use sparsec_base::{Source, code};
 use sparsec_codegen_cranelift::{assembly, compile, text};
 use sparsec_loop::{Function, verify};
 
@@ -133,10 +133,16 @@ fn rows_are_fetched_early_and_single_entries_are_not() {
     assert!(!fetches("i + 8..i + 9"));
 }
 
-/// A kernel that walks this many rows, each in a loop of its own in a loop over all.
+/// The IR of [`walking`].
 fn walks(n: usize) -> String {
+    text_of(&walking(n, 0))
+}
+
+/// A kernel that walks this many rows, each in a loop of its own in a loop over all,
+/// and leaves `idle` further arrays alone.
+fn walking(n: usize, idle: usize) -> Function {
     let numbers = || 0..n;
-    let arguments = numbers().map(|it| {
+    let arguments = (0..n + idle).map(|it| {
         format!(", in x{it} \"(i) -> (i : dense)\" {{ extent n{it}, read x{it}.vals: f64 }}")
     });
     let loops =
@@ -150,7 +156,61 @@ fn walks(n: usize) -> String {
     );
     let function = Function::parse(&Source::new("kernel", text)).unwrap_or_else(|e| panic!("{e}"));
     verify(&function).unwrap_or_else(|error| panic!("{error}"));
-    text_of(&function)
+    function
+}
+
+/// A frame has a word for each array: one of a few hundred arrays is larger than a page,
+/// and touches each of its pages before it uses any.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn large_frames_meet_the_guard_page() {
+    let probes = |idle: usize| {
+        let code = assembly(&walking(40, idle)).unwrap_or_else(|error| panic!("{error}"));
+        code.matches("movl $0x0, (%rsp)").count()
+    };
+    assert_eq!(probes(0), 0);
+    assert_eq!(probes(600), 1);
+    assert_eq!(probes(1600), 3);
+}
+
+#[test]
+fn frames_that_no_stack_may_hold_are_refused() {
+    let error = compile(&walking(40, 9000)).expect_err("refused");
+    assert_eq!(error.code(), code::NO_MACHINE_CODE);
+    assert!(error.render(false).contains("bytes of stack"), "{error}");
+    assert!(compile(&walking(40, 2000)).is_ok());
+}
+
+/// Where the entries of a result are that grows, and for how many there is room, changes
+/// while the kernel runs: no load of it may be moved or merged as one of what is constant.
+#[test]
+fn addresses_of_growing_arrays_are_not_read_only() {
+    let text = "
+        fn kernel(
+          out C \"(i) -> (i : compressed)\" {
+            extent C.n0, write C.pos: i64, grow C.crd: i64 as i32, grow C.vals: f64 },
+          in x \"(i) -> (i : dense)\" { extent x.n0, read x.vals: f64 }) {
+          var p: i64 = 0
+          C.pos[0] = 0
+          for i in 0..x.n0 {
+            grow C.crd, p + 1
+            grow C.vals, p + 1
+            C.crd[p] = i
+            C.vals[p] = x.vals[i]
+            p += 1
+          }
+          C.pos[1] = p
+          resize C.crd, p
+          resize C.vals, p
+        }";
+    let function = Function::parse(&Source::new("kernel", text)).unwrap_or_else(|e| panic!("{e}"));
+    verify(&function).unwrap_or_else(|error| panic!("{error}"));
+    let text = text_of(&function);
+    let of_arguments = |line: &&str| line.contains("readonly") && !line.contains(" v0+");
+    let readonly = text.lines().filter(of_arguments).count();
+    // Two tensors, their extents, an extent of each, their arrays, and where the entries
+    // of `C.pos` and `x.vals` are.
+    assert_eq!(readonly, 5 * 2, "{text}");
 }
 
 fn text_of(function: &Function) -> String {
