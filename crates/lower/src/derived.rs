@@ -231,14 +231,22 @@ impl Lowerer<'_> {
             }
             Clause::Bound { var: above, .. } => self.extent(*above),
             Clause::Skew { var, along, by, .. } => known.unwrap_or_else(|| {
-                let last = |var: IndexVar| self.extent(var).binary(BinaryOp::Sub, 1);
-                let mut most = Expr::int(by.offset + 1);
+                let extents = [self.extent(*var), self.extent(*along)];
+                let [own, other] = extents.clone().map(|it| it.binary(BinaryOp::Sub, 1));
+                let mut n_values = Expr::int(by.offset + 1);
                 if by.factor > 0 {
-                    most = last(*along).mul(by.factor).add(most);
+                    n_values = other.mul(by.factor).add(n_values);
                 }
-                match by.is_negative {
-                    true => most,
-                    false => last(*var).add(most),
+                if !by.is_negative {
+                    n_values = own.add(n_values);
+                }
+                // A sum has no values where one of its variables has none.
+                let [var, along] = extents;
+                let shortest = var.binary(BinaryOp::Min, along);
+                Expr::Select {
+                    condition: Box::new(Expr::int(0).less(shortest)),
+                    then: Box::new(n_values),
+                    otherwise: Box::new(Expr::int(0)),
                 }
             }),
             Clause::Deal { .. } => known.expect("the extents of what is dealt are known"),

@@ -134,10 +134,15 @@ impl Concrete {
             },
             Some(Clause::Fuse { outer, inner, .. }) => extent(*outer)?.checked_mul(extent(*inner)?),
             Some(Clause::Bound { var: above, .. }) => extent(*above),
+            // A sum has no values where one of its variables has none.
             Some(Clause::Skew { var, along, by, .. }) => {
-                let last = |var: IndexVar| Some(i128::from(extent(var)?.saturating_sub(1)));
-                let own = i128::from(by.sign().max(0)) * last(*var)?;
-                let other = i128::from(by.factor.max(0)) * last(*along)?;
+                let n_values = [extent(*var)?, extent(*along)?];
+                if n_values.contains(&0) {
+                    return Some(0);
+                }
+                let [own, other] = n_values.map(|n| i128::from(n) - 1);
+                let own = i128::from(by.sign().max(0)) * own;
+                let other = i128::from(by.factor.max(0)) * other;
                 u64::try_from(own + other + i128::from(by.offset) + 1).ok()
             }
             Some(Clause::Deal { vars, curve, .. }) => {
