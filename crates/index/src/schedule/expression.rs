@@ -16,8 +16,11 @@ pub(super) fn matches(node: &Node, expr: &Expr, concrete: &Concrete) -> bool {
             element == to && matches(node, body, concrete)
         }
         (_, Expr::Cast(_, body)) => matches(node, body, concrete),
-        (_, Expr::Literal(value)) => constant(node, value.element())
-            .is_some_and(|written| written == *value || written.to_c128() == value.to_c128()),
+        // `i8(0)` is a number that says its type.
+        (NodeKind::Cast(element, node), Expr::Literal(value)) => {
+            *element == value.element() && is_number(node, *value)
+        }
+        (_, Expr::Literal(value)) => is_number(node, *value),
         (NodeKind::Index(written), Expr::Index(index)) => same_index(index, written, concrete),
         // A name alone may be that of an index variable.
         (NodeKind::Access(tensor), Expr::Index(index)) => {
@@ -58,6 +61,12 @@ fn same_index(index: &IndexExpr, written: &Index, concrete: &Concrete) -> bool {
     written
         .expr(&concrete.source, &var)
         .is_ok_and(|expr| expr == *index)
+}
+
+/// Whether `node` is a number that has this value in its type.
+fn is_number(node: &Node, value: Scalar) -> bool {
+    constant(node, value.element())
+        .is_some_and(|written| written == value || written.to_c128() == value.to_c128())
 }
 
 /// What is written as numbers alone, as a value of a type: a complex number is
