@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sparsec_format::{Format, Level};
 use sparsec_index::expr::points;
-use sparsec_index::{Access, Concrete, Expr, IndexVar};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorVar};
 
 use crate::operand::Nested;
 
@@ -13,7 +13,8 @@ use crate::operand::Nested;
 /// loops over `open` are around all of it: what they are at stays where it is.
 ///
 /// ```text
-/// (i : dense, j : dense)                       every entry has its place
+/// (i : dense, j : dense)                       every entry has its place; padding has the
+///                                              fill, with which the operator then begins
 /// (i : compressed, j : dense)     open: i      the row of i is there, with its fill
 /// (i : dense, j : hashed)         open: i      what is not in the table of i has its fill
 /// ```
@@ -41,10 +42,31 @@ pub fn collects(
         let is_kept = |level: &Level| is_open(level) || (is_placed(level) && !is_probed);
         (is_placed(last) || is_probed) && above.iter().all(is_kept)
     });
-    format.is_all_dense()
-        || (begins == Some(data.fill)
-            && (format.takes_any_order() || has_rows)
-            && !wraps(concrete, nested))
+    let is_fill = begins == Some(data.fill);
+    match format.is_all_dense() {
+        true => is_fill || !has_padding(concrete, lhs.tensor),
+        false => is_fill && (format.takes_any_order() || has_rows) && !wraps(concrete, nested),
+    }
+}
+
+/// Whether a dense tensor may have places that hold no entry, and so its fill: blocks
+/// that do not divide an extent and diagonals reach beyond the tensor that is seen by
+/// its levels.
+///
+/// ```text
+/// (i) -> (i floordiv 4 : dense, i mod 4 : dense)        8 places for 5 entries
+/// ```
+pub fn has_padding(concrete: &Concrete, tensor: TensorVar) -> bool {
+    let levels = &concrete.tensors[tensor];
+    let Some(of) = &levels.levels_of else {
+        return false;
+    };
+    let count = |extents: &[Option<u64>]| {
+        let mut extents = extents.iter();
+        extents.try_fold(1_u128, |n, extent| n.checked_mul((*extent)?.into()))
+    };
+    let entries = count(&concrete.tensors[of.tensor].extents);
+    entries.is_none() || entries != count(&levels.extents)
 }
 
 /// Whether values that are not stored, all of them reduced, come back to the identity of

@@ -34,7 +34,7 @@ pub mod scheduled;
 pub mod space;
 pub mod workspace;
 
-pub use collects::collects;
+pub use collects::{collects, has_padding};
 pub use factor::for_each_factor;
 pub use lattice::{Lattice, Point};
 pub use lead::Lead;

@@ -253,13 +253,20 @@ impl Check<'_> {
             _ => &[],
         };
         if reduce.is_some() && !collects(self.concrete, format, nested, open) {
+            let (why, help) = match format.is_all_dense() {
+                true => (
+                    "whose padding does not begin as its entries do",
+                    "collect the values first, as in `precompute(…, {}, t)`".to_owned(),
+                ),
+                false => ("which is sparse", format!("store `{name}` as `dense`")),
+            };
             return Err(self
                 .error(
                     code::SPARSE_REDUCTION,
                     lhs,
-                    format!("values are added up into entries of `{name}`, which is sparse",),
+                    format!("values are added up into entries of `{name}`, {why}"),
                 )
-                .help(format!("store `{name}` as `dense`")));
+                .help(help));
         }
         let random = |level: &Level| level.kind.capabilities().random_insert;
         // Of segments that have their places the parents come in any order.

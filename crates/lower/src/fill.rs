@@ -8,11 +8,13 @@
 //! ```
 //!
 //! Where the outer loops do not visit each row once, all is filled before them;
-//! where every entry is assigned anyway, nothing is. A result with `bitmap` levels
-//! is one whose bits say what was assigned; they are unset before all loops.
+//! where every place is assigned anyway, nothing is. Padding is assigned by no loop.
+//! The bits of a result with `bitmap` levels say which entries were assigned; they are
+//! unset before all loops.
 
 use sparsec_base::Scalar;
 use sparsec_format::Role;
+use sparsec_graph::has_padding;
 use sparsec_graph::operand::for_each_nested;
 use sparsec_index::concrete::{Steps, Stmt};
 use sparsec_index::{Access, TensorVar};
@@ -60,7 +62,8 @@ impl Lowerer<'_> {
             }
         });
         let has_bits = self.clear_bits(access);
-        if overwritten && !has_bits && !self.searches(&self.concrete.stmt) {
+        let is_assigned = overwritten && !has_padding(self.concrete, access.tensor);
+        if is_assigned && !has_bits && !self.searches(&self.concrete.stmt) {
             return;
         }
         self.fill = Some(Fill {
