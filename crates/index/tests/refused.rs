@@ -29,6 +29,11 @@ fn vector(declarations: &mut Declarations) {
     declarations.declare("x", Declaration::with_order(1));
 }
 
+fn two_lengths(declarations: &mut Declarations) {
+    declarations.declare("x", Declaration::with_extents(&[3]));
+    declarations.declare("z", Declaration::with_extents(&[4]));
+}
+
 fn complex_numbers(declarations: &mut Declarations) {
     for name in ["x", "z"] {
         declarations.declare(
@@ -118,6 +123,30 @@ const REFUSALS: &[Refusal] = &[
   = note: `A` is read from `a.mtx`
   = note: `B` is read from `b.mtx`
   = help: mode 1 of `B` has extent 80; did you mean `B(j, k)`?"#,
+    },
+    Refusal {
+        text: "s = x(i) - z(i)",
+        declare: two_lengths,
+        expect: r#"error[E0203]: index variable `i` has two extents, 3 and 4
+ --> expression:1:14
+  |
+1 | s = x(i) - z(i)
+  |       -      ^ mode 0 of `z` has extent 4
+  |       |
+  |       mode 0 of `x` has extent 3
+  |
+  = help: give one of them another index, or take the part that fits: `z(i(0:3))`"#,
+    },
+    Refusal {
+        text: "s = x(i) + i",
+        declare: vector,
+        expect: r#"error[E0204]: nothing says how far `i` runs
+ --> expression:1:1
+  |
+1 | s = x(i) + i
+  | ^^^^^^^^^^^^ a term has it only as a number
+  |
+  = help: give its extent (`-d i=…`), or read a tensor at `i` in each term that has it"#,
     },
     Refusal {
         text: "y(i) = x(i)",
@@ -252,9 +281,22 @@ const REFUSALS: &[Refusal] = &[
   = help: rename one of them"#,
     },
     Refusal {
+        text: "s = (x(i) - 1)*2 + A(j,j)",
+        declare: matrix_and_vector,
+        expect: r#"error[E0211]: the sum over `i` could stand in two places
+ --> expression:1:8
+  |
+1 | s = (x(i) - 1)*2 + A(j,j)
+  |        ^  - before or after this?
+  |        |
+  |        `i` is not on the left
+  |
+  = help: write `sum{i}((x(i) - 1) * 2)` or `(sum{i}(x(i)) - 1) * 2`"#,
+    },
+    Refusal {
         text: "y(i) = sqrt(A(i,j))",
         declare: matrices,
-        expect: r#"error[E0211]: `j` is summed over inside `sqrt`
+        expect: r#"error[E0211]: the sum over `j` could stand in two places
  --> expression:1:17
   |
 1 | y(i) = sqrt(A(i,j))
@@ -262,12 +304,12 @@ const REFUSALS: &[Refusal] = &[
   |        |
   |        before or after this?
   |
-  = help: write the sum: `sum{j}(…)`"#,
+  = help: write `sum{j}(sqrt(A(i,j)))` or `sqrt(sum{j}(A(i,j)))`"#,
     },
     Refusal {
         text: "y(i) = x(i) / A(i,j)",
         declare: matrix_and_vector,
-        expect: r#"error[E0211]: `j` is summed over inside a divisor
+        expect: r#"error[E0211]: the sum over `j` could stand in two places
  --> expression:1:19
   |
 1 | y(i) = x(i) / A(i,j)
@@ -275,7 +317,7 @@ const REFUSALS: &[Refusal] = &[
   |             |
   |             before or after this?
   |
-  = help: write the sum: `sum{j}(…)`"#,
+  = help: write `sum{j}(x(i) / A(i,j))` or `x(i) / sum{j}(A(i,j))`"#,
     },
     Refusal {
         text: "y(i) = coshh(x(i) + 1)",

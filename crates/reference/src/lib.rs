@@ -20,6 +20,9 @@
 //! | a call       | if its body is, and each argument that annihilates it | its body's |
 //! | `sum{k}(…)`  | if the body is for some `k`           | all values in ascending order  |
 //!
+//! A variable that the left side lacks is summed over each term of the right side
+//! in which it occurs, over the whole term ([`implied`]).
+//!
 //! So what is *not* stored has one value everywhere, the fill of the part. An
 //! integer division by zero, or a cast of a float that no integer is near, is
 //! an error where the entry of a result that needs it is stored; `select`, `and`
@@ -40,6 +43,7 @@
 //! | `point`           | what operators do to values that are stored or not          |
 //! | `values`          | the values of an array, by their type                       |
 //! | `rounding`        | how far another evaluation may lie from this one            |
+//! | [`implied`]       | implied sums, written out                                   |
 //! | `program`         | statement by statement: operands, extents, diagnostics      |
 //! | [`mod@compare`]   | a result beside what was expected                           |
 //!
@@ -64,6 +68,7 @@
 pub mod compare;
 pub mod coordinate_map;
 pub mod dense;
+pub mod implied;
 
 mod collect;
 mod decided;

@@ -21,6 +21,7 @@
 //! | `huge`         | programs over extents that nothing may have the size of |
 //! | `operand`      | a format, a type, and entries                        |
 //! | `program`      | statements, and the request for them                 |
+//! | `spelling`     | other programs that say the same                     |
 //! | `check`        | a program on every engine, compared with the oracle  |
 //! | `tally`        | counts of what became of programs                    |
 //!
@@ -40,6 +41,7 @@ mod index;
 mod left;
 mod operand;
 mod program;
+mod spelling;
 mod tally;
 
 use check::Engines;

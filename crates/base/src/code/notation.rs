@@ -81,14 +81,22 @@ side or of a reduction around it.
                ^ `i` is a variable of the left side already
 
 Rename one of them.";
-    AMBIGUOUS_SUM = "E0211", "an implied sum inside a function or a divisor",
-    "An index variable that is not on the left is summed over the smallest term of a sum that holds
-all its uses. Inside the argument of a function, or inside a divisor, that could be meant in two ways:
+    AMBIGUOUS_SUM = "E0211", "an implied sum that could stand in two places",
+    "The right side is a sum of terms. An index variable that is not on the left is summed over
+each term in which it occurs, over the whole term:
 
-    y(i) = sqrt(A(i,j))        the sum of roots, or the root of the sum?
-                  ^ `j` is not on the left
+    y(i) = A(i,j) * x(j) + z(i)           sum{j}(A(i,j) * x(j)) + z(i)
+    y(i) = (A(i,j) - c(i)) * x(j)         sum{j}((A(i,j) - c(i)) * x(j))
 
-Say which: `sum{j}(sqrt(A(i,j)))` or `sqrt(sum{j}(A(i,j)))`.";
+A term is refused if the variable occurs only in summands of a `+` or `-` beside one that lacks
+it, in a divisor, or in the argument of a function or a cast. The sum could be meant inside or
+outside there, with different results:
+
+    s = (A(i) - 1) * 2         `sum{i}((A(i) - 1) * 2)` or `(sum{i}(A(i)) - 1) * 2`
+    y(i) = x(i) / A(i,j)       `sum{j}(x(i) / A(i,j))` or `x(i) / sum{j}(A(i,j))`
+    y(i) = sqrt(A(i,j))        `sum{j}(sqrt(A(i,j)))` or `sqrt(sum{j}(A(i,j)))`
+
+Write the one that you mean. `y(i) min= ...` and the like reduce the whole right side instead.";
     UNKNOWN_FUNCTION = "E0212", "unknown function",
     "These are the functions:
 

@@ -1,8 +1,9 @@
 //! How far each index variable runs, and each mode reaches.
 //!
 //! Every index of every access says that a mode and a variable have one
-//! extent, and every value of which a part is assigned has the extents of the one
-//! before. Extents that are known spread over these equations until nothing
+//! extent. A tensor of which a part is assigned keeps the extents of its value
+//! before. Implied sums of one statement over one name run equally far:
+//! `s = a(i) + b(i)` reads vectors of one length. Extents that are known spread over these equations until nothing
 //! changes; two that meet and differ are a clash.
 
 use sparsec_base::{Diagnostic, Result, Span, code};
@@ -18,6 +19,8 @@ use crate::program::{IndexVar, Program, Statement, TensorVar};
 pub(crate) struct Uses {
     vars: Vec<VarUse>,
     accesses: Vec<AccessUse>,
+    /// Variables of implied sums of one statement that are written with one name.
+    same: Vec<(IndexVar, IndexVar)>,
 }
 
 #[derive(Debug)]
@@ -46,6 +49,11 @@ impl Uses {
             written: written.to_owned(),
             given: extent.is_some(),
         });
+    }
+
+    /// Notes that a variable runs as far as an earlier one.
+    pub(crate) fn note_same(&mut self, first: IndexVar, other: IndexVar) {
+        self.same.push((first, other));
     }
 
     pub(crate) fn note_access(
@@ -146,7 +154,39 @@ impl Unifier<'_> {
                 }
             }
         }
+        for (first, other) in &self.uses.same {
+            changed |= self.share(*first, *other)?;
+        }
         Ok(changed)
+    }
+
+    /// Gives two variables one extent; whether one learnt it from the other.
+    fn share(&mut self, first: IndexVar, other: IndexVar) -> Result<bool> {
+        let vars = &self.program.vars;
+        let (known, unknown) = match (vars[first].extent, vars[other].extent) {
+            (Some(a), Some(b)) if a != b => {
+                let (number, mode) = self.learnt[self.place(other)]
+                    .or_else(|| self.first_use(other))
+                    .expect("an extent comes from an access or from the call");
+                return Err(self.clash(number, mode, first, b, a));
+            }
+            (Some(_), None) => (first, other),
+            (None, Some(_)) => (other, first),
+            _ => return Ok(false),
+        };
+        self.program.vars[unknown].extent = self.program.vars[known].extent;
+        let (known, unknown) = (self.place(known), self.place(unknown));
+        self.learnt[unknown] = self.learnt[known];
+        Ok(true)
+    }
+
+    /// The first access and mode whose index has the variable.
+    fn first_use(&self, var: IndexVar) -> Option<(usize, usize)> {
+        let mut accesses = self.uses.accesses.iter().enumerate();
+        accesses.find_map(|(number, access)| {
+            let mode = access.indices.iter().position(|index| index.uses(var))?;
+            Some((number, mode))
+        })
     }
 
     /// Gives the variables of windows and sets their extents.
@@ -359,15 +399,19 @@ impl Unifier<'_> {
                 (access.is_left == is_left).then(|| access.written.indices[mode].span)
             })
         };
-        let name = &self.program.vars[var].name;
+        let name = &self.uses.of(var).written;
         let (span, label, otherwise) = match (place(false), place(true)) {
             (Some(span), _) => {
                 let otherwise = format!("read a tensor at `{name}` alone");
                 (span, "does not say it", otherwise)
             }
-            (None, span) => {
+            (None, Some(span)) => {
                 let otherwise = format!("have `{name}` on the right too");
-                (span.unwrap_or(statement), "not on the right", otherwise)
+                (span, "not on the right", otherwise)
+            }
+            (None, None) => {
+                let otherwise = format!("read a tensor at `{name}` in each term that has it");
+                (statement, "a term has it only as a number", otherwise)
             }
         };
         Diagnostic::new(

@@ -1,22 +1,25 @@
 //! Where a variable that is not on the left is summed over.
 //!
-//! It is summed over the smallest additive term that holds its uses:
+//! The right side is a sum of **terms**: a chain of `+`, `-` and signs, in
+//! parentheses or not. A variable that is not on the left is summed over each
+//! term in which it occurs, and over the whole of that term:
 //!
 //! ```text
-//! y(i) = A(i,j) * x(j) + z(i)              sum{j}(A(i,j) * x(j)) + z(i)
-//! s    = b(i) * (c(i) + d(i))              sum{i}(b(i) * (c(i) + d(i)))
-//! s    = b(i) + c(i)                       sum{i}(b(i) + c(i))
-//! y(i) = A(i,j)*x(j) + z(i) + B(i,j)*x(j)  sum{j}(A(i,j)*x(j)) + z(i) + sum{j}(B(i,j)*x(j))
-//! y(i) = b(i) * (x(j) + c(i))              b(i) * (sum{j}(x(j)) + c(i))
-//! y(i) = sqrt(A(i,j))                      refused
+//! y(i) = A(i,j) * x(j) + z(i)       sum{j}(A(i,j) * x(j)) + z(i)
+//! s    = b(i) + c(i)                sum{i}(b(i)) + sum{i}(c(i))
+//! s    = b(i) * (c(i) + d(i))       sum{i}(b(i) * (c(i) + d(i)))
+//! y(i) = (A(i,j) - c(i)) * x(j)     sum{j}((A(i,j) - c(i)) * x(j))
+//! y(i) = (A(i,j) - c(i)) * 2        refused
+//! y(i) = sqrt(A(i,j))               refused
 //! ```
 //!
-//! A chain of `+`, `-` and signs is one sum, whatever the parentheses; the
-//! order of its terms makes no difference. Terms without the variable are never
-//! repeated. Where every term of a chain has it, the chain is summed as one;
-//! where only some have it, each of them is. Sums inside the argument of a
-//! function, or inside a divisor, could be meant before or after it and are
-//! refused.
+//! So the sums of one term do not depend on the other terms, and adding a zero
+//! changes nothing. A term is refused if the variable is **hidden** in it: if it
+//! occurs only in summands beside one that lacks it, in divisors, in casts and in
+//! arguments of functions. There a reader may well expect the sum further
+//! inside, which has another value. An explicit reduction is as open as its body.
+//!
+//! `y(i) max= …` and the like reduce the whole right side.
 
 use std::collections::HashMap;
 
@@ -39,11 +42,6 @@ impl Sums {
             .get(&std::ptr::from_ref(node))
             .map_or(&[], Vec::as_slice)
     }
-
-    fn add(&mut self, node: &Node, var: &Word) {
-        let vars = self.by_part.entry(std::ptr::from_ref(node)).or_default();
-        vars.push(var.clone());
-    }
 }
 
 /// The sums that `assignment` leaves unsaid.
@@ -51,25 +49,38 @@ impl Sums {
 /// # Errors
 /// `E0211`.
 pub(crate) fn implied(source: &Source, assignment: &Assignment) -> Result<Sums> {
+    let indices = &assignment.lhs.indices;
+    let is_left = |var: &Word| indices.iter().any(|index| index.vars().contains(&var));
+    let adds = matches!(assignment.op, None | Some(Operator::Add));
+    let mut terms = Vec::new();
+    match adds {
+        true => add_terms(&assignment.rhs, &mut terms),
+        false => terms.push(&assignment.rhs),
+    }
     let mut sums = Sums::default();
-    for var in free_vars(&assignment.rhs) {
-        let indices = &assignment.lhs.indices;
-        if indices.iter().any(|index| index.vars().contains(&&var)) {
-            continue;
+    for term in terms {
+        let mut missing = free_vars(term);
+        missing.retain(|var| !is_left(var));
+        if adds {
+            refuse_hidden(source, term, &missing)?;
         }
-        match assignment.op {
-            None | Some(Operator::Add) => {
-                let mut placement = Placement {
-                    source,
-                    var: &var,
-                    sums: &mut sums,
-                };
-                placement.place(&assignment.rhs, &assignment.rhs, None)?;
-            }
-            Some(_) => sums.add(&assignment.rhs, &var),
+        if !missing.is_empty() {
+            sums.by_part.insert(std::ptr::from_ref(term), missing);
         }
     }
     Ok(sums)
+}
+
+/// Adds the terms of the chain of `+`, `-` and signs at `node`.
+fn add_terms<'a>(node: &'a Node, terms: &mut Vec<&'a Node>) {
+    match &node.kind {
+        NodeKind::Apply {
+            op: Operator::Add | Operator::Sub | Operator::Neg,
+            args,
+            ..
+        } => args.iter().for_each(|arg| add_terms(arg, terms)),
+        _ => terms.push(node),
+    }
 }
 
 /// The variables of an expression that no reduction in it binds, at their
@@ -109,89 +120,125 @@ fn add_free_vars_of(index: &Index, bound: &[Word], found: &mut Vec<Word>) {
     });
 }
 
-fn has(node: &Node, var: &Word) -> bool {
-    free_vars(node).contains(var)
+/// How a variable occurs in an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Occurrence {
+    Nowhere,
+    /// Only where a sum over the whole expression is not the only one that could
+    /// be meant.
+    Hidden,
+    Open,
 }
 
-/// Whether every term of the chain of `+` and `-` at `node` has the variable.
-fn every_term_has(node: &Node, var: &Word) -> bool {
+use Occurrence::{Hidden, Nowhere, Open};
+
+fn occurrence(node: &Node, var: &Word) -> Occurrence {
+    let of = |node: &Node| occurrence(node, var);
     match &node.kind {
-        NodeKind::Apply {
-            op: Operator::Add | Operator::Sub | Operator::Neg,
-            args,
-            ..
-        } => args.iter().all(|arg| every_term_has(arg, var)),
-        _ => has(node, var),
-    }
-}
-
-/// The function or divisor around a part: its place, and what it is.
-type Inside = Option<(Span, String)>;
-
-struct Placement<'a> {
-    source: &'a Source,
-    var: &'a Word,
-    sums: &'a mut Sums,
-}
-
-impl Placement<'_> {
-    /// Finds the terms in `node`, which has the variable and lies in `term`.
-    fn place(&mut self, node: &Node, term: &Node, inside: Inside) -> Result<()> {
-        let NodeKind::Apply { op, op_span, args } = &node.kind else {
-            return match &node.kind {
-                NodeKind::Cast(element, body) => {
-                    let inside = Some((node.span, format!("`{element}`")));
-                    self.place(body, term, inside)
+        NodeKind::Number(_) => Nowhere,
+        NodeKind::Access(_) | NodeKind::Index(_) => match free_vars(node).contains(var) {
+            true => Open,
+            false => Nowhere,
+        },
+        NodeKind::Cast(_, body) => of(body).min(Hidden),
+        NodeKind::Reduce { vars, .. } if vars.contains(var) => Nowhere,
+        NodeKind::Reduce { body, .. } => of(body),
+        NodeKind::Apply { op, args, .. } => {
+            let found: Vec<Occurrence> = args.iter().map(of).collect();
+            let most = found.iter().copied().max().unwrap_or(Nowhere);
+            match op {
+                Operator::Add | Operator::Sub if found.contains(&Nowhere) => most.min(Hidden),
+                Operator::Div | Operator::FloorDiv | Operator::Mod => {
+                    found[0].max(most.min(Hidden))
                 }
-                _ => self.settle(term, inside),
-            };
-        };
-        if matches!(op, Operator::Add | Operator::Sub) {
-            if every_term_has(node, self.var) {
-                return self.settle(term, inside);
+                _ if op.style() == Style::Call => most.min(Hidden),
+                _ => most,
             }
-            for arg in args.iter().filter(|arg| has(arg, self.var)) {
-                self.place(arg, arg, inside.clone())?;
-            }
-            return Ok(());
         }
-        let mut using = args
-            .iter()
-            .enumerate()
-            .filter(|(_, arg)| has(arg, self.var));
-        let (Some((at, only)), None) = (using.next(), using.next()) else {
-            return self.settle(term, inside);
-        };
-        let divides = matches!(op, Operator::Div | Operator::FloorDiv | Operator::Mod);
-        let linear = matches!(op, Operator::Neg | Operator::Mul | Operator::Div);
-        let inside = if op.style() == Style::Call {
-            Some((op_span.0, format!("`{}`", op.symbol())))
-        } else if divides && at == 1 {
-            Some((op_span.0, "a divisor".to_owned()))
-        } else if linear || every_term_has(only, self.var) {
-            inside
-        } else {
-            Some((op_span.0, format!("`{}`", op.symbol())))
-        };
-        self.place(only, term, inside)
     }
+}
 
-    fn settle(&mut self, term: &Node, inside: Inside) -> Result<()> {
-        let Some((span, what)) = inside else {
-            self.sums.add(term, self.var);
-            return Ok(());
-        };
-        let var = &self.var.text;
-        Err(Diagnostic::new(
-            code::AMBIGUOUS_SUM,
-            format!("`{var}` is summed over inside {what}"),
-        )
-        .at(
-            self.source,
-            self.var.span,
-            format!("`{var}` is not on the left"),
-        )
-        .also(self.source, span, "before or after this?")
-        .help(format!("write the sum: `sum{{{var}}}(…)`")))
+/// Refuses a term in which one of the variables to be summed over is hidden.
+fn refuse_hidden(source: &Source, term: &Node, missing: &[Word]) -> Result<()> {
+    let is_hidden = |var: &&Word| occurrence(term, var) == Hidden;
+    let hidden: Vec<Word> = missing.iter().filter(is_hidden).cloned().collect();
+    let Some(var) = hidden.first() else {
+        return Ok(());
+    };
+    let name = &var.text;
+    let message = format!("the sum over `{name}` could stand in two places");
+    let outside = summed(term.clone(), hidden.clone());
+    let inside = summed_inside(term, &hidden);
+    Err(Diagnostic::new(code::AMBIGUOUS_SUM, message)
+        .at(source, var.span, format!("`{name}` is not on the left"))
+        .also(source, obstacle(term, var), "before or after this?")
+        .help(format!("write `{outside}` or `{inside}`")))
+}
+
+fn summed(body: Node, vars: Vec<Word>) -> Node {
+    Node {
+        span: body.span,
+        kind: NodeKind::Reduce {
+            op: Operator::Add,
+            stored: false,
+            vars,
+            body: Box::new(body),
+        },
+    }
+}
+
+/// The expression with sums around the largest parts in which the variables are
+/// open. A sum of truth values counts, so conditions get theirs around what they
+/// compare.
+fn summed_inside(node: &Node, vars: &[Word]) -> Node {
+    let is_condition = matches!(
+        &node.kind,
+        NodeKind::Apply { op, .. } if op.is_comparison() || op.is_logical()
+    );
+    let found = vars.iter().filter(|var| occurrence(node, var) != Nowhere);
+    let (here, below): (Vec<Word>, Vec<Word>) = found
+        .cloned()
+        .partition(|var| !is_condition && occurrence(node, var) == Open);
+    let mut node = node.clone();
+    if !below.is_empty() {
+        match &mut node.kind {
+            NodeKind::Apply { args, .. } => {
+                for arg in args {
+                    *arg = summed_inside(arg, &below);
+                }
+            }
+            NodeKind::Cast(_, body) | NodeKind::Reduce { body, .. } => {
+                **body = summed_inside(body, &below);
+            }
+            NodeKind::Number(_) | NodeKind::Access(_) | NodeKind::Index(_) => {}
+        }
+    }
+    match here.is_empty() {
+        true => node,
+        false => summed(node, here),
+    }
+}
+
+/// The place of the outermost operator, function or type that hides a variable.
+fn obstacle(node: &Node, var: &Word) -> Span {
+    let (op, op_span, args) = match &node.kind {
+        NodeKind::Apply { op, op_span, args } => (op, op_span.0, args),
+        NodeKind::Reduce { body, .. } => return obstacle(body, var),
+        NodeKind::Cast(element, _) => {
+            let start = node.span.range().start;
+            return Span::new(start, start + element.name().len());
+        }
+        NodeKind::Number(_) | NodeKind::Access(_) | NodeKind::Index(_) => return node.span,
+    };
+    let found: Vec<Occurrence> = args.iter().map(|arg| occurrence(arg, var)).collect();
+    let hides = match op {
+        Operator::Add | Operator::Sub => found.contains(&Nowhere),
+        Operator::Div | Operator::FloorDiv | Operator::Mod => found[0] == Nowhere,
+        _ => op.style() == Style::Call,
+    };
+    let first = found.iter().position(|it| *it != Nowhere);
+    match first {
+        Some(first) if !hides => obstacle(&args[first], var),
+        _ => op_span,
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn resolve(
         declarations,
         uses,
         bound: Vec::new(),
+        summed: Vec::new(),
     };
     let lhs = resolver.left_side(&assignment.lhs)?;
     let rhs = resolver.node(&assignment.rhs)?;
@@ -61,6 +62,8 @@ struct Resolver<'a> {
     first_var: usize,
     /// The variables in scope, inner ones last, with where they are bound.
     bound: Vec<(Word, IndexVar)>,
+    /// The first variable of each name that an implied sum goes over.
+    summed: Vec<(Word, IndexVar)>,
 }
 
 impl Resolver<'_> {
@@ -186,6 +189,10 @@ impl Resolver<'_> {
         let outer = self.bound.len();
         let vars = implied.iter().map(|word| {
             let var = self.new_var(word);
+            match self.summed.iter().find(|(known, _)| known == word) {
+                Some((_, first)) => self.uses.note_same(*first, var),
+                None => self.summed.push((word.clone(), var)),
+            }
             self.bound.push((word.clone(), var));
             var
         });

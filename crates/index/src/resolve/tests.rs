@@ -60,7 +60,7 @@ fn check_types(text: &str, expect: &[ElementType]) {
 }
 
 #[test]
-fn sums_go_over_the_smallest_term() {
+fn each_term_is_summed_on_its_own() {
     check("y(i) = A(i,j) * b(j)", "y(i) = sum{j}(A(i,j) * b(j))");
     check(
         "y(i) = A(i,j) * b(j) + c(i)",
@@ -74,18 +74,25 @@ fn sums_go_over_the_smallest_term() {
         "s = a(i) * (b(i) + c(i))",
         "s = sum{i}(a(i) * (b(i) + c(i)))",
     );
-    check("s = a(i) + b(i) + 1", "s = sum{i}(a(i) + b(i)) + 1.0");
+    check(
+        "s = a(i) + b(i) + 1",
+        "s = sum{i}(a(i)) + sum{i1}(b(i1)) + 1.0",
+    );
     check(
         "s = a(i) + 1 + b(i)",
         "s = sum{i}(a(i)) + 1.0 + sum{i1}(b(i1))",
     );
     check(
-        "y(i) = a(i) * (b(j) + c(i))",
-        "y(i) = a(i) * (sum{j}(b(j)) + c(i))",
+        "y(i) = -(A(i,j) * b(j)) + c(i)",
+        "y(i) = -sum{j}(A(i,j) * b(j)) + c(i)",
     );
     check(
-        "y(i) = -(A(i,j) * b(j)) + c(i)",
-        "y(i) = sum{j}(-(A(i,j) * b(j))) + c(i)",
+        "s = 2 - (a(i) - (3 - b(k)))",
+        "s = 2.0 - (sum{i}(a(i)) - (3.0 - sum{k}(b(k))))",
+    );
+    check(
+        "s = A(i,j) + B(j,i)",
+        "s = sum{i,j}(A(i,j)) + sum{j1,i1}(B(j1,i1))",
     );
     check(
         "C(i,j) = A(i,k) * B(k,j)",
@@ -102,7 +109,100 @@ fn sums_go_over_the_smallest_term() {
         "y(i) = sum{j}(A(i,j) * sqrt(b(j)))",
     );
     check("s = A(i,i)", "s = sum{i}(A(i,i))");
+    check(
+        "y(i) = (A(i,j) - b(i)) * c(j)",
+        "y(i) = sum{j}((A(i,j) - b(i)) * c(j))",
+    );
+    check("s = a(i) / b(i)", "s = sum{i}(a(i) / b(i))");
+    check(
+        "s = (a(i) + sqrt(b(i))) * 2",
+        "s = sum{i}((a(i) + sqrt(b(i))) * 2.0)",
+    );
+    check("s = a(i(0:2)) * 2", "s = sum{i}(a(i // 1) * 2.0)");
+    check("s = i * a(i)", "s = sum{i}(f64(i) * a(i))");
     check("B(j,i) = A(i,j)", "B(j,i) = A(i,j)");
+}
+
+/// What a refused text could mean, as its diagnostic says.
+fn check_ambiguous(text: &str, help: &str) {
+    let error = resolve(text).expect_err(text);
+    assert!(error.contains("error[E0211]"), "for `{text}`: {error}");
+    assert!(
+        error.contains(&format!("= help: {help}")),
+        "for `{text}`: {error}"
+    );
+    for meaning in help.trim_start_matches("write ").split(" or ") {
+        let (left, _) = text.split_once('=').unwrap();
+        let explicit = format!("{left}= {}", meaning.trim_matches('`'));
+        resolve(&explicit).unwrap_or_else(|error| panic!("`{explicit}`: {error}"));
+    }
+}
+
+#[test]
+fn hidden_variables_are_refused_with_both_meanings() {
+    check_ambiguous(
+        "s = (a(i) - 1)*2",
+        "write `sum{i}((a(i) - 1) * 2)` or `(sum{i}(a(i)) - 1) * 2`",
+    );
+    check_ambiguous(
+        "y(i) = a(i) * (b(j) + c(i))",
+        "write `sum{j}(a(i) * (b(j) + c(i)))` or `a(i) * (sum{j}(b(j)) + c(i))`",
+    );
+    check_ambiguous(
+        "y(i) = a(i) / A(i,j)",
+        "write `sum{j}(a(i) / A(i,j))` or `a(i) / sum{j}(A(i,j))`",
+    );
+    check_ambiguous(
+        "y(i) = sqrt(A(i,j) * b(j))",
+        "write `sum{j}(sqrt(A(i,j) * b(j)))` or `sqrt(sum{j}(A(i,j) * b(j)))`",
+    );
+    check_ambiguous(
+        "s = sqrt(A(i,j))",
+        "write `sum{i,j}(sqrt(A(i,j)))` or `sqrt(sum{i,j}(A(i,j)))`",
+    );
+    check_ambiguous(
+        "s = f32(a(i) * (2 - b(j)))",
+        "write `sum{i,j}(f32(a(i) * (2 - b(j))))` or `f32(sum{i}(a(i) * (2 - sum{j}(b(j)))))`",
+    );
+    check_ambiguous(
+        "s = (a(i) + 1) > 0",
+        "write `sum{i}(a(i) + 1 > 0)` or `sum{i}(a(i)) + 1 > 0`",
+    );
+    check_ambiguous(
+        "y(i) = max{k}(A(i,j) - b(k))",
+        "write `sum{j}(max{k}(A(i,j) - b(k)))` or `max{k}(sum{j}(A(i,j)) - b(k))`",
+    );
+    check_ambiguous(
+        "s = select(a(i) > 0, b(i), 0)",
+        "write `sum{i}(select(a(i) > 0, b(i), 0))` or `select(sum{i}(a(i)) > 0, sum{i}(b(i)), 0)`",
+    );
+}
+
+#[test]
+fn a_zero_beside_a_term_changes_nothing_of_its_sum() {
+    for term in ["a(i) * b(i)", "a(i)", "(a(i) - b(i)) * c(i)"] {
+        let alone = resolve(&format!("s = {term}")).unwrap().to_string();
+        let alone = alone.trim_start_matches("s = ");
+        check(
+            &format!("s = s0 + {term}").replace("s0", "f64_s"),
+            &format!("s = f64_s + {alone}"),
+        );
+        check(&format!("s = {term} + 0"), &format!("s = {alone} + 0.0"));
+    }
+    let error = resolve("s = f64_s + (a(i) - 1)*2").unwrap_err();
+    assert!(error.contains("E0211"), "{error}");
+}
+
+#[test]
+fn terms_that_are_summed_over_one_name_run_equally_far() {
+    let notation = Notation::parse(&Source::new("expression", "s = a(i) + i + b(2*i)")).unwrap();
+    let mut declarations = declarations(&notation);
+    declarations.declare("a", Declaration::with_extents(&[7]));
+    let program = notation.resolve(&declarations).unwrap();
+    let expect = "s = sum{i}(a(i)) + f64(sum{i1}(i1)) + sum{i2}(b(2*i2))";
+    assert_eq!(program.to_string(), expect);
+    let extents = program.vars.iter().map(|(_, var)| var.extent);
+    assert_eq!(extents.collect::<Vec<_>>(), [Some(7); 3]);
 }
 
 #[test]
@@ -129,6 +229,10 @@ fn explicit_reductions_bind_their_variables() {
         "y(i) = sum{k}(a(k)) + sum{k1}(A(i,k1))",
     );
     check("s = max{i}(sum{j}(A(i,j)))", "s = max{i}(sum{j}(A(i,j)))");
+    check(
+        "s = max{j}(A(i,j) + 1 * b(i))",
+        "s = sum{i}(max{j}(A(i,j) + 1.0 * b(i)))",
+    );
     check(
         "y(i) = sum{j}(A(i,j)) * b(k)",
         "y(i) = sum{k}(sum{j}(A(i,j)) * b(k))",

@@ -13,6 +13,7 @@ use sparsec_base::Kind;
 
 use super::huge;
 use super::program::{Case, FUNCTIONS};
+use super::spelling;
 use super::tally::Tally;
 use crate::reschedule::reschedule;
 use crate::stages;
@@ -102,6 +103,7 @@ pub(crate) fn check(
         return Ok(());
     }
     let (request, inputs) = case.request(&engines.functions);
+    spelling::check_explicit(&case.written(), &request, &inputs)?;
     let compiled = match compile(&request, &inputs) {
         Ok(compiled) => compiled,
         Err(error) if error.code().as_str().starts_with("E03") => {
@@ -137,7 +139,12 @@ pub(crate) fn check(
             tally.huge += 1;
             Ok(())
         }
-        false => check_rescheduled(case, &compiled, engines, as_c, tally),
+        false => {
+            let number = case.steps[0].0;
+            spelling::check_respelled(number, &request, &inputs, &engines.interpreter)?;
+            tally.respelled += 1;
+            check_rescheduled(case, &compiled, engines, as_c, tally)
+        }
     }
 }
 

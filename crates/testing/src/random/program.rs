@@ -11,6 +11,7 @@ use super::format::format_of_result;
 use super::huge;
 use super::left::{self, Left};
 use super::operand::{self, Operand};
+use super::spelling;
 use crate::reschedule::Step;
 
 /// Functions of the user that every program may call.
@@ -168,7 +169,7 @@ impl Case {
 
     /// The program with its operands.
     pub(crate) fn request(&self, functions: &[UserFunction]) -> (Request, Inputs) {
-        let mut request = Request::new(Source::new("program", self.text()));
+        let mut request = Request::new(Source::new("program", self.text(functions)));
         request.functions = functions.to_vec();
         // An infinity that one statement stores is a factor of finite fill in the next,
         // where only sums in the order of the source say what it makes of each entry.
@@ -204,8 +205,13 @@ impl Case {
         (request, inputs)
     }
 
-    /// The statements, one a line.
-    fn text(&self) -> String {
+    /// The statements with the sums that the rule for implied ones leaves open.
+    fn text(&self, functions: &[UserFunction]) -> String {
+        spelling::unambiguous(self.written(), functions)
+    }
+
+    /// The statements as the strategy wrote them, one a line.
+    pub(crate) fn written(&self) -> String {
         let lefts: Vec<&[usize]> = self.statements.iter().map(|it| it.lhs.as_slice()).collect();
         let lines = self
             .statements
@@ -265,7 +271,8 @@ impl Case {
 /// All that makes the program, for people.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.text())?;
+        let functions = FUNCTIONS.map(|text| UserFunction::parse(text).expect(text));
+        writeln!(f, "{}", self.text(&functions))?;
         for (name, statement) in RESULTS.iter().zip(&self.statements) {
             if let Some(format) = &statement.format {
                 writeln!(f, "{name}: {format}")?;

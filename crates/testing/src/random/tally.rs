@@ -25,6 +25,8 @@ pub struct Tally {
     pub hashed: usize,
     /// Programs over huge extents that agreed.
     pub huge: usize,
+    /// Programs whose results another spelling had too.
+    pub respelled: usize,
     /// Changed plans that agreed.
     pub rescheduled: usize,
     /// Changed plans that were refused.
@@ -55,6 +57,7 @@ impl AddAssign for Tally {
         self.stopped += other.stopped;
         self.hashed += other.hashed;
         self.huge += other.huge;
+        self.respelled += other.respelled;
         self.rescheduled += other.rescheduled;
         self.unscheduled += other.unscheduled;
         for (code, count) in other.codes {
@@ -78,6 +81,11 @@ impl fmt::Display for Tally {
             self.hashed
         )?;
         writeln!(f, "{:>8}   of these are over huge extents", self.huge)?;
+        writeln!(
+            f,
+            "{:>8}   of these ran in another spelling",
+            self.respelled
+        )?;
         writeln!(f, "{:>8} kernels ran as C too", self.as_c)?;
         writeln!(f, "{:>8} changed plans agreed", self.rescheduled)?;
         writeln!(f, "{:>8} changed plans were refused", self.unscheduled)?;
