@@ -3,6 +3,7 @@
 //! | module     | holds                                                         |
 //! |------------|---------------------------------------------------------------|
 //! | [`append`] | pieces found in parallel to one list                          |
+//! | [`fault`]  | faults of the system that tests inject                        |
 //! | [`memory`] | [`Memory`]: bytes that grow in place and fail with an error    |
 //! | [`memory_limit`] | how much memory may be taken                            |
 //! | [`pool`]   | the one thread pool: how many threads, ordered parallel maps  |
@@ -14,6 +15,7 @@
 //! threads: work is cut into ranges by its size alone, and put together in order.
 
 pub mod append;
+pub mod fault;
 pub mod memory;
 pub mod memory_limit;
 pub mod pairs;

@@ -13,6 +13,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::error::AllocError;
+use crate::fault::{self, Fault};
 
 /// Mappings of this many bytes and more ask for huge pages.
 pub(crate) const HUGE_FROM: usize = 4 << 20;
@@ -37,6 +38,9 @@ impl Mapping {
             bytes: bytes as u64,
         };
         let capacity = round_to_pages(bytes).ok_or(error)?;
+        if fault::strikes(Fault::Memory) {
+            return Err(error);
+        }
         // SAFETY: a new anonymous mapping at an address that the system chooses
         // touches no memory of ours; a refusal is checked below.
         let base = unsafe {

@@ -51,6 +51,7 @@ use std::sync::Arc;
 use sparsec_base::{Bool8, Complex, bf16, f16};
 
 use crate::error::AllocError;
+use crate::fault::{self, Fault};
 use crate::mapping::{HUGE_FROM, Mapping, page_size, round_to_pages};
 use crate::recycle::{self, Need};
 
@@ -223,6 +224,9 @@ impl Memory {
             bytes: bytes as u64,
         };
         let layout = Layout::from_size_align(bytes, ALIGN).map_err(|_| error)?;
+        if fault::strikes(Fault::Memory) {
+            return Err(error);
+        }
         // SAFETY: the layout is not empty; callers pass `bytes > 0`.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(error)?;
         Ok(Self {
@@ -346,6 +350,9 @@ impl Memory {
             bytes: bytes as u64,
         };
         let capacity = round_to_pages(bytes).ok_or(error)?;
+        if fault::strikes(Fault::Memory) {
+            return Err(error);
+        }
         // SAFETY: `base` is a mapping of `self.capacity` bytes that we own; no
         // view of it is alive, because views borrow `self`.
         let base = unsafe {
