@@ -1,21 +1,45 @@
 //! Running a compiler that may have to be ended.
 //!
-//! A compiler runs other programs, so it gets a process group of its own and is
-//! ended with all of them: when nobody waits for it any more, or when it takes so
-//! long that it hangs. What it prints is read while it runs: it would wait for a
-//! reader otherwise.
+//! A compiler starts other programs, so it gets a process group of its own:
+//!
+//! ```text
+//! cc ──► cc1, as, ld, …      one group, which is killed as a whole
+//!  └──► stdout, stderr       two pipes, read while it runs
+//! ```
+//!
+//! * The group is killed when nobody waits for the compiler any more, when it takes so
+//!   long that it hangs, and when it has ended: nothing that it started stays behind.
+//! * Only the compiler itself is waited for. A program that left the group and still
+//!   holds a pipe cannot keep us: the pipes are read without blocking, and what has not
+//!   arrived when the compiler is gone is not waited for.
+//! * Of each pipe the first [`SHOWN`] bytes are kept. The rest is read and dropped, so
+//!   that a compiler that prints for ever fills no memory.
+//!
+//! The group is killed before its leader is waited for: until then no other process can
+//! have its number.
 
-#![allow(unsafe_code)]
-
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::cancel::Cancel;
 
-/// How often to look whether the process ended.
-const TICK: Duration = Duration::from_millis(1);
+/// How often to look whether the process ended or nobody waits for it.
+const TICK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 1_000_000,
+};
+
+/// How many bytes of a pipe are kept.
+const SHOWN: usize = 1 << 20;
 
 /// Runs a command to its end, until it is cancelled, or for as long as `limit`; what
 /// it printed.
@@ -31,33 +55,36 @@ pub(crate) fn output(
     if cancel.is_set() {
         return Err(cancelled());
     }
-    let mut child = command
+    let started = Instant::now();
+    let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()?;
-    let printed = [reader(child.stdout.take()), reader(child.stderr.take())];
-    let started = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Ok(status),
-            Ok(None) if cancel.is_set() => {
-                end(&mut child);
-                break Err(cancelled());
-            }
-            Ok(None) if started.elapsed() > limit => {
-                end(&mut child);
-                break Err(timed_out(limit));
-            }
-            Ok(None) => std::thread::sleep(TICK),
-            Err(error) => break Err(error),
-        }
+    let mut group = Group {
+        leader: child,
+        was_waited_for: false,
     };
-    let [stdout, stderr] = printed.map(|reader| reader.join().unwrap_or_default());
+    let mut stdout = Pipe::new(group.leader.stdout.take())?;
+    let mut stderr = Pipe::new(group.leader.stderr.take())?;
+    while !group.has_ended()? {
+        if cancel.is_set() {
+            return Err(cancelled());
+        }
+        if started.elapsed() > limit {
+            return Err(timed_out(limit));
+        }
+        wait_for_output(&[&stdout, &stderr]);
+        stdout.read();
+        stderr.read();
+    }
+    group.kill();
+    stdout.read();
+    stderr.read();
     Ok(Output {
-        status: status?,
-        stdout,
-        stderr,
+        status: group.wait()?,
+        stdout: stdout.bytes,
+        stderr: stderr.bytes,
     })
 }
 
@@ -70,29 +97,105 @@ fn timed_out(limit: Duration) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, message)
 }
 
-/// Reads all of a pipe in a thread of its own.
-fn reader<R: Read + Send + 'static>(pipe: Option<R>) -> std::thread::JoinHandle<Vec<u8>> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            // What was read before an error is all that there is to show.
-            let _ = pipe.read_to_end(&mut bytes);
-        }
-        bytes
-    })
+/// A process and those that it started, which end with this at the latest.
+struct Group {
+    leader: Child,
+    /// Its number may be another's by then.
+    was_waited_for: bool,
 }
 
-/// Ends a process and those that it started.
-fn end(child: &mut Child) {
-    if let Ok(group) = libc::pid_t::try_from(child.id()) {
-        // SAFETY: the group is that of a child that was not waited for yet, so its
-        // number is no other's.
-        unsafe {
-            libc::kill(-group, libc::SIGKILL);
+impl Group {
+    fn pid(&self) -> Option<Pid> {
+        Pid::from_raw(i32::try_from(self.leader.id()).ok()?)
+    }
+
+    /// Whether the leader has ended; it stays to be waited for.
+    fn has_ended(&self) -> io::Result<bool> {
+        let pid = self.pid().ok_or(io::ErrorKind::InvalidInput)?;
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(pid), options) {
+            Ok(ended) => Ok(ended.is_some()),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
         }
     }
-    // It is gone, or the system says why it cannot be waited for.
-    let _ = child.wait();
+
+    /// Kills the group, whose leader was not waited for yet.
+    fn kill(&self) {
+        if let Some(pid) = self.pid() {
+            // An error says that nothing was left to kill.
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+    }
+
+    fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.was_waited_for = true;
+        self.leader.wait()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.was_waited_for {
+            self.kill();
+            // It is gone, or the system says why it cannot be waited for.
+            let _ = self.wait();
+        }
+    }
+}
+
+/// What one pipe brought so far.
+struct Pipe {
+    file: Option<File>,
+    bytes: Vec<u8>,
+}
+
+impl Pipe {
+    fn new(pipe: Option<impl Into<OwnedFd>>) -> io::Result<Self> {
+        let file = match pipe {
+            Some(pipe) => {
+                let file = File::from(pipe.into());
+                fcntl_setfl(&file, fcntl_getfl(&file)? | OFlags::NONBLOCK)?;
+                Some(file)
+            }
+            None => None,
+        };
+        Ok(Self {
+            file,
+            bytes: Vec::new(),
+        })
+    }
+
+    /// Takes what is there, without waiting for more.
+    fn read(&mut self) {
+        /// As many reads as a pipe holds bytes, a few times over: a writer that never
+        /// stops does not keep us.
+        const READS: usize = 64;
+        let mut piece = [0; 16 << 10];
+        for _ in 0..READS {
+            let Some(file) = &mut self.file else { return };
+            match file.read(&mut piece) {
+                Ok(n @ 1..) => {
+                    let room = SHOWN.saturating_sub(self.bytes.len());
+                    self.bytes.extend_from_slice(&piece[..n.min(room)]);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // What was read before an error is all that there is to show.
+                Ok(0) | Err(_) => self.file = None,
+            }
+        }
+    }
+}
+
+/// Waits until there is something to read, but no longer than a tick.
+fn wait_for_output(pipes: &[&Pipe; 2]) {
+    let open = pipes.iter().filter_map(|pipe| pipe.file.as_ref());
+    let mut polled: Vec<PollFd<'_>> = open
+        .map(|file| PollFd::from_borrowed_fd(file.as_fd(), PollFlags::IN))
+        .collect();
+    // Interrupted by a signal, it is a short tick.
+    let _ = poll(&mut polled, Some(&TICK));
 }
 
 #[cfg(test)]
@@ -100,6 +203,8 @@ mod tests {
     use super::*;
 
     const MINUTE: Duration = Duration::from_secs(60);
+    /// As long as ending a process may take on a busy machine.
+    const SOON: Duration = Duration::from_secs(20);
 
     fn shell(line: &str) -> Command {
         let mut command = Command::new("/bin/sh");
@@ -107,12 +212,26 @@ mod tests {
         command
     }
 
+    fn run(line: &str, limit: Duration) -> io::Result<Output> {
+        output(&mut shell(line), &Cancel::default(), limit)
+    }
+
     #[test]
     fn all_that_is_printed_is_read() {
         let line = "i=0; while [ $i -lt 20000 ]; do echo out; echo err >&2; i=$((i+1)); done";
-        let output = output(&mut shell(line), &Cancel::default(), MINUTE).unwrap();
+        let output = run(line, MINUTE).unwrap();
         assert!(output.status.success());
         assert_eq!((output.stdout.len(), output.stderr.len()), (80_000, 80_000));
+        assert_eq!(run("exit 3", MINUTE).unwrap().status.code(), Some(3));
+    }
+
+    #[test]
+    fn what_is_printed_for_ever_is_bounded() {
+        let limit = Duration::from_millis(300);
+        let error = run("yes", limit).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        let output = run("yes | head -c 3000000", MINUTE).unwrap();
+        assert_eq!(output.stdout.len(), SHOWN);
     }
 
     #[test]
@@ -126,23 +245,46 @@ mod tests {
         });
         let error = output(&mut shell("sleep 60 & sleep 60"), &cancel, MINUTE).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::Interrupted);
-        assert!(started.elapsed() < Duration::from_secs(20));
+        assert!(started.elapsed() < SOON);
         ender.join().unwrap();
         assert!(
             output(&mut shell("true"), &cancel, MINUTE).is_err(),
             "nothing starts"
         );
     }
+
     #[test]
     fn what_takes_longer_than_the_limit_is_ended() {
         let started = Instant::now();
-        let limit = Duration::from_millis(50);
-        let mut command = shell("sleep 60 & sleep 60");
-        let error = output(&mut command, &Cancel::default(), limit).unwrap_err();
+        let error = run("sleep 60 & sleep 60", Duration::from_millis(50)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "it had not ended after 50ms, and was stopped"
         );
-        assert!(started.elapsed() < Duration::from_secs(20));
+        assert!(started.elapsed() < SOON);
+    }
+
+    #[test]
+    fn a_grandchild_that_holds_the_pipes_is_not_waited_for() {
+        let started = Instant::now();
+        let output = run("echo done; sleep 60 &", MINUTE).unwrap();
+        assert!(output.status.success() && output.stdout == b"done\n");
+        // One that left the group escapes being killed, but keeps nobody.
+        let output = run("echo done; setsid sleep 30 & sleep 0.1", MINUTE).unwrap();
+        assert_eq!(output.stdout, b"done\n");
+        let limit = Duration::from_millis(200);
+        let error = run("setsid sleep 30 & sleep 60", limit).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(started.elapsed() < SOON);
+    }
+
+    #[test]
+    fn what_a_process_leaves_behind_is_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("late");
+        let line = format!("(sleep 0.4; echo late > {}) & exit 0", file.display());
+        assert!(run(&line, MINUTE).unwrap().status.success());
+        std::thread::sleep(Duration::from_millis(700));
+        assert!(!file.exists());
     }
 }
