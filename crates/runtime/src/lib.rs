@@ -21,6 +21,9 @@
 //! | `abi`           | the structures shared with compiled code                    |
 //! | `library`       | loading compiled kernels into the process                   |
 //! | `tiers`         | kernels made in memory first and compiled behind that       |
+//! | `second`        | the place that a compiled kernel is put into                |
+//! | `line`          | chunks that wait for their turn                             |
+//! | `sync`          | the locks of these two, which tests replace                 |
 //! | `process`       | running a compiler that may have to be ended                |
 //! | `primitives`    | what kernels call: growth, workspaces, sorting              |
 //!
@@ -48,7 +51,9 @@ mod line;
 mod native;
 mod primitives;
 mod process;
+mod second;
 mod sort;
+mod sync;
 mod tiers;
 
 pub use cache::{Cache, CacheStat};

@@ -8,23 +8,24 @@
 //!                   └──► queue ──► one thread: cc ──► swapped in ┴─► C
 //! ```
 //!
-//! Both give the same bits, so nobody can tell when the kernel is swapped, but by
-//! the time that a launch takes. Where there is no compiler, or it fails, the first
-//! tier stays. One thread a session compiles, one kernel after the other: a machine
-//! has other things to do. When the session goes, a compiler that still runs is
-//! ended, and what was not begun is dropped.
+//! Both tiers give the same bits, so only the time of a launch shows when the kernel is
+//! swapped. Without a compiler, or if it fails, the first tier stays. One thread of a
+//! session compiles one kernel after the other. A session that is dropped ends the
+//! compiler that still runs, stops waiting for other processes, and drops the queue.
 //!
-//! A launch over many bytes waits for C, if it is not ready: there loops over rows
-//! of dense arrays cost more than the compiler does.
+//! A launch over many bytes waits for C, if it is not ready: loops over rows of dense
+//! arrays in memory then cost more than the compiler does.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sparsec_base::{Diagnostic, code};
 
 use crate::native::{self, Native};
+use crate::second::Second;
 use crate::session::Tools;
 
 /// As many bytes of operands and results are worth waiting for the compiler.
@@ -37,52 +38,19 @@ const PATIENCE: Duration = Duration::from_millis(800);
 #[derive(Debug)]
 pub(crate) struct Tiered {
     first: Native,
-    second: Arc<Second>,
-}
-
-/// What the compiler makes, once it has.
-#[derive(Debug, Default)]
-struct Second {
-    native: OnceLock<Native>,
-    /// Whether the compiler is done, successful or not.
-    done: Flag,
+    second: Arc<Second<Native>>,
 }
 
 impl Tiered {
-    /// What to run now on arguments of this many bytes.
+    /// The tier to run now, on arguments of this many bytes.
     pub(crate) fn native(&self, bytes: impl FnOnce() -> usize) -> &Native {
-        if let Some(native) = self.second.native.get() {
+        if let Some(native) = self.second.get() {
             return native;
         }
-        if !self.second.done.is_set() && bytes() >= WORTH_WAITING {
-            self.second.done.wait(PATIENCE);
+        if !self.second.is_done() && bytes() >= WORTH_WAITING {
+            self.second.wait(PATIENCE);
         }
-        self.second.native.get().unwrap_or(&self.first)
-    }
-}
-
-/// Something that happens once and may be waited for.
-#[derive(Debug, Default)]
-struct Flag {
-    happened: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Flag {
-    fn set(&self) {
-        *lock(&self.happened) = true;
-        self.changed.notify_all();
-    }
-
-    fn is_set(&self) -> bool {
-        *lock(&self.happened)
-    }
-
-    /// Waits until it happens, but no longer than this; whether it did.
-    fn wait(&self, most: Duration) -> bool {
-        let happened = lock(&self.happened);
-        let waited = self.changed.wait_timeout_while(happened, most, |it| !*it);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
+        self.second.get().unwrap_or(&self.first)
     }
 }
 
@@ -102,7 +70,7 @@ struct Worker {
     queue: Sender<Job>,
     thread: JoinHandle<()>,
     /// Every second tier that was asked for.
-    asked: Vec<Arc<Second>>,
+    asked: Vec<Arc<Second<Native>>>,
 }
 
 /// One kernel to compile.
@@ -110,7 +78,7 @@ struct Worker {
 struct Job {
     text: String,
     entry: String,
-    second: Arc<Second>,
+    second: Arc<Second<Native>>,
 }
 
 impl Background {
@@ -133,13 +101,13 @@ impl Background {
             *worker = self.start(tools);
         }
         let taken = worker.as_mut().is_some_and(|worker| {
-            worker.asked.retain(|second| !second.done.is_set());
+            worker.asked.retain(|second| !second.is_done());
             worker.asked.push(Arc::clone(&second));
             worker.queue.send(job).is_ok()
         });
         if !taken {
             // Without a thread the first tier stays.
-            second.done.set();
+            second.finish(None);
         }
         Tiered { first, second }
     }
@@ -149,16 +117,23 @@ impl Background {
         let (tools, trouble) = (Arc::clone(tools), Arc::clone(&self.trouble));
         let run = move || {
             for job in jobs {
-                if !tools.cancel().is_set() {
-                    match build(&job, &tools) {
-                        // The place is new, so it is empty.
-                        Ok(native) => drop(job.second.native.set(native)),
-                        // Nothing is wrong with a machine that has none.
-                        Err(error) if error.code() == code::NO_COMPILER => {}
-                        Err(error) => drop(trouble.set(error)),
+                let built = (!tools.cancel().is_set()).then(|| {
+                    // A panic is shown by now; launches must not wait for its kernel, nor
+                    // for those behind it.
+                    catch_unwind(AssertUnwindSafe(|| build(&job, &tools)))
+                });
+                let made = match built {
+                    Some(Ok(Ok(native))) => Some(native),
+                    Some(Ok(Err(error))) => {
+                        // Nothing is wrong with a machine that has no compiler.
+                        if error.code() != code::NO_COMPILER {
+                            let _ = trouble.set(error);
+                        }
+                        None
                     }
-                }
-                job.second.done.set();
+                    Some(Err(_)) | None => None,
+                };
+                job.second.finish(made);
             }
         };
         let thread = std::thread::Builder::new().name("sparsec-compile".to_owned());
@@ -178,7 +153,7 @@ impl Background {
         };
         let end = Instant::now() + most;
         let left = || end.saturating_duration_since(Instant::now());
-        asked.iter().all(|second| second.done.wait(left()))
+        asked.iter().all(|second| second.wait(left()))
     }
 
     /// Why a kernel was not compiled, if the compiler is to blame.

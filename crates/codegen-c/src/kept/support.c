@@ -20,8 +20,8 @@ typedef struct sparsec_workspace {
 /* How far the chunks of a loop are that run at once. */
 typedef struct sparsec_line {
   int64_t passed; /* these have passed their turn on, in their order */
-  int64_t ended;  /* so many have returned */
-  int64_t failed; /* whether one has */
+  int64_t ended;  /* so many have returned well */
+  int64_t failed; /* the first that failed, or how many there are */
 } sparsec_line;
 
 /* One call of a kernel: its context, and workspaces that end with it. */
@@ -32,7 +32,7 @@ typedef struct sparsec_scope {
   int64_t own_size;
   int64_t chunk;
   int32_t has_passed; /* its turn on */
-  int32_t gave_up;    /* because another chunk failed */
+  int32_t gave_up;    /* because a chunk before it failed */
   sparsec_line *line; /* in which it stands, if others run meanwhile */
   int32_t never;      /* stays 0 */
 } sparsec_scope;
@@ -41,9 +41,9 @@ typedef struct sparsec_scope {
    at least; how often a thread that waits looks before it lets others run. */
 enum { SPARSEC_ALIGNMENT = 64, SPARSEC_RUN = 16, SPARSEC_LOOKS = 1000 };
 
-/* Waits until so many chunks are that far, or one fails. */
-static inline int32_t sparsec_wait(
-    sparsec_scope *scope, const int64_t *counter, int64_t wanted) {
+/* Waits until all chunks before are that far, or one of them fails. Chunks behind count for
+   nothing: which chunk fails first does not depend on timing. */
+static inline int32_t sparsec_wait(sparsec_scope *scope, const int64_t *counter) {
   const sparsec_line *line = scope->line;
   int64_t reached, failed, looks = 0;
   do {
@@ -58,16 +58,16 @@ static inline int32_t sparsec_wait(
 #pragma omp atomic read seq_cst
 #endif
     failed = line->failed;
-  } while (!failed && reached != wanted);
+  } while (failed >= scope->chunk && reached != scope->chunk);
   (void)looks;
-  scope->gave_up = failed != 0;
-  return failed ? SPARSEC_OUT_OF_MEMORY : SPARSEC_OK;
+  scope->gave_up = failed < scope->chunk;
+  return scope->gave_up ? SPARSEC_OUT_OF_MEMORY : SPARSEC_OK;
 }
 
 static inline void *sparsec_malloc_array(
     sparsec_context *context, sparsec_array *array, int64_t entries, int64_t entry_size) {
   sparsec_scope *scope = (sparsec_scope *)context; /* its first member */
-  if (scope->line && sparsec_wait(scope, &scope->line->ended, scope->chunk)) return NULL;
+  if (scope->line && sparsec_wait(scope, &scope->line->ended)) return NULL;
   const int64_t most = (int64_t)(PTRDIFF_MAX / entry_size);
   if (entries > most) return NULL;
   int64_t wanted = array->capacity <= most / 2 ? 2 * array->capacity : most;
@@ -99,7 +99,7 @@ static inline void *sparsec_malloc_workspace(
 /* Waits until all chunks before have passed their turn on. */
 static inline int32_t sparsec_wait_for_turn(sparsec_context *context) {
   sparsec_scope *scope = (sparsec_scope *)context; /* its first member */
-  return scope->line ? sparsec_wait(scope, &scope->line->passed, scope->chunk) : SPARSEC_OK;
+  return scope->line ? sparsec_wait(scope, &scope->line->passed) : SPARSEC_OK;
 }
 
 /* Lets the next chunk have its turn, unless results might move meanwhile. */
@@ -124,15 +124,16 @@ static inline int32_t sparsec_run_chunks(
     int32_t (*body)(sparsec_context *, const void *captured, void *own, int64_t chunk),
     const void *captured, int64_t own_size, int64_t n) {
   int32_t status = SPARSEC_OK;
-  int64_t failed = n; /* the first chunk that did */
-  sparsec_line line = {0, 0, 0};
+  int64_t first = n; /* the chunk whose status that is */
+  sparsec_line line = {0, 0, n};
 #pragma omp parallel if (n > 1)
   {
     sparsec_scope unit;
     sparsec_context *mine = sparsec_enter(&unit, context);
     void *own = own_size > 0 ? mine->workspace(mine, own_size, 1) : NULL;
     unit.line = &line;
-#pragma omp for schedule(dynamic)
+/* In ascending order, so that the first that has not returned waits for nobody. */
+#pragma omp for schedule(monotonic : dynamic)
     for (int64_t chunk = 0; chunk < n; chunk++) {
       int32_t ended = SPARSEC_OUT_OF_MEMORY;
       unit.chunk = chunk;
@@ -148,13 +149,13 @@ static inline int32_t sparsec_run_chunks(
         line.ended++;
         continue;
       }
-#pragma omp atomic write seq_cst
-      line.failed = 1;
       if (unit.gave_up) continue; /* whoever failed says why */
 #pragma omp critical(sparsec)
-      if (chunk < failed) {
-        failed = chunk;
+      if (chunk < first) {
+        first = chunk;
         status = ended;
+#pragma omp atomic write seq_cst
+        line.failed = chunk;
       }
     }
     sparsec_leave(&unit, SPARSEC_OK);
