@@ -33,9 +33,10 @@ static int plain_order(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void plain_sort(sparsec_context *context, int32_t *data, int64_t count) {
+static int32_t plain_sort(sparsec_context *context, int32_t *data, int64_t count) {
   (void)context;
   qsort(data, count, sizeof(int32_t), plain_order);
+  return SPARSEC_OK;
 }
 
 /* Runs the kernel with memory of its own. What it made goes to the caller where KEEP is 1. */

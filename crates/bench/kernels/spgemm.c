@@ -30,7 +30,7 @@ static int32_t multiply(sparsec_context *context, int64_t n_rows, int64_t n_colu
         }
       }
     }
-    context->sort_i32(context, list, n);
+    if (context->sort_i32(context, list, n)) return SPARSEC_OUT_OF_MEMORY;
     while (n_stored + n > room) room = 2 * room + 16;
     if (!has_room(context, &C[1], room, sizeof(int32_t))
         || !has_room(context, &C[2], room, sizeof(double)))

@@ -25,7 +25,8 @@
 //!   also when the kernel failed.
 //! * `sort_i32` and `sort_i64` sort `count` integers, ascending. `sort_pairs`
 //!   moves the entries of a second array along, and leaves equal keys in their
-//!   order.
+//!   order. Each returns `SPARSEC_OK`; any other status ends the kernel, which returns
+//!   it and looks at the entries no more.
 //!
 //! * `chunks(context, body, captured, own_size, n)` calls `body(context, captured,
 //!   own, chunk)` for every chunk from 0 up to but without `n`, in any order or at
@@ -125,11 +126,11 @@ typedef struct sparsec_context {{
   void *(*grow)(struct sparsec_context *, sparsec_array *, int64_t entries, int64_t entry_size);
   /* Zeroed memory until the kernel returns, or null. */
   void *(*workspace)(struct sparsec_context *, int64_t entries, int64_t entry_size);
-  /* Sorts, ascending. */
-  void (*sort_i32)(struct sparsec_context *, int32_t *data, int64_t count);
-  void (*sort_i64)(struct sparsec_context *, int64_t *data, int64_t count);
-  /* Sorts `data`, ascending, and moves the entries of `along` as those of `data`. */
-  void (*sort_pairs)(struct sparsec_context *, int64_t *data, int64_t *along, int64_t count);
+  /* Sorts, ascending; SPARSEC_OK, or the status that the kernel is to end with. */
+  int32_t (*sort_i32)(struct sparsec_context *, int32_t *data, int64_t count);
+  int32_t (*sort_i64)(struct sparsec_context *, int64_t *data, int64_t count);
+  /* The same, and moves the entries of `along` as those of `data`. */
+  int32_t (*sort_pairs)(struct sparsec_context *, int64_t *data, int64_t *along, int64_t count);
   /* Runs `body` for each chunk, at once or one after another; the first status that is not
      SPARSEC_OK. `own` is memory that no other chunk uses meanwhile, at first zeros. */
   int32_t (*chunks)(

@@ -425,10 +425,13 @@ impl<'f> Writer<'f> {
             "0" => hi.text,
             _ => self.combine(BinaryOp::Sub, hi, lo, ElementType::I64).text,
         };
-        self.line(&match along {
-            None => format!("context->sort_{ty}(context, {data}, {count});"),
-            Some(along) => format!("context->sort_pairs(context, {data}, {along}, {count});"),
-        });
+        let call = match along {
+            None => format!("sort_{ty}(context, {data}, {count})"),
+            Some(along) => format!("sort_pairs(context, {data}, {along}, {count})"),
+        };
+        let status = self.names.fresh("status");
+        self.line(&format!("const int32_t {status} = context->{call};"));
+        self.line(&format!("if ({status}) return {status};"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Statements that are no loops.
 
-use cranelift_codegen::ir::InstBuilder;
+use cranelift_codegen::ir::{InstBuilder, types};
 use sparsec_base::ElementType;
 use sparsec_loop::growth::growth_run;
 use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Mark, Stmt};
@@ -157,6 +157,7 @@ impl Emitter<'_, '_> {
         let mut arguments = vec![first];
         arguments.extend(along.map(|along| self.address(along, lo)));
         arguments.push(count);
-        self.ask(offset, None, &arguments);
+        let status = self.ask(offset, Some(types::I32), &arguments);
+        self.leave_with(status.expect("a sort has a status"));
     }
 }

@@ -11,7 +11,7 @@ use std::mem::{offset_of, size_of};
 use sparsec_codegen_cranelift::Layout;
 
 /// Part of every cache key; raised whenever a structure here changes.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 
 /// `sparsec_array`
 #[repr(C)]
@@ -36,9 +36,9 @@ pub(crate) struct RawContext {
     pub(crate) state: *mut c_void,
     pub(crate) grow: unsafe extern "C" fn(*mut RawContext, *mut RawArray, i64, i64) -> *mut c_void,
     pub(crate) workspace: unsafe extern "C" fn(*mut RawContext, i64, i64) -> *mut c_void,
-    pub(crate) sort_i32: unsafe extern "C" fn(*mut RawContext, *mut i32, i64),
-    pub(crate) sort_i64: unsafe extern "C" fn(*mut RawContext, *mut i64, i64),
-    pub(crate) sort_pairs: unsafe extern "C" fn(*mut RawContext, *mut i64, *mut i64, i64),
+    pub(crate) sort_i32: unsafe extern "C" fn(*mut RawContext, *mut i32, i64) -> i32,
+    pub(crate) sort_i64: unsafe extern "C" fn(*mut RawContext, *mut i64, i64) -> i32,
+    pub(crate) sort_pairs: unsafe extern "C" fn(*mut RawContext, *mut i64, *mut i64, i64) -> i32,
     pub(crate) chunks: unsafe extern "C" fn(*mut RawContext, Body, *const c_void, i64, i64) -> i32,
     pub(crate) turn: unsafe extern "C" fn(*mut RawContext) -> i32,
     pub(crate) pass: unsafe extern "C" fn(*mut RawContext),

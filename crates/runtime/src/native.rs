@@ -10,6 +10,8 @@
 
 #![allow(unsafe_code)]
 
+use std::panic::resume_unwind;
+
 use sparsec_base::Result;
 use sparsec_codegen_cranelift::{Code, Entry, compile};
 use sparsec_loop::{Access, Argument, Function};
@@ -148,13 +150,17 @@ impl Native {
         // operands are checked tensors, and everything pointed to outlives the
         // call. Nobody else writes to the arrays: results are borrowed mutably.
         let status = unsafe { self.call(&mut context, &mut pointers) };
-        let shortage = state.shortage();
+        let (shortage, panic) = (state.shortage(), state.take_panic());
         let mut lent = state.into_memories();
         let mut rest = &arrays[..];
         for (given, wanted) in arguments.iter_mut().zip(&function.arguments) {
             let (raw, others) = rest.split_at(given.arrays().len());
             rest = others;
             take_back(function, wanted, given, raw, status == 0, &mut lent);
+        }
+        // The frames of the kernel are gone, so a panic of what it called may go on.
+        if let Some(panic) = panic {
+            resume_unwind(panic);
         }
         match of_status(status) {
             None => Ok(()),

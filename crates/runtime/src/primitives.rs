@@ -8,11 +8,13 @@
 //! memory which is about to run out is noticed here, as an error, rather than
 //! by the system, which would end the process.
 //!
-//! These functions are called from C, across which no panic may pass: a panic
-//! becomes the answer "no memory".
+//! These functions are called from kernels, through whose frames no panic may pass. A
+//! panic ends the kernel as if memory were out, is kept until the kernel has returned,
+//! and then goes on in the thread that launched it.
 
 #![allow(unsafe_code)]
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,16 +37,15 @@ unsafe impl Send for Growing {}
 /// What one launch has given to its kernel.
 #[derive(Default)]
 pub(crate) struct State {
-    /// The arrays that may grow, for all units of a launch.
-    growing: Arc<Mutex<Vec<Growing>>>,
+    /// What it shares with the units of the launch.
+    shared: Arc<Shared>,
     /// Freed when the launch is over.
     workspaces: Vec<Memory>,
     scratch: Scratch,
     /// Whether anybody still waits.
     cancel: Cancel,
-    /// How much memory there may be, and how much of it is taken.
+    /// How much memory there may be.
     memory: MemoryLimit,
-    taken: Arc<AtomicU64>,
     /// What units have that ran chunks.
     units: Vec<Unit>,
     /// Where a unit stands among those that wait for their turn.
@@ -53,13 +54,27 @@ pub(crate) struct State {
     shortage: Option<Shortage>,
 }
 
+/// What all units of a launch have in common.
+#[derive(Default)]
+struct Shared {
+    /// The arrays that may grow.
+    growing: Mutex<Vec<Growing>>,
+    /// How many bytes are taken.
+    taken: AtomicU64,
+    /// The first panic, to go on once the kernel has returned.
+    panic: Mutex<Option<Panic>>,
+}
+
+/// What a panic came with.
+type Panic = Box<dyn Any + Send>;
+
 /// A chunk, and the line in which chunks wait for their turn.
 struct Place {
     line: Arc<Line>,
     chunk: usize,
     /// Whether it has passed its turn on.
     has_passed: bool,
-    /// Whether it gave up because another chunk failed, which says why.
+    /// Whether it gave up because a chunk before it failed, which says why.
     gave_up: bool,
 }
 
@@ -77,7 +92,10 @@ impl State {
         Self {
             cancel: cancel.clone(),
             memory,
-            taken: Arc::new(AtomicU64::new(taken)),
+            shared: Arc::new(Shared {
+                taken: AtomicU64::new(taken),
+                ..Shared::default()
+            }),
             ..Self::default()
         }
     }
@@ -99,7 +117,12 @@ impl State {
     }
 
     fn growing(&self) -> MutexGuard<'_, Vec<Growing>> {
-        self.growing.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.shared.growing)
+    }
+
+    /// The panic that ended the kernel, if one did.
+    pub(crate) fn take_panic(&self) -> Option<Panic> {
+        locked(&self.shared.panic).take()
     }
 
     /// The context to hand to the kernel; valid as long as `self` stays.
@@ -128,8 +151,8 @@ impl State {
         size: i64,
     ) -> Option<()> {
         let place = self.place.as_mut();
-        let growing = Arc::clone(&self.growing);
-        let mut growing = growing.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = Arc::clone(&self.shared);
+        let mut growing = locked(&shared.growing);
         let known = |growing: &&mut Growing| growing.array == array;
         let Growing { memory, buffer, .. } = growing.iter_mut().find(known)?;
         self.shortage = Some(Shortage::of(Some(*buffer), entries, size));
@@ -141,7 +164,7 @@ impl State {
         memory.set_len(old);
         let room = [wanted, least].into_iter().find(|&bytes| {
             self.memory.can_give(
-                self.taken.load(Ordering::Relaxed),
+                shared.taken.load(Ordering::Relaxed),
                 bytes.saturating_sub(old) as u64,
             )
         })?;
@@ -157,7 +180,7 @@ impl State {
         raw.data = memory.as_mut_ptr().cast();
         raw.capacity = i64::try_from(room / size).ok()?;
         let more = room.saturating_sub(old) as u64;
-        self.taken.fetch_add(more, Ordering::Relaxed);
+        shared.taken.fetch_add(more, Ordering::Relaxed);
         self.shortage = None;
         Some(())
     }
@@ -167,12 +190,12 @@ impl State {
         let bytes = usize::try_from(entries)
             .ok()?
             .checked_mul(usize::try_from(size).ok()?)?;
-        let taken = self.taken.load(Ordering::Relaxed);
+        let taken = self.shared.taken.load(Ordering::Relaxed);
         if !self.memory.can_give(taken, bytes as u64) {
             return None;
         }
         let mut memory = Memory::zeroed(bytes).ok()?;
-        self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.shared.taken.fetch_add(bytes as u64, Ordering::Relaxed);
         let data = memory.as_mut_ptr();
         self.workspaces.push(memory);
         self.shortage = None;
@@ -226,8 +249,7 @@ impl State {
                 state: Self {
                     cancel: self.cancel.clone(),
                     memory: self.memory,
-                    taken: Arc::clone(&self.taken),
-                    growing: Arc::clone(&self.growing),
+                    shared: Arc::clone(&self.shared),
                     ..Self::default()
                 },
                 own: Memory::zeroed(own_size).ok()?,
@@ -304,19 +326,28 @@ impl State {
     }
 }
 
-/// Runs `body`; a panic in it becomes `failed`.
-fn guarded<T>(failed: T, body: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or(failed)
-}
-
-/// The state behind a context.
+/// Runs `body` with the state behind a context. A panic in it is kept for the launch, and
+/// `failed` tells the kernel to end.
 ///
 /// # Safety
 /// `context` must come from [`State::context`] of a state that is still there,
 /// and no other reference to that state may be in use.
-unsafe fn state<'s>(context: *mut RawContext) -> &'s mut State {
+unsafe fn guarded<T>(context: *mut RawContext, failed: T, body: impl FnOnce(&mut State) -> T) -> T {
     // SAFETY: as this function demands.
-    unsafe { &mut *(*context).state.cast::<State>() }
+    let state = unsafe { &mut *(*context).state.cast::<State>() };
+    catch_unwind(AssertUnwindSafe(|| body(state))).unwrap_or_else(|panic| {
+        locked(&state.shared.panic).get_or_insert(panic);
+        failed
+    })
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The status of a kernel that a panic ended; nobody looks at which it is.
+fn panicked() -> i32 {
+    Failure::OutOfMemory.status()
 }
 
 /// # Safety
@@ -327,17 +358,17 @@ unsafe extern "C" fn grow(
     entries: i64,
     entry_size: i64,
 ) -> *mut c_void {
-    guarded(std::ptr::null_mut(), || {
-        // SAFETY: the launch holds its state by raw pointer alone while the
-        // kernel runs, and a kernel runs in one thread.
-        let state = unsafe { state(context) };
+    let body = |state: &mut State| {
         // SAFETY: the array is one that the launch gave to the kernel.
         let raw = unsafe { &mut *array };
         match state.grow(array, raw, entries, entry_size) {
             Some(()) => raw.data,
             None => std::ptr::null_mut(),
         }
-    })
+    };
+    // SAFETY: the launch holds its state by raw pointer alone while the kernel runs,
+    // and a kernel, or a unit of it, runs in one thread.
+    unsafe { guarded(context, std::ptr::null_mut(), body) }
 }
 
 /// # Safety
@@ -347,37 +378,38 @@ unsafe extern "C" fn workspace(
     entries: i64,
     entry_size: i64,
 ) -> *mut c_void {
-    guarded(std::ptr::null_mut(), || {
-        // SAFETY: as in `grow`.
-        let state = unsafe { state(context) };
-        state
-            .workspace(entries, entry_size)
-            .unwrap_or(std::ptr::null_mut())
-    })
+    let body = |state: &mut State| {
+        let given = state.workspace(entries, entry_size);
+        given.unwrap_or(std::ptr::null_mut())
+    };
+    // SAFETY: as in `grow`.
+    unsafe { guarded(context, std::ptr::null_mut(), body) }
 }
 
 /// # Safety
 /// Called by a kernel with the context of its launch and entries that it may write.
-unsafe extern "C" fn sort_i32(context: *mut RawContext, data: *mut i32, count: i64) {
-    guarded((), || {
-        // SAFETY: as in `grow`.
-        let state = unsafe { state(context) };
+unsafe extern "C" fn sort_i32(context: *mut RawContext, data: *mut i32, count: i64) -> i32 {
+    let body = |state: &mut State| {
         // SAFETY: the kernel owns these entries, and all are initialised.
         let entries = unsafe { entries(data, count) };
         sort(entries, &mut state.scratch.narrow);
-    });
+        0
+    };
+    // SAFETY: as in `grow`.
+    unsafe { guarded(context, panicked(), body) }
 }
 
 /// # Safety
 /// As [`sort_i32`].
-unsafe extern "C" fn sort_i64(context: *mut RawContext, data: *mut i64, count: i64) {
-    guarded((), || {
-        // SAFETY: as in `grow`.
-        let state = unsafe { state(context) };
+unsafe extern "C" fn sort_i64(context: *mut RawContext, data: *mut i64, count: i64) -> i32 {
+    let body = |state: &mut State| {
         // SAFETY: as in `sort_i32`.
         let entries = unsafe { entries(data, count) };
         sort(entries, &mut state.scratch.wide);
-    });
+        0
+    };
+    // SAFETY: as in `grow`.
+    unsafe { guarded(context, panicked(), body) }
 }
 
 /// # Safety
@@ -387,14 +419,15 @@ unsafe extern "C" fn sort_pairs(
     data: *mut i64,
     along: *mut i64,
     count: i64,
-) {
-    guarded((), || {
-        // SAFETY: as in `grow`.
-        let state = unsafe { state(context) };
+) -> i32 {
+    let body = |state: &mut State| {
         // SAFETY: as in `sort_i32`; the arrays are two.
         let (data, along) = unsafe { (entries(data, count), entries(along, count)) };
         sort_along(data, along, &mut state.scratch);
-    });
+        0
+    };
+    // SAFETY: as in `grow`.
+    unsafe { guarded(context, panicked(), body) }
 }
 
 /// # Safety
@@ -402,47 +435,50 @@ unsafe extern "C" fn sort_pairs(
 /// that captured.
 unsafe extern "C" fn chunks(
     context: *mut RawContext,
-    body: Body,
+    run: Body,
     captured: *const c_void,
     own_size: i64,
     n: i64,
 ) -> i32 {
-    let failed = Failure::OutOfMemory.status();
-    guarded(failed, || {
-        // SAFETY: as in `grow`: the kernel waits for its chunks, and their contexts
-        // lead to other states.
-        let state = unsafe { state(context) };
+    let body = |state: &mut State| {
         // SAFETY: as this function demands.
-        unsafe { state.chunks(body, captured, own_size, n) }.unwrap_or(failed)
-    })
+        let ended = unsafe { state.chunks(run, captured, own_size, n) };
+        ended.unwrap_or(Failure::OutOfMemory.status())
+    };
+    // SAFETY: as in `grow`: the kernel waits for its chunks, and their contexts lead to
+    // other states.
+    unsafe { guarded(context, panicked(), body) }
 }
 
 /// # Safety
 /// Called by a chunk of a kernel with the context that it was given.
 unsafe extern "C" fn turn(context: *mut RawContext) -> i32 {
-    let failed = Failure::OutOfMemory.status();
-    guarded(failed, || {
-        // SAFETY: as in `grow`: a unit runs in one thread.
-        let state = unsafe { state(context) };
+    let body = |state: &mut State| {
         let Some(place) = &mut state.place else {
             return 0;
         };
         place.gave_up = !place.line.wait(place.chunk);
-        if place.gave_up { failed } else { 0 }
-    })
+        match place.gave_up {
+            // The chunk ends, and its status is not looked at.
+            true => Failure::OutOfMemory.status(),
+            false => 0,
+        }
+    };
+    // SAFETY: as in `grow`.
+    unsafe { guarded(context, panicked(), body) }
 }
 
 /// # Safety
 /// As [`turn`], behind it.
 unsafe extern "C" fn pass(context: *mut RawContext) {
-    guarded((), || {
-        // SAFETY: as in `grow`: a unit runs in one thread.
-        let state = unsafe { state(context) };
+    let body = |state: &mut State| {
         if let Some(place) = &mut state.place {
-            place.has_passed = true;
             place.line.pass(place.chunk);
+            place.has_passed = true;
         }
-    });
+    };
+    // SAFETY: as in `grow`.
+    unsafe { guarded(context, (), body) }
 }
 
 /// # Safety
@@ -455,3 +491,6 @@ unsafe fn entries<'e, T>(data: *mut T, count: i64) -> &'e mut [T] {
         _ => &mut [],
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,8 @@
 //! | longer                     | digits of 11 bits, lowest first, as many as the largest coordinate has |
 //! | any, where memory is out   | nothing more is asked for: the rows above that need scratch are left out |
 
+use sparsec_parallel::fault::{self, Fault};
+
 /// Lists of this many entries and more are sorted by digits.
 const RADIX_FROM: usize = 512;
 /// Bits of one digit.
@@ -60,7 +62,8 @@ pub(crate) fn sort_pairs(keys: &mut [i64], along: &mut [i64], scratch: &mut Scra
     let n = keys.len();
     let Scratch { pairs, moved, .. } = scratch;
     pairs.clear();
-    if pairs.try_reserve(n).is_err() || !reserve(moved, n) {
+    may_panic();
+    if !has_room(pairs, n) || !reserve(moved, n) {
         return sort_in_place(keys, along);
     }
     let moved = &mut moved[..n];
@@ -147,6 +150,7 @@ pub(crate) fn sort<T: Coordinate>(entries: &mut [T], scratch: &mut Vec<T>) {
     if entries.is_sorted() {
         return;
     }
+    may_panic();
     let n = entries.len();
     let (mut least, mut most) = (entries[0], entries[0]);
     for &entry in entries.iter() {
@@ -193,12 +197,23 @@ fn pass<T: Coordinate>(from: &[T], to: &mut [T], shift: u32) {
 /// Makes `scratch` at least `n` long, if there is memory for it.
 fn reserve<T: Coordinate>(scratch: &mut Vec<T>, n: usize) -> bool {
     if scratch.len() < n {
-        if scratch.try_reserve(n - scratch.len()).is_err() {
+        let more = n - scratch.len();
+        if !has_room(scratch, more) {
             return false;
         }
         scratch.resize(n, T::default());
     }
     true
+}
+
+/// Whether `more` entries fit, now or with more memory.
+fn has_room<T>(list: &mut Vec<T>, more: usize) -> bool {
+    !fault::strikes(Fault::Memory) && list.try_reserve(more).is_ok()
+}
+
+/// Where tests have a sort panic.
+fn may_panic() {
+    assert!(!fault::strikes(Fault::Panic), "a sort panics");
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ int32_t probe_launch(sparsec_context *context, sparsec_tensor **tensors) {
     if (wide[i] != i / 2 || (along[i] * 7919) % 500 != wide[i]) return 4;
   list = crd->data;
   for (int64_t i = 0; i < n; i++) list[i] = (int32_t)(n - 1 - i);
-  context->sort_i32(context, list, n);
+  if (context->sort_i32(context, list, n)) return 4;
   for (int64_t i = 0; i < n; i++)
     if (list[i] != i) return 4;
   for (int64_t i = 0; i < n; i++) ((double *)vals->data)[i] = (double)i;

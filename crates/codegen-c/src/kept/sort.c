@@ -12,11 +12,11 @@ static inline void sparsec_sift_TYPE(TYPE_t *data, int64_t i, int64_t count) {
 
 /* Sorts, ascending: short runs by insertion, which are then merged; where there
  * is no memory for that, by a heap. */
-static inline void sparsec_sort_TYPE(sparsec_context *context, TYPE_t *data, int64_t count) {
+static inline int32_t sparsec_sort_TYPE(sparsec_context *context, TYPE_t *data, int64_t count) {
   (void)context;
   int64_t sorted = 1;
   while (sorted < count && data[sorted - 1] <= data[sorted]) sorted++;
-  if (sorted >= count) return;
+  if (sorted >= count) return SPARSEC_OK;
   TYPE_t *other = NULL;
   if (count > SPARSEC_RUN) {
     other = malloc((size_t)count * sizeof(TYPE_t));
@@ -28,7 +28,7 @@ static inline void sparsec_sort_TYPE(sparsec_context *context, TYPE_t *data, int
         data[end] = largest;
         sparsec_sift_TYPE(data, 0, end);
       }
-      return;
+      return SPARSEC_OK;
     }
   }
   for (int64_t begin = 0; begin < count; begin += SPARSEC_RUN) {
@@ -56,4 +56,5 @@ static inline void sparsec_sort_TYPE(sparsec_context *context, TYPE_t *data, int
   }
   if (from != data) memcpy(data, from, (size_t)count * sizeof(TYPE_t));
   free(other);
+  return SPARSEC_OK;
 }

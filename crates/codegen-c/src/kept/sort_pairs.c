@@ -20,12 +20,12 @@ static inline void sparsec_merge_pairs(
 
 /* Sorts `keys`, ascending, and moves the entries of `along` as those of `keys`;
  * equal keys stay in their order. */
-static inline void sparsec_sort_pairs(
+static inline int32_t sparsec_sort_pairs(
     sparsec_context *context, int64_t *keys, int64_t *along, int64_t count) {
   (void)context;
   int64_t sorted = 1;
   while (sorted < count && keys[sorted - 1] <= keys[sorted]) sorted++;
-  if (sorted >= count) return;
+  if (sorted >= count) return SPARSEC_OK;
   const size_t room = (size_t)count * sizeof(int64_t);
   int64_t *other = (uint64_t)count <= PTRDIFF_MAX / (2 * sizeof(int64_t)) ? malloc(2 * room) : NULL;
   for (int64_t width = 1; width < count; width *= 2) {
@@ -48,4 +48,5 @@ static inline void sparsec_sort_pairs(
     }
   }
   free(other);
+  return SPARSEC_OK;
 }

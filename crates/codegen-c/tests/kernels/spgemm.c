@@ -67,7 +67,8 @@ static inline int32_t spgemm_loops(
   for (int64_t i = 0; i < A_n0; i++) {
     int64_t n = 0;
     n = spgemm_nest(A1_pos, A1_crd, A_vals, B1_pos, B1_crd, B_vals, w, w_list, w_seen, i, n);
-    context->sort_i32(context, w_list, n);
+    const int32_t status = context->sort_i32(context, w_list, n);
+    if (status) return status;
     /* append the row and clear what it touched */
     if (pC1 + n > C_capacity) {
       C1_crd = context->grow(context, C1_crd_array, pC1 + n, sizeof(int32_t));
