@@ -6,7 +6,7 @@
 //! | [`fault`]  | faults of the system that tests inject                        |
 //! | [`memory`] | [`Memory`]: bytes that grow in place and fail with an error    |
 //! | [`memory_limit`] | how much memory may be taken                            |
-//! | [`pool`]   | the one thread pool: how many threads, ordered parallel maps  |
+//! | [`pool`]   | our thread pool: how many threads, ordered parallel maps      |
 //! | [`sort`]   | a stable radix sort of packed keys                            |
 //! | [`pairs`]  | the same for keys with values, combining those at equal keys  |
 //! | [`scan`]   | prefix sums: counts to offsets                                |

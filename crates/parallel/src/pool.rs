@@ -1,4 +1,4 @@
-//! The one thread pool, and maps over ranges whose results come in order.
+//! Our thread pool, and maps over ranges whose results come in order.
 //!
 //! Everything runs on one pool of threads; [`set_threads`] says how many before
 //! the first use. Work is cut by [`ranges`], whose cuts depend on the length and
@@ -10,37 +10,83 @@
 //! let sums = map(ranges(squares.len(), 100), |range| squares[range].iter().sum::<u64>());
 //! assert_eq!(sums.iter().sum::<u64>(), squares.iter().sum());
 //! ```
+//!
+//! The pool is made by rayon, but it is not rayon's global one, which belongs to the
+//! program around us. Work runs nowhere but on threads of ours:
+//!
+//! | called on               | runs on                                                |
+//! |-------------------------|--------------------------------------------------------|
+//! | a thread of a pool of ours | that pool                                           |
+//! | any other thread        | the common pool, while the thread sleeps               |
+//! | a thread of a pool of the program | the same: the thread takes no work of its own pool meanwhile, which might wait for something that our caller holds |
 
-use std::error::Error;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Work is cut into at most this many ranges.
 const MOST_RANGES: usize = 64;
 
-/// Whether the common pool has threads.
-static HAS_THREADS: OnceLock<bool> = OnceLock::new();
+/// The common pool. Where the system gives no threads there is none, and all work runs
+/// in place.
+static COMMON: OnceLock<Option<ThreadPool>> = OnceLock::new();
 
-/// Makes the common pool of `threads` threads, unless there is one, as of another
-/// library in this process; whether it has any. Where the system gives none, all
-/// work runs in place.
-fn make_pool(threads: usize) -> bool {
-    let made = rayon::ThreadPoolBuilder::new()
+thread_local! {
+    /// Whether this is a thread of a pool of ours.
+    static IS_OURS: Cell<bool> = const { Cell::new(false) };
+}
+
+fn make_pool(threads: usize) -> Option<ThreadPool> {
+    let builder = ThreadPoolBuilder::new()
         .num_threads(threads)
-        .build_global();
-    // Only what the system refuses has a cause.
-    made.map_or_else(|error| error.source().is_none(), |()| true)
+        .thread_name(|number| format!("sparsec-{number}"))
+        .start_handler(|_| IS_OURS.set(true));
+    builder.build().ok()
+}
+
+fn common() -> Option<&'static ThreadPool> {
+    COMMON.get_or_init(|| make_pool(0)).as_ref()
+}
+
+/// Runs `work` on a thread of `pool`.
+fn run_on<R: Send>(pool: &ThreadPool, work: impl FnOnce() -> R + Send) -> R {
+    let is_on_another = rayon::current_thread_index().is_some() && !IS_OURS.get();
+    if !is_on_another {
+        return pool.install(work);
+    }
+    // The thread is another pool's: while it waits, rayon would have it run other work
+    // of that pool. It sleeps instead, and a thread of no pool hands the work over.
+    let work = Mutex::new(Some(work));
+    let hand_over = || {
+        let work = locked(&work).take()?;
+        Some(pool.install(work))
+    };
+    let ended = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, hand_over);
+        thread.map_or_else(|_| Ok(None), |thread| thread.join())
+    });
+    let done = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    // Where the system gives no thread, rayon's way is left.
+    done.or_else(hand_over).expect("it runs once")
+}
+
+/// Runs `work`, which is parallel, on the pool that this thread is of, or the common one.
+fn on_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    match common() {
+        Some(pool) if !IS_OURS.get() => run_on(pool, work),
+        _ => work(),
+    }
 }
 
 /// How many threads parallel work runs on here.
 pub fn threads() -> usize {
-    let is_on_pool = rayon::current_thread_index().is_some();
-    match is_on_pool || *HAS_THREADS.get_or_init(|| make_pool(0)) {
+    match IS_OURS.get() {
         true => rayon::current_num_threads(),
-        false => 1,
+        false => common().map_or(1, ThreadPool::current_num_threads),
     }
 }
 
@@ -48,11 +94,11 @@ pub fn threads() -> usize {
 /// for each processor. Returns whether it took: afterwards the number is fixed.
 pub fn set_threads(threads: usize) -> bool {
     let mut took = false;
-    let has_threads = *HAS_THREADS.get_or_init(|| {
+    let pool = COMMON.get_or_init(|| {
         took = true;
         make_pool(threads)
     });
-    took && has_threads
+    took && pool.is_some()
 }
 
 /// A pool beside the common one, for work that is to run on so many threads. A clone
@@ -63,20 +109,19 @@ pub fn set_threads(threads: usize) -> bool {
 /// assert_eq!(Pool::new(2).run(threads), 2);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Pool(Option<Arc<rayon::ThreadPool>>);
+pub struct Pool(Option<Arc<ThreadPool>>);
 
 impl Pool {
     /// A pool of `threads` threads; 0 is one for each processor. Where the system
     /// gives none, the common pool.
     pub fn new(threads: usize) -> Self {
-        let made = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        Self(made.ok().map(Arc::new))
+        Self(make_pool(threads).map(Arc::new))
     }
 
     /// Runs `work`, and what it does in parallel, on the threads of the pool.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.0 {
-            Some(pool) => pool.install(work),
+            Some(pool) => run_on(pool, work),
             None => work(),
         }
     }
@@ -94,7 +139,7 @@ pub fn join<A: Send, B: Send>(
 ) -> (A, B) {
     match threads() {
         1 => (a(), b()),
-        _ => rayon::join(a, b),
+        _ => on_pool(|| rayon::join(a, b)),
     }
 }
 
@@ -183,7 +228,7 @@ pub fn chunks<E: Send>(
 
 /// Calls `work` with every number below `n`, in parallel.
 fn run(n: usize, work: &(dyn Fn(usize) + Sync)) {
-    (0..n).into_par_iter().with_max_len(1).for_each(work);
+    on_pool(|| (0..n).into_par_iter().with_max_len(1).for_each(work));
 }
 
 /// A panic in `f` goes on in the thread that asked, so a poisoned lock is not seen.
