@@ -15,7 +15,7 @@ use crate::table::counted;
 pub(crate) fn cache(screen: &mut Screen, what: CacheCommand) -> Result<u8> {
     // Kernels run without it, from a temporary directory; nobody asks for that one.
     let cache = Cache::open_own(&Environment::of_process())?;
-    let path = cache.path().display().to_string();
+    let path = cache.path()?.display().to_string();
     match what {
         CacheCommand::Path => screen.answer(|| format!("{path}\n"), || json!({ "path": path }))?,
         CacheCommand::Stat => {

@@ -117,18 +117,20 @@ fn cache(session: &Session) -> Finding {
     let found = session
         .runtime()
         .cache()
-        .and_then(|cache| Ok((cache, cache.stat()?)));
+        .and_then(|cache| Ok((cache, cache.path()?, cache.stat()?)));
     match found {
         Err(fault) => faulty("cache", fault),
-        Ok((cache, stat)) => {
-            let path = cache.path().display().to_string();
+        Ok((cache, path, stat)) => {
+            let path = path.display().to_string();
             let mut text = format!(
                 "{path}, {}, {}",
                 counted(stat.kernels, "kernel"),
                 bytes(stat.bytes)
             );
             if let Some(trouble) = cache.trouble() {
-                text.push_str(&format!("; temporary, because {trouble}"));
+                text.push_str(&format!(
+                    "; temporary: kernels are not kept on disk, because {trouble}"
+                ));
             }
             Finding {
                 what: "cache",

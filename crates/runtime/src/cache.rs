@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ~/.cache/sparsec/            mode 0700, ours alone
-//!   kernels/3f/3f9a….so        a library, then its checksum
+//!   kernels/v0.1.0-6/3f/3f9a….so   a library, then its checksum
 //!   compilers/81c0….txt        what probing a compiler found
 //!   work/cc-…/                 where kernels are compiled before they move into place
 //!   lock                       an empty file, each byte of which is a lock
@@ -14,16 +14,19 @@
 //! * A name is the [`Key`] of everything that its content depends on, so an
 //!   entry never changes; two processes that make the same entry make equal ones.
 //! * Files appear by renaming, so a reader sees all of one or nothing.
-//! * An entry is loaded only after its checksum was compared: what is
+//! * The bytes that are loaded are those whose checksum was compared: what is
 //!   truncated, damaged or unreadable counts as absent and is made again.
-//! * A directory that others could write to is never used (`directory`).
+//! * A directory that others could write to, or put another in the place of, is never
+//!   used (`directory`), nor is anything in it that is no plain file of ours (`folder`).
 //! * Nothing here is needed for a right result. Where the user's directory
 //!   cannot be used or written, or is full, kernels are compiled in a temporary
-//!   one; [`Cache::trouble`] says why.
+//!   one; [`Cache::trouble`] says why, for as long as it is so.
 //!
 //! | part        | holds                                                     |
 //! |-------------|-----------------------------------------------------------|
-//! | `directory` | who may write to a cache, and where its files are          |
+//! | `place`     | the user's own directory, and temporary ones beside it     |
+//! | `directory` | whether a directory may be trusted, and its files          |
+//! | `folder`    | files and folders by descriptors: every call to the system |
 //! | `entry`     | the file of a kernel and its checksum                      |
 //! | `lock`      | one process makes an entry, the others wait for it         |
 //! | `room`      | how much there is, and removing what was not used for long |
@@ -31,24 +34,26 @@
 
 mod directory;
 mod entry;
+mod folder;
 mod lock;
+mod place;
 mod room;
 mod work;
 
 use std::ffi::OsStr;
-use std::fs::{self, Permissions};
-use std::io;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Once, OnceLock};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use sparsec_base::{Diagnostic, Result, code};
-use tempfile::TempDir;
 
 use self::directory::{Directory, Unusable};
+pub(crate) use self::entry::Library;
+pub(crate) use self::folder::may_be_long;
 pub(crate) use self::lock::Lock;
-pub(crate) use self::work::{Work, write};
+use self::place::Place;
+pub(crate) use self::work::Work;
+use crate::cancel::Cancel;
 use crate::environment::Environment;
 use crate::key::Key;
 
@@ -58,6 +63,8 @@ const KERNELS: &str = "kernels";
 const COMPILERS: &str = "compilers";
 /// The folder of what is being made.
 const WORK: &str = "work";
+/// The file that counts how much was added.
+const WRITTEN: &str = "written";
 /// The folders of a cache.
 const FOLDERS: [&str; 3] = [KERNELS, COMPILERS, WORK];
 
@@ -69,28 +76,21 @@ const USUAL_BOUND: u64 = 500_000_000;
 /// any kernel takes to compile.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Why a place is not used that is full.
+const NO_ROOM: &str = "there is no room left";
+
 /// How often to try again before the compiler is to blame.
 const ATTEMPTS: usize = 2;
 
 /// The directory that keeps compiled kernels. Any number of threads may use it.
 #[derive(Debug)]
 pub struct Cache {
-    home: Directory,
+    /// The user's own directory, then where to compile when that cannot take it.
+    places: Vec<Place>,
     bound: u64,
     patience: Duration,
-    trouble: OnceLock<String>,
+    trouble: Mutex<Option<String>>,
     cleaned: Once,
-    /// Where to compile when `home` cannot take it, once that was needed.
-    spares: Vec<Spare>,
-    /// Removes a temporary `home` when the cache is dropped.
-    _temporary: Option<TempDir>,
-}
-
-/// A temporary directory that is made when it is needed.
-#[derive(Debug)]
-struct Spare {
-    parent: PathBuf,
-    made: OnceLock<std::result::Result<(Directory, TempDir), String>>,
 }
 
 /// What a cache holds.
@@ -113,25 +113,9 @@ impl Cache {
     /// `E0503` if no temporary directory can be made either, `E0506` if
     /// `SPARSEC_CACHE_SIZE` is no size.
     pub fn open(environment: &Environment) -> Result<Self> {
-        let bound = bound(environment.cache_size.as_deref())?;
-        let refused = match own(environment) {
-            Ok(home) => return Ok(Self::at(home, bound, environment)),
-            Err(refused) => refused.to_string(),
-        };
-        let mut causes = Vec::new();
-        for parent in temporary_parents(environment) {
-            match temporary(&parent) {
-                Ok((home, folder)) => {
-                    let mut cache = Self::at(home, bound, environment);
-                    cache.trouble = OnceLock::from(refused);
-                    cache._temporary = Some(folder);
-                    return Ok(cache);
-                }
-                Err(cause) => causes.push(cause),
-            }
-        }
-        causes.insert(0, refused);
-        Err(no_place(&causes))
+        let cache = Self::new(environment)?;
+        cache.home()?;
+        Ok(cache)
     }
 
     /// Opens the directory of this user and no other, making it if need be: for
@@ -142,9 +126,10 @@ impl Cache {
     /// `E0505` if others could put kernels there, `E0506` if
     /// `SPARSEC_CACHE_SIZE` is no size.
     pub fn open_own(environment: &Environment) -> Result<Self> {
-        let bound = bound(environment.cache_size.as_deref())?;
-        match own(environment) {
-            Ok(home) => Ok(Self::at(home, bound, environment)),
+        let mut cache = Self::new(environment)?;
+        cache.places.retain(Place::is_own);
+        match cache.places[0].directory() {
+            Ok(_) => Ok(cache),
             Err(refused) => {
                 let message = format!("the cache directory cannot be used: {refused}");
                 Err(match refused {
@@ -160,20 +145,26 @@ impl Cache {
         }
     }
 
-    fn at(home: Directory, bound: u64, environment: &Environment) -> Self {
-        let spare = |parent| Spare {
-            parent,
-            made: OnceLock::new(),
-        };
-        Self {
-            home,
-            bound,
+    fn new(environment: &Environment) -> Result<Self> {
+        Ok(Self {
+            places: Place::all(environment),
+            bound: bound(environment.cache_size.as_deref())?,
             patience: PATIENCE,
-            trouble: OnceLock::new(),
+            trouble: Mutex::new(None),
             cleaned: Once::new(),
-            spares: temporary_parents(environment).map(spare).collect(),
-            _temporary: None,
+        })
+    }
+
+    /// The first place that can be used.
+    fn home(&self) -> Result<Arc<Directory>> {
+        let mut causes = Vec::new();
+        for place in &self.places {
+            match place.directory() {
+                Ok(directory) => return Ok(directory),
+                Err(why) => self.note(place, &mut causes, why.to_string()),
+            }
         }
+        Err(no_place(&causes))
     }
 
     /// The same cache, waiting this long for other processes that compile the
@@ -184,14 +175,21 @@ impl Cache {
         self
     }
 
-    /// The directory.
-    pub fn path(&self) -> &Path {
-        self.home.path()
+    /// The directory that kernels go to now.
+    ///
+    /// # Errors
+    /// `E0503` if there is none any more.
+    pub fn path(&self) -> Result<PathBuf> {
+        Ok(self.home()?.path().to_owned())
     }
 
     /// Why kernels are not kept in the user's directory, if they are not.
-    pub fn trouble(&self) -> Option<&str> {
-        self.trouble.get().map(String::as_str)
+    pub fn trouble(&self) -> Option<String> {
+        self.known_trouble().clone()
+    }
+
+    fn known_trouble(&self) -> MutexGuard<'_, Option<String>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts what the cache holds.
@@ -199,7 +197,7 @@ impl Cache {
     /// # Errors
     /// `E0503` if the directory cannot be read.
     pub fn stat(&self) -> Result<CacheStat> {
-        let files = room::files(&self.home)
+        let files = room::files(&*self.home()?)
             .map_err(|error| unusable(format!("the kernel cache cannot be read: {error}")))?;
         Ok(CacheStat {
             kernels: files.iter().filter(|file| file.is_kernel()).count() as u64,
@@ -214,58 +212,50 @@ impl Cache {
     /// # Errors
     /// `E0503` if something cannot be removed.
     pub fn clear(&self) -> Result<()> {
-        self.remove_left();
-        let emptied = [KERNELS, COMPILERS]
-            .iter()
-            .try_for_each(|folder| remove_all(&self.home.join(folder)))
-            .and_then(|()| unless_gone(fs::remove_file(self.home.join("written"))));
-        match emptied {
-            Ok(_) => Ok(()),
-            Err(error) => Err(unusable(format!(
-                "the kernel cache cannot be emptied: {error}"
-            ))),
-        }
+        let home = self.home()?;
+        work::remove_left(&home);
+        let emptied = [KERNELS, COMPILERS, WRITTEN].iter().try_for_each(|name| {
+            match home.folder().remove(name) {
+                // Something that was added meanwhile keeps its folder.
+                Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(()),
+                removed => removed,
+            }
+        });
+        emptied.map_err(|error| unusable(format!("the kernel cache cannot be emptied: {error}")))
     }
 
-    /// The file of the kernel `key`, if there is an undamaged one.
-    pub(crate) fn kernel(&self, key: Key) -> Option<PathBuf> {
-        let path = self.kernel_path(key);
-        entry::is_whole(&path, key).then_some(path)
+    /// The library of the kernel `key`, if there is an undamaged one.
+    pub(crate) fn kernel(&self, key: Key) -> Option<Library> {
+        let mut places = self.places.iter().filter_map(Place::existing);
+        places.find_map(|directory| directory.kernel(key))
     }
 
-    /// Keeps the library in `file`, of this cache's work, as the kernel `key`.
-    pub(crate) fn keep_kernel(&self, key: Key, file: &Path) {
-        let place = self.kernel_path(key);
-        let kept = entry::seal(file, key)
-            .and_then(|()| self.home.put(file, &place))
-            .and_then(|()| room::added(&self.home, &place, self.bound));
-        if let Err(error) = kept {
-            self.note(&self.home, &error.to_string());
-        }
+    /// Keeps the library in `file` of `work` as the kernel `key`, where it was made.
+    pub(crate) fn keep_kernel(&self, key: Key, work: &Work, file: &str) {
+        let directory = work.directory();
+        let kept = directory.keep_kernel(key, work, file);
+        let kept = kept.and_then(|(name, bytes)| room::added(directory, &name, bytes, self.bound));
+        self.judge(directory, kept);
     }
 
     /// What was found out about the compiler `key`.
     pub(crate) fn compiler(&self, key: Key) -> Option<String> {
-        fs::read_to_string(self.compiler_path(key)).ok()
+        let mut places = self.places.iter().filter_map(Place::existing);
+        places.find_map(|directory| directory.compiler(key))
     }
 
     /// Keeps a compiler's description.
     pub(crate) fn keep_compiler(&self, key: Key, text: &str) {
-        let kept = self.home.work().and_then(|work| {
-            let file = work.join("compiler.txt");
-            write(&file, text.as_bytes())?;
-            self.home.put(&file, &self.compiler_path(key))
-        });
-        if let Err(error) = kept {
-            self.note(&self.home, &error.to_string());
+        if let Ok(home) = self.home() {
+            self.judge(&home, home.keep_compiler(key, text));
         }
     }
 
-    /// Waits while another process or thread makes the entry `key`. Whoever
-    /// has the lock, or waited long enough and has none, looks again for the
-    /// entry and then makes it.
-    pub(crate) fn turn(&self, key: Key) -> Option<Lock> {
-        self.home.turn(key, self.patience)
+    /// Waits while another process or thread makes the entry `key`, unless it is
+    /// cancelled. Whoever has the lock, or waited long enough and has none, looks again
+    /// for the entry and then makes it.
+    pub(crate) fn turn(&self, key: Key, cancel: &Cancel) -> Option<Lock> {
+        self.home().ok()?.turn(key, self.patience, cancel)
     }
 
     /// Runs `make` in a new directory, and again if it fails: elsewhere if the
@@ -278,24 +268,30 @@ impl Cache {
     pub(crate) fn attempt<T>(&self, mut make: impl FnMut(&Work) -> Result<T>) -> Result<(T, Work)> {
         self.cleaned.call_once(|| self.remove_left());
         let mut failures = 0;
-        let mut full = Vec::new();
-        let spares = self.spares.iter().map(Spare::directory);
-        for place in std::iter::once(Ok(&self.home)).chain(spares) {
-            let place = match place {
-                Ok(place) => place,
+        let mut causes = Vec::new();
+        for place in &self.places {
+            let directory = match place.directory() {
+                Ok(directory) => directory,
                 Err(why) => {
-                    full.push(why);
+                    self.note(place, &mut causes, why.to_string());
                     continue;
                 }
             };
             let why = loop {
-                let work = match place.work() {
+                let work = match directory.work() {
                     Ok(work) => work,
                     Err(error) => break error.to_string(),
                 };
+                // A compiler need not run to find that there is still no room.
+                if place.was_full() && !work.has_room() {
+                    break NO_ROOM.to_owned();
+                }
                 match make(&work) {
-                    Ok(made) => return Ok((made, work)),
-                    Err(_) if !work.has_room() => break "there is no room left".to_owned(),
+                    Ok(made) => {
+                        place.set_full(false);
+                        return Ok((made, work));
+                    }
+                    Err(_) if !work.has_room() => break NO_ROOM.to_owned(),
                     Err(error) => {
                         failures += 1;
                         if failures == ATTEMPTS || error.code() == code::COMPILER_HANGS {
@@ -304,66 +300,39 @@ impl Cache {
                     }
                 }
             };
-            self.note(place, &why);
-            full.push(format!("{}: {why}", place.path().display()));
+            place.set_full(true);
+            let why = format!("{}: {why}", directory.path().display());
+            self.note(place, &mut causes, why);
         }
-        Err(no_place(&full))
+        Err(no_place(&causes))
     }
 
-    /// Remembers the first thing that keeps the cache from being used.
-    fn note(&self, place: &Directory, why: &str) {
-        self.trouble
-            .get_or_init(|| format!("{}: {why}", place.path().display()));
+    /// Adds why a place is of no use now to the causes, and to what a user is told if the
+    /// place is the own directory.
+    fn note(&self, place: &Place, causes: &mut Vec<String>, why: String) {
+        if place.is_own() {
+            *self.known_trouble() = Some(why.clone());
+        }
+        causes.push(why);
     }
 
+    /// Learns from an attempt to keep something in a directory whether the own one is of
+    /// use.
+    fn judge<T>(&self, directory: &Arc<Directory>, kept: std::io::Result<T>) {
+        let own = self.places.iter().find(|place| place.is_own());
+        let own = own.and_then(Place::existing);
+        if own.is_some_and(|own| Arc::ptr_eq(&own, directory)) {
+            let why = |error| format!("{}: {error}", directory.path().display());
+            *self.known_trouble() = kept.err().map(why);
+        }
+    }
+
+    /// Removes what killed processes and older versions left.
     fn remove_left(&self) {
-        work::remove_left(&self.home.join(WORK), &self.home.lock_file());
-    }
-
-    fn kernel_path(&self, key: Key) -> PathBuf {
-        let name = key.to_string();
-        let shard = &name[..2];
-        self.home.join(format!("{KERNELS}/{shard}/{name}.so"))
-    }
-
-    fn compiler_path(&self, key: Key) -> PathBuf {
-        self.home.join(format!("{COMPILERS}/{key}.txt"))
-    }
-}
-
-impl Spare {
-    fn directory(&self) -> std::result::Result<&Directory, String> {
-        let made = self.made.get_or_init(|| temporary(&self.parent));
-        made.as_ref()
-            .map(|(directory, _)| directory)
-            .map_err(Clone::clone)
-    }
-}
-
-/// Where temporary directories may be: on disk, then in memory.
-fn temporary_parents(environment: &Environment) -> impl Iterator<Item = PathBuf> {
-    let usual = || PathBuf::from("/tmp");
-    let first = environment.temporary.clone().unwrap_or_else(usual);
-    [first, "/dev/shm".into()].into_iter()
-}
-
-fn temporary(parent: &Path) -> std::result::Result<(Directory, TempDir), String> {
-    let folder = tempfile::Builder::new()
-        .prefix("sparsec-")
-        .permissions(Permissions::from_mode(0o700))
-        .tempdir_in(parent)
-        .map_err(|error| format!("{}: {error}", parent.display()))?;
-    let directory = Directory::open(folder.path()).map_err(|refused| refused.to_string())?;
-    Ok((directory, folder))
-}
-
-/// The directory that the environment names.
-fn own(environment: &Environment) -> std::result::Result<Directory, Unusable> {
-    match environment.cache_path() {
-        Some(path) => Directory::open(&path),
-        None => Err(Unusable::Failed(
-            "neither SPARSEC_CACHE_DIR nor HOME is set".to_owned(),
-        )),
+        if let Ok(home) = self.home() {
+            work::remove_left(&home);
+            room::remove_stale(&home);
+        }
     }
 }
 
@@ -396,37 +365,6 @@ fn bound(text: Option<&OsStr>) -> Result<u64> {
         )
         .help("write bytes, or a number with a unit: `200M`, `2G`")
     })
-}
-
-/// Removes files and folders, whoever else adds and removes there.
-fn remove_all(folder: &Path) -> io::Result<()> {
-    let Some(entries) = unless_gone(fs::read_dir(folder))? else {
-        return Ok(());
-    };
-    for entry in entries {
-        let Some(entry) = unless_gone(entry)? else {
-            continue;
-        };
-        match unless_gone(entry.file_type())? {
-            Some(kind) if kind.is_dir() => remove_all(&entry.path())?,
-            _ => {
-                unless_gone(fs::remove_file(entry.path()))?;
-            }
-        }
-    }
-    // Something that was added meanwhile keeps its folder.
-    match unless_gone(fs::remove_dir(folder)) {
-        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Nothing where there is nothing, as others remove files as well.
-fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        result => result.map(Some),
-    }
 }
 
 fn unusable(what: String) -> Diagnostic {

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use sparsec_base::{Diagnostic, Result, code};
 
-use crate::cache::{Cache, Work, write};
+use crate::cache::{Cache, Library, Work};
 use crate::cancel::Cancel;
 use crate::environment::Environment;
 use crate::key::{Key, KeyBuilder};
@@ -75,6 +75,12 @@ const WANTED: &[&str] = &[
     "-Wl,--as-needed",
 ];
 
+/// The C of a kernel, in the directory that it is compiled in.
+const SOURCE: &str = "kernel.c";
+
+/// The library that the compiler makes of it there.
+pub(crate) const LIBRARY: &str = "kernel.so";
+
 /// Names to look for where no variable names one.
 const USUAL: &[&str] = &["cc", "gcc", "clang"];
 
@@ -116,7 +122,7 @@ impl Compiler {
         }
         let key = compiler.key();
         if !compiler.recall_from(cache, key) {
-            let _turn = cache.turn(key);
+            let _turn = cache.turn(key, cancel);
             if !compiler.recall_from(cache, key) {
                 compiler.probe(cache, cancel)?;
                 cache.keep_compiler(key, &compiler.description());
@@ -187,12 +193,12 @@ impl Compiler {
             .finish()
     }
 
-    /// Compiles `text` in the directory `work`; the library.
+    /// Compiles `text` in the directory `work`, to its file [`LIBRARY`]; the library.
     ///
     /// # Errors
     /// `E0502` with what the compiler printed, `E0507` if it made no library, `E0509`
     /// if it did not end.
-    pub(crate) fn compile(&self, text: &str, work: &Work, cancel: &Cancel) -> Result<PathBuf> {
+    pub(crate) fn compile(&self, text: &str, work: &Work, cancel: &Cancel) -> Result<Library> {
         let patience = Patience {
             limit: LIMIT,
             cancel,
@@ -206,19 +212,19 @@ impl Compiler {
         flags: &[String],
         work: &Work,
         patience: Patience<'_>,
-    ) -> Result<PathBuf> {
-        let (source, library) = (work.join("kernel.c"), work.join("kernel.so"));
-        write(&source, text.as_bytes()).map_err(|error| {
-            compile_failed(&self.path, &format!("{}: {error}", source.display()))
-        })?;
+    ) -> Result<Library> {
+        work.write(SOURCE, text.as_bytes())
+            .map_err(|error| compile_failed(&self.path, &format!("{SOURCE}: {error}")))?;
         let mut command = self.command();
-        command.args(flags).arg(&source);
-        command.arg("-o").arg(&library).arg("-lm");
-        // What it leaves when it is killed goes with the rest of the work.
-        command.env("TMPDIR", work.path());
+        command.args(flags).args([SOURCE, "-o", LIBRARY, "-lm"]);
+        work.enter(&mut command);
         run(&self.path, &mut command, patience)?;
-        match fs::metadata(&library) {
-            Ok(data) if data.len() > 0 => Ok(library),
+        match work.library(LIBRARY) {
+            Ok(library) if !library.bytes.is_empty() => Ok(library),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                let text = format!("{LIBRARY} cannot be read: {error}");
+                Err(compile_failed(&self.path, &text))
+            }
             _ => Err(no_library(&self.path)),
         }
     }
@@ -349,12 +355,14 @@ fn program(wanted: &Path, environment: &Environment) -> Option<PathBuf> {
         fs::metadata(path)
             .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
     };
+    // It is run in another directory than ours.
+    let absolute = |path: PathBuf| std::path::absolute(path).ok();
     if wanted.components().count() > 1 {
-        return Some(wanted.to_owned()).filter(runs);
+        return absolute(wanted.to_owned()).filter(runs);
     }
     let path = environment.path.as_ref()?;
     std::env::split_paths(path)
-        .map(|folder| folder.join(wanted))
+        .filter_map(|folder| absolute(folder.join(wanted)))
         .find(runs)
 }
 

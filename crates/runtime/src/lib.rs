@@ -24,6 +24,7 @@
 //! | `second`        | the place that a compiled kernel is put into                |
 //! | `line`          | chunks that wait for their turn                             |
 //! | `sync`          | the locks of these two, which tests replace                 |
+//! | `clock`         | what time it is                                             |
 //! | `process`       | running a compiler that may have to be ended                |
 //! | `primitives`    | what kernels call: growth, workspaces, sorting              |
 //!
@@ -44,6 +45,7 @@ pub mod output;
 pub mod session;
 
 mod abi;
+mod clock;
 mod interpreted;
 mod key;
 mod library;

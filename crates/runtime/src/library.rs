@@ -1,49 +1,61 @@
 //! Loading compiled kernels into the process.
 //!
-//! A library is loaded from its file, or where the file system does not allow
-//! that (`noexec`), from a copy in memory.
+//! The loader is to get the very bytes that were compared with their checksum, and takes
+//! paths alone. So the bytes go into a file in memory that nobody can change any more
+//! (a sealed `memfd`), and the path is that of its descriptor:
 //!
-//! Loaders know a library by its path, and answer a known path with what they
-//! have. A file in memory has its descriptor for a path, so the descriptor stays
-//! open, and its number taken, for as long as the library is loaded.
+//! ```text
+//! file ──read once──► bytes ──compared──► memfd, sealed ──► /proc/self/fd//./.7
+//! ```
+//!
+//! Where there are no such files, or they may not be executed, the path leads to the
+//! descriptor that the bytes were read from, in a directory that only we can write to.
+//!
+//! Loaders know a library by its path, and answer a known path with what they have,
+//! though the descriptor may be another file's by then. A path may be spelled in many
+//! ways, so each library gets a spelling of its own ([`alias`]), and its descriptor is
+//! closed once it is loaded: a program may hold more kernels than descriptors.
 
 #![allow(unsafe_code)]
 
 use std::error::Error as _;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library as Code, RTLD_LOCAL, RTLD_NOW};
 use sparsec_base::{Diagnostic, Result, code};
+use sparsec_parallel::fault::{self, Fault};
 
 use crate::abi::Launch;
+use crate::cache::{Library, may_be_long};
 
 /// The launch entry of a kernel, for as long as this is there.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     launch: Launch,
     /// Keeps the code of `launch`.
-    _library: Library,
-    /// Closed after the library, as fields are dropped in this order.
-    _copy: Option<File>,
+    _code: Code,
 }
 
 impl Loaded {
-    /// Loads the library in `file`, whose launch entry is `entry`.
+    /// Loads a library whose launch entry is `entry`.
     ///
     /// # Errors
     /// `E0504` with what the loader says.
-    pub(crate) fn open(file: &Path, entry: &str) -> Result<Self> {
-        let (library, copy) = match open(file) {
-            Ok(library) => (library, None),
-            Err(error) => open_copy(file).ok_or_else(|| refused(file, &error))?,
+    pub(crate) fn open(library: &Library, entry: &str) -> Result<Self> {
+        let sealed = sealed(&library.bytes);
+        let loaded = sealed.and_then(|file| load(&alias(&file, &library.path)).ok());
+        let code = match loaded {
+            Some(code) => code,
+            None => load(&alias(&library.file, &library.path))
+                .map_err(|error| refused(&library.path, &error))?,
         };
         // SAFETY: the emitted C defines the entry with this type.
-        let launch = unsafe { library.get::<Launch>(entry.as_bytes()) };
+        let launch = unsafe { code.get::<Launch>(entry.as_bytes()) };
         Ok(Self {
-            launch: *launch.map_err(|error| refused(file, &error))?,
-            _library: library,
-            _copy: copy,
+            launch: *launch.map_err(|error| refused(&library.path, &error))?,
+            _code: code,
         })
     }
 
@@ -53,36 +65,56 @@ impl Loaded {
     }
 }
 
-fn open(file: &Path) -> std::result::Result<Library, libloading::Error> {
-    // SAFETY: the file is a library that we compiled, whole by its checksum,
-    // in a directory that only we can write to; it has no initialisers.
-    unsafe { Library::open(Some(file), RTLD_NOW | RTLD_LOCAL) }
+fn load(path: &Path) -> std::result::Result<Code, libloading::Error> {
+    // SAFETY: the path leads to a library that we compiled, whole by its checksum, in
+    // memory that nobody writes or in a directory that only we can write to; it has no
+    // initialisers.
+    unsafe { Code::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
 }
 
-/// Loads a copy of the library that is in memory.
-#[cfg(target_os = "linux")]
-fn open_copy(file: &Path) -> Option<(Library, Option<File>)> {
+/// These bytes as a file in memory that stays as it is, if the system has such.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn sealed(bytes: &[u8]) -> Option<File> {
     use std::io::Write as _;
-    use std::os::fd::{AsRawFd as _, FromRawFd as _};
 
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+
+    // A limit on files counts here too, and would end the process.
+    may_be_long(bytes.len() as u64).ok()?;
+    if fault::strikes(Fault::Memory) {
+        return None;
+    }
     /// Says that the file is to be executed; systems before Linux 6.3 refuse it.
-    const EXECUTABLE: libc::c_uint = 0x10;
-    let bytes = std::fs::read(file).ok()?;
-    let mut copy = [EXECUTABLE, 0].into_iter().find_map(|flag| {
-        // SAFETY: the name is a string of C; the call touches nothing else.
-        let descriptor =
-            unsafe { libc::memfd_create(c"sparsec".as_ptr(), libc::MFD_CLOEXEC | flag) };
-        // SAFETY: the descriptor is new, so nobody else closes it.
-        (descriptor >= 0).then(|| unsafe { File::from_raw_fd(descriptor) })
-    })?;
-    copy.write_all(&bytes).ok()?;
-    let path = format!("/proc/self/fd/{}", copy.as_raw_fd());
-    Some((open(Path::new(&path)).ok()?, Some(copy)))
+    const EXECUTABLE: MemfdFlags = MemfdFlags::from_bits_retain(0x10);
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let made = memfd_create("sparsec", flags | EXECUTABLE);
+    let mut file = File::from(made.or_else(|_| memfd_create("sparsec", flags)).ok()?);
+    file.write_all(bytes).ok()?;
+    let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    fcntl_add_seals(&file, seals).ok()?;
+    Some(file)
 }
 
-#[cfg(not(target_os = "linux"))]
-fn open_copy(_: &Path) -> Option<(Library, Option<File>)> {
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn sealed(_: &[u8]) -> Option<File> {
     None
+}
+
+/// A path of the file that no library was loaded by before; `usual` where descriptors
+/// have no paths.
+fn alias(file: &File, usual: &Path) -> PathBuf {
+    use std::os::fd::AsRawFd as _;
+
+    /// The loader of a process is one, and knows every path that it was ever given.
+    static N_LOADED: AtomicU64 = AtomicU64::new(0);
+    const DESCRIPTORS: &str = "/proc/self/fd";
+    if !Path::new(DESCRIPTORS).exists() {
+        return usual.to_owned();
+    }
+    // The digits of a number, `/.` and `/`, mean nothing in a path.
+    let number = N_LOADED.fetch_add(1, Ordering::Relaxed);
+    let digits = format!("{number:b}").replace('1', "/.").replace('0', "/");
+    format!("{DESCRIPTORS}{digits}/{}", file.as_raw_fd()).into()
 }
 
 fn refused(file: &Path, error: &libloading::Error) -> Diagnostic {

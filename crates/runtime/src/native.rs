@@ -21,7 +21,7 @@ use sparsec_tensor::Array;
 use crate::abi::{RawArray, RawContext, RawTensor};
 use crate::cache::Cache;
 use crate::cancel::Cancel;
-use crate::compiler::Compiler;
+use crate::compiler::{Compiler, LIBRARY};
 use crate::failure::{Stop, of_status};
 use crate::kernel::{KernelArgument, Origin};
 use crate::library::Loaded;
@@ -52,15 +52,14 @@ pub(crate) fn build(
     if let Some(native) = cached(text, entry, compiler, cache) {
         return Ok((native, Origin::Cached));
     }
-    let _turn = cache.turn(key);
+    let _turn = cache.turn(key, cancel);
     if let Some(native) = cached(text, entry, compiler, cache) {
         return Ok((native, Origin::Cached));
     }
-    let (library, _work) = cache.attempt(|work| compiler.compile(text, work, cancel))?;
-    // Loaded before it moves into the cache: what is loaded stays, whatever
-    // others do there, and what cannot be loaded is not kept.
+    let (library, work) = cache.attempt(|work| compiler.compile(text, work, cancel))?;
+    // Loaded before it moves into the cache: a library that cannot be loaded is not kept.
     let loaded = Loaded::open(&library, entry)?;
-    cache.keep_kernel(key, &library);
+    cache.keep_kernel(key, &work, LIBRARY);
     Ok((Native::Library(loaded), Origin::Compiled))
 }
 
@@ -71,8 +70,8 @@ pub(crate) fn cached(
     compiler: &Compiler,
     cache: &Cache,
 ) -> Option<Native> {
-    let file = cache.kernel(compiler.kernel_key(text))?;
-    Loaded::open(&file, entry).ok().map(Native::Library)
+    let library = cache.kernel(compiler.kernel_key(text))?;
+    Loaded::open(&library, entry).ok().map(Native::Library)
 }
 
 impl Native {

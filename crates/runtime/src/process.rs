@@ -23,14 +23,17 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use sparsec_parallel::fault::{self, Fault};
+
 use crate::cancel::Cancel;
+use crate::clock;
 
 /// How often to look whether the process ended or nobody waits for it.
 const TICK: Timespec = Timespec {
@@ -55,7 +58,7 @@ pub(crate) fn output(
     if cancel.is_set() {
         return Err(cancelled());
     }
-    let started = Instant::now();
+    let started = clock::now();
     let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -67,11 +70,14 @@ pub(crate) fn output(
     };
     let mut stdout = Pipe::new(group.leader.stdout.take())?;
     let mut stderr = Pipe::new(group.leader.stderr.take())?;
+    if fault::strikes(Fault::Killed) {
+        group.kill();
+    }
     while !group.has_ended()? {
         if cancel.is_set() {
             return Err(cancelled());
         }
-        if started.elapsed() > limit {
+        if clock::now().saturating_duration_since(started) > limit {
             return Err(timed_out(limit));
         }
         wait_for_output(&[&stdout, &stderr]);
@@ -200,6 +206,8 @@ fn wait_for_output(pipes: &[&Pipe; 2]) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     const MINUTE: Duration = Duration::from_secs(60);

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use sparsec_base::{Diagnostic, Recent, Result};
+use sparsec_base::{Diagnostic, Recent, Result, code};
 use sparsec_loop::Function;
 
 use crate::cache::Cache;
@@ -31,39 +31,84 @@ pub struct Session {
 #[derive(Debug)]
 pub(crate) struct Tools {
     environment: Environment,
-    cache: OnceLock<Result<Cache>>,
-    compiler: OnceLock<Result<Compiler>>,
+    cache: Once<Cache>,
+    compiler: Once<Compiler>,
     cancel: Cancel,
+}
+
+/// Something that is made when it is first needed. A failure is not remembered: a disk
+/// that is full has room again, a compiler that was killed runs the next time. Only a
+/// compiler that hangs is not waited for twice.
+#[derive(Debug)]
+struct Once<T> {
+    made: OnceLock<T>,
+    /// Held while it is made; why it never will be.
+    making: Mutex<Option<Diagnostic>>,
+}
+
+impl<T> Default for Once<T> {
+    fn default() -> Self {
+        Self {
+            made: OnceLock::new(),
+            making: Mutex::new(None),
+        }
+    }
+}
+
+impl<T> Once<T> {
+    fn get(&self) -> Option<&T> {
+        self.made.get()
+    }
+
+    fn get_or_make(&self, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+        if let Some(made) = self.made.get() {
+            return Ok(made);
+        }
+        let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = self.made.get() {
+            return Ok(made);
+        }
+        if let Some(never) = &*making {
+            return Err(never.clone());
+        }
+        match make() {
+            // Nobody else makes it while this one does.
+            Ok(made) => Ok(self.made.get_or_init(|| made)),
+            Err(error) => {
+                if error.code() == code::COMPILER_HANGS {
+                    *making = Some(error.clone());
+                }
+                Err(error)
+            }
+        }
+    }
 }
 
 /// The most kernels that are kept in memory.
 const MOST_KERNELS: usize = 512;
 
-type Place = Arc<OnceLock<Result<Arc<Kernel>>>>;
+type Place = Arc<Once<Arc<Kernel>>>;
 
 impl Tools {
     pub(crate) fn cache(&self) -> Result<&Cache> {
-        self.cache
-            .get_or_init(|| Cache::open(&self.environment))
-            .as_ref()
-            .map_err(Clone::clone)
+        self.cache.get_or_make(|| Cache::open(&self.environment))
     }
 
     pub(crate) fn compiler(&self) -> Result<&Compiler> {
         self.compiler
-            .get_or_init(|| Compiler::detect_until(&self.environment, self.cache()?, &self.cancel))
-            .as_ref()
-            .map_err(Clone::clone)
+            .get_or_make(|| Compiler::detect_until(&self.environment, self.cache()?, &self.cancel))
     }
 
     /// The compiler, if that is known without running it.
     fn known_compiler(&self) -> Option<&Compiler> {
-        if self.compiler.get().is_none() {
-            let known = Compiler::known(&self.environment, self.cache().ok()?)?;
-            // Another thread may have found it meanwhile.
-            let _ = self.compiler.set(Ok(known));
+        match self.compiler.get() {
+            Some(compiler) => Some(compiler),
+            None => {
+                let known = Compiler::known(&self.environment, self.cache().ok()?)?;
+                // Another thread may have found it meanwhile.
+                Some(self.compiler.made.get_or_init(|| known))
+            }
         }
-        self.compiler.get()?.as_ref().ok()
     }
 
     /// Set when nobody waits for kernels any more.
@@ -78,8 +123,8 @@ impl Session {
         Self {
             tools: Arc::new(Tools {
                 environment,
-                cache: OnceLock::new(),
-                compiler: OnceLock::new(),
+                cache: Once::default(),
+                compiler: Once::default(),
                 cancel: Cancel::default(),
             }),
             background: Background::default(),
@@ -97,8 +142,8 @@ impl Session {
 
     /// Why kernels are not kept on disk, if there were any and they are not:
     /// something to tell a user once, at the end.
-    pub fn trouble(&self) -> Option<&str> {
-        self.tools.cache.get()?.as_ref().ok()?.trouble()
+    pub fn trouble(&self) -> Option<String> {
+        self.tools.cache.get()?.trouble()
     }
 
     /// Why kernels were not compiled that run without having been, if the compiler
@@ -202,7 +247,7 @@ impl Session {
             made = true;
             Ok(Arc::new(make()?))
         };
-        let kernel = place.get_or_init(&mut build).clone()?;
+        let kernel = Arc::clone(place.get_or_make(&mut build)?);
         if kernel.function() == function {
             return Ok((kernel, made));
         }

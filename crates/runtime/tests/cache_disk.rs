@@ -77,6 +77,7 @@ fn can_mount() -> bool {
 
 const FULL_CACHE: &str = "mount -t tmpfs -o size=8k,mode=700 none $cache";
 const FULL_TEMPORARY: &str = "mount -t tmpfs -o size=8k,mode=700 none $temporary";
+const FULL_USUAL: &str = "mount -t tmpfs -o size=8k,mode=1777 none /tmp";
 const FULL_MEMORY: &str = "mount -t tmpfs -o size=8k,mode=700 none /dev/shm";
 
 #[test]
@@ -91,7 +92,9 @@ fn a_full_disk_is_no_obstacle() {
     check(&folder, &filled, none);
     let disk = format!("{FULL_CACHE}\n{FULL_TEMPORARY}");
     check(&folder, &disk, none);
-    check(&folder, &format!("{disk}\n{FULL_MEMORY}"), "E0503");
+    check(&folder, &format!("{disk}\n{FULL_MEMORY}"), none);
+    let all = format!("{disk}\n{FULL_MEMORY}\n{FULL_USUAL}");
+    check(&folder, &all, "E0503");
 }
 
 #[test]
@@ -126,7 +129,13 @@ fn a_process_that_may_not_write_is_refused_and_not_ended() {
         return;
     }
     let folder = TempDir::new().unwrap();
-    for blocks in [0, 4] {
-        check(&folder, &format!("ulimit -f {blocks}"), "E0503");
+    let limits = [0, 4].map(|blocks| format!("ulimit -f {blocks}"));
+    for limit in &limits {
+        check(&folder, limit, "E0503");
+    }
+    // Kernels that are there are loaded without a file that is too long.
+    check(&folder, "", "Compiled, keeps");
+    for limit in &limits {
+        check(&folder, limit, "Cached, keeps");
     }
 }

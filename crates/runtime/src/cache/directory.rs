@@ -1,31 +1,57 @@
-//! One directory that holds a cache: who may use it, and its files.
+//! The directory that holds a cache: whether it may be trusted, and its files.
 //!
-//! A compiled kernel is code that runs as the user, so its directory must be
-//! one that nobody else can put files into:
+//! A compiled kernel is code that runs as the user. So nobody else may be able to put a
+//! file into the directory, or to put another directory in its place:
 //!
-//! | refused                                     | because                          |
-//! |---------------------------------------------|----------------------------------|
-//! | owned by another user                       | its owner can replace kernels    |
-//! | others may write to it                      | so can they                      |
-//! | inside a directory that everyone may write to, without sticky bit | it can be exchanged as a whole |
+//! ```text
+//! /            root, 755         ┐
+//! /home        root, 755         │ each belongs to root or to us, and others may not
+//! /home/me     me,   755         │ write to it, unless it is sticky as /tmp
+//! …/.cache     me,   700         ┘
+//! …/sparsec    me,   700         ours, and nobody else writes to it
+//! ```
 //!
-//! Directories that are made here are for their user alone (0700).
+//! The way there is walked one directory at a time, from one descriptor to the next, and
+//! each is looked at through its own. A link on the way has to belong to root or to us,
+//! and each directory that it leads through is looked at too. From then on only the last
+//! descriptor counts (`folder`): whoever renames something above changes nothing.
+//!
+//! A temporary directory is made here, empty and for us alone. Wherever it is, others may
+//! at most move it away, and our descriptor goes with it.
 
-use std::fs::{self, DirBuilder, Metadata};
+use std::collections::VecDeque;
+use std::collections::hash_map::RandomState;
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::WORK;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::entry;
+use super::folder::{Folder, is_ours, make_private, retried, write_all};
 use super::lock::{Lock, Subject};
 use super::work::Work;
+use super::{COMPILERS, KERNELS, WORK, WRITTEN};
+use crate::cancel::Cancel;
 use crate::key::Key;
+
+/// How many links may be on the way to a directory.
+const MOST_LINKS: usize = 40;
 
 /// A directory that may be trusted.
 #[derive(Debug)]
 pub(super) struct Directory {
+    folder: Folder,
+    /// Where it was found, for people to read.
     path: PathBuf,
+    /// Where it is, if it goes with this value.
+    temporary: Option<(Folder, OsString)>,
 }
 
 /// Why a directory is not used; each says which.
@@ -50,137 +76,316 @@ impl Directory {
     /// write: what a read-only directory holds can be used.
     pub(super) fn open(path: &Path) -> Result<Self, Unusable> {
         let failed = |error: io::Error| Unusable::Failed(format!("{}: {error}", path.display()));
-        make_private(path).map_err(failed)?;
-        let path = path.canonicalize().map_err(failed)?;
-        let metadata = fs::metadata(&path).map_err(failed)?;
-        check_owner(&metadata, own_user())
+        let (descriptor, path) = Walk::to(path).map_err(|stopped| match stopped {
+            Stopped::Untrusted(why) => Unusable::NotPrivate(format!("{}: {why}", path.display())),
+            Stopped::Failed(error) => failed(error),
+        })?;
+        let folder = Folder::of(descriptor).map_err(failed)?;
+        is_ours(&folder.stat().map_err(failed)?)
             .map_err(|why| Unusable::NotPrivate(format!("{}: {why}", path.display())))?;
-        for above in path.ancestors().skip(1) {
-            if !keeps_names(&fs::metadata(above).map_err(failed)?) {
-                return Err(Unusable::NotPrivate(format!(
-                    "{}: everyone may rename what is in {}",
-                    path.display(),
-                    above.display()
-                )));
+        Ok(Self {
+            folder,
+            path,
+            temporary: None,
+        })
+    }
+
+    /// A new directory in `parent`, which goes when this value does.
+    pub(super) fn temporary(parent: &Path) -> Result<Self, Unusable> {
+        let failed = |error: io::Error| Unusable::Failed(format!("{}: {error}", parent.display()));
+        let above = Folder::at_path(parent).map_err(failed)?;
+        let (name, folder) = loop {
+            let number = RandomState::new().build_hasher().finish();
+            let name = OsString::from(format!("sparsec-{number:016x}"));
+            match above.new_folder(&name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => break (name, made.map_err(failed)?),
             }
+        };
+        // Another one in its place would hold something already.
+        if !folder.entries().map_err(failed)?.is_empty() {
+            return Err(failed(io::Error::other("others exchange what is in it")));
         }
-        Ok(Self { path })
+        Ok(Self {
+            folder,
+            path: parent.join(&name),
+            temporary: Some((above, name)),
+        })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A folder or file of the cache.
-    pub(super) fn join(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.path.join(name)
+    /// Whether it is still there, where it was or elsewhere.
+    pub(super) fn is_there(&self) -> bool {
+        self.folder.stat().is_ok_and(|stat| stat.st_nlink > 0)
     }
 
-    /// The empty file whose bytes are the locks.
-    pub(super) fn lock_file(&self) -> PathBuf {
-        self.join("lock")
+    /// The directory itself.
+    pub(super) fn folder(&self) -> &Folder {
+        &self.folder
     }
 
-    /// Waits until nobody else makes the entry `key`; nothing after `patience`,
-    /// or where there are no locks.
-    pub(super) fn turn(&self, key: Key, patience: Duration) -> Option<Lock> {
-        Lock::wait(&self.lock_file(), Subject::Entry(key.bits()), patience)
+    /// Waits until nobody else makes the entry `key`; nothing after `patience`, where it
+    /// is cancelled, or where there are no locks.
+    pub(super) fn turn(&self, key: Key, patience: Duration, cancel: &Cancel) -> Option<Lock> {
+        Lock::wait(&self.folder, Subject::Entry(key.bits()), patience, cancel)
     }
 
     /// A new directory to work in.
-    pub(super) fn work(&self) -> io::Result<Work> {
-        Work::new(&self.join(WORK), &self.lock_file())
+    pub(super) fn work(self: &Arc<Self>) -> io::Result<Work> {
+        Work::new(self)
     }
 
-    /// Moves `file`, of this directory's work, to `place`.
-    pub(super) fn put(&self, file: &Path, place: &Path) -> io::Result<()> {
-        let folder = place.parent().unwrap_or(&self.path);
+    /// The library of the kernel `key`, if there is an undamaged one.
+    pub(super) fn kernel(&self, key: Key) -> Option<entry::Library> {
+        let name = format!("{key}.so");
+        let kernels = self.folder.folder(KERNELS).ok()?;
+        let shard = kernels.folder(version()).ok()?.folder(&name[..2]).ok()?;
+        let path = self.kernel_path(&name);
+        entry::find(&shard, OsStr::new(&name), path, key)
+    }
+
+    /// Moves the library `file` of `work` into place, as the kernel `key`; its name there
+    /// and how many bytes it has.
+    pub(super) fn keep_kernel(
+        &self,
+        key: Key,
+        work: &Work,
+        file: &str,
+    ) -> io::Result<(String, u64)> {
+        let name = format!("{key}.so");
+        let bytes = entry::seal(work.folder(), file, key)?;
+        let shard = [KERNELS, &version(), &name[..2]];
+        self.put(work, file, &shard, &name)?;
+        Ok((name, bytes))
+    }
+
+    /// The text about the compiler `key`.
+    pub(super) fn compiler(&self, key: Key) -> Option<String> {
+        let folder = self.folder.folder(COMPILERS).ok()?;
+        let file = folder.open(format!("{key}.txt")).ok()?;
+        String::from_utf8(super::folder::read_all(&file).ok()?).ok()
+    }
+
+    /// Keeps a text about a compiler.
+    pub(super) fn keep_compiler(self: &Arc<Self>, key: Key, text: &str) -> io::Result<()> {
+        let work = self.work()?;
+        work.write("compiler.txt", text.as_bytes())?;
+        self.put(&work, "compiler.txt", &[COMPILERS], &format!("{key}.txt"))
+    }
+
+    /// Adds to the empty file that counts how much was added.
+    pub(super) fn count(&self, kilobytes: u64) -> io::Result<std::fs::File> {
+        let file = self.folder.append(WRITTEN)?;
+        write_all(&file, &vec![b'.'; usize::try_from(kilobytes).unwrap_or(0)])?;
+        Ok(file)
+    }
+
+    /// Moves `file`, of this directory's work, to its place below `folders`.
+    fn put(&self, work: &Work, file: &str, folders: &[&str], name: &str) -> io::Result<()> {
         let mut attempts = 0;
         loop {
-            make_private(folder)?;
             attempts += 1;
-            match fs::rename(file, place) {
+            let moved = self.make(folders).and_then(|place| {
+                let moved = work.folder().rename(file, &place, name);
+                match moved {
+                    Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                        place.remove(name)?;
+                        work.folder().rename(file, &place, name)
+                    }
+                    moved => moved,
+                }
+            });
+            match moved {
                 // Another process empties the cache meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < 3 => {}
-                Err(error) if error.kind() == io::ErrorKind::IsADirectory && attempts < 3 => {
-                    fs::remove_dir_all(place)?;
-                }
                 moved => return moved,
             }
         }
     }
-}
 
-/// Makes a directory, and those above it, for the user alone.
-pub(super) fn make_private(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-fn check_owner(directory: &Metadata, user: u32) -> Result<(), String> {
-    if directory.uid() != user {
-        return Err(format!(
-            "it belongs to another user (number {}, and we are {user})",
-            directory.uid()
-        ));
+    /// The folder below these, which are made if they are not there.
+    fn make(&self, folders: &[&str]) -> io::Result<Folder> {
+        let (first, rest) = folders.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let first = self.folder.make_folder(first)?;
+        rest.iter()
+            .try_fold(first, |above, name| above.make_folder(name))
     }
-    let mode = directory.mode() & 0o777;
-    if mode & 0o022 != 0 {
-        return Err(format!("other users may write to it (mode {mode:03o})"));
+
+    fn kernel_path(&self, name: &str) -> PathBuf {
+        [KERNELS, &version(), &name[..2], name]
+            .iter()
+            .fold(self.path.clone(), |path, name| path.join(name))
     }
-    Ok(())
+
+    /// The folder of work, made if it is not there.
+    pub(super) fn work_folder(&self) -> io::Result<Folder> {
+        self.folder.make_folder(WORK)
+    }
 }
 
-/// Whether only owners can rename what is in the directory.
-fn keeps_names(directory: &Metadata) -> bool {
-    directory.mode() & 0o002 == 0 || directory.mode() & 0o1000 != 0
+impl Drop for Directory {
+    fn drop(&mut self) {
+        if let Some((above, name)) = &self.temporary {
+            // What cannot be removed stays for the system's cleaning of such places; what
+            // is another directory by now is not empty, or stays empty.
+            let _ = self.folder.empty().and_then(|()| above.remove_empty(name));
+        }
+    }
 }
 
-#[allow(unsafe_code)]
-fn own_user() -> u32 {
-    // SAFETY: asks the system for a number; it cannot fail.
-    unsafe { libc::geteuid() }
+/// The folder of kernels that this version makes and finds: names of kernels begin with
+/// everything that is in it.
+pub(super) fn version() -> String {
+    let abi = crate::abi::VERSION;
+    format!("v{}-{abi}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Why a walk ended early.
+enum Stopped {
+    Untrusted(String),
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// On the way to a directory.
+struct Walk {
+    here: OwnedFd,
+    /// Where that is.
+    path: PathBuf,
+    /// The names that are still to come.
+    ahead: VecDeque<OsString>,
+}
+
+impl Walk {
+    /// Walks to a directory, making what is not there; its descriptor and real path.
+    fn to(path: &Path) -> Result<(OwnedFd, PathBuf), Stopped> {
+        let mut walk = Self {
+            here: root()?,
+            path: PathBuf::from("/"),
+            ahead: VecDeque::new(),
+        };
+        walk.follow(&std::path::absolute(path)?);
+        let mut n_links = 0;
+        while let Some(name) = walk.ahead.pop_front() {
+            walk.check()?;
+            if let Some(link) = walk.step(&name)? {
+                n_links += 1;
+                if n_links > MOST_LINKS {
+                    return Err(Stopped::Failed(Errno::LOOP.into()));
+                }
+                if link.is_absolute() {
+                    (walk.here, walk.path) = (root()?, PathBuf::from("/"));
+                }
+                walk.follow(&link);
+            }
+        }
+        Ok((walk.here, walk.path))
+    }
+
+    /// Puts the names of a path in front of those that are to come.
+    fn follow(&mut self, path: &Path) {
+        for component in path.components().rev() {
+            if let Component::Normal(_) | Component::ParentDir = component {
+                self.ahead.push_front(component.as_os_str().to_owned());
+            }
+        }
+    }
+
+    /// Goes on to the directory `name`; where that is a link, its text is the answer.
+    fn step(&mut self, name: &OsStr) -> Result<Option<PathBuf>, Stopped> {
+        let mut opened = self.open(name);
+        if let Err(Errno::NOENT) = opened {
+            match make_private(&self.here, name) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(error.into());
+                }
+                _ => opened = self.open(name),
+            }
+        }
+        match opened {
+            Ok(next) => {
+                self.here = next;
+                match name == ".." {
+                    true => _ = self.path.pop(),
+                    false => self.path.push(name),
+                }
+                Ok(None)
+            }
+            Err(Errno::LOOP | Errno::NOTDIR) => self.link(name).map(Some),
+            Err(error) => Err(Stopped::Failed(error.into())),
+        }
+    }
+
+    fn open(&self, name: &OsStr) -> rustix::io::Result<OwnedFd> {
+        let flags = SEARCHED | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        loop {
+            match rustix::fs::openat(&self.here, name, flags, Mode::empty()) {
+                Err(Errno::INTR) => {}
+                opened => return opened,
+            }
+        }
+    }
+
+    fn link(&self, name: &OsStr) -> Result<PathBuf, Stopped> {
+        let stat = rustix::fs::statat(&self.here, name, AtFlags::SYMLINK_NOFOLLOW);
+        let stat = stat.map_err(io::Error::from)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink {
+            return Err(Stopped::Failed(Errno::NOTDIR.into()));
+        }
+        let shown = self.path.join(name);
+        check_owner(&stat, &shown)?;
+        let text = retried(|| rustix::fs::readlinkat(&self.here, name, Vec::new()))?;
+        Ok(PathBuf::from(OsString::from_vec(text.into_bytes())))
+    }
+
+    /// Refuses a directory on the way in which somebody else may exchange the next.
+    fn check(&self) -> Result<(), Stopped> {
+        /// Only its owner renames or removes what is in such a directory.
+        const STICKY: u32 = 0o1000;
+        let stat = rustix::fs::fstat(&self.here).map_err(io::Error::from)?;
+        check_owner(&stat, &self.path)?;
+        let mode = stat.st_mode & 0o7777;
+        if mode & 0o022 != 0 && mode & STICKY == 0 {
+            return Err(Stopped::Untrusted(format!(
+                "other users may rename what is in {} (mode {:03o})",
+                self.path.display(),
+                mode & 0o777
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn check_owner(stat: &Stat, path: &Path) -> Result<(), Stopped> {
+    let user = rustix::process::geteuid().as_raw();
+    match stat.st_uid {
+        0 => Ok(()),
+        owner if owner == user => Ok(()),
+        owner => Err(Stopped::Untrusted(format!(
+            "{} belongs to another user (number {owner}, and we are {user})",
+            path.display()
+        ))),
+    }
+}
+
+/// Directories on the way need not be readable.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const SEARCHED: OFlags = OFlags::PATH;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const SEARCHED: OFlags = OFlags::RDONLY;
+
+fn root() -> io::Result<OwnedFd> {
+    let flags = SEARCHED | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    retried(|| rustix::fs::openat(CWD, "/", flags, Mode::empty()))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
-
-    #[test]
-    fn what_others_could_write_to_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cache");
-        let check = |path: &Path, expect: &str| match (Directory::open(path), expect) {
-            (Ok(_), "") => {}
-            (Err(Unusable::NotPrivate(why)), _) if !expect.is_empty() => {
-                assert!(why.contains(expect), "{why}");
-            }
-            (opened, _) => panic!("{opened:?}, not {expect:?}"),
-        };
-        let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode));
-        check(&path, "");
-        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
-        set(&path, 0o755).unwrap();
-        check(&path, "");
-        for mode in [0o777, 0o770, 0o702] {
-            set(&path, mode).unwrap();
-            check(&path, &format!("mode {mode:o}"));
-        }
-        set(&path, 0o700).unwrap();
-        set(folder.path(), 0o777).unwrap();
-        check(&path, "everyone may rename");
-        set(folder.path(), 0o1777).unwrap();
-        check(&path, "");
-    }
-
-    #[test]
-    fn what_belongs_to_another_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let metadata = fs::metadata(folder.path()).unwrap();
-        assert_eq!(check_owner(&metadata, own_user()), Ok(()));
-        let why = check_owner(&metadata, own_user() + 1).unwrap_err();
-        assert!(why.contains("another user"), "{why}");
-    }
-}
+mod tests;

@@ -8,13 +8,17 @@
 //!
 //! Loaders ignore what is behind a library. The key is part of the checksum, so
 //! a whole file under another kernel's name is no entry either.
+//!
+//! A file is read once. Its bytes are compared with the checksum, and these bytes are
+//! then loaded (`library`), not what the name leads to by that time.
 
-use std::fs::{File, FileTimes, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::path::Path;
-use std::time::SystemTime;
+use std::ffi::OsStr;
+use std::fs::{File, FileTimes};
+use std::io;
+use std::path::PathBuf;
 
-use super::work::may_be_long;
+use super::folder::{Folder, may_be_long, read_all, write_all};
+use crate::clock;
 use crate::key::{Key, checksum};
 
 /// The end of every kernel's file.
@@ -22,28 +26,37 @@ const MARK: &[u8; 8] = b"SPARSEC2";
 /// Bytes of checksum and mark.
 const TRAILER: usize = 32 + MARK.len();
 
-/// Puts checksum and mark behind the library in `file`.
-pub(super) fn seal(file: &Path, key: Key) -> io::Result<()> {
-    let mut file = OpenOptions::new().read(true).append(true).open(file)?;
-    let mut library = Vec::new();
-    file.read_to_end(&mut library)?;
-    may_be_long(library.len() + TRAILER)?;
-    file.write_all(&trailer(key, &library))
+/// A library that was read.
+#[derive(Debug)]
+pub(crate) struct Library {
+    /// All of it; what is behind it does not matter.
+    pub(crate) bytes: Vec<u8>,
+    /// The file that they were read from.
+    pub(crate) file: File,
+    /// Where that was, for people to read.
+    pub(crate) path: PathBuf,
 }
 
-/// Whether `path` is the entry `key`, whole. If so, it counts as used now.
-pub(super) fn is_whole(path: &Path, key: Key) -> bool {
-    let Ok(mut file) = File::open(path) else {
-        return false;
-    };
-    let mut bytes = Vec::new();
-    let whole = file.read_to_end(&mut bytes).is_ok() && proves(&bytes, key);
-    if whole {
-        // Where times cannot be set, as on a read-only disk, nothing is removed
-        // either.
-        let _ = file.set_times(FileTimes::new().set_modified(SystemTime::now()));
+/// Puts checksum and mark behind the library in `name`; how many bytes the file then has.
+pub(super) fn seal(folder: &Folder, name: &str, key: Key) -> io::Result<u64> {
+    let file = folder.append(name)?;
+    let library = read_all(&file)?;
+    let bytes = (library.len() + TRAILER) as u64;
+    may_be_long(bytes)?;
+    write_all(&file, &trailer(key, &library))?;
+    Ok(bytes)
+}
+
+/// The file `name` if it is the entry `key`, whole. If so, it counts as used now.
+pub(super) fn find(folder: &Folder, name: &OsStr, path: PathBuf, key: Key) -> Option<Library> {
+    let file = folder.open(name).ok()?;
+    let bytes = read_all(&file).ok()?;
+    if !proves(&bytes, key) {
+        return None;
     }
-    whole
+    // Where times cannot be set, as on a read-only disk, nothing is removed either.
+    let _ = file.set_times(FileTimes::new().set_modified(clock::date()));
+    Some(Library { bytes, file, path })
 }
 
 fn proves(bytes: &[u8], key: Key) -> bool {
@@ -67,13 +80,15 @@ mod tests {
 
     #[test]
     fn every_damage_shows() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("kernel.so");
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = Folder::at_path(scratch.path()).unwrap();
+        let file = scratch.path().join("kernel.so");
         let (key, other) = (KeyBuilder::new("a").finish(), KeyBuilder::new("b").finish());
+        let is_whole = |key| find(&folder, OsStr::new("kernel.so"), file.clone(), key).is_some();
         std::fs::write(&file, b"a library").unwrap();
-        assert!(!is_whole(&file, key));
-        seal(&file, key).unwrap();
-        assert!(is_whole(&file, key) && !is_whole(&file, other));
+        assert!(!is_whole(key));
+        seal(&folder, "kernel.so", key).unwrap();
+        assert!(is_whole(key) && !is_whole(other));
         let whole = std::fs::read(&file).unwrap();
         for cut in 0..whole.len() {
             assert!(!proves(&whole[..cut], key), "cut at {cut}");

@@ -20,12 +20,19 @@
 
 #![allow(unsafe_code)]
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use sparsec_parallel::fault::{self, Fault};
+
+use super::folder::Folder;
+use crate::cancel::Cancel;
+use crate::clock;
+
+/// The lock file of a cache.
+const NAME: &str = "lock";
 
 /// What a byte of the lock file stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,30 +62,39 @@ impl Subject {
 }
 
 impl Lock {
-    /// Takes the lock on `subject` in the lock file at `path`, unless another
+    /// Takes the lock on `subject` in the lock file of a cache, unless another
     /// holds it.
     ///
     /// # Errors
     /// If the file cannot be made, or its file system has no locks.
-    pub(super) fn attempt(path: &Path, subject: Subject) -> io::Result<Option<Self>> {
-        let file = open(path)?;
+    pub(super) fn attempt(cache: &Folder, subject: Subject) -> io::Result<Option<Self>> {
+        let file = cache.append(NAME)?;
         let byte = subject.byte();
         Ok(control(&file, byte, libc::F_WRLCK)?.then_some(Self { file, byte }))
     }
 
-    /// Takes the lock, waiting for `patience`; nothing if it could not be had.
-    pub(super) fn wait(path: &Path, subject: Subject, patience: Duration) -> Option<Self> {
+    /// Takes the lock, waiting for `patience` or until it is cancelled; nothing if it
+    /// could not be had.
+    pub(super) fn wait(
+        cache: &Folder,
+        subject: Subject,
+        patience: Duration,
+        cancel: &Cancel,
+    ) -> Option<Self> {
         /// The longest time between two looks.
         const LONGEST: Duration = Duration::from_millis(32);
-        let file = open(path).ok()?;
+        let file = cache.append(NAME).ok()?;
         let byte = subject.byte();
-        let started = Instant::now();
+        let started = clock::now();
         let mut pause = Duration::from_millis(1);
         loop {
             if control(&file, byte, libc::F_WRLCK).ok()? {
                 return Some(Self { file, byte });
             }
-            let left = patience.checked_sub(started.elapsed())?;
+            if cancel.is_set() {
+                return None;
+            }
+            let left = patience.checked_sub(clock::now().saturating_duration_since(started))?;
             std::thread::sleep(pause.min(left));
             pause = (pause * 2).min(LONGEST);
         }
@@ -93,15 +109,6 @@ impl Drop for Lock {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)
-}
-
 /// Sets or ends a lock of `file`; whether that was possible at once.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn control(file: &File, byte: libc::off_t, what: libc::c_int) -> io::Result<bool> {
@@ -112,6 +119,9 @@ fn control(file: &File, byte: libc::off_t, what: libc::c_int) -> io::Result<bool
     range.l_start = byte;
     range.l_len = 1;
     loop {
+        if fault::strikes(Fault::Signal) {
+            continue;
+        }
         // SAFETY: the descriptor is open, and the structure is the one that this
         // command reads.
         let status = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const range) };
@@ -134,42 +144,63 @@ fn control(_: &File, _: libc::off_t, _: libc::c_int) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
+    use tempfile::TempDir;
+
     use super::*;
 
-    #[test]
-    fn a_lock_excludes_until_it_is_dropped() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
-        let (a, b) = (Subject::Entry(u64::MAX), Subject::Work(u64::MAX));
-        let held = Lock::attempt(&path, a).unwrap().expect("nobody holds it");
-        assert!(Lock::attempt(&path, a).unwrap().is_none());
-        assert!(Lock::attempt(&path, b).unwrap().is_some(), "another byte");
-        let started = Instant::now();
-        assert!(Lock::wait(&path, a, Duration::from_millis(30)).is_none());
-        assert!(started.elapsed() >= Duration::from_millis(30));
-        drop(held);
-        assert!(Lock::wait(&path, a, Duration::ZERO).is_some());
-        assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn cache() -> (TempDir, Folder) {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = Folder::at_path(scratch.path()).unwrap();
+        (scratch, folder)
+    }
+
+    fn wait(folder: &Folder, subject: Subject, patience: Duration) -> Option<Lock> {
+        Lock::wait(folder, subject, patience, &Cancel::default())
     }
 
     #[test]
-    fn who_waits_goes_on_when_the_lock_is_dropped() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
-        let held = Lock::attempt(&path, Subject::Entry(1)).unwrap();
+    fn a_lock_excludes_until_it_is_dropped() {
+        let (scratch, cache) = cache();
+        let (a, b) = (Subject::Entry(u64::MAX), Subject::Work(u64::MAX));
+        let held = Lock::attempt(&cache, a).unwrap().expect("nobody holds it");
+        assert!(Lock::attempt(&cache, a).unwrap().is_none());
+        assert!(Lock::attempt(&cache, b).unwrap().is_some(), "another byte");
+        let started = Instant::now();
+        assert!(wait(&cache, a, Duration::from_millis(30)).is_none());
+        assert!(started.elapsed() >= Duration::from_millis(30));
+        drop(held);
+        assert!(wait(&cache, a, Duration::ZERO).is_some());
+        let lock = scratch.path().join(NAME);
+        assert_eq!(std::fs::metadata(lock).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn who_waits_goes_on_when_the_lock_is_dropped_or_nobody_wants_it() {
+        let (_scratch, cache) = cache();
+        let cancel = Cancel::default();
+        let (a, b) = (Subject::Entry(1), Subject::Entry(2));
+        let held = [a, b].map(|it| Lock::attempt(&cache, it).unwrap());
         std::thread::scope(|scope| {
-            let waiting =
-                scope.spawn(|| Lock::wait(&path, Subject::Entry(1), Duration::from_secs(60)));
+            let waits = scope.spawn(|| wait(&cache, a, MINUTE));
+            let gives_up = scope.spawn(|| Lock::wait(&cache, b, MINUTE, &cancel));
             std::thread::sleep(Duration::from_millis(20));
+            cancel.set();
+            assert!(gives_up.join().unwrap().is_none());
             drop(held);
-            assert!(waiting.join().unwrap().is_some());
+            assert!(waits.join().unwrap().is_some());
         });
     }
 
     #[test]
-    fn where_there_is_no_file_there_is_no_lock() {
-        let path = Path::new("/nonexistent/lock");
-        assert!(Lock::attempt(path, Subject::Entry(1)).is_err());
-        assert!(Lock::wait(path, Subject::Entry(1), Duration::from_secs(60)).is_none());
+    fn what_is_no_file_is_no_lock() {
+        let (scratch, cache) = cache();
+        let lock = scratch.path().join(NAME);
+        std::os::unix::fs::symlink("/nonexistent/lock", &lock).unwrap();
+        assert!(Lock::attempt(&cache, Subject::Entry(1)).is_err());
+        assert!(wait(&cache, Subject::Entry(1), MINUTE).is_none());
     }
 }

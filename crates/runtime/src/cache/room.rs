@@ -13,14 +13,19 @@
 //! ```
 //!
 //! Two processes that go through it at once remove the same files.
+//!
+//! Kernels of an older version of sparsec, which nobody finds any more, do not wait for
+//! that: [`remove_stale`] removes their folder. Those of a newer version stay, so that two
+//! that share a cache do not remove each other's.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
 use std::time::SystemTime;
 
-use super::directory::Directory;
-use super::{FOLDERS, KERNELS, unless_gone};
+use super::directory::{Directory, version};
+use super::folder::{Folder, unless_gone};
+use super::{FOLDERS, KERNELS};
 
 /// What part of the bound is added between two looks at everything.
 const STEPS: u64 = 16;
@@ -28,9 +33,9 @@ const STEPS: u64 = 16;
 /// A file in a cache.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The folder of the cache that it is in.
-    folder: &'static str,
-    path: PathBuf,
+    /// The names of the folders that it is in, from the cache down.
+    folders: Vec<OsString>,
+    name: OsString,
     pub(super) bytes: u64,
     used: SystemTime,
 }
@@ -38,7 +43,17 @@ pub(super) struct Found {
 impl Found {
     /// Whether it is a kernel that is kept.
     pub(super) fn is_kernel(&self) -> bool {
-        self.folder == KERNELS && self.path.extension().is_some_and(|ext| ext == "so")
+        let extension = Path::new(&self.name).extension();
+        self.folders[0] == KERNELS && extension == Some(OsStr::new("so"))
+    }
+
+    fn remove(&self, directory: &Directory) -> io::Result<()> {
+        let (first, rest) = self.folders.split_first().ok_or(io::ErrorKind::NotFound)?;
+        let first = directory.folder().folder(first)?;
+        let folder = rest
+            .iter()
+            .try_fold(first, |above, name| above.folder(name))?;
+        folder.remove(&self.name)
     }
 }
 
@@ -46,19 +61,20 @@ impl Found {
 pub(super) fn files(directory: &Directory) -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
     for folder in FOLDERS {
-        collect(folder, &directory.join(folder), &mut found)?;
+        let names = vec![OsString::from(folder)];
+        if let Some(folder) = opened(directory.folder(), OsStr::new(folder))? {
+            collect(&folder, &names, &mut found)?;
+        }
     }
     Ok(found)
 }
 
-/// Takes note that the kernel `new` was added, and makes room if it is time to.
-pub(super) fn added(directory: &Directory, new: &Path, bound: u64) -> io::Result<()> {
-    let kilobytes = fs::metadata(new)?.len().div_ceil(1 << 10);
-    let path = directory.join("written");
-    let mut written = OpenOptions::new().append(true).create(true).open(&path)?;
-    written.write_all(&vec![b'.'; usize::try_from(kilobytes).unwrap_or(0)])?;
+/// Takes note that the kernel `new`, of so many bytes, was added, and makes room if it is
+/// time to.
+pub(super) fn added(directory: &Directory, new: &str, bytes: u64, bound: u64) -> io::Result<()> {
+    let written = directory.count(bytes.div_ceil(1 << 10))?;
     if written.metadata()?.len().saturating_mul(1 << 10) >= bound / STEPS {
-        shrink(directory, new, bound)?;
+        shrink(directory, OsStr::new(new), bound)?;
         written.set_len(0)?;
     }
     Ok(())
@@ -66,45 +82,85 @@ pub(super) fn added(directory: &Directory, new: &Path, bound: u64) -> io::Result
 
 /// Removes kernels, those not used for longest first, until there is room for
 /// one more step. `new` stays in any case.
-fn shrink(directory: &Directory, new: &Path, bound: u64) -> io::Result<()> {
+fn shrink(directory: &Directory, new: &OsStr, bound: u64) -> io::Result<()> {
     let goal = bound - bound / STEPS;
     let mut files = files(directory)?;
     let mut bytes: u64 = files.iter().map(|file| file.bytes).sum();
-    files.retain(|file| file.folder == KERNELS && file.path != new);
+    files.retain(|file| file.folders[0] == KERNELS && file.name != new);
     files.sort_by_key(|file| file.used);
     for kernel in files {
         if bytes <= goal {
             break;
         }
-        if unless_gone(fs::remove_file(&kernel.path)).is_ok() {
+        if unless_gone(kernel.remove(directory)).is_ok() {
             bytes = bytes.saturating_sub(kernel.bytes);
         }
     }
     Ok(())
 }
 
-fn collect(folder: &'static str, path: &Path, found: &mut Vec<Found>) -> io::Result<()> {
-    // Another process may remove its work, or empty the cache, meanwhile.
-    let Some(entries) = unless_gone(fs::read_dir(path))? else {
-        return Ok(());
+/// Removes the kernels of older versions.
+pub(super) fn remove_stale(directory: &Directory) {
+    let Ok(kernels) = directory.folder().folder(KERNELS) else {
+        return;
     };
-    for entry in entries {
-        let Some(entry) = unless_gone(entry)? else {
-            continue;
-        };
-        let Some(metadata) = unless_gone(entry.metadata())? else {
-            continue;
-        };
-        if metadata.is_dir() {
-            collect(folder, &entry.path(), found)?;
-        } else {
+    let ours = numbers(&version());
+    for entry in kernels.entries().unwrap_or_default() {
+        if entry.name.to_str().and_then(numbers) < ours {
+            // What cannot be removed is in nobody's way.
+            let _ = kernels.remove(&entry.name);
+        }
+    }
+}
+
+/// The numbers of a folder of kernels, `v0.1.0-6`; other names have none.
+fn numbers(name: &str) -> Option<Vec<u64>> {
+    let parts = name.strip_prefix('v')?.split(['.', '-']);
+    parts.map(|part| part.parse().ok()).collect()
+}
+
+/// A folder, unless there is none of this name.
+fn opened(above: &Folder, name: &OsStr) -> io::Result<Option<Folder>> {
+    // Another process may remove its work, or empty the cache, meanwhile.
+    unless_gone(above.folder(name))
+}
+
+fn collect(folder: &Folder, names: &[OsString], found: &mut Vec<Found>) -> io::Result<()> {
+    for entry in folder.entries()? {
+        if !entry.is_folder {
             found.push(Found {
-                folder,
-                path: entry.path(),
-                bytes: metadata.len(),
-                used: metadata.modified()?,
+                folders: names.to_vec(),
+                name: entry.name,
+                bytes: entry.bytes,
+                used: entry.modified,
             });
+        } else if let Some(below) = opened(folder, &entry.name)? {
+            let names = [names, &[entry.name]].concat();
+            collect(&below, &names, found)?;
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn kernels_of_older_versions_go() {
+        let scratch = tempfile::tempdir().unwrap();
+        let directory = Directory::open(scratch.path()).unwrap();
+        let kernels = scratch.path().join(KERNELS);
+        let names = ["3f", "v0.0.9-70", "v0.1", "v99.0.0-1", &version()];
+        for name in names {
+            fs::create_dir_all(kernels.join(name)).unwrap();
+            fs::write(kernels.join(name).join("a.so"), b"old").unwrap();
+        }
+        remove_stale(&directory);
+        let stays = names.map(|name| kernels.join(name).exists());
+        assert_eq!(stays, [false, false, false, true, true]);
+        assert_eq!(files(&directory).unwrap().len(), 2);
+    }
 }

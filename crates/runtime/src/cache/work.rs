@@ -11,17 +11,23 @@
 //! the directory is made until after it is gone. So what a process left when it
 //! was killed is known by its lock being free, and the next process that makes
 //! something removes it.
+//!
+//! A compiler is started in the directory, which it reaches by our descriptor, and is
+//! told names without a path: it works where we do, whatever happens to names above.
 
 use std::collections::hash_map::RandomState;
-use std::fs::{self, DirBuilder, File};
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::io::{self, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::directory::make_private;
+use super::directory::Directory;
+use super::entry::Library;
+use super::folder::{Entry, Folder, read_all};
 use super::lock::{Lock, Subject};
+use crate::clock;
 
 const PREFIX: &str = "cc-";
 
@@ -34,45 +40,85 @@ const ROOM: usize = 512 << 10;
 /// A directory of one's own, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Work {
-    path: PathBuf,
+    folder: Folder,
+    /// The folder of work, and the name in it.
+    place: (Folder, String),
+    /// The cache that it belongs to.
+    directory: Arc<Directory>,
     /// Held for as long as the directory is there, where there are locks.
     _lock: Option<Lock>,
 }
 
 impl Work {
-    /// A new directory in `parent`.
-    pub(super) fn new(parent: &Path, lock_file: &Path) -> io::Result<Self> {
-        make_private(parent)?;
+    /// A new directory in a cache.
+    pub(super) fn new(directory: &Arc<Directory>) -> io::Result<Self> {
+        let above = directory.work_folder()?;
         loop {
             let number = RandomState::new().build_hasher().finish() >> 2;
-            let lock = match Lock::attempt(lock_file, Subject::Work(number)) {
+            let lock = match Lock::attempt(directory.folder(), Subject::Work(number)) {
                 Ok(None) => continue,
                 Ok(lock) => lock,
                 Err(_) => None,
             };
-            let path = parent.join(format!("{PREFIX}{number:016x}"));
-            match DirBuilder::new().mode(0o700).create(&path) {
+            let name = format!("{PREFIX}{number:016x}");
+            match above.new_folder(&name) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => return made.map(|()| Self { path, _lock: lock }),
+                made => {
+                    return made.map(|folder| Self {
+                        folder,
+                        place: (above, name),
+                        directory: Arc::clone(directory),
+                        _lock: lock,
+                    });
+                }
             }
         }
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    pub(super) fn folder(&self) -> &Folder {
+        &self.folder
     }
 
-    /// A file in the directory.
-    pub(crate) fn join(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+    /// The cache that it belongs to.
+    pub(super) fn directory(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
+    /// Where it is, for people to read.
+    fn path(&self) -> PathBuf {
+        self.directory.path().join(super::WORK).join(&self.place.1)
+    }
+
+    /// Writes a new file.
+    ///
+    /// # Errors
+    /// Also where the process may not write files of that length.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.folder.write(name, bytes)
+    }
+
+    /// Has a command run in here, with the files that it needs for a while.
+    pub(crate) fn enter(&self, command: &mut Command) {
+        command.current_dir(self.folder.own_path().unwrap_or_else(|| self.path()));
+        // What it leaves when it is killed goes with the rest of the work.
+        command.env("TMPDIR", ".");
+    }
+
+    /// The library that a compiler made in here.
+    pub(crate) fn library(&self, name: &str) -> io::Result<Library> {
+        let file = self.folder.take(name)?;
+        Ok(Library {
+            bytes: read_all(&file)?,
+            file,
+            path: self.path().join(name),
+        })
     }
 
     /// Whether a kernel could have been written here: tells a full disk from a
     /// compiler that fails.
     pub(crate) fn has_room(&self) -> bool {
-        let file = self.join("room");
-        let written = write(&file, &[0; ROOM]);
-        let _ = fs::remove_file(file);
+        let written = self.folder.write("room", &[0; ROOM]);
+        let _ = self.folder.remove("room");
         written.is_ok()
     }
 }
@@ -80,99 +126,74 @@ impl Work {
 impl Drop for Work {
     fn drop(&mut self) {
         // What cannot be removed now is removed as left over.
-        let _ = fs::remove_dir_all(&self.path);
+        let (above, name) = &self.place;
+        let _ = above.remove(name);
     }
 }
 
-/// Removes what processes that are gone have left in `parent`.
-pub(super) fn remove_left(parent: &Path, lock_file: &Path) {
-    let Ok(found) = fs::read_dir(parent) else {
+/// Removes what processes that are gone have left in a cache.
+pub(super) fn remove_left(directory: &Directory) {
+    let Ok(work) = directory.folder().folder(super::WORK) else {
         return;
     };
-    for entry in found.flatten() {
-        let name = entry.file_name();
-        let number = name
+    for entry in work.entries().unwrap_or_default() {
+        let number = entry
+            .name
             .to_str()
             .and_then(|name| name.strip_prefix(PREFIX))
             .and_then(|digits| u64::from_str_radix(digits, 16).ok());
-        let lock = number.map(|number| Lock::attempt(lock_file, Subject::Work(number)));
+        let lock = number.map(|number| Lock::attempt(directory.folder(), Subject::Work(number)));
         let left = match &lock {
             Some(Ok(lock)) => lock.is_some(),
             // No locks here, or nothing of ours.
             Some(Err(_)) | None => is_old(&entry),
         };
         if left {
-            let path = entry.path();
             // Two that clean up at once both find it; neither minds.
-            let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+            let _ = work.remove(&entry.name);
         }
     }
 }
 
-fn is_old(entry: &fs::DirEntry) -> bool {
-    let modified = entry.metadata().and_then(|data| data.modified());
-    modified
-        .ok()
-        .and_then(|time| time.elapsed().ok())
-        .is_some_and(|age| age > LEFT_AFTER)
-}
-
-/// Writes a new file of one's own.
-///
-/// # Errors
-/// Also where the process may not write files of that length: the system would
-/// end it with a signal instead of refusing.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    may_be_long(bytes.len())?;
-    let mut file = File::create(path)?;
-    file.write_all(bytes)
-}
-
-/// Whether this process may write files of this length (`ulimit -f`).
-#[allow(unsafe_code)]
-pub(super) fn may_be_long(bytes: usize) -> io::Result<()> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the structure is the one that this call fills.
-    let status = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
-    if status == 0 && limit.rlim_cur != libc::RLIM_INFINITY && (bytes as u64) > limit.rlim_cur {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(())
+fn is_old(entry: &Entry) -> bool {
+    let age = clock::date().duration_since(entry.modified);
+    age.is_ok_and(|age| age > LEFT_AFTER)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
-    #[test]
-    fn what_is_left_is_removed_and_what_is_in_use_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        let (parent, lock) = (folder.path().join("work"), folder.path().join("lock"));
-        let used = Work::new(&parent, &lock).unwrap();
+    fn check(make_lock: impl Fn(&std::path::Path), left_stays: bool) {
+        let scratch = tempfile::tempdir().unwrap();
+        make_lock(&scratch.path().join("lock"));
+        let directory = Arc::new(Directory::open(scratch.path()).unwrap());
+        let used = Work::new(&directory).unwrap();
+        let parent = scratch.path().join("work");
         // What a killed process leaves: a directory without its lock.
         let left = parent.join("cc-00000000000000ff");
         fs::create_dir(&left).unwrap();
-        write(&left.join("kernel.c"), b"int x;").unwrap();
+        fs::write(left.join("kernel.c"), b"int x;").unwrap();
         let foreign = parent.join("notes");
         fs::create_dir(&foreign).unwrap();
-        remove_left(&parent, &lock);
-        assert!(used.path().exists() && foreign.exists() && !left.exists());
+        remove_left(&directory);
+        assert!(used.path().exists() && foreign.exists());
+        assert_eq!(left.exists(), left_stays);
         assert!(used.has_room());
-        let path = used.path().to_owned();
+        let path = used.path();
         drop(used);
         assert!(!path.exists());
     }
 
     #[test]
-    fn there_is_work_without_locks() {
-        let folder = tempfile::tempdir().unwrap();
-        let parent = folder.path().join("work");
-        let no_lock = Path::new("/proc/nonexistent/lock");
-        let work = Work::new(&parent, no_lock).unwrap();
-        remove_left(&parent, no_lock);
-        assert!(work.path().exists(), "too young to count as left");
+    fn what_is_left_is_removed_and_what_is_in_use_stays() {
+        check(|_| {}, false);
+    }
+
+    #[test]
+    fn without_locks_nothing_young_counts_as_left() {
+        check(|lock| fs::create_dir(lock).unwrap(), true);
     }
 }

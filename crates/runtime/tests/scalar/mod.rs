@@ -60,12 +60,8 @@ pub(crate) fn run(kernel: &Kernel) -> f64 {
 }
 
 pub(crate) fn entries(cache: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for shard in fs::read_dir(cache.join("kernels")).unwrap() {
-        for file in fs::read_dir(shard.unwrap().path()).unwrap() {
-            found.push(file.unwrap().path());
-        }
-    }
+    let mut found = files(&cache.join("kernels"));
+    found.retain(|path| path.extension().is_some_and(|ext| ext == "so"));
     found
 }
 
