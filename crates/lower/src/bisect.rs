@@ -7,6 +7,7 @@
 //!   if crd[middle] < i { p = middle + 1 } else { above = middle } }
 //! ```
 
+use sparsec_base::ElementType;
 use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Stmt as Loop, Var};
 
 use crate::level::{Coordinates, Entries};
@@ -81,7 +82,7 @@ pub(crate) fn bisect(
         let half = half.binary(BinaryOp::FloorDiv, 2);
         let middle = format!("{name}_middle");
         let middle = b.let_(&middle, Expr::Var(p).add(half));
-        let value = Expr::load(values, middle);
+        let value = integer(b, values, middle);
         let is_before = match wanted {
             Wanted::AtLeast(bound) => value.less(bound.clone()),
             Wanted::Above(bound) => value.binary(BinaryOp::Le, bound.clone()),
@@ -96,4 +97,13 @@ pub(crate) fn bisect(
         });
     });
     p
+}
+
+/// An entry of an array of integers in 64 bits, in which all of them are compared.
+pub(crate) fn integer(builder: &Builder, buffer: Buffer, index: impl Into<Expr>) -> Expr {
+    let entry = Expr::load(buffer, index);
+    match builder.function().buffers[buffer].compute {
+        ElementType::I64 => entry,
+        _ => Expr::Cast(ElementType::I64, Box::new(entry)),
+    }
 }

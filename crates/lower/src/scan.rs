@@ -156,8 +156,8 @@ fn arguments(builder: &mut Builder, computation: &Computation) -> Arrays {
                 arrays.spaces.insert(name.clone(), buffer);
             }
             DataRole::Temporary => {
-                let (storage, compute) = (space.element, compute_type(space.element));
-                let buffer = builder.buffer(name, storage, compute, Access::Workspace);
+                let (storage, loaded) = (space.element, loaded_type(space.element));
+                let buffer = builder.buffer(name, storage, loaded, Access::Workspace);
                 arrays.spaces.insert(name.clone(), buffer);
             }
         }
@@ -173,8 +173,8 @@ fn argument(builder: &mut Builder, name: &str, space: &DataSpace, role: Role) ->
         Role::In => Access::Read,
         Role::Out => Access::Write,
     };
-    let compute = compute_type(space.element);
-    let buffer = builder.buffer(&format!("{name}.vals"), space.element, compute, access);
+    let loaded = loaded_type(space.element);
+    let buffer = builder.buffer(&format!("{name}.vals"), space.element, loaded, access);
     let names: Vec<String> = (0..extents.len()).map(|mode| format!("i{mode}")).collect();
     let levels: Vec<String> = names.iter().map(|name| format!("{name} : dense")).collect();
     builder.argument(Argument {
@@ -193,36 +193,100 @@ fn compute_type(element: ElementType) -> ElementType {
     if is_narrow { ElementType::I64 } else { element }
 }
 
-/// Refuses sets, schedules and indices that speak of data which statements write.
+/// What entries are when they are loaded. The loop IR widens those that index arrays
+/// hold; others are converted to what kernels compute with.
+fn loaded_type(element: ElementType) -> ElementType {
+    match element {
+        ElementType::U8 | ElementType::U16 | ElementType::I32 => ElementType::I64,
+        other => other,
+    }
+}
+
+/// Refuses extents, declarations, sets, schedules and indices that speak of data which
+/// the computation makes: they have values before it runs.
 fn refuse_followed_results(computation: &Computation) -> Result<()> {
-    for space in &computation.spaces {
-        let Some(writer) = computation.writers(&space.name).next() else {
-            continue;
+    let is_made = |name: &str| {
+        let space = computation.space(name);
+        let is_written = || computation.writers(name).next().is_some();
+        space.is_some_and(|space| !space.role.is_given() || is_written())
+    };
+    let text = computation.to_string();
+    let refuse = |made: &str, follows: &str, follower: Span| {
+        let source = Source::new(&computation.name, text.as_str());
+        let error = Diagnostic::new(
+            code::FOLLOWS_RESULT,
+            format!("{follows} `{made}`, which is computed"),
+        )
+        .at(&source, follower, "follows it here");
+        let writer = computation.writers(made).next();
+        let error = match writer.map(|writer| &computation.statement(writer).name) {
+            Some(writer) => error.also(&source, place(&text, writer), "written here"),
+            None => error,
         };
-        let writer = computation.statement(writer);
-        let follows = |statement: &&Statement| {
-            let mut found = false;
-            for_each_expression(statement, &mut |e| {
-                e.visit(&mut |e| match e {
-                    Expression::Call(name, _) | Expression::Constant(name) => {
-                        found |= *name == space.name;
-                    }
-                    _ => {}
-                });
-            });
-            found
-        };
-        if let Some(statement) = computation.statements.iter().find(follows) {
-            let text = computation.to_string();
-            let message = format!("loops follow `{}`, which is computed", space.name);
-            let source = Source::new(&computation.name, text.as_str());
-            return Err(Diagnostic::new(code::FOLLOWS_RESULT, message)
-                .at(&source, place(&text, &statement.name), "follows it here")
-                .also(&source, place(&text, &writer.name), "written here")
-                .help("compute it in one computation, and give it to another"));
+        Err(error.help("compute it in one computation, and give it to another"))
+    };
+    for (what, words, bounds) in declared_bounds(computation) {
+        let mut bounds = bounds.into_iter();
+        if let Some(made) = bounds.find_map(|bound| first_name(bound, &is_made)) {
+            return refuse(
+                &made,
+                &format!("{what} follows"),
+                declaration(&text, &words),
+            );
+        }
+    }
+    for statement in &computation.statements {
+        let mut found = None;
+        for_each_expression(statement, &mut |e| {
+            found = found.take().or_else(|| first_name(e, &is_made));
+        });
+        if let Some(made) = found {
+            return refuse(&made, "loops follow", place(&text, &statement.name));
         }
     }
     Ok(())
+}
+
+/// Extents and bounds of functions: those of each, what they are, and the words with
+/// which their declaration begins.
+fn declared_bounds(computation: &Computation) -> Vec<(String, String, Vec<&Expression>)> {
+    let spaces = computation.spaces.iter().map(|space| {
+        let what = format!("the extent of `{}`", space.name);
+        (what, space.to_string(), space.extents.iter().collect())
+    });
+    let functions = computation.declarations.functions().iter().map(|function| {
+        let sets = [&function.domain, &function.range];
+        let parts = sets.into_iter().flat_map(|set| set.parts());
+        let constraints = parts.flat_map(|part| part.constraints());
+        let what = format!("the bound of `{}`", function.name);
+        let words = format!("function {}", function.name);
+        (
+            what,
+            words,
+            constraints.flat_map(Constraint::expressions).collect(),
+        )
+    });
+    spaces.chain(functions).collect()
+}
+
+/// The first name in an expression of which `wanted` holds.
+fn first_name(e: &Expression, wanted: &impl Fn(&str) -> bool) -> Option<String> {
+    let mut found = None;
+    e.visit(&mut |e| match e {
+        Expression::Call(name, _) | Expression::Constant(name)
+            if found.is_none() && wanted(name) =>
+        {
+            found = Some(name.clone());
+        }
+        _ => {}
+    });
+    found
+}
+
+/// The place of a declaration, whose words stand in the text once.
+fn declaration(text: &str, words: &str) -> Span {
+    let at = text.find(words).unwrap_or(0);
+    Span::new(at, at + words.len())
 }
 
 /// The name of a statement where its line begins.

@@ -71,8 +71,9 @@ array, at every point, from the iteration space and what is declared.
 Declare the range of the function, `function crd : {[p] : 0 <= p < NZ} -> {[j] : 0 <= j < M}`, or add the
 comparison to the iteration space. Keys on a curve, as `MORTON(i, j)`, are in no array: give them as data.";
     FOLLOWS_RESULT = "E0709", "loops that follow an array being computed",
-    "What is declared of given arrays is checked before a kernel runs. Of an array that the computation
-writes itself it is not known to hold while it runs, so no set, schedule or index may speak of it.
+    "What is declared of given arrays is checked before a kernel runs. Of data that the computation
+makes itself it is not known to hold while it runs, so no set, schedule or index may speak of them,
+and no extent (`out n : i64, y : f64[n]`) or bound of a function.
 
     s0: pos(i + 1) = count(i) over …
     s1: y(i) += A(p) over {[i, p] : pos(i) <= p < pos(i + 1)}

@@ -22,8 +22,8 @@ use sparsec_relation::{
 };
 
 use super::covered::{is_assigned_first, is_held};
-use super::{Arrays, compute_type, length};
-use crate::bisect::{Wanted, bisect};
+use super::{Arrays, length, loaded_type};
+use crate::bisect::{Wanted, bisect, integer};
 
 /// Writes the body of a function.
 pub(super) struct Emitter<'a> {
@@ -82,9 +82,13 @@ impl<'a> Emitter<'a> {
             self.constants.insert(name.clone(), Expr::Var(*var));
         }
         for space in &self.computation.spaces {
-            if space.role == Role::Given && space.extents.is_empty() && space.is_index_array() {
-                let buffer = self.arrays.spaces[&space.name];
-                let var = self.builder.let_(&space.name, Expr::load(buffer, 0));
+            if space.role.is_given() && space.extents.is_empty() && space.is_index_array() {
+                // What is `inout` is copied behind this, and loops follow it only where
+                // no statement writes it.
+                let given = self.arrays.given.get(&space.name);
+                let buffer = *given.unwrap_or(&self.arrays.spaces[&space.name]);
+                let value = integer(self.builder, buffer, 0);
+                let var = self.builder.let_(&space.name, value);
                 self.constants.insert(space.name.clone(), Expr::Var(var));
             }
         }
@@ -94,7 +98,7 @@ impl<'a> Emitter<'a> {
     pub(super) fn begin(&mut self) {
         for space in &self.computation.spaces {
             let buffer = self.arrays.spaces[&space.name];
-            let zero = Scalar::from_i64(compute_type(space.element), 0);
+            let zero = Scalar::from_i64(loaded_type(space.element), 0);
             let n = length(space, &mut |e| self.expr(e));
             match space.role {
                 Role::Given => {}
@@ -156,7 +160,7 @@ impl<'a> Emitter<'a> {
         let at = self.builder.fixed("at", element);
         let values = self.arrays.spaces[name];
         self.builder.for_loop(at, from.clone(), end, |b| {
-            let index = Expr::load(values, at).binary(BinaryOp::Sub, least);
+            let index = integer(b, values, at).binary(BinaryOp::Sub, least);
             let place = Expr::Var(at).binary(BinaryOp::Sub, from).add(1);
             b.store(table, index, place);
         });
@@ -350,7 +354,7 @@ impl<'a> Emitter<'a> {
                 Some((function, "inverse")) => self.inverse(function, &arguments[0]),
                 _ => {
                     let index = self.index(name, arguments);
-                    Expr::load(self.arrays.spaces[name], index)
+                    integer(self.builder, self.arrays.spaces[name], index)
                 }
             },
         }

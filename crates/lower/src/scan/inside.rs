@@ -1,10 +1,10 @@
 //! Whether every access lies in its array.
 
-use sparsec_base::{Diagnostic, Result, Source, code};
+use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use sparsec_computation::{Access, Computation, Statement};
 use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Parser};
 
-use super::{place, within};
+use super::{declaration, declared_bounds, place, within};
 
 /// Refuses accesses of a statement that are not known to lie in their arrays, and
 /// schedules that are not known to have values.
@@ -97,17 +97,37 @@ fn text_of(statement: &Statement, constraint: Constraint) -> String {
 }
 
 /// Refuses declared functions without an array, and such whose domain is larger
-/// than it, where statements speak of them.
+/// than it, where statements speak of them; keys on a curve also where extents do.
 pub(super) fn check_functions(computation: &Computation, known: &Declarations) -> Result<()> {
+    let text = computation.to_string();
+    let refuse = |name: &str, at: Span| {
+        let (message, help) = match Parser::is_key(name) {
+            true => (
+                format!("loops do not compute `{name}`"),
+                format!(
+                    "give the keys as data, and compare those: `key(n)` for `{name}(…)` of entry `n`"
+                ),
+            ),
+            false => (
+                format!("`{name}` has no array of all its values"),
+                format!("give data `{name}` with extents that include the domain of the function"),
+            ),
+        };
+        let source = Source::new(&computation.name, text.as_str());
+        Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
+            .at(&source, at, "looked up here")
+            .help(help))
+    };
+    // These are evaluated before the kernel runs, and refused where they have no value.
+    for (_, words, bounds) in declared_bounds(computation) {
+        let mut called = bounds.into_iter().flat_map(calls);
+        if let Some(name) = called.find(|name| computation.space(name).is_none()) {
+            return refuse(name, declaration(&text, &words));
+        }
+    }
     for statement in &computation.statements {
         let mut called = Vec::new();
-        super::for_each_expression(statement, &mut |e| {
-            e.visit(&mut |e| {
-                if let Expression::Call(name, _) = e {
-                    called.push(name);
-                }
-            });
-        });
+        super::for_each_expression(statement, &mut |e| called.extend(calls(e)));
         for name in called {
             let fits = computation.space(name).is_some_and(|space| {
                 let function = known.function(name);
@@ -121,30 +141,20 @@ pub(super) fn check_functions(computation: &Computation, known: &Declarations) -
                 })
             });
             if !fits {
-                let text = computation.to_string();
-                let (message, help) = match Parser::is_key(name) {
-                    true => (
-                        format!("loops do not compute `{name}`"),
-                        format!(
-                            "give the keys as data, and compare those: `key(n)` for `{name}(…)` of entry `n`"
-                        ),
-                    ),
-                    false => (
-                        format!("`{name}` has no array of all its values"),
-                        format!(
-                            "give data `{name}` with extents that include the domain of the function"
-                        ),
-                    ),
-                };
-                return Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
-                    .at(
-                        &Source::new(&computation.name, text.as_str()),
-                        place(&text, &statement.name),
-                        "looked up here",
-                    )
-                    .help(help));
+                return refuse(name, place(&text, &statement.name));
             }
         }
     }
     Ok(())
+}
+
+/// The functions that an expression calls.
+fn calls(e: &Expression) -> Vec<&String> {
+    let mut called = Vec::new();
+    e.visit(&mut |e| {
+        if let Expression::Call(name, _) = e {
+            called.push(name);
+        }
+    });
+    called
 }

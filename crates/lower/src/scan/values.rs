@@ -2,11 +2,12 @@
 
 use sparsec_base::{ElementType, Scalar};
 use sparsec_computation::{Access, Operator, Statement, Value};
-use sparsec_loop::{BinaryOp, Expr, Failure, UnaryOp};
+use sparsec_loop::{BinaryOp, Buffer, Expr, Failure, UnaryOp};
 use sparsec_relation::Expression;
 
 use super::compute_type;
 use super::emit::{Emitter, Point};
+use crate::bisect::integer;
 
 impl Emitter<'_> {
     /// What is computed with where an access stores.
@@ -37,15 +38,29 @@ impl Emitter<'_> {
         let at = self.builder.let_("at", index);
         let value = match operation {
             None => value,
-            Some(op) => Expr::load(buffer, at).binary(op, value),
+            Some(op) => self.entry(buffer, at).binary(op, value),
         };
         let value = self.builder.let_("value", value);
         let (least, most) = range(storage);
         let below = Expr::Var(value).less(least);
         let outside = below.binary(BinaryOp::Or, Expr::int(most).less(value));
         self.builder
-            .if_then(outside, |b| b.fail(Failure::WidthOverflow));
+            .if_then(outside, |b| b.fail(Failure::CastOutOfRange));
+        let loaded = self.builder.function().buffers[buffer].compute;
+        let value = match loaded == element {
+            true => value.into(),
+            false => Expr::Cast(loaded, Box::new(value.into())),
+        };
         self.builder.store(buffer, at, value);
+    }
+
+    /// What kernels compute with of the entry at an index.
+    fn entry(&self, buffer: Buffer, index: impl Into<Expr>) -> Expr {
+        let data = &self.builder.function().buffers[buffer];
+        match compute_type(data.storage) == data.compute {
+            true => Expr::load(buffer, index),
+            false => integer(self.builder, buffer, index),
+        }
     }
 
     /// The value at a point, as what its type is or, for numbers, `wanted`.
@@ -66,7 +81,7 @@ impl Emitter<'_> {
             Value::Entry(access) => {
                 let access = access.rewritten(&Point(tuple));
                 let index = self.index(&access.space, &access.indices);
-                Expr::load(self.arrays.spaces[&access.space], index)
+                self.entry(self.arrays.spaces[&access.space], index)
             }
             Value::Negate(a) => {
                 let a = self.value(a, tuple, wanted);

@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
-use sparsec_computation::{Computation, DataSpace};
+use sparsec_computation::{Computation, DataSpace, Role as DataRole};
 use sparsec_loop::{Function, Role, passes};
 use sparsec_lower::lower_computation;
 use sparsec_relation::{Data, Declarations, Expression};
@@ -112,6 +112,29 @@ impl CompiledComputation {
             let message = format!("an extent of `{}` is negative, or does not fit", space.name);
             self.misfit(message, &space.name)
                 .help("give other values to the parameters in it")
+        })
+    }
+
+    /// Refuses temporary data of more entries than kernels count, whose places would wrap.
+    fn check_temporaries(&self, data: &Data<'_>) -> Result<()> {
+        let mut spaces = self.computation.spaces.iter();
+        spaces.try_for_each(|space| {
+            let extents = match space.role {
+                DataRole::Temporary => self.extents(space, data)?,
+                _ => return Ok(()),
+            };
+            let bytes = space.element.size() as u64;
+            let mut all = extents.iter().chain([&bytes]);
+            let all = all.try_fold(1_u64, |n, extent| n.checked_mul(*extent));
+            if all.is_some_and(|bytes| i64::try_from(bytes).is_ok()) {
+                return Ok(());
+            }
+            let name = &space.name;
+            let message =
+                format!("`{name}` of extents {extents:?} has more entries than can be counted");
+            Err(self
+                .misfit(message, name)
+                .help("give smaller values to the parameters in its extents"))
         })
     }
 
@@ -224,11 +247,16 @@ impl CompiledComputation {
             }
             if space.is_index_array() {
                 let values = tensor.vals();
+                let integer = |at: usize| {
+                    let value = values.get(at).to_integer();
+                    let value = value.and_then(|value| i64::try_from(value).ok());
+                    value.expect("index arrays hold integers of at most 64 bits with a sign")
+                };
                 match extents.is_empty() {
-                    true => data.constant(name.clone(), values.index(0)),
+                    true => data.constant(name.clone(), integer(0)),
                     false => {
                         let extents = extents.iter().map(|&n| n as i64).collect();
-                        data.array(name.clone(), extents, |at| values.index(at));
+                        data.array(name.clone(), extents, integer);
                     }
                 }
             }
@@ -363,6 +391,7 @@ impl Session {
     ) -> Result<Prepared<'a>> {
         let given = &compiled.completed(given);
         let data = compiled.check(given)?;
+        compiled.check_temporaries(&data)?;
         let function = &compiled.function;
         let parameters = compiled.computation.parameters.iter();
         let parameters = parameters
