@@ -20,6 +20,23 @@ struct Parameter {
     value: String,
 }
 
+/// The loops of one kernel, with the functions that they call, and nothing around them.
+pub(crate) fn loops(function: &Function, helpers: &mut Helpers) -> String {
+    let tensors = tensor_names(function);
+    let mut writer = Writer::new(function, helpers);
+    writer.name_all();
+    // Naming parameters names arrays, which loops then use.
+    parameters(function, &tensors, &mut writer);
+    writer.block(&function.body);
+    let apart = writer.nests.concat() + &writer.chunks.concat();
+    let body = writer.finish();
+    let lines = body
+        .lines()
+        .map(|line| line.strip_prefix("  ").unwrap_or(line));
+    let lines: Vec<&str> = lines.collect();
+    format!("{apart}{}\n", lines.join("\n"))
+}
+
 /// The text of one kernel.
 pub(crate) fn kernel(function: &Function, entry: Entry, helpers: &mut Helpers) -> String {
     let name = function_name(&function.name);

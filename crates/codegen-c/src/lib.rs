@@ -145,6 +145,27 @@ pub fn emit_file(functions: &[&Function], options: &Options) -> String {
     text
 }
 
+/// The loops of a kernel alone: the statements between its parameters and its return.
+///
+/// ```
+/// use sparsec_loop::{Builder, Failure};
+/// let mut b = Builder::new("refuse");
+/// b.fail(Failure::DivisionByZero);
+/// assert_eq!(sparsec_codegen_c::emit_loops(&b.finish()), "return SPARSEC_DIVISION_BY_ZERO;\n");
+/// ```
+pub fn emit_loops(function: &Function) -> String {
+    function::loops(function, &mut Helpers::default())
+}
+
+/// Kernels without the declarations that have to stand before them in a file.
+pub fn emit_kernels(functions: &[&Function], options: &Options) -> String {
+    let mut helpers = Helpers::default();
+    let kernels = functions
+        .iter()
+        .map(|function| function::kernel(function, options.entry, &mut helpers));
+    kernels.collect::<Vec<String>>().join("\n")
+}
+
 /// The C name of the function that the runtime calls to launch `function`.
 pub fn launch_name(function: &Function) -> String {
     abi::launch_name(&name::function_name(&function.name))

@@ -182,6 +182,7 @@ mod fitting;
 mod launch;
 mod memory;
 mod parts;
+mod picture;
 mod widths;
 mod work;
 
@@ -198,7 +199,7 @@ pub use memory::least_bytes;
 pub use program::Program;
 pub use request::{Inputs, Request, TensorSpec};
 pub use session::{Backend, Options, Outcome, Session, Timings};
-pub use stage::Stage;
+pub use stage::{Drawing, Stage};
 
 /// What every function of this crate that can fail gives: one coded
 /// [`Diagnostic`] with its places and the way out.

@@ -3,12 +3,13 @@
 use std::fmt::Write;
 
 use sparsec_base::{Diagnostic, Result, code, suggest};
-use sparsec_graph::{IterationGraph, Lattice, Operands, Scope, space};
+use sparsec_graph::{IterationGraph, Lattice, Operand, Operands, Scope, Space, space};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{ProgramSchedule, concretize};
+use sparsec_index::{IndexVar, ProgramSchedule, concretize};
 use sparsec_loop::passes;
 
 use crate::compile::{Compiled, CompiledStatement};
+use crate::picture::{self, Sheet};
 
 /// One stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +35,10 @@ pub enum Stage {
     LoopAfter(String),
     /// C.
     C,
+    /// The loops of kernels as C, without what C has around them.
+    CBody,
+    /// A stage drawn as SVG.
+    Drawn(Drawing),
     /// Declarations of kernels for C programs; see [`Compiled::keep`].
     Header,
     /// What Cranelift makes machine code from.
@@ -42,9 +47,20 @@ pub enum Stage {
     Assembly,
 }
 
+/// A stage that can be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawing {
+    /// [`Stage::Graph`].
+    Graph,
+    /// [`Stage::Lattice`].
+    Lattice,
+    /// [`Stage::Concrete`].
+    Concrete,
+}
+
 impl Stage {
     /// Every stage with what it shows, as `--emit` takes it.
-    pub const NAMES: [(&'static str, &'static str); 13] = [
+    pub const NAMES: [(&'static str, &'static str); 17] = [
         (
             "index",
             "index notation, statements split where planning did",
@@ -56,14 +72,18 @@ impl Stage {
             "why these commands: what else there was, and what each would cost",
         ),
         ("concrete", "concrete notation with the commands applied"),
+        ("concrete=svg", "the same, drawn"),
         ("graph", "which loops have to be inside which"),
+        ("graph=svg", "the same, drawn"),
         ("lattice", "what each loop visits and its merge lattice"),
+        ("lattice=svg", "the same, drawn"),
         ("loop", "the loop IR after all passes"),
         (
             "loop-after=PASS",
             "the loop IR after one pass, or after `lower`",
         ),
         ("c", "C; with `header` too, a file that needs nothing else"),
+        ("c=body", "the loops alone, as C"),
         (
             "header",
             "declarations of `assemble_y`, `compute_y` and `evaluate_y`",
@@ -84,6 +104,10 @@ impl Stage {
             "lattice" => Self::Lattice,
             "loop" => Self::Loop,
             "c" => Self::C,
+            "c=body" => Self::CBody,
+            "concrete=svg" => Self::Drawn(Drawing::Concrete),
+            "graph=svg" => Self::Drawn(Drawing::Graph),
+            "lattice=svg" => Self::Drawn(Drawing::Lattice),
             "header" => Self::Header,
             "clif" => Self::Clif,
             "asm" => Self::Assembly,
@@ -109,6 +133,9 @@ impl Compiled {
         }
         if *stage == Stage::Header {
             return Ok(self.keep(None)?.header);
+        }
+        if let Stage::Drawn(drawing) = stage {
+            return Ok(self.draw(*drawing));
         }
         if *stage == Stage::Schedule && self.statements.len() > 1 {
             let plans = self.statements.iter().map(|it| &it.plan.schedule);
@@ -144,17 +171,59 @@ impl Compiled {
             }
             Stage::Graph => {
                 let naive = concretize(&self.program, number);
-                IterationGraph::of(&naive, &plan.formats).text(&naive)
+                IterationGraph::of(&naive, &self.formats).text(&naive)
             }
             Stage::Lattice => lattices(statement),
             Stage::Loop => statement.function.to_string(),
             Stage::LoopAfter(pass) => loop_after(statement, pass)?,
             Stage::Clif => sparsec_codegen_cranelift::text(&statement.function)?,
             Stage::Assembly => sparsec_codegen_cranelift::assembly(&statement.function)?,
-            Stage::C | Stage::Header => {
-                unreachable!("C is emitted for all statements at once")
+            Stage::CBody => sparsec_codegen_c::emit_loops(&statement.function),
+            Stage::C | Stage::Header | Stage::Drawn(_) => {
+                unreachable!("emitted for all statements at once")
             }
         })
+    }
+}
+
+impl Compiled {
+    /// All statements in one picture.
+    fn draw(&self, drawing: Drawing) -> String {
+        let mut sheet = Sheet::default();
+        for (number, statement) in self.statements.iter().enumerate() {
+            let text = self.program.statement_text(number);
+            let (title, plan) = (text.trim(), &statement.plan);
+            match drawing {
+                Drawing::Concrete => picture::concrete(&mut sheet, title, &plan.concrete),
+                Drawing::Graph => {
+                    let naive = concretize(&self.program, number);
+                    let graph = IterationGraph::of(&naive, &self.formats);
+                    let order = plan.concrete.stmt.loops();
+                    picture::graph(&mut sheet, title, &graph, &naive, &order);
+                }
+                Drawing::Lattice => {
+                    let operands = Operands::of(&plan.concrete);
+                    let mut loops = Vec::new();
+                    let scope = Scope {
+                        concrete: &plan.concrete,
+                        formats: &plan.formats,
+                        operands: &operands,
+                    };
+                    for_each_loop(scope, &plan.concrete.stmt, 0, &mut |it| {
+                        let name = &scope.concrete.vars[it.var].name;
+                        let space = it.space.text(&|operand| it.name(operand));
+                        loops.push(picture::Loop {
+                            depth: it.depth,
+                            title: format!("forall {name}, visits {space}"),
+                            lattice: Lattice::of(&it.space),
+                            name: Box::new(move |operand| it.name(operand)),
+                        });
+                    });
+                    picture::lattices(&mut sheet, title, &loops);
+                }
+            }
+        }
+        sheet.finish(self.program.source.text())
     }
 }
 
@@ -203,39 +272,69 @@ fn lattices(statement: &CompiledStatement) -> String {
         operands: &operands,
     };
     let mut out = String::new();
-    write_lattices(&mut out, scope, &plan.concrete.stmt, 0);
+    for_each_loop(scope, &plan.concrete.stmt, 0, &mut |it| {
+        let name = |operand| it.name(operand);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{:indent$}{}: {}   visits {}",
+            "",
+            scope.concrete.vars[it.var].name,
+            Lattice::of(&it.space).text(&name),
+            it.space.text(&name),
+            indent = 2 * it.depth,
+        );
+    });
     out
 }
 
-fn write_lattices(out: &mut String, scope: Scope<'_>, stmt: &Stmt, depth: usize) {
+/// One loop of a statement.
+#[derive(Clone)]
+struct Visited<'a> {
+    scope: Scope<'a>,
+    var: IndexVar,
+    depth: usize,
+    /// The coordinates that the loop visits.
+    space: Space,
+}
+
+impl Visited<'_> {
+    /// How an operand is called in this loop.
+    fn name(&self, operand: Operand) -> String {
+        let Scope {
+            concrete,
+            formats,
+            operands,
+        } = self.scope;
+        operands.label(operand, self.var, concrete, formats)
+    }
+}
+
+/// Calls `visit` with every loop, outer ones first and producers before consumers.
+fn for_each_loop<'a>(
+    scope: Scope<'a>,
+    stmt: &'a Stmt,
+    depth: usize,
+    visit: &mut dyn FnMut(Visited<'a>),
+) {
     match stmt {
         Stmt::Assign { .. } => {}
         Stmt::Forall { var, body } => {
-            let space = space(scope, body, *var);
-            let name = |operand| {
-                scope
-                    .operands
-                    .label(operand, *var, scope.concrete, scope.formats)
-            };
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                out,
-                "{:indent$}{}: {}   visits {}",
-                "",
-                scope.concrete.vars[*var].name,
-                Lattice::of(&space).text(&name),
-                space.text(&name),
-                indent = 2 * depth,
-            );
-            write_lattices(out, scope, body, depth + 1);
+            visit(Visited {
+                scope,
+                var: *var,
+                depth,
+                space: space(scope, body, *var),
+            });
+            for_each_loop(scope, body, depth + 1, visit);
         }
         Stmt::Where { consumer, producer } => {
-            write_lattices(out, scope, producer, depth);
-            write_lattices(out, scope, consumer, depth);
+            for_each_loop(scope, producer, depth, visit);
+            for_each_loop(scope, consumer, depth, visit);
         }
         Stmt::Sequence(stmts) => {
             for stmt in stmts {
-                write_lattices(out, scope, stmt, depth);
+                for_each_loop(scope, stmt, depth, visit);
             }
         }
     }

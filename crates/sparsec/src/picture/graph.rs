@@ -1,0 +1,89 @@
+//! Iteration graphs: variables in the order of their loops, and arcs for the orders
+//! that tensors ask for.
+//!
+//! ```text
+//!        A         B
+//!     ╭──────╮  ╭──────╮
+//!    (i)     (k)      (j)        arcs above agree with the loops,
+//!     ╰───────────────╯          arcs below are what the plan works around
+//!            C
+//! ```
+
+use sparsec_graph::IterationGraph;
+use sparsec_index::{Concrete, IndexVar};
+
+use super::{Anchor, COLOURS, LINE, MARGIN, Sheet, text_width};
+
+/// The radius of a variable.
+const RADIUS: f64 = 22.0;
+/// From one variable to the next.
+const STEP: f64 = 130.0;
+/// How much higher an arc is for each variable that it passes.
+const RISE: f64 = 46.0;
+
+/// Draws the graph of a statement below what is drawn already; `order` has the
+/// variables as the planned loops do, outermost first.
+pub(crate) fn graph(
+    sheet: &mut Sheet,
+    title: &str,
+    graph: &IterationGraph,
+    concrete: &Concrete,
+    order: &[IndexVar],
+) {
+    let top = sheet.below();
+    sheet.text(MARGIN, top + LINE / 2.0, Anchor::Start, "#000000", title);
+    let mut vars: Vec<IndexVar> = graph.vars.clone();
+    let place = |var: &IndexVar| order.iter().position(|it| it == var).unwrap_or(order.len());
+    vars.sort_by_key(place);
+    let at = |var: IndexVar| vars.iter().position(|it| *it == var);
+    let reach = |forward: bool| {
+        let spans = graph.edges.iter().filter_map(|edge| {
+            let (from, to) = (at(edge.before)?, at(edge.after)?);
+            ((from < to) == forward).then(|| from.abs_diff(to))
+        });
+        spans.max().unwrap_or(0) as f64
+    };
+    let middle = top + LINE + RADIUS + MARGIN + reach(true) * RISE;
+    let x = |number: usize| MARGIN + RADIUS + STEP * number as f64;
+    let mut tensors: Vec<&str> = Vec::new();
+    let mut drawn: Vec<(usize, usize)> = Vec::new();
+    for edge in &graph.edges {
+        let (Some(from), Some(to)) = (at(edge.before), at(edge.after)) else {
+            continue;
+        };
+        let tensor = concrete.tensors[edge.access.tensor].name.as_str();
+        let known = tensors.iter().position(|it| *it == tensor);
+        let number = known.unwrap_or_else(|| {
+            tensors.push(tensor);
+            tensors.len() - 1
+        });
+        let colour = COLOURS[number % COLOURS.len()];
+        // Arcs between the same two variables lie one above another.
+        let beside = drawn.iter().filter(|it| **it == (from, to)).count() as f64;
+        drawn.push((from, to));
+        let side = if from < to { -1.0 } else { 1.0 };
+        let rise = from.abs_diff(to) as f64 * RISE + beside * LINE;
+        let ends = [x(from), x(to)];
+        let bend = [
+            (ends[0] + ends[1]) / 2.0,
+            middle + side * (RADIUS + 2.0 * rise),
+        ];
+        let (start, end) = (middle + side * RADIUS, middle + side * (RADIUS + 2.0));
+        sheet.arrow([ends[0], start], bend, [ends[1], end], colour);
+        let label = middle + side * (RADIUS + rise + LINE / 3.0);
+        sheet.text(bend[0], label, Anchor::Middle, colour, tensor);
+    }
+    for (number, var) in vars.iter().enumerate() {
+        let name = &concrete.vars[*var].name;
+        let radius = RADIUS.max(text_width(name) / 2.0 + 6.0);
+        let corner = [
+            x(number) - radius,
+            middle - RADIUS,
+            2.0 * radius,
+            2.0 * RADIUS,
+        ];
+        sheet.rectangle(corner, "#000000", "#f4f4f4");
+        sheet.text(x(number), middle, Anchor::Middle, "#000000", name);
+    }
+    sheet.covers(0.0, middle + RADIUS + reach(false) * (RISE + LINE));
+}
