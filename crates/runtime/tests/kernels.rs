@@ -414,45 +414,9 @@ fn every_type_computes_alike() {
 /// was stored before is read after, wherever it is by then.
 #[test]
 fn results_that_grow_inside_of_loops_keep_what_they_hold() {
-    let kernel = function(
-        r#"fn kernel(
-          out C "(i, j) -> (i : dense, j : compressed)" {
-            extent C.n0, extent C.n1,
-            write C1.pos: i64 as i32, grow C1.crd: i64 as i32, grow C.vals: f64 },
-          in x "(j) -> (j : dense)" { extent x.n0, read x.vals: f64 }) {
-          var p: i64 = 0
-          C1.pos[0] = 0
-          for i in 0..C.n0 {
-            let first: i64 = p
-            for j in 0..x.n0 {
-              if x.vals[j] > f64(i) {
-                grow C1.crd, p + 1
-                grow C.vals, p + 1
-                C1.crd[p] = j
-                C.vals[p] = x.vals[j]
-                if p > first {
-                  C.vals[p] = C.vals[p] + C.vals[p - 1]
-                }
-                p += 1
-              }
-              for k in first..p {
-                C.vals[k] += 1.0
-              }
-            }
-            var last: i64 = p
-            while last > first and p < first + 1000 {
-              last -= 1
-              C.vals[last] = C.vals[last] * 2.0 - C.vals[first]
-            }
-            C1.pos[i + 1] = p
-          }
-          resize C1.crd, p
-          resize C.vals, p
-        }"#,
-    );
     let values: Vec<f64> = (0..500).map(|j| f64::from(j * 7 % 40)).collect();
     let wanted = (Format::csr(), &[40, 500][..], ZERO);
-    let results = run(&kernel, &[wanted], &[&vector(values.clone())]).unwrap();
+    let results = run(&sample("grow"), &[wanted], &[&vector(values.clone())]).unwrap();
     let mut expect = Vec::new();
     for i in 0..40 {
         let first = expect.len();
