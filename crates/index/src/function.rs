@@ -43,7 +43,7 @@ mod parse;
 mod typed;
 
 pub(crate) use check::Counterexample;
-pub use typed::Body;
+pub use typed::{Body, Size};
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -63,8 +63,12 @@ pub struct UserFunction {
     definition: Arc<Definition>,
     /// The text of its definition, behind those of all functions it calls.
     whole: Arc<str>,
+    /// How many functions call one another below this one.
+    calls: usize,
     /// What came of trying its properties.
     trials: Arc<check::Trials>,
+    /// Its bodies, by the types of arguments that somebody asked for.
+    bodies: Arc<typed::Bodies>,
 }
 
 /// What a function is.
@@ -112,18 +116,26 @@ impl UserFunction {
         definition
             .body
             .for_each_function(&mut |callee| callees.push(callee.clone()));
+        let calls = callees.iter().map(|callee| callee.calls + 1).max();
         let mut whole = Self::definitions(&callees);
         whole.push_str(&definition.to_string());
         Self {
             definition: Arc::new(definition),
             whole: whole.into(),
+            calls: calls.unwrap_or(0),
             trials: Arc::default(),
+            bodies: Arc::default(),
         }
     }
 
     /// The name that it is called by.
     pub fn name(&self) -> &str {
         &self.definition.name
+    }
+
+    /// How many functions call one another below this one.
+    pub(crate) fn calls(&self) -> usize {
+        self.calls
     }
 
     /// How many arguments it takes.

@@ -1,5 +1,7 @@
 //! What operators do to values that are stored or not.
 
+use std::sync::Arc;
+
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Kind, Scalar};
 use sparsec_index::function::Body;
@@ -66,7 +68,7 @@ impl Entry {
 pub(crate) struct Applied {
     pub(crate) op: Operator,
     /// The body, for arguments of their types, if it is a function of the user.
-    pub(crate) body: Option<Body>,
+    pub(crate) body: Option<Arc<Body>>,
     /// What each argument is where it is not stored.
     pub(crate) fills: Vec<Value>,
 }

@@ -338,7 +338,7 @@ impl<'p> Context<'p> {
 }
 
 /// The body of a function of the user for arguments of these types.
-pub(crate) fn body_of(op: &Operator, args: &[Expr], context: &Context<'_>) -> Option<Body> {
+pub(crate) fn body_of(op: &Operator, args: &[Expr], context: &Context<'_>) -> Option<Arc<Body>> {
     let Operator::Defined(function) = op else {
         return None;
     };

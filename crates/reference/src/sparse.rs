@@ -387,7 +387,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn applied(op: Operator, body: Option<Body>, args: Vec<Piece>) -> Piece {
+fn applied(op: Operator, body: Option<Arc<Body>>, args: Vec<Piece>) -> Piece {
     let applied = Applied {
         op,
         body,

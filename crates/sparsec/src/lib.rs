@@ -21,7 +21,8 @@
 //! ```
 //!
 //! An index variable that the left side lacks is summed over each term of the right
-//! side in which it occurs. Or write the letters alone, checked when your program is compiled: [`einsum!`](macro@einsum)`("ij,j->i", a, x)?`.
+//! side in which it occurs. Or write the letters alone, checked when your program is
+//! compiled: [`einsum!`](macro@einsum)`("ij,j->i", a, x)?`.
 //!
 //! # Tensors and formats
 //!

@@ -18,6 +18,9 @@ use super::{Definition, Parameter, Properties, UserFunction};
 use crate::notation::{Node, NodeKind, Parser, TensorUse, Word};
 use crate::operator::Operator;
 
+/// The longest chain of functions that call one another.
+const MOST_CALLS: usize = 100;
+
 const PROPERTIES: [&str; 5] = [
     "commutative",
     "associative",
@@ -87,6 +90,7 @@ impl Parser {
         let body = self.expr()?;
         self.defining = None;
         check_body(self.tokens.source(), &body, &parameters)?;
+        self.check_calls(&name, &body)?;
         let properties = match self.tokens.eat(":") {
             true => self.properties(&parameters)?,
             false => Properties::default(),
@@ -111,6 +115,25 @@ impl Parser {
             Some(_) => Ok(function),
             None => function.check().map(|()| function),
         }
+    }
+
+    /// Refuses a chain of definitions that passes could not follow down to its end.
+    fn check_calls(&self, name: &Word, body: &Node) -> Result<()> {
+        let mut most = 0;
+        body.for_each_function(&mut |callee| most = most.max(callee.calls() + 1));
+        if most <= MOST_CALLS {
+            return Ok(());
+        }
+        let name_text = &name.text;
+        let message =
+            format!("`{name_text}` makes more than {MOST_CALLS} calls inside one another");
+        Err(Diagnostic::new(code::STATEMENT_TOO_LARGE, message)
+            .at(
+                self.tokens.source(),
+                name.span,
+                "by the functions that it calls",
+            )
+            .help("write the bodies of some of them in place of the calls"))
     }
 
     fn check_name(&self, name: &Word) -> Result<()> {

@@ -3,6 +3,18 @@
 //! A typed body is an expression over tensors of order 0, one a parameter, in
 //! their order. So what is known of expressions holds of bodies: a call is
 //! expanded by putting the arguments in place of those accesses.
+//!
+//! A chain of definitions may double at every link:
+//!
+//! ```text
+//! def f1(x) = x + x        def f2(x) = f1(x) + f1(x)        def f3(x) = f2(x) + f2(x)
+//! ```
+//!
+//! So each function keeps its bodies, which are typed once for each list of types, and
+//! the [`Size`] of an expansion is counted before it is built.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Arena, ElementType, Result, Scalar};
@@ -22,6 +34,109 @@ pub struct Body {
     pub parameters: Arena<TensorVar, TensorData>,
     /// The value.
     pub expr: Expr,
+    /// How large a call of it is, expanded.
+    pub size: Size,
+}
+
+/// The bodies of a function, by the types of the arguments.
+pub(super) type Bodies = Mutex<BTreeMap<Vec<ElementType>, Arc<Body>>>;
+
+/// How large an expression is once calls of functions are expanded, where its
+/// leaves may be parameters that stand for larger expressions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// How many parts it has, parameters left out; `u64::MAX` is as many or more.
+    parts: u64,
+    /// How many parts lie inside one another, parameters left out.
+    depth: u64,
+    /// For each parameter how often it occurs, and inside how many parts at most.
+    uses: Vec<(u64, u64)>,
+}
+
+impl Size {
+    /// The size of an expression over `tensors`, of which the first `n_parameters`
+    /// are parameters.
+    fn of(expr: &Expr, tensors: &Arena<TensorVar, TensorData>, n_parameters: usize) -> Self {
+        let of = |expr: &Expr| Self::of(expr, tensors, n_parameters);
+        let mut size = Self {
+            uses: vec![(0, 0); n_parameters],
+            ..Self::default()
+        };
+        match expr {
+            Expr::Access(access) if access.tensor.index() < n_parameters => {
+                size.uses[access.tensor.index()].0 = 1;
+                return size;
+            }
+            Expr::Apply {
+                op: Operator::Defined(function),
+                args,
+            } => {
+                let types: Vec<ElementType> = args.iter().map(|arg| arg.element(tensors)).collect();
+                let body = function.body(&types).expect("calls are typed");
+                let args: Vec<Self> = args.iter().map(of).collect();
+                return body.size.with(&args, n_parameters);
+            }
+            Expr::Apply { args, .. } => args.iter().for_each(|arg| size.add(&of(arg), 1, 1)),
+            Expr::Cast(_, body) | Expr::Reduce { body, .. } => size.add(&of(body), 1, 1),
+            _ => {}
+        }
+        size.parts = size.parts.saturating_add(1);
+        size.depth = size.depth.max(1);
+        size
+    }
+
+    /// The size with arguments in place of the parameters, which have so many
+    /// parameters themselves.
+    fn with(&self, args: &[Self], n_parameters: usize) -> Self {
+        let mut size = Self {
+            parts: self.parts,
+            depth: self.depth,
+            uses: vec![(0, 0); n_parameters],
+        };
+        for (arg, (times, depth)) in std::iter::zip(args, &self.uses) {
+            size.add(arg, *times, *depth);
+        }
+        size
+    }
+
+    /// Adds what occurs so often, below so many parts.
+    fn add(&mut self, other: &Self, times: u64, depth: u64) {
+        if times == 0 {
+            return;
+        }
+        self.parts = self.parts.saturating_add(other.parts.saturating_mul(times));
+        self.depth = self.depth.max(other.depth.saturating_add(depth));
+        for (known, (n, below)) in std::iter::zip(&mut self.uses, &other.uses) {
+            known.0 = known.0.saturating_add(n.saturating_mul(times));
+            known.1 = known.1.max(below.saturating_add(depth));
+        }
+    }
+
+    /// How many parts there are, and how many lie inside one another, with each
+    /// parameter one of them.
+    fn whole(&self) -> (u64, u64) {
+        let uses = self.uses.iter().filter(|(times, _)| *times > 0);
+        uses.fold(
+            (self.parts, self.depth),
+            |(parts, depth), (times, below)| (parts.saturating_add(*times), depth.max(below + 1)),
+        )
+    }
+
+    /// How many parts an expression has, and how many of them lie inside one another.
+    pub(crate) fn of_whole(expr: &Expr, tensors: &Arena<TensorVar, TensorData>) -> (u64, u64) {
+        Self::of(expr, tensors, 0).whole()
+    }
+
+    /// How many parts a call with these arguments has, and how many of them lie
+    /// inside one another.
+    pub(crate) fn of_call(
+        &self,
+        args: &[Expr],
+        tensors: &Arena<TensorVar, TensorData>,
+    ) -> (u64, u64) {
+        let args: Vec<Self> = args.iter().map(|arg| Self::of(arg, tensors, 0)).collect();
+        self.with(&args, 0).whole()
+    }
 }
 
 impl Body {
@@ -77,11 +192,22 @@ fn flat(expr: &Expr, tensors: &Arena<TensorVar, TensorData>) -> Expr {
 }
 
 impl UserFunction {
-    /// The body for arguments of these types.
+    /// The body for arguments of these types, typed when it is first asked for.
     ///
     /// # Errors
-    /// The `E02` code of an operator that does not take such arguments.
-    pub fn body(&self, types: &[ElementType]) -> Result<Body> {
+    /// * The `E02` code of an operator that does not take such arguments;
+    /// * `E0220` for a call in the body that is too large.
+    pub fn body(&self, types: &[ElementType]) -> Result<Arc<Body>> {
+        let bodies = || self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(body) = bodies().get(types) {
+            return Ok(body.clone());
+        }
+        let body = Arc::new(self.typed(types)?);
+        bodies().insert(types.to_vec(), body.clone());
+        Ok(body)
+    }
+
+    fn typed(&self, types: &[ElementType]) -> Result<Body> {
         let parameters = scalars(self, types);
         let definition = self.definition();
         let typer = Typer {
@@ -99,8 +225,15 @@ impl UserFunction {
                 span: parameter.span,
             }))
         })?;
+        let size = Size::of(&expr, &parameters, types.len());
+        let called = size.whole();
+        typer.check_size(called, definition.span)?;
         let expr = flat(&expr, &parameters).simplify();
-        Ok(Body { parameters, expr })
+        Ok(Body {
+            parameters,
+            expr,
+            size,
+        })
     }
 
     /// The call with these arguments, over these tensors, as its body says it.

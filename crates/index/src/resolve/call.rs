@@ -4,12 +4,15 @@ use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
 use super::typing::{Typed, Typer, common_type, literal};
 use crate::expr::Expr;
-use crate::function::{Body, Counterexample, Definition, UserFunction};
+use crate::function::{Counterexample, Definition, UserFunction};
 use crate::operator::Operator;
 
-/// How many operators a call may be made of once the bodies of all functions
-/// that it calls stand in it: the arguments stand wherever a parameter does.
-const MOST_EXPANDED: usize = 2000;
+/// How many operators a statement may be made of once the bodies of functions stand
+/// in place of the calls: an argument stands wherever its parameter does.
+const MOST_EXPANDED: u64 = 2000;
+
+/// How many of those may lie inside one another: passes over expressions recur.
+const MOST_NESTED: u64 = 250;
 
 impl Typer<'_> {
     /// A function of the user applied to its arguments. Parameters that state
@@ -61,7 +64,7 @@ impl Typer<'_> {
         };
         self.check_annihilators(function, op_span, &types, result)?;
         self.check_properties(function, op_span, &types)?;
-        self.check_size(&body, &converted, op_span)?;
+        self.check_size(body.size.of_call(&converted, self.tensors), op_span)?;
         let values: Option<Vec<_>> = converted.iter().map(Expr::literal).collect();
         let op = Operator::Defined(function.clone());
         if let Some(value) = values.and_then(|values| op.evaluate_unstored(&values)) {
@@ -149,16 +152,24 @@ impl Typer<'_> {
         })
     }
 
-    fn check_size(&self, body: &Body, args: &[Expr], span: Span) -> Result<()> {
-        if expanded_size(&body.with(args)) <= MOST_EXPANDED {
+    /// Checks how many parts there are once calls are expanded, and how many of them
+    /// lie inside one another.
+    ///
+    /// # Errors
+    /// `E0220`.
+    pub(crate) fn check_size(&self, (parts, depth): (u64, u64), span: Span) -> Result<()> {
+        let message = if parts > MOST_EXPANDED {
+            format!("calls that make more than {MOST_EXPANDED} operators")
+        } else if depth > MOST_NESTED {
+            format!("calls that make more than {MOST_NESTED} operators inside one another")
+        } else {
             return Ok(());
-        }
-        let message = format!("a call that makes more than {MOST_EXPANDED} operators");
+        };
         Err(Diagnostic::new(code::STATEMENT_TOO_LARGE, message)
             .at(
                 self.source,
                 span,
-                "its arguments stand wherever its body has them",
+                "bodies stand in place of calls, arguments in place of parameters",
             )
             .help("give the arguments names, in statements of their own"))
     }
@@ -197,25 +208,6 @@ impl Typer<'_> {
         }
         self.check_properties(function, op_span, &[computed; 2])
     }
-}
-
-/// How many operators an expression has, bodies of functions counted; as many
-/// as are too many, where it has more.
-fn expanded_size(expr: &Expr) -> usize {
-    fn add(expr: &Expr, n: &mut usize) {
-        *n += 1;
-        if *n > MOST_EXPANDED {
-            return;
-        }
-        match expr {
-            Expr::Apply { args, .. } => args.iter().for_each(|arg| add(arg, n)),
-            Expr::Cast(_, body) | Expr::Reduce { body, .. } => add(body, n),
-            _ => {}
-        }
-    }
-    let mut n = 0;
-    add(expr, &mut n);
-    n
 }
 
 fn listed(types: &[ElementType]) -> String {

@@ -8,6 +8,7 @@ use super::scope::{Sums, free_vars, implied};
 use super::tensors::Named;
 use super::typing::{Typed, Typer, accumulator};
 use crate::expr::{Access, Expr};
+use crate::function::Size;
 use crate::index_expr::IndexExpr;
 use crate::notation::{Assignment, Index, Node, NodeKind, TensorUse, Word};
 use crate::operator::Operator;
@@ -47,7 +48,18 @@ pub(crate) fn resolve(
         statement.reduce = assignment.op.clone();
     }
     statement.rhs = resolver.assigned(assignment, &statement, rhs)?;
+    if calls_functions(&assignment.rhs) {
+        let typer = resolver.typer();
+        let size = Size::of_whole(&statement.rhs, typer.tensors);
+        typer.check_size(size, assignment.rhs.span)?;
+    }
     Ok(statement)
+}
+
+fn calls_functions(node: &Node) -> bool {
+    let mut calls = false;
+    node.for_each_function(&mut |_| calls = true);
+    calls
 }
 
 struct Resolver<'a> {

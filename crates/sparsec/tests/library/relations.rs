@@ -114,7 +114,7 @@ fn what_is_no_sum_of_products_is_computed_from_copies() {
         "y(i) = max{j}(A(i,j) * w(j)) + B(i,i)",
         "C(i,j) = select(A(i,j) < B(i,j), 1.5, w(j))",
         "C(i,j) = A(i,k) * B(k,j)",
-        "t(i) = abs(A(i,j)) * w(j); s = max{i}(t(i) + B(i,j))",
+        "t(i) = abs(A(i,j)) * w(j); s = sum{j}(max{i}(t(i) + B(i,j)))",
         "y(i) = w(i); y(k(1:3)) = A(1,k(0:2))",
     ];
     for text in texts {
