@@ -116,7 +116,8 @@ Say the extents as they are, or loop over the coordinates themselves.";
 Choose another name: `split(i, i0, i1, 32)`.";
     SCHEDULE_SIZE = "E0337", "a size that a schedule cannot use",
     "Blocks have at least one coordinate, a loop is divided into at least one block, and is unrolled
-a moderate number of times.
+a moderate number of times. A variable is computed from at most 128 others, which is as much as 63
+splits of one loop make.
 
     split(i, i0, i1, 0)
 

@@ -1,6 +1,8 @@
 //! Applying commands, and what they share: names of loops, names that are
 //! free, and the words for a command that cannot be applied.
 
+use std::collections::BTreeMap;
+
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
@@ -69,10 +71,41 @@ impl Command {
                     source: clause.source().clone(),
                     span: *span,
                 });
+                refuse_long_derivations(&said)?;
                 Ok(said)
             }
         }
     }
+}
+
+/// The most variables that a variable may be computed from, those between them and it
+/// included. Each `split` adds two; a `fuse` whose loop is split again doubles them.
+const MOST_DERIVED: u64 = 128;
+
+/// Refuses a last clause from which some variable is computed in too many steps:
+/// every pass over loops computes bounds and conditions from them.
+fn refuse_long_derivations(concrete: &Concrete) -> Result<()> {
+    let mut sizes: BTreeMap<IndexVar, u64> = BTreeMap::new();
+    for placed in concrete.clauses.iter().rev() {
+        let Some((derived, _)) = placed.clause.derives() else {
+            continue;
+        };
+        let from = placed.clause.computed_from();
+        let from = from.iter().map(|var| sizes.get(*var).copied().unwrap_or(1));
+        let size = from.fold(1, u64::saturating_add);
+        for var in derived {
+            sizes.insert(*var, size);
+        }
+    }
+    let Some((var, _)) = sizes.iter().find(|(_, size)| **size > MOST_DERIVED) else {
+        return Ok(());
+    };
+    let name = &concrete.vars[*var].name;
+    let message = format!("`{name}` would be computed from more than {MOST_DERIVED} variables");
+    let last = concrete.clauses.last().expect("a variable is derived");
+    Err(last
+        .error(code::SCHEDULE_SIZE, message)
+        .help("leave out this command and those behind it"))
 }
 
 impl Clause<Name, Name> {
