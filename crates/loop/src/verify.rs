@@ -8,8 +8,8 @@
 //!   Each extent and each buffer belongs to one argument; a buffer that belongs
 //!   to none is a workspace.
 //! * Buffers of an `in` argument have access `read`.
-//! * A buffer is stored as its compute type, or `i64` as `u8`, `u16` or `i32` (an
-//!   index array), or `f64` as `f32`.
+//! * A buffer is stored as its compute type, or `i64` as any narrower integer type, or
+//!   `f64` as `f32`.
 //!
 //! Variables
 //! * A variable is declared by one statement, and used only after that, within

@@ -48,14 +48,13 @@ pub(super) fn check_signature(function: &Function) -> Result<(), Invalid> {
         if !kind.access.is_allocated() && !buffers.contains(&buffer) {
             return invalid(format!("the buffer `{}` belongs to no argument", kind.name));
         }
-        let fits = kind.storage == kind.compute
-            || matches!(
-                (kind.compute, kind.storage),
-                (
-                    ElementType::I64,
-                    ElementType::U8 | ElementType::U16 | ElementType::I32
-                ) | (ElementType::F64, ElementType::F32)
-            );
+        let (storage, compute) = (kind.storage, kind.compute);
+        let fits = storage == compute
+            || match compute {
+                ElementType::I64 => storage.is_integer() && storage != ElementType::U64,
+                ElementType::F64 => storage == ElementType::F32,
+                _ => false,
+            };
         if !fits {
             return invalid(format!(
                 "`{}` cannot store {} as {}",

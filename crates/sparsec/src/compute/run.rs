@@ -45,7 +45,7 @@ use sparsec_loop::{Function, Role, passes};
 use sparsec_lower::lower_computation;
 use sparsec_relation::{Data, Declarations, Expression};
 use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
-use sparsec_tensor::{Element, Format, Tensor};
+use sparsec_tensor::{Array, Element, Format, Tensor};
 
 use crate::checked;
 use crate::session::Session;
@@ -247,16 +247,11 @@ impl CompiledComputation {
             }
             if space.is_index_array() {
                 let values = tensor.vals();
-                let integer = |at: usize| {
-                    let value = values.get(at).to_integer();
-                    let value = value.and_then(|value| i64::try_from(value).ok());
-                    value.expect("index arrays hold integers of at most 64 bits with a sign")
-                };
                 match extents.is_empty() {
-                    true => data.constant(name.clone(), integer(0)),
+                    true => data.constant(name.clone(), integer(values, 0)),
                     false => {
                         let extents = extents.iter().map(|&n| n as i64).collect();
-                        data.array(name.clone(), extents, integer);
+                        data.array(name.clone(), extents, |at| integer(values, at));
                     }
                 }
             }
@@ -361,6 +356,13 @@ fn solved(extent: &Expression, is: i64) -> Option<(&String, i64)> {
         },
         _ => None,
     }
+}
+
+/// An entry of an array of integers of any width.
+fn integer(values: &Array, at: usize) -> i64 {
+    let value = values.get(at).to_integer();
+    let value = value.expect("index arrays hold integers");
+    i64::try_from(value).expect("no wider than 64 bits with a sign")
 }
 
 impl Session {

@@ -1,6 +1,7 @@
 //! The library as a program uses it: plan, bind, evaluate, assemble, compute.
 
 mod assembled;
+mod computations;
 mod definitions;
 mod einsums;
 mod fitting;
