@@ -2,6 +2,7 @@
 //!
 //! | chore  | does                                                            |
 //! |--------|-----------------------------------------------------------------|
+//! | `fuzz` | runs the fuzz targets; see [`fuzz`]                             |
 //! | `soak` | runs random programs against the oracle until the time is up    |
 //! | `tidy` | checks the conventions that the compiler cannot; see [`tidy`]    |
 
@@ -10,15 +11,18 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+mod fuzz;
 mod rust;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask tidy
+       cargo xtask fuzz [--minutes N | --seconds N] [--target T]... [--keep]
        cargo xtask soak [--minutes N] [--programs N] [--seed S]";
 
 fn main() -> ExitCode {
     let chores: Vec<String> = std::env::args().skip(1).collect();
     match chores.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["fuzz", ..] => fuzz::run(&chores[1..]),
         ["soak", ..] => soak(&chores[1..]),
         ["tidy"] => report(tidy::check(root())),
         ["help" | "--help" | "-h"] => {

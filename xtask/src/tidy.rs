@@ -54,7 +54,7 @@ impl fmt::Display for Fault {
 pub(crate) fn check(root: &Path) -> Result<Vec<Fault>, String> {
     let mut faults = dependencies::check(&dependencies::packages(root)?);
     faults.extend(dependencies::check_reasons(&read(root, "Cargo.toml")?));
-    for file in files(root, &["crates", "xtask"], Some("rs"))? {
+    for file in files(root, &["crates", "fuzz", "xtask"], Some("rs"))? {
         faults.extend(sources::check(&file, &read(root, &file)?));
     }
     faults.extend(codes::check_workspace(root)?);

@@ -45,6 +45,7 @@ mod spelling;
 mod tally;
 
 use check::Engines;
+pub use format::OTHERS as FORMATS;
 use program::Case;
 pub use tally::Tally;
 

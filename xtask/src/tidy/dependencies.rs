@@ -53,7 +53,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &["sparsec", "bench"]),
     ("python", &["sparsec"]),
     ("testing", LIBRARIES),
+    ("fuzz", LIBRARIES),
 ];
+
+/// Crates that live beside `crates/`, and whose code is for tests all the same.
+const BESIDE: &[&str] = &["fuzz"];
 
 /// What the facade brings together.
 const LIBRARIES: &[&str] = &[
@@ -166,7 +170,10 @@ fn check_package(package: &Package) -> Vec<Fault> {
     }
     let name = short(&package.name);
     let mut faults = Vec::new();
-    let folder = format!("crates/{name}/Cargo.toml");
+    let folder = match BESIDE.contains(&name) {
+        true => format!("{name}/Cargo.toml"),
+        false => format!("crates/{name}/Cargo.toml"),
+    };
     if package.manifest != folder {
         faults.push(fault(format!(
             "package `{}` lives in `{folder}`",
@@ -181,8 +188,8 @@ fn check_package(package: &Package) -> Vec<Fault> {
     };
     for used in &package.uses {
         let other = short(&used.name);
-        let for_tests =
-            used.for_tests && (other == "testing" || TESTS_MAY_USE.contains(&(name, other)));
+        let for_tests = (used.for_tests || BESIDE.contains(&name))
+            && (other == "testing" || TESTS_MAY_USE.contains(&(name, other)));
         if allowed.contains(&other) || for_tests {
             continue;
         }
@@ -242,7 +249,10 @@ mod tests {
     fn package(name: &str, uses: &[(&str, bool)]) -> Package {
         Package {
             name: name.to_owned(),
-            manifest: format!("crates/{}/Cargo.toml", short(name)),
+            manifest: match short(name) {
+                "fuzz" => "fuzz/Cargo.toml".to_owned(),
+                name => format!("crates/{name}/Cargo.toml"),
+            },
             uses: uses
                 .iter()
                 .map(|&(name, for_tests)| Use {
@@ -270,6 +280,7 @@ mod tests {
             &[],
         );
         check_one(package("sparsec-io", &[("sparsec-testing", true)]), &[]);
+        check_one(package("sparsec-fuzz", &[("sparsec-testing", false)]), &[]);
     }
 
     #[test]

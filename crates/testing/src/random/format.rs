@@ -6,7 +6,7 @@ use sparsec::{Format, FormatSpec, Source};
 use super::expression::VARS;
 
 /// Formats beside presets and maps of plain levels, with their order.
-pub(crate) const OTHERS: [(usize, &str); 42] = [
+pub const OTHERS: [(usize, &str); 42] = [
     // Index arrays that some of the results here do not fit.
     (1, "(i) -> (i : compressed), pos = 8, crd = 8"),
     (2, "csr, pos = 8, crd = 8"),
