@@ -26,7 +26,10 @@ fn the_second_program_finds_the_kernel() {
 
     let cache = Cache::open(&environment).unwrap();
     assert_eq!(cache.trouble(), None);
-    let mode = fs::metadata(cache.path().unwrap()).unwrap().permissions().mode();
+    let mode = fs::metadata(cache.path().unwrap())
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o700);
     assert_eq!(cache.stat().unwrap().kernels, 2);
     cache.clear().unwrap();

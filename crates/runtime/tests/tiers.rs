@@ -130,3 +130,65 @@ fn a_compiler_that_hangs_holds_nobody_up() {
     assert!(started.elapsed() < Duration::from_secs(100), "it was ended");
     assert_eq!(run(&kernels[1].1), 5.5);
 }
+
+#[test]
+fn a_session_that_waits_for_another_process_ends_at_once() {
+    let folder = TempDir::new().unwrap();
+    let environment = environment(&folder.path().join("cache"));
+    // The compiler is known, so that the kernel alone is waited for.
+    run(&scalar::compile(&environment, 1.0));
+    let session = Session::new(environment);
+    assert!(session.compiler().is_ok());
+    // Somebody holds every lock there is, as of a process that was stopped.
+    let mut holder = std::process::Command::new("python3");
+    let lock = folder.path().join("cache/lock");
+    holder.args(["-c", HOLD]).arg(lock);
+    holder.stdout(std::process::Stdio::piped());
+    let Ok(mut holder) = holder.spawn() else {
+        return;
+    };
+    let mut ready = [0; 6];
+    let mut said = holder.stdout.take().unwrap();
+    std::io::Read::read_exact(&mut said, &mut ready).unwrap();
+    let kernel = tiered(&session, 6.5);
+    assert_eq!(run(&kernel), 6.5);
+    assert!(!session.settle(Duration::from_millis(200)), "it waits");
+    let started = Instant::now();
+    drop(session);
+    let took = started.elapsed();
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+/// Locks all bytes of a file, with a lock that belongs to the open file.
+const HOLD: &str = "
+import fcntl, struct, sys, time
+file = open(sys.argv[1], 'r+')
+F_OFD_SETLK = 37
+fcntl.fcntl(file, F_OFD_SETLK, struct.pack('hhqqi', fcntl.F_WRLCK, 0, 0, 0, 0))
+print('locked', flush=True)
+time.sleep(60)
+";
+
+#[test]
+fn a_failure_that_has_passed_is_not_remembered() {
+    let folder = TempDir::new().unwrap();
+    // Fails as long as the file is there.
+    let full = folder.path().join("full");
+    let line = format!(
+        "if [ -e {0} ]; then echo no room >&2; exit 1; fi\nexec cc \"$@\"",
+        full.display()
+    );
+    std::fs::write(&full, "").unwrap();
+    let session = Session::new(with_compiler(folder.path(), &line));
+    let function = constant(7.5);
+    let text = sparsec_codegen_c::emit_unit(&function);
+    let entry = sparsec_codegen_c::launch_name(&function);
+    let compile = || session.compile_c(&function, &text, &entry);
+    assert_eq!(compile().unwrap_err().code(), code::COMPILE_FAILED);
+    std::fs::remove_file(&full).unwrap();
+    let (kernel, made) = compile().unwrap_or_else(|error| panic!("{error}"));
+    assert!(made && run(&kernel) == 7.5);
+    assert!(!compile().unwrap().1, "it is remembered once it is made");
+}

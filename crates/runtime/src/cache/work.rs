@@ -34,6 +34,9 @@ const PREFIX: &str = "cc-";
 /// After this time, what nobody can be asked about counts as left.
 const LEFT_AFTER: Duration = Duration::from_secs(24 * 3600);
 
+/// How many numbers are tried before a directory does without its lock.
+const ATTEMPTS: usize = 16;
+
 /// As much as compiling a kernel may write.
 const ROOM: usize = 512 << 10;
 
@@ -53,10 +56,13 @@ impl Work {
     /// A new directory in a cache.
     pub(super) fn new(directory: &Arc<Directory>) -> io::Result<Self> {
         let above = directory.work_folder()?;
+        let mut attempts = 0;
         loop {
+            attempts += 1;
             let number = RandomState::new().build_hasher().finish() >> 2;
             let lock = match Lock::attempt(directory.folder(), Subject::Work(number)) {
-                Ok(None) => continue,
+                // Whoever holds so many holds all there are.
+                Ok(None) if attempts < ATTEMPTS => continue,
                 Ok(lock) => lock,
                 Err(_) => None,
             };
