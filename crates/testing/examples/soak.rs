@@ -98,7 +98,4 @@ fn soak(call: &Call) -> ExitCode {
 
 fn report(tally: &Tally, started: Instant) {
     println!("{tally}{:>8} seconds", started.elapsed().as_secs());
-    for refused in &tally.refused {
-        println!("\nrefused:\n{refused}");
-    }
 }

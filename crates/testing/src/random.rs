@@ -16,6 +16,7 @@
 //! |----------------|------------------------------------------------------|
 //! | `expression`   | operators, calls and reductions over operands        |
 //! | `index`        | what stands at a mode of an access                   |
+//! | `meaning`      | reductions over variables that their bodies use      |
 //! | `left`         | what stands at a mode of a part that is assigned     |
 //! | `format`       | how a tensor is stored                               |
 //! | `huge`         | programs over extents that nothing may have the size of |
@@ -25,7 +26,8 @@
 //! | `check`        | a program on every engine, compared with the oracle  |
 //! | `tally`        | counts of what became of programs                    |
 //!
-//! A refusal of planning is an answer too; [`Tally::refused`] has them all.
+//! A program that planning refuses without a schedule of the user goes wrong as one with
+//! another result does.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -39,6 +41,7 @@ mod format;
 mod huge;
 mod index;
 mod left;
+mod meaning;
 mod operand;
 mod program;
 mod spelling;

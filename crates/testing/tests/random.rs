@@ -36,11 +36,6 @@ fn random_programs_agree_with_the_oracle() {
         "enough programs mean something:\n{tally}"
     );
     assert!(
-        tally.refused.is_empty(),
-        "no program is refused: {}",
-        tally.refused.join("\n")
-    );
-    assert!(
         tally.rescheduled >= tally.unscheduled,
         "most changed plans run:\n{tally}"
     );

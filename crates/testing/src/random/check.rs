@@ -107,9 +107,7 @@ pub(crate) fn check(
     let compiled = match compile(&request, &inputs) {
         Ok(compiled) => compiled,
         Err(error) if error.code().as_str().starts_with("E03") => {
-            tally.count(&error);
-            tally.refused.push(format!("{case}\n{error}"));
-            return Ok(());
+            return Err(format!("planning refuses it:\n{error}"));
         }
         Err(error) if error.code().as_str().starts_with("E02") => {
             tally.count(&error);

@@ -80,6 +80,46 @@ fn stencil() -> impl Strategy<Value = Node> {
     })
 }
 
+/// Operators that reduce, with those that reduce stored entries alone.
+const REDUCTIONS: [&str; 13] = [
+    "sum",
+    "sum",
+    "sum",
+    "max",
+    "min",
+    "prod",
+    "modsum",
+    "stored_sum",
+    "stored_max",
+    "stored_min",
+    "stored_prod",
+    "stored_modsum",
+    "stored_max",
+];
+
+fn reduced(inner: BoxedStrategy<Node>) -> impl Strategy<Value = Node> {
+    let operator = prop::sample::select(REDUCTIONS.to_vec());
+    (operator, 0..VARS.len(), inner)
+        .prop_map(|(name, var, body)| Node::Reduce(name, var, Box::new(body)))
+}
+
+/// A reduction of a reduction, beside and around products.
+fn reduced_twice(earlier: usize) -> impl Strategy<Value = Node> {
+    let inner = prop_oneof![
+        leaf(earlier),
+        product(leaf(earlier).boxed(), leaf(earlier).boxed())
+    ];
+    let inner = reduced(inner.boxed()).boxed();
+    let beside = product(inner.clone(), leaf(earlier).boxed());
+    reduced(prop_oneof![2 => inner, 1 => beside].boxed())
+}
+
+fn product(left: BoxedStrategy<Node>, right: BoxedStrategy<Node>) -> BoxedStrategy<Node> {
+    (left, right)
+        .prop_map(|(left, right)| Node::Infix("*", Box::new(left), Box::new(right)))
+        .boxed()
+}
+
 /// An access to the result of one of `earlier` statements.
 fn result(earlier: usize) -> impl Strategy<Value = Node> {
     (0..earlier, prop::collection::vec(0..VARS.len(), VARS.len()))
@@ -101,7 +141,7 @@ pub(crate) fn leaf(earlier: usize) -> BoxedStrategy<Node> {
 
 /// Any expression of a statement that has so many `earlier` ones.
 pub(crate) fn any(earlier: usize) -> BoxedStrategy<Node> {
-    prop_oneof![30 => nested(earlier), 1 => stencil()].boxed()
+    prop_oneof![30 => nested(earlier), 1 => stencil(), 2 => reduced_twice(earlier)].boxed()
 }
 
 fn nested(earlier: usize) -> BoxedStrategy<Node> {
@@ -123,12 +163,7 @@ fn nested(earlier: usize) -> BoxedStrategy<Node> {
                 let condition = Node::Infix(">", Box::new(a.clone()), Box::new(b));
                 Node::Call("select", vec![condition, a, c])
             }),
-            3 => (
-                prop::sample::select(vec!["sum", "sum", "sum", "max", "min", "prod", "modsum", "stored_max", "stored_min", "stored_prod", "stored_modsum"]),
-                0..VARS.len(),
-                inner,
-            )
-                .prop_map(|(name, var, body)| Node::Reduce(name, var, Box::new(body))),
+            3 => reduced(inner),
         ]
     })
     .boxed()

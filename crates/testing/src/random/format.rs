@@ -6,7 +6,7 @@ use sparsec::{Format, FormatSpec, Source};
 use super::expression::VARS;
 
 /// Formats beside presets and maps of plain levels, with their order.
-pub const OTHERS: [(usize, &str); 42] = [
+pub const OTHERS: [(usize, &str); 58] = [
     // Index arrays that some of the results here do not fit.
     (1, "(i) -> (i : compressed), pos = 8, crd = 8"),
     (2, "csr, pos = 8, crd = 8"),
@@ -31,6 +31,44 @@ pub const OTHERS: [(usize, &str); 42] = [
         "(i, j, k) -> (k : compressed, i + j : compressed, i : dense)",
     ),
     (2, "csb(2)"),
+    // Dense blocks and diagonals, which reach beyond most tensors.
+    (1, "(i) -> (i floordiv 4 : dense, i mod 4 : dense)"),
+    (1, "(i) -> (i floordiv 3 : bitmap, i mod 3 : dense)"),
+    (
+        1,
+        "(i) -> ((i floordiv 2) floordiv 2 : dense, (i floordiv 2) mod 2 : dense, i mod 2 : dense)",
+    ),
+    (1, "(i) -> (i + 2 : dense)"),
+    (1, "(i) -> (0 - i : dense)"),
+    (
+        2,
+        "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : dense, i mod 2 : dense, j mod 3 : dense)",
+    ),
+    (
+        2,
+        "(i, j) -> (j floordiv 4 : dense, i : dense, j mod 4 : dense)",
+    ),
+    (
+        2,
+        "(i, j) -> (i floordiv 3 : dense, j : bitmap, i mod 3 : dense)",
+    ),
+    (
+        2,
+        "(i, j) -> (i : dense, j floordiv 3 : dense, j mod 3 : bitmap)",
+    ),
+    (2, "(i, j) -> (j - i : dense, i : dense)"),
+    (2, "(i, j) -> (j - i : dense, j : compressed)"),
+    (2, "(i, j) -> (i + j : dense, j : dense)"),
+    (2, "(i, j) -> (morton(i, j) : dense)"),
+    (
+        3,
+        "(i, j, k) -> (i floordiv 2 : dense, j : dense, k floordiv 2 : dense, i mod 2 : dense, k mod 2 : dense)",
+    ),
+    (3, "(i, j, k) -> (k - i : dense, i : dense, j : compressed)"),
+    (
+        3,
+        "(i, j, k) -> (j floordiv 3 : compressed, i floordiv 2 : dense, k : dense, j mod 3 : dense, i mod 2 : dense)",
+    ),
     (
         1,
         "(i) -> (i floordiv 2 : compressed, i mod 2 : compressed)",

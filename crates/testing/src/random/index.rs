@@ -79,6 +79,19 @@ impl Index {
         }
     }
 
+    /// The variables in it.
+    pub(crate) fn vars(&self) -> Vec<usize> {
+        match self {
+            Self::Affine(_, var, second, _) | Self::Backwards(_, var, second, _) => {
+                [*var].into_iter().chain(*second).collect()
+            }
+            Self::Var(var) | Self::Window(var, ..) | Self::Set(var, _) | Self::Part(var, ..) => {
+                vec![*var]
+            }
+            Self::Constant(_) => Vec::new(),
+        }
+    }
+
     /// The extent of a mode that is first used so.
     pub(crate) fn extent(&self, extents: &[u64]) -> u64 {
         match self {

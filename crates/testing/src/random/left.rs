@@ -44,8 +44,8 @@ enum Form {
 pub(crate) fn any(order: usize) -> impl Strategy<Value = Vec<Left>> {
     use Form::*;
     let forms = vec![
-        Var, Var, Var, Reversed, Shifted, Shifted, Strided, Window, Set, Quotient, Remainder, Sum,
-        Constant,
+        Var, Var, Var, Reversed, Shifted, Shifted, Strided, Window, Window, Set, Quotient,
+        Remainder, Sum, Constant,
     ];
     let one = (prop::sample::select(forms), 0..VARS.len(), 0..60u64);
     let one = one.prop_map(|(form, other, pick)| Left { form, other, pick });

@@ -47,8 +47,8 @@ pub(crate) fn any(order: usize) -> impl Strategy<Value = Operand> {
     let element = prop_oneof![
         8 => Just(ElementType::F64),
         2 => Just(ElementType::I64),
-        5 => prop::sample::select(REAL.to_vec()),
-        1 => prop::sample::select(vec![ElementType::C64, ElementType::C128]),
+        6 => prop::sample::select(REAL.to_vec()),
+        1 => prop::sample::select(vec![ElementType::C64, ElementType::C128, ElementType::Bool]),
     ];
     let density = prop::sample::select(vec![0.0, 0.1, 0.4, 0.8, 1.0]);
     let fill = prop_oneof![

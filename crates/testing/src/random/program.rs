@@ -10,6 +10,7 @@ use super::expression::{self, NAMES, Node, ORDERS, RESULTS, Scope, VARS};
 use super::format::format_of_result;
 use super::huge;
 use super::left::{self, Left};
+use super::meaning;
 use super::operand::{self, Operand};
 use super::spelling;
 use crate::reschedule::Step;
@@ -65,10 +66,12 @@ pub(crate) fn any() -> impl Strategy<Value = Case> {
     let statements = |n: usize| (0..n).map(statement).collect::<Vec<_>>();
     let statements = prop_oneof![16 => statements(1), 3 => statements(2), 1 => statements(3)];
     let extents = prop_oneof![
-        3 => (1..5u64).prop_map(|extent| vec![extent; VARS.len()]),
+        6 => (1..6u64).prop_map(|extent| vec![extent; VARS.len()]),
         1 => Just(vec![0; VARS.len()]),
+        1 => Just(vec![1; VARS.len()]),
+        1 => prop::collection::vec(0..3u64, VARS.len()),
         4 => prop::collection::vec(1..6u64, VARS.len()),
-        1 => with_one(0..1),
+        2 => with_one(0..2),
         1 => with_one(6..41),
         // Around what 8 bits hold.
         1 => with_one(250..261),
@@ -114,13 +117,23 @@ fn statement(earlier: usize) -> impl Strategy<Value = Statement> {
         let again = again.prop_map(|(form, part, rhs)| Again { form, part, rhs });
         let again = prop::option::weighted(0.12, again);
         let rhs = expression::any(earlier);
-        let all = (Just(lhs), part(0.06), rhs, format, again);
-        all.prop_map(|(lhs, part, rhs, format, again)| Statement {
-            lhs,
-            part,
-            rhs,
-            format,
-            again,
+        // As drawn; with reductions that mean something; with every sum written.
+        let repair = prop_oneof![1 => Just(0), 2 => Just(1), 5 => Just(2)];
+        let all = (Just(lhs), part(0.1), rhs, repair, format, again);
+        all.prop_map(|(lhs, part, mut rhs, repair, format, again)| {
+            if repair > 0 {
+                rhs = meaning::bound_once(rhs, &lhs);
+            }
+            if repair > 1 {
+                rhs = meaning::summed(rhs, &lhs);
+            }
+            Statement {
+                lhs,
+                part,
+                rhs,
+                format,
+                again,
+            }
         })
     })
 }

@@ -13,8 +13,6 @@ pub struct Tally {
     pub agreed: usize,
     /// Kernels that were compiled as C, and agreed.
     pub as_c: usize,
-    /// Programs that planning refused, with what it said.
-    pub refused: Vec<String>,
     /// Programs that mean nothing, which the generator does not avoid.
     pub meaningless: usize,
     /// Programs that the oracle, or loops over all coordinates, would take too long for.
@@ -41,9 +39,9 @@ impl Tally {
         *self.codes.entry(error.code().as_str()).or_default() += 1;
     }
 
-    /// How many programs ran, or were refused.
+    /// How many programs ran, or mean nothing.
     pub fn programs(&self) -> usize {
-        self.agreed + self.refused.len() + self.meaningless
+        self.agreed + self.meaningless
     }
 }
 
@@ -51,7 +49,6 @@ impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.agreed += other.agreed;
         self.as_c += other.as_c;
-        self.refused.extend(other.refused);
         self.meaningless += other.meaningless;
         self.large += other.large;
         self.stopped += other.stopped;
@@ -91,7 +88,6 @@ impl fmt::Display for Tally {
         writeln!(f, "{:>8} changed plans were refused", self.unscheduled)?;
         writeln!(f, "{:>8} programs mean nothing", self.meaningless)?;
         writeln!(f, "{:>8} programs are too large to run", self.large)?;
-        writeln!(f, "{:>8} programs were refused", self.refused.len())?;
         for (code, count) in &self.codes {
             writeln!(f, "{count:>8} {code}")?;
         }
