@@ -2,6 +2,8 @@
 //!
 //! | chore  | does                                                            |
 //! |--------|-----------------------------------------------------------------|
+//! | `chart` | draws the README's chart from the JSON of `sparsec bench`      |
+//! | `dist` | makes a folder to hand on; see [`dist`]                         |
 //! | `fuzz` | runs the fuzz targets; see [`fuzz`]                             |
 //! | `soak` | runs random programs against the oracle until the time is up    |
 //! | `tidy` | checks the conventions that the compiler cannot; see [`tidy`]    |
@@ -11,17 +13,24 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+mod chart;
+mod dist;
 mod fuzz;
 mod rust;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask tidy
+       cargo xtask chart BENCH.json [SVG]
+       cargo xtask dist
        cargo xtask fuzz [--minutes N | --seconds N] [--target T]... [--keep]
        cargo xtask soak [--minutes N] [--programs N] [--seed S]";
 
 fn main() -> ExitCode {
     let chores: Vec<String> = std::env::args().skip(1).collect();
     match chores.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["chart", from] => done(chart::write(from.as_ref(), &root().join("docs/bench.svg"))),
+        ["chart", from, to] => done(chart::write(from.as_ref(), to.as_ref())),
+        ["dist"] => done(dist::make(root()).map(|line| println!("{line}"))),
         ["fuzz", ..] => fuzz::run(&chores[1..]),
         ["soak", ..] => soak(&chores[1..]),
         ["tidy"] => report(tidy::check(root())),
@@ -32,6 +41,17 @@ fn main() -> ExitCode {
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// The exit code of a chore, which says what went wrong.
+fn done(ended: Result<(), String>) -> ExitCode {
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
         }
     }
 }

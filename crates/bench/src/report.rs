@@ -127,6 +127,7 @@ impl Report {
         let rows: Vec<Value> = self.rows.iter().map(Row::json).collect();
         let latencies: Vec<Value> = self.latencies.iter().map(|it| it.json()).collect();
         json!({
+            "machine": machine(),
             "compiler": self.compiler,
             "flags": self.flags,
             "size": name.map(|(name, _)| name),
@@ -299,6 +300,15 @@ impl Latency {
             "bar": self.bar.as_secs_f64(),
         })
     }
+}
+
+/// The processor and how many of it there are, as the system names them.
+fn machine() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let mut models = text.lines().filter(|line| line.starts_with("model name"));
+    let model = models.next().and_then(|line| line.split(": ").nth(1));
+    let n = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    format!("{}, {n} threads", model.unwrap_or(std::env::consts::ARCH))
 }
 
 pub(crate) fn mark(keeps_bar: bool) -> &'static str {

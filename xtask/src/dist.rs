@@ -1,0 +1,109 @@
+//! A folder to hand on: the program, stripped, with its manual page, completions,
+//! samples and licences.
+//!
+//! ```text
+//! target/dist/sparsec-0.1.0-x86_64-linux/
+//!   bin/sparsec      share/man/man1/sparsec.1      share/completions/sparsec.{bash,zsh,fish}
+//!   samples/         README.md  LICENSE-MIT  LICENSE-APACHE
+//! ```
+//!
+//! The folder stays below [`MOST_BYTES`]; a larger one is an error.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The most bytes that the folder may have.
+const MOST_BYTES: u64 = 25 << 20;
+
+/// Builds the folder; a line that says where it is and how large.
+///
+/// # Errors
+/// Text that says which step failed.
+pub(crate) fn make(root: &Path) -> Result<String, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--release", "--package", "sparsec-cli"])
+        .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "none")
+        .current_dir(root)
+        .status();
+    match built {
+        Ok(status) if status.success() => {}
+        Ok(status) => return Err(format!("cargo ended with {status}")),
+        Err(error) => return Err(format!("cargo does not start: {error}")),
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR");
+    let target = target.map_or_else(|| root.join("target"), PathBuf::from);
+    let (arch, os) = (std::env::consts::ARCH, std::env::consts::OS);
+    let name = format!("sparsec-{}-{arch}-{os}", env!("CARGO_PKG_VERSION"));
+    let folder = target.join("dist").join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(at(&folder))?;
+    }
+    let program = folder.join("bin/sparsec");
+    copy(&target.join("release/sparsec"), &program)?;
+    for page in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+        copy(&root.join(page), &folder.join(page))?;
+    }
+    let samples = root.join("samples");
+    for sample in fs::read_dir(&samples).map_err(at(&samples))? {
+        let sample = sample.map_err(at(&samples))?;
+        copy(
+            &sample.path(),
+            &folder.join("samples").join(sample.file_name()),
+        )?;
+    }
+    say(&program, &["man"], &folder.join("share/man/man1/sparsec.1"))?;
+    for shell in ["bash", "zsh", "fish"] {
+        let to = folder.join(format!("share/completions/sparsec.{shell}"));
+        say(&program, &["completions", shell], &to)?;
+    }
+    let bytes = size(&folder)?;
+    let line = format!("{}: {:.1} MB", folder.display(), bytes as f64 / 1e6);
+    match bytes <= MOST_BYTES {
+        true => Ok(line),
+        false => Err(format!(
+            "{line}, and {:.1} MB are the most",
+            MOST_BYTES as f64 / 1e6
+        )),
+    }
+}
+
+fn at(path: &Path) -> impl Fn(std::io::Error) -> String {
+    move |error| format!("{}: {error}", path.display())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(at(folder))?;
+    }
+    fs::copy(from, to).map(|_| ()).map_err(at(from))
+}
+
+/// Writes what the program prints for these arguments.
+fn say(program: &Path, arguments: &[&str], to: &Path) -> Result<(), String> {
+    let said = Command::new(program).args(arguments).output();
+    let said = said.map_err(at(program))?;
+    if !said.status.success() {
+        return Err(format!("`sparsec {}` fails", arguments.join(" ")));
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(at(folder))?;
+    }
+    fs::write(to, said.stdout).map_err(at(to))
+}
+
+/// The bytes of all files below a folder.
+fn size(folder: &Path) -> Result<u64, String> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).map_err(at(folder))? {
+        let entry = entry.map_err(at(folder))?;
+        let about = entry.metadata().map_err(at(folder))?;
+        bytes += match about.is_dir() {
+            true => size(&entry.path())?,
+            false => about.len(),
+        };
+    }
+    Ok(bytes)
+}
