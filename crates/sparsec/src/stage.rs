@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use sparsec_base::{Diagnostic, Result, code, suggest};
-use sparsec_graph::{IterationGraph, Lattice, Operand, Operands, Scope, Space, space};
+use sparsec_graph::{IterationGraph, Lattice, Operand, Operands, Scope, space};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{IndexVar, ProgramSchedule, concretize};
 use sparsec_loop::passes;
@@ -198,25 +198,25 @@ impl Compiled {
                 Drawing::Graph => {
                     let naive = concretize(&self.program, number);
                     let graph = IterationGraph::of(&naive, &self.formats);
-                    let order = plan.concrete.stmt.loops();
+                    let mut order = Vec::new();
+                    for_each_loop(&plan.concrete.stmt, 0, &mut |var, _, _| {
+                        order.extend(plan.concrete.originals(var));
+                    });
                     picture::graph(&mut sheet, title, &graph, &naive, &order);
                 }
                 Drawing::Lattice => {
                     let operands = Operands::of(&plan.concrete);
+                    let scope = scope(statement, &operands);
                     let mut loops = Vec::new();
-                    let scope = Scope {
-                        concrete: &plan.concrete,
-                        formats: &plan.formats,
-                        operands: &operands,
-                    };
-                    for_each_loop(scope, &plan.concrete.stmt, 0, &mut |it| {
-                        let name = &scope.concrete.vars[it.var].name;
-                        let space = it.space.text(&|operand| it.name(operand));
+                    for_each_loop(&plan.concrete.stmt, 0, &mut |var, body, depth| {
+                        let space = space(scope, body, var);
+                        let called = label(scope, var);
+                        let name = &scope.concrete.vars[var].name;
                         loops.push(picture::Loop {
-                            depth: it.depth,
-                            title: format!("forall {name}, visits {space}"),
-                            lattice: Lattice::of(&it.space),
-                            name: Box::new(move |operand| it.name(operand)),
+                            depth,
+                            title: format!("forall {name}, visits {}", space.text(&called)),
+                            lattice: Lattice::of(&space),
+                            name: Box::new(called),
                         });
                     });
                     picture::lattices(&mut sheet, title, &loops);
@@ -264,77 +264,65 @@ fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
 
 /// A line for each loop: its variable, what it visits, its lattice.
 fn lattices(statement: &CompiledStatement) -> String {
-    let plan = &statement.plan;
-    let operands = Operands::of(&plan.concrete);
-    let scope = Scope {
-        concrete: &plan.concrete,
-        formats: &plan.formats,
-        operands: &operands,
-    };
+    let operands = Operands::of(&statement.plan.concrete);
+    let scope = scope(statement, &operands);
     let mut out = String::new();
-    for_each_loop(scope, &plan.concrete.stmt, 0, &mut |it| {
-        let name = |operand| it.name(operand);
+    for_each_loop(&statement.plan.concrete.stmt, 0, &mut |var, body, depth| {
+        let (space, name) = (space(scope, body, var), label(scope, var));
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,
             "{:indent$}{}: {}   visits {}",
             "",
-            scope.concrete.vars[it.var].name,
-            Lattice::of(&it.space).text(&name),
-            it.space.text(&name),
-            indent = 2 * it.depth,
+            scope.concrete.vars[var].name,
+            Lattice::of(&space).text(&name),
+            space.text(&name),
+            indent = 2 * depth,
         );
     });
     out
 }
 
-/// One loop of a statement.
-#[derive(Clone)]
-struct Visited<'a> {
-    scope: Scope<'a>,
-    var: IndexVar,
-    depth: usize,
-    /// The coordinates that the loop visits.
-    space: Space,
+fn scope<'a>(statement: &'a CompiledStatement, operands: &'a Operands) -> Scope<'a> {
+    Scope {
+        concrete: &statement.plan.concrete,
+        formats: &statement.plan.formats,
+        operands,
+    }
 }
 
-impl Visited<'_> {
-    /// How an operand is called in this loop.
-    fn name(&self, operand: Operand) -> String {
+/// How operands are called in the loop over a variable.
+fn label(scope: Scope<'_>, var: IndexVar) -> impl Fn(Operand) -> String {
+    move |operand| {
         let Scope {
             concrete,
             formats,
             operands,
-        } = self.scope;
-        operands.label(operand, self.var, concrete, formats)
+        } = scope;
+        operands.label(operand, var, concrete, formats)
     }
 }
 
-/// Calls `visit` with every loop, outer ones first and producers before consumers.
+/// Calls `visit` with the variable, the body and the depth of every loop, outer ones
+/// first and producers before consumers.
 fn for_each_loop<'a>(
-    scope: Scope<'a>,
     stmt: &'a Stmt,
     depth: usize,
-    visit: &mut dyn FnMut(Visited<'a>),
+    visit: &mut dyn FnMut(IndexVar, &'a Stmt, usize),
 ) {
     match stmt {
         Stmt::Assign { .. } => {}
         Stmt::Forall { var, body } => {
-            visit(Visited {
-                scope,
-                var: *var,
-                depth,
-                space: space(scope, body, *var),
-            });
-            for_each_loop(scope, body, depth + 1, visit);
+            visit(*var, body, depth);
+            for_each_loop(body, depth + 1, visit);
         }
         Stmt::Where { consumer, producer } => {
-            for_each_loop(scope, producer, depth, visit);
-            for_each_loop(scope, consumer, depth, visit);
+            for_each_loop(producer, depth, visit);
+            for_each_loop(consumer, depth, visit);
         }
         Stmt::Sequence(stmts) => {
             for stmt in stmts {
-                for_each_loop(scope, stmt, depth, visit);
+                for_each_loop(stmt, depth, visit);
             }
         }
     }

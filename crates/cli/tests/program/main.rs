@@ -9,6 +9,7 @@
 //! | [`embed`]     | kernels in C programs                                       |
 //! | [`files`]   | `info`, `convert`, completions and the manual page            |
 //! | [`memory`]  | where memory ends                                           |
+//! | [`pages`]   | the commands that README and docs show                      |
 //! | [`refused`] | what is wrong with a call, a program or its data            |
 //! | [`schedules`] | commands of schedules, each in each of its forms            |
 //! | [`place`]   | a folder to call the program in                             |
@@ -19,6 +20,7 @@ mod described;
 mod embed;
 mod files;
 mod memory;
+mod pages;
 mod place;
 mod refused;
 mod schedules;

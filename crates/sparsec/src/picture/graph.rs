@@ -35,43 +35,25 @@ pub(crate) fn graph(
     let mut vars: Vec<IndexVar> = graph.vars.clone();
     let place = |var: &IndexVar| order.iter().position(|it| it == var).unwrap_or(order.len());
     vars.sort_by_key(place);
-    let at = |var: IndexVar| vars.iter().position(|it| *it == var);
-    let reach = |forward: bool| {
-        let spans = graph.edges.iter().filter_map(|edge| {
-            let (from, to) = (at(edge.before)?, at(edge.after)?);
-            ((from < to) == forward).then(|| from.abs_diff(to))
-        });
-        spans.max().unwrap_or(0) as f64
+    let arcs = arcs(graph, concrete, &vars);
+    let reach = |above: bool| {
+        let rises = arcs.iter().filter(|arc| arc.is_above() == above);
+        rises.map(|arc| arc.rise + LINE).fold(0.0, f64::max)
     };
-    let middle = top + LINE + RADIUS + MARGIN + reach(true) * RISE;
+    let middle = top + LINE + MARGIN + RADIUS + reach(true);
     let x = |number: usize| MARGIN + RADIUS + STEP * number as f64;
-    let mut tensors: Vec<&str> = Vec::new();
-    let mut drawn: Vec<(usize, usize)> = Vec::new();
-    for edge in &graph.edges {
-        let (Some(from), Some(to)) = (at(edge.before), at(edge.after)) else {
-            continue;
-        };
-        let tensor = concrete.tensors[edge.access.tensor].name.as_str();
-        let known = tensors.iter().position(|it| *it == tensor);
-        let number = known.unwrap_or_else(|| {
-            tensors.push(tensor);
-            tensors.len() - 1
-        });
-        let colour = COLOURS[number % COLOURS.len()];
-        // Arcs between the same two variables lie one above another.
-        let beside = drawn.iter().filter(|it| **it == (from, to)).count() as f64;
-        drawn.push((from, to));
-        let side = if from < to { -1.0 } else { 1.0 };
-        let rise = from.abs_diff(to) as f64 * RISE + beside * LINE;
-        let ends = [x(from), x(to)];
+    for arc in &arcs {
+        let colour = COLOURS[arc.colour % COLOURS.len()];
+        let side = if arc.is_above() { -1.0 } else { 1.0 };
+        let ends = [x(arc.from), x(arc.to)];
         let bend = [
             (ends[0] + ends[1]) / 2.0,
-            middle + side * (RADIUS + 2.0 * rise),
+            middle + side * (RADIUS + 2.0 * arc.rise),
         ];
         let (start, end) = (middle + side * RADIUS, middle + side * (RADIUS + 2.0));
         sheet.arrow([ends[0], start], bend, [ends[1], end], colour);
-        let label = middle + side * (RADIUS + rise + LINE / 3.0);
-        sheet.text(bend[0], label, Anchor::Middle, colour, tensor);
+        let label = middle + side * (RADIUS + arc.rise + LINE / 3.0);
+        sheet.text(bend[0], label, Anchor::Middle, colour, arc.tensor);
     }
     for (number, var) in vars.iter().enumerate() {
         let name = &concrete.vars[*var].name;
@@ -85,5 +67,51 @@ pub(crate) fn graph(
         sheet.rectangle(corner, "#000000", "#f4f4f4");
         sheet.text(x(number), middle, Anchor::Middle, "#000000", name);
     }
-    sheet.covers(0.0, middle + RADIUS + reach(false) * (RISE + LINE));
+    sheet.covers(0.0, middle + RADIUS + reach(false));
+}
+
+/// The order of two variables that a tensor asks for.
+struct Arc<'a> {
+    from: usize,
+    to: usize,
+    tensor: &'a str,
+    /// The number of the tensor among those with arcs.
+    colour: usize,
+    /// How far it leaves the row of variables.
+    rise: f64,
+}
+
+impl Arc<'_> {
+    /// Whether the loops are in the order that the tensor asks for.
+    fn is_above(&self) -> bool {
+        self.from < self.to
+    }
+}
+
+/// The arcs of a graph; those between the same two variables lie one above another.
+fn arcs<'a>(graph: &IterationGraph, concrete: &'a Concrete, vars: &[IndexVar]) -> Vec<Arc<'a>> {
+    let at = |var: IndexVar| vars.iter().position(|it| *it == var);
+    let mut tensors: Vec<&str> = Vec::new();
+    let mut arcs: Vec<Arc<'a>> = Vec::new();
+    for edge in &graph.edges {
+        let (Some(from), Some(to)) = (at(edge.before), at(edge.after)) else {
+            continue;
+        };
+        let tensor = concrete.tensors[edge.access.tensor].name.as_str();
+        let known = tensors.iter().position(|it| *it == tensor);
+        let colour = known.unwrap_or_else(|| {
+            tensors.push(tensor);
+            tensors.len() - 1
+        });
+        let beside = arcs.iter().filter(|arc| (arc.from, arc.to) == (from, to));
+        let rise = from.abs_diff(to) as f64 * RISE + beside.count() as f64 * LINE;
+        arcs.push(Arc {
+            from,
+            to,
+            tensor,
+            colour,
+            rise,
+        });
+    }
+    arcs
 }

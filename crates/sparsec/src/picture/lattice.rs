@@ -34,9 +34,10 @@ pub(crate) fn lattices(sheet: &mut Sheet, title: &str, loops: &[Loop<'_>]) {
     let top = sheet.below();
     sheet.text(MARGIN, top + LINE / 2.0, Anchor::Start, "#000000", title);
     for each in loops {
-        let (left, top) = (MARGIN + 2.0 * GAP * each.depth as f64, sheet.below());
-        sheet.text(left, top, Anchor::Start, "#555555", &each.title);
-        draw(sheet, each, left + GAP, top + LINE + MARGIN / 2.0);
+        let left = MARGIN + 2.0 * GAP * each.depth as f64;
+        let title = sheet.below() + LINE / 2.0;
+        sheet.text(left, title, Anchor::Start, "#555555", &each.title);
+        draw(sheet, each, left + GAP, title + LINE / 2.0 + 2.0);
     }
 }
 

@@ -10,6 +10,7 @@ mod kernels;
 mod memory;
 mod refused;
 mod relations;
+mod stages;
 
 use sparsec::{Error, Kernel, Program, Session, Tensor};
 
