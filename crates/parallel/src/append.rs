@@ -10,6 +10,7 @@
 )]
 
 use crate::error::AllocError;
+use crate::fault::{self, Fault};
 use crate::pool::{map, split_mut};
 
 /// Appends every piece to `list`, in order.
@@ -29,7 +30,9 @@ pub fn append<T: Copy + Send + Sync>(list: &mut Vec<T>, pieces: &[&[T]]) -> Resu
     let more = pieces.iter().map(|piece| piece.len()).sum();
     let bytes = (size_of::<T>() as u64).saturating_mul((list.len() + more) as u64);
     let reserved = list.try_reserve(more);
-    reserved.map_err(|_| AllocError { bytes })?;
+    if reserved.is_err() || fault::strikes(Fault::Memory) {
+        return Err(AllocError { bytes });
+    }
     let room = &mut list.spare_capacity_mut()[..more];
     let rooms = split_mut(room, pieces.iter().map(|piece| piece.len()));
     map(rooms.into_iter().zip(pieces).collect(), |(room, piece)| {

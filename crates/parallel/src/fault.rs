@@ -57,11 +57,13 @@ pub fn strikes(_: Fault) -> bool {
 }
 
 #[cfg(feature = "fault")]
-pub use injected::{Injected, Strikes, inject, strikes};
+pub use injected::{Injected, Strikes, inject, inject_here, strikes};
 
 #[cfg(feature = "fault")]
 mod injected {
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Mutex, MutexGuard, PoisonError};
+    use std::thread::ThreadId;
 
     use super::Fault;
 
@@ -78,11 +80,15 @@ mod injected {
         fault: Fault,
         at: usize,
         how: Strikes,
+        /// The thread that it strikes, if not every one.
+        thread: Option<ThreadId>,
         /// How many places were passed.
         n_passed: usize,
     }
 
     static PLAN: Mutex<Option<Plan>> = Mutex::new(None);
+    /// Whether there is one: tests that inject nothing are not slowed down.
+    static IS_PLANNED: AtomicBool = AtomicBool::new(false);
     /// Held by the one test of the process that injects.
     static TURN: Mutex<()> = Mutex::new(());
 
@@ -92,10 +98,17 @@ mod injected {
 
     /// Whether to act as if the fault had come here.
     pub fn strikes(fault: Fault) -> bool {
+        if !IS_PLANNED.load(Ordering::Acquire) {
+            return false;
+        }
         let mut plan = plan();
         let Some(plan) = plan.as_mut().filter(|plan| plan.fault == fault) else {
             return false;
         };
+        let here = std::thread::current().id();
+        if plan.thread.is_some_and(|thread| thread != here) {
+            return false;
+        }
         let place = plan.n_passed;
         plan.n_passed += 1;
         match plan.how {
@@ -113,13 +126,24 @@ mod injected {
 
     /// Injects a fault at place number `at` of those that meet it.
     pub fn inject(fault: Fault, at: usize, how: Strikes) -> Injected {
+        begin(fault, at, how, None)
+    }
+
+    /// As [`inject`], for this thread alone: other tests run meanwhile.
+    pub fn inject_here(fault: Fault, at: usize, how: Strikes) -> Injected {
+        begin(fault, at, how, Some(std::thread::current().id()))
+    }
+
+    fn begin(fault: Fault, at: usize, how: Strikes, thread: Option<ThreadId>) -> Injected {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         *plan() = Some(Plan {
             fault,
             at,
             how,
+            thread,
             n_passed: 0,
         });
+        IS_PLANNED.store(true, Ordering::Release);
         Injected { _turn: turn }
     }
 
@@ -132,6 +156,7 @@ mod injected {
 
     impl Drop for Injected {
         fn drop(&mut self) {
+            IS_PLANNED.store(false, Ordering::Release);
             *plan() = None;
         }
     }

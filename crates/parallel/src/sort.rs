@@ -20,6 +20,7 @@ use std::ops::Range;
 use std::slice::IterMut;
 
 use crate::error::AllocError;
+use crate::fault::{self, Fault};
 use crate::pool::{map, ranges, split_mut};
 
 const DIGIT_BITS: u32 = 8;
@@ -68,9 +69,10 @@ pub fn radix_sort<K: Key>(keys: &mut Vec<K>, bits: Range<u32>) -> Result<(), All
     }
     let mut other = Vec::new();
     let bytes = size_of_val(keys.as_slice()) as u64;
-    other
-        .try_reserve_exact(keys.len())
-        .map_err(|_| AllocError { bytes })?;
+    let reserved = other.try_reserve_exact(keys.len());
+    if reserved.is_err() || fault::strikes(Fault::Memory) {
+        return Err(AllocError { bytes });
+    }
     other.resize(keys.len(), K::default());
     let mut shift = bits.start;
     while shift < bits.end {

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use scalar::{compile, constant, entries, environment, run};
+use scalar::{compile, compile_in, constant, entries, environment, run};
 use sparsec_base::code;
 use sparsec_runtime::{Cache, Compiler, Environment, Origin, Session};
 use tempfile::TempDir;
@@ -339,4 +339,89 @@ fn a_compiler_may_come_with_arguments() {
     let compiler = Compiler::detect(&environment, &cache).unwrap();
     assert!(compiler.version().contains("gcc"), "{}", compiler.version());
     assert!(compiler.flags().iter().any(|flag| flag == "-fwrapv"));
+}
+
+#[test]
+fn what_is_no_file_of_ours_is_no_entry() {
+    let folder = TempDir::new().unwrap();
+    let environment = environment(&folder.path().join("cache"));
+    run(&compile(&environment, 8.5));
+    let [entry] = entries(&folder.path().join("cache")).try_into().unwrap();
+    let whole = folder.path().join("whole.so");
+    fs::copy(&entry, &whole).unwrap();
+    let fifo = |path: &Path| {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        assert!(made.unwrap().success());
+    };
+    let link = |path: &Path| std::os::unix::fs::symlink(&whole, path).unwrap();
+    let open = |path: &Path| {
+        fs::copy(&whole, path).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
+    };
+    let put: [&dyn Fn(&Path); 3] = [&link, &fifo, &open];
+    for put in put {
+        fs::remove_file(&entry).unwrap();
+        put(&entry);
+        let origin = || compile(&environment, 8.5).build().origin;
+        assert_eq!((origin(), origin()), (Origin::Compiled, Origin::Cached));
+        let made = fs::symlink_metadata(&entry).unwrap();
+        assert!(made.is_file() && made.permissions().mode() & 0o022 == 0);
+    }
+    assert!(whole.exists());
+}
+
+#[test]
+fn kernels_of_an_older_version_go_when_one_is_made() {
+    let folder = TempDir::new().unwrap();
+    let environment = environment(folder.path());
+    let stale = folder.path().join("kernels/3f/3f00.so");
+    fs::create_dir_all(stale.parent().unwrap()).unwrap();
+    fs::write(&stale, "of a version without folders").unwrap();
+    run(&compile(&environment, 9.25));
+    assert!(!stale.exists());
+    assert_eq!(entries(folder.path()).len(), 1);
+}
+
+#[test]
+fn a_directory_that_can_be_used_again_is_used_again() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("cache");
+    let environment = environment(&path);
+    let open = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+    open(0o777);
+    let cache = Cache::open(&environment).unwrap();
+    assert_eq!(run(&compile_in(&environment, &cache, 1.75).unwrap()), 1.75);
+    let trouble = cache.trouble().expect("others may rename it");
+    assert!(
+        trouble.contains("other users may rename what is in"),
+        "{trouble}"
+    );
+    assert_ne!(cache.path().unwrap(), path);
+    open(0o700);
+    assert_eq!(run(&compile_in(&environment, &cache, 2.75).unwrap()), 2.75);
+    assert_eq!((cache.trouble(), entries(&path).len()), (None, 1));
+    // Nor does a session need the directory to stay.
+    fs::remove_dir_all(&path).unwrap();
+    assert_eq!(run(&compile_in(&environment, &cache, 3.75).unwrap()), 3.75);
+    assert_eq!((cache.trouble(), entries(&path).len()), (None, 1));
+}
+
+#[test]
+fn more_kernels_than_descriptors_are_loaded() {
+    let folder = TempDir::new().unwrap();
+    let environment = environment(folder.path());
+    let cache = Cache::open(&environment).unwrap();
+    let open = || fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    let make = |value| compile_in(&environment, &cache, value).unwrap();
+    let first = make(0.5);
+    let before = open();
+    let kernels: Vec<Kernel> = (0..40).map(|_| make(0.5)).collect();
+    // Other tests open some meanwhile.
+    assert!(open() < before + 30, "{before}, then {}", open());
+    assert!(
+        kernels
+            .iter()
+            .chain([&first])
+            .all(|kernel| run(kernel) == 0.5)
+    );
 }

@@ -2,6 +2,7 @@
 
 use sparsec_base::Result;
 use sparsec_parallel::AllocError;
+use sparsec_parallel::fault::{self, Fault};
 
 /// A vector without entries and room for `len`.
 ///
@@ -9,9 +10,13 @@ use sparsec_parallel::AllocError;
 /// `E0407` when memory is out.
 pub(crate) fn with_room<T>(len: usize) -> Result<Vec<T>> {
     let mut vector = Vec::new();
-    vector.try_reserve_exact(len).map_err(|_| AllocError {
+    let error = AllocError {
         bytes: (len as u64).saturating_mul(size_of::<T>() as u64),
-    })?;
+    };
+    if fault::strikes(Fault::Memory) {
+        return Err(error.into());
+    }
+    vector.try_reserve_exact(len).map_err(|_| error)?;
     Ok(vector)
 }
 

@@ -26,8 +26,8 @@ name another directory:
 
     SPARSEC_CACHE_DIR=/var/tmp/me sparsec run …";
     LOAD_FAILED = "E0504", "a compiled kernel cannot be loaded",
-    "The kernel was compiled, but the system's loader refused the library, from its file and from
-memory; what it said is shown. The usual reason is a compiler that writes code for another machine,
+    "The kernel was compiled, but the system's loader refused the library, from memory and from its
+file; what it said is shown. The usual reason is a compiler that writes code for another machine,
 or something that is no library at all:
 
     SPARSEC_CC=arm-linux-gnueabihf-gcc sparsec run …       on an x86-64 machine
@@ -35,9 +35,10 @@ or something that is no library at all:
 Try the compiler with `sparsec doctor`, and name another in `SPARSEC_CC`.";
     CACHE_NOT_PRIVATE = "E0505", "a cache directory that others could write to",
     "Compiled kernels are programs that run as the user, so they are kept where nobody else can
-put files: a directory that belongs to the user, that no other user may write to, and that nobody
-else can exchange for another (none of the directories above it may be written by everyone, unless
-they have the sticky bit, as `/tmp` has).
+put files: a directory that belongs to the user and that no other user may write to. Nobody else may be
+able to exchange it either: each directory above it, and each link on the way to it, belongs to the
+superuser or to the user, and no group and nobody else may write to it, unless it has the sticky bit,
+as `/tmp` has.
 
     SPARSEC_CACHE_DIR=/shared/cache sparsec cache stat
 

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sparsec_parallel::fault::{Fault, Strikes, inject};
+use sparsec_parallel::fault::{Fault, Strikes, inject_here};
 use sparsec_parallel::with_threads;
 
 use super::*;
@@ -57,7 +57,7 @@ fn the_first_chunk_that_fails_is_reported_though_another_failed_before_it() {
 
 #[test]
 fn a_sort_that_panics_ends_the_kernel_and_the_panic_is_kept() {
-    let injected = inject(Fault::Panic, 0, Strikes::Once);
+    let injected = inject_here(Fault::Panic, 0, Strikes::Once);
     let mut state = State::default();
     let mut context = state.context();
     let mut entries = [3i64, 1, 2];
