@@ -301,24 +301,7 @@ impl Lowerer<'_> {
     /// anything to it: that matters where the result's pattern depends on it,
     /// and where a temporary that holds nothing annihilates.
     fn flag(&self, consumer: &Stmt, producer: &Stmt, temporary: TensorVar) -> Flag {
-        let mut is_factor = false;
-        let mut shapes_pattern = false;
-        consumer.for_each_assign(&mut |lhs, _, rhs| {
-            self.for_each_factor(rhs, &mut |access| is_factor |= access.tensor == temporary);
-            let reads = rhs
-                .accesses()
-                .iter()
-                .any(|access| access.tensor == temporary);
-            let has_pattern = match self.workspaces.get(&lhs.tensor) {
-                Some(Workspace::Scalar { written, .. } | Workspace::Dense { written, .. }) => {
-                    written.is_some()
-                }
-                Some(Workspace::Stored(_)) => true,
-                None => !self.formats.of(lhs.tensor).is_all_dense(),
-            };
-            shapes_pattern |= reads && has_pattern;
-        });
-        if !is_factor && !shapes_pattern {
+        if !self.asks_for_flag(consumer, temporary) {
             return Flag::None;
         }
         if !self.always_writes(producer, temporary) || self.searches(producer) {
@@ -331,6 +314,30 @@ impl Lowerer<'_> {
             .map(|var| Expr::int(0).less(self.extent(var)))
             .reduce(Expr::and)
             .map_or(Flag::None, Flag::Known)
+    }
+
+    /// Whether it matters to what is computed from a temporary that nothing was added to
+    /// it. A temporary of a `where` inside of `consumer` hands the question on: it is not
+    /// begun yet.
+    fn asks_for_flag(&self, consumer: &Stmt, temporary: TensorVar) -> bool {
+        let inner = temporaries_within(consumer);
+        let mut asks = false;
+        consumer.for_each_assign(&mut |lhs, _, rhs| {
+            self.for_each_factor(rhs, &mut |access| asks |= access.tensor == temporary);
+            let mut read = rhs.accesses().into_iter();
+            if asks || !read.any(|access| access.tensor == temporary) {
+                return;
+            }
+            asks = match self.workspaces.get(&lhs.tensor) {
+                Some(Workspace::Stored(_)) => true,
+                _ if inner.contains(&lhs.tensor) => self.asks_for_flag(consumer, lhs.tensor),
+                Some(Workspace::Scalar { written, .. } | Workspace::Dense { written, .. }) => {
+                    written.is_some()
+                }
+                None => !self.formats.of(lhs.tensor).is_all_dense(),
+            };
+        });
+        asks
     }
 
     /// Whether every run of `producer` stores something in `temporary`, as it
@@ -391,5 +398,20 @@ fn own_temporaries(producer: &Stmt) -> Vec<(Access, Option<Operator>)> {
     }
     let mut found = Vec::new();
     collect(producer, &mut found);
+    found
+}
+
+/// The temporaries of every `where` inside a statement.
+fn temporaries_within(stmt: &Stmt) -> Vec<TensorVar> {
+    let mut found = Vec::new();
+    stmt.for_each(&mut |part| {
+        if let Stmt::Where { producer, .. } = part {
+            found.extend(
+                own_temporaries(producer)
+                    .iter()
+                    .map(|(access, _)| access.tensor),
+            );
+        }
+    });
     found
 }
