@@ -14,6 +14,7 @@
 //!
 //! | module         | makes or does                                        |
 //! |----------------|------------------------------------------------------|
+//! | `call`         | calls of the program, with the answer that is due    |
 //! | `expression`   | operators, calls and reductions over operands        |
 //! | `index`        | what stands at a mode of an access                   |
 //! | `meaning`      | reductions over variables that their bodies use      |
@@ -35,6 +36,7 @@ use std::fmt;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
+mod call;
 mod check;
 mod expression;
 mod format;
@@ -47,6 +49,7 @@ mod program;
 mod spelling;
 mod tally;
 
+pub use call::{Call, reads_as};
 use check::Engines;
 pub use format::OTHERS as FORMATS;
 use program::Case;
@@ -97,11 +100,8 @@ impl Random {
             max_shrink_time: 60_000,
             ..Config::default()
         };
-        let mut bytes = [7; 32];
-        bytes[..8].copy_from_slice(&seed.to_le_bytes());
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
         let as_c = seed.is_multiple_of(C_EVERY);
-        let ended = TestRunner::new_with_rng(config, rng).run(&self.cases, |case| {
+        let ended = TestRunner::new_with_rng(config, rng(seed)).run(&self.cases, |case| {
             check::check(&case, &self.engines, as_c, &mut self.tally.borrow_mut())
                 .map_err(TestCaseError::fail)
         });
@@ -119,10 +119,24 @@ impl Random {
         })
     }
 
+    /// The program of this seed as a call, if options say all of it.
+    pub fn call(&self, seed: u64) -> Option<Call> {
+        let mut runner = TestRunner::new_with_rng(Config::default(), rng(seed));
+        let case = self.cases.new_tree(&mut runner).ok()?.current();
+        call::of(&case, self.engines.functions())
+    }
+
     /// What became of the programs so far.
     pub fn tally(&self) -> Tally {
         self.tally.borrow().clone()
     }
+}
+
+/// What draws the program of a seed.
+fn rng(seed: u64) -> TestRng {
+    let mut bytes = [7; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
 impl Default for Random {

@@ -10,6 +10,7 @@
 //! | [`files`]   | `info`, `convert`, completions and the manual page            |
 //! | [`memory`]  | where memory ends                                           |
 //! | [`pages`]   | the commands that README and docs show                      |
+//! | [`random`]  | random programs, answered in JSON                           |
 //! | [`refused`] | what is wrong with a call, a program or its data            |
 //! | [`schedules`] | commands of schedules, each in each of its forms            |
 //! | [`place`]   | a folder to call the program in                             |
@@ -22,5 +23,6 @@ mod files;
 mod memory;
 mod pages;
 mod place;
+mod random;
 mod refused;
 mod schedules;

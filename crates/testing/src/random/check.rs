@@ -50,6 +50,11 @@ impl Engines {
         }
     }
 
+    /// The functions that every program may call.
+    pub(crate) fn functions(&self) -> &[UserFunction] {
+        &self.functions
+    }
+
     /// What the interpreter makes of a program; it panics where loops break a rule,
     /// and whoever reads of it wants the schedule too.
     fn interpret(

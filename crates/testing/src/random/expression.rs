@@ -35,6 +35,26 @@ pub(crate) enum Node {
     Reduce(&'static str, usize, Box<Node>),
 }
 
+impl Node {
+    /// Whether operands are read at variables alone, of the extents that they have.
+    pub(crate) fn is_plain(&self, extents: &[u64], shapes: &BTreeMap<usize, Vec<u64>>) -> bool {
+        let is_plain = |node: &Self| node.is_plain(extents, shapes);
+        match self {
+            Self::Access(slot, indices) => {
+                let here = indices.iter().map(|index| index.extent(extents));
+                indices.iter().all(|it| matches!(it, Index::Var(_)))
+                    && shapes
+                        .get(slot)
+                        .is_some_and(|shape| here.eq(shape.iter().copied()))
+            }
+            Self::Result(..) | Self::Literal(_) | Self::Index(_) => true,
+            Self::Infix(_, left, right) => is_plain(left) && is_plain(right),
+            Self::Call(_, args) => args.iter().all(is_plain),
+            Self::Reduce(_, _, body) => is_plain(body),
+        }
+    }
+}
+
 fn operand() -> impl Strategy<Value = Node> {
     (0..ORDERS.len()).prop_flat_map(|slot| {
         prop::collection::vec(index::any(), ORDERS[slot])

@@ -185,3 +185,33 @@ fn kind() -> impl Strategy<Value = &'static str> {
         1 => Just("loose_compressed"),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    use sparsec_format::LevelKind;
+
+    use super::*;
+
+    #[test]
+    fn results_have_levels_of_every_kind() {
+        let mut runner = TestRunner::deterministic();
+        let mut found = BTreeSet::new();
+        for order in 1..4 {
+            let formats = format_of_result(order);
+            for _ in 0..400 {
+                let text = formats.new_tree(&mut runner).expect("a format").current();
+                let spec = FormatSpec::parse(&Source::new("format", text.as_str()));
+                let format = spec.and_then(|spec| spec.resolve(order)).expect("a format");
+                let parts = format.parts();
+                let levels = parts.iter().flat_map(Format::levels);
+                found.extend(levels.map(|level| level.kind.spec().name));
+            }
+        }
+        let all = LevelKind::ALL.map(|kind| kind.spec().name);
+        assert_eq!(found, BTreeSet::from(all));
+    }
+}

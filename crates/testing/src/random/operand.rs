@@ -70,9 +70,7 @@ pub(crate) fn any(order: usize) -> impl Strategy<Value = Operand> {
 impl Operand {
     /// The operand with these extents.
     pub(crate) fn tensor(&self, extents: &[u64]) -> Tensor {
-        let format = FormatSpec::parse(&Source::new("format", self.format.as_str()))
-            .and_then(|spec| spec.resolve(extents.len()))
-            .expect("the strategy writes formats");
+        let format = self.resolved(extents.len());
         let is_square = |[a, b]: [usize; 2]| extents[a] == extents[b];
         let format = match format.mirror().is_none_or(|mirror| is_square(mirror.modes)) {
             true => format,
@@ -88,14 +86,23 @@ impl Operand {
         .expect("small tensors")
     }
 
+    /// The format for a tensor of this order.
+    pub(crate) fn resolved(&self, order: usize) -> Format {
+        FormatSpec::parse(&Source::new("format", self.format.as_str()))
+            .and_then(|spec| spec.resolve(order))
+            .expect("the strategy writes formats")
+    }
+
+    /// What generates its entries.
+    pub(crate) fn spec(&self) -> String {
+        let Self { density, seed, .. } = self;
+        format!("random(density={density:?}, seed={seed}, values=int)")
+    }
+
     /// Small integers; of unsigned types without a sign, of complex ones with an
     /// imaginary part.
     fn generated(&self, extents: &[u64], format: &Format) -> Result<Tensor> {
-        let spec = format!(
-            "random(density={:?}, seed={}, values=int)",
-            self.density, self.seed
-        );
-        let source = Source::new("generator", spec);
+        let source = Source::new("generator", self.spec());
         let small = huge::drawn(extents);
         let whole = generate(&source, &small, None, ElementType::I64).expect("small tensors");
         let mut entries = whole.entries();
@@ -175,13 +182,9 @@ impl fmt::Display for Operand {
         let Self {
             format,
             element,
-            density,
-            seed,
             fill,
+            ..
         } = self;
-        write!(
-            f,
-            "{element} in {format}, random(density={density:?}, seed={seed}, values=int), fill {fill}"
-        )
+        write!(f, "{element} in {format}, {}, fill {fill}", self.spec())
     }
 }

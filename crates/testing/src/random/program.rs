@@ -218,6 +218,38 @@ impl Case {
         (request, inputs)
     }
 
+    /// The extents of the variables.
+    pub(crate) fn extents(&self) -> &[u64] {
+        &self.extents
+    }
+
+    /// The formats that results are given.
+    pub(crate) fn formats(&self) -> impl Iterator<Item = Option<&str>> {
+        self.statements.iter().map(|it| it.format.as_deref())
+    }
+
+    /// The operand of a name.
+    pub(crate) fn operand(&self, slot: usize) -> &Operand {
+        &self.operands[slot]
+    }
+
+    /// Whether only variables stand at the modes of tensors, which then have their
+    /// extents.
+    pub(crate) fn has_plain_operands(&self) -> bool {
+        let shapes = self.shapes();
+        let is_plain = |node: &Node| node.is_plain(&self.extents, &shapes);
+        self.statements.iter().all(|statement| {
+            let again = statement.again.as_ref();
+            let is_whole = statement.part.is_none() && again.is_none_or(|it| it.part.is_none());
+            let rest = again.map(|it| &it.rhs);
+            is_whole
+                && [Some(&statement.rhs), rest]
+                    .into_iter()
+                    .flatten()
+                    .all(is_plain)
+        })
+    }
+
     /// The statements with the sums that the rule for implied ones leaves open.
     fn text(&self, functions: &[UserFunction]) -> String {
         spelling::unambiguous(self.written(), functions)
@@ -269,7 +301,7 @@ impl Case {
     }
 
     /// The extents of every operand that is used, from where it is used first.
-    fn shapes(&self) -> BTreeMap<usize, Vec<u64>> {
+    pub(crate) fn shapes(&self) -> BTreeMap<usize, Vec<u64>> {
         let mut shapes = BTreeMap::new();
         for statement in &self.statements {
             expression::shapes(&statement.rhs, &self.extents, &mut shapes);
