@@ -15,6 +15,7 @@
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
+use std::sync::Arc;
 
 /// What an [`Arena`] needs of an id. Implemented by [`define_id!`](crate::define_id).
 pub trait Id: Copy + Eq {
@@ -56,24 +57,39 @@ macro_rules! define_id {
 }
 
 /// A list that only grows and is indexed by ids of type `I`.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Clones share their entries until one of them changes: each statement of a program
+/// has the tensors of all statements, and planning clones a statement many times.
+#[derive(Debug, PartialEq)]
 pub struct Arena<I, T> {
-    entries: Vec<T>,
+    entries: Arc<Vec<T>>,
     ids: PhantomData<I>,
+}
+
+impl<I, T> Clone for Arena<I, T> {
+    fn clone(&self) -> Self {
+        Self {
+            entries: self.entries.clone(),
+            ids: PhantomData,
+        }
+    }
 }
 
 impl<I: Id, T> Arena<I, T> {
     /// An arena without entries.
     pub fn new() -> Self {
         Self {
-            entries: Vec::new(),
+            entries: Arc::default(),
             ids: PhantomData,
         }
     }
 
     /// Adds an entry and returns its id.
-    pub fn push(&mut self, entry: T) -> I {
-        self.entries.push(entry);
+    pub fn push(&mut self, entry: T) -> I
+    where
+        T: Clone,
+    {
+        Arc::make_mut(&mut self.entries).push(entry);
         I::from_index(self.entries.len() - 1)
     }
 
@@ -119,8 +135,8 @@ impl<I: Id, T> Index<I> for Arena<I, T> {
     }
 }
 
-impl<I: Id, T> IndexMut<I> for Arena<I, T> {
+impl<I: Id, T: Clone> IndexMut<I> for Arena<I, T> {
     fn index_mut(&mut self, id: I) -> &mut T {
-        &mut self.entries[id.index()]
+        &mut Arc::make_mut(&mut self.entries)[id.index()]
     }
 }

@@ -21,11 +21,12 @@ define_id!(
 /// Kernels cannot walk every format, nor assemble every one that they can walk.
 /// For tensors of the others there is a format that kernels use instead: what
 /// stands between the two is a conversion.
+/// Clones share what they say until one of them says something else.
 #[derive(Clone, Debug, Default)]
 pub struct Formats {
-    formats: BTreeMap<TensorVar, Arc<Format>>,
+    formats: Arc<BTreeMap<TensorVar, Arc<Format>>>,
     /// What kernels use in place of formats that they cannot assemble.
-    native: BTreeMap<TensorVar, Format>,
+    native: Arc<BTreeMap<TensorVar, Format>>,
 }
 
 impl Formats {
@@ -37,17 +38,19 @@ impl Formats {
     /// Says how `tensor` is stored.
     pub fn set(&mut self, tensor: TensorVar, format: Format) {
         if format.is_assembled() {
-            self.native.remove(&tensor);
+            if self.native.contains_key(&tensor) {
+                Arc::make_mut(&mut self.native).remove(&tensor);
+            }
         } else {
-            self.native.insert(tensor, format.nearest());
+            self.set_native(tensor, format.nearest());
         }
-        self.formats.insert(tensor, format.into());
+        Arc::make_mut(&mut self.formats).insert(tensor, format.into());
     }
 
     /// Says what kernels use in place of the format of `tensor`, in place of the
     /// nearest that there is.
     pub fn set_native(&mut self, tensor: TensorVar, format: Format) {
-        self.native.insert(tensor, format);
+        Arc::make_mut(&mut self.native).insert(tensor, format);
     }
 
     /// The format in which kernels read `tensor`, where its own was said.

@@ -55,7 +55,7 @@ pub(crate) fn of_operands(program: &Program, operands: &Operands<'_>) -> Result<
     Ok(spread.vars)
 }
 
-fn collect<I: Id, T>(entries: impl Iterator<Item = T>) -> Arena<I, T> {
+fn collect<I: Id, T: Clone>(entries: impl Iterator<Item = T>) -> Arena<I, T> {
     let mut arena = Arena::new();
     for entry in entries {
         arena.push(entry);

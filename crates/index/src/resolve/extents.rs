@@ -6,6 +6,7 @@
 //! `s = a(i) + b(i)` reads vectors of one length. Extents that are known spread over these equations until nothing
 //! changes; two that meet and differ are a clash.
 
+use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Span, code};
 
 use super::tensors::with_origin;
@@ -76,8 +77,9 @@ impl Uses {
     }
 
     fn of(&self, var: IndexVar) -> &VarUse {
-        let found = self.vars.iter().find(|known| known.var == var);
-        found.expect("every variable was noted")
+        let known = &self.vars[var.index()];
+        assert_eq!(known.var, var, "every variable was noted when it was made");
+        known
     }
 }
 
@@ -142,8 +144,7 @@ impl Unifier<'_> {
                     (Some(a), Some(b)) if a != b => return Err(self.clash(number, mode, var, a, b)),
                     (Some(extent), None) => {
                         self.program.vars[var].extent = Some(extent);
-                        let place = self.place(var);
-                        self.learnt[place] = Some((number, mode));
+                        self.learnt[var.index()] = Some((number, mode));
                         changed = true;
                     }
                     (None, Some(extent)) => {
@@ -165,7 +166,7 @@ impl Unifier<'_> {
         let vars = &self.program.vars;
         let (known, unknown) = match (vars[first].extent, vars[other].extent) {
             (Some(a), Some(b)) if a != b => {
-                let (number, mode) = self.learnt[self.place(other)]
+                let (number, mode) = self.learnt[other.index()]
                     .or_else(|| self.first_use(other))
                     .expect("an extent comes from an access or from the call");
                 return Err(self.clash(number, mode, first, b, a));
@@ -175,8 +176,7 @@ impl Unifier<'_> {
             _ => return Ok(false),
         };
         self.program.vars[unknown].extent = self.program.vars[known].extent;
-        let (known, unknown) = (self.place(known), self.place(unknown));
-        self.learnt[unknown] = self.learnt[known];
+        self.learnt[unknown.index()] = self.learnt[known.index()];
         Ok(true)
     }
 
@@ -204,8 +204,7 @@ impl Unifier<'_> {
                     }
                     _ => self.program.vars[var].extent = Some(count),
                 }
-                let place = self.place(var);
-                self.learnt[place] = Some((number, mode));
+                self.learnt[var.index()] = Some((number, mode));
             }
         }
         Ok(())
@@ -229,12 +228,6 @@ impl Unifier<'_> {
         true
     }
 
-    fn place(&self, var: IndexVar) -> usize {
-        let mut vars = self.uses.vars.iter();
-        vars.position(|known| known.var == var)
-            .expect("every variable was noted")
-    }
-
     fn clash(
         &self,
         number: usize,
@@ -252,7 +245,7 @@ impl Unifier<'_> {
         );
         let mut error = self.label(error, number, mode, of_mode, true);
         let mut named = vec![access.tensor];
-        match self.learnt[self.place(var)] {
+        match self.learnt[var.index()] {
             Some((first, first_mode)) => {
                 error = self.label(error, first, first_mode, of_var, false);
                 named.push(self.uses.accesses[first].tensor);
@@ -267,7 +260,7 @@ impl Unifier<'_> {
             let data = &self.program.tensors[tensor];
             error = with_origin(error, data.source_name(), self.declarations.of(data));
         }
-        let first = self.learnt[self.place(var)];
+        let first = self.learnt[var.index()];
         error.help(match (self.fitting(number, mode, of_var), first) {
             (Some(help), _) => help,
             (None, None) => format!(
@@ -373,8 +366,8 @@ impl Unifier<'_> {
                 let is_known = self.program.vars[var].extent.is_some() || alone.contains(&var);
                 // It may follow when the extents of operands are known; until
                 // then the result has it.
-                let may_follow = statement.lhs.mode_of(var).is_some() && self.may_follow(var);
-                if !is_known && !may_follow {
+                let may_follow = || statement.lhs.mode_of(var).is_some() && self.may_follow(var);
+                if !is_known && !may_follow() {
                     return Err(self.unbound(statement.span, var));
                 }
             }
