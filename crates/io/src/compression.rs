@@ -1,9 +1,9 @@
 //! Compressed text files: `.gz` and `.zst`.
 //!
-//! A few kilobytes may stand for terabytes, so expanding is bounded by what memory
+//! A few kilobytes may stand for terabytes, so expanding is bounded by the memory that
 //! the caller allows and by half of the machine's, and takes none on a promise: the
-//! result grows with what has come out. What comes through a pipe or from a device is
-//! bounded in the same way.
+//! result grows with the bytes that came out, and long runs of blanks are
+//! [cut](crate::blank). Bytes from a pipe or a device are bounded in the same way.
 
 use std::io::{BufRead, Read};
 
@@ -12,6 +12,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::MemoryLimit;
 use sparsec_parallel::memory::physical_bytes;
 
+use crate::blank::Blanks;
 use crate::progress::Meter;
 
 /// Bytes that are expanded at a time.
@@ -47,16 +48,16 @@ impl Compression {
     }
 }
 
-/// The bytes that compressed ones stand for.
+/// The text that compressed bytes stand for, but for long runs of blanks.
 pub(crate) fn expand(
     bytes: &[u8],
     compression: Compression,
     name: &str,
     memory: MemoryLimit,
     meter: &Meter<'_>,
-) -> Result<Vec<u8>> {
+) -> Result<(Vec<u8>, Blanks)> {
     let (magic, kind, tool): (&[u8], _, _) = match compression {
-        Compression::None => return Ok(bytes.to_vec()),
+        Compression::None => return Ok((bytes.to_vec(), Blanks::default())),
         Compression::Gzip => (GZIP, "gzip", "gzip -t"),
         Compression::Zstd => (ZSTD, "zstd", "zstd -t"),
     };
@@ -72,17 +73,21 @@ pub(crate) fn expand(
     }
     let source = Counted { bytes, meter };
     let limit = most_bytes(memory);
+    let mut blanks = Blanks::default();
+    let mut cut = |out: &mut Vec<u8>, from| blanks.cut(out, from);
     let expanded = match compression {
         Compression::Zstd => zstd::Decoder::with_buffer(source)
             .map_err(Failure::Read)
-            .and_then(|decoder| drain(decoder, limit)),
-        _ => drain(MultiGzDecoder::new(source), limit),
+            .and_then(|decoder| drain(decoder, limit, &mut cut)),
+        _ => drain(MultiGzDecoder::new(source), limit, &mut cut),
     };
-    expanded.map_err(|failure| match failure {
+    let expanded = expanded.map_err(|failure| match failure {
         Failure::Read(error) => corrupt(&error.to_string()),
-        Failure::TooLarge => too_large(name, "expands to", memory)
-            .help("expand it to a file, which is read where it lies"),
-    })
+        Failure::TooLarge => {
+            too_large(name, "expands to", memory).help("expand it to a file, and split that")
+        }
+    });
+    Ok((expanded?, blanks))
 }
 
 /// How many bytes of a file may be held that is not read where it lies.
@@ -112,7 +117,7 @@ pub(crate) fn stream(
     memory: MemoryLimit,
     refused: impl Fn(std::io::Error) -> Diagnostic,
 ) -> Result<Vec<u8>> {
-    drain(source, most_bytes(memory)).map_err(|failure| match failure {
+    drain(source, most_bytes(memory), &mut |_, _| {}).map_err(|failure| match failure {
         Failure::Read(error) => refused(error),
         Failure::TooLarge => {
             too_large(name, "gives", memory).help("write it to a file, which is read where it lies")
@@ -160,8 +165,13 @@ enum Failure {
     TooLarge,
 }
 
-/// All that comes out, if it is no more than `limit` bytes.
-fn drain(mut decoder: impl Read, limit: u64) -> std::result::Result<Vec<u8>, Failure> {
+/// All that comes out and that `shorten` leaves of it, if it is no more than `limit`
+/// bytes. `shorten` gets what came out so far, and where it is new.
+fn drain(
+    mut decoder: impl Read,
+    limit: u64,
+    shorten: &mut dyn FnMut(&mut Vec<u8>, usize),
+) -> std::result::Result<Vec<u8>, Failure> {
     let mut out: Vec<u8> = Vec::new();
     loop {
         let room = STEP.max(out.len()).min(limit as usize - out.len() + 1);
@@ -170,6 +180,8 @@ fn drain(mut decoder: impl Read, limit: u64) -> std::result::Result<Vec<u8>, Fai
         }
         let got = (&mut decoder).take(room as u64).read_to_end(&mut out);
         let got = got.map_err(Failure::Read)?;
+        let from = out.len() - got;
+        shorten(&mut out, from);
         if out.len() as u64 > limit {
             return Err(Failure::TooLarge);
         }
@@ -194,7 +206,7 @@ mod tests {
         assert!(bomb.len() < 10_000);
         let expand = |limit| {
             let decoder = zstd::Decoder::new(&bomb[..]).unwrap();
-            drain(decoder, limit).map(|out| out.len())
+            drain(decoder, limit, &mut |_, _| {}).map(|out| out.len())
         };
         assert!(matches!(expand(10 << 20), Ok(n) if n == 10 << 20));
         assert!(matches!(expand((10 << 20) - 1), Err(Failure::TooLarge)));
@@ -214,9 +226,9 @@ mod tests {
                 &meter(),
             )
         };
-        assert_eq!(read(&whole).unwrap(), text.as_bytes());
+        assert_eq!(read(&whole).unwrap().0, text.as_bytes());
         let twice = [&whole[..], &whole[..]].concat();
-        assert_eq!(read(&twice).unwrap().len(), 2 * text.len());
+        assert_eq!(read(&twice).unwrap().0.len(), 2 * text.len());
         for end in 0..whole.len() {
             let fault = read(&whole[..end]).unwrap_err();
             assert_eq!(fault.code(), code::CORRUPT_COMPRESSION, "{end}");

@@ -15,6 +15,7 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
 use sparsec_parallel::MemoryLimit;
 
+use crate::blank::Blanks;
 use crate::compression::{Compression, expand, stream, told_by};
 use crate::options::ReadOptions;
 use crate::progress::{Meter, Progress};
@@ -32,6 +33,8 @@ pub struct Input {
     bytes: Bytes,
     /// Bytes that were expanded to get here.
     expanded: u64,
+    /// Blank lines that expanding left out.
+    blanks: Blanks,
 }
 
 #[derive(Debug)]
@@ -68,11 +71,13 @@ impl Input {
     ) -> Result<Self> {
         let name = path.display().to_string();
         let mut bytes = load(path, options.memory)?;
-        let mut expanded = 0;
+        let (mut expanded, mut blanks) = (0, Blanks::default());
         if compression != Compression::None {
             expanded = bytes.len() as u64;
             let meter = Meter::new(options.progress.as_ref(), expanded, 0, 2 * expanded);
-            bytes = Bytes::Owned(expand(&bytes, compression, &name, options.memory, &meter)?);
+            let text;
+            (text, blanks) = expand(&bytes, compression, &name, options.memory, &meter)?;
+            bytes = Bytes::Owned(text);
         } else if let Some((kind, ending)) = told_by(&bytes) {
             let message = format!("`{name}` is {kind} data, which its name does not say");
             let fault = Diagnostic::new(code::CORRUPT_COMPRESSION, message);
@@ -83,6 +88,7 @@ impl Input {
             name,
             bytes,
             expanded,
+            blanks,
         })
     }
 
@@ -93,6 +99,7 @@ impl Input {
             name: name.to_owned(),
             bytes: Bytes::Owned(bytes),
             expanded: 0,
+            blanks: Blanks::default(),
         }
     }
 
@@ -206,7 +213,8 @@ impl Input {
             .iter()
             .rposition(|&b| b == b'\n')
             .map_or(self.start().min(at), |newline| newline + 1);
-        let number = before.iter().filter(|&&b| b == b'\n').count() + 1;
+        let lines = before.iter().filter(|&&b| b == b'\n').count();
+        let number = lines + self.blanks.lines_before(at) + 1;
         let (line, _) = self.line(start);
         let end = place.end.clamp(at, line.end.max(at));
         let shown = start.max(at.saturating_sub(SHOWN))..line.end.min(end.saturating_add(SHOWN));

@@ -48,6 +48,7 @@ pub mod npz;
 pub mod rutherford_boeing;
 pub mod tns;
 
+mod blank;
 mod cast;
 mod compression;
 mod content;
