@@ -13,9 +13,10 @@
 //! width   := ("pos" | "crd") "=" ("8" | "16" | "32" | "64")
 //! clause  := width | "fill" number | "order" coordinate
 //!          | ("symmetric" | "skew" | "hermitian" | "lower" | "upper" | "diagonal")
-//!            "(" NAME "," NAME ")"
+//!            [ "(" NAME "," NAME ")" ]
 //! ```
 //!
+//! The modes of a clause may be left out where the format has two: `csr, lower`.
 //! Coordinates are read in `parse/coordinate.rs`, clauses in `parse/clause.rs`.
 
 use sparsec_base::lex::{Kind, Tokens};
@@ -59,6 +60,7 @@ pub fn parse_spec(tokens: &mut Tokens) -> Result<FormatSpec> {
     let mut parser = Parser {
         tokens: tokens.clone(),
         names: Vec::new(),
+        is_map: false,
     };
     let mut parts = vec![parser.part()?];
     while parser.tokens.eat("|") {
@@ -74,6 +76,8 @@ struct Parser {
     /// The modes by name. Of a map those on its left; to them come names that
     /// clauses use, with their places, which have to be modes of the preset.
     names: Vec<(String, Span)>,
+    /// Whether the part at hand is a map, which has names for its modes.
+    is_map: bool,
 }
 
 impl Parser {
@@ -83,6 +87,7 @@ impl Parser {
 
     fn part(&mut self) -> Result<SpecPart> {
         self.names.clear();
+        self.is_map = self.tokens.at("(");
         match self.tokens.peek().kind {
             Kind::Name => self.preset(),
             _ if self.tokens.at("(") => self.map(),
@@ -135,7 +140,11 @@ impl Parser {
             };
             return Err(self.bad_arguments(preset, whole, why));
         }
-        let clauses = self.clauses()?;
+        let n_modes = match preset.parameters {
+            Parameters::EachMode => Some(arguments.len()),
+            _ => preset.order,
+        };
+        let clauses = self.clauses(n_modes)?;
         Ok(SpecPart {
             place,
             form: Form::Preset {
@@ -225,7 +234,7 @@ impl Parser {
             }
         }
         self.known_modes(&modes)?;
-        let clauses = self.clauses()?;
+        let clauses = self.clauses(Some(modes.len()))?;
         self.known_modes(&modes)?;
         places.clauses = clauses.place;
         let mut format = Format::unchecked(modes, levels);

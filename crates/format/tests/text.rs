@@ -44,6 +44,37 @@ fn widths() {
 }
 
 #[test]
+fn clauses_are_about_the_two_modes_of_a_matrix() {
+    check(
+        "csr, lower",
+        2,
+        "(i, j) -> (i : dense, j : compressed), lower(i, j)",
+    );
+    check(
+        "csc, symmetric, upper",
+        2,
+        "(i, j) -> (j : dense, i : compressed), symmetric(i, j), upper(i, j)",
+    );
+    check(
+        "(r, c) -> (c : dense, r : compressed), diagonal, pos = 32",
+        2,
+        "(r, c) -> (c : dense, r : compressed), diagonal(r, c), pos = 32",
+    );
+    let list: FormatSpec = "coo, skew".parse().expect("a format");
+    assert_eq!(list.to_string(), "coo, skew(i, j)");
+    let error = list.resolve(3).expect_err("three modes");
+    refused(&error, code::BAD_CLAUSE, "skew", "`skew(i, j)`");
+    refuse(
+        "(i) -> (i : compressed), upper",
+        code::BAD_CLAUSE,
+        "upper",
+        "leave it out",
+    );
+    let cube = "(i, j, k) -> (i : dense, j : dense, k : dense), hermitian";
+    refuse(cube, code::BAD_CLAUSE, "hermitian", "`hermitian(i, j)`");
+}
+
+#[test]
 fn presets_for_matrices() {
     check("dense", 2, "(i, j) -> (i : dense, j : dense)");
     check("csr", 2, "(i, j) -> (i : dense, j : compressed)");

@@ -169,7 +169,8 @@ Put the level elsewhere, or choose another kind: `compressed` stands anywhere.";
     BAD_CLAUSE = "E0128", "clauses of a format that do not go together",
     "`symmetric(i, j)`, `skew(i, j)` and `hermitian(i, j)` store one triangle, the lower one unless
 `upper(i, j)` is said of the same two modes. `lower`, `upper` and `diagonal` alone say which entries
-there are. `order` sorts a list of unordered coordinates along a curve: `coo, order morton(i, j)`.
+there are. A format of two modes need not name them: `csr, lower` is `csr, lower(i, j)`. `order` sorts
+a list of unordered coordinates along a curve: `coo, order morton(i, j)`.
 
     csr, symmetric(i, j), diagonal(i, j)
          ^^^^^^^^^^^^^^^ stores a triangle, not the diagonal

@@ -18,6 +18,8 @@ pub(crate) struct Clauses {
     mirror: Option<Mirror>,
     order: Option<Coordinate>,
     pub(crate) fill: Option<Fill>,
+    /// The first clause about the two modes of a matrix that leaves them out: `lower`.
+    unnamed: Option<Span>,
     /// The names of the modes, with a place for each.
     names: Vec<(String, Span)>,
     /// Where the clauses stand that are not widths.
@@ -33,6 +35,11 @@ impl Clauses {
     /// Says of a format what the clauses say, which may name its modes in any
     /// order.
     pub(crate) fn add_to(&self, format: &mut Format, source: &Source) -> Result<()> {
+        if let Some(place) = self.unnamed
+            && format.modes.len() != 2
+        {
+            return Err(which_modes(source, place, format.modes.len()));
+        }
         let mut modes = Vec::new();
         for (name, place) in &self.names {
             let mode = format.modes.iter().position(|mode| mode == name);
@@ -71,8 +78,12 @@ impl Clauses {
     pub(crate) fn text(&self) -> String {
         let modes = self.names.iter().map(|(name, _)| name.clone()).collect();
         let mut format = Format::unchecked(modes, Vec::new());
-        // The modes are the names themselves.
-        let added = self.add_to(&mut format, &Source::new("format", ""));
+        // The modes are the names themselves, however many.
+        let named = Self {
+            unnamed: None,
+            ..self.clone()
+        };
+        let added = named.add_to(&mut format, &Source::new("format", ""));
         debug_assert!(added.is_ok());
         let clauses = print::clauses(&format).into_iter();
         let texts: String = clauses.map(|text| format!(", {text}")).collect();
@@ -80,8 +91,20 @@ impl Clauses {
     }
 }
 
+/// A clause about two modes that names none, in a format that has not two.
+fn which_modes(source: &Source, place: Span, n_modes: usize) -> Diagnostic {
+    let name = source.slice(place);
+    let message = format!("`{name}` is about two modes, and the format has {n_modes}");
+    let error = Diagnostic::new(code::BAD_CLAUSE, message).at(source, place, "which two?");
+    match n_modes {
+        0 | 1 => error.help("leave it out"),
+        _ => error.help(format!("name them, as in `{name}(i, j)`")),
+    }
+}
+
 impl Parser {
-    pub(super) fn clauses(&mut self) -> Result<Clauses> {
+    /// Reads the clauses of a format of so many modes, if that is known.
+    pub(super) fn clauses(&mut self, n_modes: Option<usize>) -> Result<Clauses> {
         let mut clauses = Clauses::default();
         let mut seen: Vec<(String, Span)> = Vec::new();
         // A comma that no clause follows belongs to the text around the format.
@@ -119,7 +142,16 @@ impl Parser {
                 "fill" => clauses.fill = Some(self.fill()?),
                 "order" => clauses.order = Some(self.coordinate()?.0),
                 _ => {
-                    let modes = self.pair()?;
+                    let modes = match self.tokens.at("(") {
+                        true => self.pair()?,
+                        false => {
+                            if let Some(n_modes) = n_modes.filter(|&n| n != 2) {
+                                return Err(which_modes(self.source(), place, n_modes));
+                            }
+                            clauses.unnamed.get_or_insert(place);
+                            self.modes_of_matrix(place)
+                        }
+                    };
                     clauses.region =
                         side.map_or(clauses.region, |side| Some(Region { side, modes }));
                     clauses.mirror =
@@ -142,6 +174,14 @@ impl Parser {
         let second = self.mode()?;
         self.tokens.expect(")")?;
         Ok([first, second])
+    }
+
+    /// The modes of a format of order 2: those of the map, or as presets call them.
+    fn modes_of_matrix(&mut self, place: Span) -> [usize; 2] {
+        match self.is_map {
+            true => [0, 1],
+            false => ["i", "j"].map(|name| self.named(name.to_owned(), place)),
+        }
     }
 
     fn fill(&mut self) -> Result<Fill> {
