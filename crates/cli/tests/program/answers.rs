@@ -252,49 +252,6 @@ fn code_made_in_memory_is_shown() {
 }
 
 #[test]
-fn doctor_tries_every_backend() {
-    let place = Place::new();
-    let answer = place.call(&["doctor"]).answer();
-    assert_eq!(answer.matches("works").count(), 3, "{answer}");
-    let broken = place
-        .command(&["doctor"])
-        .env("SPARSEC_CC", "/no/such/cc")
-        .output();
-    let broken = broken.expect("the program");
-    assert_eq!(broken.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&broken.stderr).contains("error[E0501]"));
-}
-
-#[test]
-fn a_cache_that_others_can_exchange_is_not_used_and_doctor_says_so() {
-    let place = Place::new();
-    let open = place.path().join("open");
-    std::fs::create_dir(&open).expect("a directory");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o775);
-    std::fs::set_permissions(&open, mode).expect("its owner may");
-    let call = |words: &[&str]| {
-        let mut command = place.command(words);
-        let output = command
-            .env("SPARSEC_CACHE_DIR", open.join("cache"))
-            .output();
-        output.expect("the program")
-    };
-    let doctor = call(&["doctor"]);
-    let answer = String::from_utf8_lossy(&doctor.stdout);
-    assert_eq!(doctor.status.code(), Some(0), "kernels run all the same");
-    assert_eq!(answer.matches("works").count(), 3, "{answer}");
-    let why = format!("other users may rename what is in {}", open.display());
-    assert!(answer.contains("kernels are not kept on disk"), "{answer}");
-    assert!(
-        answer.contains(&why) && answer.contains("(mode 775)"),
-        "{answer}"
-    );
-    let refused = call(&["cache", "path"]);
-    assert_eq!(refused.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("error[E0505]"));
-}
-
-#[test]
 fn bench_refuses_what_it_does_not_measure() {
     let place = Place::new();
     let refused = |words: &[&str], texts: &[&str]| place.call(words).refused(2, texts);
@@ -372,21 +329,6 @@ fn index_arrays_may_be_narrow() {
         place.call(&words).answer();
         assert!(place.read("b.mtx").contains("3 2 6"), "{backend}");
     }
-}
-
-#[test]
-fn a_cache_that_cannot_be_kept_is_noted_once() {
-    let place = with_matrix();
-    // A file where the cache should have its folder.
-    place.write("cache", "");
-    let words: Vec<&str> = PRODUCT.iter().copied().take(6).collect();
-    let done = place.call(&words);
-    let notes = done
-        .stderr
-        .matches("kernels are not kept for later runs")
-        .count();
-    assert_eq!(notes, 1, "{}", done.stderr);
-    done.noted("note: ");
 }
 
 #[test]
@@ -509,4 +451,19 @@ fn functions_are_called_in_the_call() {
             assert!(answer.answer().contains("agrees"), "{expression}");
         }
     }
+}
+
+#[test]
+fn a_cache_that_cannot_be_kept_is_noted_once() {
+    let place = with_matrix();
+    // A file where the cache should have its folder.
+    place.write("cache", "");
+    let words: Vec<&str> = PRODUCT.iter().copied().take(6).collect();
+    let done = place.call(&words);
+    let notes = done
+        .stderr
+        .matches("kernels are not kept for later runs")
+        .count();
+    assert_eq!(notes, 1, "{}", done.stderr);
+    done.noted("note: ");
 }

@@ -6,6 +6,7 @@
 //! | module      | holds                                                       |
 //! |-------------|-------------------------------------------------------------|
 //! | [`answers`] | what each command answers                                   |
+//! | [`cache`]   | `doctor`, and a kernel cache that is not trusted            |
 //! | [`embed`]     | kernels in C programs                                       |
 //! | [`files`]   | `info`, `convert`, completions and the manual page            |
 //! | [`memory`]  | where memory ends                                           |
@@ -16,6 +17,7 @@
 //! | [`place`]   | a folder to call the program in                             |
 
 mod answers;
+mod cache;
 mod compute;
 mod described;
 mod embed;
