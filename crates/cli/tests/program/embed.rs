@@ -16,6 +16,14 @@ const STRICT: [&str; 7] = [
     "-fwrapv",
 ];
 
+/// What has a program end at its first access outside of an array, at what C leaves
+/// undefined, and with memory that nobody freed.
+const SANITIZED: [&str; 3] = [
+    "-g",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+];
+
 /// Builds `examples/embed-c` with `flags` and runs it.
 fn build_and_run(flags: &str) {
     let place = Place::new();
@@ -49,7 +57,56 @@ fn the_example_runs_on_the_threads_of_openmp() {
 
 #[test]
 fn the_example_breaks_no_rule_of_c() {
-    build_and_run("-g -fsanitize=address,undefined -fno-sanitize-recover=all");
+    build_and_run(&SANITIZED.join(" "));
+}
+
+/// Chunks of loops run on threads of the caller, `pool.c`, which synchronises them by
+/// what the contract of a context says and no more.
+#[test]
+fn kernels_on_threads_of_the_caller_have_no_races() {
+    let place = Place::new();
+    place.write("pool.c", include_str!("pool.c"));
+    let (rows, pieces) = (
+        "parallelize(i, CPUThread, NoRaces)",
+        "parallelize(i, CPUThread, Temporary)",
+    );
+    let kernels = [
+        ("spmv", "y(i) = A(i,j) * x(j)", "A=csr", rows),
+        ("dot", "s = x(i) * z(i)", "x=dense", pieces),
+        ("spgemm", "C(i,j) = A(i,k) * B(k,j)", "A,B,C=csr", pieces),
+        ("add", "C(i,j) = A(i,j) + B(i,j)", "A,B,C=csr", pieces),
+    ];
+    for (name, expression, formats, schedule) in kernels {
+        let (tensors, format) = formats.split_once('=').expect("tensors and their format");
+        let formats: Vec<String> = tensors
+            .split(',')
+            .map(|tensor| format!("{tensor}={format}"))
+            .collect();
+        let mut call = vec!["compile", expression, "--name", name, "-s", schedule];
+        call.extend(formats.iter().flat_map(|format| ["-f", format.as_str()]));
+        for (ending, stages) in [("h", &["header"][..]), ("c", &["c", "header"])] {
+            let stages = stages.iter().flat_map(|stage| ["--emit", *stage]);
+            let done = place.call(&call.iter().copied().chain(stages).collect::<Vec<_>>());
+            assert_eq!(done.code, Some(0), "{}", done.stderr);
+            place.write(&format!("{name}.{ending}"), &done.stdout);
+        }
+    }
+    for flags in [&["-g", "-fsanitize=thread"][..], &SANITIZED] {
+        let built = Command::new("gcc")
+            .args(STRICT)
+            .args(flags)
+            .args(["pool.c", "spmv.c", "dot.c", "spgemm.c", "add.c"])
+            .args(["-pthread", "-o", "pool"])
+            .current_dir(place.path())
+            .output();
+        let printed = String::from_utf8_lossy(&built.expect("gcc").stderr).into_owned();
+        assert!(printed.is_empty(), "{printed}");
+        let ran = Command::new(place.path().join("pool")).output();
+        let ran = ran.expect("the program");
+        let printed = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{flags:?}: {printed}");
+        assert_eq!(ran.stdout, b"the same on 4 threads\n");
+    }
 }
 
 #[test]
@@ -235,6 +292,7 @@ int main(void) {
         let mut build = Command::new("gcc");
         build
             .args(STRICT)
+            .args(SANITIZED)
             .args(poor)
             .args(["sorts.c", "-o", "sorts"]);
         let built = build.current_dir(place.path()).output().expect("gcc");
