@@ -33,6 +33,7 @@ use crate::with_element;
 
 pub(crate) mod build;
 pub(crate) mod check;
+mod ends;
 mod take;
 
 /// One part of a format, and where it stands in the tensor.

@@ -35,7 +35,7 @@
 //! | [`compare`]  | the first entry in which two tensors differ                  |
 //! | [`mod@statistics`] | what is known of the entries, counted once and kept      |
 //! | [`guesses`]  | how well processors guess the steps of merges               |
-//! | `print`      | a tensor as a tree                                           |
+//! | [`print`](mod@print) | a tensor as text, as NumPy and SciPy print theirs, or as a tree |
 //! | [`mod@generate`] | tensors from a line of text, the same on every machine       |
 //!
 //! Nothing here opens a file or knows of expressions and kernels.
@@ -52,6 +52,7 @@ pub mod guesses;
 pub mod index;
 pub mod pack;
 mod parts;
+pub mod print;
 pub mod statistics;
 pub mod tensor;
 pub mod transform;
@@ -72,7 +73,6 @@ mod draw;
 ))]
 mod interop;
 mod irregular;
-mod print;
 mod random;
 mod sort;
 mod tuples;
@@ -89,6 +89,7 @@ pub use entries::Entries;
 pub use generate::{generate, generate_with, generated_entries};
 pub use index::{Index, IndexInteger};
 pub use pack::PackOptions;
+pub use print::PrintOptions;
 pub use sparsec_base::{Bool8, Complex, bf16, f16};
 pub use sparsec_format::{Format, Role};
 pub use tensor::{LevelView, Tensor};

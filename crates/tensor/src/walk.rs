@@ -91,6 +91,20 @@ impl WalkLevel<'_> {
         }
     }
 
+    /// The coordinates stored at `position`, which is below `parent`: several in a level
+    /// of runs, none where nothing is stored.
+    pub(crate) fn run(&self, parent: usize, position: usize) -> Range<u64> {
+        let coord = self.coord(parent, position);
+        let end = match self.kind {
+            LevelKind::RunLength => self.arrays.bounds.at(position + parent + 1) as u64,
+            LevelKind::Bitmap if self.arrays.bits.at(position) != 1 => coord,
+            // The extent itself marks a place where nothing is.
+            _ if self.kind != LevelKind::Range && coord >= self.extent => coord,
+            _ => coord + 1,
+        };
+        coord..end
+    }
+
     /// Calls `visit` with each run of coordinates that is stored below `parent`, and
     /// its position, in the order of positions. Only a level of runs has runs of more
     /// than one coordinate.

@@ -117,7 +117,8 @@ proptest! {
         prop_assert_eq!(converted.equal_within(&tensor, 0.0), None);
         let back = converted.convert(&format).unwrap();
         prop_assert_eq!(back.equal_within(&tensor, 0.0), None);
-        prop_assert!(tensor.to_string().lines().count() > 1);
+        let tree = format!("{tensor:#}");
+        prop_assert!(tree.lines().count() > 1);
         prop_assert_eq!(tensor.prune(0.0).unwrap().equal_within(&tensor, 0.0), None);
         let modes: Vec<usize> = (0..format.order()).rev().collect();
         let turned = tensor.permute(&modes).unwrap();
@@ -250,7 +251,7 @@ fn diagonals_print_as_what_they_are() {
         &[1.0, 3.0, 5.0],
     );
     assert_eq!(
-        tensor.unwrap().to_string(),
+        format!("{:#}", tensor.unwrap()),
         "f64[3, 3], (i, j) -> (j - i : compressed, i : range), 4 stored
 ├ j - i = -2
 │ └ i = 2: 5.0

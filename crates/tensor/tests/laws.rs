@@ -76,7 +76,8 @@ proptest! {
     #[test]
     fn printing_never_fails((entries, format, _) in cases()) {
         let tensor = packed(&format, &entries);
-        prop_assert!(tensor.to_string().lines().count() > 1);
+        let tree = format!("{tensor:#}");
+        prop_assert!(tree.lines().count() > 1);
     }
 }
 
@@ -188,12 +189,12 @@ fn a_fill_pads_and_drops() {
 }
 
 #[test]
-fn large_tensors_print_their_beginning() {
+fn large_trees_are_cut() {
     let entries = many(&[1000, 1000], 50_000);
     let tensor = Tensor::pack_entries(&Format::csr(), entries, PackOptions::default()).unwrap();
-    let text = tensor.to_string();
+    let text = format!("{tensor:#}");
     assert!(text.lines().count() < 100, "{text}");
     assert!(text.contains("more") && text.contains('…'));
-    let scalar = Tensor::scalar(Scalar::I32(7)).to_string();
+    let scalar = format!("{:#}", Tensor::scalar(Scalar::I32(7)));
     assert_eq!(scalar, "i32[], () -> (), 1 stored\nvals i32[1]  7\n");
 }

@@ -1,10 +1,10 @@
-//! A tensor as a tree: its coordinates level by level, then its arrays.
+//! A tensor as a tree, `{:#}`: its coordinates level by level, then its arrays.
 //!
 //! ```
 //! # use sparsec_format::Format;
 //! # use sparsec_tensor::Tensor;
 //! let a = Tensor::pack(&Format::csr(), &[3, 5], &[2, 4, 0, 1, 2, 0], &[5.0, 2.0, 3.0])?;
-//! assert_eq!(a.to_string(), "\
+//! assert_eq!(format!("{a:#}"), "\
 //! f64[3, 5], (i, j) -> (i : dense, j : compressed), 3 stored
 //! ├ i = 0
 //! │ └ j = 1: 2.0
@@ -19,11 +19,12 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 //!
-//! Of large tensors the beginning is shown: at most [`CHILDREN`] children of a
-//! position, [`LINES`] lines of the tree, and [`NUMBERS`] entries of an array.
+//! A large tensor is cut: at most [`CHILDREN`] children of a position, [`LINES`]
+//! lines of the tree, and [`NUMBERS`] entries of an array are shown.
 
 use std::fmt;
 
+use super::headline;
 use crate::check::name_of;
 use crate::irregular::parts;
 use crate::tensor::Tensor;
@@ -36,29 +37,16 @@ const LINES: usize = 60;
 /// Entries shown of an array.
 const NUMBERS: usize = 16;
 
-impl fmt::Display for Tensor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let extents: Vec<String> = self.extents().iter().map(u64::to_string).collect();
-        write!(
-            f,
-            "{}[{}], {}, {} stored",
-            self.element(),
-            extents.join(", "),
-            self.format(),
-            self.n_filled()
-        )?;
-        if !self.fill().is_zero() {
-            write!(f, ", fill {}", self.fill())?;
-        }
-        writeln!(f)?;
+impl Tensor {
+    /// Writes the headline with the whole format, the tree, and the arrays.
+    pub(super) fn write_tree(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", headline(self, &self.format().to_string()))?;
         if self.order() > 0 {
             self.write_trees(f)?;
         }
         self.write_arrays(f)
     }
-}
 
-impl Tensor {
     /// The tree of each part.
     fn write_trees(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Ok(parts) = parts(self.format(), self.extents()) else {
