@@ -99,6 +99,15 @@ pub fn written_type(path: &Path) -> Result<(&'static FileType, Compression)> {
     )
 }
 
+/// The endings of the types of files that can state a tensor, quoted.
+pub(crate) fn that_state(tensor: &Tensor, options: &WriteOptions) -> Vec<String> {
+    let writers = FILE_TYPES
+        .iter()
+        .filter_map(|ty| Some((ty, ty.writer.as_ref()?)));
+    let able = writers.filter(|(_, writer)| (writer.check)(tensor, options).is_ok());
+    able.map(|(ty, _)| format!("`{}`", ty.endings[0])).collect()
+}
+
 /// The type that a name says; where it says none, types that are `wanted` are named.
 fn by_name(
     path: &Path,

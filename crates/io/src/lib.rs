@@ -17,6 +17,7 @@
 //! | [`npz`]       | archives of arrays: SciPy's sparse matrices, and our own  |
 //! | [`binsparse`] | Binsparse, in HDF5 files and in archives of arrays        |
 //! | `file_type`   | what a file type is, and which one a name means           |
+//! | `fill`        | fills in text, which has none                             |
 //! | `content`     | what a file holds: entries, or a tensor in its own format |
 //! | `options`     | how files are read and written                            |
 //! | `input`       | the bytes of a file; diagnostics that show a line         |
@@ -55,6 +56,7 @@ mod content;
 mod cursor;
 mod decimal;
 mod file_type;
+mod fill;
 mod found;
 mod hdf5;
 mod input;
@@ -176,8 +178,36 @@ pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Sta
     }
     let writer = file_type.writer.as_ref();
     let writer = writer.expect("a type that is written has a writer");
-    (writer.check)(tensor, options)?;
+    (writer.check)(tensor, options).map_err(|error| {
+        let able = file_type::that_state(tensor, options);
+        match able.is_empty() {
+            true => error,
+            false => error.or_help(format!("write a file of another type: {}", able.join(" "))),
+        }
+    })?;
     Output::stage(path, compression, |output| {
         (writer.write)(tensor, options, output)
     })
+}
+
+/// Writes a tensor to standard output as text: a matrix as `.mtx`, any other tensor as
+/// `.tns`, with its extents where it is sparse. [`read`] knows them all apart in a pipe.
+/// A reader that wants no more, as `head`, is no error.
+///
+/// # Errors
+/// `E0428` for a tensor that text cannot state, `E0427` where the system refuses.
+pub fn write_to_stdout(tensor: &Tensor) -> Result<()> {
+    let file_type = match tensor.order() {
+        2 => &mtx::TYPE,
+        _ => &tns::TYPE,
+    };
+    let options = WriteOptions {
+        states_extents: tensor.format().has_sparse(),
+        ..WriteOptions::default()
+    };
+    let writer = file_type.writer.as_ref();
+    let writer = writer.expect("text is written");
+    (writer.check)(tensor, &options)
+        .map_err(|error| error.or_help("write a file: `.npz` holds every tensor"))?;
+    Output::print(|output| (writer.write)(tensor, &options, output))
 }

@@ -25,8 +25,9 @@
 //! | `hermitian`        | the same, with conjugate images; the diagonal is real        |
 //!
 //! Another element type may be asked for, if it holds every value. A dense
-//! tensor is written in array form, every other in coordinate form; a structure
-//! is written if it is asked for and there. Comments are not kept.
+//! tensor is written in array form, and so is one whose fill is not zero; every other in
+//! coordinate form. A structure is written if it is asked for and there. Comments are not
+//! kept.
 //!
 //! Source: Boisvert, Pozo and Remington, "The Matrix Market Exchange Formats:
 //! Initial Design", NISTIR 5935, <https://math.nist.gov/MatrixMarket/formats.html>.
@@ -39,10 +40,11 @@ use sparsec_tensor::Tensor;
 
 use crate::content::{Content, FileTensor, Structure};
 use crate::file_type::{FileType, Writer};
+use crate::fill::{check_fill, stated};
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::options::{ReadOptions, WriteOptions};
-use crate::output::{Output, check_fill, write_entries, write_values};
+use crate::output::{Output, write_entries, write_values};
 use crate::{mirror, triangle};
 
 mod array;
@@ -153,16 +155,16 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
                 "a `.mtx` file holds matrices, not tensors of order {}",
                 tensor.order()
             ),
-        )
-        .help("write a `.tns` file"));
+        ));
     }
     match options.structure {
         Structure::General => Ok(()),
-        structure => triangle::lower(tensor, structure).map(drop),
+        structure => triangle::lower(&*stated(tensor)?, structure).map(drop),
     }
 }
 
 fn write(tensor: &Tensor, options: &WriteOptions, output: &mut Output) -> io::Result<()> {
+    let tensor = &*stated(tensor).map_err(io::Error::other)?;
     let structure = options.structure;
     let field = Field::of(tensor.element()).name();
     let form = match tensor.format().is_all_dense() {

@@ -196,6 +196,21 @@ impl Output {
         }
     }
 
+    /// Writes to standard output, as much as its reader takes.
+    ///
+    /// # Errors
+    /// `E0427` where the system refuses.
+    pub(crate) fn print(content: impl FnOnce(&mut Self) -> io::Result<()>) -> Result<()> {
+        let path = Path::new(stream::OUTPUT[0]);
+        let file = stream::open(path);
+        let written = file.and_then(|file| Self::fill(path, file, Compression::None, content));
+        match written {
+            // As `head` does when it has seen enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            written => written.map_err(|error| refused(path, &error)),
+        }
+    }
+
     /// A complete file in the folder of `path`, and the name that it is to take.
     fn beside(
         path: &Path,
@@ -248,19 +263,6 @@ impl Output {
             Sink::Zstd(encoder) => encoder.finish()?.flush(),
         }
     }
-}
-
-/// Refuses a tensor whose entries that are not stored would read back as zero.
-pub(crate) fn check_fill(tensor: &Tensor) -> Result<()> {
-    if tensor.fill().is_zero() || tensor.format().is_all_dense() {
-        return Ok(());
-    }
-    Err(Diagnostic::new(
-        code::NOT_EXPRESSIBLE_IN_FILE,
-        format!("a tensor whose fill is {} cannot be stated", tensor.fill()),
-    )
-    .note("entries that a `.mtx` or `.tns` file does not state are zero")
-    .help("store the tensor in the format `dense`, or write a file that states fills: `.bsp.npz`, `.bsp.h5`"))
 }
 
 /// The file that a path names, which need not be there: where a link points.

@@ -10,7 +10,7 @@ use std::os::fd::AsFd as _;
 use std::path::Path;
 
 /// The names of the standard output of a process.
-const OUTPUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+pub(crate) const OUTPUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
 /// The names of its standard input.
 const INPUT: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];

@@ -15,7 +15,8 @@
 //! order 0 is one line with its value. An extended file is known by its comment,
 //! or by three lines that are no plain file, as the second has `order` words and
 //! the third more. MLIR reads and writes those; ours are plain unless the extended
-//! header is asked for.
+//! header is asked for. A tensor whose fill is not zero is written entry by entry, those
+//! that are not stored included.
 //!
 //! Values are `f64` unless the reader asks for another type. A complex value is
 //! two numbers; only the extended header tells it from a further coordinate, so
@@ -35,11 +36,12 @@ use sparsec_tensor::{Coords, Entries, Tensor};
 use crate::content::{Content, FileTensor, Structure};
 use crate::cursor::Cursor;
 use crate::file_type::{FileType, Writer};
+use crate::fill::{check_fill, stated};
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::number::digits;
 use crate::options::{ReadOptions, WriteOptions};
-use crate::output::{Output, check_fill, check_general, write_entries};
+use crate::output::{Output, check_general, write_entries};
 
 /// The file type.
 pub const TYPE: FileType = FileType {
@@ -296,6 +298,7 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
 }
 
 fn write(tensor: &Tensor, options: &WriteOptions, output: &mut Output) -> io::Result<()> {
+    let tensor = stated(tensor).map_err(io::Error::other)?;
     let tensor = &*tensor.regular().map_err(io::Error::other)?;
     if options.states_extents && tensor.order() > 0 {
         let extents: Vec<String> = tensor.extents().iter().map(u64::to_string).collect();

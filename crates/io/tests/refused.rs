@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sparsec_base::{Code, Diagnostic, ElementType, Scalar, code};
 use sparsec_format::Format;
 use sparsec_io::{ReadOptions, Structure, read, read_as, write};
-use sparsec_tensor::{PackOptions, Tensor};
+use sparsec_tensor::{Entries, PackOptions, Tensor};
 use tempfile::TempDir;
 
 fn folder() -> TempDir {
@@ -454,11 +454,28 @@ fn tensors_that_cannot_be_written() {
         fill: Some(Scalar::F64(1.0)),
         ..PackOptions::default()
     };
-    let filled = Tensor::pack_entries(&Format::csf(1), vector.entries(), options).unwrap();
+    let far = Entries {
+        extents: vec![1 << 40],
+        ..vector.entries()
+    };
+    let filled = Tensor::pack_entries(&Format::csf(1), far, options).unwrap();
     assert_eq!(
         refused("y.tns", &filled),
         (code::NOT_EXPRESSIBLE_IN_FILE, 0)
     );
+    // What is advised can be done.
+    let fault = write(&folder.path().join("y.tns"), &filled).unwrap_err();
+    let advice = fault.help_text().unwrap().to_owned();
+    let endings: Vec<&str> = advice.split('`').skip(1).step_by(2).collect();
+    assert_eq!(endings, [".npz", ".bsp.npz", ".bsp.h5"]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    for ending in endings {
+        let path = elsewhere.path().join(format!("y{ending}"));
+        write(&path, &filled).unwrap();
+        let back = sparsec_io::read_as(&path, None).unwrap();
+        let back = back.into_tensor(&Format::csf(1), PackOptions::default());
+        assert_eq!(back.unwrap().fill(), Scalar::F64(1.0), "{ending}");
+    }
     std::fs::create_dir(folder.path().join("d.tns")).unwrap();
     assert_eq!(refused("d.tns", &vector), (code::CANNOT_WRITE_FILE, 1));
 }

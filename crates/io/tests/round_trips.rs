@@ -325,6 +325,27 @@ fn long_reads_tell_how_far_they_are() {
     assert!(heard.iter().all(|&(done, all)| done <= all && all == total));
 }
 
+/// Text lists every entry of a tensor whose fill is not zero.
+#[test]
+fn fills_are_stated_entry_by_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in ["csr, fill 1", "bsr(2, 2), fill 1", "csr, symmetric, fill 1"] {
+        let spec: sparsec_format::FormatSpec = format.parse().unwrap();
+        let format = spec.resolve(2).unwrap();
+        let tensor = Tensor::pack(&format, &[3, 3], &[1, 2, 2, 1], &[5.0, 5.0]).unwrap();
+        for name in ["a.tns", "a.mtx"] {
+            let path = folder.path().join(name);
+            sparsec_io::write(&path, &tensor).unwrap();
+            let back = sparsec_io::read_as(&path, None).unwrap();
+            let back = back
+                .into_tensor(&Format::dense(2), PackOptions::default())
+                .unwrap();
+            let expect = [1.0, 1.0, 1.0, 1.0, 1.0, 5.0, 1.0, 5.0, 1.0];
+            assert_eq!(back.values::<f64>(), Some(&expect[..]), "{spec} in {name}");
+        }
+    }
+}
+
 #[test]
 fn what_a_file_does_not_state_is_the_fill_of_the_format() {
     let folder = tempfile::tempdir().unwrap();

@@ -178,11 +178,11 @@ writable, and an older file of this name is still as it was.
 
 Choose another directory, or make room.";
     NOT_EXPRESSIBLE_IN_FILE = "E0428", "a tensor that this type of file cannot state",
-    "A `.mtx` file holds matrices only, and neither `.mtx` nor `.tns` can say that entries which
-are not stored have another value than zero.
+    "A `.mtx` file holds matrices only, and in both `.mtx` and `.tns` an entry that is not stated is
+zero. A tensor with another fill is written entry by entry, the fill included, up to 2^24 entries.
 
-Write tensors of other orders than 2 as `.tns`; convert a tensor whose fill is not zero to a
-dense format first.";
+Write tensors of other orders than 2 as `.tns`, and larger tensors with a fill as `.npz`, `.bsp.npz` or
+`.bsp.h5`, which state it.";
     ASYMMETRIC_FILE = "E0429", "a matrix that has not the structure that is said",
     "A file of a `symmetric`, `skew-symmetric` or `hermitian` matrix states one triangle of a square
 matrix; the other one is its mirror image. This one has entries strictly below and strictly above
