@@ -61,6 +61,15 @@ takes loops that are directly inside one another, `precompute` an expression tha
 there.
 
 `sparsec compile … --emit concrete` prints the statement that commands apply to.";
+    UNKNOWN_COMMAND = "E0361", "an unknown schedule command",
+    "A schedule is a list of commands, and this word is the name of none.
+
+    sparsec compile 'y(i) = A(i,j) * x(j)' -s 'vectorize(j)'
+                                               ^^^^^^^^^ no command has this name
+
+These are the commands: `reorder split divide fuse skew deal pos bound unroll parallelize mergeby
+prefetch assemble precompute fission loopfuse store convert levels pieces`. The message for a command
+without arguments shows how it is written.";
     UNKNOWN_WORKSPACE_KIND = "E0320", "unknown kind of workspace",
     "A schedule or a statement says how a workspace is kept, by a word that is no kind.
 
@@ -192,9 +201,10 @@ Put the loop over blocks outside, or store the result as `dense`.";
 (`NoRaces`, `IgnoreRaces`, `Atomics`, `Temporary`, `ParallelReduction`), kinds of bounds, ways to
 merge (`Gallop`, `Select`, `TwoFinger`) and to assemble (`Append`, `Insert`).
 
-    parallelize(i, GPUBlock, NoRaces)
+    parallelize(i, CPUThreads, NoRaces)
+                   ^^^^^^^^^^ there is `CPUThread`
 
-There are no kernels for graphics processors.";
+sparsec makes no kernels for graphics processors, so `GPUBlock`, `GPUWarp` and `GPUThread` are refused.";
     NOT_ADDITIVE = "E0350", "a use of a tensor that is no sum",
     "`pieces(A, FORMAT)` writes the sum of several tensors in place of `A`, and a nest of loops for each
 of them. What is computed has to be added up from what each entry of `A` gives, and where `A` stores

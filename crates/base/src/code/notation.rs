@@ -273,8 +273,9 @@ property is tried for the types of each call, too. Leave it out, correct the fun
 that it holds of, as in `mul_mod5(a: i64, b: i64)`. Passing the trial is no proof: what is declared is
 believed.";
     NO_REDUCTION = "E0244", "a function that does not reduce",
-    "A function of your own reduces, as `f{k}(…)` or `f=`, if it takes two arguments of a type and
-gives that type, and is declared associative, commutative and to have an identity of that type:
+    "`sum prod min max or and` reduce. Functions of one value, such as `sin`, stand inside of a reduction:
+`sum{j}(sin(x(j)))`. A function of your own reduces, as `f{k}(…)` or `f=`, if it takes two arguments of a
+type and gives that type, and is declared associative, commutative and to have an identity of that type:
 
     def plus_mod7(a, b) = (a + b) % 7 : associative, commutative, identity 0
     s = plus_mod7{i}(x(i))

@@ -185,6 +185,18 @@ impl Parser {
     }
 
     fn fill(&mut self) -> Result<Fill> {
+        if self.tokens.at("=") {
+            let sign = if self.tokens.at_nth(1, "-") { "-" } else { "" };
+            let value = self.tokens.peek_at(1 + sign.len());
+            let error = self.tokens.unexpected("a number, `inf` or `nan`");
+            return Err(error.help(match value.kind {
+                Kind::End => "write it like `fill 1`".to_owned(),
+                _ => format!(
+                    "leave out the `=`: `fill {sign}{}`",
+                    self.tokens.text(value)
+                ),
+            }));
+        }
         let is_negative = self.tokens.eat("-");
         let token = self.tokens.peek();
         let text = self.tokens.text(token).to_owned();

@@ -7,6 +7,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 mod advice;
 mod expr;
 mod index;
+mod left_side;
 
 use super::{Assignment, Notation, TensorUse, Word};
 use crate::function::UserFunction;
@@ -23,7 +24,7 @@ const WORDS: [&str; 9] = [
 
 /// A cursor over notation; [`crate::concrete`] and [`crate::schedule`] read the
 /// expressions inside their texts with it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Parser {
     pub(crate) tokens: Tokens,
     /// How many parentheses are open: a newline inside them is a blank.
@@ -66,9 +67,13 @@ impl Notation {
             }
             let continued = !statements.is_empty() && parser.infix(0).is_some();
             parser.start_statement();
+            let start = parser.clone();
             let statement = parser.assignment().map_err(|error| match continued {
                 true => error.help("a newline ends a statement unless parentheses are open"),
-                false => error.or_help("a statement is written like `y(i) = A(i,j) * x(j)`"),
+                false => start
+                    .without_left_side(&parser)
+                    .unwrap_or(error)
+                    .or_help("a statement is written like `y(i) = A(i,j) * x(j)`"),
             });
             let mut statement = statement?;
             statement.find_index_values();

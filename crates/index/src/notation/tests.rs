@@ -140,6 +140,39 @@ fn slips_are_shown_where_they_are() {
     refused("y(i) = sqrt(a(i)", &["E0101", "expected `,` or `)`"]);
 }
 
+/// The proposed statement is read as it stands.
+#[test]
+fn a_missing_left_side_is_proposed() {
+    let proposes = |text: &str, statement: &str| {
+        refused(
+            text,
+            &["E0101", "name the result", &format!("`{statement}`")],
+        );
+        check(statement, statement);
+    };
+    proposes("A(i,j) * x(j)", "y(i) = A(i,j) * x(j)");
+    proposes("A(i,k) * B(k,j)", "C(i,j) = A(i,k) * B(k,j)");
+    proposes("A(i,k) * B(k,j) * c(k)", "C(i,j) = A(i,k) * B(k,j) * c(k)");
+    proposes("A(i,j) + B(i,j)", "C(i,j) = A(i,j) + B(i,j)");
+    proposes("x(i) * y(i)", "s = x(i) * y(i)");
+    proposes("2 * y(i)", "z(i) = 2 * y(i)");
+    proposes("sum{j}(A(i,j))", "y(i) = sum{j}(A(i,j))");
+    // A sum inside of a function is never implied.
+    proposes("sqrt(A(i,j) * x(j))", "C(i,j) = sqrt(A(i,j) * x(j))");
+    proposes("-(x(i) - a / b(i))", "y(i) = -(x(i) - a / b(i))");
+    refused("y(i) = = x(i)", &["expected a tensor, a number or `(`"]);
+}
+
+#[test]
+fn a_function_is_no_reduction() {
+    refused(
+        "s = sin{j}(x(j))",
+        &["E0244", "^^^ used as", "`sum{j}(sin(x(j)))`"],
+    );
+    refused("s = pow{j}(x(j))", &["E0244", "`sum{j}(pow(x(j), x(j)))`"]);
+    refused("s = sun{j}(x(j))", &["E0212", "did you mean `sum`?"]);
+}
+
 #[test]
 fn deep_nesting_is_refused_before_it_hurts() {
     let nest =

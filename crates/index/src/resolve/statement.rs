@@ -293,9 +293,20 @@ impl Resolver<'_> {
         }
         if !used.contains(word) {
             let message = format!("the reduction runs over `{name}`, but does not use it");
+            let is_free = |var: &&Word| !self.bound.iter().any(|(known, _)| known == *var);
+            let mut free: Vec<&str> = Vec::new();
+            for var in used.iter().filter(is_free) {
+                if !free.contains(&var.text.as_str()) {
+                    free.push(&var.text);
+                }
+            }
             return Err(Diagnostic::new(code::UNUSED_REDUCTION, message)
                 .at(&self.program.source, word.span, "not in the body")
-                .help("leave it out, or correct the name"));
+                .help(match free[..] {
+                    [] => "leave the reduction out: its body has no variable of its own".to_owned(),
+                    [only] => format!("did you mean `{only}`?"),
+                    _ => format!("its body has `{}`", free.join("`, `")),
+                }));
         }
         Ok(())
     }

@@ -65,6 +65,9 @@ const COMMANDS: [(&str, &str); 20] = [
     ("pieces", "pieces(A, hyb(8))"),
 ];
 
+/// The noun for a unit in messages.
+const UNIT: &str = "unit";
+
 /// The most often that a loop is unrolled.
 const MAX_UNROLL: u32 = 64;
 
@@ -75,8 +78,8 @@ impl Schedule {
     /// Reads a schedule.
     ///
     /// # Errors
-    /// `E0101` to `E0103` for text that is not of the language, `E0311` for a
-    /// command that there is not, `E0337` and `E0346`
+    /// `E0101` to `E0103` for text that is not of the language, `E0361` for an
+    /// unknown command, `E0337` and `E0346`
     /// for sizes and words that commands do not take; those of formats.
     ///
     /// ```
@@ -133,8 +136,8 @@ pub(crate) fn parse_command(parser: &mut Parser) -> Result<Command> {
     let names = COMMANDS.map(|(name, _)| name);
     let Some((_, form)) = COMMANDS.iter().find(|(name, _)| *name == word) else {
         let source = parser.tokens.source();
-        let message = format!("unknown command `{word}`");
-        let error = Diagnostic::new(code::ILLEGAL_COMMAND, message);
+        let message = format!("unknown schedule command `{word}`");
+        let error = Diagnostic::new(code::UNKNOWN_COMMAND, message);
         let error = error.at(source, span, "no command has this name");
         return Err(match closest(&word, names) {
             Some(meant) => error.help(format!("did you mean `{meant}`?")),
@@ -257,7 +260,7 @@ fn clause(parser: &mut Parser, command: &str) -> Result<Clause<Name, Name>> {
         }
         "parallelize" => {
             let var = next_name(parser, loop_name)?;
-            let unit = word(parser, "unit", &Unit::ALL, Unit::name)?;
+            let unit = word(parser, UNIT, &Unit::ALL, Unit::name)?;
             parser.tokens.expect(",")?;
             let races = word(parser, "strategy", &Races::ALL, Races::name)?;
             Clause::Parallelize { var, unit, races }
@@ -345,6 +348,14 @@ fn word<T: Copy>(
     let words = || all.iter().map(|case| text(*case));
     if let Some(at) = words().position(|word| word == found) {
         return Ok(all[at]);
+    }
+    if what == UNIT && found.starts_with("GPU") {
+        let message = format!("`{found}`: sparsec makes no kernels for graphics processors");
+        return Err(Diagnostic::new(code::SCHEDULE_WORD, message)
+            .at(parser.tokens.source(), span, "not a unit of a CPU")
+            .help(
+                "leave the command out: the planner chooses the loops that run on several threads",
+            ));
     }
     let message = format!("there is no {what} `{found}`");
     let error = Diagnostic::new(code::SCHEDULE_WORD, message);

@@ -232,7 +232,21 @@ fn operands_are_converted() {
     refused(
         SPGEMM,
         "reordr(i, j)",
-        &["E0311", "did you mean `reorder`?"],
+        &["E0361", "did you mean `reorder`?"],
+    );
+    refused(
+        SPGEMM,
+        "vectorize(j)",
+        &["E0361", "no command has this name"],
+    );
+    refused(
+        SPGEMM,
+        "parallelize(i, GPUThread, NoRaces)",
+        &[
+            "E0346",
+            "no kernels for graphics processors",
+            "leave the command out",
+        ],
     );
 }
 
@@ -378,7 +392,7 @@ fn races_are_found() {
     );
     refused(
         SPMV,
-        "parallelize(j, GPUBlock, NoRaces)",
+        "parallelize(j, Thread, NoRaces)",
         &["E0346", "these are"],
     );
     // The inner loop of blocks of `i` writes entries of its own.

@@ -365,6 +365,16 @@ impl Parser {
                 .iter()
                 .map(|name| format!("{}{name}", Operator::STORED))
                 .collect();
+            // The closest name would be another function: `min` for `sin`.
+            if let Some(function) = self.function(name) {
+                let message = format!("`{name}` is a function, and does not reduce");
+                let arguments = vec!["x(j)"; function.arity()].join(", ");
+                return Err(self
+                    .error(code::NO_REDUCTION, message, start, "used as a reduction")
+                    .help(format!(
+                        "put it inside of a reduction, as in `sum{{j}}({name}({arguments}))`"
+                    )));
+            }
             let error = self.error(
                 code::UNKNOWN_FUNCTION,
                 format!("unknown reduction `{name}`"),

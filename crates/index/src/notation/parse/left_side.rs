@@ -1,0 +1,150 @@
+//! An expression in the place of a statement: which left side it lacks.
+//!
+//! The proposed left side names the indices that a product does not contract, as in
+//! NumPy's einsum without `->`:
+//!
+//! | expression           | proposed statement            |
+//! |----------------------|-------------------------------|
+//! | `A(i,j) * x(j)`      | `y(i) = A(i,j) * x(j)`        |
+//! | `A(i,k) * B(k,j)`    | `C(i,j) = A(i,k) * B(k,j)`    |
+//! | `A(i,j) + B(i,j)`    | `C(i,j) = A(i,j) + B(i,j)`    |
+//! | `sum{i}(x(i))`       | `s = sum{i}(x(i))`            |
+
+use sparsec_base::{Diagnostic, Span, code};
+
+use super::super::{Index, Node, NodeKind};
+use super::Parser;
+use crate::operator::Operator;
+
+/// Names for a result with no mode, with one, and with more.
+const NAMES: [&[&str]; 3] = [
+    &["s", "t", "result"],
+    &["y", "z", "result"],
+    &["C", "D", "E", "Result"],
+];
+
+impl Parser {
+    /// The diagnostic for a statement that is an expression alone. `self` stands where the
+    /// statement begins, `failed` where an `=` was expected.
+    ///
+    /// `None` if the text is no expression either.
+    pub(super) fn without_left_side(&self, failed: &Self) -> Option<Diagnostic> {
+        // What stands behind an `=` is wrong by itself.
+        let start = self.tokens.peek().span.start as usize;
+        let end = failed.tokens.peek().span.start as usize;
+        if self.tokens.at_end()
+            || self
+                .tokens
+                .source()
+                .slice(Span::new(start, end))
+                .contains('=')
+        {
+            return None;
+        }
+        let mut parser = self.clone();
+        let expr = parser.expr().ok().filter(|_| parser.at_statement_end())?;
+        let uses = Uses::of(&expr);
+        let free: Vec<&str> = uses.free.iter().map(String::as_str).collect();
+        let taken = |name: &&&str| !uses.tensors.iter().any(|known| known == **name);
+        let names = NAMES[free.len().min(NAMES.len() - 1)];
+        let name = names.iter().find(taken)?;
+        let left = match free.is_empty() {
+            true => (*name).to_owned(),
+            false => format!("{name}({})", free.join(",")),
+        };
+        let source = self.tokens.source();
+        // Parentheses around the whole are no part of the tree.
+        let last = parser.tokens.peek_before();
+        let text = source.slice(Span::new(start, last.end as usize));
+        let error = Diagnostic::new(
+            code::UNEXPECTED_TOKEN,
+            "a statement without a left side and `=`",
+        )
+        .at(
+            source,
+            Span::new(start, start),
+            "expected a tensor to assign and `=`",
+        );
+        Some(error.help(format!("name the result: `{left} = {text}`")))
+    }
+}
+
+/// The names in an expression.
+#[derive(Default)]
+struct Uses {
+    /// The tensors.
+    tensors: Vec<String>,
+    /// The index variables of the result, in the order of their first use.
+    free: Vec<String>,
+    /// Those that products sum over.
+    contracted: Vec<String>,
+}
+
+impl Uses {
+    /// Of an expression in which products sum over shared variables, as they do outside of
+    /// functions and divisors.
+    fn of(node: &Node) -> Self {
+        let mut uses = Self::default();
+        uses.add(node, true);
+        uses
+    }
+
+    fn add(&mut self, node: &Node, contracts: bool) {
+        match &node.kind {
+            NodeKind::Access(access) => {
+                self.tensors.push(access.name.text.clone());
+                access.indices.iter().for_each(|index| self.index(index));
+            }
+            NodeKind::Index(index) => self.index(index),
+            NodeKind::Number(_) => {}
+            NodeKind::Cast(_, body) => self.add(body, false),
+            NodeKind::Reduce { vars, body, .. } => {
+                let mut inner = Self::default();
+                inner.add(body, false);
+                let is_bound = |free: &String| vars.iter().any(|var| var.text == *free);
+                inner.free.retain(|free| !is_bound(free));
+                self.join(inner, false);
+            }
+            NodeKind::Apply { op, args, .. } => {
+                let is_product = contracts && *op == Operator::Mul;
+                let mut all = Self::default();
+                for (at, arg) in args.iter().enumerate() {
+                    let contracts = contracts
+                        && match op {
+                            Operator::Mul | Operator::Add | Operator::Sub | Operator::Neg => true,
+                            Operator::Div => at == 0,
+                            _ => false,
+                        };
+                    let mut of_arg = Self::default();
+                    of_arg.add(arg, contracts);
+                    all.join(of_arg, is_product);
+                }
+                self.join(all, false);
+            }
+        }
+    }
+
+    /// Adds the names of another part; a product sums over the variables of both.
+    fn join(&mut self, other: Self, is_product: bool) {
+        self.contracted.extend(other.contracted);
+        for var in other.free {
+            match self.free.contains(&var) {
+                true if is_product => self.contracted.push(var),
+                true => {}
+                false => self.free.push(var),
+            }
+        }
+        if is_product {
+            self.free.retain(|var| !self.contracted.contains(var));
+        }
+        self.tensors.extend(other.tensors);
+    }
+
+    fn index(&mut self, index: &Index) {
+        index.for_each_var(&mut |var| {
+            if !self.free.contains(&var.text) {
+                self.free.push(var.text.clone());
+            }
+        });
+    }
+}
