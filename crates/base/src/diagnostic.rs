@@ -86,6 +86,17 @@ impl Diagnostic {
         self.label(source, span, text.into(), false)
     }
 
+    /// Moves the error to another place, which the ones that it has follow from.
+    #[must_use]
+    pub fn behind(mut self, source: &Source, span: Span, text: impl Into<String>) -> Self {
+        for label in &mut self.inner.labels {
+            label.primary = false;
+        }
+        let mut moved = self.at(source, span, text);
+        moved.inner.labels.rotate_right(1);
+        moved
+    }
+
     fn label(mut self, source: &Source, span: Span, text: String, primary: bool) -> Self {
         self.inner.labels.push(Label {
             source: source.clone(),

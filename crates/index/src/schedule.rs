@@ -85,7 +85,7 @@ use sparsec_format::FormatSpec;
 
 pub(crate) use parse::parse_command;
 pub use precompute::{Factors, factors};
-pub use program::{ProgramSchedule, Said, Section};
+pub use program::{Place, ProgramSchedule, Said, Section};
 
 use crate::concrete::{Clause, Concrete};
 use crate::function::UserFunction;

@@ -224,12 +224,15 @@ impl<'a> Draft<'a> {
             return Ok(format);
         }
         let message = format!("`{said}` is stored in another format");
+        let is = format.arrangement();
+        // Commands that see a tensor otherwise take neither plain formats nor one piece.
+        let is_seen = format.level_space().is_some() || format.pieces().is_some();
         Err(Diagnostic::new(code::NO_LEVEL_COORDINATES, message)
             .at(&said.source, said.word.span, "not stored so")
-            .help(format!(
-                "name the one that it is stored in: `{}`",
-                format.arrangement()
-            )))
+            .help(match is_seen {
+                true => format!("name the one that it is stored in: `{is}`"),
+                false => format!("it is stored as `{is}`, which loops walk: leave the command out"),
+            }))
     }
 
     /// The format of the levels of a tensor, which a command says to be stored so.
@@ -247,7 +250,7 @@ impl<'a> Draft<'a> {
             return Err(Diagnostic::new(code::NO_LEVEL_COORDINATES, message)
                 .at(&said.source, said.word.span, "seen by its levels here")
                 .note(format!("the format is `{format}`"))
-                .help(format!("convert it: `convert({said}, FORMAT)`")));
+                .help(format!("convert it: `convert({said}, csf)`")));
         };
         Ok(levels)
     }

@@ -27,6 +27,7 @@
 //! | `copies`   | formats that loops can follow, to convert operands to        |
 //! | [`cost`]   | what makes one schedule better than another                 |
 //! | [`estimate`] | how much there is to compute and to move                    |
+//! | `refused`  | which command of a schedule no plan can follow               |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
 //! | `merges`   | which merges leap, and which choose values without branches  |
 //! | `lanes`    | which reductions are summed in several lanes at once        |
@@ -50,6 +51,7 @@ pub mod order;
 mod pieces;
 mod prefetch;
 pub mod program;
+mod refused;
 mod rowwise;
 pub mod search;
 pub mod split;

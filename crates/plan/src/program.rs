@@ -15,6 +15,7 @@ use crate::formats::default_result_format;
 use crate::lanes::lanes;
 use crate::merges::{gallop, select};
 use crate::prefetch::prefetch;
+use crate::refused;
 use crate::search::{Conversions, Facts, Plan, Size, plan};
 use crate::split::{first_reduction, split};
 use crate::threads::parallelize;
@@ -52,13 +53,28 @@ pub struct Asked<'a> {
 /// is left in it; a part of it gets those that name what went there.
 ///
 /// # Errors
-/// Why a statement cannot be lowered, for the first that cannot; `E0310` and `E0360`
-/// for a schedule that does not say for which statements its commands are.
-pub fn plan_program(
-    mut program: Program,
-    mut formats: Formats,
-    asked: Asked<'_>,
-) -> Result<ProgramPlan> {
+/// Why a statement cannot be lowered, for the first that cannot, at the command of the
+/// schedule that is the reason; `E0310` and `E0360` for a schedule that does not say for
+/// which statements its commands are.
+pub fn plan_program(program: Program, formats: Formats, asked: Asked<'_>) -> Result<ProgramPlan> {
+    let Some(schedule) = asked.schedule else {
+        return planned(program, formats, asked);
+    };
+    planned(program.clone(), formats.clone(), asked).map_err(|error| {
+        let loops = program.vars.iter().map(|(_, data)| data.name.as_str());
+        let loops: Vec<&str> = loops.collect();
+        refused::explained(error, schedule, &loops, &|other| {
+            let asked = Asked {
+                schedule: Some(other),
+                ..asked
+            };
+            planned(program.clone(), formats.clone(), asked).is_ok()
+        })
+    })
+}
+
+/// As [`plan_program`], with errors as the statement that cannot be lowered has them.
+fn planned(mut program: Program, mut formats: Formats, asked: Asked<'_>) -> Result<ProgramPlan> {
     let Asked {
         schedule,
         widths,

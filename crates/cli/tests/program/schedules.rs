@@ -69,8 +69,13 @@ fn commands_are_taken_in_each_of_their_forms() {
     let place = Place::new();
     let check = |program, schedules: &[&str]| {
         for schedule in schedules {
-            let said = place.call(&call(program, schedule)).answer();
-            assert!(said.contains("agrees"), "{schedule}: {said}");
+            let done = place.call(&call(program, schedule));
+            let (said, noted) = (done.stdout, done.stderr);
+            assert!(said.contains("agrees"), "{schedule}: {said}{noted}");
+            // What the schedule costs is said once, and nothing else.
+            let is_note = noted.starts_with("note: `") && noted.contains("the schedule needs");
+            assert!(noted.is_empty() || is_note, "{schedule}: {noted}");
+            assert!(noted.lines().count() <= 1, "{schedule}: {noted}");
         }
     };
     check(
@@ -190,8 +195,8 @@ fn what_commands_do_not_take_is_shown_with_a_way_out() {
             (
                 "parallelize(i,GPUBlock,NoRaces)",
                 "E0346",
-                "not known",
-                "`CPUThread`",
+                "not a unit of a CPU",
+                "leave the command out",
             ),
             (
                 "parallelize(i,NotParallel,NoRaces)",
@@ -209,7 +214,7 @@ fn what_commands_do_not_take_is_shown_with_a_way_out() {
                 "parallelize(j,CPUThread,NoRaces)",
                 "E0338",
                 "iterations of this loop",
-                "`Atomics`",
+                "write `parallelize(j, CPUThread, ParallelReduction)`",
             ),
             (
                 "loopfuse(i)",

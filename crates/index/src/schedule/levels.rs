@@ -53,8 +53,12 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
         extents: &data.extents,
         concrete,
     };
+    if format.is_plain() {
+        let error = view.refuse("store the coordinates of its modes");
+        return Err(error.help("leave the command out: accesses name these coordinates already"));
+    }
     if format.level_space().is_none() {
-        return Err(view.refuse("store parts or triangles"));
+        return Err(view.refuse("store parts, triangles or a curve"));
     }
     let mut seen = concrete.clone();
     let levels = seen.tensors.push(TensorData {
@@ -176,10 +180,7 @@ impl Seen<'_> {
             Diagnostic::new(code::NOT_ADDITIVE, message)
                 .at(&seen.source, fault.span, fault.why)
                 .note(format!("the statement is\n{seen}"))
-                .help(format!(
-                    "convert it instead: `convert({}, FORMAT)`",
-                    self.name
-                ))
+                .help(format!("convert it instead: `convert({}, csf)`", self.name))
         });
         match failed {
             Some(error) => Err(error),
@@ -234,7 +235,7 @@ impl Seen<'_> {
         )
         .at(&name.source, name.word.span, "seen by its levels here")
         .note(format!("the format is `{}`", self.format))
-        .help(format!("convert it: `convert({name}, FORMAT)`"))
+        .help(format!("convert it: `convert({name}, csf)`"))
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
     let keeps_fill = |(mirror, _): (Mirror, Side)| image_of_fill(mirror.of, data.fill);
     if !mirrors.into_iter().all(keeps_fill) {
         return Err(refuse("has a fill whose mirror image is another")
-            .help(format!("convert it: `convert({name}, FORMAT)`")));
+            .help(format!("convert it: `convert({name}, csf)`")));
     }
     // Rows without a column have no entry of the diagonal, but a place for one.
     let is_square = |[a, b]: [usize; 2]| {
@@ -59,7 +59,7 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
     let mut diagonals = pieces.iter().filter_map(|piece| piece.equal);
     if !diagonals.all(is_square) {
         return Err(refuse("has a diagonal that is not known to be of a square")
-            .help(format!("convert it: `convert({name}, FORMAT)`")));
+            .help(format!("convert it: `convert({name}, csf)`")));
     }
     let mut taken = concrete.clone();
     let views: Vec<TensorVar> = pieces
@@ -98,7 +98,7 @@ pub(super) fn apply(concrete: &Concrete, name: &Name, format: &FormatSpec) -> Re
         )
         .at(&concrete.source, fault.span, fault.why)
         .note(format!("the statement is\n{concrete}"))
-        .help(format!("convert it instead: `convert({name}, FORMAT)`"))
+        .help(format!("convert it instead: `convert({name}, csf)`"))
     })
 }
 

@@ -58,13 +58,17 @@ pub struct ProgramSchedule {
     unnamed: Vec<(Command, Place)>,
     /// The others, in the order of the text.
     sections: Vec<Section>,
+    /// The places of the commands of the sections, in their order.
+    places: Vec<Place>,
 }
 
-/// Where a command stands.
+/// The place of a command in the text of its schedule.
 #[derive(Clone, Debug)]
-struct Place {
-    source: Source,
-    span: Span,
+pub struct Place {
+    /// The text.
+    pub source: Source,
+    /// The command in it.
+    pub span: Span,
 }
 
 /// Commands for one statement.
@@ -123,9 +127,13 @@ impl ProgramSchedule {
                 return Ok(schedule);
             };
             let source = source.clone();
+            let place = Place { source, span };
             match schedule.sections.last_mut() {
-                Some(section) => section.commands.0.push(command),
-                None => schedule.unnamed.push((command, Place { source, span })),
+                Some(section) => {
+                    section.commands.0.push(command);
+                    schedule.places.push(place);
+                }
+                None => schedule.unnamed.push((command, place)),
             }
         }
     }
@@ -145,7 +153,42 @@ impl ProgramSchedule {
         Self {
             unnamed: Vec::new(),
             sections: plans.into_iter().map(section).collect(),
+            places: Vec::new(),
         }
+    }
+
+    /// The commands that were read from a text, each with its place, in their order.
+    pub fn placed(&self) -> Vec<(&Command, &Place)> {
+        let named = self.sections.iter().flat_map(|section| &section.commands.0);
+        let unnamed = self.unnamed.iter().map(|(command, place)| (command, place));
+        unnamed.chain(named.zip(&self.places)).collect()
+    }
+
+    /// The schedule with `commands` in place of command `number` of [`placed`](Self::placed).
+    ///
+    /// # Panics
+    /// If there are not so many commands.
+    #[must_use]
+    pub fn replaced(&self, number: usize, commands: &[Command]) -> Self {
+        let mut changed = self.clone();
+        let place = self.placed()[number].1.clone();
+        let new = || commands.iter().cloned();
+        if number < changed.unnamed.len() {
+            let placed = new().map(|command| (command, place.clone()));
+            changed.unnamed.splice(number..=number, placed);
+            return changed;
+        }
+        let mut at = number - changed.unnamed.len();
+        changed.places.splice(at..=at, vec![place; commands.len()]);
+        for section in &mut changed.sections {
+            let in_section = &mut section.commands.0;
+            if at < in_section.len() {
+                in_section.splice(at..=at, new());
+                break;
+            }
+            at -= in_section.len();
+        }
+        changed
     }
 
     /// Deals the commands to the statements of `program`, one answer a statement.
