@@ -1,24 +1,26 @@
-//! Why a plan is what it is: which others there were, and what each was thought to
-//! cost.
+//! Why a plan is what it is: which others there were, and what decided against each.
 //!
 //! ```text
 //! C(i,j) = A(i,k) * B(k,j)
-//! estimated   2.4e5 points computed, 9.6e4 entries of C
-//! moves      around walks  workspace modes  strided  commands
-//! 0 B        0             1                1        chosen: reorder(i, k, j), precompute(…)
-//! 7.7 MB     0             0                1        reorder(i, j, k), convert(B, csc)
+//! The planner chose the cheapest of 9 candidates: reorder(i, k, j), precompute(…).
+//! It estimates that the kernel computes 240000 points and stores 96000 entries.
+//! Rejected:
+//!   reorder(i, j, k), convert(B, csc)
+//!     moves 7.7 MB more in conversions, workspaces and empty steps (7.7 MB against 0 B)
 //! ```
 //!
-//! Where a loop merges operands that are known, a line says how many of its steps a processor
-//! would guess wrong (`mergeby`). Columns are the figures that [`cost`](crate::cost) compares, from left to right.
+//! What decides against a candidate is the first of the figures that [`cost`](crate::cost)
+//! compares in which it is worse. Where a loop merges operands that are known, a sentence
+//! says how many of its steps a processor would guess wrong (`mergeby`); where extents or
+//! entries are not known, one says which are assumed.
 
 use std::fmt;
 
 use sparsec_graph::operand::for_each_nested;
-use sparsec_index::{Concrete, Schedule};
+use sparsec_index::{Command, Concrete, Schedule, TensorRole};
 
 use crate::cost::Cost;
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, UNKNOWN_EXTENT, UNKNOWN_FIBER, conversion};
 use crate::search::{Facts, Plan};
 use crate::waste::is_known;
 
@@ -31,6 +33,11 @@ pub struct Account {
     /// Candidates that can be lowered, the cheapest first: the plan, as far as
     /// planning chose it, and the next best.
     pub considered: Vec<Considered>,
+    /// How many candidates the search looked at, those included that cannot be lowered.
+    pub n_looked: usize,
+    /// Whether the search ended at its limit, so that there are candidates that it did not
+    /// look at.
+    pub ran_out: bool,
     /// At how many points the statement is thought to compute.
     pub points: f64,
     /// How many entries it is thought to store in its result, at most.
@@ -40,6 +47,46 @@ pub struct Account {
     /// The loops that merge operands, by the names of their variables, with the share of
     /// their steps that a processor would guess wrong.
     pub guessed: Vec<(String, f64)>,
+    /// What estimates assume, since nothing says it.
+    pub assumed: Assumed,
+}
+
+/// What estimates assume where nothing is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assumed {
+    /// The index variables whose extent is assumed.
+    pub extents: Vec<String>,
+    /// The operands whose number of entries is assumed.
+    pub counts: Vec<String>,
+}
+
+impl Assumed {
+    /// The extent that is assumed of each of the variables.
+    pub const EXTENT: u64 = UNKNOWN_EXTENT as u64;
+    /// How many entries are assumed for each coordinate of the first mode of an operand.
+    pub const FIBER: u64 = UNKNOWN_FIBER as u64;
+
+    /// What is assumed, in a sentence; `None` where everything is known.
+    pub fn sentence(&self) -> Option<String> {
+        let parts = [
+            (&self.extents, format!("extent {}", Self::EXTENT)),
+            (
+                &self.counts,
+                format!("{} entries for each first coordinate", Self::FIBER),
+            ),
+        ];
+        let parts = parts.into_iter().filter(|(names, _)| !names.is_empty());
+        let parts: Vec<String> = parts
+            .map(|(names, assumed)| format!("{assumed} of {}", listed(names)))
+            .collect();
+        let is_any = !parts.is_empty();
+        is_any.then(|| {
+            format!(
+                "It assumes {}, since nothing says it.",
+                parts.join(", and ")
+            )
+        })
+    }
 }
 
 /// A way to compute a statement.
@@ -49,6 +96,60 @@ pub struct Considered {
     pub schedule: Schedule,
     /// What they were thought to cost.
     pub cost: Cost,
+}
+
+impl Considered {
+    /// The commands on one line.
+    pub fn commands(&self) -> String {
+        let commands: Vec<String> = self.schedule.0.iter().map(short).collect();
+        match commands.is_empty() {
+            true => "the loops as they are written".to_owned(),
+            false => commands.join(", "),
+        }
+    }
+
+    /// What decided against this candidate, in the words that follow its commands.
+    pub fn against(&self, chosen: Cost) -> String {
+        let Self { cost, .. } = self;
+        let compared =
+            |more: String, of: String, chosen: String| format!("{more} ({of} against {chosen})");
+        let numbers = |of: usize, chosen: usize, what: &str| {
+            let more = of - chosen;
+            let plural = if more == 1 { "" } else { "s" };
+            compared(
+                what.replace("{n}", &more.to_string())
+                    .replace("{s}", plural),
+                of.to_string(),
+                chosen.to_string(),
+            )
+        };
+        match () {
+            () if cost.traffic > chosen.traffic => compared(
+                format!(
+                    "moves {} more in conversions, workspaces and empty steps",
+                    bytes(cost.traffic - chosen.traffic)
+                ),
+                bytes(cost.traffic),
+                bytes(chosen.traffic),
+            ),
+            () if cost.repeated_walks > chosen.repeated_walks => numbers(
+                cost.repeated_walks,
+                chosen.repeated_walks,
+                "repeats {n} walk{s} over stored entries inside a loop over everything",
+            ),
+            () if cost.workspace_modes > chosen.workspace_modes => numbers(
+                cost.workspace_modes,
+                chosen.workspace_modes,
+                "needs {n} mode{s} more in workspaces",
+            ),
+            () if cost.strided > chosen.strided => numbers(
+                cost.strided,
+                chosen.strided,
+                "reads or writes {n} array{s} more with a stride in the innermost loop",
+            ),
+            () => "costs the same, and its loops are further from the written order".to_owned(),
+        }
+    }
 }
 
 impl Account {
@@ -74,7 +175,14 @@ impl Account {
 
     /// Adds the candidates of another search for the same statement.
     pub(crate) fn merge(&mut self, other: Self) {
+        self.add_search(&other);
         other.considered.into_iter().for_each(|it| self.add(it));
+    }
+
+    /// Adds how far another search went.
+    pub(crate) fn add_search(&mut self, other: &Self) {
+        self.n_looked += other.n_looked;
+        self.ran_out |= other.ran_out;
     }
 }
 
@@ -96,63 +204,148 @@ impl Plan {
             let computed = estimate.computed(nested.rhs, nested.loops);
             entries += computed.min(estimate.points(&nested.lhs.vars()));
         });
+        let assumed = assumed(&estimate, facts);
         self.account.points = points;
         self.account.entries = entries;
         self.account.is_counted = is_known(&self, &self.formats, facts);
+        self.account.assumed = assumed;
         self
+    }
+}
+
+/// What an estimate assumes of the variables and operands of a naive statement.
+fn assumed(estimate: &Estimate<'_>, facts: Facts<'_>) -> Assumed {
+    let Concrete { vars, tensors, .. } = estimate.concrete;
+    let loops = estimate.concrete.stmt.loops().into_iter();
+    let unknown = loops.filter(|var| estimate.extent(*var).is_none());
+    let mut counts = Vec::new();
+    estimate.concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+        rhs.for_each_access(&mut |access| {
+            let data = &tensors[access.tensor];
+            let format = estimate.formats.get(access.tensor);
+            let is_sparse = format.is_some_and(|format| format.has_sparse());
+            let is_unknown =
+                data.role == TensorRole::Input && is_sparse && (facts.counts)(data).is_none();
+            if is_unknown && !counts.contains(&data.name) {
+                counts.push(data.name.clone());
+            }
+        });
+    });
+    Assumed {
+        extents: unknown.map(|var| vars[var].name.clone()).collect(),
+        counts,
     }
 }
 
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((chosen, rejected)) = self.considered.split_first() else {
+            return Ok(());
+        };
+        let commands = chosen.commands();
+        match (self.n_looked, rejected) {
+            (0, []) => writeln!(f, "The plan follows the schedule: {commands}.")?,
+            (1, []) => writeln!(f, "The planner found one candidate: {commands}.")?,
+            (n, _) => {
+                let n = n.max(self.considered.len());
+                writeln!(
+                    f,
+                    "The planner chose the cheapest of {n} candidates: {commands}."
+                )?;
+            }
+        }
         writeln!(
             f,
-            "estimated   {} points computed, about {} entries of the result",
+            "It estimates that the kernel computes {} points and stores {} entries of the result.",
             count(self.points),
             count(self.entries)
         )?;
+        if chosen.cost.traffic > 0 {
+            let moved = bytes(chosen.cost.traffic);
+            writeln!(
+                f,
+                "It estimates that conversions, workspaces and empty steps move {moved}."
+            )?;
+        }
+        if let Some(sentence) = self.assumed.sentence() {
+            writeln!(f, "{sentence}")?;
+        }
+        if self.ran_out {
+            writeln!(f, "{}", self.limit())?;
+        }
         for (var, wrong) in &self.guessed {
             let percent = wrong * 100.0;
             writeln!(
                 f,
-                "merges      {percent:.0} % of the steps of {var} guessed wrong"
+                "A processor would guess {percent:.0} % of the steps of the merge over {var} wrong."
             )?;
         }
-        writeln!(
-            f,
-            "moves      around walks  workspace modes  strided  commands"
-        )?;
-        for (number, candidate) in self.considered.iter().enumerate() {
-            let cost = candidate.cost;
-            let commands = candidate.schedule.to_string();
-            let commands: Vec<&str> = commands.lines().filter(|line| !line.is_empty()).collect();
-            let commands = match commands.is_empty() {
-                true => "none".to_owned(),
-                false => commands.join(", "),
-            };
-            writeln!(
-                f,
-                "{:10} {:<13} {:<16} {:<8} {}{commands}",
-                bytes(cost.traffic),
-                cost.repeated_walks,
-                cost.workspace_modes,
-                cost.strided,
-                if number == 0 { "chosen: " } else { "" },
-            )?;
+        if !rejected.is_empty() {
+            writeln!(f, "Rejected:")?;
+        }
+        for candidate in rejected {
+            writeln!(f, "  {}", candidate.commands())?;
+            writeln!(f, "    {}", candidate.against(chosen.cost))?;
         }
         Ok(())
     }
 }
 
-/// A number of points or entries, to two digits where it is large.
-fn count(n: f64) -> String {
-    match n < 1e4 {
-        true => format!("{n:.0}"),
-        false => format!("{n:.1e}"),
+impl Account {
+    /// That the search ended at its limit, in a sentence.
+    pub fn limit(&self) -> String {
+        format!(
+            "The search ended at its limit after {} candidates, and there are more: \
+             a schedule (`-s`) may give a cheaper plan.",
+            self.n_looked
+        )
     }
 }
 
-fn bytes(n: u64) -> String {
+/// About how many bytes converting so many entries moves.
+pub fn conversion_bytes(n_stored: u64) -> u64 {
+    conversion(n_stored as f64) as u64
+}
+
+/// A command with formats by name, without the widths that replaying it takes.
+fn short(command: &Command) -> String {
+    if let Command::Convert {
+        tensor,
+        indices: Some(indices),
+        format,
+    } = command
+        && let Ok(format) = format.resolve(indices.len())
+    {
+        let indices: Vec<String> = indices.iter().map(ToString::to_string).collect();
+        let format = format.arrangement();
+        return format!("convert({tensor}({}), {format})", indices.join(","));
+    }
+    command.to_string()
+}
+
+/// Names in a sentence: `i`, `i and j`, `i, j and k`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A number of points or entries, to two digits where it is large.
+pub fn count(n: f64) -> String {
+    if !(1e4..1e15).contains(&n) {
+        return match n < 1e4 {
+            true => format!("{n:.0}"),
+            false => format!("{n:.1e}"),
+        };
+    }
+    let unit = 10_f64.powf(n.log10().floor() - 1.0);
+    format!("about {:.0}", (n / unit).round() * unit)
+}
+
+/// A number of bytes with its unit.
+pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 4] = ["B", "kB", "MB", "GB"];
     let mut value = n as f64;
     let mut unit = 0;
@@ -163,5 +356,54 @@ fn bytes(n: u64) -> String {
     match unit {
         0 => format!("{n} B"),
         _ => format!("{value:.1} {}", UNITS[unit]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_is_the_first_figure_that_is_worse() {
+        let check = |cost: Cost, expect: &str| {
+            let schedule = Schedule::default();
+            let against = Considered { schedule, cost }.against(Cost::default());
+            assert_eq!(against, expect);
+        };
+        let traffic = Cost {
+            traffic: 7_700_000,
+            strided: 3,
+            ..Cost::default()
+        };
+        check(
+            traffic,
+            "moves 7.7 MB more in conversions, workspaces and empty steps (7.7 MB against 0 B)",
+        );
+        let walks = Cost {
+            repeated_walks: 1,
+            ..Cost::default()
+        };
+        check(
+            walks,
+            "repeats 1 walk over stored entries inside a loop over everything (1 against 0)",
+        );
+        let modes = Cost {
+            workspace_modes: 2,
+            ..Cost::default()
+        };
+        check(modes, "needs 2 modes more in workspaces (2 against 0)");
+        check(
+            Cost::default(),
+            "costs the same, and its loops are further from the written order",
+        );
+    }
+
+    #[test]
+    fn numbers_have_two_digits_where_they_are_large() {
+        assert_eq!(count(9_999.0), "9999");
+        assert_eq!(count(95_512.0), "about 96000");
+        assert_eq!(count(1.26e18), "1.3e18");
+        let names = ["i", "j", "k"].map(str::to_owned);
+        assert_eq!(listed(&names), "i, j and k");
     }
 }

@@ -32,10 +32,10 @@ use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorData, Work
 use crate::search::{Conversion, Facts, Plan};
 
 /// The extent of a mode of which nothing is known.
-const UNKNOWN_EXTENT: f64 = 10_000.0;
+pub(crate) const UNKNOWN_EXTENT: f64 = 10_000.0;
 /// How many entries an operand of which nothing is known stores for each
 /// coordinate of its first mode.
-const UNKNOWN_FIBER: f64 = 10.0;
+pub(crate) const UNKNOWN_FIBER: f64 = 10.0;
 /// What converting moves for each entry.
 const CONVERT_BYTES: f64 = 128.0;
 /// What finding an entry by hashing costs where the table is in the cache.

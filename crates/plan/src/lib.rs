@@ -61,7 +61,7 @@ mod waste;
 mod ways;
 mod wishes;
 
-pub use account::{Account, Considered};
+pub use account::{Account, Assumed, Considered};
 pub use estimate::Counts;
 pub use formats::default_result_format;
 pub use merges::{Merge, Merged, merges};

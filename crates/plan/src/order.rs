@@ -9,16 +9,27 @@ use sparsec_index::IndexVar;
 /// The most orders that are looked at.
 const MAX_ORDERS: usize = 720;
 
+/// Orders of loops.
+#[derive(Debug)]
+pub struct Orders {
+    /// The orders, those near the naive one first.
+    pub orders: Vec<Vec<IndexVar>>,
+    /// Whether these are all.
+    pub is_all: bool,
+}
+
 /// Orders of `vars` in which `before` comes before `after` for each edge.
 ///
-/// Empty if the edges go round in a circle.
-pub fn orders(vars: &[IndexVar], edges: &[(IndexVar, IndexVar)]) -> Vec<Vec<IndexVar>> {
-    let mut found = Vec::new();
+/// None if the edges go round in a circle.
+pub fn orders(vars: &[IndexVar], edges: &[(IndexVar, IndexVar)]) -> Orders {
+    let mut orders = Vec::new();
     // Beginnings of an order that has no end are many.
     if !go_round(vars, edges) {
-        extend(&mut Vec::new(), vars, edges, &mut found);
+        extend(&mut Vec::new(), vars, edges, &mut orders);
     }
-    found
+    let is_all = orders.len() <= MAX_ORDERS;
+    orders.truncate(MAX_ORDERS);
+    Orders { orders, is_all }
 }
 
 /// Whether some of `vars` wait for one another.
@@ -44,7 +55,8 @@ fn extend(
     edges: &[(IndexVar, IndexVar)],
     found: &mut Vec<Vec<IndexVar>>,
 ) {
-    if found.len() == MAX_ORDERS {
+    // One more tells that there are more.
+    if found.len() > MAX_ORDERS {
         return;
     }
     if so_far.len() == vars.len() {
@@ -76,7 +88,7 @@ mod tests {
     #[test]
     fn edges_stay_forward() {
         let v = vars(3);
-        let found = orders(&v, &[(v[2], v[0])]);
+        let found = orders(&v, &[(v[2], v[0])]).orders;
         let all = [[1, 2, 0], [2, 0, 1], [2, 1, 0]];
         assert_eq!(found, all.map(|order| order.map(|at| v[at]).to_vec()));
     }
@@ -84,7 +96,14 @@ mod tests {
     #[test]
     fn circles_have_no_orders_however_many_loops_are_free() {
         let v = vars(30);
-        assert!(orders(&v, &[(v[28], v[29]), (v[29], v[28])]).is_empty());
-        assert_eq!(orders(&v, &[]).len(), MAX_ORDERS);
+        assert!(
+            orders(&v, &[(v[28], v[29]), (v[29], v[28])])
+                .orders
+                .is_empty()
+        );
+        let found = orders(&v, &[]);
+        assert_eq!((found.orders.len(), found.is_all), (MAX_ORDERS, false));
+        // Six loops have 720 orders.
+        assert!(orders(&v[..6], &[]).is_all);
     }
 }

@@ -256,6 +256,7 @@ fn in_turn(
 ) -> Result<(Cost, Plan)> {
     let mut cost = Cost::default();
     whole.convert_foreign_result()?;
+    let mut looked = Account::default();
     let of_nests = Asked {
         ordered: asked.ordered.clone(),
         ..Asked::default()
@@ -266,6 +267,7 @@ fn in_turn(
         (alone.traffic, alone.foreign) = (0.0, 0.0);
         let (of_nest, plan) = best_nest(&alone, conversions, of_nests.clone())?;
         cost = cost + of_nest;
+        looked.add_search(&plan.account);
         let n_said = whole.said().len();
         whole.commands(&plan.schedule.0[n_said..])?;
     }
@@ -280,7 +282,7 @@ fn in_turn(
         true => pieces::finish_together(whole)?,
         false => whole.finish()?,
     };
-    let mut account = Account::default();
+    let mut account = looked;
     account.add(considered(&plan, cost));
     Ok((cost, Plan { account, ..plan }))
 }

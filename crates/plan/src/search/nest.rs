@@ -104,10 +104,13 @@ impl<'a> Search<'a> {
         for n_converted in few.chain(all) {
             for chosen in subsets(self.convertible.len(), n_converted) {
                 if found.n_looked >= MAX_LOOKED && n_converted < most_converted {
+                    found.account.ran_out = true;
                     break;
                 }
                 let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
-                let orders = orders(&self.vars, &self.edges(&converted)).into_iter();
+                let all = orders(&self.vars, &self.edges(&converted));
+                found.account.ran_out |= !all.is_all;
+                let orders = all.orders.into_iter();
                 for order in orders.filter(|order| self.assembles(order, assembly)) {
                     if self.follows(&order, found) {
                         found.add(self.candidate(&order, &converted, assembly))?;
@@ -228,6 +231,7 @@ struct Found {
 impl Found {
     fn add(&mut self, candidate: Result<(Cost, Beside, Plan)>) -> Result<()> {
         self.n_looked += 1;
+        self.account.n_looked += 1;
         match candidate {
             Ok((cost, beside, plan)) => {
                 self.account.add(considered(&plan, beside.added(cost)));
