@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sparsec::io::{self, FileTensor, ReadOptions};
+use sparsec::io::{self, Content, FileTensor, ReadOptions};
 use sparsec::notation::Index;
 use sparsec::{
     Diagnostic, ElementType, Format, Inputs, MemoryLimit, PackOptions, Preset, Result, Source,
@@ -214,6 +214,10 @@ fn read<'p>(
         extents: file.extents().to_vec(),
         element: file.element(),
         format,
+        entries: match &file.content {
+            Content::Entries(entries) => entries.len() as u64,
+            Content::Tensor(tensor) => tensor.n_filled() as u64,
+        },
         made: 0,
     };
     Ok((file, needed))
@@ -238,8 +242,8 @@ fn too_large(call: &Call, needed: &Needed<'_>, room: Room, error: Diagnostic) ->
     match (error.code() == code::TENSOR_TOO_LARGE, room.left()) {
         (true, MemoryLimit::Bytes(left)) => error
             .note(format!("`--memory` leaves {left} bytes for it"))
-            .help(needed.way_out()),
-        (true, MemoryLimit::Available) => error.help(needed.way_out()),
+            .help(needed.way_out(left)),
+        (true, MemoryLimit::Available) => error.help(needed.way_out(room.left().bytes())),
         (false, _) => error,
     }
 }
@@ -333,13 +337,17 @@ fn of_generator<'p>(
         format,
         extents,
         element,
+        entries: u64::try_from(entries).unwrap_or(u64::MAX),
         made: entries.saturating_mul(each as u128),
     })
 }
 
 /// What a generator says, as the library reads it.
 fn text_of_generator(call: &Call, pair: &Pair) -> Source {
-    call.option_text(format!("-g {}", pair.name), generator(&pair.value))
+    call.option_text(
+        format!("generator of {}", pair.name),
+        generator(&pair.value),
+    )
 }
 
 fn fill(call: &Call, problem: &Problem, needed: &Needed<'_>, room: &Room) -> Result<Tensor> {

@@ -7,11 +7,11 @@
 //! Without a bound it is what the system has left at each step.
 
 use sparsec::{
-    Diagnostic, ElementType, Format, Inputs, MemoryLimit, Result, Tensor, code, least_bytes,
+    Diagnostic, ElementType, Format, Inputs, MemoryLimit, Result, Tensor, code, grows, least_bytes,
+    smaller_format,
 };
 
 use crate::call::{Call, Pair};
-use crate::operands::list_format;
 use crate::problem::Problem;
 
 /// Operands that take less whatever is stored are packed without further ado.
@@ -28,6 +28,8 @@ pub(crate) struct Needed<'p> {
     pub(crate) extents: Vec<u64>,
     /// The type of its entries.
     pub(crate) element: ElementType,
+    /// How many entries it has.
+    pub(crate) entries: u64,
     /// The bytes of its entries, where these are made before they are stored.
     pub(crate) made: u128,
 }
@@ -48,19 +50,19 @@ impl Needed<'_> {
         self.made > 0 && self.made >= self.stored()
     }
 
-    /// What to do where it takes too much, once it is stored.
-    pub(crate) fn way_out(&self) -> String {
-        let (name, order) = (&self.pair.name, self.extents.len());
-        let list = list_format(order);
-        let of_list = least_bytes(&list, &self.extents, self.element);
-        let parts = self.format.parts();
-        let mut levels = parts.iter().flat_map(|part| part.levels());
-        if of_list < self.stored() || levels.any(|level| level.may_pad()) {
-            let list = if order == 2 { "dcsr" } else { "scoo" };
-            format!("store it with compressed levels alone: `-f {name}={list}`")
-        } else {
-            "allow more with `--memory`, or give fewer entries".to_owned()
-        }
+    /// The way out where it takes more than these bytes, once it is stored.
+    pub(crate) fn way_out(&self, left: u64) -> String {
+        let Self {
+            pair,
+            format,
+            extents,
+            element,
+            entries,
+            ..
+        } = self;
+        let smaller = smaller_format(format, extents, *element, Some(*entries), left.into());
+        let advice = smaller.advice(&pair.name);
+        format!("{advice}give fewer entries, or allow more with `--memory`")
     }
 
     /// Whether packing it takes much memory and time.
@@ -145,10 +147,11 @@ impl Room {
     fn refused(self, call: &Call, needed: &Needed<'_>) -> Diagnostic {
         let Needed { pair, format, .. } = needed;
         if !needed.is_made_of_many() {
-            let error = self.too_large(call, pair, needed.stored());
-            return stored_as(error, format).help(needed.way_out());
+            let bound = if grows(format) { "at least " } else { "" };
+            let error = self.too_large(call, pair, bound, needed.stored());
+            return stored_as(error, format).help(needed.way_out(self.limit.bytes()));
         }
-        self.too_large(call, pair, needed.made).help(format!(
+        self.too_large(call, pair, "", needed.made).help(format!(
             "generate fewer entries: `-g '{}=random(nnz=1000)'`",
             pair.name
         ))
@@ -164,7 +167,7 @@ impl Room {
         };
         let bytes = tensor.bytes() as u64;
         let Some(rest) = left.checked_sub(bytes) else {
-            let error = self.too_large(call, pair, bytes.into());
+            let error = self.too_large(call, pair, "", bytes.into());
             return Err(stored_as(error, tensor.format()).help("allow more with `--memory`"));
         };
         self.limit = MemoryLimit::Bytes(rest);
@@ -176,10 +179,11 @@ impl Room {
         self.limit
     }
 
-    fn too_large(self, call: &Call, pair: &Pair, bytes: u128) -> Diagnostic {
+    /// The diagnostic for an operand of so many bytes; `bound` is "at least " for a bound.
+    fn too_large(self, call: &Call, pair: &Pair, bound: &str, bytes: u128) -> Diagnostic {
         let bytes = match bytes {
             u128::MAX => "more bytes than can be counted".to_owned(),
-            bytes => format!("{bytes} bytes"),
+            bytes => format!("{bound}{bytes} bytes"),
         };
         let message = format!(
             "`{}` would take {bytes}, and {} are left",

@@ -139,6 +139,30 @@ impl Statistics {
         }
     }
 
+    /// Statistics of `n_entries` entries that are spread evenly, for a tensor of which no
+    /// more is known.
+    ///
+    /// ```
+    /// use sparsec_format::Statistics;
+    /// let rows = &Statistics::spread(&[10, 1000], 25).modes[0];
+    /// assert_eq!((rows.n_empty, rows.min, rows.max, rows.total), (0, 2, 3, 25));
+    /// assert_eq!(Statistics::spread(&[10, 1000], 4).modes[0].n_empty, 6);
+    /// ```
+    pub fn spread(extents: &[u64], n_entries: u64) -> Self {
+        let mut statistics = Self::empty(extents);
+        let all = extents.iter().try_fold(1_u64, |all, n| all.checked_mul(*n));
+        statistics.n_entries = all.map_or(n_entries, |all| n_entries.min(all));
+        for mode in &mut statistics.modes {
+            let (n, total) = (mode.n, statistics.n_entries);
+            if n > 0 {
+                *mode = Distribution::default();
+                mode.add(total / n + 1, total % n);
+                mode.add(total / n, n - total % n);
+            }
+        }
+        statistics
+    }
+
     /// Entries over coordinates, from 0 to 1; `NaN` where a mode has extent 0.
     pub fn density(&self) -> f64 {
         let all: f64 = self.extents.iter().map(|&extent| extent as f64).product();

@@ -105,7 +105,10 @@ fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic 
         let what = growing.map_or("it".to_owned(), |array| format!("`{array}`"));
         diagnostic = diagnostic.note(format!("{what} was to have {}", bytes_text(bytes)));
     }
-    diagnostic.help("give the result a format with compressed levels, split the work, or allow more with `--memory` (`Options::memory` in Rust)")
+    // What grows is what stores entries: no format would hold fewer of them.
+    diagnostic.help(
+        "compute a window of the result, or allow more with `--memory` (`Options::memory` in Rust)",
+    )
 }
 
 /// The failure that a status of a compiled kernel stands for.

@@ -20,6 +20,10 @@ use sparsec_loop::{Var, workspace_bytes};
 use sparsec_runtime::MemoryLimit;
 use sparsec_tensor::level_extents;
 
+mod advice;
+
+pub use advice::{Smaller, smaller_format};
+
 use crate::compile::Compiled;
 use crate::extents::{Extents, known};
 
@@ -211,7 +215,20 @@ pub fn least_bytes(format: &Format, extents: &[u64], element: ElementType) -> u1
     bytes.fold(0, u128::saturating_add)
 }
 
-/// The same of a part of a union.
+/// Whether a tensor takes more in a format than [`least_bytes`] the more entries it stores.
+pub fn grows(format: &Format) -> bool {
+    let is_whole = |kind| {
+        matches!(
+            kind,
+            LevelKind::Dense | LevelKind::Batch | LevelKind::Bitmap
+        )
+    };
+    let parts = format.parts();
+    let mut levels = parts.iter().flat_map(|part| part.levels());
+    levels.any(|level| !is_whole(level.kind))
+}
+
+/// As [`least_bytes`], of a part of a union.
 fn of_part(part: &Format, extents: &[u64], element: ElementType) -> u128 {
     let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
     let extents = part.level_extents(&known);
@@ -264,34 +281,51 @@ fn too_large(
 ) -> Diagnostic {
     let largest = parts.into_iter().max_by_key(|part| part.bytes);
     let largest = largest.expect("a statement has a result");
-    let bytes = match largest.bytes {
-        u128::MAX => "more bytes than can be counted".to_owned(),
-        bytes => format!("{bytes} bytes"),
+    let bytes = match (largest.bytes, &largest.taker) {
+        (u128::MAX, _) => "more bytes than can be counted".to_owned(),
+        // Positions alone are counted of what stores coordinates.
+        (bytes, Taker::Result(format) | Taker::Assembled(format) | Taker::Converted(format))
+            if grows(format) =>
+        {
+            format!("at least {bytes} bytes")
+        }
+        (bytes, _) => format!("{bytes} bytes"),
     };
     let name = largest.name;
+    let others = all.saturating_sub(largest.bytes);
+    let room = u128::from(left).saturating_sub(others);
+    let smaller = |format| {
+        let extents = compiled.result_extents(number, extents).ok()?;
+        let tensor = compiled.statements[number].plan.concrete.result;
+        let plan = &compiled.statements[number].plan;
+        let element = plan.concrete.tensors[tensor].element;
+        let account = &plan.account;
+        let entries = account.is_counted.then_some(account.entries.ceil() as u64);
+        Some(smaller_format(format, &extents, element, entries, room))
+    };
+    let window = "compute a window of it, or ";
     let (message, help) = match largest.taker {
         Taker::Result(format) => (
             format!("`{name}` would take {bytes}, and {left} are left"),
-            match format.has_sparse() {
-                true => {
-                    "store it with compressed levels alone (`dcsr`, `csf`), compute a window of it"
-                }
-                false => "store it in a format with compressed levels, compute a window of it",
+            match smaller(format) {
+                Some(smaller) => format!("{}{window}", smaller.advice(name)),
+                None => window.to_owned(),
             },
         ),
         Taker::Assembled(_) => (
             format!(
                 "`{name}` would take {bytes} until it is stored in its format, and {left} are left"
             ),
-            "store it with compressed levels alone (`dcsr`, `csf`), compute a window of it",
+            window.to_owned(),
         ),
+        // Given in that format, it would be as large.
         Taker::Converted(_) => (
             format!("`{name}`, converted, would take {bytes}, and {left} are left"),
-            "give it in the format that the computation reads",
+            String::new(),
         ),
         Taker::Workspaces => (
             format!("workspaces for `{name}` would take {bytes}, and {left} are left"),
-            "schedule hashed ones, as in `precompute(…, w : hashed)`, compute a window of it",
+            window.to_owned(),
         ),
     };
     let mut error = Diagnostic::new(code::TOO_LARGE_FOR_MEMORY, message).at(
@@ -321,6 +355,6 @@ fn too_large(
         error = error.note(format!("the program takes {all} bytes until then"));
     }
     error.help(format!(
-        "{help}, or say how much memory there is with `--memory` (`Options::memory` in Rust)"
+        "{help}allow more with `--memory` (`Options::memory` in Rust)"
     ))
 }

@@ -125,7 +125,7 @@ fn operands_are_estimated_before_they_are_packed() {
     run(&["-g", "A=random(nnz=50)"]).refused(
         1,
         &[
-            "error[E0508]: `A` would take 20000000004 bytes, and 1000000000 are left",
+            "error[E0508]: `A` would take at least 20000000004 bytes, and 1000000000 are left",
             "-f A=dcsr",
         ],
     );
@@ -209,7 +209,7 @@ fn operands_and_results_are_compared_together() {
     run("s = A(i,j) * B(i,j)", &["-g", "B=random(nnz=50)"]).refused(
         1,
         &[
-            "would take 600000004 bytes, and 1000000000 are left",
+            "would take at least 600000004 bytes, and 1000000000 are left",
             "all operands together take 1200000008 bytes",
         ],
     );

@@ -43,7 +43,7 @@ fn dense_results_are_estimated() {
     refuse(
         square("C(i,j) = A(i,j) * 6", "csr", "", 403),
         code::TOO_LARGE_FOR_MEMORY,
-        "`C` would take 404 bytes",
+        "`C` would take at least 404 bytes",
     );
 }
 
@@ -55,7 +55,7 @@ fn results_that_are_stored_otherwise_are_estimated() {
     refuse(
         square(program, "msr", "", 700),
         code::TOO_LARGE_FOR_MEMORY,
-        "`C` would take 1204 bytes, and 700 are left",
+        "`C` would take at least 1204 bytes, and 700 are left",
     );
 }
 

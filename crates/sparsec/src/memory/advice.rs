@@ -1,0 +1,107 @@
+//! Formats to propose for a tensor that does not fit in memory: only such as fit.
+//!
+//! ```text
+//! C(i,j) = x(i) * y(j)      dense vectors, 10^7 rows and columns
+//!
+//!   dense     800 TB
+//!   csr       1.2 PB        every entry is stored, with its coordinate
+//!   scoo      1.6 PB        none is proposed
+//! ```
+//!
+//! Each preset is counted with the entries that the tensor is thought to store, spread
+//! evenly. Where their number is not known, what a format takes without an entry is a
+//! lower bound, and is called one.
+
+use sparsec_base::ElementType;
+use sparsec_format::{Format, Statistics, presets};
+
+use super::least_bytes;
+
+/// The smaller formats that were tried for a tensor.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Smaller {
+    /// How many formats were counted.
+    pub n_tried: usize,
+    /// The name of the simplest that fits, with its bytes.
+    pub fits: Option<(&'static str, u128)>,
+    /// The name of the smallest one, with its bytes.
+    pub smallest: Option<(&'static str, u128)>,
+    /// Whether these bytes hold entries too; else they are lower bounds.
+    pub has_entries: bool,
+}
+
+/// The presets beside `format` for a tensor with about `n_entries` entries, where that is
+/// known, that has `room` bytes.
+///
+/// Those that store modes in their order come first: kernels seldom have to convert them.
+///
+/// ```
+/// use sparsec::{ElementType, Format, smaller_format};
+/// let smaller = |n_entries| {
+///     let extents = [10_000_000, 10_000_000];
+///     smaller_format(&Format::dense(2), &extents, ElementType::F64, Some(n_entries), 1 << 30)
+/// };
+/// assert_eq!(smaller(1_000_000).fits.map(|(name, _)| name), Some("csr"));
+/// // As many entries as a dense result has.
+/// assert_eq!(smaller(100_000_000_000_000).fits, None);
+/// ```
+pub fn smaller_format(
+    format: &Format,
+    extents: &[u64],
+    element: ElementType,
+    n_entries: Option<u64>,
+    room: u128,
+) -> Smaller {
+    let order = extents.len();
+    let statistics = n_entries.map(|n| Statistics::spread(extents, n));
+    let mut counted: Vec<(bool, &'static str, u128)> = Vec::new();
+    for preset in presets() {
+        let Some(other) = preset.format(order) else {
+            continue;
+        };
+        // What follows from counts alone, and is another format than the given one.
+        if !other.is_assembled() || !other.is_regular() || other.arranges_like(format) {
+            continue;
+        }
+        let bytes = match &statistics {
+            None => Some(least_bytes(&other, extents, element)),
+            Some(statistics) => statistics
+                .bytes_in(&other, element)
+                .map(|bytes| bytes.total().into()),
+        };
+        let is_turned = !other.level_order().is_sorted();
+        counted.push((is_turned, preset.name, bytes.unwrap_or(u128::MAX)));
+    }
+    counted.sort_by_key(|(is_turned, _, _)| *is_turned);
+    let named = |(_, name, bytes): &(bool, &'static str, u128)| (*name, *bytes);
+    Smaller {
+        n_tried: counted.len(),
+        fits: counted.iter().find(|it| it.2 <= room).map(named),
+        smallest: counted.iter().min_by_key(|it| it.2).map(named),
+        has_entries: statistics.is_some(),
+    }
+}
+
+impl Smaller {
+    /// The beginning of a help, up to what may be done beside.
+    pub fn advice(&self, name: &str) -> String {
+        let bound = if self.has_entries {
+            "about"
+        } else {
+            "at least"
+        };
+        match (self.fits, self.smallest) {
+            (Some((format, bytes)), _) => {
+                format!(
+                    "store it as `{format}`, which takes {bound} {bytes} bytes: `-f {name}={format}`; "
+                )
+            }
+            (None, Some((format, bytes))) if bytes < u128::MAX => format!(
+                "none of {} other formats fits, `{format}` takes {bound} {bytes} bytes: ",
+                self.n_tried
+            ),
+            _ => format!("none of {} other formats fits: ", self.n_tried),
+        }
+    }
+}
