@@ -90,6 +90,12 @@ const MOST_KERNELS: usize = 512;
 type Place = Arc<Once<Arc<Kernel>>>;
 
 impl Tools {
+    /// Whether the environment names a compiler, rather than leaving its name open.
+    pub(crate) fn names_compiler(&self) -> bool {
+        let Environment { sparsec_cc, cc, .. } = &self.environment;
+        sparsec_cc.is_some() || cc.is_some()
+    }
+
     pub(crate) fn cache(&self) -> Result<&Cache> {
         self.cache.get_or_make(|| Cache::open(&self.environment))
     }
@@ -147,8 +153,8 @@ impl Session {
     }
 
     /// Why kernels were not compiled that run without having been, if the compiler
-    /// failed: something to tell a user once, at the end. A machine without a
-    /// compiler has nothing to tell.
+    /// failed or is not where the environment names it: something to tell a user once, at
+    /// the end. A machine without a compiler has nothing to tell.
     pub fn compiler_trouble(&self) -> Option<&Diagnostic> {
         self.background.trouble()
     }

@@ -125,8 +125,9 @@ impl Background {
                 let made = match built {
                     Some(Ok(Ok(native))) => Some(native),
                     Some(Ok(Err(error))) => {
-                        // Nothing is wrong with a machine that has no compiler.
-                        if error.code() != code::NO_COMPILER {
+                        // Nothing is wrong with a machine that has no compiler, but with a
+                        // name that is no compiler.
+                        if error.code() != code::NO_COMPILER || tools.names_compiler() {
                             let _ = trouble.set(error);
                         }
                         None

@@ -99,6 +99,21 @@ fn a_machine_without_a_compiler_is_fine() {
 }
 
 #[test]
+fn a_compiler_that_is_named_and_not_there_is_reported() {
+    let folder = TempDir::new().unwrap();
+    let session = Session::new(Environment {
+        sparsec_cc: Some("gccc".into()),
+        ..environment(folder.path())
+    });
+    let kernel = tiered(&session, 6.5);
+    assert!(session.settle(LONG));
+    assert_eq!(run(&kernel), 6.5);
+    let trouble = session.compiler_trouble().expect("a reason");
+    assert_eq!(trouble.code(), code::NO_COMPILER);
+    assert!(trouble.notes()[0].contains("SPARSEC_CC=gccc"), "{trouble}");
+}
+
+#[test]
 fn a_compiler_that_fails_or_writes_nothing_is_reported() {
     let failures = [
         ("echo nonsense >&2; exit 1", code::COMPILE_FAILED),
