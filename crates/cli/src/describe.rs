@@ -60,7 +60,7 @@ pub(crate) fn describe(
         }
         (vec![descriptor], None)
     } else {
-        let spec = FormatSpec::parse(&call.option_text("FORMAT", text))?;
+        let spec = FormatSpec::parse(&call.option_text("format", text))?;
         let order = match order {
             Some(order) => call.count("order", order, 64)?,
             None => spec.order().unwrap_or(SHOWN_ORDER),

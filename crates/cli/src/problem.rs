@@ -38,7 +38,7 @@ impl Problem {
         let source = Source::new("expression", arguments.expression.as_str());
         let mut request = Request::new(source);
         for text in &arguments.definitions {
-            let source = call.option_text("--define", text.as_str());
+            let source = call.option_text("definition", text.as_str());
             let function = UserFunction::parse_with(&source, &request.functions)?;
             request.functions.push(function);
         }
@@ -67,7 +67,7 @@ impl Problem {
 
     fn set_format(&mut self, call: &Call, pair: &Pair) -> Result<()> {
         let order = self.tensor(call, pair)?.order;
-        let source = call.option_text(format!("-f {}", pair.name), &pair.value);
+        let source = call.option_text(format!("format of {}", pair.name), &pair.value);
         if pair.value.ends_with(DESCRIPTOR_ENDING) {
             let message = format!("`{}` is a format as a relation", pair.value);
             return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)

@@ -141,7 +141,7 @@ fn made(call: &Call, arguments: &ComputeArguments) -> Result<Made> {
         // A script is about the computation of the expression.
         Err(error) if error.code() == code::NO_EXECUTOR && arguments.script.is_none() => {
             let copies = copies(&expression, &operands, &types).map_err(place)?;
-            let text = |copied: &Copied| Source::new("copy", copied.computation.to_string());
+            let text = |copied: &Copied| Source::new("computation", copied.computation.to_string());
             let executed = Executed {
                 expression,
                 operands,
@@ -153,7 +153,7 @@ fn made(call: &Call, arguments: &ComputeArguments) -> Result<Made> {
         }
         made => {
             let text = made.map_err(place)?.to_string();
-            Ok(Made::Computation(Source::new("executor", text)))
+            Ok(Made::Computation(Source::new("computation", text)))
         }
     }
 }
@@ -185,7 +185,7 @@ fn transformations(
         Some(AUTO) => Transformations::Pipeline,
         Some(text) => Transformations::Script(match text.strip_prefix('@') {
             Some(path) => read_source(call, path, call.value_span("script", 0))?,
-            None => call.option_text("SCRIPT", text),
+            None => call.option_text("script", text),
         }),
     })
 }

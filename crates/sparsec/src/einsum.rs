@@ -38,7 +38,7 @@ impl Session {
         let einsum = Einsum::parse(text, operands.len())?;
         einsum.check_orders(operands.iter().map(|tensor| tensor.order()))?;
         let names: Vec<String> = (0..operands.len()).map(Einsum::operand_name).collect();
-        let source = Source::new(format!("einsum `{text}`"), einsum.to_string());
+        let source = Source::new(format!("expression of `{text}`"), einsum.to_string());
         let names = names.iter().map(String::as_str);
         self.evaluate_source(source, names.zip(operands.iter().copied()))
     }

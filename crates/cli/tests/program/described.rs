@@ -136,7 +136,8 @@ fn jagged_diagonals_are_multiplied_through_their_description() {
         .call(&other)
         .refused(1, &["E0518", "`A_ptr` is i32[4] here"]);
     let bare = ["compute", "y(i) = A(i,j) * x(j)", "-f", &operand, "--run"];
-    let all = "`-d Ni=VALUE -d Nj=VALUE -d A_ND=VALUE -d A_NNZ=VALUE`";
+    // Data come first, since their extents say the parameters.
+    let all = "say `-i A_perm=FILE -i A_ptr=FILE -i A_col=FILE -i A=FILE -i x=FILE`";
     place.call(&bare).refused(1, &["E0518", all]);
     // No permutation: what loops trust is checked.
     write_integers(&place, "wrong.npy", &[1, 0, 1]);

@@ -92,10 +92,16 @@ fn wrong_options_are_wrong_calls() {
     check(&["-f", "a=csr"], &["error[E0207]", "did you mean `A`?"]);
     check(&["-d", "k=3"], &["error[E0207]", "one of i, j"]);
     check(&["-d", "j"], &["error[E0002]", "of which index variable?"]);
-    check(&["-f", "A=crs"], &["error[E0110]", "-f A:1:1"]);
-    check(&["-f", "A=csr, pos = 9"], &["error[E0124]", "-f A:1:12"]);
+    check(&["-f", "A=crs"], &["error[E0110]", "format of A:1:1"]);
+    check(
+        &["-f", "A=csr, pos = 9"],
+        &["error[E0124]", "format of A:1:12"],
+    );
     ones(&["-g", "x=dense:one"], &["error[E0409]", "`dense:ones`"]);
-    ones(&["-g", "x=random(nnz=-1)"], &["error[E0410]", "-g x:1:12"]);
+    ones(
+        &["-g", "x=random(nnz=-1)"],
+        &["error[E0410]", "generator of x:1:12"],
+    );
     check(&["-s", "reorder(i, k)"], &["error[E0310]", "schedule:1:12"]);
     check(&["-o", "y=y.csv"], &["error[E0421]", "named here"]);
     check(&["-o", "y=y.rb"], &["error[E0428]", "read only"]);

@@ -154,7 +154,7 @@ impl CompiledComputation {
         });
         let at = places.next().map_or(0, |(at, _)| at);
         let place = Span::new(at, (at + words.len()).min(text.len()));
-        (Source::new(&self.computation.name, text), place)
+        (Source::new("computation", text), place)
     }
 
     /// What is given, with parameters that follow from extents: of `crd : i32[NZ]` there are
@@ -196,18 +196,6 @@ impl CompiledComputation {
             }
             data.constant(name.clone(), *value);
         }
-        let unknown = parameters.iter();
-        let unknown: Vec<&String> = unknown
-            .filter(|name| !given.parameters.contains_key(*name))
-            .collect();
-        if let Some(name) = unknown.first() {
-            let message = format!("the parameter `{name}` has no value");
-            let options: Vec<String> = unknown.iter().map(|it| format!("-d {it}=VALUE")).collect();
-            return Err(self
-                .misfit(message, name)
-                .note("the extents of its arrays do not say it")
-                .help(format!("say `{}`", options.join(" "))));
-        }
         let wanted = || {
             self.computation
                 .spaces
@@ -220,17 +208,37 @@ impl CompiledComputation {
                 return Err(self.unknown("given data", name, known));
             }
         }
+        // Data come before parameters, which their extents may say.
+        let missing = wanted().filter(|space| !given.data.contains_key(&space.name));
+        let missing: Vec<&str> = missing.map(|space| space.name.as_str()).collect();
+        if let Some(first) = missing.first() {
+            let message = match missing.len() {
+                1 => format!("`{first}` is not given"),
+                _ => format!("`{}` are not given", missing.join("`, `")),
+            };
+            let options: Vec<String> = missing.iter().map(|it| format!("-i {it}=FILE")).collect();
+            return Err(self
+                .misfit(message, first)
+                .help(format!("say `{}`", options.join(" "))));
+        }
+        let unknown = parameters.iter();
+        let unknown: Vec<&String> = unknown
+            .filter(|name| !given.parameters.contains_key(*name))
+            .collect();
+        if let Some(name) = unknown.first() {
+            let message = format!("the parameter `{name}` has no value");
+            let options: Vec<String> = unknown.iter().map(|it| format!("-d {it}=VALUE")).collect();
+            return Err(self
+                .misfit(message, name)
+                .note("the extents of its arrays do not say it")
+                .help(format!("say `{}`", options.join(" "))));
+        }
         // Integers without extents first: other extents may speak of them.
         let mut spaces: Vec<&DataSpace> = wanted().collect();
         spaces.sort_by_key(|space| space.extents.len().min(1));
         for space in spaces {
             let name = &space.name;
-            let Some(&tensor) = given.data.get(name) else {
-                let message = format!("`{name}` is not given");
-                return Err(self
-                    .misfit(message, name)
-                    .help(format!("say `-i {name}=FILE`")));
-            };
+            let tensor = given.data[name];
             let extents = self.extents(space, &data)?;
             let is_dense = *tensor.format() == Format::dense(extents.len());
             if !is_dense || tensor.element() != space.element || tensor.extents() != extents {

@@ -57,7 +57,7 @@ fn einsums_that_are_none_are_refused() {
     refuse(
         session.einsum("ij,i->i", &[&a, &x]),
         code::EXTENT_MISMATCH,
-        "einsum `ij,i->i`",
+        "expression of `ij,i->i`",
     );
     // The run-time function and the macro are the same.
     refuse(einsum("ij,j->i", &[&a]), code::EINSUM_OPERANDS, "given");
