@@ -30,8 +30,10 @@ use crate::room::Room;
 use crate::screen::{Screen, complain};
 
 mod explain;
+mod notes;
 pub(crate) mod timing;
 
+use notes::Ran;
 use timing::Clock;
 
 /// As long as a run that has answered goes on compiling for later ones.
@@ -90,7 +92,18 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         complain(&format!("note: kernels are not kept for later runs: {why}"));
     }
 
+    let ran = Ran {
+        request: &problem.request,
+        inputs: &inputs,
+        compiled: &compiled,
+        outcome: &outcome,
+    };
+    let notes = ran.notes();
+    for note in notes.iter().filter(|_| !screen.is_json()) {
+        complain(&format!("note: {note}"));
+    }
     let report = Report {
+        notes: &notes,
         problem: &problem,
         outcome: &outcome,
         outputs: &outputs,
@@ -111,7 +124,11 @@ fn finish_compiling(session: &Session, screen: &Screen) {
     let settled = runtime.settle(PATIENCE);
     let seconds = PATIENCE.as_secs();
     let why = match runtime.compiler_trouble() {
-        Some(trouble) => trouble.to_string(),
+        // On one line.
+        Some(trouble) => [&[trouble.message().to_owned()], trouble.notes()]
+            .concat()
+            .join("; ")
+            .replace('\n', " "),
         None if settled => return,
         None => format!(
             "the C compiler has not ended within {seconds} seconds: try another with SPARSEC_CC, \
@@ -221,6 +238,7 @@ fn write(call: &Call, outputs: &[Pair], outcome: &Outcome, progress: &Progress) 
 
 /// What is printed of a run.
 struct Report<'a> {
+    notes: &'a [String],
     problem: &'a Problem,
     outcome: &'a Outcome,
     outputs: &'a [Pair],
@@ -271,6 +289,7 @@ impl Report<'_> {
         let mut value = json!({
             "results": results.collect::<serde_json::Map<_, _>>(),
             "checked": self.arguments.check,
+            "notes": self.notes,
         });
         if self.arguments.explain {
             value["explain"] = explain::value(self.compiled, self.outcome);

@@ -128,7 +128,17 @@ fn help(error: &clap::Error, word: &str, call: &Call, definition: &clap::Command
     if let Some(close) = close {
         return format!("did you mean `{close}`?");
     }
+    let is_data = || sparsec::io::file_type(std::path::Path::new(word)).is_ok();
     let command = called(definition, call);
+    match (error.kind(), command.get_name()) {
+        (ErrorKind::UnknownArgument, "run") if !word.starts_with('-') && is_data() => {
+            return format!("say which tensor is read from it: `-i NAME={word}`");
+        }
+        (ErrorKind::InvalidSubcommand, _) if is_data() => {
+            return format!("`sparsec info {word}` shows what the file holds");
+        }
+        _ => {}
+    }
     let inner: Vec<&str> = command
         .get_subcommands()
         .map(clap::Command::get_name)

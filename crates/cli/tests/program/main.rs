@@ -12,6 +12,7 @@
 //! | [`memory`]  | where memory ends                                           |
 //! | [`pages`]   | the commands that README and docs show                      |
 //! | [`random`]  | random programs, answered in JSON                           |
+//! | [`mistakes`] | mistakes of beginners, and the calls that messages lead to   |
 //! | [`refused`] | what is wrong with a call, a program or its data            |
 //! | [`schedules`] | commands of schedules, each in each of its forms            |
 //! | [`place`]   | a folder to call the program in                             |
@@ -24,6 +25,7 @@ mod embed;
 mod files;
 mod memory;
 mod pages;
+mod mistakes;
 mod place;
 mod random;
 mod refused;
