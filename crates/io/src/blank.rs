@@ -108,7 +108,11 @@ mod tests {
         }
         for step in [1000, KEPT - 1, KEPT, KEPT + 1, 1 << 20, text.len()] {
             let (out, blanks) = cut(text.as_bytes(), step);
-            assert_eq!(String::from_utf8(out).unwrap(), expect, "in steps of {step}");
+            assert_eq!(
+                String::from_utf8(out).unwrap(),
+                expect,
+                "in steps of {step}"
+            );
             let all: usize = blanks.gone.iter().map(|(_, lines)| lines).sum();
             assert_eq!(all, text.len() - expect.len(), "in steps of {step}");
             let whole = |text: &str, word: &str| {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use scalar::{compile, compile_in, constant, entries, environment, run};
 use sparsec_base::code;
-use sparsec_runtime::{Cache, Compiler, Environment, Origin, Session};
+use sparsec_runtime::{Cache, Compiler, Environment, Kernel, Origin, Session};
 use tempfile::TempDir;
 
 mod scalar;
