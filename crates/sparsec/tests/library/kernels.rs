@@ -434,3 +434,31 @@ fn plans_are_remembered_by_the_whole_request() {
     let other = session.plan(&plain).unwrap();
     assert_eq!(other.format("y").unwrap().to_string(), "(i) -> (i : dense)");
 }
+
+/// Extents come with operands. A sum of two indices has no values where one of them has none.
+#[test]
+fn kernels_take_operands_without_rows() {
+    let formats = [
+        "(i, j) -> (i + j : dense, j : compressed)",
+        "(i, j) -> (i + j : dense, i : dense)",
+        "(i, j) -> (j - i : dense, j : compressed)",
+        "(i, j) -> (j floordiv 2 : dense, i : dense, j mod 2 : dense)",
+    ];
+    for backend in [Backend::Interpreter, Backend::Cranelift] {
+        let session = Session::new(Options {
+            backend,
+            ..Options::default()
+        });
+        for format in formats {
+            let program = Program::parse("s = A(i,j)").unwrap();
+            let kernel = session.plan(&program.format("A", format).unwrap()).unwrap();
+            for [n, m] in [[0, 3], [3, 0], [0, 0], [1, 1], [2, 3]] {
+                let all = (0..n).flat_map(|i| (0..m).map(move |j| ([i, j], 1.0)));
+                let a = matrix(format, [n, m], &all.collect::<Vec<_>>());
+                let s = kernel.bind("A", &a).unwrap().evaluate().unwrap();
+                let sum = (n * m) as f64;
+                assert_eq!(s.values::<f64>(), Some(&[sum][..]), "{n}×{m} in {format}");
+            }
+        }
+    }
+}

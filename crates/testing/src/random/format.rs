@@ -6,7 +6,7 @@ use sparsec::{Format, FormatSpec, Source};
 use super::expression::VARS;
 
 /// Formats beside presets and maps of plain levels, with their order.
-pub const OTHERS: [(usize, &str); 58] = [
+pub const OTHERS: [(usize, &str); 42] = [
     // Index arrays that some of the results here do not fit.
     (1, "(i) -> (i : compressed), pos = 8, crd = 8"),
     (2, "csr, pos = 8, crd = 8"),
@@ -31,44 +31,6 @@ pub const OTHERS: [(usize, &str); 58] = [
         "(i, j, k) -> (k : compressed, i + j : compressed, i : dense)",
     ),
     (2, "csb(2)"),
-    // Dense blocks and diagonals, which reach beyond most tensors.
-    (1, "(i) -> (i floordiv 4 : dense, i mod 4 : dense)"),
-    (1, "(i) -> (i floordiv 3 : bitmap, i mod 3 : dense)"),
-    (
-        1,
-        "(i) -> ((i floordiv 2) floordiv 2 : dense, (i floordiv 2) mod 2 : dense, i mod 2 : dense)",
-    ),
-    (1, "(i) -> (i + 2 : dense)"),
-    (1, "(i) -> (0 - i : dense)"),
-    (
-        2,
-        "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : dense, i mod 2 : dense, j mod 3 : dense)",
-    ),
-    (
-        2,
-        "(i, j) -> (j floordiv 4 : dense, i : dense, j mod 4 : dense)",
-    ),
-    (
-        2,
-        "(i, j) -> (i floordiv 3 : dense, j : bitmap, i mod 3 : dense)",
-    ),
-    (
-        2,
-        "(i, j) -> (i : dense, j floordiv 3 : dense, j mod 3 : bitmap)",
-    ),
-    (2, "(i, j) -> (j - i : dense, i : dense)"),
-    (2, "(i, j) -> (j - i : dense, j : compressed)"),
-    (2, "(i, j) -> (i + j : dense, j : dense)"),
-    (2, "(i, j) -> (morton(i, j) : dense)"),
-    (
-        3,
-        "(i, j, k) -> (i floordiv 2 : dense, j : dense, k floordiv 2 : dense, i mod 2 : dense, k mod 2 : dense)",
-    ),
-    (3, "(i, j, k) -> (k - i : dense, i : dense, j : compressed)"),
-    (
-        3,
-        "(i, j, k) -> (j floordiv 3 : compressed, i floordiv 2 : dense, k : dense, j mod 3 : dense, i mod 2 : dense)",
-    ),
     (
         1,
         "(i) -> (i floordiv 2 : compressed, i mod 2 : compressed)",
@@ -126,6 +88,47 @@ pub const OTHERS: [(usize, &str); 58] = [
     ),
 ];
 
+/// Formats of dense blocks and diagonals, which reach beyond most tensors.
+const PADDED: [(usize, &str); 16] = [
+    (1, "(i) -> (i floordiv 4 : dense, i mod 4 : dense)"),
+    (1, "(i) -> (i floordiv 3 : bitmap, i mod 3 : dense)"),
+    (
+        1,
+        "(i) -> ((i floordiv 2) floordiv 2 : dense, (i floordiv 2) mod 2 : dense, i mod 2 : dense)",
+    ),
+    (1, "(i) -> (i + 2 : dense)"),
+    (1, "(i) -> (0 - i : dense)"),
+    (
+        2,
+        "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : dense, i mod 2 : dense, j mod 3 : dense)",
+    ),
+    (
+        2,
+        "(i, j) -> (j floordiv 4 : dense, i : dense, j mod 4 : dense)",
+    ),
+    (
+        2,
+        "(i, j) -> (i floordiv 3 : dense, j : bitmap, i mod 3 : dense)",
+    ),
+    (
+        2,
+        "(i, j) -> (i : dense, j floordiv 3 : dense, j mod 3 : bitmap)",
+    ),
+    (2, "(i, j) -> (j - i : dense, i : dense)"),
+    (2, "(i, j) -> (j - i : dense, j : compressed)"),
+    (2, "(i, j) -> (i + j : dense, j : dense)"),
+    (2, "(i, j) -> (morton(i, j) : dense)"),
+    (
+        3,
+        "(i, j, k) -> (i floordiv 2 : dense, j : dense, k floordiv 2 : dense, i mod 2 : dense, k mod 2 : dense)",
+    ),
+    (3, "(i, j, k) -> (k - i : dense, i : dense, j : compressed)"),
+    (
+        3,
+        "(i, j, k) -> (j floordiv 3 : compressed, i floordiv 2 : dense, k : dense, j mod 3 : dense, i mod 2 : dense)",
+    ),
+];
+
 /// A format of an operand.
 pub(crate) fn format(order: usize) -> BoxedStrategy<String> {
     any(order, &|_| true)
@@ -144,11 +147,14 @@ fn any(order: usize, fits: &dyn Fn(&Format) -> bool) -> BoxedStrategy<String> {
         .filter(|preset| preset.fits(order))
         .map(|preset| preset.text(order))
         .collect();
-    let others: Vec<String> = OTHERS
-        .iter()
-        .filter(|(fits, _)| *fits == order)
-        .map(|(_, text)| (*text).to_owned())
-        .collect();
+    let listed = |list: &[(usize, &str)]| -> Vec<String> {
+        let fitting = list.iter().filter(|(fits, _)| *fits == order);
+        fitting.map(|(_, text)| (*text).to_owned()).collect()
+    };
+    let others = listed(&OTHERS);
+    // A scalar has none.
+    let padded = Some(listed(&PADDED)).filter(|padded| !padded.is_empty());
+    let padded = padded.unwrap_or_else(|| presets.clone());
     let named = [presets, others].concat().into_iter().filter(|text| {
         let spec = FormatSpec::parse(&Source::new("format", text.as_str()));
         fits(&(spec.and_then(|spec| spec.resolve(order))).expect("a format"))
@@ -171,7 +177,8 @@ fn any(order: usize, fits: &dyn Fn(&Format) -> bool) -> BoxedStrategy<String> {
                 .collect();
             format!("({}) -> ({})", names.join(", "), levels.join(", "))
         });
-    prop_oneof![1 => prop::sample::select(named), 1 => map].boxed()
+    let padded = prop::sample::select(padded);
+    prop_oneof![4 => prop::sample::select(named), 4 => map, 1 => padded].boxed()
 }
 
 /// A kind of level that stands anywhere.
