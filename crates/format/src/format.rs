@@ -177,6 +177,11 @@ impl Format {
         format.checked()
     }
 
+    /// This format where it declares no fill.
+    pub fn without_fill(self) -> Self {
+        Self { fill: None, ..self }
+    }
+
     /// The same format with index arrays of declared widths.
     #[must_use]
     pub fn with_widths(mut self, widths: Widths) -> Self {

@@ -54,6 +54,7 @@ mod print;
 mod region;
 #[cfg(feature = "serde")]
 mod serde;
+mod short_name;
 mod spec;
 
 pub use arrays::{ArraySpec, Holds, Role};

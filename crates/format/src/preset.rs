@@ -408,41 +408,6 @@ impl Format {
         preset("scoo", order)
     }
 
-    /// The name of the preset that this format is, whatever its modes are
-    /// called; `None` for other formats and where widths are declared.
-    ///
-    /// ```
-    /// use sparsec_format::Format;
-    /// let rows: Format = "(row, col) -> (row : dense, col : compressed)".parse()?;
-    /// assert_eq!(rows.preset_name(), Some("csr"));
-    /// # Ok::<(), sparsec_base::Diagnostic>(())
-    /// ```
-    pub fn preset_name(&self) -> Option<&'static str> {
-        if self.widths != Widths::default() || self.fill.is_some() {
-            return None;
-        }
-        PRESETS
-            .iter()
-            .filter(|preset| preset.parameters == Parameters::None && preset.fits(self.order()))
-            .find(|preset| (preset.build)(self.order(), &[]).stores_like(self))
-            .map(|preset| preset.name)
-    }
-
-    /// The preset's name where this format is one, else its text.
-    pub fn short_name(&self) -> String {
-        match self.preset_name() {
-            Some(name) => name.to_owned(),
-            None => self.to_string(),
-        }
-    }
-
-    /// As [`short_name`](Self::short_name), whatever the widths: those of a tensor
-    /// mostly follow from its data, and nobody wrote them.
-    pub fn arrangement(&self) -> String {
-        let plain = self.clone().with_widths(Widths::default());
-        plain.short_name()
-    }
-
     /// A format with these levels whose modes have their usual names
     /// `i, j, k, …`.
     ///

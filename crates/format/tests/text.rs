@@ -143,6 +143,14 @@ fn names_of_presets() {
         let short = expect.map_or(format.to_string(), str::to_owned);
         assert_eq!(format.short_name(), short);
     }
+    let clauses = [
+        "csr, pos = 32",
+        "coo, skew(i, j), upper(i, j), fill 1, crd = 8",
+    ];
+    for text in clauses {
+        let spec: FormatSpec = text.parse().expect(text);
+        assert_eq!(spec.resolve(2).expect(text).short_name(), text);
+    }
 }
 
 #[test]

@@ -90,7 +90,9 @@ impl Tensor {
     /// A line about the tensor: element type, extents, format, the number of stored
     /// entries, and the fill if it is not zero.
     pub fn headline(&self) -> String {
-        headline(self, &self.format().arrangement())
+        // The fill stands at the end, whether the format declares it or not.
+        let format = self.format().clone().without_fill();
+        headline(self, &format.arrangement())
     }
 
     /// The values as text without a line break at the end: that of a scalar, the
