@@ -124,6 +124,18 @@ impl Suite {
         ("relations", Self::Relations),
     ];
 
+    /// What is measured, in a line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Kernels => "all kernels below, beside C written by hand",
+            Self::Latency => "from an expression to its first result",
+            Self::Io => "reading, writing and packing files, beside SciPy",
+            Self::Relations => {
+                "products through descriptors beside C, and operations on descriptors"
+            }
+        }
+    }
+
     /// The suite with this name; `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
         let (_, suite) = Self::NAMES.iter().find(|(known, _)| *known == name)?;
@@ -256,6 +268,28 @@ fn write(out: &mut dyn Write, text: &str) -> Result<()> {
                 format!("what was measured cannot be written: {error}"),
             )
         })
+}
+
+/// Something that there is to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The name that [`Options::only`] takes.
+    pub name: String,
+    /// What is measured.
+    pub measures: String,
+}
+
+/// Everything that there is to measure: suites, then kernels by pattern.
+pub fn list() -> Vec<Listed> {
+    let suites = Suite::NAMES.iter().map(|(name, suite)| Listed {
+        name: (*name).to_owned(),
+        measures: suite.summary().to_owned(),
+    });
+    let kernels = all_kernels().map(|(case, pattern)| Listed {
+        name: case.full_name(pattern),
+        measures: case.expression.replace('\n', "; "),
+    });
+    suites.chain(kernels).collect()
 }
 
 /// What the names given mean.

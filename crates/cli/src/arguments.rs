@@ -1,7 +1,9 @@
 //! Every command and option, defined once: parsing, help and the names in
 //! diagnostics come from here.
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use std::marker::PhantomData;
+
+use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand};
 
 /// A compiler for sparse tensors.
 ///
@@ -33,8 +35,8 @@ pub(crate) enum Command {
     #[command(after_help = COMPILE_EXAMPLES)]
     Compile(CompileArguments),
     /// Transform a computation over relations; print any stage of it, or run it
-    #[command(after_help = COMPUTE_EXAMPLES)]
-    Compute(ComputeArguments),
+    #[command(alias = "compute", after_help = RELATIONS_EXAMPLES)]
+    Relations(RelationsArguments),
     /// Show what a file holds: size, structure, how entries spread, what format suits
     #[command(after_help = INFO_EXAMPLES)]
     Info(InfoArguments),
@@ -140,7 +142,17 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) problem: ProblemArguments,
 
-    /// Read a tensor from a file: .mtx, .tns, .npz, … (text also as .gz and .zst); all.h5:web is a group
+    #[command(flatten)]
+    pub(crate) operands: OperandArguments,
+
+    #[command(flatten)]
+    pub(crate) results: ResultArguments,
+}
+
+/// Where the operands of `run` and `compile` come from, and what they may take.
+#[derive(Debug, Args)]
+pub(crate) struct OperandArguments {
+    /// Read a tensor from a file: .mtx, .tns, .npz, … (text also as .gz and .zst); all.h5:web is a group; - is standard input
     #[arg(short = 'i', long = "input", value_name = "NAME=FILE", action = ArgAction::Append)]
     pub(crate) inputs: Vec<String>,
 
@@ -153,15 +165,6 @@ pub(crate) struct RunArguments {
     #[arg(short = 'g', long = "generate", value_name = "NAME=GENERATOR", action = ArgAction::Append)]
     pub(crate) generators: Vec<String>,
 
-    /// Write a result, or a tensor computed on the way, to a file
-    #[arg(short = 'o', long = "output", value_name = "NAME=FILE", action = ArgAction::Append)]
-    pub(crate) outputs: Vec<String>,
-
-    /// What runs kernels: auto, c (compiled C), cranelift (at once, no compiler) or
-    /// interp (slow, checks every access)
-    #[arg(long, value_name = "BACKEND", default_value = "auto")]
-    pub(crate) backend: String,
-
     /// How many threads read, pack, compute and write; one for each processor if not given
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<String>,
@@ -169,6 +172,32 @@ pub(crate) struct RunArguments {
     /// How much memory operands, results and workspaces may take, as in 64G; what is left if not given
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<String>,
+}
+
+/// What `run` does with results, and how it gets them.
+#[derive(Debug, Args)]
+pub(crate) struct ResultArguments {
+    /// Write a result, or a tensor computed on the way, to a file; - is standard output
+    ///
+    /// NAME=- writes every stored entry to standard output as text, a matrix as .mtx
+    /// and any other tensor as .tns; - alone does so with the only result. All else
+    /// that is printed then goes to standard error.
+    #[arg(short = 'o', long = "output", value_name = "NAME=FILE", action = ArgAction::Append)]
+    pub(crate) outputs: Vec<String>,
+
+    /// Print every tensor that is computed, those written to files and those that
+    /// later statements read too
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) print: bool,
+
+    /// Print no tensors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// What runs kernels: auto, c (compiled C), cranelift (at once, no compiler) or
+    /// interp (slow, checks every access)
+    #[arg(long, value_name = "BACKEND", default_value = "auto")]
+    pub(crate) backend: String,
 
     /// Compute the values this many times, for timing
     #[arg(long, value_name = "N")]
@@ -192,6 +221,9 @@ pub(crate) struct CompileArguments {
     #[command(flatten)]
     pub(crate) problem: ProblemArguments,
 
+    #[command(flatten)]
+    pub(crate) operands: OperandArguments,
+
     /// What to print; may be given several times
     #[arg(long, value_name = "STAGE", action = ArgAction::Append, long_help = emit_help())]
     pub(crate) emit: Vec<String>,
@@ -199,10 +231,43 @@ pub(crate) struct CompileArguments {
     /// What kernels for C programs are called in place of their result: evaluate_NAME
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+
+    /// What `run` takes besides: without effect here, so that one word turns a call
+    /// that runs a kernel into one that shows it.
+    #[command(flatten)]
+    pub(crate) results: Unused<ResultArguments>,
+}
+
+/// Options that a command takes, and neither uses nor shows in its help.
+#[derive(Debug)]
+pub(crate) struct Unused<T>(PhantomData<T>);
+
+impl<T: Args> Args for Unused<T> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let options = T::augment_args(clap::Command::new("unused"));
+        let options = options
+            .get_arguments()
+            .map(|option| option.clone().hide(true));
+        command.args(options.collect::<Vec<_>>())
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<T> FromArgMatches for Unused<T> {
+    fn from_arg_matches(_: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(PhantomData))
+    }
+
+    fn update_from_arg_matches(&mut self, _: &clap::ArgMatches) -> Result<(), clap::Error> {
+        Ok(())
+    }
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ComputeArguments {
+pub(crate) struct RelationsArguments {
     /// The file of the computation; with -f, index notation to make one of
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
@@ -220,10 +285,10 @@ pub(crate) struct ComputeArguments {
     pub(crate) script: Option<String>,
 
     /// What to print; may be given several times
-    #[arg(long, value_name = "STAGE", action = ArgAction::Append, long_help = compute_emit_help())]
+    #[arg(long, value_name = "STAGE", action = ArgAction::Append, long_help = relations_emit_help())]
     pub(crate) emit: Vec<String>,
 
-    /// Run it; results without a file are printed
+    /// Run it; results without a file are printed as `run` prints them
     #[arg(long)]
     pub(crate) run: bool,
 
@@ -235,7 +300,7 @@ pub(crate) struct ComputeArguments {
     #[arg(short = 'i', long = "input", value_name = "NAME=FILE", action = ArgAction::Append, requires = "run")]
     pub(crate) inputs: Vec<String>,
 
-    /// Write what is live out to a file
+    /// Write what is live out to a file; - is standard output
     #[arg(short = 'o', long = "output", value_name = "NAME=FILE", action = ArgAction::Append, requires = "run")]
     pub(crate) outputs: Vec<String>,
 
@@ -309,6 +374,10 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<String>,
 
+    /// List what there is to measure, a line each, and measure nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+
     /// How many rounds; medians are shown
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<String>,
@@ -323,7 +392,7 @@ fn emit_help() -> String {
     help
 }
 
-fn compute_emit_help() -> String {
+fn relations_emit_help() -> String {
     let mut help =
         "What to print; may be given several times; computation if not given:\n".to_owned();
     for (_, name, shows) in sparsec::compute::ComputeStage::ALL {
@@ -332,15 +401,15 @@ fn compute_emit_help() -> String {
     help
 }
 
-const COMPUTE_EXAMPLES: &str = "\
+const RELATIONS_EXAMPLES: &str = "\
 Examples:
-  sparsec compute samples/spmv.spf
-  sparsec compute samples/spmv.spf --script auto --emit script --emit computation
-  sparsec compute samples/spmv.spf --script 'interchange(s1, 1, 2)'
-  sparsec compute samples/spmv.spf --emit svg > spmv.svg
-  sparsec compute samples/spmv.spf --emit loop
-  sparsec compute spmv.spf --run -i pos=pos.npy -i crd=crd.npy -i A=a.npy -i x=x.npy -o y=y.npy
-  sparsec compute 'y(i) = A(i,j) * x(j)' -f A=samples/jds.fmt";
+  sparsec relations samples/spmv.spf
+  sparsec relations samples/spmv.spf --script auto --emit script --emit computation
+  sparsec relations samples/spmv.spf --script 'interchange(s1, 1, 2)'
+  sparsec relations samples/spmv.spf --emit svg > spmv.svg
+  sparsec relations samples/spmv.spf --emit loop
+  sparsec relations spmv.spf --run -i pos=pos.npy -i crd=crd.npy -i A=a.npy -i x=x.npy -o y=y.npy
+  sparsec relations 'y(i) = A(i,j) * x(j)' -f A=samples/jds.fmt";
 
 const FORMATS_EXAMPLES: &str = "\
 Examples:
@@ -380,9 +449,43 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   sparsec run 'y(i) = A(i,j) * x(j)' -f A=csr -i A=web.mtx -g x=dense:ones -o y=y.tns
   sparsec run 's = A(i,j) * A(i,j)' -i A=web.mtx.gz --time
-  sparsec run 'C(i,j) = A(i,k) * B(k,j)' -f C=csr -i A=a.mtx -i B=b.mtx -o C=c.mtx --check";
+  sparsec run 'C(i,j) = A(i,k) * B(k,j)' -f C=csr -i A=a.mtx -i B=b.mtx -o C=c.mtx --check
+  sparsec run 'C(i,j) = 2 * A(i,j)' -i A=a.mtx -o - | sparsec run 's = C(i,j)' -i C=-
+
+Results without a file are printed: scalars as values, dense tensors as NumPy prints
+arrays, of more than 1000 values the edges; other tensors entry by entry, of more than
+50 the first and last five, coordinates counted from 0. Lines are as wide as the
+terminal, or 80 characters. With --json a result has its values, up to 10000 of them.";
 
 const COMPILE_EXAMPLES: &str = "\
 Examples:
   sparsec compile 'y(i) = A(i,j) * x(j)' -f A=csr
-  sparsec compile 'A(i,j) = B(i,k) * C(k,j)' -f A=csr -f B=csr -f C=csr --emit schedule --emit loop";
+  sparsec compile 'A(i,j) = B(i,k) * C(k,j)' -f A=csr -f B=csr -f C=csr --emit schedule --emit loop
+  sparsec compile 'y(i) = A(i,j) * x(j)' -i A=web.mtx -g x=dense:ones
+
+Every option of `run` is taken, so that one word turns a call that runs a kernel into one
+that shows it. Operands that are given are read, as plans and index widths follow from
+them. Options about results (-o, --check, --time, …) have no effect.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn compile_takes_what_run_takes() {
+        let definition = Cli::command();
+        let options = |command: &str| {
+            let command = definition.find_subcommand(command).expect(command);
+            let options = command
+                .get_opts()
+                .map(|option| (option.get_short(), option.get_long()));
+            let options = options.map(|(short, long)| (short, long.map(str::to_owned)));
+            options.collect::<Vec<_>>()
+        };
+        let taken = options("compile");
+        for option in options("run") {
+            assert!(taken.contains(&option), "{option:?}");
+        }
+    }
+}

@@ -4,20 +4,25 @@
 
 use std::io::{self, Write};
 
+use serde_json::{Value, json};
 use sparsec::Result;
-use sparsec_bench::{Options, Size};
+use sparsec_bench::{Listed, Options, Size};
 
 use crate::arguments::BenchArguments;
 use crate::call::{Call, MOST_ROUNDS};
 use crate::problem::suggest;
 use crate::run::{backend, threads};
 use crate::screen::Screen;
+use crate::table::table;
 
 /// Measures and prints, each line as soon as it is known.
 ///
 /// # Errors
 /// `E0004` for names that there are not, and what is wrong with a kernel.
-pub(crate) fn bench(call: &Call, screen: &Screen, arguments: &BenchArguments) -> Result<u8> {
+pub(crate) fn bench(call: &Call, screen: &mut Screen, arguments: &BenchArguments) -> Result<u8> {
+    if arguments.list {
+        return list(screen);
+    }
     let defaults = Options::default();
     let options = Options {
         size: chosen(call, "size", &arguments.size, &Size::NAMES)?,
@@ -41,6 +46,24 @@ pub(crate) fn bench(call: &Call, screen: &Screen, arguments: &BenchArguments) ->
         Err(error) => Err(call.about_words(&arguments.names, error)),
         Ok(_) => Ok(0),
     }
+}
+
+/// Prints a line for each thing that there is to measure.
+fn list(screen: &mut Screen) -> Result<u8> {
+    let items = sparsec_bench::list();
+    screen.answer(
+        || {
+            let rows = items
+                .iter()
+                .map(|item| [item.name.clone(), item.measures.clone()]);
+            table(&rows.collect::<Vec<_>>())
+        },
+        || {
+            let item = |item: &Listed| json!({ "name": item.name, "measures": item.measures });
+            json!({ "benchmarks": items.iter().map(item).collect::<Value>() })
+        },
+    )?;
+    Ok(0)
 }
 
 /// The choice with this name.

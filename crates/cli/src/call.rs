@@ -1,4 +1,4 @@
-//! The command line as a source with places, and its `NAME=VALUE` pairs.
+//! The command line as a source with places. Its `NAME=VALUE` pairs are in `pairs.rs`.
 //!
 //! A fault in an option is shown where the user wrote it:
 //!
@@ -19,6 +19,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 
 use sparsec::{Diagnostic, ElementType, Result, Source, Span, code};
@@ -51,21 +52,6 @@ struct Place {
     /// Whether characters of the text stand in the source as they are, so that
     /// offsets can be added.
     plain: bool,
-}
-
-/// `NAME=VALUE`, as an option has it.
-#[derive(Clone, Debug)]
-pub(crate) struct Pair {
-    /// Before the `=`.
-    pub(crate) name: String,
-    /// After it.
-    pub(crate) value: String,
-    /// The short name of the option, such as `-f`.
-    pub(crate) option: &'static str,
-    /// The place of the name.
-    pub(crate) name_span: Span,
-    /// The place of the value.
-    pub(crate) value_span: Span,
 }
 
 impl Call {
@@ -156,66 +142,26 @@ impl Call {
         Span::new(end, end)
     }
 
+    /// The place of bytes `from..to` of the `n`th value of an option, which is `text`.
+    pub(crate) fn part_of_value(
+        &self,
+        long: &str,
+        n: usize,
+        text: &str,
+        part: Range<usize>,
+    ) -> Span {
+        let place = self.values.get(long).and_then(|values| values.get(n));
+        match place.filter(|place| place.text == *text) {
+            Some(place) => place.part(part.start, part.end),
+            None => self.end(),
+        }
+    }
+
     /// The place of the `n`th value of an option, given by its long name.
     pub(crate) fn value_span(&self, long: &str, n: usize) -> Span {
         match self.values.get(long).and_then(|values| values.get(n)) {
             Some(place) => place.span,
             None => self.end(),
-        }
-    }
-
-    /// Cuts the values of an option into pairs; a name may stand once.
-    ///
-    /// # Errors
-    /// `E0002` for a value that is no pair, `E0003` for a name that has one.
-    pub(crate) fn pairs(
-        &self,
-        option: &'static str,
-        long: &str,
-        values: &[String],
-    ) -> Result<Vec<Pair>> {
-        let mut pairs: Vec<Pair> = Vec::new();
-        for (n, text) in values.iter().enumerate() {
-            let places = self.values.get(long).map_or(&[][..], Vec::as_slice);
-            let place = places.get(n).filter(|place| place.text == *text);
-            let part = |from, to| place.map_or(self.end(), |place| place.part(from, to));
-            let at = text.find('=').filter(|at| *at > 0 && *at + 1 < text.len());
-            let Some(at) = at else {
-                return Err(self.not_a_pair(option, text, part(0, text.len())));
-            };
-            let pair = Pair {
-                name: text[..at].to_owned(),
-                value: text[at + 1..].to_owned(),
-                option,
-                name_span: part(0, at),
-                value_span: part(at + 1, text.len()),
-            };
-            if let Some(first) = pairs.iter().find(|first| first.name == pair.name) {
-                return Err(self.said_twice(first, &pair));
-            }
-            pairs.push(pair);
-        }
-        Ok(pairs)
-    }
-
-    fn not_a_pair(&self, option: &str, text: &str, span: Span) -> Diagnostic {
-        let (wanted, label) = match option {
-            "-d" => ("INDEX=EXTENT", "of which index variable?"),
-            _ => ("NAME=VALUE", "of which tensor?"),
-        };
-        let label = if text.contains('=') {
-            "one side is empty"
-        } else {
-            label
-        };
-        let message = format!("`{option}` takes {wanted}, not `{text}`");
-        let error = Diagnostic::new(code::NOT_A_PAIR, message).at(&self.source, span, label);
-        match option {
-            "-d" => error.help("write `-d i=100`"),
-            _ if text.contains('=') => error.help(format!("write both sides: `{option} {wanted}`")),
-            _ => error.help(format!(
-                "write `{option} NAME={text}`, with a tensor of the expression for NAME"
-            )),
         }
     }
 
@@ -288,23 +234,6 @@ impl Call {
             Some(place) if error.labels().is_empty() => error.at(&self.source, place, "named here"),
             _ => error,
         }
-    }
-
-    /// Two pairs that say the same of one name.
-    pub(crate) fn said_twice(&self, first: &Pair, second: &Pair) -> Diagnostic {
-        let Pair { name, option, .. } = second;
-        let message = if first.option == second.option {
-            format!("`{option}` is given twice for `{name}`")
-        } else {
-            format!(
-                "`{}` and `{option}` are both given for `{name}`",
-                first.option
-            )
-        };
-        Diagnostic::new(code::SAID_TWICE, message)
-            .at(&self.source, second.name_span, "said again")
-            .also(&self.source, first.name_span, "said here")
-            .help("leave one of them out")
     }
 }
 
@@ -437,40 +366,5 @@ mod tests {
     fn words_are_shown_as_a_shell_takes_them() {
         let call = call(&["/usr/bin/sparsec", "run", "y = x", "it's", ""]);
         assert_eq!(call.source().text(), r"sparsec run 'y = x' 'it'\''s' ''");
-    }
-
-    #[test]
-    fn pairs_have_places() {
-        let words = ["s", "run", "e", "-g", "x=dense:constant(2)"];
-        let call = call(&words);
-        let pairs = call
-            .pairs("-g", "generate", &[words[4].to_owned()])
-            .expect("a pair");
-        assert_eq!(call.source().slice(pairs[0].name_span), "x");
-        assert_eq!(
-            call.source().slice(pairs[0].value_span),
-            "dense:constant(2)"
-        );
-    }
-
-    #[test]
-    fn what_is_no_pair_is_refused() {
-        for text in ["csr", "=csr", "A="] {
-            let call = call(&["s", "run", "e", "-f", text]);
-            let error = call
-                .pairs("-f", "format", &[text.to_owned()])
-                .expect_err(text);
-            assert_eq!(error.code(), code::NOT_A_PAIR);
-        }
-    }
-
-    #[test]
-    fn a_name_stands_once() {
-        let call = call(&["s", "run", "e", "-f", "A=csr", "-f", "A=csr"]);
-        let texts = ["A=csr".to_owned(), "A=csr".to_owned()];
-        let error = call.pairs("-f", "format", &texts).expect_err("twice");
-        assert_eq!(error.code(), code::SAID_TWICE);
-        assert_eq!(error.labels().len(), 2);
-        assert_ne!(error.labels()[0].span, error.labels()[1].span);
     }
 }

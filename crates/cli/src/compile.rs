@@ -5,9 +5,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sparsec::{Compiled, Diagnostic, Inputs, KeptC, PASSES, Result, Stage, code};
 
-use crate::arguments::CompileArguments;
+use crate::arguments::{CompileArguments, OperandArguments};
 use crate::call::Call;
+use crate::operands::Operands;
 use crate::problem::{Problem, suggest};
+use crate::progress::Progress;
+use crate::room::Room;
+use crate::run::prepare;
 use crate::run::timing::{passes_text, passes_value};
 use crate::screen::Screen;
 
@@ -21,8 +25,9 @@ pub(crate) fn compile(
     arguments: &CompileArguments,
 ) -> Result<u8> {
     let stages = stages(call, &arguments.emit)?;
-    let problem = Problem::new(call, &arguments.problem)?;
-    let compiled = sparsec::compile(&problem.request, &Inputs::new())?;
+    let mut problem = Problem::new(call, &arguments.problem)?;
+    let inputs = inputs(call, screen, &mut problem, &arguments.operands)?;
+    let compiled = sparsec::compile(&problem.request, &inputs)?;
     let kept = kept(call, &compiled, &stages, arguments.name.as_deref())?;
     let mut texts = Vec::new();
     for (n, (name, stage)) in stages.iter().enumerate() {
@@ -73,6 +78,20 @@ pub(crate) fn compile(
         },
     )?;
     Ok(0)
+}
+
+/// The operands that are given, as `run` reads them: formats, index widths and plans
+/// follow from them. Those that are not are left open.
+fn inputs(
+    call: &Call,
+    screen: &Screen,
+    problem: &mut Problem,
+    arguments: &OperandArguments,
+) -> Result<Inputs> {
+    let operands = Operands::new(call, problem, arguments)?;
+    let mut room = Room::new(prepare(call, arguments)?);
+    let progress = Progress::new(operands.len() + 1, screen.is_json());
+    operands.load(call, problem, &progress, &mut room)
 }
 
 /// Kernels for C programs, if their declarations are asked for.

@@ -13,7 +13,10 @@ use std::path::{Path, PathBuf};
 
 use sparsec::{Diagnostic, Result, Span, code, io};
 
-use crate::call::{Call, Pair};
+use crate::call::Call;
+use crate::pairs::Pair;
+use crate::screen::Screen;
+use crate::tensors::{MOST_VALUES, STREAM};
 
 impl Call {
     /// The type of a file, by its name.
@@ -59,8 +62,11 @@ pub(crate) enum Identity {
 }
 
 /// The file that a path names; `None` for devices and pipes, which keep
-/// nothing that could be lost.
+/// nothing that could be lost. Two results on standard output would not be told apart.
 pub(crate) fn identity(path: &Path) -> Option<Identity> {
+    if path == Path::new(STREAM) {
+        return Some(Identity::Name(path.to_owned()));
+    }
     match path.metadata() {
         Ok(there) if there.is_file() => Some(Identity::Node(there.dev(), there.ino())),
         Ok(_) => None,
@@ -102,6 +108,39 @@ pub(crate) fn check_folder(path: &Path) -> Result<()> {
     }
 }
 
+/// Refuses an output that cannot be: of no type, or in a folder that there is not.
+///
+/// # Errors
+/// Those of [`Call::written_type`] and [`check_folder`].
+pub(crate) fn check_output(call: &Call, pair: &Pair) -> Result<()> {
+    if pair.value == STREAM {
+        return Ok(());
+    }
+    call.written_type(&pair.value, pair.value_span)?;
+    let folder = check_folder(Path::new(&pair.value));
+    folder.map_err(|error| call.about_file(pair.value_span, error))
+}
+
+/// Whether a result goes to standard output; then all else that a call prints goes
+/// elsewhere.
+///
+/// # Errors
+/// `E0005` with `--json`, which answers there too.
+pub(crate) fn takes_stdout(call: &Call, screen: &Screen, outputs: &[Pair]) -> Result<bool> {
+    let Some(pair) = outputs.iter().find(|pair| pair.value == STREAM) else {
+        return Ok(false);
+    };
+    if !screen.is_json() {
+        return Ok(true);
+    }
+    let message = "`--json` answers on standard output, where `-o` would write too";
+    Err(Diagnostic::new(code::DOES_NOT_APPLY, message)
+        .at(call.source(), pair.value_span, "the same output")
+        .help(format!(
+            "leave `-o` out: JSON has up to {MOST_VALUES} values of each result; or name a file"
+        )))
+}
+
 /// Refuses results that would replace each other or an operand.
 ///
 /// # Errors
@@ -116,7 +155,11 @@ pub(crate) fn check_distinct(call: &Call, inputs: &[Pair], outputs: &[Pair]) -> 
         let same = |(_, other): &&(&Pair, Option<Identity>)| file.is_some() && *other == file;
         let (file_code, message, other, label, help) =
             if let Some((other, _)) = earlier.iter().find(same) {
-                let message = format!("`{}` and `{}` go to the same file", other.name, pair.name);
+                let to = match pair.value == STREAM {
+                    true => "standard output",
+                    false => "the same file",
+                };
+                let message = format!("`{}` and `{}` go to {to}", other.name, pair.name);
                 let help = "give each result a file of its own";
                 (code::SAME_OUTPUT, message, other, "goes here", help)
             } else if let Some((other, _)) = inputs.iter().find(same) {

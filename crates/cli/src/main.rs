@@ -9,7 +9,8 @@
 //! | module        | holds                                                        |
 //! |---------------|--------------------------------------------------------------|
 //! | [`arguments`] | every option, defined once                                    |
-//! | [`call`]      | the command line as a source with places; `NAME=VALUE` pairs  |
+//! | [`call`]      | the command line as a source with places                      |
+//! | [`pairs`]     | options of the form `NAME=VALUE`                              |
 //! | [`usage`]     | what clap refuses, as a diagnostic                            |
 //! | [`screen`]    | what is printed: text, JSON, diagnostics                      |
 //! | [`problem`]   | from options to a request, shared by `run` and `compile`      |
@@ -18,9 +19,10 @@
 //! | [`operands`]  | tensors from files and generators                             |
 //! | [`progress`]  | a bar on stderr while work goes on                            |
 //! | [`table`]     | columns of text                                               |
+//! | [`tensors`]   | tensors as answers: text, JSON, standard output               |
 //! | [`spy`]       | pictures of where entries lie                                 |
 //! | [`generated`] | completions of shells and the manual page                     |
-//! | a module each | the commands: [`run`], [`compile`], [`compute`], [`info`], [`convert`], [`formats`], [`explain`], [`cache`], [`bench`], [`doctor`] |
+//! | a module each | the commands: [`run`], [`compile`], [`relations`], [`info`], [`convert`], [`formats`], [`explain`], [`cache`], [`bench`], [`doctor`] |
 //!
 //! Exit codes: 0 done; 2 where the error's place is on the command line or in
 //! the text of an option; 1 for every other error.
@@ -36,7 +38,6 @@ mod bench;
 mod cache;
 mod call;
 mod compile;
-mod compute;
 mod convert;
 mod describe;
 mod doctor;
@@ -47,13 +48,16 @@ mod formats;
 mod generated;
 mod info;
 mod operands;
+mod pairs;
 mod problem;
 mod progress;
+mod relations;
 mod room;
 mod run;
 mod screen;
 mod spy;
 mod table;
+mod tensors;
 mod text_file;
 mod usage;
 
@@ -95,8 +99,11 @@ fn main() -> ExitCode {
 
 /// Runs the command; its exit code.
 fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
+    // A call of nothing asks what there is.
+    let is_bare = call.words().all(|word| word == "--json");
+    let help = is_bare.then(|| "--help".into());
     let parsed = Cli::command()
-        .try_get_matches_from(std::env::args_os())
+        .try_get_matches_from(std::env::args_os().chain(help))
         .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
     let cli = match parsed {
         Ok(cli) => cli,
@@ -110,7 +117,7 @@ fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
     match cli.command {
         Command::Run(arguments) => run::run(call, screen, &arguments),
         Command::Compile(arguments) => compile::compile(call, screen, &arguments),
-        Command::Compute(arguments) => compute::compute(call, screen, &arguments),
+        Command::Relations(arguments) => relations::relations(call, screen, &arguments),
         Command::Formats { format: None, .. } => formats::formats(screen),
         Command::Formats {
             format: Some(format),

@@ -9,11 +9,17 @@ use sparsec::{
     Tensor, code, generate_with, generated_entries,
 };
 
-use crate::call::{Call, Pair};
+use crate::arguments::OperandArguments;
+use crate::call::Call;
 use crate::extents::Extents;
+use crate::pairs::Pair;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::room::{Needed, Room};
+use crate::tensors::STREAM;
+
+/// What `-` reads.
+const STANDARD_INPUT: &str = "/dev/stdin";
 
 /// Where operands come from.
 #[derive(Debug)]
@@ -26,18 +32,23 @@ impl Operands {
     /// The operands that the options name.
     ///
     /// # Errors
-    /// `E00` and `E0207` for what is wrong with the options, `E0314` for an
-    /// operand that has none.
+    /// `E00` and `E0207` for what is wrong with the options.
     pub(crate) fn new(
         call: &Call,
         problem: &Problem,
-        files: &[String],
-        generators: &[String],
+        arguments: &OperandArguments,
     ) -> Result<Self> {
-        let operands = Self {
-            files: call.pairs("-i", "input", files)?,
-            generators: call.pairs("-g", "generate", generators)?,
+        let mut operands = Self {
+            files: call.pairs("-i", "input", &arguments.inputs)?,
+            generators: call.pairs("-g", "generate", &arguments.generators)?,
         };
+        for pair in operands
+            .files
+            .iter_mut()
+            .filter(|pair| pair.value == STREAM)
+        {
+            pair.value = STANDARD_INPUT.to_owned();
+        }
         operands.check_names(call, problem)?;
         Ok(operands)
     }
@@ -56,7 +67,6 @@ impl Operands {
         for pair in &self.files {
             call.file_type(&pair.value, pair.value_span)?;
         }
-        let wanted = problem.operands();
         for pair in self.files.iter().chain(&self.generators) {
             let tensor = problem.tensor(call, pair)?;
             if !tensor.may_be_input {
@@ -75,6 +85,15 @@ impl Operands {
                 return Err(call.said_twice(first, pair));
             }
         }
+        Ok(())
+    }
+
+    /// Refuses a program of which some operand is not given.
+    ///
+    /// # Errors
+    /// `E0314`.
+    pub(crate) fn check_complete(&self, problem: &Problem) -> Result<()> {
+        let wanted = problem.operands();
         let given = |name: &str| {
             let mut all = self.files.iter().chain(&self.generators);
             all.any(|pair| pair.name == name)

@@ -14,8 +14,9 @@ use sparsec::{
 };
 
 use crate::arguments::ProblemArguments;
-use crate::call::{Call, Pair};
+use crate::call::Call;
 use crate::describe::DESCRIPTOR_ENDING;
+use crate::pairs::Pair;
 
 /// An expression and what the options say of it.
 #[derive(Debug)]
@@ -72,7 +73,7 @@ impl Problem {
             let message = format!("`{}` is a format as a relation", pair.value);
             return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
                 .at(call.source(), pair.value_span, "not a format of levels")
-                .help("`sparsec compute` takes operands in such formats"));
+                .help("`sparsec relations` takes operands in such formats"));
         }
         let format = FormatSpec::parse(&source)?;
         format.resolve(order).map_err(|error| {

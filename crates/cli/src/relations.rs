@@ -1,22 +1,24 @@
-//! `sparsec compute`: a computation over relations, at any stage, or run on files.
-
-use std::collections::BTreeMap;
+//! `sparsec relations`: a computation over relations, at any stage, or run on files.
 
 use serde_json::{Map, Value, json};
-use sparsec::compute::{ComputeStage, Transformations, compute as computed};
+use sparsec::compute::{ComputeStage, Transformations, compute};
 use sparsec::executor::{Copied, Operands, Types, copies, executor};
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, Result, Source, code};
 
-use crate::arguments::ComputeArguments;
-use crate::call::{Call, Pair};
+use crate::arguments::RelationsArguments;
+use crate::call::Call;
 use crate::compile::joined;
 use crate::describe::DESCRIPTOR_ENDING;
+use crate::pairs::Pair;
 use crate::problem::element_type;
-use crate::screen::Screen;
+use crate::screen::{Screen, complain_lines};
+use crate::tensors;
 use crate::text_file::read_source;
 
 mod run;
+
+use run::Ran;
 
 /// What asks for the automatic pipeline in place of a script.
 const AUTO: &str = "auto";
@@ -25,17 +27,17 @@ const AUTO: &str = "auto";
 ///
 /// # Errors
 /// Those of the file, the script and the stages' names.
-pub(crate) fn compute(
+pub(crate) fn relations(
     call: &Call,
     screen: &mut Screen,
-    arguments: &ComputeArguments,
+    arguments: &RelationsArguments,
 ) -> Result<u8> {
     let stages = stages(call, arguments)?;
     let made = made(call, arguments)?;
     let transformations = transformations(call, arguments.script.as_deref())?;
     let mut all = Vec::new();
     for text in made.texts() {
-        all.push(computed(text, &transformations)?);
+        all.push(compute(text, &transformations)?);
     }
     let mut texts: Vec<(&str, String)> = Vec::new();
     for (name, stage) in &stages {
@@ -43,38 +45,36 @@ pub(crate) fn compute(
             texts.push((*name, computed.emit(*stage)?));
         }
     }
-    let results = match (arguments.run, &made) {
-        (false, _) => BTreeMap::new(),
-        (true, Made::Computation(_)) => run::run(call, arguments, &all[0].computation)?,
-        (true, Made::Copies(_, executed)) => run::run_copied(call, arguments, executed)?,
+    let run = match (arguments.run, &made) {
+        (false, _) => Default::default(),
+        (true, Made::Computation(_)) => run::run(call, screen, arguments, &all[0].computation)?,
+        (true, Made::Copies(_, executed)) => run::run_copied(call, screen, arguments, executed)?,
     };
-    let files = call.pairs("-o", "output", &arguments.outputs)?;
-    screen.answer(
-        || {
-            let mut text = joined(&texts);
-            for (name, tensor) in &results {
-                if !files.iter().any(|file| file.name == *name) {
-                    text.push_str(&run::shown(name, tensor));
-                }
+    let Ran {
+        results,
+        outputs,
+        is_stdout_taken,
+    } = &run;
+    let text = || {
+        let mut text = joined(&texts);
+        for (name, tensor) in results {
+            if !outputs.iter().any(|file| file.name == *name) {
+                text.push_str(&tensors::text(name, tensor));
             }
-            text
-        },
-        || {
-            let stages = texts.iter();
-            let stages: Map<String, Value> = stages
-                .map(|(name, text)| ((*name).to_owned(), json!(text)))
-                .collect();
-            let results = results.iter().map(|(name, tensor)| {
-                let value = json!({
-                    "element": tensor.element().name(),
-                    "extents": tensor.extents(),
-                });
-                (name.clone(), value)
-            });
-            let results: Map<String, Value> = results.collect();
-            json!({ "stages": stages, "results": results })
-        },
-    )?;
+        }
+        text
+    };
+    if *is_stdout_taken {
+        complain_lines(&text());
+        return Ok(0);
+    }
+    screen.answer(text, || {
+        let stages = texts.iter();
+        let stages: Map<String, Value> = stages
+            .map(|(name, text)| ((*name).to_owned(), json!(text)))
+            .collect();
+        json!({ "stages": stages, "results": tensors::results(results.iter(), outputs, true) })
+    })?;
     Ok(0)
 }
 
@@ -105,7 +105,7 @@ impl Made {
 }
 
 /// What the arguments name: the computation of a file, or an expression.
-fn made(call: &Call, arguments: &ComputeArguments) -> Result<Made> {
+fn made(call: &Call, arguments: &RelationsArguments) -> Result<Made> {
     if arguments.formats.is_empty() {
         let place = call.find_last_word(&arguments.file).unwrap_or(call.end());
         return read_source(call, &arguments.file, place).map(Made::Computation);
@@ -158,7 +158,10 @@ fn made(call: &Call, arguments: &ComputeArguments) -> Result<Made> {
     }
 }
 
-fn stages(call: &Call, arguments: &ComputeArguments) -> Result<Vec<(&'static str, ComputeStage)>> {
+fn stages(
+    call: &Call,
+    arguments: &RelationsArguments,
+) -> Result<Vec<(&'static str, ComputeStage)>> {
     let find = |(n, name): (usize, &String)| {
         let mut stages = ComputeStage::ALL.iter();
         let known = stages.find(|(_, known, _)| known == name);

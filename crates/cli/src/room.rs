@@ -11,7 +11,8 @@ use sparsec::{
     smaller_format,
 };
 
-use crate::call::{Call, Pair};
+use crate::call::Call;
+use crate::pairs::Pair;
 use crate::problem::Problem;
 
 /// Operands that take less whatever is stored are packed without further ado.

@@ -8,26 +8,25 @@
 //! first one takes its name.
 
 use std::num::NonZero;
-use std::path::Path;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use sparsec::MemoryLimit;
 use sparsec::runtime::Environment;
-use sparsec::{
-    Backend, Compiled, Diagnostic, Options, Outcome, Result, Session, Tensor, code, io, parallel,
-};
+use sparsec::{Backend, Compiled, Diagnostic, Options, Outcome, Result, Session, code, parallel};
 
-use crate::arguments::RunArguments;
-use crate::call::{Call, MOST_ROUNDS, MOST_THREADS, Pair};
+use crate::arguments::{OperandArguments, ResultArguments, RunArguments};
+use crate::call::{Call, MOST_ROUNDS, MOST_THREADS};
 use crate::compile::pass_times;
 use crate::files;
 use crate::operands::Operands;
+use crate::pairs::Pair;
 use crate::problem::{Problem, suggest};
 use crate::progress::Progress;
 use crate::room::Room;
-use crate::screen::{Screen, complain};
+use crate::screen::{Screen, complain, complain_lines};
+use crate::tensors;
 
 mod explain;
 mod notes;
@@ -55,12 +54,12 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     let mut options = options(call, arguments)?;
     let repeat = options.repeat;
     let mut problem = Problem::new(call, &arguments.problem)?;
-    let operands = Operands::new(call, &problem, &arguments.inputs, &arguments.generators)?;
-    let outputs = outputs(call, &problem, &arguments.outputs)?;
+    let operands = Operands::new(call, &problem, &arguments.operands)?;
+    operands.check_complete(&problem)?;
+    let wanted = &arguments.results;
+    let outputs = outputs(call, &problem, &wanted.outputs)?;
     files::check_distinct(call, operands.files(), &outputs)?;
-    if let Some(threads) = threads(call, arguments.threads.as_deref())? {
-        parallel::set_threads(threads);
-    }
+    let is_stdout_taken = files::takes_stdout(call, screen, &outputs)?;
 
     let n_steps = operands.len() + outputs.len() + 3;
     let progress = Progress::new(n_steps, screen.is_json());
@@ -78,7 +77,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     progress.step("compute".to_owned());
     let session = Session::new(options);
     let outcome = session.run(&compiled, &inputs)?;
-    if arguments.check {
+    if wanted.check {
         progress.step("check".to_owned());
         clock
             .check
@@ -86,7 +85,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     }
     clock
         .write
-        .time(|| write(call, &outputs, &outcome, &progress))?;
+        .time(|| tensors::write(call, &outputs, |name| &outcome.tensors[name], &progress))?;
     drop(progress);
     if let Some(why) = session.runtime().trouble().filter(|_| !screen.is_json()) {
         complain(&format!("note: kernels are not kept for later runs: {why}"));
@@ -112,7 +111,10 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         compiled: &compiled,
         repeat,
     };
-    screen.answer(|| report.text(), || report.value())?;
+    match is_stdout_taken {
+        true => complain_lines(&report.text()),
+        false => screen.answer(|| report.text(), || report.value())?,
+    }
     finish_compiling(&session, screen);
     Ok(0)
 }
@@ -158,23 +160,34 @@ pub(crate) fn backend(call: &Call, wanted: &str) -> Result<Backend> {
 
 /// The options of the session.
 fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
-    let repeat = match &arguments.repeat {
+    let wanted = &arguments.results;
+    let repeat = match &wanted.repeat {
         None => None,
         Some(text) => Some(call.count("repeat", text, MOST_ROUNDS)?),
     };
     Ok(Options {
-        backend: backend(call, &arguments.backend)?,
+        backend: backend(call, &wanted.backend)?,
         // Timed apart only where somebody looks: it takes two kernels.
-        apart: arguments.time || repeat.is_some(),
+        apart: wanted.time || repeat.is_some(),
         repeat: repeat.unwrap_or(1),
-        memory: match &arguments.memory {
-            None => MemoryLimit::Available,
-            Some(text) => MemoryLimit::Bytes(memory(call, text)?),
-        },
+        memory: prepare(call, &arguments.operands)?,
         // Those of the process, of which `--threads` says how many there are.
         threads: 0,
         environment: Environment::of_process(),
     })
+}
+
+/// Sets how many threads there are, and says how much memory there is, before operands
+/// are read.
+pub(crate) fn prepare(call: &Call, arguments: &OperandArguments) -> Result<MemoryLimit> {
+    let limit = match &arguments.memory {
+        None => MemoryLimit::Available,
+        Some(text) => MemoryLimit::Bytes(memory(call, text)?),
+    };
+    if let Some(threads) = threads(call, arguments.threads.as_deref())? {
+        parallel::set_threads(threads);
+    }
+    Ok(limit)
 }
 
 /// The bytes that `--memory` says.
@@ -204,7 +217,8 @@ pub(crate) fn threads(call: &Call, text: Option<&str>) -> Result<Option<usize>> 
 /// The files to write, checked as far as that goes before there is anything to
 /// write: the tensor is computed, the type of file is known, the folder exists.
 fn outputs(call: &Call, problem: &Problem, texts: &[String]) -> Result<Vec<Pair>> {
-    let outputs = call.pairs("-o", "output", texts)?;
+    let printed = printed_names(problem);
+    let outputs = call.outputs(texts, &printed)?;
     for pair in &outputs {
         let tensor = problem.tensor(call, pair)?;
         if !tensor.written {
@@ -217,23 +231,19 @@ fn outputs(call: &Call, problem: &Problem, texts: &[String]) -> Result<Vec<Pair>
                 .also(&problem.request.expression, tensor.span, "here")
                 .help(format!("to read it, say `-i {}=FILE`", pair.name)));
         }
-        call.written_type(&pair.value, pair.value_span)?;
-        let folder = files::check_folder(Path::new(&pair.value));
-        folder.map_err(|error| call.about_file(pair.value_span, error))?;
+        files::check_output(call, pair)?;
     }
     Ok(outputs)
 }
 
-/// Writes all files, or none.
-fn write(call: &Call, outputs: &[Pair], outcome: &Outcome, progress: &Progress) -> Result<()> {
-    let mut complete = Vec::new();
-    for pair in outputs {
-        progress.step(format!("write {}", pair.value));
-        let tensor = &outcome.tensors[&pair.name];
-        let staged = io::stage(Path::new(&pair.value), tensor, &io::WriteOptions::default());
-        complete.push(staged.map_err(|error| call.about_file(pair.value_span, error))?);
-    }
-    complete.into_iter().try_for_each(io::Staged::commit)
+/// The tensors that answer the program: the last result, and those that no statement
+/// reads.
+fn printed_names(problem: &Problem) -> Vec<&str> {
+    let last = problem.notation.statements.last();
+    let is_last = |name: &str| last.is_some_and(|last| last.lhs.name.text == name);
+    let written = problem.names.iter().filter(|known| known.written);
+    let answers = written.filter(|known| is_last(&known.name) || !known.read);
+    answers.map(|known| known.name.as_str()).collect()
 }
 
 /// What is printed of a run.
@@ -253,16 +263,16 @@ impl Report<'_> {
         let mut text = String::new();
         for (name, tensor) in &self.outcome.tensors {
             if self.is_printed(name) {
-                text.push_str(&format!("{}\n", summary(name, tensor)));
+                text.push_str(&tensors::text(name, tensor));
             }
         }
-        if self.arguments.check {
+        if self.arguments.results.check {
             text.push_str("the reference evaluator agrees\n");
         }
-        if self.arguments.explain {
+        if self.arguments.results.explain {
             text.push_str(&explain::text(self.compiled, self.outcome));
         }
-        if self.arguments.time {
+        if self.arguments.results.time {
             text.push_str(&self.clock.text(&self.outcome.timings, self.repeat));
         }
         if self.arguments.problem.time_passes {
@@ -272,29 +282,16 @@ impl Report<'_> {
     }
 
     fn value(&self) -> Value {
-        let results = self.outcome.tensors.iter().map(|(name, tensor)| {
-            let file = self.outputs.iter().find(|pair| pair.name == *name);
-            let mut value = json!({
-                "element": tensor.element().name(),
-                "extents": tensor.extents(),
-                "format": tensor.format().to_string(),
-                "n_stored": tensor.n_filled(),
-                "file": file.map(|pair| &pair.value),
-            });
-            if tensor.order() == 0 {
-                value["value"] = timing::scalar_value(tensor.vals().get(0));
-            }
-            (name.clone(), value)
-        });
+        let tensors = self.outcome.tensors.iter();
         let mut value = json!({
-            "results": results.collect::<serde_json::Map<_, _>>(),
-            "checked": self.arguments.check,
+            "results": tensors::results(tensors, self.outputs, !self.arguments.results.quiet),
+            "checked": self.arguments.results.check,
             "notes": self.notes,
         });
-        if self.arguments.explain {
+        if self.arguments.results.explain {
             value["explain"] = explain::value(self.compiled, self.outcome);
         }
-        if self.arguments.time {
+        if self.arguments.results.time {
             value["time"] = self.clock.value(&self.outcome.timings, self.repeat);
         }
         if self.arguments.problem.time_passes {
@@ -303,36 +300,11 @@ impl Report<'_> {
         value
     }
 
-    /// Whether a line says what became of a tensor: it has no file, and is no
-    /// temporary that a later statement used up.
+    /// Whether a tensor is printed: it has no file, and is no temporary that a later
+    /// statement used up.
     fn is_printed(&self, name: &str) -> bool {
-        let last = self.problem.notation.statements.last();
-        let is_last = last.is_some_and(|last| last.lhs.name.text == name);
-        let is_read = self
-            .problem
-            .names
-            .iter()
-            .any(|known| known.name == name && known.read);
+        let ResultArguments { print, quiet, .. } = self.arguments.results;
         let has_file = self.outputs.iter().any(|pair| pair.name == name);
-        !has_file && (is_last || !is_read)
+        !quiet && (print || !has_file && printed_names(self.problem).contains(&name))
     }
-}
-
-/// A line about a result: the value of a scalar, else shape and format.
-pub(crate) fn summary(name: &str, tensor: &Tensor) -> String {
-    if tensor.order() == 0 {
-        return format!("{name} = {}", tensor.vals().get(0));
-    }
-    let extents: Vec<String> = tensor.extents().iter().map(u64::to_string).collect();
-    let fill = match tensor.fill().is_zero() {
-        true => String::new(),
-        false => format!(", fill {}", tensor.fill()),
-    };
-    format!(
-        "{name}: {}[{}], {}, {} stored{fill}",
-        tensor.element(),
-        extents.join(", "),
-        tensor.format().arrangement(),
-        tensor.n_filled(),
-    )
 }

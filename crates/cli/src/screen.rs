@@ -5,6 +5,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use console::Term;
 use serde_json::{Value, json};
 use sparsec::{Diagnostic, Result, code};
 
@@ -75,12 +76,19 @@ pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Letters that fit on a line: those that `COLUMNS` says, else those of a usual
-/// terminal.
+/// Prints lines on stderr, none where there is no text.
+pub(crate) fn complain_lines(text: &str) {
+    let _ = write!(io::stderr().lock(), "{text}");
+}
+
+/// Letters that fit on a line: those that `COLUMNS` says, else those of the terminal,
+/// else those of a usual one.
 pub(crate) fn width() -> usize {
     let stated = std::env::var("COLUMNS").ok();
     let stated = stated.and_then(|text| text.parse().ok());
-    stated.filter(|width| *width > 0).unwrap_or(USUAL_WIDTH)
+    let terminal = || Some(usize::from(Term::stdout().size_checked()?.1));
+    let width = stated.or_else(terminal);
+    width.filter(|width| *width > 0).unwrap_or(USUAL_WIDTH)
 }
 
 fn colours() -> bool {

@@ -53,7 +53,13 @@ pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
             missing(&found, called(&definition, call)),
             "expected after this",
         ),
-        ErrorKind::ArgumentConflict => (format!("`{}` is given twice", name(word)), "again"),
+        ErrorKind::ArgumentConflict => match prior(error) {
+            Some(other) if other != word => (
+                format!("`{}` and `{}` exclude each other", name(&other), name(word)),
+                "not both",
+            ),
+            _ => (format!("`{}` is given twice", name(word)), "again"),
+        },
         ErrorKind::InvalidValue | ErrorKind::WrongNumberOfValues => (
             format!("`{}` lacks its value", name(word)),
             "expected a value",
@@ -159,6 +165,12 @@ fn commands(definition: &clap::Command) -> impl Iterator<Item = &str> {
         .get_subcommands()
         .flat_map(clap::Command::get_subcommands);
     own.chain(nested).map(clap::Command::get_name)
+}
+
+/// The option that another one is in conflict with.
+fn prior(error: &clap::Error) -> Option<String> {
+    let found = context(error, [ContextKind::PriorArg; 2]);
+    found.into_iter().next()
 }
 
 /// What clap says of the first of `kinds` that it says something of.

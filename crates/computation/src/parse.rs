@@ -113,7 +113,7 @@ impl Reader {
         let begun = self.parser.tokens.expect("computation");
         begun.map_err(|error| match is_format {
             true => error.help(
-                "a format is for an operand: `sparsec compute 'y(i) = A(i,j) * x(j)' -f A=FILE.fmt`",
+                "a format is for an operand: `sparsec relations 'y(i) = A(i,j) * x(j)' -f A=FILE.fmt`",
             ),
             false => error,
         })?;

@@ -232,8 +232,8 @@ pub use sparsec_runtime as runtime;
 pub use sparsec_runtime::{Cancel, MemoryLimit};
 pub use sparsec_tensor::{
     Array, ArrayRef, CooRef, Coords, CscRef, CsrRef, Difference, Duplicates, Element, Entries,
-    Index, IndexInteger, LevelView, PackOptions, Tensor, TensorBuilder, TensorRef, generate,
-    generate_with, generated_entries,
+    Index, IndexInteger, LevelView, PackOptions, PrintOptions, Tensor, TensorBuilder, TensorRef,
+    generate, generate_with, generated_entries,
 };
 
 /// The examples of the README, which run as tests.

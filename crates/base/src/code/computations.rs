@@ -89,7 +89,7 @@ Here `interchange(s1, 1, 2)` first gives both the same form.";
 of them nothing where such an operand stores nothing, and its other operands are dense. Other expressions
 are run on copies of such operands, and have no computation of their own to transform:
 
-    sparsec compute 'C(i,j) = max(A(i,j), 0)' -f A=jds.fmt --script auto
+    sparsec relations 'C(i,j) = max(A(i,j), 0)' -f A=jds.fmt --script auto
                               ^^^ no sum: run it without a script
 
 A relation says how entries are found, not how its index arrays are built, so a result has no such format:

@@ -12,11 +12,23 @@ use sparsec::{
 };
 
 use super::Executed;
-use crate::arguments::ComputeArguments;
-use crate::call::{Call, Pair};
+use crate::arguments::RelationsArguments;
+use crate::call::Call;
 use crate::files;
+use crate::pairs::Pair;
 use crate::problem::{bad_value, suggest};
-use crate::run::{backend, summary};
+use crate::progress::Progress;
+use crate::run::backend;
+use crate::screen::Screen;
+use crate::tensors;
+
+/// What a run gave, and where it went.
+#[derive(Default)]
+pub(super) struct Ran {
+    pub(super) results: BTreeMap<String, Tensor>,
+    pub(super) outputs: Vec<Pair>,
+    pub(super) is_stdout_taken: bool,
+}
 
 type Run<'a> = dyn Fn(&Session, &Given<'_>) -> Result<BTreeMap<String, Tensor>> + 'a;
 
@@ -31,13 +43,15 @@ pub(super) struct Work<'a> {
 /// Runs a computation.
 pub(super) fn run(
     call: &Call,
-    arguments: &ComputeArguments,
+    screen: &Screen,
+    arguments: &RelationsArguments,
     computation: &Computation,
-) -> Result<BTreeMap<String, Tensor>> {
+) -> Result<Ran> {
     let spaces = || computation.spaces.iter();
     let live_out = spaces().filter(|space| space.role.is_live_out());
     run_work(
         call,
+        screen,
         arguments,
         &Work {
             name: &format!("`{}`", computation.name),
@@ -51,9 +65,10 @@ pub(super) fn run(
 /// Runs an expression on copies of operands.
 pub(super) fn run_copied(
     call: &Call,
-    arguments: &ComputeArguments,
+    screen: &Screen,
+    arguments: &RelationsArguments,
     executed: &Executed,
-) -> Result<BTreeMap<String, Tensor>> {
+) -> Result<Ran> {
     let names = Notation::parse(&executed.expression)?.tensor_names();
     let copied = executed.copies.iter();
     let spaces = copied.flat_map(|copied| &copied.computation.spaces);
@@ -78,6 +93,7 @@ pub(super) fn run_copied(
     } = executed;
     run_work(
         call,
+        screen,
         arguments,
         &Work {
             name: "the expression",
@@ -91,20 +107,21 @@ pub(super) fn run_copied(
 /// Reads what is given, runs the kernels and writes what is asked for.
 pub(super) fn run_work(
     call: &Call,
-    arguments: &ComputeArguments,
+    screen: &Screen,
+    arguments: &RelationsArguments,
     work: &Work<'_>,
-) -> Result<BTreeMap<String, Tensor>> {
+) -> Result<Ran> {
     let inputs = call.pairs("-i", "input", &arguments.inputs)?;
-    let outputs = call.pairs("-o", "output", &arguments.outputs)?;
-    for pair in inputs.iter().chain(&outputs) {
+    let outputs = call.outputs(&arguments.outputs, &work.results)?;
+    for pair in &inputs {
         call.file_type(&pair.value, pair.value_span)?;
     }
     files::check_distinct(call, &inputs, &outputs)?;
     for pair in &outputs {
         known(call, work, pair, &work.results)?;
-        let folder = files::check_folder(Path::new(&pair.value));
-        folder.map_err(|error| call.about_file(pair.value_span, error))?;
+        files::check_output(call, pair)?;
     }
+    let is_stdout_taken = files::takes_stdout(call, screen, &outputs)?;
     let mut tensors = Vec::new();
     for pair in &inputs {
         let names: Vec<&str> = work.given.iter().map(|space| &*space.name).collect();
@@ -137,14 +154,13 @@ pub(super) fn run_work(
             _ => error,
         }
     })?;
-    let mut complete = Vec::new();
-    for pair in &outputs {
-        let tensor = &results[&pair.name];
-        let staged = io::stage(Path::new(&pair.value), tensor, &io::WriteOptions::default());
-        complete.push(staged.map_err(|error| call.about_file(pair.value_span, error))?);
-    }
-    complete.into_iter().try_for_each(io::Staged::commit)?;
-    Ok(results)
+    let progress = Progress::new(outputs.len(), true);
+    tensors::write(call, &outputs, |name| &results[name], &progress)?;
+    Ok(Ran {
+        results,
+        outputs,
+        is_stdout_taken,
+    })
 }
 
 /// Which of these names an option is about.
@@ -172,17 +188,4 @@ fn read(call: &Call, pair: &Pair, space: &DataSpace) -> Result<Tensor> {
     let format = Format::dense(file.order());
     file.into_tensor(&format, PackOptions::default())
         .map_err(at)
-}
-
-/// A result that has no file: all of it if it is short.
-pub(super) fn shown(name: &str, tensor: &Tensor) -> String {
-    const MOST: usize = 16;
-    let values = tensor.vals();
-    if tensor.order() == 0 || values.len() > MOST || !tensor.format().is_all_dense() {
-        return format!("{}\n", summary(name, tensor));
-    }
-    let entries: Vec<String> = (0..values.len())
-        .map(|at| values.get(at).to_string())
-        .collect();
-    format!("{name} = [{}]\n", entries.join(", "))
 }

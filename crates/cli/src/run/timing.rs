@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use sparsec::Timings;
 use sparsec::runtime::Origin;
-use sparsec::{Scalar, Timings};
 
 use crate::table::{duration, table};
 
@@ -117,18 +117,6 @@ pub(crate) fn passes_text(times: &[(&'static str, Duration)]) -> String {
 pub(crate) fn passes_value(times: &[(&'static str, Duration)]) -> Value {
     let one = |(name, time): &(&str, Duration)| json!({ "pass": name, "time": time.as_secs_f64() });
     Value::Array(times.iter().map(one).collect())
-}
-
-/// A scalar as JSON; numbers that JSON lacks are text.
-pub(super) fn scalar_value(scalar: Scalar) -> Value {
-    match scalar {
-        Scalar::Bool(v) => json!(v),
-        Scalar::I64(v) => json!(v),
-        Scalar::U64(v) => json!(v),
-        _ if scalar.element().is_integer() => json!(scalar.to_f64() as i64),
-        _ if scalar.element().is_float() && scalar.to_f64().is_finite() => json!(scalar.to_f64()),
-        _ => json!(scalar.to_string()),
-    }
 }
 
 /// How many copies of operands were made.

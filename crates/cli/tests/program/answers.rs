@@ -18,29 +18,6 @@ fn run_reads_computes_and_writes() {
 }
 
 #[test]
-fn results_without_a_file_are_printed() {
-    let place = with_matrix();
-    assert_eq!(
-        place.call(&PRODUCT).answer(),
-        "y: f64[3], dense, 3 stored\n"
-    );
-    let sum = ["run", "s = A(i,j)", "-i", "A=a.mtx", "--backend", "interp"];
-    assert_eq!(place.call(&sum).answer(), "s = 5.0\n");
-    let twice = "r(i) = A(i,j)\ns = r(i) * alpha";
-    let words = [
-        "run",
-        twice,
-        "-i",
-        "A=a.mtx",
-        "-g",
-        "alpha=2",
-        "--backend",
-        "interp",
-    ];
-    assert_eq!(place.call(&words).answer(), "s = 10.0\n");
-}
-
-#[test]
 fn every_computed_tensor_can_be_written() {
     let place = with_matrix();
     let twice = "r(i) = A(i,j)\ns = r(i) * alpha";
@@ -103,31 +80,6 @@ fn extents_of_files_that_state_none_are_given() {
     place
         .call(&small)
         .refused(1, &["error[E0401]", "b.tns:2:1"]);
-}
-
-#[test]
-fn compile_prints_stages() {
-    let place = Place::new();
-    let product = ["compile", "y(i) = A(i,j) * x(j)", "-f", "A=csr"];
-    let c = place.call(&product).answer();
-    assert!(c.contains("for (int64_t i = 0;"), "{c}");
-    let words = [
-        &product[..],
-        &["--emit", "index", "--emit", "loop", "--time-passes"],
-    ]
-    .concat();
-    let stages = place.call(&words).answer();
-    assert!(stages.starts_with("---- index\ny(i) = "), "{stages}");
-    assert!(stages.contains("\n---- loop\nfn compute_y("), "{stages}");
-    assert!(stages.contains("\nsimplify "), "{stages}");
-    let json = place.call(&[&words[..], &["--json"]].concat()).answer();
-    let value: Value = serde_json::from_str(&json).expect("JSON");
-    assert!(
-        value["stages"]["loop"]
-            .as_str()
-            .is_some_and(|text| text.starts_with("fn "))
-    );
-    assert_eq!(value["passes"][0]["pass"], "simplify");
 }
 
 #[test]
@@ -248,22 +200,18 @@ fn formats_explain_and_cache_answer() {
 }
 
 #[test]
-fn code_made_in_memory_is_shown() {
+fn bench_lists_what_it_measures() {
     let place = Place::new();
-    let emit = |stage: &str| {
-        let words = [
-            "compile",
-            "y(i) = A(i,j) * x(j)",
-            "-f",
-            "A=csr",
-            "--emit",
-            stage,
-        ];
-        place.call(&words).answer()
-    };
-    let clif = emit("clif");
-    assert!(clif.contains("fmul") && clif.contains("brif"), "{clif}");
-    assert!(emit("asm").contains("ret"));
+    let text = place.call(&["bench", "--list"]).answer();
+    assert!(
+        text.contains("\nspmv/band           y(i) = A(i,j) * x(j)\n"),
+        "{text}"
+    );
+    let json = place.call(&["bench", "--list", "--json"]).answer();
+    let value: Value = serde_json::from_str(&json).expect("JSON");
+    let listed = value["benchmarks"].as_array().expect("an array");
+    assert_eq!(listed.len(), text.lines().count());
+    assert_eq!(listed[0]["name"], "kernels");
 }
 
 #[test]

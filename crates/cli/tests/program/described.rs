@@ -30,7 +30,7 @@ fn expressions_over_relations_are_computations() {
     let wrong = ["run", "y(i) = B(i,j) * x(j)", "-f", &operand];
     place
         .call(&wrong)
-        .refused(2, &["E0004", "dia.fmt", "sparsec compute"]);
+        .refused(2, &["E0004", "dia.fmt", "sparsec relations"]);
     let result = ["compute", "B(i,j) = A(i,j)", "-f", &operand];
     place
         .call(&result)

@@ -7,26 +7,32 @@
 //! |-------------|-------------------------------------------------------------|
 //! | [`answers`] | what each command answers                                   |
 //! | [`cache`]   | `doctor`, and a kernel cache that is not trusted            |
-//! | [`embed`]     | kernels in C programs                                       |
-//! | [`files`]   | `info`, `convert`, completions and the manual page            |
+//! | [`compile`] | what `compile` shows                                        |
+//! | [`described`] | formats, described                                        |
+//! | [`embed`]   | kernels in C programs                                       |
+//! | [`files`]   | `info`, `convert`, completions and the manual page          |
 //! | [`memory`]  | where memory ends                                           |
+//! | [`mistakes`] | mistakes of beginners, and the calls that messages lead to |
 //! | [`pages`]   | the commands that README and docs show                      |
+//! | [`printed`] | what `run` prints of results, and where it goes             |
 //! | [`random`]  | random programs, answered in JSON                           |
-//! | [`mistakes`] | mistakes of beginners, and the calls that messages lead to   |
 //! | [`refused`] | what is wrong with a call, a program or its data            |
-//! | [`schedules`] | commands of schedules, each in each of its forms            |
+//! | [`relations`] | computations over relations                               |
+//! | [`schedules`] | commands of schedules, each in each of its forms          |
 //! | [`place`]   | a folder to call the program in                             |
 
 mod answers;
 mod cache;
-mod compute;
+mod compile;
 mod described;
 mod embed;
 mod files;
 mod memory;
-mod pages;
 mod mistakes;
+mod pages;
 mod place;
+mod printed;
 mod random;
 mod refused;
+mod relations;
 mod schedules;

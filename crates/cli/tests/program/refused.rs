@@ -9,7 +9,6 @@ use crate::place::{MATRIX, PRODUCT, Place, with_matrix};
 fn wrong_calls_end_with_2() {
     let place = with_matrix();
     let check = |words: &[&str], texts: &[&str]| place.call(words).refused(2, texts);
-    check(&[], &["error[E0001]", "there is no command"]);
     check(&["rnu"], &["error[E0001]", "did you mean `run`?"]);
     check(
         &["run"],

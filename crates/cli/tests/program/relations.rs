@@ -3,7 +3,7 @@
 use crate::place::Place;
 
 #[test]
-fn compute_transforms_a_computation() {
+fn relations_transforms_a_computation() {
     let place = Place::new();
     let text =
         "computation chain { parameters N given x : f64[N] temporary t : f64[N] out y : f64[N]
@@ -12,7 +12,7 @@ fn compute_transforms_a_computation() {
     place.write("chain.spf", text);
     let script = "fuse(s0, s1, 2)\nshrink(t, 0)\n";
     let words = [
-        "compute",
+        "relations",
         "chain.spf",
         "--script",
         "auto",
@@ -22,20 +22,20 @@ fn compute_transforms_a_computation() {
     assert_eq!(place.call(&words).answer(), script);
 
     place.write("chain.script", script);
-    let words = ["compute", "chain.spf", "--script", "@chain.script"];
+    let words = ["relations", "chain.spf", "--script", "@chain.script"];
     let replayed = place.call(&words).answer();
     assert!(replayed.contains("s1: y(i) = t + 1"), "{replayed}");
     place.write("after.spf", &replayed);
-    assert_eq!(place.call(&["compute", "after.spf"]).answer(), replayed);
+    assert_eq!(place.call(&["relations", "after.spf"]).answer(), replayed);
 
     // The computation is at fault, or the call.
-    let words = ["compute", "chain.spf", "--script", "shrink(t, 0)"];
+    let words = ["relations", "chain.spf", "--script", "shrink(t, 0)"];
     place
         .call(&words)
         .refused(1, &["error[E0809]", "by this command"]);
-    let words = ["compute", "chain.spf", "--script", "shrin(t, 0)"];
+    let words = ["relations", "chain.spf", "--script", "shrin(t, 0)"];
     place.call(&words).refused(2, &["did you mean `shrink`"]);
-    let words = ["compute", "chain.spf", "--emit", "svgg"];
+    let words = ["relations", "chain.spf", "--emit", "svgg"];
     place.call(&words).refused(2, &["did you mean `svg`"]);
 }
 
@@ -55,7 +55,7 @@ fn what_is_no_sum_is_computed_from_copies() {
     place.write("vals.tns", "1 -5.0\n2 7.5\n");
     let max = "C(i,j) = max(A(i,j), 0)";
     let run = |expression: &str, more: &[&str]| {
-        let words = ["compute", expression, "-f", "A=coo.fmt"];
+        let words = ["relations", expression, "-f", "A=coo.fmt"];
         place.call(&[&words[..], more].concat())
     };
     let parameters = ["--run", "-d", "Ni=2", "-d", "Nj=2", "-d", "A_NZ=2"];
@@ -78,6 +78,6 @@ fn what_is_no_sum_is_computed_from_copies() {
         .refused(2, &["error[E0005]", "unknown here"]);
     run("A(i,j) = 2 * B(i,j)", &[]).refused(2, &["error[E0820]", "a result"]);
     place
-        .call(&["compute", "coo.fmt"])
+        .call(&["relations", "coo.fmt"])
         .refused(1, &["error[E0101]", "a format is for an operand"]);
 }

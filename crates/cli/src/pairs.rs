@@ -1,0 +1,183 @@
+//! Options of the form `NAME=VALUE`, with their places.
+//!
+//! ```text
+//! -o y=y.tns      y, y.tns
+//! -o y=-          y on standard output
+//! -o -            the only result there
+//! ```
+
+use sparsec::{Diagnostic, Result, Span, code};
+
+use crate::call::Call;
+use crate::tensors::STREAM;
+
+/// `NAME=VALUE`, as an option has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    /// Before the `=`.
+    pub(crate) name: String,
+    /// After it.
+    pub(crate) value: String,
+    /// The short name of the option, such as `-f`.
+    pub(crate) option: &'static str,
+    /// The place of the name.
+    pub(crate) name_span: Span,
+    /// The place of the value.
+    pub(crate) value_span: Span,
+}
+
+impl Call {
+    /// Cuts the values of an option into pairs; a name may stand once.
+    ///
+    /// # Errors
+    /// `E0002` for a value that is no pair, `E0003` for a name that has one.
+    pub(crate) fn pairs(
+        &self,
+        option: &'static str,
+        long: &str,
+        values: &[String],
+    ) -> Result<Vec<Pair>> {
+        self.pairs_or(option, long, values, &|_, _| Ok(None))
+    }
+
+    /// The pairs of `-o`. In place of one, `-` sends the only of `results` to standard
+    /// output.
+    ///
+    /// # Errors
+    /// As [`Call::pairs`], and `E0004` for a `-` that may mean several.
+    pub(crate) fn outputs(&self, values: &[String], results: &[&str]) -> Result<Vec<Pair>> {
+        self.pairs_or("-o", "output", values, &|text, span| match results {
+            _ if text != STREAM => Ok(None),
+            [only] => Ok(Some(Pair {
+                name: (*only).to_owned(),
+                value: STREAM.to_owned(),
+                option: "-o",
+                name_span: span,
+                value_span: span,
+            })),
+            several => {
+                let message = "`-o -` writes the only result, and there are several";
+                let (first, names) = (several.first().unwrap_or(&"NAME"), several.join("`, `"));
+                Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
+                    .at(self.source(), span, format!("`{names}`?"))
+                    .help(format!("name one: `-o {first}=-`")))
+            }
+        })
+    }
+
+    /// As [`Call::pairs`]; `other` says which values that are no pairs stand for one.
+    fn pairs_or(
+        &self,
+        option: &'static str,
+        long: &str,
+        values: &[String],
+        other: &dyn Fn(&str, Span) -> Result<Option<Pair>>,
+    ) -> Result<Vec<Pair>> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        for (n, text) in values.iter().enumerate() {
+            let part = |from, to| self.part_of_value(long, n, text, from..to);
+            let at = text.find('=').filter(|at| *at > 0 && *at + 1 < text.len());
+            let pair = match (other(text, part(0, text.len()))?, at) {
+                (Some(pair), _) => pair,
+                (None, Some(at)) => Pair {
+                    name: text[..at].to_owned(),
+                    value: text[at + 1..].to_owned(),
+                    option,
+                    name_span: part(0, at),
+                    value_span: part(at + 1, text.len()),
+                },
+                (None, None) => return Err(self.not_a_pair(option, text, part(0, text.len()))),
+            };
+            if let Some(first) = pairs.iter().find(|first| first.name == pair.name) {
+                return Err(self.said_twice(first, &pair));
+            }
+            pairs.push(pair);
+        }
+        Ok(pairs)
+    }
+
+    fn not_a_pair(&self, option: &str, text: &str, span: Span) -> Diagnostic {
+        let (wanted, label) = match option {
+            "-d" => ("INDEX=EXTENT", "of which index variable?"),
+            _ => ("NAME=VALUE", "of which tensor?"),
+        };
+        let label = if text.contains('=') {
+            "one side is empty"
+        } else {
+            label
+        };
+        let message = format!("`{option}` takes {wanted}, not `{text}`");
+        let error = Diagnostic::new(code::NOT_A_PAIR, message).at(self.source(), span, label);
+        match option {
+            "-d" => error.help("write `-d i=100`"),
+            _ if text.contains('=') => error.help(format!("write both sides: `{option} {wanted}`")),
+            _ => error.help(format!(
+                "write `{option} NAME={text}`, with a tensor of the expression for NAME"
+            )),
+        }
+    }
+
+    /// Two pairs that say the same of one name.
+    pub(crate) fn said_twice(&self, first: &Pair, second: &Pair) -> Diagnostic {
+        let Pair { name, option, .. } = second;
+        let message = if first.option == second.option {
+            format!("`{option}` is given twice for `{name}`")
+        } else {
+            format!(
+                "`{}` and `{option}` are both given for `{name}`",
+                first.option
+            )
+        };
+        Diagnostic::new(code::SAID_TWICE, message)
+            .at(self.source(), second.name_span, "said again")
+            .also(self.source(), first.name_span, "said here")
+            .help("leave one of them out")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Cli;
+    use clap::CommandFactory as _;
+
+    fn call(words: &[&str]) -> Call {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        Call::new(&words, &Cli::command())
+    }
+
+    #[test]
+    fn pairs_have_places() {
+        let words = ["s", "run", "e", "-g", "x=dense:constant(2)"];
+        let call = call(&words);
+        let pairs = call
+            .pairs("-g", "generate", &[words[4].to_owned()])
+            .expect("a pair");
+        assert_eq!(call.source().slice(pairs[0].name_span), "x");
+        assert_eq!(
+            call.source().slice(pairs[0].value_span),
+            "dense:constant(2)"
+        );
+    }
+
+    #[test]
+    fn what_is_no_pair_is_refused() {
+        for text in ["csr", "=csr", "A="] {
+            let call = call(&["s", "run", "e", "-f", text]);
+            let error = call
+                .pairs("-f", "format", &[text.to_owned()])
+                .expect_err(text);
+            assert_eq!(error.code(), code::NOT_A_PAIR);
+        }
+    }
+
+    #[test]
+    fn a_name_stands_once() {
+        let call = call(&["s", "run", "e", "-f", "A=csr", "-f", "A=csr"]);
+        let texts = ["A=csr".to_owned(), "A=csr".to_owned()];
+        let error = call.pairs("-f", "format", &texts).expect_err("twice");
+        assert_eq!(error.code(), code::SAID_TWICE);
+        assert_eq!(error.labels().len(), 2);
+        assert_ne!(error.labels()[0].span, error.labels()[1].span);
+    }
+}

@@ -1,0 +1,190 @@
+//! Tensors as answers: text, JSON, and the text of a file on standard output.
+//!
+//! | of order | text                                        | JSON                          |
+//! |----------|---------------------------------------------|-------------------------------|
+//! | 0        | `s = 5.0`                                   | `value`                       |
+//! | dense    | a headline, and the array as NumPy prints it | `values`, nested              |
+//! | others   | a headline, and the stored entries          | `coordinates` and `values`    |
+//!
+//! Text is the same on a terminal and in a pipe, so that what somebody sees is what a
+//! script gets; only the width of lines follows the terminal. It is cut where the tensor
+//! is large. JSON has all values or none of them, beyond [`MOST_VALUES`]: a program
+//! should not take a part for the whole.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use sparsec::{PrintOptions, Result, Scalar, Tensor, io};
+
+use crate::call::Call;
+use crate::pairs::Pair;
+use crate::progress::Progress;
+use crate::screen::width;
+
+/// The value of an option that stands for standard output or input.
+pub(crate) const STREAM: &str = "-";
+
+/// Values of one tensor that an answer in JSON holds at most.
+pub(crate) const MOST_VALUES: u64 = 10_000;
+
+/// A result as text: lines that end with a line break.
+pub(crate) fn text(name: &str, tensor: &Tensor) -> String {
+    let options = PrintOptions {
+        width: width(),
+        ..PrintOptions::default()
+    };
+    let values = tensor.values_text(options);
+    match (tensor.order(), values.is_empty()) {
+        (0, _) => format!("{name} = {values}\n"),
+        (_, true) => format!("{name}: {}\n", tensor.headline()),
+        (_, false) => format!("{name}: {}\n{values}\n", tensor.headline()),
+    }
+}
+
+/// A result as JSON, with its values unless they are too many or not `wanted`.
+pub(crate) fn value(name: &str, tensor: &Tensor, wanted: bool) -> Value {
+    let mut value = json!({
+        "element": tensor.element().name(),
+        "extents": tensor.extents(),
+        "format": tensor.format().to_string(),
+        "n_stored": tensor.n_filled(),
+        "fill": scalar_value(tensor.fill()),
+    });
+    if !wanted {
+        return value;
+    }
+    if tensor.order() == 0 {
+        value["value"] = scalar_value(tensor.get(&[]));
+    } else if tensor.most_entries() > MOST_VALUES {
+        value["values_left_out"] = json!(format!(
+            "more than {MOST_VALUES} values are not in JSON: write them to a file, \
+             `-o {name}=FILE`"
+        ));
+    } else {
+        add_values(tensor, &mut value);
+    }
+    value
+}
+
+fn add_values(tensor: &Tensor, value: &mut Value) {
+    let entries = tensor.entries();
+    let n = entries.len();
+    if tensor.format().is_all_dense() {
+        let mut all = vec![Value::Null; n];
+        for (coords, value) in entries.iter() {
+            let place = coords.iter().zip(tensor.extents());
+            let place = place.fold(0, |place, (coord, extent)| place * extent + coord);
+            all[place as usize] = scalar_value(value);
+        }
+        value["values"] = nested(tensor.extents(), &mut all.into_iter());
+        return;
+    }
+    let coordinates = (0..n).map(|e| json!(entries.coords(e).to_vec()));
+    let values = (0..n).map(|e| scalar_value(entries.values.get(e)));
+    value["coordinates"] = coordinates.collect();
+    value["values"] = values.collect();
+}
+
+/// An array of arrays, as deep as there are extents, the last mode fastest.
+fn nested(extents: &[u64], values: &mut impl Iterator<Item = Value>) -> Value {
+    match extents {
+        [] => values.next().unwrap_or_default(),
+        [extent, inner @ ..] => (0..*extent).map(|_| nested(inner, values)).collect(),
+    }
+}
+
+/// A scalar as JSON; numbers that JSON lacks are text. A float has the digits that
+/// its own type needs.
+pub(crate) fn scalar_value(scalar: Scalar) -> Value {
+    match scalar {
+        Scalar::Bool(v) => json!(v),
+        Scalar::I64(v) => json!(v),
+        Scalar::U64(v) => json!(v),
+        _ if scalar.element().is_integer() => json!(scalar.to_f64() as i64),
+        _ => {
+            let text = scalar.to_string();
+            match text.parse::<f64>() {
+                Ok(number) if number.is_finite() => json!(number),
+                _ => json!(text),
+            }
+        }
+    }
+}
+
+/// Results as JSON, each with the file that it goes to.
+pub(crate) fn results<'t>(
+    tensors: impl Iterator<Item = (&'t String, &'t Tensor)>,
+    outputs: &[Pair],
+    wanted: bool,
+) -> Map<String, Value> {
+    let result = |(name, tensor): (&String, &Tensor)| {
+        let mut value = value(name, tensor, wanted);
+        let file = outputs.iter().find(|pair| pair.name == *name);
+        value["file"] = json!(file.map(|pair| &pair.value));
+        (name.clone(), value)
+    };
+    tensors.map(result).collect()
+}
+
+/// Writes all files, or none; then what goes to standard output.
+///
+/// # Errors
+/// Those of [`io::stage`], shown where the file is named.
+pub(crate) fn write<'t>(
+    call: &Call,
+    outputs: &[Pair],
+    tensor: impl Fn(&str) -> &'t Tensor,
+    progress: &Progress,
+) -> Result<()> {
+    let mut complete = Vec::new();
+    let mut printed = None;
+    for pair in outputs {
+        if pair.value == STREAM {
+            printed = Some(pair);
+            continue;
+        }
+        progress.step(format!("write {}", pair.value));
+        let options = io::WriteOptions::default();
+        let staged = io::stage(Path::new(&pair.value), tensor(&pair.name), &options);
+        complete.push(staged.map_err(|error| call.about_file(pair.value_span, error))?);
+    }
+    complete.into_iter().try_for_each(io::Staged::commit)?;
+    match printed {
+        None => Ok(()),
+        Some(pair) => io::write_to_stdout(tensor(&pair.name))
+            .map_err(|error| call.about_file(pair.value_span, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sparsec::Format;
+
+    #[test]
+    fn json_has_the_values_of_small_tensors() {
+        let columns = Format::parse("(i, j) -> (j : dense, i : dense)").expect("a format");
+        let dense = Tensor::dense(&[2, 3], [1.0, 2.0, 3.0, 4.0, 5.0, f64::INFINITY]);
+        let dense = dense.and_then(|it| it.convert(&columns)).expect("a tensor");
+        let all = value("C", &dense, true);
+        assert_eq!(all["values"], json!([[1.0, 2.0, 3.0], [4.0, 5.0, "inf"]]));
+        assert_eq!(value("C", &dense, false).get("values"), None);
+        let sparse = dense.convert(&Format::csr()).expect("a tensor");
+        let all = value("C", &sparse, true);
+        assert_eq!(all["coordinates"][5], json!([1, 2]));
+        assert_eq!(all["values"][5], "inf");
+        let large = Tensor::dense(&[10_001], vec![0.0; 10_001]).expect("a tensor");
+        let all = value("C", &large, true);
+        assert_eq!(all.get("values"), None);
+        let why = all["values_left_out"].as_str().expect("a reason");
+        assert!(why.contains("`-o C=FILE`"), "{why}");
+    }
+
+    #[test]
+    fn floats_have_the_digits_of_their_type() {
+        assert_eq!(scalar_value(Scalar::F32(0.1)).to_string(), "0.1");
+        assert_eq!(scalar_value(Scalar::F64(0.1)).to_string(), "0.1");
+        assert_eq!(scalar_value(Scalar::I8(-3)).to_string(), "-3");
+        assert_eq!(scalar_value(Scalar::F64(f64::NAN)), "nan");
+    }
+}

@@ -1,0 +1,111 @@
+//! What `compile` shows.
+
+use serde_json::Value;
+
+use crate::place::{Place, with_matrix};
+
+#[test]
+fn compile_prints_stages() {
+    let place = Place::new();
+    let product = ["compile", "y(i) = A(i,j) * x(j)", "-f", "A=csr"];
+    let c = place.call(&product).answer();
+    assert!(c.contains("for (int64_t i = 0;"), "{c}");
+    let words = [
+        &product[..],
+        &["--emit", "index", "--emit", "loop", "--time-passes"],
+    ]
+    .concat();
+    let stages = place.call(&words).answer();
+    assert!(stages.starts_with("---- index\ny(i) = "), "{stages}");
+    assert!(stages.contains("\n---- loop\nfn compute_y("), "{stages}");
+    assert!(stages.contains("\nsimplify "), "{stages}");
+    let json = place.call(&[&words[..], &["--json"]].concat()).answer();
+    let value: Value = serde_json::from_str(&json).expect("JSON");
+    assert!(
+        value["stages"]["loop"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("fn "))
+    );
+    assert_eq!(value["passes"][0]["pass"], "simplify");
+}
+
+/// One word turns a call that runs a kernel into one that shows it.
+#[test]
+fn compile_shows_the_kernel_that_runs() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = with_matrix();
+    place.write(
+        "cc",
+        "#!/bin/sh\nfor w in \"$@\"; do case $w in *.c) cp $w seen.c; esac; done\nexec cc \"$@\"\n",
+    );
+    let cc = place.path().join("cc");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&cc, mode).expect("a script");
+    let rest = "C(i,j) = f(A(i,k)) * B(k,j)";
+    let rest = [
+        rest,
+        "-i",
+        "A=a.mtx",
+        "-g",
+        "B=random(nnz=9)",
+        "-d",
+        "j=5",
+        "-t",
+        "B=f32",
+    ];
+    let options = [
+        "--define",
+        "f(x) = x * x",
+        "-s",
+        "reorder(i, k, j)",
+        "-f",
+        "C=csr",
+        "-o",
+        "C=c.mtx",
+    ];
+    let others = ["--backend", "c", "--check", "--threads", "1", "-q"];
+    let call = |command: &str| {
+        let mut words = vec![command];
+        words.extend(rest.iter().chain(&options).chain(&others));
+        let mut call = place.command(&words);
+        let seen = place.path().join("seen.c");
+        let done = call
+            .env("SPARSEC_CC", &cc)
+            .current_dir(place.path())
+            .output()
+            .expect("a call");
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        (
+            String::from_utf8_lossy(&done.stdout).into_owned(),
+            std::fs::read_to_string(seen),
+        )
+    };
+    let (_, ran) = call("run");
+    let (shown, _) = call("compile");
+    // What was compiled has a function behind the kernels by which they are launched.
+    assert!(ran.expect("C").starts_with(&shown), "{shown}");
+    assert!(shown.contains("float"), "{shown}");
+}
+
+#[test]
+fn code_made_in_memory_is_shown() {
+    let place = Place::new();
+    let emit = |stage: &str| {
+        let words = [
+            "compile",
+            "y(i) = A(i,j) * x(j)",
+            "-f",
+            "A=csr",
+            "--emit",
+            stage,
+        ];
+        place.call(&words).answer()
+    };
+    let clif = emit("clif");
+    assert!(clif.contains("fmul") && clif.contains("brif"), "{clif}");
+    assert!(emit("asm").contains("ret"));
+}
