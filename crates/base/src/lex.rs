@@ -310,6 +310,18 @@ fn name_len(rest: &str) -> usize {
     len
 }
 
+/// The number that digits say; `None` where an `f64` is too small for it, since whoever
+/// writes `1e999` does not mean `inf`.
+///
+/// ```
+/// use sparsec_base::lex::finite;
+/// assert_eq!(finite("2.5e3"), Some(2500.0));
+/// assert_eq!(finite("1e999"), None);
+/// ```
+pub fn finite(digits: &str) -> Option<f64> {
+    digits.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
 fn number(rest: &str) -> (Kind, usize) {
     let bytes = rest.as_bytes();
     let digits = |mut at: usize| {

@@ -106,9 +106,17 @@ impl Scalar {
     /// assert_eq!(Scalar::F64(2.0).as_type(ElementType::I8), Some(Scalar::I8(2)));
     /// assert_eq!(Scalar::F64(1.5).as_type(ElementType::I8), None);
     /// assert_eq!(Scalar::I64(300).as_type(ElementType::U8), None);
+    /// assert_eq!(Scalar::F64(1e300).as_type(ElementType::F32), None);
     /// ```
     pub fn as_type(self, ty: ElementType) -> Option<Self> {
         let cast = self.cast(ty)?;
+        let is_finite = |value: Self| {
+            let value = value.to_c128();
+            value.re.is_finite() && value.im.is_finite()
+        };
+        if is_finite(self) && !is_finite(cast) {
+            return None;
+        }
         let is_same = || match (self.to_integer(), cast.to_integer()) {
             (Some(before), Some(after)) => before == after,
             _ => self.to_c128() == cast.to_c128(),

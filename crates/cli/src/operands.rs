@@ -383,6 +383,10 @@ pub(crate) fn generator(text: &str) -> String {
     match (text.parse::<i128>(), text.parse::<f64>()) {
         // As a float it might lose digits.
         (Ok(integer), _) => format!("dense:constant(value={integer})"),
+        // The library refuses digits that no float is near, where they stand.
+        (_, Ok(float)) if float.is_infinite() && text.contains(|c: char| c.is_ascii_digit()) => {
+            format!("dense:constant(value={text})")
+        }
         (_, Ok(float)) => format!("dense:constant(value={float:?})"),
         _ if text.trim_start().starts_with("constant") => format!("dense:{}", text.trim_start()),
         _ => text.to_owned(),
@@ -435,6 +439,7 @@ mod tests {
         assert_eq!(generator("+7"), "dense:constant(value=7)");
         assert_eq!(generator(".5"), "dense:constant(value=0.5)");
         assert_eq!(generator("-inf"), "dense:constant(value=-inf)");
+        assert_eq!(generator("1e999"), "dense:constant(value=1e999)");
         assert_eq!(generator("nan"), "dense:constant(value=NaN)");
         assert_eq!(
             generator("9007199254740993"),

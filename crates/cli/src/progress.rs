@@ -54,6 +54,8 @@ impl Progress {
         let bar = self.bar.clone();
         let report = move |done, total| bar.set_position(start + filled(done, total));
         ReadOptions {
+            // `main` ends the program with a diagnostic where a mapped file shrinks.
+            map: true,
             progress: (!self.bar.is_hidden()).then(|| io::Progress::new(report)),
             ..ReadOptions::default()
         }

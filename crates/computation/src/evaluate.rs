@@ -235,7 +235,13 @@ impl Run<'_> {
         if let Some(operator) = statement.update.operator() {
             value = self.combined(id, point, operator, self.read(space, &at), value)?;
         }
-        let stored = value.as_type(space.element).ok_or_else(|| {
+        let element = space.element;
+        // A float that is too large is rounded to an infinity, as in a kernel.
+        let stored = match element.is_float() || element.is_complex() {
+            true => value.cast(element),
+            false => value.as_type(element),
+        };
+        let stored = stored.ok_or_else(|| {
             let message = format!("{value} does not fit into `{}`", space.element);
             self.fault_at(id, point, message)
         })?;

@@ -246,6 +246,8 @@ fn unknown_names() {
         "`pos = 32`",
     );
     refuse("csr, inf", code::UNKNOWN_CLAUSE, "inf", "`fill inf`");
+    refuse("csr, fill 1e999", code::BAD_NUMBER, "1e999", "`fill inf`");
+    refuse("csr, fill -1e999", code::BAD_NUMBER, "1e999", "`fill inf`");
     refuse(
         "csr, poss = 32",
         code::UNKNOWN_CLAUSE,

@@ -80,6 +80,7 @@ pub(crate) const HDF5: FileType = FileType {
     endings: &[".bsp.h5", ".h5", ".hdf5"],
     summary: "Binsparse in HDF5: tensors in most formats, as they lie in memory",
     is_text: false,
+    by_path: true,
     read: |input, options| {
         let file = hdf5::File::open(input)?;
         read::read(&Group::find(&file, options.group.as_deref())?, options)
@@ -97,6 +98,7 @@ pub(crate) const NPZ: FileType = FileType {
     endings: &[".bsp.npz"],
     summary: "Binsparse in a NumPy archive: the same arrays",
     is_text: false,
+    by_path: false,
     read: |input, options| read_archive(&archive(input)?, options),
     writer: Some(Writer {
         check: write::check,

@@ -99,6 +99,20 @@ fn most_bytes(memory: MemoryLimit) -> u64 {
     }
 }
 
+/// The length of a file that is read into memory, if there is room for it.
+///
+/// # Errors
+/// `E0407`.
+pub(crate) fn room_for(name: &str, length: u64, memory: MemoryLimit) -> Result<usize> {
+    let length = Some(length).filter(|length| *length <= most_bytes(memory));
+    length
+        .and_then(|length| usize::try_from(length).ok())
+        .ok_or_else(|| {
+            too_large(name, "holds", memory)
+                .help("split it, or have it mapped, as the command line does (`ReadOptions::map`)")
+        })
+}
+
 fn too_large(name: &str, holds: &str, memory: MemoryLimit) -> Diagnostic {
     let most = match memory {
         MemoryLimit::Bytes(bytes) if bytes == most_bytes(memory) => {

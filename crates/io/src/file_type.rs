@@ -36,6 +36,9 @@ pub struct FileType {
     /// Whether the content is text; then a further `.gz` or `.zst` says that
     /// it is compressed.
     pub is_text: bool,
+    /// Whether a library reads and writes such files, which opens them by
+    /// [`Input::path`] and [`Output::path`]. Their input has no bytes.
+    pub by_path: bool,
     /// Reads the content.
     pub read: fn(&Input, &ReadOptions) -> Result<FileTensor>,
     /// How tensors are written, if they are.

@@ -19,6 +19,8 @@
 //! than the file has, or than deflate can make of them. Data in other files is
 //! never followed, so reading a file opens no other.
 
+use std::fs;
+use std::os::unix::fs::FileExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -28,7 +30,7 @@ use rust_hdf5::{
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_tensor::Array;
 
-use crate::input::Input;
+use crate::input::{Input, open};
 
 /// The bytes that each file begins with.
 const SIGNATURE: &[u8] = b"\x89HDF\r\n\x1a\n";
@@ -67,9 +69,10 @@ impl File {
     /// Opens a file.
     ///
     /// # Errors
-    /// `E0464` for what is no HDF5 file or is damaged.
+    /// `E0464` for what is no HDF5 file or is damaged, `E0420` where the system refuses.
     pub(crate) fn open(input: &Input) -> Result<Self> {
-        if !has_signature(input.bytes()) {
+        let (file, data) = open(input.path())?;
+        if !has_signature(&file, data.len()) {
             let message = format!("`{}` is no HDF5 file", input.name());
             return Err(Diagnostic::new(code::BAD_HDF5, message)
                 .help("give the file the ending of what it is, or copy it again"));
@@ -78,7 +81,7 @@ impl File {
         let file = contained(input.name(), || options.open(input.path()))?;
         Ok(Self {
             name: input.name().to_owned(),
-            length: input.bytes().len() as u64,
+            length: data.len(),
             file,
         })
     }
@@ -226,12 +229,13 @@ impl File {
 
 /// Whether a signature stands where one may: at 0, or after a block of the
 /// user's, whose size is 512 bytes or a power of two above.
-fn has_signature(bytes: &[u8]) -> bool {
-    let starts = std::iter::successors(Some(512usize), |at| at.checked_mul(2));
+fn has_signature(file: &fs::File, length: u64) -> bool {
+    let starts = std::iter::successors(Some(512), |at: &u64| at.checked_mul(2));
+    let mut found = [0; SIGNATURE.len()];
     std::iter::once(0)
         .chain(starts)
-        .take_while(|&at| at < bytes.len())
-        .any(|at| bytes[at..].starts_with(SIGNATURE))
+        .take_while(|&at| at < length)
+        .any(|at| file.read_exact_at(&mut found, at).is_ok() && found == SIGNATURE)
 }
 
 /// The element type whose values a datatype of HDF5 has, if there is one.

@@ -1,27 +1,32 @@
 //! The bytes of a file, and diagnostics that show one of its lines.
 //!
-//! A plain file is mapped and read where it lies; a compressed one is expanded
-//! into memory of our own. Either way a reader sees one slice of bytes and
-//! never a handle, so that it can be cut among threads.
+//! A file is read into memory, several pieces at once, and expanded if it is
+//! compressed. A program that asks for it has plain files mapped instead. Either way
+//! a reader of the format sees one slice of bytes and never a handle, so that the
+//! slice can be cut among threads.
 
 #![allow(unsafe_code)]
 
-use std::fs::File;
+use std::fs::{File, Metadata};
+use std::io;
 use std::ops::{Deref, Range};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
-use sparsec_parallel::MemoryLimit;
+use sparsec_parallel::map;
 
 use crate::blank::Blanks;
-use crate::compression::{Compression, expand, stream, told_by};
+use crate::compression::{Compression, expand, room_for, stream, told_by};
 use crate::options::ReadOptions;
 use crate::progress::{Meter, Progress};
 
 /// Bytes of a long line that are shown on each side of a fault.
 const SHOWN: usize = 60;
+/// Bytes that one thread reads at a time.
+const PIECE: usize = 1 << 20;
 /// Bytes from which on it is not asked whether a file is text.
 const BEGINNING: usize = 4096;
 
@@ -70,7 +75,7 @@ impl Input {
         options: &ReadOptions,
     ) -> Result<Self> {
         let name = path.display().to_string();
-        let mut bytes = load(path, options.memory)?;
+        let mut bytes = load(path, options)?;
         let (mut expanded, mut blanks) = (0, Blanks::default());
         if compression != Compression::None {
             expanded = bytes.len() as u64;
@@ -89,6 +94,18 @@ impl Input {
             bytes,
             expanded,
             blanks,
+        })
+    }
+
+    /// A file that a library opens by its path; it has no bytes here.
+    ///
+    /// # Errors
+    /// `E0420` where the system refuses.
+    pub(crate) fn by_path(path: &Path) -> Result<Self> {
+        open(path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            ..Self::from_bytes(&path.display().to_string(), Vec::new())
         })
     }
 
@@ -239,8 +256,9 @@ impl Input {
     }
 }
 
-fn load(path: &Path, memory: MemoryLimit) -> Result<Bytes> {
-    let refused = |error: std::io::Error| cannot_read(path, &error);
+/// A file that is no directory, and what the system says of it.
+pub(crate) fn open(path: &Path) -> Result<(File, Metadata)> {
+    let refused = |error: io::Error| cannot_read(path, &error);
     let file = File::open(path).map_err(refused)?;
     let kind = file.metadata().map_err(refused)?;
     if kind.is_dir() {
@@ -250,17 +268,48 @@ fn load(path: &Path, memory: MemoryLimit) -> Result<Bytes> {
         )
         .help("give the file inside it"));
     }
+    Ok((file, kind))
+}
+
+fn load(path: &Path, options: &ReadOptions) -> Result<Bytes> {
+    let refused = |error: io::Error| cannot_read(path, &error);
+    let (file, kind) = open(path)?;
     if !kind.is_file() || kind.len() == 0 {
-        // Pipes and devices have no pages to map; neither have empty files.
+        // Pipes and devices have no length and no pages to map; neither have empty files.
         let name = path.display().to_string();
-        return stream(file, &name, memory, refused).map(Bytes::Owned);
+        return stream(file, &name, options.memory, refused).map(Bytes::Owned);
+    }
+    if !options.map {
+        let name = path.display().to_string();
+        let length = room_for(&name, kind.len(), options.memory)?;
+        return read_whole(&file, length).map(Bytes::Owned).map_err(refused);
     }
     // SAFETY: the mapping is private and read-only. Another process that
     // changes the file meanwhile can change the bytes we read; they are parsed
     // as untrusted data, each once, and every offset is checked against the
-    // length of the mapping.
-    let map = unsafe { Mmap::map(&file) };
-    map.map(Bytes::Mapped).map_err(refused)
+    // length of the mapping. If it shortens the file, reads beyond the new end raise
+    // SIGBUS, which the program that asked for a mapping handles.
+    let mapped = unsafe { Mmap::map(&file) };
+    mapped.map(Bytes::Mapped).map_err(refused)
+}
+
+/// So many bytes of a file, read by all threads at once: a copy from the system's cache
+/// is bound by one thread's page faults otherwise.
+fn read_whole(file: &File, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // Zeros that the system gives are not written before they are read over.
+    bytes.try_reserve_exact(length)?;
+    bytes.resize(length, 0);
+    let pieces = bytes.chunks_mut(PIECE).enumerate().collect();
+    let read: Vec<io::Result<()>> = map(pieces, |(number, piece): (usize, &mut [u8])| {
+        file.read_exact_at(piece, (number * PIECE) as u64)
+    });
+    let whole: io::Result<()> = read.into_iter().collect();
+    whole.map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => io::Error::other("it became shorter while it was read"),
+        _ => error,
+    })?;
+    Ok(bytes)
 }
 
 fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {

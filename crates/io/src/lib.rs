@@ -67,6 +67,7 @@ mod number;
 mod options;
 mod output;
 mod progress;
+mod staged;
 mod stream;
 mod triangle;
 
@@ -77,14 +78,15 @@ pub use file_type::{FILE_TYPES, FileType, Writer, file_type, written_type};
 use file_type::{split_group, type_of_content};
 pub use input::Input;
 pub use options::{ReadOptions, WriteOptions};
-pub use output::{Output, Staged, remove_unfinished};
+pub use output::{Output, Staged};
 pub use progress::Progress;
+pub use staged::remove_unfinished;
 
 /// Reads the tensor of a file. Of an HDF5 file that holds several, a path such as
 /// `all.h5:web` names one.
 ///
-/// Plain files are parsed where they lie; `.gz` and `.zst` files are expanded
-/// first. Entries take `order + 1` words each; parsing takes a nanosecond or
+/// The bytes of a file are read into memory first, `.gz` and `.zst` files expanded;
+/// [`ReadOptions::map`] has plain files parsed where they lie. Entries take `order + 1` words each; parsing takes a nanosecond or
 /// two a byte and thread.
 ///
 /// # Errors
@@ -102,7 +104,10 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<FileTensor> {
 pub fn read_typed(path: &Path, options: &ReadOptions) -> Result<(&'static FileType, FileTensor)> {
     let (file_type, compression) = file_type(path)?;
     let (file, group) = split_group(path);
-    let input = Input::open_with(file, compression, options)?;
+    let input = match file_type.by_path {
+        true => Input::by_path(file)?,
+        false => Input::open_with(file, compression, options)?,
+    };
     let file_type = type_of_content(file_type, path, input.bytes());
     let read = match group {
         None => (file_type.read)(&input, options),
@@ -185,9 +190,11 @@ pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Sta
             false => error.or_help(format!("write a file of another type: {}", able.join(" "))),
         }
     })?;
-    Output::stage(path, compression, |output| {
-        (writer.write)(tensor, options, output)
-    })
+    let content = |output: &mut Output| (writer.write)(tensor, options, output);
+    match file_type.by_path {
+        true => Output::stage_by_path(path, compression, content),
+        false => Output::stage(path, compression, content),
+    }
 }
 
 /// Writes a tensor to standard output as text: a matrix as `.mtx`, any other tensor as

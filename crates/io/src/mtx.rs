@@ -57,6 +57,7 @@ pub const TYPE: FileType = FileType {
     endings: &[".mtx"],
     summary: "Matrix Market: matrices, sparse and dense",
     is_text: true,
+    by_path: false,
     read,
     writer: Some(Writer { check, write }),
 };

@@ -40,6 +40,7 @@ pub(crate) const TYPE: FileType = FileType {
     endings: &[".npy"],
     summary: "a dense array of NumPy",
     is_text: false,
+    by_path: false,
     read,
     writer: Some(Writer { check, write }),
 };

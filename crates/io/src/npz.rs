@@ -36,6 +36,7 @@ pub(crate) const TYPE: FileType = FileType {
     endings: &[".npz"],
     summary: "a tensor as NumPy arrays: SciPy's, Binsparse's or our own",
     is_text: false,
+    by_path: false,
     read,
     writer: Some(Writer { check, write }),
 };

@@ -25,9 +25,13 @@ pub struct ReadOptions {
     /// if not given, the root or the only group that has one. Other types have
     /// no groups and ignore it.
     pub group: Option<String>,
-    /// How much memory what is not mapped may take: what a compressed file expands to, and
-    /// what comes through a pipe or from a device. In no case more than half of the machine's.
+    /// How much memory the bytes of a file may take, expanded if it is compressed. In no
+    /// case more than half of the machine's. Files that are [mapped](Self::map) take none.
     pub memory: MemoryLimit,
+    /// Whether plain files are mapped rather than read. If another process shortens a
+    /// mapped file, the system sends `SIGBUS` to this one: only a program that handles
+    /// that signal, as the command line does, should set this.
+    pub map: bool,
     /// Who is told how far a long read has come.
     pub progress: Option<Progress>,
 }

@@ -1,28 +1,26 @@
 //! A file that appears whole or not at all.
 //!
-//! The content goes to a temporary file in the same directory, which takes the
-//! final name when it is complete. Devices and pipes have no such name to take,
-//! so they are written directly.
+//! The content goes to a file of the same folder that has [no name](crate::staged)
+//! until it is complete. Devices and pipes keep their names, so they are written
+//! directly.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flate2::write::GzEncoder;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::{join, map, threads};
 use sparsec_tensor::{Array, Tensor, with_element};
-use tempfile::NamedTempFile;
 
 use crate::compression::Compression;
 use crate::content::Structure;
 use crate::number::Value;
 use crate::options::WriteOptions;
+use crate::staged::Unnamed;
 use crate::stream::{self, is_stream};
 
 /// Entries that one thread turns into text at a time.
@@ -45,59 +43,6 @@ pub struct Staged {
     named: Option<(Unnamed, PathBuf)>,
 }
 
-/// The temporary files of this process, for the case that it ends before they have
-/// their names.
-static UNNAMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-
-/// Removes the files that are being written and do not have their names yet, for a
-/// process that is about to end: what they would replace stays as it is.
-///
-/// Another thread that goes on to write one of them finds it gone.
-pub fn remove_unfinished() {
-    let files = std::mem::take(&mut *unnamed());
-    for file in files {
-        // It may have got its name by now.
-        let _ = std::fs::remove_file(file);
-    }
-}
-
-fn unnamed() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    // A set of paths is whole at any time.
-    UNNAMED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A temporary file that [`remove_unfinished`] knows of.
-#[derive(Debug)]
-struct Unnamed {
-    file: NamedTempFile,
-    /// After the file: it is known for as long as it is there.
-    _known: Known,
-}
-
-/// The place of a file among those of [`remove_unfinished`].
-#[derive(Debug)]
-struct Known(PathBuf);
-
-impl Unnamed {
-    fn of(file: NamedTempFile) -> Self {
-        let path = file.path().to_owned();
-        unnamed().insert(path.clone());
-        let _known = Known(path);
-        Self { file, _known }
-    }
-
-    fn persist(self, target: PathBuf) -> io::Result<()> {
-        let persisted = self.file.persist(target);
-        persisted.map(|_| ()).map_err(|error| error.error)
-    }
-}
-
-impl Drop for Known {
-    fn drop(&mut self) {
-        unnamed().remove(&self.0);
-    }
-}
-
 impl Staged {
     /// Gives the file its name, in place of an older one that has it.
     ///
@@ -107,7 +52,7 @@ impl Staged {
         let Some((file, target)) = self.named else {
             return Ok(());
         };
-        let renamed = file.persist(target);
+        let renamed = file.persist(&target);
         renamed.map_err(|error| refused(&self.path, &error))
     }
 }
@@ -156,9 +101,8 @@ impl Write for Output {
 }
 
 impl Output {
-    /// The file that is written, for libraries that open it themselves: a
-    /// temporary beside the final name, or a device. Nothing else may then go
-    /// through this value.
+    /// A path of the file that is written, for libraries that open it themselves.
+    /// Nothing else may then go through this value.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -171,6 +115,24 @@ impl Output {
     pub fn stage(
         path: &Path,
         compression: Compression,
+        content: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> Result<Staged> {
+        Self::stage_in(path, compression, Unnamed::create, content)
+    }
+
+    /// As [`Output::stage`], for libraries that open the file by [`Output::path`].
+    pub(crate) fn stage_by_path(
+        path: &Path,
+        compression: Compression,
+        content: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> Result<Staged> {
+        Self::stage_in(path, compression, Unnamed::create_named, content)
+    }
+
+    fn stage_in(
+        path: &Path,
+        compression: Compression,
+        create: fn(&Path, u32) -> io::Result<Unnamed>,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> Result<Staged> {
         let staged = |named| Staged {
@@ -190,7 +152,7 @@ impl Output {
                 Ok(staged(None))
             }
             _ => {
-                let named = Self::beside(path, compression, content);
+                let named = Self::beside(path, compression, create, content);
                 Ok(staged(Some(named.map_err(|error| refused(path, &error))?)))
             }
         }
@@ -215,6 +177,7 @@ impl Output {
     fn beside(
         path: &Path,
         compression: Compression,
+        create: fn(&Path, u32) -> io::Result<Unnamed>,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<(Unnamed, PathBuf)> {
         // A link keeps pointing where it points; its target is replaced.
@@ -225,15 +188,10 @@ impl Output {
         };
         // The permissions of the older file, or those of any new file.
         let mode = std::fs::metadata(&target).map_or(0o666, |there| there.permissions().mode());
-        let mut new = OpenOptions::new();
-        new.write(true).create_new(true).mode(mode & 0o777);
-        let file = tempfile::Builder::new()
-            .prefix(".sparsec-")
-            .make_in(folder, |path| new.open(path))?;
-        let file = Unnamed::of(file);
+        let file = create(&folder, mode & 0o777)?;
         Self::fill(
-            file.file.path(),
-            file.file.as_file().try_clone()?,
+            file.path(),
+            file.as_file().try_clone()?,
             compression,
             content,
         )?;
@@ -404,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unfinished_is_removed() {
+    fn unfinished_files_are_removed() {
         let folder = tempfile::tempdir().expect("a temporary directory");
         let path = folder.path().join("a.txt");
         let stage = || {
@@ -418,8 +376,7 @@ mod tests {
         };
         stage().commit().expect("there is room");
         let unfinished = stage();
-        assert_eq!(names().len(), 2);
-        remove_unfinished();
+        crate::remove_unfinished();
         assert_eq!(names(), ["a.txt"]);
         assert!(unfinished.commit().is_err());
         assert_eq!(std::fs::read(&path).expect("the file"), b"whole");

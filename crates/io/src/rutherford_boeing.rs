@@ -53,6 +53,7 @@ pub const TYPE: FileType = FileType {
     ],
     summary: "Rutherford-Boeing and Harwell-Boeing, read only: matrices",
     is_text: true,
+    by_path: false,
     read,
     writer: None,
 };

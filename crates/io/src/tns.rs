@@ -48,6 +48,7 @@ pub const TYPE: FileType = FileType {
     endings: &[".tns"],
     summary: "FROSTT, one line an entry: tensors of any order",
     is_text: true,
+    by_path: false,
     read,
     writer: Some(Writer { check, write }),
 };

@@ -298,6 +298,12 @@ fn generators_that_cannot_be_used() {
         bad,
         "did you mean `int`?",
     );
+    check(matrix("dense:constant(1e999)"), bad, "beyond it is `inf`");
+    check(
+        generated("dense:constant(1e300)", &[3], ElementType::F32),
+        bad,
+        "is no value of type f32",
+    );
     check(
         generated("dense:constant(2.5)", &[3], ElementType::I32),
         bad,

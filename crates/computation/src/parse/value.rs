@@ -1,6 +1,6 @@
 //! Reading assignments, and the types of their values.
 
-use sparsec_base::lex::Kind;
+use sparsec_base::lex::{Kind, finite};
 use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
 use super::{Reader, Variables};
@@ -260,8 +260,7 @@ impl Reader {
         };
         if token.kind == Kind::Float {
             self.parser.tokens.take();
-            let number = self.parser.tokens.text(token).parse::<f64>();
-            let number = number.ok().filter(|x| x.is_finite());
+            let number = finite(self.parser.tokens.text(token));
             let number = number.ok_or_else(|| too_large(self))?;
             return Ok(Typed {
                 value: Value::Float(if negative { -number } else { number }),

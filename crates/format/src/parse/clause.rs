@@ -1,6 +1,6 @@
 //! Reading what stands after the levels of a format.
 
-use sparsec_base::lex::Kind;
+use sparsec_base::lex::{Kind, finite};
 use sparsec_base::{Diagnostic, IndexWidth, Result, Source, Span, code};
 
 use super::{Parser, did_you_mean};
@@ -203,12 +203,11 @@ impl Parser {
         let value = match (token.kind, text.as_str()) {
             (Kind::Name, "inf") => f64::INFINITY,
             (Kind::Name, "nan") => f64::NAN,
-            (Kind::Integer | Kind::Float, _) => text.parse().map_err(|_| {
-                Diagnostic::new(code::BAD_NUMBER, format!("`{text}` is no number")).at(
-                    self.source(),
-                    token.span,
-                    "not a number",
-                )
+            (Kind::Integer | Kind::Float, _) => finite(&text).ok_or_else(|| {
+                let message = format!("`{text}` does not fit in an f64");
+                Diagnostic::new(code::BAD_NUMBER, message)
+                    .at(self.source(), token.span, "too large")
+                    .help("the largest is about 1.8e308; beyond it is `fill inf`")
             })?,
             _ => {
                 let error = self.tokens.unexpected("a number, `inf` or `nan`");

@@ -206,6 +206,22 @@ fn terms_that_are_summed_over_one_name_run_equally_far() {
 }
 
 #[test]
+fn literals_that_would_become_infinite_are_refused() {
+    for text in [
+        "y(i) = a(i) * 1e999",
+        "y(i) = f32_a(i) * 1e300",
+        "y(i) = f32_a(i) + -1e39",
+        "y(i) = c64_a(i) * 1e300j",
+    ] {
+        let error = resolve(text).expect_err(text);
+        assert!(error.contains("help: "), "for `{text}`: {error}");
+    }
+    check_types("y(i) = f32_a(i) * inf", &[ElementType::F32]);
+    check_types("y(i) = f64(f32_a(i)) * 1e300", &[ElementType::F64]);
+    check_types("y(i) = f32_a(i) * 3.4e38", &[ElementType::F32]);
+}
+
+#[test]
 fn assignment_operators_reduce() {
     check(
         "y(i) += A(i,j) * b(j) + c(i)",

@@ -264,12 +264,7 @@ impl Typer<'_> {
     /// `E0219`.
     pub(crate) fn convert(&self, value: Typed, element: ElementType) -> Result<Typed> {
         if let (true, Some(number)) = (value.weak, value.expr.literal())
-            && element.is_integer()
-            && number.element().is_integer()
-            && number
-                .cast(element)
-                .and_then(|there| there.cast(number.element()))
-                != Some(number)
+            && !holds(element, number)
         {
             let message = format!("`{number}` is not an {element}");
             let wide = number.element();
@@ -380,6 +375,16 @@ pub(super) fn accumulator(op: &Operator, element: ElementType) -> ElementType {
 }
 
 /// A number that is written down, as the first of `i64` and `u64` that holds it.
+/// Whether a type holds an integer as it is, and a float as a finite one.
+fn holds(element: ElementType, number: Scalar) -> bool {
+    if number.element().is_integer() && element.is_integer() {
+        let there = number.cast(element);
+        return there.and_then(|there| there.cast(number.element())) == Some(number);
+    }
+    // No number of a type without floats is near; the conversion says so.
+    element.is_integer() || element == ElementType::Bool || number.as_type(element).is_some()
+}
+
 fn integer(value: i128) -> Scalar {
     match i64::try_from(value) {
         Ok(value) => Scalar::I64(value),

@@ -141,6 +141,19 @@ impl Call {
         parsed.map_err(|_| self.fault(argument.value_span, format!("expected {wanted}")))
     }
 
+    /// A number, or `inf` or `nan`; not what digits say beyond the largest.
+    fn float(&self, argument: &Argument) -> Result<f64> {
+        let number: f64 = self.number(argument, "a number")?;
+        let has_digits = argument
+            .value
+            .contains(|letter: char| letter.is_ascii_digit());
+        if has_digits && number.is_infinite() {
+            let fault = self.fault(argument.value_span, "does not fit in an f64");
+            return Err(fault.help("the largest is about 1.8e308; beyond it is `inf`"));
+        }
+        Ok(number)
+    }
+
     pub(super) fn seed(&mut self) -> Result<u64> {
         match self.take("seed") {
             None => Ok(1),
@@ -156,11 +169,11 @@ impl Call {
         };
         let scalar = match value.value.parse() {
             Ok(integer) => Scalar::I64(integer),
-            Err(_) => Scalar::F64(self.number(&value, "a number")?),
+            Err(_) => Scalar::F64(self.float(&value)?),
         };
         // Only values that the type has: `dense:constant(2.5)` is no i32.
         scalar
-            .cast(element)
+            .as_type(element)
             .filter(|cast| element.is_float() || cast.to_f64() == scalar.to_f64())
             .ok_or_else(|| self.fault(value.value_span, format!("is no value of type {element}")))
     }

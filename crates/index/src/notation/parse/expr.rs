@@ -1,6 +1,6 @@
 //! Reading expressions: operators by how tightly they bind.
 
-use sparsec_base::lex::{Kind, Token};
+use sparsec_base::lex::{Kind, Token, finite};
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
@@ -149,9 +149,9 @@ impl Parser {
                         .help(format!("write `{text}.0` for a floating-point number")));
                 }
             },
-            (Kind::Float, _) => match format!("{sign}{text}").parse::<f64>() {
-                Ok(value) if value.is_finite() => Number::Float(value),
-                _ => {
+            (Kind::Float, _) => match finite(&format!("{sign}{text}")) {
+                Some(value) => Number::Float(value),
+                None => {
                     let message = format!("`{sign}{text}` does not fit in an f64");
                     return Err(self
                         .error(code::BAD_NUMBER, message, token.span, "too large")

@@ -1,0 +1,288 @@
+//! Files that are complete before they have their names.
+//!
+//! ```text
+//! O_TMPFILE      a file of the folder's file system, without a name
+//!     content
+//! linkat         a.tns, if there is none
+//! linkat+rename  .sparsec-x1y2z3, then a.tns, if there is an older one
+//! ```
+//!
+//! The system frees a file without a name when the process ends, however it ends: a
+//! kill leaves nothing beside the target, except between the two last calls. Where
+//! the system or the file system has no such files, the file has a temporary name
+//! from the start, and [`remove_unfinished`] removes it when a signal can be handled.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::NamedTempFile;
+
+/// What temporary names begin with.
+const PREFIX: &str = ".sparsec-";
+
+/// The files of this process that do not have their names yet, for the case that it
+/// ends before.
+static UNFINISHED: Mutex<BTreeSet<Key>> = Mutex::new(BTreeSet::new());
+
+/// An unfinished file: its temporary name, or a number of its own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Name(PathBuf),
+    Number(u64),
+}
+
+/// Removes the files that are being written and do not have their names yet, for a
+/// process that is about to end: the files that they would replace stay as they are.
+///
+/// Another thread that goes on to write one of them cannot give it its name.
+pub fn remove_unfinished() {
+    for key in std::mem::take(&mut *unfinished()) {
+        if let Key::Name(path) = key {
+            // It may have its final name by now.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<Key>> {
+    // A set is whole at any time.
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The place of a file among those of [`remove_unfinished`].
+#[derive(Debug)]
+struct Known(Key);
+
+impl Known {
+    fn of(key: Key) -> Self {
+        unfinished().insert(key.clone());
+        Self(key)
+    }
+
+    /// # Errors
+    /// If the file was removed.
+    fn check(&self) -> io::Result<()> {
+        match unfinished().contains(&self.0) {
+            true => Ok(()),
+            false => Err(io::Error::from(io::ErrorKind::NotFound)),
+        }
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        unfinished().remove(&self.0);
+    }
+}
+
+/// A file that does not have its name yet. Dropped, it is gone.
+#[derive(Debug)]
+pub(crate) struct Unnamed {
+    file: Temporary,
+    path: PathBuf,
+    folder: PathBuf,
+    mode: u32,
+    /// After the file: it is known for as long as it is there.
+    known: Known,
+}
+
+#[derive(Debug)]
+enum Temporary {
+    /// A file that no folder has.
+    Nameless(File),
+    Named(NamedTempFile),
+}
+
+impl Unnamed {
+    /// An empty file for a folder, with these permissions as the process restricts them.
+    pub(crate) fn create(folder: &Path, mode: u32) -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let Some((file, path)) = nameless(folder, mode) else {
+            return Self::create_named(folder, mode);
+        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Self {
+            known: Known::of(Key::Number(number)),
+            file: Temporary::Nameless(file),
+            path,
+            folder: folder.to_owned(),
+            mode,
+        })
+    }
+
+    /// As [`Unnamed::create`], with a temporary name: some libraries open files by
+    /// names only.
+    pub(crate) fn create_named(folder: &Path, mode: u32) -> io::Result<Self> {
+        let file = named(folder, mode)?;
+        let path = file.path().to_owned();
+        Ok(Self {
+            known: Known::of(Key::Name(path.clone())),
+            file: Temporary::Named(file),
+            path,
+            folder: folder.to_owned(),
+            mode,
+        })
+    }
+
+    /// A path by which the file can be opened.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file, to write to.
+    pub(crate) fn as_file(&self) -> &File {
+        match &self.file {
+            Temporary::Nameless(file) => file,
+            Temporary::Named(file) => file.as_file(),
+        }
+    }
+
+    /// Gives the file its name, in place of an older file that has it.
+    pub(crate) fn persist(self, target: &Path) -> io::Result<()> {
+        self.known.check()?;
+        let file = match self.file {
+            Temporary::Named(file) => file,
+            Temporary::Nameless(file) => {
+                if link(&self.path, target).is_ok() {
+                    return Ok(());
+                }
+                // There is an older file, or the file system makes no links.
+                let linked =
+                    tempfile::Builder::new()
+                        .prefix(PREFIX)
+                        .make_in(&self.folder, |path| {
+                            link(&self.path, path)?;
+                            let _known = Known::of(Key::Name(path.to_owned()));
+                            std::fs::rename(path, target)
+                        });
+                match linked {
+                    Ok(renamed) => {
+                        // Its name is the target's by now.
+                        let _ = renamed.into_temp_path().keep();
+                        return Ok(());
+                    }
+                    Err(_) => copied(&file, named(&self.folder, self.mode)?)?,
+                }
+            }
+        };
+        let _known = Known::of(Key::Name(file.path().to_owned()));
+        file.persist(target)
+            .map(|_| ())
+            .map_err(|error| error.error)
+    }
+}
+
+/// The content of a file in another one.
+fn copied(mut from: &File, mut to: NamedTempFile) -> io::Result<NamedTempFile> {
+    use std::io::Seek as _;
+    from.rewind()?;
+    io::copy(&mut from, &mut to)?;
+    Ok(to)
+}
+
+fn named(folder: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    let mut new = OpenOptions::new();
+    new.write(true).create_new(true).mode(mode);
+    let builder = &mut tempfile::Builder::new();
+    builder
+        .prefix(PREFIX)
+        .make_in(folder, |path| new.open(path))
+}
+
+/// A file without a name and a path to open it by, where the system has both.
+#[cfg(target_os = "linux")]
+fn nameless(folder: &Path, mode: u32) -> Option<(File, PathBuf)> {
+    use rustix::fs::{Mode, OFlags};
+    use std::os::fd::AsRawFd as _;
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?;
+    let file = File::from(file);
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    path.exists().then_some((file, path))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_: &Path, _: u32) -> Option<(File, PathBuf)> {
+    None
+}
+
+/// Gives a file without a name one that no other file has.
+#[cfg(target_os = "linux")]
+fn link(open: &Path, name: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD};
+    Ok(rustix::fs::linkat(
+        CWD,
+        open,
+        CWD,
+        name,
+        AtFlags::SYMLINK_FOLLOW,
+    )?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("the directory");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        names
+            .map(|name| name.into_string().expect("text"))
+            .collect()
+    }
+
+    #[test]
+    fn files_without_names_replace_older_ones() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let target = folder.path().join("a.txt");
+        for text in ["first", "second"] {
+            let file = Unnamed::create(folder.path(), 0o640).expect("there is room");
+            file.as_file()
+                .write_all(text.as_bytes())
+                .expect("there is room");
+            if matches!(file.file, Temporary::Nameless(_)) {
+                let older = usize::from(text == "second");
+                assert_eq!(names(folder.path()).len(), older, "nothing to leave behind");
+            }
+            file.persist(&target).expect("there is room");
+            assert_eq!(std::fs::read_to_string(&target).expect("the file"), text);
+            assert_eq!(names(folder.path()), ["a.txt"]);
+        }
+    }
+
+    #[test]
+    fn files_that_cannot_be_linked_are_copied() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let target = folder.path().join("a.txt");
+        let mut file = Unnamed::create(folder.path(), 0o600).expect("there is room");
+        file.as_file().write_all(b"whole").expect("there is room");
+        // No link leads there.
+        file.path = "/proc/self/fd/none".into();
+        file.persist(&target).expect("there is room");
+        assert_eq!(std::fs::read(&target).expect("the file"), b"whole");
+        assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn without_such_files_a_temporary_name_does() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let target = folder.path().join("a.txt");
+        let file = Unnamed::create_named(folder.path(), 0o600).expect("there is room");
+        file.as_file().write_all(b"whole").expect("there is room");
+        assert_eq!(names(folder.path()).len(), 1);
+        file.persist(&target).expect("there is room");
+        assert_eq!(std::fs::read(&target).expect("the file"), b"whole");
+    }
+}
