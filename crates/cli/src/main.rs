@@ -145,40 +145,24 @@ fn survive_file_limits() {
 
 /// Has Ctrl-C and `kill` end the program at once, whatever a kernel is at, and leave
 /// no temporary files behind.
-///
-/// `SIGBUS` comes where a file that is mapped became shorter. The thread that reads it
-/// repeats the access, and gets the signal again, until the one below has said so.
 fn end_cleanly() {
-    use signal_hook::consts::{SIGBUS, SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let signals = [SIGINT, SIGTERM, SIGHUP];
     let heeded = signals.into_iter().filter(|signal| !is_ignored(*signal));
     // Where handlers cannot be set, the signals do what they always did.
     let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else {
         return;
     };
-    let handle = signals.handle();
     let wait = move || {
         if let Some(signal) = signals.forever().next() {
             sparsec::io::remove_unfinished();
-            if signal == SIGBUS {
-                screen::complain(SHRUNK);
-                std::process::exit(1);
-            }
             // Who waits for the program is to see what ended it.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     };
     // It needs little, and where there is not even that, the work goes on without.
-    let thread = std::thread::Builder::new().stack_size(1 << 16).spawn(wait);
-    if thread.is_ok() {
-        // Without that thread the signal does what it always did.
-        let _ = handle.add_signal(SIGBUS);
-    }
+    let _ = std::thread::Builder::new().stack_size(1 << 16).spawn(wait);
 }
-
-/// Said where the system cannot read a page of a mapped file.
-const SHRUNK: &str = "error: a file became shorter while it was read, or its disk failed\n\
-    help: wait until nothing writes to the files of this call, and run it again";
 
 /// Whether this process was started to pass over a signal, as under `nohup`.
 fn is_ignored(signal: i32) -> bool {

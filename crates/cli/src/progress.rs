@@ -54,13 +54,18 @@ impl Progress {
         let bar = self.bar.clone();
         let report = move |done, total| bar.set_position(start + filled(done, total));
         ReadOptions {
-            // `main` ends the program with a diagnostic where a mapped file shrinks.
-            map: true,
+            mapping: io::Mapping::ending_with(SHRUNK),
             progress: (!self.bar.is_hidden()).then(|| io::Progress::new(report)),
             ..ReadOptions::default()
         }
     }
 }
+
+/// Said where the system cannot read a page of a mapped file.
+const SHRUNK: &str = "\
+error: a file became shorter while it was read, or its disk failed
+help: wait until nothing writes to the files of this call, and run it again
+";
 
 impl Drop for Progress {
     fn drop(&mut self) {

@@ -108,8 +108,9 @@ pub(crate) fn room_for(name: &str, length: u64, memory: MemoryLimit) -> Result<u
     length
         .and_then(|length| usize::try_from(length).ok())
         .ok_or_else(|| {
-            too_large(name, "holds", memory)
-                .help("split it, or have it mapped, as the command line does (`ReadOptions::map`)")
+            too_large(name, "holds", memory).help(
+                "split it, or have it mapped, as the command line does (`ReadOptions::mapping`)",
+            )
         })
 }
 

@@ -5,8 +5,6 @@
 //! a reader of the format sees one slice of bytes and never a handle, so that the
 //! slice can be cut among threads.
 
-#![allow(unsafe_code)]
-
 use std::fs::{File, Metadata};
 use std::io;
 use std::ops::{Deref, Range};
@@ -279,18 +277,12 @@ fn load(path: &Path, options: &ReadOptions) -> Result<Bytes> {
         let name = path.display().to_string();
         return stream(file, &name, options.memory, refused).map(Bytes::Owned);
     }
-    if !options.map {
+    let Some(mapping) = options.mapping else {
         let name = path.display().to_string();
         let length = room_for(&name, kind.len(), options.memory)?;
         return read_whole(&file, length).map(Bytes::Owned).map_err(refused);
-    }
-    // SAFETY: the mapping is private and read-only. Another process that
-    // changes the file meanwhile can change the bytes we read; they are parsed
-    // as untrusted data, each once, and every offset is checked against the
-    // length of the mapping. If it shortens the file, reads beyond the new end raise
-    // SIGBUS, which the program that asked for a mapping handles.
-    let mapped = unsafe { Mmap::map(&file) };
-    mapped.map(Bytes::Mapped).map_err(refused)
+    };
+    mapping.map(&file).map(Bytes::Mapped).map_err(refused)
 }
 
 /// So many bytes of a file, read by all threads at once: a copy from the system's cache
@@ -361,6 +353,29 @@ mod tests {
         check("ab\ncd", 5..5, ("cd", "", 2));
         check("", 0..0, ("", "", 1));
         check("\u{FEFF}ab", 3..5, ("ab", "ab", 1));
+    }
+
+    #[test]
+    fn files_are_read_in_pieces_and_not_beyond_their_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tns");
+        let text: Vec<u8> = (0..2 * PIECE + 7).map(|at| at as u8 | 1).collect();
+        std::fs::write(&path, &text).unwrap();
+        let input = Input::open(&path, Compression::None).unwrap();
+        assert!(
+            matches!(input.bytes, Bytes::Owned(_)),
+            "nobody asked for a mapping"
+        );
+        assert_eq!(input.bytes(), text);
+        let file = File::open(&path).unwrap();
+        let error = read_whole(&file, text.len() + 1).unwrap_err();
+        assert!(error.to_string().contains("became shorter"), "{error}");
+        let options = ReadOptions {
+            memory: sparsec_parallel::MemoryLimit::Bytes(text.len() as u64 - 1),
+            ..ReadOptions::default()
+        };
+        let error = Input::open_with(&path, Compression::None, &options).unwrap_err();
+        assert_eq!(error.code(), code::TENSOR_TOO_LARGE, "{error}");
     }
 
     #[test]

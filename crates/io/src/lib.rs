@@ -62,6 +62,7 @@ mod hdf5;
 mod input;
 mod line;
 mod lines;
+mod mapping;
 mod mirror;
 mod number;
 mod options;
@@ -77,6 +78,7 @@ pub use file_type::{FILE_TYPES, FileType, Writer, file_type, written_type};
 
 use file_type::{split_group, type_of_content};
 pub use input::Input;
+pub use mapping::Mapping;
 pub use options::{ReadOptions, WriteOptions};
 pub use output::{Output, Staged};
 pub use progress::Progress;
@@ -86,7 +88,7 @@ pub use staged::remove_unfinished;
 /// `all.h5:web` names one.
 ///
 /// The bytes of a file are read into memory first, `.gz` and `.zst` files expanded;
-/// [`ReadOptions::map`] has plain files parsed where they lie. Entries take `order + 1` words each; parsing takes a nanosecond or
+/// [`ReadOptions::mapping`] has plain files parsed where they lie. Entries take `order + 1` words each; parsing takes a nanosecond or
 /// two a byte and thread.
 ///
 /// # Errors

@@ -4,6 +4,7 @@ use sparsec_base::ElementType;
 use sparsec_parallel::MemoryLimit;
 
 use crate::content::Structure;
+use crate::mapping::Mapping;
 use crate::progress::Progress;
 
 /// What the reader of a file knows and wants.
@@ -26,12 +27,11 @@ pub struct ReadOptions {
     /// no groups and ignore it.
     pub group: Option<String>,
     /// How much memory the bytes of a file may take, expanded if it is compressed. In no
-    /// case more than half of the machine's. Files that are [mapped](Self::map) take none.
+    /// case more than half of the machine's. Files that are mapped take none.
     pub memory: MemoryLimit,
-    /// Whether plain files are mapped rather than read. If another process shortens a
-    /// mapped file, the system sends `SIGBUS` to this one: only a program that handles
-    /// that signal, as the command line does, should set this.
-    pub map: bool,
+    /// Has plain files mapped rather than read, in a program that may [end](Mapping) when
+    /// another process shortens one of them.
+    pub mapping: Option<Mapping>,
     /// Who is told how far a long read has come.
     pub progress: Option<Progress>,
 }

@@ -387,6 +387,41 @@ fn signals_end_long_kernels() {
     }
 }
 
+/// A mapped file that another process cuts short ends the program with a diagnostic.
+#[test]
+fn files_that_shrink_end_the_program_with_a_diagnostic() {
+    use std::os::unix::process::ExitStatusExt;
+    let place = Place::new();
+    let mut found = false;
+    for _ in 0..8 {
+        place.write("a.tns", &"1 1 2.5\n".repeat(4 << 20));
+        let mut command = place.command(&["info", "a.tns"]);
+        let child = command
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the program");
+        let maps = format!("/proc/{}/maps", child.id());
+        let is_open = || std::fs::read_to_string(&maps).map_or(true, |it| it.contains("a.tns"));
+        while !is_open() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        // What is written anew is shorter at once.
+        place.write("a.tns", "1 1 2.5\n");
+        let ended = child.wait_with_output().expect("it ends");
+        assert_eq!(ended.status.signal(), None);
+        let text = String::from_utf8(ended.stderr).expect("text");
+        found |= ended.status.code() == Some(1) && text.contains("became shorter");
+        if found {
+            break;
+        }
+    }
+    assert!(
+        found,
+        "the program reads long enough for the file to shrink meanwhile"
+    );
+}
+
 /// Functions, those of the language and those of the call, on sparse operands.
 #[test]
 fn functions_are_called_in_the_call() {
