@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use memmap2::Mmap;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
-use sparsec_parallel::map;
+use sparsec_parallel::{Memory, map};
 
 use crate::blank::Blanks;
 use crate::compression::{Compression, expand, room_for, stream, told_by};
@@ -43,6 +43,7 @@ pub struct Input {
 #[derive(Debug)]
 enum Bytes {
     Mapped(Mmap),
+    Read(Memory),
     Owned(Vec<u8>),
 }
 
@@ -51,6 +52,7 @@ impl Deref for Bytes {
     fn deref(&self) -> &[u8] {
         match self {
             Self::Mapped(map) => map,
+            Self::Read(memory) => memory.as_slice(),
             Self::Owned(bytes) => bytes,
         }
     }
@@ -280,19 +282,17 @@ fn load(path: &Path, options: &ReadOptions) -> Result<Bytes> {
     let Some(mapping) = options.mapping else {
         let name = path.display().to_string();
         let length = room_for(&name, kind.len(), options.memory)?;
-        return read_whole(&file, length).map(Bytes::Owned).map_err(refused);
+        return read_whole(&file, length).map(Bytes::Read).map_err(refused);
     };
     mapping.map(&file).map(Bytes::Mapped).map_err(refused)
 }
 
 /// So many bytes of a file, read by all threads at once: a copy from the system's cache
 /// is bound by one thread's page faults otherwise.
-fn read_whole(file: &File, length: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    // Zeros that the system gives are not written before they are read over.
-    bytes.try_reserve_exact(length)?;
-    bytes.resize(length, 0);
-    let pieces = bytes.chunks_mut(PIECE).enumerate().collect();
+fn read_whole(file: &File, length: usize) -> io::Result<Memory> {
+    let mut bytes = Memory::zeroed(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    let pieces = bytes.as_mut_slice::<u8>().chunks_mut(PIECE);
+    let pieces = pieces.enumerate().collect();
     let read: Vec<io::Result<()>> = map(pieces, |(number, piece): (usize, &mut [u8])| {
         file.read_exact_at(piece, (number * PIECE) as u64)
     });
@@ -363,7 +363,7 @@ mod tests {
         std::fs::write(&path, &text).unwrap();
         let input = Input::open(&path, Compression::None).unwrap();
         assert!(
-            matches!(input.bytes, Bytes::Owned(_)),
+            matches!(input.bytes, Bytes::Read(_)),
             "nobody asked for a mapping"
         );
         assert_eq!(input.bytes(), text);
