@@ -19,6 +19,7 @@
 //! | [`refused`] | what is wrong with a call, a program or its data            |
 //! | [`relations`] | computations over relations                               |
 //! | [`schedules`] | commands of schedules, each in each of its forms          |
+//! | [`signals`] | signals that end the program                                |
 //! | [`place`]   | a folder to call the program in                             |
 
 mod answers;
@@ -36,3 +37,4 @@ mod random;
 mod refused;
 mod relations;
 mod schedules;
+mod signals;
