@@ -220,6 +220,8 @@ fn functions_with_tuples_for_values() {
     );
     refuse("{[i] -> [m] : i = [m]}", code::RELATION_ARITY, "i");
     refuse("{[i] -> [m] : [i, m] = [m]}", code::RELATION_ARITY, "[");
+    refuse("{[i] -> [m] : f(i) > []}", code::RELATION_ARITY, "[");
+    refuse("{[i] -> [m] : [] <= f(i)}", code::RELATION_ARITY, "[");
     refuse(
         "{[i] -> [m] : P(i) = [m] && P.0(i, m) = 0}",
         code::RELATION_ARITY,

@@ -72,6 +72,12 @@ pub(crate) fn compare_tuples(
     (0..left.len()).map(decided_at).collect()
 }
 
+/// That two tuples cannot be compared.
+fn incomparable() -> Diagnostic {
+    let message = "tuples that are compared differ in length or are empty";
+    Diagnostic::new(code::RELATION_ARITY, message).help("compare tuples of one length")
+}
+
 impl Parser {
     pub(crate) fn chain(&mut self) -> Result<Alternatives> {
         let begin = self.tokens.peek().span;
@@ -134,21 +140,16 @@ impl Parser {
                 if a.len() == b.len() && !a.is_empty() {
                     return Ok((a.clone(), b.clone()));
                 }
-                Err(Diagnostic::new(
-                    code::RELATION_ARITY,
-                    "tuples that are compared differ in length or are empty",
-                )
-                .at(
-                    self.tokens.source(),
-                    *other,
-                    format!("{} integers", b.len()),
-                )
-                .also(
-                    self.tokens.source(),
-                    *place,
-                    format!("{} integers", a.len()),
-                )
-                .help("compare tuples of one length"))
+                let integers = |tuple: &[Expression]| format!("{} integers", tuple.len());
+                Err(incomparable()
+                    .at(self.tokens.source(), *other, integers(b))
+                    .also(self.tokens.source(), *place, integers(a)))
+            }
+            (Operand::One(..), Operand::Tuple(tuple, place))
+            | (Operand::Tuple(tuple, place), Operand::One(..))
+                if tuple.is_empty() =>
+            {
+                Err(incomparable().at(self.tokens.source(), *place, "0 integers"))
             }
             (Operand::One(call, place), Operand::Tuple(tuple, _)) => {
                 Ok((self.components(call, tuple.len(), *place)?, tuple.clone()))
