@@ -44,7 +44,7 @@ impl<'a> Choices<'a> {
             byte @ 200..=239 => i64::from(byte) * 97 - 20_000,
             240 => i64::MAX,
             241 => i64::MIN,
-            byte => (1 << (byte % 14 * 5)) - i64::from(byte & 1),
+            byte => (1 << (byte % 13 * 5)) - i64::from(byte & 1),
         }
     }
 }

@@ -69,14 +69,17 @@ fn pack(target: &Target, folder: &Path) -> std::io::Result<()> {
 fn write_seeds(target: &Target, folder: &Path) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut inputs = target.seeds();
+    if let Ok(found) = fs::read_dir(target.regressions()) {
+        inputs.extend(found.flatten().flat_map(|entry| fs::read(entry.path())));
+    }
+    let n_seeds = inputs.len();
     if let Ok(text) = fs::read_to_string(target.corpus()) {
         inputs.extend(packed::unpack(&text).expect("a corpus that was packed"));
     }
-    if let Ok(kept) = fs::read_dir(target.regressions()) {
-        inputs.extend(kept.flatten().flat_map(|entry| fs::read(entry.path())));
-    }
     for (number, input) in inputs.iter().enumerate() {
-        fs::write(folder.join(format!("seed-{number}")), input)?;
+        // `xtask` tells these from one another when it packs a corpus.
+        let kind = if number < n_seeds { "seed" } else { "kept" };
+        fs::write(folder.join(format!("{kind}-{number}")), input)?;
     }
     fs::write(folder.with_extension("dict"), dictionary(&inputs))
 }

@@ -14,6 +14,7 @@
 //! | [`files`]   | one for each type of file: read, write, read again                |
 //! | [`programs`] | texts × formats × data on two engines, against the oracle        |
 //! | [`library`] | arrays given to the functions that make tensors                   |
+//! | [`misfit`]  | tensors given to kernels that were not made for them              |
 //!
 //! | module      | holds                                                             |
 //! |-------------|-------------------------------------------------------------------|
@@ -29,6 +30,7 @@ use std::path::{Path, PathBuf};
 mod choices;
 pub mod files;
 pub mod library;
+pub mod misfit;
 pub mod packed;
 pub mod programs;
 pub mod seeds;
@@ -101,6 +103,7 @@ pub const TARGETS: &[Target] = &[
     target("compressed", files::compressed, 2048, Seeds::Compressed),
     target("program", programs::program, 200, Seeds::Random(120)),
     target("arrays", library::arrays, 256, Seeds::Random(120)),
+    target("misfit", misfit::misfit, 256, Seeds::Random(120)),
 ];
 
 const fn target(name: &'static str, run: fn(&[u8]), longest: usize, seeds: Seeds) -> Target {

@@ -16,8 +16,8 @@ use crate::choices::Choices;
 /// Operands with their orders.
 const OPERANDS: [(&str, usize); 6] = [("A", 2), ("x", 1), ("B", 2), ("T", 3), ("z", 1), ("c", 0)];
 const VARS: [&str; 4] = ["i", "j", "k", "l"];
-/// How deep expressions are nested.
-const DEPTH: usize = 3;
+/// How deep most expressions are nested.
+const DEPTH: usize = 2;
 
 /// Commands of schedules, most of which fit some program.
 const COMMANDS: [&str; 12] = [
@@ -127,7 +127,8 @@ impl<'a> Written<'a> {
         }
         left.truncate(order);
         let number = self.results.len();
-        let right = self.expression(DEPTH);
+        let deeper = usize::from(self.choices.once_in(6));
+        let right = self.expression(DEPTH + deeper);
         self.results.push(order);
         let operator = match self.choices.below(10) {
             8 => "+=",

@@ -19,7 +19,8 @@ use super::root;
 
 const USAGE: &str = "usage: cargo xtask fuzz [--minutes N | --seconds N] [--target T]... [--keep]
 
-Runs every fuzz target for a share of the minutes, or each for so many seconds.";
+Runs every fuzz target for a share of the minutes, or each for so many seconds. For minutes
+the crates of the workspace are optimised, which takes longer to build and runs faster.";
 
 /// What the data of one process may take, in KiB: far more than any input needs.
 const MEMORY_KIB: u64 = 4 << 20;
@@ -28,7 +29,10 @@ const RESIDENT_MIB: u64 = 2048;
 /// How long an input may run, in seconds: a hundred times more than one should on a slow machine.
 const TIMEOUT: u64 = 25;
 /// The most bytes that the kept inputs of one target may have.
-const KEPT_BYTES: usize = 48 << 10;
+const KEPT_BYTES: usize = 16 << 10;
+
+/// How the names of inputs begin that the repository keeps, among the seeds.
+const KEPT: &str = "kept-";
 
 /// What is asked for.
 #[derive(Debug, Default)]
@@ -90,7 +94,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 fn fuzz(call: &Call) -> Result<Vec<Outcome>, String> {
-    let engine = build()?;
+    let engine = build(call.seconds.is_none())?;
     let mut targets = list(&engine)?;
     if let Some(unknown) = call
         .targets
@@ -127,13 +131,15 @@ fn fuzz(call: &Call) -> Result<Vec<Outcome>, String> {
     Ok(outcomes)
 }
 
-/// Builds the program of all targets, and gives its path.
-fn build() -> Result<PathBuf, String> {
+/// Builds the program of all targets, and gives its path. Every check of debug builds stays in it.
+fn build(optimised: bool) -> Result<PathBuf, String> {
     let started = Instant::now();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let build = "build --quiet --package sparsec-fuzz --features engine --bin fuzz";
+    let level = if optimised { "1" } else { "0" };
     let status = Command::new(cargo)
         .args(build.split(' '))
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", level)
         .env("RUSTC_WORKSPACE_WRAPPER", root().join("fuzz/instrument"))
         .current_dir(root())
         .status();
@@ -239,18 +245,30 @@ fn keep(engine: &Path, target: &Target) -> Result<(), String> {
     let merged = folder.join("merged");
     fs::create_dir_all(&merged).map_err(|error| error.to_string())?;
     empty(&merged)?;
-    // The first folder receives what is not in it; what seeds reach is taken away after.
+    let corpus = folder.join("corpus");
+    for path in entries(&folder.join("seeds"))? {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let to = match name.starts_with(KEPT) {
+            true => corpus.join(&name),
+            false => merged.join(&name),
+        };
+        fs::copy(&path, to).map_err(|error| error.to_string())?;
+    }
+    // The first folder receives of the second what reaches more than it does already.
+    let own = entries(&merged)?;
     let output = engine_over(engine, target)?
-        .args(["-merge=1", "-rss_limit_mb=4096"])
-        .arg(&merged)
-        .args([folder.join("seeds"), folder.join("corpus")])
+        .args(["-set_cover_merge=1", "-rss_limit_mb=4096"])
+        .args([&merged, &corpus])
         .output();
     output.map_err(|error| format!("sh: {error}"))?;
-    let read = |path: &PathBuf| fs::read(path).map_err(|error| error.to_string());
-    let seeds: Result<Vec<_>, _> = entries(&folder.join("seeds"))?.iter().map(read).collect();
-    let inputs: Result<Vec<_>, _> = entries(&merged)?.iter().map(read).collect();
-    let (seeds, mut inputs) = (seeds?, inputs?);
-    inputs.retain(|input| !seeds.contains(input));
+    let mut inputs: Vec<Vec<u8>> = Vec::new();
+    for path in entries(&merged)?.iter().filter(|path| !own.contains(path)) {
+        inputs.push(fs::read(path).map_err(|error| error.to_string())?);
+    }
     // Of short ones there are more in the same room.
     inputs.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     let mut room = KEPT_BYTES;
