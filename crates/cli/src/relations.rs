@@ -73,7 +73,11 @@ pub(crate) fn relations(
         let stages: Map<String, Value> = stages
             .map(|(name, text)| ((*name).to_owned(), json!(text)))
             .collect();
-        json!({ "stages": stages, "results": tensors::results(results.iter(), outputs, true) })
+        json!({
+            "stages": stages,
+            "results": tensors::results(results.iter(), outputs, true),
+            "values_limit": tensors::MOST_VALUES,
+        })
     })?;
     Ok(0)
 }

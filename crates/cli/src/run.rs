@@ -285,6 +285,7 @@ impl Report<'_> {
         let tensors = self.outcome.tensors.iter();
         let mut value = json!({
             "results": tensors::results(tensors, self.outputs, !self.arguments.results.quiet),
+            "values_limit": tensors::MOST_VALUES,
             "checked": self.arguments.results.check,
             "notes": self.notes,
         });

@@ -110,6 +110,7 @@ fn json_has_values_up_to_a_limit() {
         "--json",
     ];
     let large = value(place.call(&words));
+    assert_eq!(large["values_limit"], 10_000);
     assert_eq!(large["results"]["y"].get("values"), None);
     let why = large["results"]["y"]["values_left_out"].as_str();
     assert!(
