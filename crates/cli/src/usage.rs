@@ -76,6 +76,8 @@ pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
             (second != call.end())
                 .then_some(second)
                 .or_else(|| call.find_last_word(name(word)))
+                // It may stand there by its short name.
+                .or_else(|| call.find_last_word(name(&prior(error)?)))
         }
         _ => call.find_word(name(word)),
     };
