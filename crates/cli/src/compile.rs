@@ -1,5 +1,6 @@
 //! `sparsec compile`: what an expression becomes, at any stage.
 
+use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -29,11 +30,17 @@ pub(crate) fn compile(
     let inputs = inputs(call, screen, &mut problem, &arguments.operands)?;
     let compiled = sparsec::compile(&problem.request, &inputs)?;
     let kept = kept(call, &compiled, &stages, arguments.name.as_deref())?;
+    // A file is to be compiled; on a terminal somebody wants to see the kernel.
+    let is_read = std::io::stdout().is_terminal() && !screen.is_json();
     let mut texts = Vec::new();
     for (n, (name, stage)) in stages.iter().enumerate() {
         match (stage, &kept) {
             (Stage::C, Some(kept)) => {
                 texts.push((name.as_str(), kept.file.clone()));
+                continue;
+            }
+            (Stage::C, None) if is_read => {
+                texts.push((name.as_str(), compiled.c_to_read()));
                 continue;
             }
             (Stage::Header, Some(kept)) => {

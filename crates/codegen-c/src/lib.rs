@@ -125,6 +125,24 @@ pub fn emit_unit(function: &Function) -> String {
 ///
 /// The functions must be verified; their names must differ.
 pub fn emit_file(functions: &[&Function], options: &Options) -> String {
+    let Parts {
+        declarations,
+        kernels,
+    } = emit_parts(functions, options);
+    format!("{declarations}\n{kernels}")
+}
+
+/// A file in two parts, which readers may want in the other order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// All that the kernels rely on.
+    pub declarations: String,
+    /// The kernels.
+    pub kernels: String,
+}
+
+/// As [`emit_file`], in two parts.
+pub fn emit_parts(functions: &[&Function], options: &Options) -> Parts {
     let mut helpers = Helpers::default();
     let kernels: Vec<String> = functions
         .iter()
@@ -138,11 +156,10 @@ pub fn emit_file(functions: &[&Function], options: &Options) -> String {
     text.push('\n');
     text.push_str(&abi::prelude());
     text.push_str(&helpers.text());
-    for kernel in kernels {
-        text.push('\n');
-        text.push_str(&kernel);
+    Parts {
+        declarations: text,
+        kernels: kernels.join("\n"),
     }
-    text
 }
 
 /// The loops of a kernel alone: the statements between its parameters and its return.
@@ -155,15 +172,6 @@ pub fn emit_file(functions: &[&Function], options: &Options) -> String {
 /// ```
 pub fn emit_loops(function: &Function) -> String {
     function::loops(function, &mut Helpers::default())
-}
-
-/// Kernels without the declarations that have to stand before them in a file.
-pub fn emit_kernels(functions: &[&Function], options: &Options) -> String {
-    let mut helpers = Helpers::default();
-    let kernels = functions
-        .iter()
-        .map(|function| function::kernel(function, options.entry, &mut helpers));
-    kernels.collect::<Vec<String>>().join("\n")
 }
 
 /// The C name of the function that the runtime calls to launch `function`.

@@ -187,6 +187,17 @@ impl Compiled {
 }
 
 impl Compiled {
+    /// The C of all statements in the order in which people read it: kernels first, and
+    /// behind them the declarations that stand before them in a file.
+    pub fn c_to_read(&self) -> String {
+        let functions: Vec<_> = self.statements.iter().map(|it| &it.function).collect();
+        let parts = sparsec_codegen_c::emit_parts(&functions, &Default::default());
+        format!(
+            "{}\n/* In a file, all that follows stands first. */\n\n{}",
+            parts.kernels, parts.declarations
+        )
+    }
+
     /// All statements in one picture.
     fn draw(&self, drawing: Drawing) -> String {
         let mut sheet = Sheet::default();

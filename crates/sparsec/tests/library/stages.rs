@@ -1,6 +1,6 @@
 //! Stages as text and as pictures.
 
-use sparsec::{Drawing, Program, Stage};
+use sparsec::{Drawing, Inputs, Program, Request, Source, Stage, compile};
 
 use super::interpreter;
 
@@ -72,4 +72,19 @@ fn loops_alone_have_nothing_around_them() {
         "{body}"
     );
     assert!(!body.contains("return SPARSEC_OK"), "{body}");
+}
+
+#[test]
+fn c_to_read_begins_with_the_kernel() {
+    let request = Request::new(Source::new("expression", "y(i) = A(i,j) * x(j)"));
+    let compiled = compile(&request, &Inputs::new()).unwrap();
+    let (read, file) = (compiled.c_to_read(), compiled.emit(&Stage::C).unwrap());
+    assert!(read.starts_with("/*\n * The kernel compute_y"), "{read}");
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.retain(|line| !line.is_empty() && !line.contains("In a file"));
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&read), sorted(&file));
 }
