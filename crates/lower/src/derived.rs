@@ -78,6 +78,23 @@ impl Lowerer<'_> {
         found
     }
 
+    /// Whether some loop of the kernel goes through coordinates of `var`.
+    pub(crate) fn has_loop_through(&self, var: IndexVar) -> bool {
+        let mut found = false;
+        for_each_loop(
+            &self.concrete.stmt,
+            &mut Vec::new(),
+            &mut |outer, here, _| {
+                found |= match self.concrete.steps(outer, here) {
+                    Steps::Coordinates => here == var,
+                    Steps::Stretch(original) => original == var,
+                    _ => false,
+                };
+            },
+        );
+        found
+    }
+
     /// The body of the loop that goes through coordinates of `var` around the
     /// assignment of the result.
     pub(crate) fn result_loop(&self, var: IndexVar) -> Option<&Stmt> {

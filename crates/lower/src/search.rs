@@ -250,10 +250,21 @@ impl Lowerer<'_> {
         stmt.for_each_assign(&mut |_, _, rhs| {
             rhs.for_each_access(&mut |access| {
                 let operands = &self.operands;
-                found |= operands.is_searched(access, self.concrete, self.formats);
+                found |= operands.is_searched(access, self.concrete, self.formats)
+                    || self.is_met(access);
             });
         });
         found
+    }
+
+    /// Whether a level of stored coordinates is at a variable that other loops compute,
+    /// as in `A(j0,j,j1)` where no loop goes through `j`.
+    fn is_met(&self, access: &Access) -> bool {
+        let levels = self.formats.of(access.tensor).levels().iter();
+        let mut vars = levels
+            .filter(|level| !level.is_full())
+            .filter_map(|level| access.var(level.mode()));
+        vars.any(|var| self.concrete.derived_by(var).is_some() && !self.has_loop_through(var))
     }
 
     /// Whether an operand is looked for at constant coordinates.
