@@ -90,7 +90,7 @@ pub(crate) fn info(call: &Call, screen: &mut Screen, arguments: &InfoArguments) 
         stored,
         tensor: &tensor,
         statistics,
-        choice: statistics.choose(tensor.element()),
+        choice: tensor.choose()?,
     };
     if let Some(plot) = &plot {
         progress.step(format!("write {}", plot.path));

@@ -1,31 +1,38 @@
 //! Which format suits a tensor, told from its statistics.
 //!
-//! The rule: **the format that takes the fewest bytes, and among those within a
-//! tenth of it the one that is simplest to walk.** Kernels are bound by the
-//! bytes they move, so the first half is about speed as well; the second keeps a
-//! matrix in `csr` where another format would save next to nothing.
+//! The rule: **the format in which a product with a vector takes the least time, as
+//! estimated, and among those within a tenth of it the one that takes the fewest
+//! bytes.** The smallest format is named beside it where that is another one.
 //!
 //! ```text
-//! 1000 x 1000, bytes in                 dense     csr      dcsr     scoo
-//! 3 entries a row                       8.0 MB    40 kB *  44 kB    48 kB
-//! 3 entries a row, 9 rows of 10 empty   8.0 MB    7.6 kB   4.4 kB * 4.8 kB
-//! 1 entry a row, 9 rows of 10 empty     8.0 MB    5.2 kB   2.0 kB   1.6 kB *
-//! 700 entries a row                     8.0 MB *  8.4 MB   8.4 MB   11 MB
+//! 1000 x 1000, estimated                dense     csr       dcsr      scoo
+//! 3 entries a row                       301 µs    3.5 µs *  3.5 µs    4.3 µs
+//! 3 entries a row, 9 rows of 10 empty   301 µs    2.2 µs    1.3 µs *  1.3 µs
+//! 700 entries a row                     301 µs *  352 µs    352 µs    527 µs
 //! ```
 //!
-//! Formats are tried from simple to involved: `dense`, rows by position, rows by
-//! coordinate, trees, lists. A tree of order 3 to 6 is tried in every order of
-//! its modes.
+//! How times are estimated stands in `time`.
+//!
+//! Every preset is tried: those whose bytes follow from counts here, the others where
+//! somebody packs the tensor ([`Statistics::uncounted`], [`Statistics::choose_among`]).
+//! A tree of order 3 to 6 is tried in every order of its modes.
 
 use sparsec_base::ElementType;
 
+use crate::coordinate::Coordinate;
 use crate::format::{Format, Level};
 use crate::level::LevelKind;
-use crate::preset::{Preset, presets};
-use crate::statistics::Statistics;
+use crate::preset::{Preset, presets, with_arguments};
+use crate::spec::FormatSpec;
+use crate::statistics::{BlockFill, MatrixStatistics, Statistics};
+
+mod time;
 
 /// The most modes whose orders are all tried.
 const MOST_MODES: usize = 6;
+
+/// Blocks that are tried where presets take sizes of lists of entries.
+const LIST_BLOCK: u64 = 128;
 
 /// A format with what a tensor would take in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +44,8 @@ pub struct Candidate {
     pub format: Format,
     /// The bytes of all arrays.
     pub bytes: u64,
+    /// The seconds of a product with a vector along the last mode, estimated.
+    pub seconds: f64,
 }
 
 /// The format that suits a tensor, and why.
@@ -45,15 +54,19 @@ pub struct Candidate {
 pub struct Choice {
     /// The format.
     pub chosen: Candidate,
-    /// All that were tried, the simplest first.
+    /// The one that takes the fewest bytes.
+    pub smallest: Candidate,
+    /// All that were tried, those with the fewest bytes first.
     pub tried: Vec<Candidate>,
+    /// The names of those that were not tried.
+    pub left_out: Vec<String>,
     /// Why it is this one, in words.
     pub reason: String,
 }
 
 impl Statistics {
-    /// The format that suits a tensor with values of `element`; see the
-    /// [module](crate::choice) for the rule.
+    /// The format that suits a tensor with values of `element`, of those that are
+    /// counted without packing it; see the [module](crate::choice) for the rule.
     ///
     /// Takes time `O(n!)` in the number of modes up to 6.
     ///
@@ -70,63 +83,163 @@ impl Statistics {
     /// let choice = matrix.choose(ElementType::F64);
     /// assert_eq!((choice.chosen.name.as_str(), choice.chosen.bytes), ("csr", 40_004));
     /// assert!(choice.reason.starts_with("100 % of the rows have entries, 3.0 each on average"));
+    /// assert!(choice.left_out.contains(&"dia".to_owned()));
     /// ```
     pub fn choose(&self, element: ElementType) -> Choice {
-        let tried = self.candidates(element);
-        let least = tried.iter().map(|it| it.bytes).min().unwrap_or(0);
-        let near = |it: &&Candidate| it.bytes <= least.saturating_add(least / 10);
-        // A list of coordinates exists for every order, and so does what is near.
-        let chosen = tried.iter().find(near).cloned().unwrap_or(Candidate {
+        let left_out = self.uncounted().into_iter().map(|(name, _)| name);
+        let left_out = left_out.collect();
+        self.choose_among(element, Vec::new(), left_out)
+    }
+
+    /// As [`choose`](Self::choose), among the formats that are counted and `packed` ones,
+    /// where those of the names `left_out` were not tried.
+    pub fn choose_among(
+        &self,
+        element: ElementType,
+        packed: Vec<Candidate>,
+        left_out: Vec<String>,
+    ) -> Choice {
+        let mut tried = self.candidates(element);
+        for candidate in packed {
+            if tried.iter().all(|other| other.format != candidate.format) {
+                tried.push(candidate);
+            }
+        }
+        // Stable: of equals the simplest stays first.
+        tried.sort_by_key(|it| it.bytes);
+        // A list of coordinates exists for every order, and its bytes are seldom beyond counting.
+        let list = || Candidate {
             name: "scoo".to_owned(),
             format: coordinate_list(self.extents.len()),
             bytes: u64::MAX,
-        });
+            seconds: f64::INFINITY,
+        };
+        let smallest = tried.first().cloned().unwrap_or_else(list);
+        let least = tried
+            .iter()
+            .map(|it| it.seconds)
+            .fold(f64::INFINITY, f64::min);
+        let near = tried.iter().find(|it| it.seconds <= least * 1.1);
+        let chosen = near.cloned().unwrap_or_else(list);
+        let n_smaller = tried.iter().filter(|it| it.bytes < chosen.bytes).count();
         let mut reason = self.why(&chosen.format);
-        reason.push_str(match chosen.bytes == least {
-            true => "; nothing takes less",
-            false => "; what takes less saves under a tenth",
+        reason.push_str(&match n_smaller {
+            0 => "; nothing tried takes less".to_owned(),
+            1 => "; one format takes less memory and more time".to_owned(),
+            n => format!("; {n} formats take less memory and more time"),
         });
         Choice {
             chosen,
+            smallest,
             tried,
+            left_out,
             reason,
         }
     }
 
-    /// Every format that fits and whose bytes can be counted, simplest first.
+    /// Every preset whose bytes can be counted, and the best tree, the simplest first.
     fn candidates(&self, element: ElementType) -> Vec<Candidate> {
         let order = self.extents.len();
         let mut formats: Vec<(String, Format)> = Vec::new();
-        // Lists come last; in order, so that kernels can merge them.
-        let native = |preset: &Preset| {
-            let format = preset.format(order);
-            format.is_some_and(|format| format.is_assembled())
-        };
-        let fitting = || presets().iter().filter(|preset| native(preset));
+        let fitting = || presets().iter().filter(|preset| preset.fits(order));
         let named = |preset: &Preset| {
             let format = preset.build(order, &preset.examples(order));
             (preset.name.to_owned(), format)
         };
-        let (lists, others): (Vec<&Preset>, Vec<&Preset>) =
-            fitting().partition(|preset| is_list(preset, order));
+        // Lists come last; in order first, so that kernels can merge them.
+        let regular = |preset: &&Preset| named(preset).1.is_regular();
+        let (lists, others): (Vec<&Preset>, Vec<&Preset>) = fitting()
+            .filter(regular)
+            .partition(|preset| is_list(preset, order));
         formats.extend(others.into_iter().map(named));
         formats.extend(self.best_tree(element));
-        formats.extend(lists.into_iter().rev().map(named));
+        let mut lists: Vec<(String, Format)> = lists.into_iter().map(named).collect();
+        let is_unsorted = |format: &Format| format.levels().iter().any(|level| !level.ordered);
+        lists.sort_by_key(|(_, format)| (format.order.is_some(), is_unsorted(format)));
+        formats.extend(lists);
         let mut tried: Vec<Candidate> = Vec::new();
         for (name, format) in formats {
+            let positions = self.positions_in(&format);
             let bytes = self.bytes_in(&format, element);
-            if let Some(bytes) = bytes
+            if let (Some(positions), Some(bytes)) = (positions, bytes)
                 && tried.iter().all(|other| other.format != format)
             {
-                let bytes = bytes.total();
-                tried.push(Candidate {
-                    name,
-                    format,
-                    bytes,
-                });
+                let values = positions.last().copied().unwrap_or(1);
+                let runs = positions.iter().rev().nth(1).copied().unwrap_or(1);
+                tried.push(self.candidate(name, format, bytes.total(), values, runs));
             }
         }
         tried
+    }
+
+    /// The presets whose bytes depend on more than counts, with sizes that suit the
+    /// tensor, and presets that store one triangle of a symmetric matrix.
+    ///
+    /// Packing the tensor says what it takes in them: [`candidate`](Self::candidate).
+    pub fn uncounted(&self) -> Vec<(String, Format)> {
+        let order = self.extents.len();
+        let mut formats = Vec::new();
+        for preset in presets().iter().filter(|preset| preset.fits(order)) {
+            if preset.build(order, &preset.examples(order)).is_regular() {
+                continue;
+            }
+            let arguments = self.arguments(preset);
+            let name = with_arguments(preset.name, &arguments);
+            formats.push((name, preset.build(order, &arguments)));
+        }
+        if let Some(matrix) = &self.matrix {
+            let text = |preset: &str, mirror: &str| format!("{preset}, {mirror}(i, j)");
+            let symmetry = matrix.symmetry;
+            let mirrors = [
+                (symmetry.symmetric, "symmetric"),
+                (symmetry.skew && !symmetry.symmetric, "skew"),
+                (symmetry.hermitian && !symmetry.symmetric, "hermitian"),
+            ];
+            let mirror = mirrors.into_iter().find(|(holds, _)| *holds);
+            for preset in ["csr", "dia", "sky"] {
+                let text = mirror.map(|(_, mirror)| text(preset, mirror));
+                let format = text
+                    .as_ref()
+                    .and_then(|text| text.parse::<FormatSpec>().ok()?.resolve(2).ok());
+                formats.extend(text.zip(format));
+            }
+        }
+        formats
+    }
+
+    /// The sizes with which a preset suits the tensor.
+    fn arguments(&self, preset: &Preset) -> Vec<u64> {
+        let order = self.extents.len();
+        let mean = self.modes.first().map_or(0.0, |mode| mode.mean());
+        match preset.name {
+            // As many slots as rows have entries, the longer ones in the list beside.
+            "hyb" => vec![(mean.ceil() as u64).max(1)],
+            "bsr" => match &self.matrix {
+                Some(matrix) => vec![best_block(matrix, self.n_entries); 2],
+                None => vec![2; order],
+            },
+            "csb" | "hicoo" => vec![LIST_BLOCK],
+            _ => preset.examples(order),
+        }
+    }
+
+    /// A format with what it takes; `values` and `runs` are the numbers of its values,
+    /// padding included, and of the segments of its innermost level.
+    pub fn candidate(
+        &self,
+        name: String,
+        format: Format,
+        bytes: u64,
+        values: u64,
+        runs: u64,
+    ) -> Candidate {
+        let seconds = self.seconds(&format, bytes, values as f64, runs as f64);
+        Candidate {
+            name,
+            format,
+            bytes,
+            seconds,
+        }
     }
 
     /// The tree whose order of modes takes the fewest bytes, where there are
@@ -166,7 +279,10 @@ impl Statistics {
             let part = percent(self.density());
             return format!("{part} of all entries are stored, so that coordinates save nothing");
         }
-        let mode = &self.modes[first.mode()];
+        if let Some(why) = self.why_computed(format) {
+            return why;
+        }
+        let mode = &self.modes[first.coordinate.mode().unwrap_or(0)];
         let (many, one) = nouns(order, first.mode());
         let occupied = (mode.n - mode.n_empty) as f64;
         let part = percent(occupied / mode.n as f64);
@@ -185,6 +301,52 @@ impl Statistics {
             _ => format!("{part} of the {many} have entries, and these {each:.1} on average"),
         }
     }
+}
+
+impl Statistics {
+    /// What speaks for a format whose levels store more than the modes.
+    fn why_computed(&self, format: &Format) -> Option<String> {
+        let matrix = self.matrix.as_ref()?;
+        let kinds: Vec<LevelKind> = format.levels().iter().map(|level| level.kind).collect();
+        let coordinates = || format.levels().iter().map(|level| &level.coordinate);
+        let rows = &self.modes[0];
+        Some(match () {
+            () if format.mirror.is_some() => {
+                "the matrix is its own mirror image, of which one half is stored".to_owned()
+            }
+            () if format.is_plain() => return None,
+            () if kinds[..] == [LevelKind::Compressed, LevelKind::Range] => {
+                let all = self.extents[0]
+                    .saturating_add(self.extents[1])
+                    .saturating_sub(1);
+                format!("{} of {all} diagonals have entries", matrix.n_diagonals)
+            }
+            () if coordinates().any(Coordinate::is_rank) => {
+                format!("rows have {} to {} entries", rows.min, rows.max)
+            }
+            () => {
+                let block = coordinates().find_map(|it| match it {
+                    Coordinate::FloorDivide(_, by) => Some(*by),
+                    _ => None,
+                })?;
+                let sized = |it: &&BlockFill| it.rows == block && it.columns == block;
+                let fill = matrix.blocks.iter().find(sized)?.fill(self.n_entries);
+                format!("blocks of {block}x{block} are {} full", percent(fill))
+            }
+        })
+    }
+}
+
+/// The size of blocks in which a matrix takes the fewest bytes, about.
+fn best_block(matrix: &MatrixStatistics, n_entries: u64) -> u64 {
+    let square = matrix.blocks.iter().filter(|it| it.rows == it.columns);
+    let bytes = |rows: u64, fill: f64| {
+        let values = n_entries as f64 / fill.max(f64::MIN_POSITIVE);
+        values * (8.0 + 4.0 / (rows * rows) as f64)
+    };
+    let sized = square.map(|block| (block.rows, bytes(block.rows, block.fill(n_entries))));
+    let best = sized.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    best.map_or(2, |(rows, _)| rows)
 }
 
 /// Whether a preset is a list of coordinates: without a tree below the first.

@@ -1,6 +1,7 @@
 //! What is known of a file, as JSON: every number as it was counted.
 
 use serde_json::{Value, json};
+use sparsec::choice::Candidate;
 use sparsec::statistics::{Distribution, MatrixStatistics};
 
 use super::Info;
@@ -30,14 +31,29 @@ impl Info<'_> {
                 matrix_value(matrix, statistics.n_entries)
             }),
             "bytes": memory,
+            "formats": self.choice.tried.iter().map(candidate).collect::<Vec<_>>(),
+            "n_formats_tried": self.choice.tried.len(),
+            "formats_left_out": self.choice.left_out,
+            "smallest": candidate(&self.choice.smallest),
             "choice": {
                 "name": self.choice.chosen.name,
                 "format": self.choice.chosen.format.to_string(),
                 "bytes": self.choice.chosen.bytes,
+                "seconds": self.choice.chosen.seconds,
                 "reason": self.choice.reason,
             },
         })
     }
+}
+
+/// A format with what the tensor takes in it; seconds are of a product with a vector.
+fn candidate(candidate: &Candidate) -> Value {
+    json!({
+        "name": candidate.name,
+        "format": candidate.format.to_string(),
+        "bytes": candidate.bytes,
+        "seconds": candidate.seconds,
+    })
 }
 
 /// How the entries spread over one mode.

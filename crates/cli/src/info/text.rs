@@ -1,13 +1,14 @@
 //! What is known of a file, as text: a line a fact, then tables.
 
-use sparsec::Preset;
+use std::time::Duration;
+
 use sparsec::choice::{nouns, percent};
 use sparsec::io::Structure;
 use sparsec::statistics::{Distribution, MatrixStatistics};
 
 use super::Info;
 use crate::cache::bytes;
-use crate::table::{counted_entries, table};
+use crate::table::{counted_entries, duration, table};
 
 /// How long the longest bar of a histogram is, where there are one or two.
 const BAR: u64 = 12;
@@ -63,8 +64,17 @@ impl Info<'_> {
             "suits".to_owned(),
             format!("{}: {}", chosen.name, self.choice.reason),
         ]);
-        if Preset::find(&chosen.name).is_none() {
+        if chosen.name.starts_with("csf of ") {
             facts.push(["as a map".to_owned(), chosen.format.to_string()]);
+        }
+        let smallest = &self.choice.smallest;
+        if smallest.bytes < chosen.bytes {
+            let saved = percent(1.0 - smallest.bytes as f64 / chosen.bytes as f64);
+            let text = format!(
+                "{}: {saved} less memory than {}",
+                smallest.name, chosen.name
+            );
+            facts.push(["smallest".to_owned(), text]);
         }
         facts
     }
@@ -200,17 +210,31 @@ impl Info<'_> {
         aligned(&rows)
     }
 
+    /// Formats with their memory and the estimated time of a product with a vector.
     fn memory(&self) -> String {
         let chosen = &self.choice.chosen;
-        let mut rows = vec![["format", "memory"].map(str::to_owned)];
+        let mut rows = vec![["format", "   memory", "   product with a vector"].map(str::to_owned)];
         for tried in &self.choice.tried {
             let mark = if tried == chosen { "  <" } else { "" };
+            let time = duration(Duration::from_secs_f64(tried.seconds));
             rows.push([
                 tried.name.clone(),
-                format!("{:>9}{mark}", bytes(tried.bytes)),
+                format!("{:>9}", bytes(tried.bytes)),
+                format!("{time:>10}{mark}"),
             ]);
         }
-        table(&rows)
+        let tried = format!(
+            "{} formats tried, the smallest first; times are estimates for one thread",
+            self.choice.tried.len()
+        );
+        let left_out = match &self.choice.left_out[..] {
+            [] => String::new(),
+            names => format!(
+                "; left out, as too large or not for these entries: {}",
+                names.join(", ")
+            ),
+        };
+        format!("{}{tried}{left_out}\n", table(&rows))
     }
 }
 

@@ -25,7 +25,8 @@ fn info_says_what_a_file_holds() {
         "diagonals  3 of 6 have entries, the main one 2 of 3",
         "bandwidth  1 below the diagonal, 3 above",
         "none        1 ██████",
-        "csr      64 bytes  <",
+        "csr         64 bytes",
+        " formats tried, the smallest first; times are estimates",
         "│⠡⠌│",
     ] {
         assert!(answer.contains(line), "`{line}` is not in\n{answer}");
@@ -35,6 +36,39 @@ fn info_says_what_a_file_holds() {
     let answer = place.call(&["info", "s.mtx"]).answer();
     let stated = "structure  symmetric; the file states 4 entries and says so";
     assert!(answer.contains(stated), "{answer}");
+    assert!(answer.contains("csr, symmetric(i, j)"), "{answer}");
+}
+
+/// Every preset is tried, so that what is smallest is known.
+#[test]
+fn info_ranks_every_preset() {
+    let place = Place::new();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/poisson2d.mtx");
+    let answer = place.call(&["info", sample, "--json"]).answer();
+    let value: Value = serde_json::from_str(&answer).expect("JSON");
+    let bytes = |name: &str| value["bytes"][name].as_u64().expect(name);
+    assert!(bytes("dia") < bytes("csr") && bytes("csr, symmetric(i, j)") < bytes("csr"));
+    assert_eq!(value["smallest"]["name"], "dia, symmetric(i, j)");
+    assert_eq!(value["choice"]["name"], "csr");
+    let formats = value["formats"].as_array().expect("formats");
+    assert_eq!(value["n_formats_tried"], formats.len());
+    let left_out = value["formats_left_out"].as_array().expect("names").len();
+    let mirrored = formats.iter().filter(|it| {
+        it["name"]
+            .as_str()
+            .is_some_and(|name| name.contains("symmetric"))
+    });
+    // Twenty presets, of which `csf` is `dcsr` here.
+    assert_eq!(formats.len() - mirrored.count() + left_out, 19);
+    let ranked = formats
+        .iter()
+        .map(|it| it["bytes"].as_u64().expect("bytes"));
+    assert!(ranked.is_sorted(), "{value}");
+    assert!(
+        formats
+            .iter()
+            .all(|it| it["seconds"].as_f64().is_some_and(|s| s > 0.0))
+    );
 }
 
 #[test]
@@ -45,8 +79,8 @@ fn info_takes_tensors_of_every_order() {
     for line in [
         "f64[2, 2, 3], 3 entries",
         "the file states none",
-        "mode 2  1 to 1 entries",
-        "suits   ",
+        "mode 2    1 to 1 entries",
+        "suits     scoo",
         "┌─┐",
     ] {
         assert!(answer.contains(line), "`{line}` is not in\n{answer}");

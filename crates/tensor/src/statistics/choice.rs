@@ -1,0 +1,76 @@
+//! The format that suits a tensor: counted where counts say what it takes, else packed.
+
+use sparsec_base::Result;
+use sparsec_format::Format;
+use sparsec_format::choice::{Candidate, Choice};
+use sparsec_format::statistics::Statistics;
+
+use sparsec_parallel::MemoryLimit;
+
+use crate::pack::PackOptions;
+use crate::tensor::Tensor;
+
+/// A tensor with more entries is not packed for a comparison: that would take seconds.
+const MOST_PACKED: u64 = 1 << 20;
+
+/// What takes so many times the memory of the entries suits nobody.
+const MOST_TIMES: u64 = 16;
+
+impl Tensor {
+    /// The format that suits the entries, of all presets; see
+    /// [`choice`](mod@sparsec_format::choice) for the rule. A tensor of more than a million
+    /// entries is compared with those presets alone whose bytes follow from counts.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    ///
+    /// ```
+    /// use sparsec_tensor::Tensor;
+    /// let mut band = Tensor::builder("csr", &[100, 100])?;
+    /// for i in 0..100 {
+    ///     band = band.push([i, i], 2.0)?;
+    /// }
+    /// let choice = band.build()?.choose()?;
+    /// // The values and where the diagonal is.
+    /// assert_eq!(choice.smallest.name, "dia");
+    /// assert!(choice.left_out.is_empty());
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn choose(&self) -> Result<Choice> {
+        let statistics = self.statistics()?;
+        let uncounted = statistics.uncounted();
+        if statistics.n_entries > MOST_PACKED {
+            let names = uncounted.into_iter().map(|(name, _)| name).collect();
+            return Ok(statistics.choose_among(self.element(), Vec::new(), names));
+        }
+        let entries = self.try_entries()?;
+        let each = 8 * self.order() as u64 + self.element().size() as u64;
+        let room = (entries.len() as u64 + 1) * each * MOST_TIMES;
+        let (mut packed, mut left_out) = (Vec::new(), Vec::new());
+        for (name, format) in uncounted {
+            let options = PackOptions {
+                memory: MemoryLimit::Bytes(room),
+                ..PackOptions::default()
+            };
+            // What is refused is too large, or no format of these entries, as one triangle.
+            match Self::pack_entries(&format, entries.clone(), options) {
+                Ok(tensor) => packed.push(candidate(statistics, name, format, &tensor)),
+                Err(_) => left_out.push(name),
+            }
+        }
+        Ok(statistics.choose_among(self.element(), packed, left_out))
+    }
+}
+
+/// What a packed tensor takes.
+fn candidate(statistics: &Statistics, name: String, format: Format, packed: &Tensor) -> Candidate {
+    let levels = format.levels().len();
+    // The rows of a union are those of its first part.
+    let is_one = format.parts().len() == 1;
+    let runs = match levels.checked_sub(2) {
+        Some(above) if is_one => packed.n_positions(above) as u64,
+        _ => packed.extents().first().copied().unwrap_or(1),
+    };
+    let (bytes, values) = (packed.bytes() as u64, packed.n_stored() as u64);
+    statistics.candidate(name, format, bytes, values, runs)
+}
