@@ -13,6 +13,7 @@
 //! | [`files`]   | `info`, `convert`, completions and the manual page          |
 //! | [`memory`]  | where memory ends                                           |
 //! | [`mistakes`] | mistakes of beginners, and the calls that messages lead to |
+//! | [`notes`]   | what costs and was not asked for                            |
 //! | [`pages`]   | the commands that README and docs show                      |
 //! | [`printed`] | what `run` prints of results, and where it goes             |
 //! | [`random`]  | random programs, answered in JSON                           |
@@ -30,6 +31,7 @@ mod embed;
 mod files;
 mod memory;
 mod mistakes;
+mod notes;
 mod pages;
 mod place;
 mod printed;

@@ -156,7 +156,7 @@ fn operands_are_estimated_before_they_are_packed() {
     let padded = [&matrix[..], &["-f", "A=hyb(10000000)"]].concat();
     place
         .call(&padded)
-        .refused(1, &["error[E0508]: `A` would take", "`-f A=dcsr`"]);
+        .refused(1, &["error[E0508]: `A` would take", "`-f A=csr`"]);
     // How far apart they are is known once they are sorted.
     run(&[
         "-g",

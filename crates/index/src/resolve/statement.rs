@@ -33,8 +33,10 @@ pub(crate) fn resolve(
         uses,
         bound: Vec::new(),
         summed: Vec::new(),
+        n_left: 0,
     };
     let lhs = resolver.left_side(&assignment.lhs)?;
+    resolver.n_left = resolver.bound.len();
     let rhs = resolver.node(&assignment.rhs)?;
     let mut statement = Statement {
         lhs,
@@ -76,6 +78,8 @@ struct Resolver<'a> {
     bound: Vec<(Word, IndexVar)>,
     /// The first variable of each name that an implied sum goes over.
     summed: Vec<(Word, IndexVar)>,
+    /// How many of them are on the left side.
+    n_left: usize,
 }
 
 impl Resolver<'_> {
@@ -293,7 +297,9 @@ impl Resolver<'_> {
         }
         if !used.contains(word) {
             let message = format!("the reduction runs over `{name}`, but does not use it");
-            let is_free = |var: &&Word| !self.bound.iter().any(|(known, _)| known == *var);
+            // A sum over `j` is implied around a reduction that lacks it.
+            let left = &self.bound[..self.n_left];
+            let is_free = |var: &&Word| !left.iter().any(|(known, _)| known == *var);
             let mut free: Vec<&str> = Vec::new();
             for var in used.iter().filter(is_free) {
                 if !free.contains(&var.text.as_str()) {

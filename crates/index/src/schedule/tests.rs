@@ -234,20 +234,6 @@ fn operands_are_converted() {
         "reordr(i, j)",
         &["E0361", "did you mean `reorder`?"],
     );
-    refused(
-        SPGEMM,
-        "vectorize(j)",
-        &["E0361", "no command has this name"],
-    );
-    refused(
-        SPGEMM,
-        "parallelize(i, GPUThread, NoRaces)",
-        &[
-            "E0346",
-            "no kernels for graphics processors",
-            "leave the command out",
-        ],
-    );
 }
 
 const SPMV: &str = "y(i) = A(i,j) * x(j)";

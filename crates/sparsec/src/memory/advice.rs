@@ -17,6 +17,9 @@ use sparsec_format::{Format, Statistics, presets};
 
 use super::least_bytes;
 
+/// The preset that stores every entry.
+const DENSE: &str = "dense";
+
 /// The smaller formats that were tried for a tensor.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -74,11 +77,18 @@ pub fn smaller_format(
         counted.push((is_turned, preset.name, bytes.unwrap_or(u128::MAX)));
     }
     counted.sort_by_key(|(is_turned, _, _)| *is_turned);
+    let smallest = counted.iter().min_by_key(|it| it.2);
     let named = |(_, name, bytes): &(bool, &'static str, u128)| (*name, *bytes);
     Smaller {
         n_tried: counted.len(),
-        fits: counted.iter().find(|it| it.2 <= room).map(named),
-        smallest: counted.iter().min_by_key(|it| it.2).map(named),
+        // Nobody who stores a tensor sparse is told to store zeros too.
+        fits: counted
+            .iter()
+            .find(|it| {
+                it.2 <= room && (it.1 != DENSE || smallest.is_some_and(|least| it == &least))
+            })
+            .map(named),
+        smallest: smallest.map(named),
         has_entries: statistics.is_some(),
     }
 }

@@ -1,0 +1,78 @@
+//! What costs is said in one line, once, without being asked for.
+
+use serde_json::Value;
+
+use crate::place::{Place, with_matrix};
+
+fn json(place: &Place, call: &str) -> Value {
+    let answer = place.shell(&format!("\"$0\" {call} --json")).answer();
+    serde_json::from_str(&answer).expect("JSON")
+}
+
+#[test]
+fn conversions_that_a_schedule_causes_are_said() {
+    let place = with_matrix();
+    let run = "run 'y(i) = A(i,j) * x(j)' -i A=a.mtx -g x=dense:ones";
+    let scheduled = |command: &str| format!("{run} -s '{command}'");
+    let note = "`A` is converted from `csr` to `csc`, since the schedule needs it in this order: \
+                about 512 B moved in ";
+    let done = place.shell(&format!("\"$0\" {}", scheduled("reorder(j, i)")));
+    assert_eq!(done.stderr.matches("note: ").count(), 1, "{}", done.stderr);
+    done.noted(note);
+    let value = json(&place, &scheduled("reorder(j, i)"));
+    assert!(
+        value["notes"][0]
+            .as_str()
+            .is_some_and(|it| it.contains(note))
+    );
+    // Nothing is said of what was asked for, nor where nothing is converted.
+    for call in [scheduled("convert(A, csc)"), run.to_owned()] {
+        assert_eq!(
+            json(&place, &call)["notes"],
+            serde_json::json!([]),
+            "{call}"
+        );
+    }
+}
+
+#[test]
+fn a_sparse_format_is_proposed_for_a_dense_result_of_few_entries() {
+    let place = Place::new();
+    let run = "run 'y(i) = A(i,j) * x(j)' -g 'A=random(nnz=20)' -f A=dcsr -g x=dense:ones \
+               -d i=1000000 -d j=10";
+    let note = json(&place, &format!("{run} -f y=dense"))["notes"][0].clone();
+    let note = note.as_str().expect("a note");
+    assert!(
+        note.starts_with("`y` takes 8.0 MB as `dense` for about 20 entries: "),
+        "{note}"
+    );
+    // What is proposed works, and takes as little as is said.
+    let format = note.split('`').nth(5).expect("an option");
+    let value = json(&place, &format!("{run} {format}"));
+    assert_eq!(value["notes"], serde_json::json!([]));
+    assert!(
+        value["results"]["y"]["n_stored"]
+            .as_u64()
+            .is_some_and(|n| n <= 20),
+        "{value}"
+    );
+}
+
+#[test]
+fn a_search_that_ends_at_its_limit_is_said() {
+    let place = Place::new();
+    let factors = ["a", "b", "c", "d", "e", "f", "g"];
+    let factors: Vec<String> = factors
+        .iter()
+        .map(|name| format!("{name}({name}0)"))
+        .collect();
+    let given = ["a", "b", "c", "d", "e", "f", "g"].map(|name| format!("-g {name}=1 -d {name}0=2"));
+    let run = format!("run 's = {}' {}", factors.join(" * "), given.join(" "));
+    let value = json(&place, &run);
+    let note = value["notes"][0].as_str().expect("a note");
+    assert!(
+        note.contains("The search ended at its limit after "),
+        "{note}"
+    );
+    assert_eq!(value["results"]["s"]["value"], 128.0);
+}
