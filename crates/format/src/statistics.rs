@@ -154,10 +154,10 @@ impl Statistics {
         statistics.n_entries = all.map_or(n_entries, |all| n_entries.min(all));
         for mode in &mut statistics.modes {
             let (n, total) = (mode.n, statistics.n_entries);
-            if n > 0 {
+            if let (Some(each), Some(rest)) = (total.checked_div(n), total.checked_rem(n)) {
                 *mode = Distribution::default();
-                mode.add(total / n + 1, total % n);
-                mode.add(total / n, n - total % n);
+                mode.add(each + 1, rest);
+                mode.add(each, n - rest);
             }
         }
         statistics

@@ -378,7 +378,7 @@ fn races_are_found() {
     );
     refused(
         SPMV,
-        "parallelize(j, Thread, NoRaces)",
+        "parallelize(j, NotParallel, NoRaces)",
         &["E0346", "these are"],
     );
     // The inner loop of blocks of `i` writes entries of its own.
