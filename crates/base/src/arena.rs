@@ -140,3 +140,28 @@ impl<I: Id, T: Clone> IndexMut<I> for Arena<I, T> {
         &mut Arc::make_mut(&mut self.entries)[id.index()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Arena;
+
+    crate::define_id!(struct Entry, "e");
+
+    #[test]
+    fn clones_share_their_entries_until_one_changes() {
+        let mut arena: Arena<Entry, String> = Arena::new();
+        let first = arena.push("first".to_owned());
+        let mut other = arena.clone();
+        assert!(
+            std::ptr::eq(&arena[first], &other[first]),
+            "nothing is copied"
+        );
+        let second = other.push("second".to_owned());
+        other[first].push('!');
+        assert_eq!((arena.len(), other.len()), (1, 2));
+        assert_eq!(
+            (&*arena[first], &*other[first], &*other[second]),
+            ("first", "first!", "second")
+        );
+    }
+}

@@ -134,8 +134,12 @@ pub(super) fn check_respelled(
     let (compiled, one, respelled) = match found {
         [Ok((compiled, one)), Ok((_, other))] => (compiled, one, other),
         [Err(one), Err(other)] if one.code() == other.code() => return Ok(()),
-        // A number of a variable alone has its extent from the other terms.
-        [Ok(_), Err(error)] if number % 3 == 2 && error.code() == code::UNBOUND_INDEX => {
+        // A variable that is only a number in its term is one by the other terms, and has
+        // its extent from them.
+        [Ok(_), Err(error)]
+            if number % 3 == 2
+                && [code::UNBOUND_INDEX, code::UNKNOWN_TENSOR].contains(&error.code()) =>
+        {
             return Ok(());
         }
         [Err(error), _] | [_, Err(error)] => {
