@@ -58,6 +58,9 @@ fn pack(target: &Target, folder: &Path) -> std::io::Result<()> {
     }
     inputs.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     let path = target.corpus();
+    if let Some(corpora) = path.parent() {
+        fs::create_dir_all(corpora)?;
+    }
     match inputs.is_empty() {
         true if path.exists() => fs::remove_file(path),
         true => Ok(()),
