@@ -140,7 +140,7 @@ fn plans_choose_where_the_next_operand_is_hard_to_guess() {
     }
     let explained = plan_of_sum(&[a, b]).account.to_string();
     assert!(
-        explained.contains(" % of the steps of j guessed wrong"),
+        explained.contains(" % of the steps of the merge over j wrong"),
         "{explained}"
     );
 }
