@@ -265,7 +265,7 @@ const REFUSALS: &[Refusal] = &[
 1 | s = sum{k}(x(i))
   |         ^ not in the body
   |
-  = help: leave it out, or correct the name"#,
+  = help: did you mean `i`?"#,
     },
     Refusal {
         text: "y(i) = sum{i}(A(i,j))",

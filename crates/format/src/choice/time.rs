@@ -57,7 +57,12 @@ impl Statistics {
     pub(super) fn seconds(&self, format: &Format, bytes: u64, values: f64, runs: f64) -> f64 {
         let levels = format.levels();
         let is_plain = format.is_plain() && format.region.is_none() && format.rest.is_empty();
-        let value = self.value(format);
+        // Of a union the part that takes longest counts: it has most of the values.
+        let parts = format.parts();
+        let value = parts
+            .iter()
+            .map(|part| self.value(part))
+            .fold(0.0, f64::max);
         // The mirror image of a value is scattered where the value is gathered.
         let value = match format.mirror.is_some() {
             true if value == GATHERED => GATHERED + SCATTERED,
@@ -72,9 +77,16 @@ impl Statistics {
             }
             _ => runs,
         };
-        let run = match levels.last().map(|level| level.kind) {
-            Some(LevelKind::Dense | LevelKind::Batch | LevelKind::Structured { .. }) => SHORT_RUN,
-            _ => RUN,
+        let is_short = |part: &Format| {
+            let kind = part.levels().last().map(|level| level.kind);
+            matches!(
+                kind,
+                Some(LevelKind::Dense | LevelKind::Batch | LevelKind::Structured { .. })
+            )
+        };
+        let run = match parts.iter().all(is_short) {
+            true => SHORT_RUN,
+            false => RUN,
         };
         let pieces = format.pieces().map_or(1, |pieces| pieces.len()) as f64;
         let steps = values * value + runs * run * (1.0 + pieces) / 2.0;
