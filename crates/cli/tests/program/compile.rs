@@ -36,7 +36,7 @@ fn compile_shows_the_kernel_that_runs() {
     let place = with_matrix();
     place.write(
         "cc",
-        "#!/bin/sh\nfor w in \"$@\"; do case $w in *.c) cp $w seen.c; esac; done\nexec cc \"$@\"\n",
+        "#!/bin/sh\nfor w in \"$@\"; do case $w in *.c) cp $w \"${0%/*}/seen.c\"; esac; done\nexec cc \"$@\"\n",
     );
     let cc = place.path().join("cc");
     let mode = std::fs::Permissions::from_mode(0o755);
