@@ -173,7 +173,6 @@ fn input(file: &Filetest, compiled: &Compiled, name: &str, data: &Data) -> Check
 mod tests {
     use super::*;
     use sparsec::{Format, Request, Source, code};
-    use sparsec_runtime::Cache;
 
     fn vector(values: &[f64]) -> Inputs {
         let extents = [values.len() as u64];
@@ -196,19 +195,5 @@ mod tests {
         assert!(session.check(&compiled, &inputs, &outcome).is_ok());
         let error = session.check(&compiled, &others, &outcome).unwrap_err();
         assert_eq!(error.code(), code::WRONG_RESULT);
-    }
-
-    #[test]
-    fn a_cache_that_became_a_file_is_unusable() {
-        let parent = tempfile::tempdir().unwrap();
-        let path = parent.path().join("kernels");
-        let cache = Cache::open(&Environment {
-            cache_dir: Some(path.clone()),
-            ..Environment::of_process()
-        })
-        .unwrap();
-        std::fs::remove_dir_all(&path).unwrap();
-        std::fs::write(&path, "").unwrap();
-        assert_eq!(cache.stat().unwrap_err().code(), code::CACHE_UNUSABLE);
     }
 }

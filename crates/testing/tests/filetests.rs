@@ -85,14 +85,14 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/io/tests/binsparse/containers.rs": NO_BINSPARSE, BAD_HDF5),
     provoked!("crates/io/tests/binsparse/refused.rs": BAD_DESCRIPTOR, UNSUPPORTED_BINSPARSE, BINSPARSE_ARRAY, NOT_EXPRESSIBLE_IN_BINSPARSE),
     provoked!("crates/io/tests/binsparse/round_trips.rs": LOSSY_TYPE),
-    provoked!("crates/runtime/tests/cache.rs": NO_COMPILER, COMPILE_FAILED, LOAD_FAILED, CACHE_NOT_PRIVATE, CACHE_SIZE, NO_LIBRARY, COMPILER_HANGS),
+    provoked!("crates/runtime/tests/cache.rs": NO_COMPILER, COMPILE_FAILED, LOAD_FAILED, CACHE_NOT_PRIVATE, CACHE_SIZE, CACHE_UNUSABLE, NO_LIBRARY, COMPILER_HANGS),
     provoked!("crates/runtime/tests/kernels.rs": KERNEL_OUT_OF_MEMORY),
     provoked!("crates/sparsec/tests/library/kernels.rs": CANCELLED),
     provoked!("crates/cli/tests/program/embed.rs": NOT_KEPT),
     provoked!("crates/codegen-cranelift/src/host.rs": NO_MACHINE_CODE),
     provoked!("crates/bench/src/peer.rs": PEER_FAILED),
     provoked!("crates/reference/tests/meaning.rs": TOO_MANY_POINTS),
-    provoked!("crates/testing/src/run.rs": WRONG_RESULT, CACHE_UNUSABLE),
+    provoked!("crates/testing/src/run.rs": WRONG_RESULT),
     provoked!("crates/loop/tests/verify.rs": LOOP_UNKNOWN_NAME, LOOP_DUPLICATE_NAME, LOOP_TYPE, LOOP_IMMUTABLE, LOOP_ACCESS, LOOP_SIGNATURE, LOOP_LIFETIME, LOOP_NAME),
 ];
 
