@@ -10,7 +10,7 @@ use std::thread;
 use sparsec_testing::random::{Random, Tally};
 
 /// Programs run without `SPARSEC_CASES`.
-const CASES: u64 = 2500;
+const CASES: u64 = 1200;
 
 #[test]
 fn random_programs_agree_with_the_oracle() {
