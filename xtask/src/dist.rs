@@ -1,10 +1,10 @@
 //! A folder to hand on: the program, stripped, with its manual page, completions,
-//! samples and licences.
+//! samples, pages and licences.
 //!
 //! ```text
 //! target/dist/sparsec-0.1.0-x86_64-linux/
 //!   bin/sparsec      share/man/man1/sparsec.1      share/completions/sparsec.{bash,zsh,fish}
-//!   samples/         README.md  LICENSE-MIT  LICENSE-APACHE
+//!   samples/  docs/  README.md  LICENSE-MIT  LICENSE-APACHE
 //! ```
 //!
 //! The folder stays below [`MOST_BYTES`]; a larger one is an error.
@@ -45,13 +45,14 @@ pub(crate) fn make(root: &Path) -> Result<String, String> {
     for page in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&root.join(page), &folder.join(page))?;
     }
-    let samples = root.join("samples");
-    for sample in fs::read_dir(&samples).map_err(at(&samples))? {
-        let sample = sample.map_err(at(&samples))?;
-        copy(
-            &sample.path(),
-            &folder.join("samples").join(sample.file_name()),
-        )?;
+    for name in ["samples", "docs"] {
+        let from = root.join(name);
+        for file in fs::read_dir(&from).map_err(at(&from))? {
+            let file = file.map_err(at(&from))?;
+            if file.path().is_file() {
+                copy(&file.path(), &folder.join(name).join(file.file_name()))?;
+            }
+        }
     }
     say(&program, &["man"], &folder.join("share/man/man1/sparsec.1"))?;
     for shell in ["bash", "zsh", "fish"] {
