@@ -17,7 +17,7 @@
 
 use std::fmt::Write;
 
-use sparsec_format::Format;
+use sparsec_format::{Format, Level};
 use sparsec_index::{Access, Concrete, IndexVar};
 
 use crate::operand::{Formats, for_each_nested};
@@ -48,17 +48,20 @@ pub fn edges(access: &Access, format: &Format) -> Vec<Edge> {
     if access.plain_vars().is_none() {
         return Vec::new();
     }
+    // A level that stores a number computed from modes asks for no order of their loops:
+    // kernels walk it by loops over its own coordinates.
+    let var = |level: &Level| access.var(level.coordinate.mode()?);
     let levels = format.levels();
     let mut edges = Vec::new();
     for (number, level) in levels.iter().enumerate() {
         if level.kind.capabilities().full {
             continue;
         }
-        let Some(after) = access.var(level.mode()) else {
+        let Some(after) = var(level) else {
             continue;
         };
         let outer = levels[..number].iter();
-        let outer = outer.filter_map(|level| access.var(level.mode()));
+        let outer = outer.filter_map(var);
         for before in outer.filter(|before| *before != after) {
             edges.push(Edge {
                 before,

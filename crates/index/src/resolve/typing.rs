@@ -374,17 +374,18 @@ pub(super) fn accumulator(op: &Operator, element: ElementType) -> ElementType {
     }
 }
 
-/// A number that is written down, as the first of `i64` and `u64` that holds it.
 /// Whether a type holds an integer as it is, and a float as a finite one.
 fn holds(element: ElementType, number: Scalar) -> bool {
     if number.element().is_integer() && element.is_integer() {
-        let there = number.cast(element);
-        return there.and_then(|there| there.cast(number.element())) == Some(number);
+        // Not there and back: integers wrap, and would come back as they were.
+        let there = number.cast(element).and_then(Scalar::to_integer);
+        return there.is_some() && there == number.to_integer();
     }
     // No number of a type without floats is near; the conversion says so.
     element.is_integer() || element == ElementType::Bool || number.as_type(element).is_some()
 }
 
+/// A number that is written down, as the first of `i64` and `u64` that holds it.
 fn integer(value: i128) -> Scalar {
     match i64::try_from(value) {
         Ok(value) => Scalar::I64(value),

@@ -32,6 +32,29 @@ fn graphs_are_of_the_formats_of_the_program() {
     assert!(kernel.emit(&Stage::Graph).unwrap().contains("-B-> k"));
 }
 
+/// Levels that store expressions over modes ask for no order of the loops over these.
+#[test]
+fn graphs_are_of_every_format() {
+    for format in [
+        "bsr(2, 2)",
+        "dia",
+        "ell",
+        "hyb(2)",
+        "hicoo(2)",
+        "csb(2)",
+        "alto",
+        "msr",
+    ] {
+        let program = Program::parse("y(i) = A(i,j) * x(j)").unwrap();
+        let kernel = interpreter()
+            .plan(&program.format("A", format).unwrap())
+            .unwrap();
+        for stage in [Stage::Graph, Stage::Drawn(Drawing::Graph)] {
+            assert!(kernel.emit(&stage).unwrap().contains('i'), "{format}");
+        }
+    }
+}
+
 #[test]
 fn pictures_hold_what_the_text_says() {
     for (drawing, says) in [
