@@ -29,7 +29,7 @@ const RESIDENT_MIB: u64 = 2048;
 /// How long an input may run, in seconds: a hundred times more than one should on a slow machine.
 const TIMEOUT: u64 = 25;
 /// The most bytes that the kept inputs of one target may have.
-const KEPT_BYTES: usize = 16 << 10;
+const KEPT_BYTES: usize = 6 << 10;
 
 /// How the names of inputs begin that the repository keeps, among the seeds.
 const KEPT: &str = "kept-";
@@ -269,19 +269,17 @@ fn keep(engine: &Path, target: &Target) -> Result<(), String> {
     for path in entries(&merged)?.iter().filter(|path| !own.contains(path)) {
         inputs.push(fs::read(path).map_err(|error| error.to_string())?);
     }
-    // Of short ones there are more in the same room.
+    // Where there is too much, some of each length.
     inputs.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
-    let mut room = KEPT_BYTES;
-    inputs.retain(|input| {
-        let takes = input.escape_ascii().count() + 1;
-        let fits = takes <= room;
-        room -= if fits { takes } else { 0 };
-        fits
-    });
+    let bytes: usize = inputs
+        .iter()
+        .map(|input| input.escape_ascii().count() + 1)
+        .sum();
+    let inputs = inputs.iter().step_by(bytes.div_ceil(KEPT_BYTES).max(1));
     let list = folder.join("kept");
     fs::create_dir_all(&list).map_err(|error| error.to_string())?;
     empty(&list)?;
-    for (number, input) in inputs.iter().enumerate() {
+    for (number, input) in inputs.enumerate() {
         fs::write(list.join(format!("{number:05}")), input).map_err(|error| error.to_string())?;
     }
     let packed = Command::new(engine)
