@@ -179,7 +179,7 @@ fn chart(report: &Value) -> Option<String> {
             "{}; copies {bandwidth:.0} GB/s",
             report["machine"].as_str()?
         ),
-        format!("{}", report["compiler"].as_str()?),
+        report["compiler"].as_str()?.to_owned(),
         format!(
             "sparsec bench kernels --size {} --json; medians of ratios taken in turns in one run",
             report["size"].as_str()?
