@@ -121,7 +121,7 @@ fn chart(report: &Value) -> Option<String> {
          viewBox=\"0 0 {width} {height}\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\" \
          font-size=\"13\">\n<title>Time of other libraries, in times of sparsec's</title>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
-         <text x=\"{LEFT}\" y=\"24\" font-size=\"15\" font-weight=\"bold\">\
+         <text x=\"20\" y=\"24\" font-size=\"15\" font-weight=\"bold\">\
          Times as long as sparsec, one thread (right of the line: sparsec is faster)</text>\n"
     );
     let mut x = LEFT - 150.0;
