@@ -124,7 +124,7 @@ impl Suite {
         ("relations", Self::Relations),
     ];
 
-    /// What is measured, in a line.
+    /// Describes the measurement in one line.
     pub fn summary(self) -> &'static str {
         match self {
             Self::Kernels => "all kernels below, beside C written by hand",

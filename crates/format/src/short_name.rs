@@ -1,4 +1,4 @@
-//! What a format is called for short.
+//! Short names of formats: a preset with its clauses, where there is one.
 //!
 //! ```text
 //! (r, c) -> (r : dense, c : compressed)                          csr

@@ -1,5 +1,5 @@
 //! Definitions that call one another in long chains: sizes are counted before
-//! anything is expanded, so that what is too large is refused at once.
+//! anything is expanded; larger programs are refused at once.
 
 use std::fmt::Write;
 

@@ -247,8 +247,8 @@ fn refuse_followed_results(computation: &Computation) -> Result<()> {
     Ok(())
 }
 
-/// Extents and bounds of functions: those of each, what they are, and the words with
-/// which their declaration begins.
+/// The declared extents and bounds of functions: for each, a description, the words with
+/// which its declaration begins, and its expressions.
 fn declared_bounds(computation: &Computation) -> Vec<(String, String, Vec<&Expression>)> {
     let spaces = computation.spaces.iter().map(|space| {
         let what = format!("the extent of `{}`", space.name);

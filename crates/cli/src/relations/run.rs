@@ -22,7 +22,7 @@ use crate::run::backend;
 use crate::screen::Screen;
 use crate::tensors;
 
-/// What a run gave, and where it went.
+/// The results of a run, and the files that they were written to.
 #[derive(Default)]
 pub(super) struct Ran {
     pub(super) results: BTreeMap<String, Tensor>,

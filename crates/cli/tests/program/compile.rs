@@ -86,7 +86,7 @@ fn compile_shows_the_kernel_that_runs() {
     };
     let (_, ran) = call("run");
     let (shown, _) = call("compile");
-    // What was compiled has a function behind the kernels by which they are launched.
+    // The compiled file has one function more: the entry by which the kernel is launched.
     assert!(ran.expect("C").starts_with(&shown), "{shown}");
     assert!(shown.contains("float"), "{shown}");
 }

@@ -65,7 +65,7 @@ fn results_go_to_standard_output_as_text() {
     let done = run(&place, program, &["-o", "s=-", "--check"]);
     assert_eq!(done.stdout, "5.0\n");
     done.noted("r: f64[3], dense, 3 stored\n[3.0 0.0 2.0]\nthe reference evaluator agrees\n");
-    // What is sparse states its extents, so that it comes back as it was.
+    // A sparse result states its extents, which its entries may not reach.
     let text = "\"$0\" run 'y(j) = A(1,j) + A(2,j)' -i A=a.mtx -f y=csf -o - | \"$0\" run 'z(j) = y(j)' -i y=- -f z=csf";
     assert_eq!(
         place.shell(text).answer(),
