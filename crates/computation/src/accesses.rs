@@ -11,7 +11,8 @@
 //! ```
 //!
 //! An iteration space or schedule that calls a function reads all of its array,
-//! since which points there are depends on it. So does, for want of anything
+//! since which points there are depends on it. So does a key of a window, since its
+//! value depends on the keys of all points. So does, for want of anything
 //! better, an access whose index is an entry that the computation writes: such
 //! an index is not the same function at all times, so the access may be to any
 //! entry, and is not [`exact`](Reference::exact).
@@ -106,8 +107,8 @@ impl Computation {
         found
     }
 
-    /// The data that the iteration space and the schedule of a statement speak
-    /// of, and the extents of what it touches.
+    /// The data that the iteration space, the schedule and the keys of a statement
+    /// speak of, and the extents of what it touches.
     pub(crate) fn index_arrays(&self, id: StatementId) -> BTreeSet<String> {
         let statement = self.statement(id);
         let mut names = BTreeSet::new();
@@ -119,6 +120,12 @@ impl Computation {
         }
         for e in &statement.schedule {
             self.add_names(e, &mut names);
+        }
+        for (_, keys) in statement.value.windows() {
+            for key in keys {
+                self.add_names(&key.value, &mut names);
+                self.add_names(&key.extent, &mut names);
+            }
         }
         let entries = statement.value.entries().into_iter();
         for access in entries.chain([&statement.target]) {

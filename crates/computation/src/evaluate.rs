@@ -19,7 +19,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
 use sparsec_relation::Environment;
 
 use crate::computation::{Computation, DataSpace, StatementId};
-use crate::value::{Access, Operator, Value};
+use crate::value::{Access, Key, Operator, Value, Window};
 
 /// Values for what a computation is given.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +68,7 @@ impl Computation {
             computation: self,
             parameters: &given.parameters,
             entries: BTreeMap::new(),
+            windows: BTreeMap::new(),
         };
         run.bind(given)?;
         run.run(within)?;
@@ -82,6 +83,8 @@ struct Run<'a> {
     parameters: &'a BTreeMap<String, i64>,
     /// Entries that are given or were written; all others are zero.
     entries: BTreeMap<String, BTreeMap<Vec<i64>, Scalar>>,
+    /// The values of a statement's windows, in the order of its value, at each point.
+    windows: BTreeMap<(StatementId, Vec<i64>), Vec<i64>>,
 }
 
 /// A point of a statement: when it runs, and what it is.
@@ -130,6 +133,7 @@ impl Run<'_> {
                 if early.is_some() {
                     return Err(self.unsettled(id));
                 }
+                self.number(id, &listed)?;
                 points.extend(listed);
                 continue;
             }
@@ -158,6 +162,45 @@ impl Run<'_> {
             points.insert((when, id, point));
         }
         Ok(points)
+    }
+
+    /// Finds the values of a statement's windows, of which these are all points.
+    fn number(&mut self, id: StatementId, points: &BTreeSet<Point>) -> Result<()> {
+        let computation = self.computation;
+        for (window, keys) in computation.statement(id).value.windows() {
+            let mut tuples = Vec::new();
+            for (_, _, point) in points {
+                tuples.push(self.keys(id, keys, point)?);
+            }
+            for ((place, tuple), (_, _, point)) in tuples.iter().enumerate().zip(points) {
+                let earlier = &tuples[..place];
+                let same = || earlier.iter().filter(|other| *other == tuple);
+                let smaller = || tuples.iter().filter(|other| *other < tuple);
+                let value = match window {
+                    Window::Ordinal => same().count(),
+                    Window::Rank => smaller().count() + same().count(),
+                    Window::DenseRank => smaller().collect::<BTreeSet<_>>().len(),
+                };
+                let value = i64::try_from(value).expect("points are listed in memory");
+                let values = self.windows.entry((id, point.clone())).or_default();
+                values.push(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn keys(&self, id: StatementId, keys: &[Key], point: &[i64]) -> Result<Vec<i64>> {
+        let environment = self.environment();
+        let values = keys.iter().map(|key| {
+            let extent = environment.value(&key.extent, &[])?;
+            let value = environment.value(&key.value, point)?;
+            (0..extent).contains(&value).then_some(value)
+        });
+        let values: Option<Vec<i64>> = values.collect();
+        values.ok_or_else(|| {
+            let message = "a key has no value, or one outside of its extent";
+            self.fault_at(id, point, message.to_owned())
+        })
     }
 
     fn environment(&self) -> Environment<'_> {
@@ -231,7 +274,9 @@ impl Run<'_> {
     fn step(&mut self, id: StatementId, point: &[i64]) -> Result<()> {
         let statement = self.computation.statement(id);
         let (space, at) = self.place(id, &statement.target, point)?;
-        let mut value = self.value(id, &statement.value, point)?;
+        let windows = self.windows.get(&(id, point.to_vec()));
+        let mut windows = windows.into_iter().flatten().copied();
+        let mut value = self.value(id, &statement.value, point, &mut windows)?;
         if let Some(operator) = statement.update.operator() {
             value = self.combined(id, point, operator, self.read(space, &at), value)?;
         }
@@ -280,8 +325,15 @@ impl Run<'_> {
         }
     }
 
-    fn value(&self, id: StatementId, value: &Value, point: &[i64]) -> Result<Scalar> {
-        let of = |value| self.value(id, value, point);
+    /// A value at a point; `windows` gives those in it, one after the other.
+    fn value(
+        &self,
+        id: StatementId,
+        value: &Value,
+        point: &[i64],
+        windows: &mut impl Iterator<Item = i64>,
+    ) -> Result<Scalar> {
+        let mut of = |value| self.value(id, value, point, &mut *windows);
         Ok(match value {
             Value::Integer(n) => Scalar::I64(*n),
             Value::Float(x) => Scalar::F64(*x),
@@ -298,6 +350,7 @@ impl Run<'_> {
             },
             Value::Binary(operator, a, b) => self.combined(id, point, *operator, of(a)?, of(b)?)?,
             Value::Cast(ty, a) => of(a)?.cast(*ty).expect("numbers convert to floats"),
+            Value::Window(..) => Scalar::I64(windows.next().expect("found when it was listed")),
         })
     }
 

@@ -66,4 +66,4 @@ pub use computation::{Computation, DataSpace, Role, Statement, StatementId};
 pub use evaluate::Given;
 pub use order::{Dependence, DependenceKind};
 pub use script::{Command, Script};
-pub use value::{Access, Operator, Update, Value};
+pub use value::{Access, Key, Operator, Update, Value, Window};

@@ -15,6 +15,9 @@
 //! **flow** where an entry is written and then read, **anti** where it is read
 //! and then written, **output** where it is written twice.
 //!
+//! A window that [follows the order](crate::Window::follows_order) of points keeps it: each two
+//! points of its statement conflict.
+//!
 //! That loops depend on an index array is a conflict with all of its writes
 //! (see [`Reference`]), so that one check covers inspectors as well.
 //!
@@ -259,6 +262,14 @@ impl Computation {
         &self,
         mut visit: impl FnMut(StatementId, StatementId, DependenceKind, &str, &Relation) -> Result<()>,
     ) -> Result<()> {
+        for id in self.ids() {
+            let windows = self.statement(id).value.windows();
+            if windows.iter().any(|(window, _)| window.follows_order()) {
+                let name = &self.statement(id).name;
+                let pairs = self.all_pairs(id);
+                visit(id, id, DependenceKind::Output, name, &pairs)?;
+            }
+        }
         let references: Vec<Vec<Reference>> = self.ids().map(|id| self.references(id)).collect();
         for from in self.ids() {
             for to in self.ids() {
@@ -281,6 +292,27 @@ impl Computation {
             }
         }
         Ok(())
+    }
+}
+
+impl Computation {
+    /// From each point of a statement to each.
+    fn all_pairs(&self, id: StatementId) -> Relation {
+        let space = &self.statement(id).space;
+        let mut pairs = Vec::new();
+        for first in space.parts() {
+            for second in space.parts() {
+                let names = |part: &Conjunction| -> Vec<String> {
+                    part.inputs().map(|v| part.name(v).to_owned()).collect()
+                };
+                let mut both = Conjunction::new(names(first), names(second));
+                let (inputs, outputs) = (both.inputs(), both.outputs());
+                both.conjoin_at(first, inputs);
+                both.conjoin_at(second, outputs);
+                pairs.push(both);
+            }
+        }
+        Relation::new(pairs).expect("spaces use names in one role")
     }
 }
 

@@ -14,6 +14,8 @@
 //! term        := factor { ("*" | "/" | "floordiv" | "mod") factor }
 //! factor      := "-" factor | NUMBER | NAME | access | "(" value ")"
 //!              | ("min" | "max") "(" value "," value ")" | TYPE "(" value ")"
+//!              | ("ordinal" | "rank" | "dense_rank") "(" [ key { "," key } ] ")"
+//! key         := sum "of" sum
 //! ```
 //!
 //! Declarations, sets and sums are those of relations. A statement without `at`
@@ -39,7 +41,7 @@ mod names;
 mod value;
 
 /// Words with a meaning of their own, besides those of relations.
-const WORDS: [&str; 8] = [
+const WORDS: [&str; 12] = [
     "computation",
     "parameters",
     "over",
@@ -48,6 +50,10 @@ const WORDS: [&str; 8] = [
     "function",
     "min",
     "max",
+    "of",
+    "ordinal",
+    "rank",
+    "dense_rank",
 ];
 
 impl Computation {

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use sparsec_relation::{Conjunction, Expression};
 
 use crate::computation::{Computation, DataSpace, Role, Statement};
-use crate::value::{Access, Operator, Value};
+use crate::value::{Access, Key, Operator, Value};
 
 impl Display for Computation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,6 +103,15 @@ fn write_value(
             write!(f, "{ty}(")?;
             write_value(f, names, a, Binding::Sum)?;
             f.write_str(")")
+        }
+        Value::Window(window, keys) => {
+            let free = Conjunction::new::<String>([], []);
+            let key = |key: &Key| {
+                let (value, extent) = (names.text_of(&key.value), free.text_of(&key.extent));
+                format!("{value} of {extent}")
+            };
+            let keys: Vec<String> = keys.iter().map(key).collect();
+            write!(f, "{}({})", window.word(), keys.join(", "))
         }
         Value::Negate(a) => match **a {
             // `-3` is a number; its negation as an operation is `-(3)`.

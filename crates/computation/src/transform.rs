@@ -96,6 +96,7 @@ impl Computation {
                 self.rescheduled(which, |s| vec![self.strip_mined(s, *a, *n)])?
             }
             Command::Unroll(which, a, n) => {
+                self.check_without_windows(which)?;
                 self.rescheduled(which, |s| self.unrolled(&s, *a, *n))?
             }
             Command::Fuse(first, second, depth) => self.fused(first, second, *depth)?,
@@ -146,6 +147,21 @@ impl Computation {
         }
         new.check_order(&before)?;
         Ok(new)
+    }
+
+    /// Refuses to make several statements of one that counts its own points.
+    fn check_without_windows(&self, which: &[String]) -> Result<()> {
+        for name in which {
+            let value = &self.statement(self.named(name)?).value;
+            if let [(window, _), ..] = value.windows()[..] {
+                let word = window.word();
+                let message = format!("`{word}` counts the points of `{name}`, which stays one");
+                return Err(self
+                    .does_not_apply(std::slice::from_ref(name), message)
+                    .help(format!("compute `{word}` in a statement of its own")));
+            }
+        }
+        Ok(())
     }
 
     fn strip_mined(&self, statement: Statement, at: usize, n: i64) -> Statement {

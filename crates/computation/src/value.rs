@@ -19,6 +19,25 @@
 //! | `0.5`                               | whichever floating-point type is asked for |
 //! | `f64(e)`, `f32(e)`                  | that type; `e` an integer, `f32` or `f64` |
 //! | `a + b`, `a * b`, `min(a, b)`, …    | that of both, which is one               |
+//! | `ordinal(k of n)`, `rank(k of n)`, `dense_rank(k of n)` | integer              |
+//!
+//! **Windows.** The last three say where a point stands among all points of its
+//! statement, by the values of integer keys there, each at least 0 and less than
+//! the extent behind `of`. What they depend on is settled before the first point
+//! runs.
+//!
+//! ```text
+//! points in order        0    1    2    3    4
+//! key k                  3    1    3    1    3
+//!
+//! ordinal(k of 4)        0    0    1    1    2     earlier points of the same key
+//! rank(k of 4)           2    0    3    1    4     points of a smaller key, and those
+//! dense_rank(k of 4)     1    0    1    0    1     smaller keys, each once
+//! ```
+//!
+//! So `rank` is the place of a point in a stable sort, `ordinal` its place within its
+//! group, and `dense_rank` the number of its group among those that have points.
+//! Several keys are compared as a tuple; without keys all points are one group.
 //!
 //! Types that are neither integer nor `f32` or `f64` are only copied.
 
@@ -70,6 +89,26 @@ pub enum Operator {
     Maximum,
 }
 
+/// Where a point stands among all points of its statement; see the module's page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Window {
+    /// The number of earlier points with the same keys.
+    Ordinal,
+    /// The number of points with smaller keys, and of earlier ones with the same.
+    Rank,
+    /// The number of different smaller keys that points have.
+    DenseRank,
+}
+
+/// A key of a [`Window`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Its value at a point, at least 0.
+    pub value: Expression,
+    /// More than the largest value, an expression of constants.
+    pub extent: Expression,
+}
+
 /// A value at one point of an iteration space.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -89,6 +128,38 @@ pub enum Value {
     Binary(Operator, Box<Value>, Box<Value>),
     /// `f64(a)`: the value as another type.
     Cast(ElementType, Box<Value>),
+    /// `rank(i of N, j of M)`.
+    Window(Window, Vec<Key>),
+}
+
+impl Window {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Ordinal, Self::Rank, Self::DenseRank];
+
+    /// The word in text.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ordinal => "ordinal",
+            Self::Rank => "rank",
+            Self::DenseRank => "dense_rank",
+        }
+    }
+
+    /// Whether it depends on the order in which points run.
+    pub fn follows_order(self) -> bool {
+        self != Self::DenseRank
+    }
+}
+
+impl Key {
+    /// The key with other names in it.
+    #[must_use]
+    pub fn rewritten(&self, rewrite: &impl Rewrite) -> Self {
+        Self {
+            value: self.value.rewritten(rewrite),
+            extent: self.extent.rewritten(rewrite),
+        }
+    }
 }
 
 impl Update {
@@ -167,8 +238,20 @@ impl Value {
             | Self::Float(_)
             | Self::Variable(_)
             | Self::Parameter(_)
-            | Self::Entry(_) => {}
+            | Self::Entry(_)
+            | Self::Window(..) => {}
         }
+    }
+
+    /// The windows in the value.
+    pub fn windows(&self) -> Vec<(Window, &[Key])> {
+        let mut windows = Vec::new();
+        self.visit(&mut |value| {
+            if let Self::Window(window, keys) = value {
+                windows.push((*window, &keys[..]));
+            }
+        });
+        windows
     }
 
     /// The entries that are read, apart from those that indices read.

@@ -3,9 +3,11 @@
 use sparsec_base::lex::{Kind, finite};
 use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
+use sparsec_relation::{Conjunction, Expression};
+
 use super::{Reader, Variables};
 use crate::computation::Role;
-use crate::value::{Access, Operator, Update, Value};
+use crate::value::{Access, Key, Operator, Update, Value, Window};
 
 /// Operators and parentheses in one value; keeps recursion shallow.
 const LARGEST_VALUE: usize = 200;
@@ -215,6 +217,9 @@ impl Reader {
                     return self.call_of_two(operator, place);
                 }
             }
+            if let Some(window) = Window::ALL.into_iter().find(|w| w.word() == name) {
+                return self.window(window, place);
+            }
             if let Some(ty) = ElementType::parse(&name) {
                 return self.cast(ty, place);
             }
@@ -291,6 +296,40 @@ impl Reader {
             place: begin.to(end),
             ..both
         })
+    }
+
+    fn window(&mut self, window: Window, begin: Span) -> Result<Typed> {
+        self.parser.tokens.expect("(")?;
+        let mut keys = Vec::new();
+        let end = loop {
+            if keys.is_empty() && self.parser.tokens.at(")") {
+                break self.parser.tokens.expect(")")?;
+            }
+            let value = self.parser.expression()?;
+            self.parser.tokens.expect("of")?;
+            let extent = self.extent()?;
+            keys.push(Key { value, extent });
+            if !self.parser.tokens.eat(",") {
+                break self.parser.tokens.expect(")")?;
+            }
+        };
+        Ok(Typed {
+            value: Value::Window(window, keys),
+            ty: Type::Integer,
+            place: begin.to(end),
+        })
+    }
+
+    /// The extent of a key, which is the same at all points.
+    fn extent(&mut self) -> Result<Expression> {
+        let before = self.parser.take_uses();
+        let extent = self.parser.expression()?;
+        let uses = self.parser.take_uses();
+        self.names_at_points(uses, &Conjunction::new::<String>([], []))?;
+        for (name, arguments, place) in before {
+            self.parser.note_use(name, arguments, place);
+        }
+        Ok(extent)
     }
 
     fn cast(&mut self, ty: ElementType, begin: Span) -> Result<Typed> {
@@ -391,6 +430,10 @@ impl Reader {
             Value::Negate(a) => Value::Negate(boxed(a)),
             Value::Cast(ty, a) => Value::Cast(*ty, boxed(a)),
             Value::Binary(operator, a, b) => Value::Binary(*operator, boxed(a), boxed(b)),
+            Value::Window(window, keys) => {
+                let keys = keys.iter().map(|key| key.rewritten(variables));
+                Value::Window(*window, keys.collect())
+            }
             Value::Integer(_) | Value::Float(_) | Value::Variable(_) => value.clone(),
         }
     }

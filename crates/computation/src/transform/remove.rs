@@ -174,6 +174,10 @@ impl Computation {
     /// Whether an earlier statement has done the same.
     fn is_repeated(&self, id: StatementId) -> Result<bool> {
         let statement = self.statement(id);
+        // A window counts the points of its own statement.
+        if !statement.value.windows().is_empty() {
+            return Ok(false);
+        }
         let again = [Update::Assign, Update::Minimum, Update::Maximum];
         let mut reads = self.references(id).into_iter().skip(1);
         if !again.contains(&statement.update) || reads.any(|r| r.space == statement.target.space) {
