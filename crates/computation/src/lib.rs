@@ -43,6 +43,9 @@
 //! where that is not proved. A [`Script`] of them prints, parses and replays. The
 //! [`guide`] walks through the examples of the literature.
 //!
+//! **Stages** ([`chain`]). Statements that follow data which others write run in a
+//! later stage, to which these data are given.
+//!
 //! **Zeros.** Data that are not given are zero before the first statement.
 //!
 //! Source: Popoola et al., "An object-oriented interface to the sparse
@@ -50,6 +53,7 @@
 //! derived from the assignment, and the schedule is part of the text.
 
 pub mod accesses;
+pub mod chain;
 mod computation;
 mod evaluate;
 pub mod graph;
@@ -62,6 +66,7 @@ pub mod transform;
 mod value;
 
 pub use accesses::{Effect, Reference};
+pub use chain::Stage;
 pub use computation::{Computation, DataSpace, Role, Statement, StatementId};
 pub use evaluate::Given;
 pub use order::{Dependence, DependenceKind};

@@ -249,6 +249,8 @@ pub enum Failure {
     OutOfMemory,
     /// Its caller did not want to wait any longer.
     Cancelled,
+    /// Data that it computed are not as they are declared.
+    NotAsDeclared,
 }
 
 /// An expression; [`Function::type_of`] gives its type.
@@ -559,13 +561,14 @@ impl Intrinsic {
 
 impl Failure {
     /// All failures.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::DivisionByZero,
         Self::CastOutOfRange,
         Self::NegativePower,
         Self::WidthOverflow,
         Self::OutOfMemory,
         Self::Cancelled,
+        Self::NotAsDeclared,
     ];
 
     /// The code that a compiled kernel returns; 0 means that all went well.
@@ -577,6 +580,7 @@ impl Failure {
             Self::OutOfMemory => 4,
             Self::NegativePower => 5,
             Self::Cancelled => 6,
+            Self::NotAsDeclared => 7,
         }
     }
 
@@ -589,6 +593,7 @@ impl Failure {
             Self::WidthOverflow => "width_overflow",
             Self::OutOfMemory => "out_of_memory",
             Self::Cancelled => "cancelled",
+            Self::NotAsDeclared => "not_as_declared",
         }
     }
 }

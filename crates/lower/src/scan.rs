@@ -25,8 +25,10 @@
 //!
 //! No access is outside of its array: indices are proved to lie within extents for
 //! every point, under what is declared, or the computation is refused. What is
-//! declared of given arrays is checked before a kernel runs; what a computation
-//! writes itself is not known to be as declared, so no loop follows it.
+//! declared of given arrays is checked before a kernel runs. Loops that follow data
+//! which the computation writes run in a later stage of its [chain](sparsec_computation::chain);
+//! the stage that completes the data ends with checks of what later ones rely on
+//! ([`settle`]).
 
 use std::collections::BTreeMap;
 
@@ -35,10 +37,14 @@ use sparsec_computation::{Computation, DataSpace, Role as DataRole, Statement};
 use sparsec_loop::{Access, Argument, Buffer, Builder, Expr, Function, Role, Var};
 use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Loops, Visit, scan};
 
+use crate::bisect::integer;
+
 mod covered;
 mod emit;
 mod inside;
+mod settle;
 mod values;
+mod window;
 
 use emit::Emitter;
 
@@ -74,19 +80,32 @@ use emit::Emitter;
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn lower_computation(computation: &Computation) -> Result<Function> {
-    let known = computation.known();
-    refuse_followed_results(computation)?;
-    for statement in &computation.statements {
-        inside::check(computation, statement, &known)?;
+    let stages = computation.chain();
+    let text = computation.to_string();
+    for stage in &stages {
+        let (stage, known) = (&stage.computation, stage.computation.known());
+        refuse_followed_results(stage, &text)?;
+        for statement in &stage.statements {
+            inside::check(stage, statement, &known, &text)?;
+        }
+        inside::check_functions(stage, &known, &text)?;
     }
-    inside::check_functions(computation, &known)?;
-    let loops = loops(computation, &known)?;
+    check_computed_extents(computation, &text)?;
+    let mut scanned = Vec::new();
+    for stage in &stages {
+        let known = stage.computation.known();
+        scanned.push((loops(&stage.computation, &known)?, known));
+    }
     let mut builder = Builder::new(&computation.name);
-    let arrays = arguments(&mut builder, computation);
-    let mut emitter = Emitter::new(&mut builder, computation, &known, &loops, arrays);
-    emitter.constants();
-    emitter.begin();
-    emitter.run();
+    let mut arrays = arguments(&mut builder, computation);
+    arrays.bind_given(&mut builder, computation);
+    for (stage, (loops, known)) in stages.iter().zip(&scanned) {
+        let mut emitter = Emitter::new(&mut builder, &stage.computation, known, loops, arrays);
+        emitter.begin(computation, &stage.begins);
+        emitter.run();
+        emitter.settle(stage);
+        arrays = emitter.arrays;
+    }
     let function = builder.finish();
     debug_assert_eq!(sparsec_loop::verify(&function), Ok(()), "{function}");
     Ok(function)
@@ -116,10 +135,32 @@ pub fn loops(computation: &Computation, known: &Declarations) -> Result<Loops> {
 /// The variables and buffers of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrays {
-    parameters: BTreeMap<String, Var>,
     spaces: BTreeMap<String, Buffer>,
     /// Of `inout` data, what is given.
     given: BTreeMap<String, Buffer>,
+    /// Parameters, and integers without extents that are there.
+    constants: BTreeMap<String, Expr>,
+}
+
+impl Arrays {
+    /// Binds integers that are given to their values.
+    fn bind_given(&mut self, builder: &mut Builder, computation: &Computation) {
+        for space in &computation.spaces {
+            if space.role.is_given() && space.extents.is_empty() && space.is_index_array() {
+                // What is `inout` is copied behind this, and loops follow it only where
+                // no statement writes it.
+                let given = self.given.get(&space.name);
+                self.bind(builder, space, *given.unwrap_or(&self.spaces[&space.name]));
+            }
+        }
+    }
+
+    /// Binds an integer to the value that it has from here on.
+    fn bind(&mut self, builder: &mut Builder, space: &DataSpace, buffer: Buffer) {
+        let value = integer(builder, buffer, 0);
+        let var = builder.let_(&space.name, value);
+        self.constants.insert(space.name.clone(), Expr::Var(var));
+    }
 }
 
 fn arguments(builder: &mut Builder, computation: &Computation) -> Arrays {
@@ -129,8 +170,8 @@ fn arguments(builder: &mut Builder, computation: &Computation) -> Arrays {
         .iter()
         .map(|name| builder.fixed(name, ElementType::I64))
         .collect();
-    let all = names.iter().cloned().zip(extents.iter().copied());
-    arrays.parameters.extend(all);
+    let values = extents.iter().map(|var| Expr::Var(*var));
+    arrays.constants.extend(names.iter().cloned().zip(values));
     builder.argument(Argument {
         name: "parameters".to_owned(),
         role: Role::In,
@@ -142,17 +183,21 @@ fn arguments(builder: &mut Builder, computation: &Computation) -> Arrays {
         let name = &space.name;
         match space.role {
             DataRole::Given => {
-                let buffer = argument(builder, name, space, Role::In);
+                let buffer = argument(builder, name, space, Access::Read);
                 arrays.spaces.insert(name.clone(), buffer);
             }
             DataRole::Out => {
-                let buffer = argument(builder, name, space, Role::Out);
+                let access = match has_computed_extent(computation, space) {
+                    true => Access::Grow,
+                    false => Access::Write,
+                };
+                let buffer = argument(builder, name, space, access);
                 arrays.spaces.insert(name.clone(), buffer);
             }
             DataRole::InOut => {
-                let given = argument(builder, &format!("{name}.given"), space, Role::In);
+                let given = argument(builder, &format!("{name}.given"), space, Access::Read);
                 arrays.given.insert(name.clone(), given);
-                let buffer = argument(builder, name, space, Role::Out);
+                let buffer = argument(builder, name, space, Access::Write);
                 arrays.spaces.insert(name.clone(), buffer);
             }
             DataRole::Temporary => {
@@ -165,13 +210,13 @@ fn arguments(builder: &mut Builder, computation: &Computation) -> Arrays {
     arrays
 }
 
-fn argument(builder: &mut Builder, name: &str, space: &DataSpace, role: Role) -> Buffer {
+fn argument(builder: &mut Builder, name: &str, space: &DataSpace, access: Access) -> Buffer {
     let extents: Vec<Var> = (0..space.extents.len())
         .map(|mode| builder.fixed(&format!("{name}.n{mode}"), ElementType::I64))
         .collect();
-    let access = match role {
-        Role::In => Access::Read,
-        Role::Out => Access::Write,
+    let role = match access {
+        Access::Read => Role::In,
+        _ => Role::Out,
     };
     let loaded = loaded_type(space.element);
     let buffer = builder.buffer(&format!("{name}.vals"), space.element, loaded, access);
@@ -202,17 +247,56 @@ fn loaded_type(element: ElementType) -> ElementType {
     }
 }
 
+/// Whether an extent is known only when the computation has run so far.
+fn has_computed_extent(computation: &Computation, space: &DataSpace) -> bool {
+    let is_made = |name: &str| computation.writers(name).next().is_some();
+    let mut extents = space.extents.iter();
+    extents.any(|e| first_name(e, &is_made).is_some())
+}
+
+/// Whether an expression speaks of an entry.
+fn calls(e: &Expression) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| found |= matches!(e, Expression::Call(..)));
+    found
+}
+
+/// Refuses results of several modes, and such that are given, whose extents are computed:
+/// their length alone would not say what they are.
+fn check_computed_extents(computation: &Computation, text: &str) -> Result<()> {
+    for space in &computation.spaces {
+        let is_list = space.role == DataRole::Out && space.extents.len() == 1;
+        let calls = space.extents.iter().any(calls);
+        let is_free = (is_list || space.role == DataRole::Temporary) && !calls;
+        if is_free || !has_computed_extent(computation, space) {
+            continue;
+        }
+        let message = format!("an extent of `{}` is computed", space.name);
+        let place = declaration(text, &space.to_string());
+        let help = match (space.role.is_given(), calls) {
+            (true, _) => "give it the extents of other data that are given, or parameters",
+            (_, true) => {
+                "assign the entry to an integer in a statement, and let the extent speak of that"
+            }
+            _ => "make it a list: `out x : f64[n]`, where `x` has one mode",
+        };
+        return Err(Diagnostic::new(code::FOLLOWS_RESULT, message)
+            .at(&Source::new(&computation.name, text), place, "computed")
+            .help(help));
+    }
+    Ok(())
+}
+
 /// Refuses extents, declarations, sets, schedules and indices that speak of data which
 /// the computation makes: they have values before it runs.
-fn refuse_followed_results(computation: &Computation) -> Result<()> {
+fn refuse_followed_results(computation: &Computation, text: &str) -> Result<()> {
     let is_made = |name: &str| {
         let space = computation.space(name);
         let is_written = || computation.writers(name).next().is_some();
         space.is_some_and(|space| !space.role.is_given() || is_written())
     };
-    let text = computation.to_string();
     let refuse = |made: &str, follows: &str, follower: Span| {
-        let source = Source::new(&computation.name, text.as_str());
+        let source = Source::new(&computation.name, text);
         let error = Diagnostic::new(
             code::FOLLOWS_RESULT,
             format!("{follows} `{made}`, which is computed"),
@@ -220,19 +304,16 @@ fn refuse_followed_results(computation: &Computation) -> Result<()> {
         .at(&source, follower, "follows it here");
         let writer = computation.writers(made).next();
         let error = match writer.map(|writer| &computation.statement(writer).name) {
-            Some(writer) => error.also(&source, place(&text, writer), "written here"),
+            Some(writer) => error.also(&source, place(text, writer), "written here"),
             None => error,
         };
-        Err(error.help("compute it in one computation, and give it to another"))
+        Err(error
+            .help("compute it in an earlier stage: begin schedules with a smaller number there"))
     };
     for (what, words, bounds) in declared_bounds(computation) {
         let mut bounds = bounds.into_iter();
         if let Some(made) = bounds.find_map(|bound| first_name(bound, &is_made)) {
-            return refuse(
-                &made,
-                &format!("{what} follows"),
-                declaration(&text, &words),
-            );
+            return refuse(&made, &format!("{what} follows"), declaration(text, &words));
         }
     }
     for statement in &computation.statements {
@@ -241,7 +322,7 @@ fn refuse_followed_results(computation: &Computation) -> Result<()> {
             found = found.take().or_else(|| first_name(e, &is_made));
         });
         if let Some(made) = found {
-            return refuse(&made, "loops follow", place(&text, &statement.name));
+            return refuse(&made, "loops follow", place(text, &statement.name));
         }
     }
     Ok(())
@@ -303,6 +384,12 @@ fn for_each_expression<'a>(statement: &'a Statement, visit: &mut impl FnMut(&'a 
         all.for_each(&mut *visit);
     }
     statement.schedule.iter().for_each(&mut *visit);
+    for (_, keys) in statement.value.windows() {
+        for key in keys {
+            visit(&key.value);
+            visit(&key.extent);
+        }
+    }
     let read = statement.value.entries();
     for access in read.into_iter().chain([&statement.target]) {
         access.indices.iter().for_each(&mut *visit);

@@ -190,6 +190,11 @@ impl Declarations {
         &self.functions
     }
 
+    /// The declared functions, to be changed or dropped.
+    pub fn functions_mut(&mut self) -> &mut Vec<Function> {
+        &mut self.functions
+    }
+
     /// The function of a name, if it is declared.
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|f| f.name == name)
@@ -207,16 +212,7 @@ impl Declarations {
 
     /// Drops all that is said of a function or a symbolic constant.
     pub fn forget(&mut self, name: &str) {
-        let speaks = |constraints: &[Constraint]| {
-            let mut found = false;
-            for e in constraints.iter().flat_map(Constraint::expressions) {
-                e.visit(&mut |e| match e {
-                    Expression::Constant(n) | Expression::Call(n, _) => found |= n == name,
-                    _ => {}
-                });
-            }
-            found
-        };
+        let speaks = |constraints: &[Constraint]| speaks(constraints, name);
         let parts_speak = |parts: &[Conjunction]| parts.iter().any(|p| speaks(p.constraints()));
         self.assumptions
             .retain(|constraint| !speaks(std::slice::from_ref(constraint)));
@@ -237,6 +233,24 @@ impl Declarations {
         for order in gone {
             self.forget(&order);
         }
+    }
+
+    /// Drops the quantifiers that speak of a function or a symbolic constant.
+    pub fn forget_quantifiers(&mut self, name: &str) {
+        self.quantifiers.retain(|quantifier| {
+            let premises = quantifier.premises.constraints();
+            !speaks(premises, name) && !speaks(&quantifier.conclusions, name)
+        });
+    }
+
+    /// The assumptions on symbolic constants.
+    pub fn assumptions(&self) -> &[Constraint] {
+        &self.assumptions
+    }
+
+    /// The assumptions on symbolic constants, to be changed or dropped.
+    pub fn assumptions_mut(&mut self) -> &mut Vec<Constraint> {
+        &mut self.assumptions
     }
 
     /// The names of the declared orders.
@@ -324,6 +338,18 @@ impl Declarations {
     }
 }
 
+/// Whether constraints speak of a function or a symbolic constant.
+fn speaks(constraints: &[Constraint], name: &str) -> bool {
+    let mut found = false;
+    for e in constraints.iter().flat_map(Constraint::expressions) {
+        e.visit(&mut |e| match e {
+            Expression::Constant(n) | Expression::Call(n, _) => found |= n == name,
+            _ => {}
+        });
+    }
+    found
+}
+
 /// The choices that a comparison of tuples makes: all of them hold.
 fn lexicographic(a: &[Expression], comparison: Comparison, b: &[Expression]) -> Alternatives {
     let link = |k: usize, comparison| Constraint::new(a[k].clone(), comparison, b[k].clone());
@@ -369,6 +395,13 @@ fn ordered(
 }
 
 impl Function {
+    /// The expressions that bound its arguments and values.
+    pub fn bounds(&self) -> impl Iterator<Item = &Expression> {
+        let parts = [&self.domain, &self.range].into_iter().flat_map(Set::parts);
+        let constraints = parts.flat_map(Conjunction::constraints);
+        constraints.flat_map(Constraint::expressions)
+    }
+
     fn clauses(&self) -> Vec<Clause> {
         let n = self.domain.n_elements();
         let variable = |k: usize| Expression::Variable(Variable::from_index(k));

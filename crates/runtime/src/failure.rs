@@ -76,6 +76,11 @@ pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
         .help("declare wider arrays in the result's format, as in `, pos = 64` or `, crd = 64`"),
         Failure::OutOfMemory => out_of_memory(stop.shortage, function),
         Failure::Cancelled => cancelled(),
+        Failure::NotAsDeclared => Diagnostic::new(
+            code::NOT_AS_DECLARED,
+            format!("`{}` computed data that are not as it declares them", function.name),
+        )
+        .help("correct the statements that compute them, or the declarations"),
     }
 }
 

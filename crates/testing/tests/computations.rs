@@ -341,8 +341,8 @@ fn what_may_go_wrong_is_refused() {
            function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p < N} nondecreasing
            temporary pos : i32[N + 1]
            out y : f64[N]
-           s0: pos(i) = 0 over {[i] : 0 <= i < N}
-           s1: y(p) += 1 over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
+           s0: pos(i) = 0 over {[i] : 0 <= i < N} at [0, i]
+           s1: y(p) += 1 over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)} at [0, i, p]
          }",
     );
     assert_eq!(code, code::FOLLOWS_RESULT);

@@ -32,9 +32,9 @@ fn refused(text: &str, given: &Given<'_>) -> (Code, String) {
     (error.code(), error.to_string())
 }
 
-/// An extent is known before the computation runs.
+/// What loops and extents follow is known before the stage that they are in.
 #[test]
-fn computed_values_are_no_extents() {
+fn what_a_stage_computes_is_followed_behind_it() {
     let sized = |declared: &str, of: &str| {
         format!(
             "computation sized {{
@@ -42,7 +42,7 @@ fn computed_values_are_no_extents() {
                {declared}
                out y : f64[N]
                s0: n = N over {{[] : 0 <= N}} at [0]
-               s1: y(i) = 1 over {{[i] : 0 <= i < N && {of}}} at [1, i]
+               s1: y(i) = 1 over {{[i] : 0 <= i < N && {of}}} at [0, i]
              }}"
         )
     };

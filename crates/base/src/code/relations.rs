@@ -71,15 +71,16 @@ array, at every point, from the iteration space and what is declared.
 Declare the range of the function, `function crd : {[p] : 0 <= p < NZ} -> {[j] : 0 <= j < M}`, or add the
 comparison to the iteration space. Keys on a curve, as `MORTON(i, j)`, are in no array: give them as data.";
     FOLLOWS_RESULT = "E0709", "loops that follow an array being computed",
-    "What is declared of given arrays is checked before a kernel runs. Of data that the computation
-makes itself it is not known to hold while it runs, so no set, schedule or index may speak of them,
-and no extent (`out n : i64, y : f64[n]`) or bound of a function.
+    "Loops follow data that are complete: what is given, and what earlier stages of the computation
+have written. A stage begins where the first number of the schedules grows and a statement follows what the
+stage before wrote. Within a stage no set, schedule, index or key may speak of data that it writes, and
+no extent or bound of a function.
 
-    s0: pos(i + 1) = count(i) over …
-    s1: y(i) += A(p) over {[i, p] : pos(i) <= p < pos(i + 1)}
+    s0: pos(i + 1) = count(i) over … at [0, i]
+    s1: y(i) += A(p) over {[i, p] : pos(i) <= p < pos(i + 1)} at [0, i, p]
     ^^ follows what `s0` writes
 
-Compute the array in one computation, and give it to another.";
+Schedule it later: `at [1, i, p]`. Lengths of results are computed only where these are lists.";
     DESCRIPTOR_FUNCTION = "E0720", "a function of a descriptor that is not declared, or has no part in it",
     "Each function that the map of a format calls is an index array: declarations say where it has
 values, and which. One that is declared and that nothing ties to the map would be left as anything.

@@ -15,25 +15,24 @@
 use std::collections::BTreeMap;
 
 use sparsec_base::{ElementType, Scalar};
-use sparsec_computation::{Access, Computation, DataSpace, Role, Statement, Update};
+use sparsec_computation::{Access, Computation, DataSpace, Role, Update};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Stmt, Var};
 use sparsec_relation::{
     Comparison, Constraint, Declarations, Expression, Loops, Monotone, Rewrite, Step, Variable,
 };
 
 use super::covered::{is_assigned_first, is_held};
-use super::{Arrays, length, loaded_type};
+use super::window::{Numbering, Visiting};
+use super::{Arrays, has_computed_extent, length, loaded_type};
 use crate::bisect::{Wanted, bisect, integer};
 
 /// Writes the body of a function.
 pub(super) struct Emitter<'a> {
     pub(super) builder: &'a mut Builder,
     pub(super) computation: &'a Computation,
-    known: &'a Declarations,
-    loops: &'a Loops,
+    pub(super) known: &'a Declarations,
+    pub(super) loops: &'a Loops,
     pub(super) arrays: Arrays,
-    /// Parameters, and integers that are given.
-    constants: BTreeMap<String, Expr>,
     variables: BTreeMap<Variable, Expr>,
     /// For functions that are looked up by value: one more than the place of each
     /// value of the range, counted from the first of the domain, or 0.
@@ -42,6 +41,12 @@ pub(super) struct Emitter<'a> {
     found: Vec<Var>,
     /// The entry that is held in a variable.
     pub(super) held: Option<(Access, Var)>,
+    /// For each window of a statement, what finds its value at a point.
+    pub(super) windows: BTreeMap<(usize, usize), Numbering>,
+    /// The values of the windows of the statement at hand, in their order.
+    pub(super) here: std::vec::IntoIter<Expr>,
+    /// What is done at points.
+    pub(super) visiting: Visiting,
 }
 
 /// Puts the elements of a point in place of a statement's variables.
@@ -68,38 +73,29 @@ impl<'a> Emitter<'a> {
             known,
             loops,
             arrays,
-            constants: BTreeMap::new(),
             variables: BTreeMap::new(),
             places: BTreeMap::new(),
             found: Vec::new(),
             held: None,
+            windows: BTreeMap::new(),
+            here: Vec::new().into_iter(),
+            visiting: Visiting::Assign,
         }
     }
 
-    /// Binds parameters, and integers that are given, to their values.
-    pub(super) fn constants(&mut self) {
-        for (name, var) in &self.arrays.parameters {
-            self.constants.insert(name.clone(), Expr::Var(*var));
-        }
-        for space in &self.computation.spaces {
-            if space.role.is_given() && space.extents.is_empty() && space.is_index_array() {
-                // What is `inout` is copied behind this, and loops follow it only where
-                // no statement writes it.
-                let given = self.arrays.given.get(&space.name);
-                let buffer = *given.unwrap_or(&self.arrays.spaces[&space.name]);
-                let value = integer(self.builder, buffer, 0);
-                let var = self.builder.let_(&space.name, value);
-                self.constants.insert(space.name.clone(), Expr::Var(var));
-            }
-        }
-    }
-
-    /// Gives data that are written their first entries, and makes tables.
-    pub(super) fn begin(&mut self) {
-        for space in &self.computation.spaces {
+    /// Gives data of the `whole` that this stage begins their first entries, and makes
+    /// tables.
+    pub(super) fn begin(&mut self, whole: &Computation, begins: &[String]) {
+        for name in begins {
+            let space = whole.space(name).expect("stages begin data");
             let buffer = self.arrays.spaces[&space.name];
-            let zero = Scalar::from_i64(loaded_type(space.element), 0);
-            let n = length(space, &mut |e| self.expr(e));
+            if space.role == Role::Given {
+                continue;
+            }
+            let n = match has_computed_extent(whole, space) {
+                true => self.checked_length(space),
+                false => length(space, &mut |e| self.expr(e)),
+            };
             match space.role {
                 Role::Given => {}
                 Role::Temporary => self.builder.push(Stmt::Alloc { buffer, len: n }),
@@ -109,18 +105,34 @@ impl<'a> Emitter<'a> {
                     self.builder
                         .for_loop(at, 0, n, |b| b.store(buffer, at, Expr::load(given, at)));
                 }
-                Role::Out => {
-                    if !is_assigned_first(self.computation, space, self.known, self.loops) {
-                        self.builder.push(Stmt::Fill {
-                            buffer,
-                            lo: Expr::int(0),
-                            hi: n,
-                            value: zero.into(),
-                        });
-                    }
-                }
+                Role::Out => self.begin_result(space, buffer, n),
             }
         }
+        self.make_all_places();
+        self.make_windows();
+    }
+
+    /// Gives a result its first entries, of which there are `n`.
+    fn begin_result(&mut self, space: &DataSpace, buffer: Buffer, n: Expr) {
+        let grows = self.builder.function().buffers[buffer].access == BufferAccess::Grow;
+        if grows {
+            let len = n.clone();
+            self.builder.push(Stmt::Resize { buffer, len });
+        }
+        if is_assigned_first(self.computation, space, self.known, self.loops) {
+            return;
+        }
+        let zero = Scalar::from_i64(loaded_type(space.element), 0);
+        self.builder.push(Stmt::Fill {
+            buffer,
+            lo: Expr::int(0),
+            hi: n,
+            value: zero.into(),
+        });
+    }
+
+    /// Makes the tables in which functions without an order are looked up.
+    pub(super) fn make_all_places(&mut self) {
         let mut wanted = Vec::new();
         for_each_value(&self.loops.body, &mut |e| {
             e.visit(&mut |e| {
@@ -210,12 +222,13 @@ impl<'a> Emitter<'a> {
                     self.builder.assign(flag, Scalar::Bool(true));
                 }
                 Step::Visit { number, tuple } => {
-                    let statement = &self.computation.statements[*number];
-                    if is_held(self.computation, steps, at - 1) {
-                        self.hold(statement, tuple, &steps[at]);
+                    if !matches!(self.visiting, Visiting::Assign) {
+                        self.note(*number, tuple);
+                    } else if is_held(self.computation, steps, at - 1) {
+                        self.hold(*number, tuple, &steps[at]);
                         at += 1;
                     } else {
-                        self.assign(statement, tuple);
+                        self.assign(*number, tuple);
                     }
                 }
             }
@@ -223,10 +236,11 @@ impl<'a> Emitter<'a> {
     }
 
     /// Assigns the first value to a variable, runs the loop on it, and stores it.
-    fn hold(&mut self, statement: &Statement, tuple: &[Expression], next: &Step) {
+    fn hold(&mut self, number: usize, tuple: &[Expression], next: &Step) {
+        let statement = &self.computation.statements[number];
         let target = statement.target.rewritten(&Point(tuple));
         let element = self.element(&target);
-        let value = self.value(&statement.value, tuple, element);
+        let value = self.value_of(number, tuple, element);
         let var = self.builder.var_("t", value);
         self.held = Some((target.clone(), var));
         self.steps(std::slice::from_ref(next));
@@ -305,7 +319,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Conditions that all hold; each is evaluated only where those before it do.
-    fn all(&mut self, conditions: &[Constraint]) -> Expr {
+    pub(super) fn all(&mut self, conditions: &[Constraint]) -> Expr {
         let links: Vec<(&Expression, Comparison, &Expression)> =
             conditions.iter().flat_map(Constraint::links).collect();
         let tests = links.into_iter().map(|(left, comparison, right)| {
@@ -338,7 +352,7 @@ impl<'a> Emitter<'a> {
         let mut both = |a, op, b| self.expr(a).binary(op, self.expr(b));
         match e {
             Expression::Integer(n) => Expr::int(*n),
-            Expression::Constant(name) => self.constants[name].clone(),
+            Expression::Constant(name) => self.arrays.constants[name].clone(),
             Expression::Variable(variable) => self.variables[variable].clone(),
             Expression::Negate(a) => match &**a {
                 Expression::Integer(n) => Expr::int(n.wrapping_neg()),
@@ -362,13 +376,19 @@ impl<'a> Emitter<'a> {
 
     /// Where an entry lies: the last index runs fastest.
     pub(super) fn index(&mut self, space: &str, indices: &[Expression]) -> Expr {
+        let indices: Vec<Expr> = indices.iter().map(|at| self.expr(at)).collect();
+        self.index_of(space, &indices)
+    }
+
+    /// Where the entry of these indices lies.
+    pub(super) fn index_of(&mut self, space: &str, indices: &[Expr]) -> Expr {
         let space: &DataSpace = self
             .computation
             .space(space)
             .expect("checked with the text");
         let mut index: Option<Expr> = None;
         for (at, extent) in indices.iter().zip(&space.extents) {
-            let at = self.expr(at);
+            let at = at.clone();
             index = Some(match index {
                 None => at,
                 Some(outer) => outer.mul(self.expr(extent)).add(at),

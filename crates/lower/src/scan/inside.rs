@@ -12,12 +12,23 @@ pub(super) fn check(
     computation: &Computation,
     statement: &Statement,
     known: &Declarations,
+    text: &str,
 ) -> Result<()> {
     let read = statement.value.entries();
     for access in read.into_iter().chain([&statement.target]) {
-        check_access(computation, statement, access, known)?;
+        check_access(computation, statement, access, known, text)?;
     }
-    check_schedule(computation, statement, known)
+    for (_, keys) in statement.value.windows() {
+        for key in keys {
+            let asked = within(&key.value, &key.extent);
+            let message = || {
+                let name = &statement.name;
+                format!("a key of `{name}` is not known to be less than its extent")
+            };
+            check_asked(computation, statement, (asked, &message), known, text)?;
+        }
+    }
+    check_schedule(computation, statement, known, text)
 }
 
 /// A point without a time would be left out.
@@ -25,6 +36,7 @@ fn check_schedule(
     computation: &Computation,
     statement: &Statement,
     known: &Declarations,
+    text: &str,
 ) -> Result<()> {
     let has_value = |e: &&Expression| {
         let itself = (*e).clone().equals((*e).clone());
@@ -35,15 +47,14 @@ fn check_schedule(
     };
     let asked = text_of(statement, element.clone().equals(element.clone()));
     let element = asked.split(" = ").next().unwrap_or_default();
-    let text = computation.to_string();
     let message = format!(
         "the schedule of `{}` is not known to have values at every point",
         statement.name
     );
     Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
         .at(
-            &Source::new(&computation.name, text.as_str()),
-            place(&text, &statement.name),
+            &Source::new(&computation.name, text),
+            place(text, &statement.name),
             format!("what is {element}` at each of them?"),
         )
         .help(
@@ -57,32 +68,43 @@ fn check_access(
     statement: &Statement,
     access: &Access,
     known: &Declarations,
+    text: &str,
 ) -> Result<()> {
     let space = computation.space(&access.space);
     let extents = space.map_or(&[][..], |space| &space.extents);
     for (index, extent) in access.indices.iter().zip(extents) {
-        let asked = within(index, extent);
-        if statement.space.implies(&asked, known) {
-            continue;
-        }
-        let text = computation.to_string();
-        let asked = text_of(statement, asked);
-        let message = format!(
-            "`{}` is not known to stay within its entries in `{}`",
-            access.space, statement.name
-        );
-        return Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
-            .at(
-                &Source::new(&computation.name, text.as_str()),
-                place(&text, &statement.name),
-                format!("is {asked} at every point?"),
-            )
-            .help(
-                "declare the ranges of the functions in the index, or add the comparison \
-                 to the iteration space",
-            ));
+        let message = || {
+            let (space, name) = (&access.space, &statement.name);
+            format!("`{space}` is not known to stay within its entries in `{name}`")
+        };
+        let asked = (within(index, extent), &message as &dyn Fn() -> String);
+        check_asked(computation, statement, asked, known, text)?;
     }
     Ok(())
+}
+
+/// Refuses a constraint that is not proved to hold at every point.
+fn check_asked(
+    computation: &Computation,
+    statement: &Statement,
+    (asked, message): (Constraint, &dyn Fn() -> String),
+    known: &Declarations,
+    text: &str,
+) -> Result<()> {
+    if statement.space.implies(&asked, known) {
+        return Ok(());
+    }
+    let asked = text_of(statement, asked);
+    Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message())
+        .at(
+            &Source::new(&computation.name, text),
+            place(text, &statement.name),
+            format!("is {asked} at every point?"),
+        )
+        .help(
+            "declare the ranges of the functions in the index, or add the comparison \
+             to the iteration space",
+        ))
 }
 
 /// The constraint with the statement's names.
@@ -98,8 +120,11 @@ fn text_of(statement: &Statement, constraint: Constraint) -> String {
 
 /// Refuses declared functions without an array, and such whose domain is larger
 /// than it, where statements speak of them; keys on a curve also where extents do.
-pub(super) fn check_functions(computation: &Computation, known: &Declarations) -> Result<()> {
-    let text = computation.to_string();
+pub(super) fn check_functions(
+    computation: &Computation,
+    known: &Declarations,
+    text: &str,
+) -> Result<()> {
     let refuse = |name: &str, at: Span| {
         let (message, help) = match Parser::is_key(name) {
             true => (
@@ -113,7 +138,7 @@ pub(super) fn check_functions(computation: &Computation, known: &Declarations) -
                 format!("give data `{name}` with extents that include the domain of the function"),
             ),
         };
-        let source = Source::new(&computation.name, text.as_str());
+        let source = Source::new(&computation.name, text);
         Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
             .at(&source, at, "looked up here")
             .help(help))
@@ -122,7 +147,7 @@ pub(super) fn check_functions(computation: &Computation, known: &Declarations) -
     for (_, words, bounds) in declared_bounds(computation) {
         let mut called = bounds.into_iter().flat_map(calls);
         if let Some(name) = called.find(|name| computation.space(name).is_none()) {
-            return refuse(name, declaration(&text, &words));
+            return refuse(name, declaration(text, &words));
         }
     }
     for statement in &computation.statements {
@@ -141,7 +166,7 @@ pub(super) fn check_functions(computation: &Computation, known: &Declarations) -
                 })
             });
             if !fits {
-                return refuse(name, place(&text, &statement.name));
+                return refuse(name, place(text, &statement.name));
             }
         }
     }

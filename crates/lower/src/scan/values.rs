@@ -1,7 +1,7 @@
 //! Assignments to loads and stores.
 
 use sparsec_base::{ElementType, Scalar};
-use sparsec_computation::{Access, Operator, Statement, Value};
+use sparsec_computation::{Access, Operator, Value};
 use sparsec_loop::{BinaryOp, Buffer, Expr, Failure, UnaryOp};
 use sparsec_relation::Expression;
 
@@ -17,10 +17,11 @@ impl Emitter<'_> {
     }
 
     /// Does what a statement does at a point.
-    pub(super) fn assign(&mut self, statement: &Statement, tuple: &[Expression]) {
+    pub(super) fn assign(&mut self, number: usize, tuple: &[Expression]) {
+        let statement = &self.computation.statements[number];
         let target = statement.target.rewritten(&Point(tuple));
         let element = self.element(&target);
-        let value = self.value(&statement.value, tuple, element);
+        let value = self.value_of(number, tuple, element);
         let operation = Self::operation(statement.update);
         if let (Some((held, var)), Some(op)) = (&self.held, operation)
             && *held == target
@@ -87,6 +88,10 @@ impl Emitter<'_> {
                 let a = self.value(a, tuple, wanted);
                 Expr::Unary(UnaryOp::Neg, Box::new(a))
             }
+            Value::Window(..) => {
+                let found = self.here.next();
+                found.expect("numbered at the point")
+            }
             Value::Cast(element, a) => {
                 let own = self.type_of(a);
                 let a = self.value(a, tuple, own.unwrap_or(*element));
@@ -118,7 +123,7 @@ impl Emitter<'_> {
     fn type_of(&self, value: &Value) -> Option<ElementType> {
         match value {
             Value::Integer(_) | Value::Float(_) => None,
-            Value::Variable(_) | Value::Parameter(_) => Some(ElementType::I64),
+            Value::Variable(_) | Value::Parameter(_) | Value::Window(..) => Some(ElementType::I64),
             Value::Entry(access) => Some(self.element(access)),
             Value::Negate(a) => self.type_of(a),
             Value::Binary(_, a, b) => self.type_of(a).or_else(|| self.type_of(b)),

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use sparsec_computation::{Computation, DataSpace, Role as DataRole};
-use sparsec_loop::{Function, Role, passes};
+use sparsec_loop::{Access, Function, Role, passes};
 use sparsec_lower::lower_computation;
 use sparsec_relation::{Data, Declarations, Expression};
 use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
@@ -74,7 +74,7 @@ pub fn compile_computation(computation: &Computation) -> Result<CompiledComputat
     let lowered = lower_computation(computation)?;
     Ok(CompiledComputation {
         computation: computation.clone(),
-        known: computation.known(),
+        known: computation.chain().swap_remove(0).computation.known(),
         function: passes::optimize(lowered.clone(), &mut |_, _| {}),
         lowered,
     })
@@ -115,12 +115,25 @@ impl CompiledComputation {
         })
     }
 
+    /// Whether an extent is known only when the kernel has run so far, which checks it.
+    fn is_computed(&self, space: &DataSpace) -> bool {
+        let mut is_computed = false;
+        for extent in &space.extents {
+            extent.visit(&mut |e| {
+                if let Expression::Constant(name) = e {
+                    is_computed |= self.computation.writers(name).next().is_some();
+                }
+            });
+        }
+        is_computed
+    }
+
     /// Refuses temporary data of more entries than kernels count, whose places would wrap.
     fn check_temporaries(&self, data: &Data<'_>) -> Result<()> {
         let mut spaces = self.computation.spaces.iter();
         spaces.try_for_each(|space| {
             let extents = match space.role {
-                DataRole::Temporary => self.extents(space, data)?,
+                DataRole::Temporary if !self.is_computed(space) => self.extents(space, data)?,
                 _ => return Ok(()),
             };
             let bytes = space.element.size() as u64;
@@ -414,12 +427,18 @@ impl Session {
             }
             let space = compiled.computation.space(&argument.name);
             let space = space.expect("results are data of the computation");
+            // How long a list is that a kernel grows is known when it ran.
+            let grows = function.buffers[argument.buffers[0]].access == Access::Grow;
+            let extents = match grows {
+                true => vec![0; space.extents.len()],
+                false => compiled.extents(space, &data)?,
+            };
             let output = OutputTensor::within(
                 self.options().memory,
                 function,
                 argument,
                 Format::dense(space.extents.len()),
-                compiled.extents(space, &data)?,
+                extents,
                 space.element.zero(),
             )?;
             results.insert(argument.name.clone(), output);
@@ -484,7 +503,14 @@ impl Prepared<'_> {
     /// # Errors
     /// Those of [`OutputTensor::finish`].
     pub fn finish(self) -> Result<BTreeMap<String, Tensor>> {
-        let finish = |(name, output): (String, OutputTensor)| Ok((name, output.finish()?));
+        let finish = |(name, output): (String, OutputTensor)| {
+            let extents = match output.extents() {
+                [_] => vec![output.arrays()[0].len() as u64],
+                extents => extents.to_vec(),
+            };
+            let format = Arc::clone(output.format());
+            Ok((name, output.stored_as(format, extents).finish()?))
+        };
         self.results.into_iter().map(finish).collect()
     }
 }

@@ -1,0 +1,301 @@
+//! The chain of a computation: stages, each given what the stages before computed.
+//!
+//! ```text
+//! s0: n(row(p)) += 1        over {[p] : 0 <= p < NZ}            at [0, p]   ┐ stage 0
+//! s1: pos(i + 1) = pos(i) + n(i)   over {[i] : 0 <= i < N}      at [1, i]   ┘ completes n, pos
+//! s2: y(i) += A(p)          over {[i, p] : … pos(i) <= p < pos(i + 1)}  at [2, i, p]
+//!                                          └─ stage 1 follows pos, which is given to it
+//! ```
+//!
+//! Statements are cut where one **follows** data that earlier ones write: its set,
+//! schedule, indices or keys speak of them, or an extent does. That can be seen where
+//! all schedules begin with numbers, as they do where none is said; else there is
+//! one stage.
+//!
+//! Within a stage, data that earlier stages completed have the role
+//! [`Role::Given`], and later stages rely on what is declared of them. What that is, the
+//! stage that completes them has to [establish](Stage::establishes):
+//!
+//! | declared of computed data                | later stages                              |
+//! |------------------------------------------|-------------------------------------------|
+//! | `function`, on a box, with values in one | rely on both, and on how values follow    |
+//! | `assume` of integers without extents     | rely on it                                |
+//! | `injective`, `forall`, and all else      | do not                                    |
+
+use std::collections::BTreeSet;
+
+use sparsec_relation::{Declarations, Expression, Function};
+
+use crate::computation::{Computation, Role, Statement, StatementId};
+
+/// Statements that follow no data which one of them writes.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// The statements, in terms of what is there when they begin: data that they
+    /// touch, and what is known then.
+    pub computation: Computation,
+    /// The statements in the whole computation, in the same order.
+    pub statements: Vec<StatementId>,
+    /// The data that this stage touches first, which no stage before has.
+    pub begins: Vec<String>,
+    /// The data that are written here and in no later stage.
+    pub completes: Vec<String>,
+    /// What holds of these data from here on, as far as later stages rely on it.
+    pub establishes: Declarations,
+}
+
+impl Computation {
+    /// The stages, in the order in which they run; at least one.
+    ///
+    /// ```
+    /// use sparsec_computation::Computation;
+    /// let rows: Computation = "computation rows {
+    ///   parameters N, NZ
+    ///   function row : {[p] : 0 <= p < NZ} -> {[i] : 0 <= i < N}
+    ///   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
+    ///   given row : i32[NZ]
+    ///   temporary pos : i64[N + 1]
+    ///   out y : i64[N]
+    ///   s0: pos(row(p) + 1) += 1 over {[p] : 0 <= p < NZ}
+    ///   s1: pos(i + 1) += pos(i) over {[i] : 0 <= i < N}
+    ///   s2: y(i) += p over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
+    /// }".parse()?;
+    /// let [counts, sums] = &rows.chain()[..] else { panic!("two stages") };
+    /// assert_eq!(counts.computation.statements.len(), 2);
+    /// assert_eq!(counts.completes, ["pos"]);
+    /// assert_eq!((&sums.begins[..], &sums.completes[..]), (&["y".to_owned()][..], &["y".to_owned()][..]));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn chain(&self) -> Vec<Stage> {
+        let groups = self.groups();
+        if groups.len() == 1 {
+            return vec![self.only_stage()];
+        }
+        let relied_on = self.relied_on();
+        let mut begun: BTreeSet<String> = BTreeSet::new();
+        let mut stages = Vec::new();
+        for (number, group) in groups.iter().enumerate() {
+            let is_last = number + 1 == groups.len();
+            let untouched = (self.spaces.iter().map(|space| &space.name))
+                .filter(|name| is_last && !begun.contains(*name));
+            let touched = self.touched(group, untouched.cloned());
+            let followed = groups[number + 1..].iter().flatten();
+            let followed = followed.map(|id| self.followed(*id));
+            let followed: BTreeSet<String> = followed.flatten().collect();
+            let followed = self.touched(&[], followed.into_iter());
+            let later: BTreeSet<&String> = (groups[number + 1..].iter().flatten())
+                .map(|id| &self.statement(*id).target.space)
+                .collect();
+            let written: BTreeSet<&String> = (group.iter())
+                .map(|id| &self.statement(*id).target.space)
+                .collect();
+            let begins = self.spaces.iter().map(|space| &space.name);
+            let begins = begins.filter(|name| touched.contains(*name) && !begun.contains(*name));
+            let begins: Vec<String> = begins.cloned().collect();
+            begun.extend(begins.iter().cloned());
+            let completes = written.iter().filter(|name| !later.contains(**name));
+            let completes: Vec<String> = completes.map(|name| (*name).clone()).collect();
+            let is_there = |name: &String| !written.contains(name) && !later.contains(name);
+            stages.push(Stage {
+                computation: self.staged(group, &touched, &relied_on, &is_there),
+                statements: group.clone(),
+                establishes: established(&relied_on, |name| {
+                    completes.iter().any(|it| it == name) && followed.contains(name)
+                }),
+                begins,
+                completes,
+            });
+        }
+        stages
+    }
+
+    fn only_stage(&self) -> Stage {
+        let names = self.spaces.iter().map(|space| space.name.clone());
+        let is_written = |name: &String| self.writers(name).next().is_some();
+        Stage {
+            computation: self.clone(),
+            statements: self.ids().collect(),
+            completes: names.clone().filter(is_written).collect(),
+            begins: names.collect(),
+            establishes: Declarations::new(),
+        }
+    }
+
+    /// What is declared, as far as stages rely on it of data that are computed.
+    fn relied_on(&self) -> Declarations {
+        let mut kept = self.declarations.clone();
+        let is_computed = |name: &str| self.writers(name).next().is_some();
+        for space in self.spaces.iter().filter(|space| is_computed(&space.name)) {
+            kept.forget_quantifiers(&space.name);
+        }
+        // What is said of given data is checked before the first stage, and cannot
+        // speak of what is computed.
+        let is_established = |function: &Function| match is_computed(&function.name) {
+            true => {
+                let boxes = [function.domain.as_box(), function.range.as_box()];
+                boxes.iter().all(Option::is_some) && !function.bounds().any(calls)
+            }
+            false => !function.bounds().any(|e| speaks(e, &is_computed)),
+        };
+        let functions = kept.functions_mut();
+        functions.retain(is_established);
+        for function in functions {
+            function.injective &= !is_computed(&function.name);
+        }
+        kept.assumptions_mut().retain(|constraint| {
+            let is_given = || !constraint.expressions().any(|e| speaks(e, &is_computed));
+            !constraint.expressions().any(calls) || is_given()
+        });
+        kept
+    }
+
+    /// The statements of each stage.
+    fn groups(&self) -> Vec<Vec<StatementId>> {
+        let first = |id: &StatementId| match self.statement(*id).schedule.first() {
+            Some(Expression::Integer(time)) => Some(*time),
+            _ => None,
+        };
+        let mut timed: Vec<(i64, StatementId)> = Vec::new();
+        for id in self.ids() {
+            match first(&id) {
+                Some(time) => timed.push((time, id)),
+                None => return vec![self.ids().collect()],
+            }
+        }
+        timed.sort_by_key(|(time, _)| *time);
+        let mut groups: Vec<Vec<StatementId>> = vec![Vec::new()];
+        let mut written: BTreeSet<&String> = BTreeSet::new();
+        for step in timed.chunk_by(|(a, _), (b, _)| a == b) {
+            let followed = step.iter().flat_map(|(_, id)| self.followed(*id));
+            if followed.into_iter().any(|name| written.contains(&name)) {
+                groups.push(Vec::new());
+                written.clear();
+            }
+            let group = groups.last_mut().expect("there is one");
+            for (_, id) in step {
+                group.push(*id);
+                written.insert(&self.statement(*id).target.space);
+            }
+        }
+        // Within a stage, statements stand in the order of the text.
+        groups.iter_mut().for_each(|group| group.sort());
+        groups
+    }
+
+    /// The data whose values a statement follows.
+    fn followed(&self, id: StatementId) -> BTreeSet<String> {
+        let mut names = self.index_arrays(id);
+        let statement = self.statement(id);
+        for access in statement.accesses() {
+            for index in &access.indices {
+                self.add_names(index, &mut names);
+            }
+        }
+        names
+    }
+
+    /// The data that statements touch or follow, and those that say what is known of them.
+    fn touched(
+        &self,
+        group: &[StatementId],
+        besides: impl Iterator<Item = String>,
+    ) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = besides.collect();
+        for id in group {
+            names.extend(self.followed(*id));
+            let accesses = self.statement(*id).accesses();
+            names.extend(accesses.map(|access| access.space.clone()));
+        }
+        loop {
+            let before = names.len();
+            for name in names.clone() {
+                let extents = self.space(&name).into_iter().flat_map(|it| &it.extents);
+                let function = self.declarations.function(&name);
+                let bounds = function.into_iter().flat_map(|function| function.bounds());
+                for e in extents.chain(bounds) {
+                    self.add_names(e, &mut names);
+                }
+            }
+            if names.len() == before {
+                return names;
+            }
+        }
+    }
+
+    /// The computation of one stage: `is_there` holds of data that no statement writes
+    /// from this stage on.
+    fn staged(
+        &self,
+        group: &[StatementId],
+        touched: &BTreeSet<String>,
+        relied_on: &Declarations,
+        is_there: &dyn Fn(&String) -> bool,
+    ) -> Self {
+        let mut stage = Self {
+            statements: group.iter().map(|id| self.statement(*id).clone()).collect(),
+            declarations: relied_on.clone(),
+            ..self.clone()
+        };
+        for space in &self.spaces {
+            let name = &space.name;
+            let is_computed = self.writers(name).next().is_some();
+            if is_computed && !(touched.contains(name) && is_there(name)) {
+                stage.declarations.forget(name);
+            }
+        }
+        let is_computed = |name: &str| self.writers(name).next().is_some();
+        stage
+            .spaces
+            .retain(|space| touched.contains(&space.name) || !is_computed(&space.name));
+        for space in &mut stage.spaces {
+            let is_written = self.writers(&space.name).next().is_some();
+            if is_there(&space.name) && (is_written || space.role.is_given()) {
+                space.role = Role::Given;
+            }
+        }
+        stage
+    }
+}
+
+/// What is said of data of these names alone, apart from what is given.
+fn established(relied_on: &Declarations, is_completed: impl Fn(&str) -> bool) -> Declarations {
+    let mut established = Declarations::new();
+    for function in relied_on.functions() {
+        if is_completed(&function.name) {
+            established.declare(function.clone());
+        }
+    }
+    for constraint in relied_on.assumptions() {
+        let is_about = (constraint.expressions()).any(|e| speaks(e, &is_completed));
+        if is_about {
+            established.assume(constraint.clone());
+        }
+    }
+    established
+}
+
+/// Whether an expression speaks of an entry.
+fn calls(e: &Expression) -> bool {
+    speaks_of(e, &mut |e| matches!(e, Expression::Call(..)))
+}
+
+/// Whether an expression speaks of a name of which `wanted` holds.
+fn speaks(e: &Expression, wanted: &impl Fn(&str) -> bool) -> bool {
+    speaks_of(e, &mut |e| match e {
+        Expression::Constant(name) | Expression::Call(name, _) => wanted(name),
+        _ => false,
+    })
+}
+
+fn speaks_of(e: &Expression, wanted: &mut dyn FnMut(&Expression) -> bool) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| found |= wanted(e));
+    found
+}
+
+impl Statement {
+    /// The target and the entries that are read, apart from those that indices read.
+    fn accesses(&self) -> impl Iterator<Item = &crate::value::Access> {
+        self.value.entries().into_iter().chain([&self.target])
+    }
+}

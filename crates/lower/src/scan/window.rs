@@ -1,0 +1,262 @@
+//! Windows: what finds where a point stands among all points of its statement.
+//!
+//! | window              | is found by                                                   |
+//! |---------------------|---------------------------------------------------------------|
+//! | without keys        | a count of the points so far                                  |
+//! | `ordinal` of a key  | a count for each value of the key                             |
+//! | others              | a stable sort of all keys, before the first point             |
+//!
+//! The sort is of one word for each point, which holds all of its keys, if the product
+//! of their extents fits in one, and of a word for each key, the last key first, if not:
+//!
+//! ```text
+//! for each point         word[m] = i * M + j      points[m] = m        m = 0, 1, …
+//! sort word along points
+//! for s in 0..n          numbers[points[s]] = s                        rank
+//! ```
+
+use sparsec_base::ElementType;
+use sparsec_computation::{Key, Window};
+use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Stmt, Var};
+use sparsec_relation::Expression;
+
+use super::emit::{Emitter, Point};
+use super::loops;
+
+/// What finds the value of a window at the next point.
+#[derive(Clone, Debug)]
+pub(super) enum Numbering {
+    /// It is 0 at each.
+    Zero,
+    /// As many points came before.
+    Running(Var),
+    /// As many points of each value of the key came before.
+    Counted(Buffer),
+    /// The numbers of all points in their order, and the place of the next one.
+    Listed(Buffer, Var),
+}
+
+/// What is done at the points of a statement.
+#[derive(Clone, Debug)]
+pub(super) enum Visiting {
+    /// The assignment.
+    Assign,
+    /// They are counted.
+    Count(Var),
+    /// The words of their keys are listed, behind as many as the variable says: one
+    /// word for each key, or one for all. The number is that of the window.
+    Keys(usize, Vec<Buffer>, Var),
+}
+
+/// The largest word that holds several keys.
+const LARGEST_WORD: i64 = 1 << 62;
+
+impl Emitter<'_> {
+    /// Makes what finds the windows of the stage's statements.
+    pub(super) fn make_windows(&mut self) {
+        let computation = self.computation;
+        for (number, statement) in computation.statements.iter().enumerate() {
+            for (place, (window, keys)) in statement.value.windows().into_iter().enumerate() {
+                let numbering = match (window, keys) {
+                    (Window::DenseRank, []) => Numbering::Zero,
+                    (_, []) => Numbering::Running(self.builder.var_("points", 0)),
+                    (Window::Ordinal, [key]) => {
+                        let counts = self.workspace("counts");
+                        let len = self.expr(&key.extent);
+                        let len = self.builder.let_("extent", len).into();
+                        let buffer = counts;
+                        self.builder.push(Stmt::Alloc { buffer, len });
+                        Numbering::Counted(counts)
+                    }
+                    _ => self.list(number, place, window, keys),
+                };
+                self.windows.insert((number, place), numbering);
+            }
+        }
+    }
+
+    /// The numbers of all points of a statement.
+    fn list(&mut self, number: usize, which: usize, window: Window, keys: &[Key]) -> Numbering {
+        let n = self.builder.var_("n_points", 0);
+        self.visit_all(number, Visiting::Count(n));
+        let room = self.builder.var_("room", LARGEST_WORD);
+        for key in keys {
+            let extent = self.expr(&key.extent).binary(BinaryOp::Max, 1);
+            let rest = Expr::Var(room).binary(BinaryOp::FloorDiv, extent);
+            self.builder.assign(room, rest);
+        }
+        let [points, numbers] = ["points", "numbers"].map(|name| self.workspace(name));
+        for buffer in [points, numbers] {
+            let len = n.into();
+            self.builder.push(Stmt::Alloc { buffer, len });
+        }
+        let point = (number, which);
+        let packed = |emitter: &mut Self| emitter.number(point, window, n, [points, numbers], 1);
+        match keys.len() {
+            1 => packed(self),
+            n_keys => {
+                self.builder.begin_block();
+                packed(self);
+                let then = self.builder.end_block();
+                self.builder.begin_block();
+                self.number(point, window, n, [points, numbers], n_keys);
+                let otherwise = self.builder.end_block();
+                self.builder.push(Stmt::If {
+                    condition: Expr::int(0).less(room),
+                    then,
+                    otherwise,
+                });
+            }
+        }
+        Numbering::Listed(numbers, self.builder.var_("point", 0))
+    }
+
+    /// Sorts the points by words of keys, and numbers them.
+    fn number(
+        &mut self,
+        (number, which): (usize, usize),
+        window: Window,
+        n: Var,
+        [points, numbers]: [Buffer; 2],
+        n_words: usize,
+    ) {
+        let words: Vec<Buffer> = (0..n_words).map(|_| self.workspace("keys")).collect();
+        let sorted = self.workspace("sorted");
+        for &buffer in words.iter().chain([&sorted]) {
+            let len = n.into();
+            self.builder.push(Stmt::Alloc { buffer, len });
+        }
+        let place = self.builder.var_("place", 0);
+        self.visit_all(number, Visiting::Keys(which, words.clone(), place));
+        let at = self.builder.fixed("at", ElementType::I64);
+        self.builder.for_loop(at, 0, n, |b| b.store(points, at, at));
+        for word in words.iter().rev() {
+            let at = self.builder.fixed("at", ElementType::I64);
+            self.builder.for_loop(at, 0, n, |b| {
+                b.store(sorted, at, Expr::load(*word, Expr::load(points, at)));
+            });
+            self.builder.push(Stmt::Sort {
+                buffer: sorted,
+                along: Some(points),
+                lo: Expr::int(0),
+                hi: n.into(),
+            });
+        }
+        // Where a group of the same keys begins, and how many groups began before.
+        let first = self.builder.var_("first", 0);
+        let group = self.builder.var_("group", 0);
+        let at = self.builder.fixed("at", ElementType::I64);
+        self.builder.for_loop(at, 0, n, |b| {
+            let point = b.let_("point", Expr::load(points, at));
+            if window != Window::Rank {
+                let before = Expr::Var(at).binary(BinaryOp::Sub, 1);
+                let before = b.let_("before", before.binary(BinaryOp::Max, 0));
+                let other = b.let_("other", Expr::load(points, before));
+                let differs = words.iter().map(|word| {
+                    Expr::load(*word, point).binary(BinaryOp::Ne, Expr::load(*word, other))
+                });
+                let differs = differs.reduce(|a, b| a.binary(BinaryOp::Or, b));
+                b.if_then(differs.expect("there is a word"), |b| {
+                    b.assign(first, at);
+                    b.assign(group, Expr::Var(group).add(1));
+                });
+            }
+            let value = match window {
+                Window::Rank => Expr::Var(at),
+                Window::Ordinal => Expr::Var(at).binary(BinaryOp::Sub, first),
+                Window::DenseRank => group.into(),
+            };
+            b.store(numbers, point, value);
+        });
+    }
+
+    /// Runs over the points of one statement in their order.
+    fn visit_all(&mut self, number: usize, visiting: Visiting) {
+        let mut alone = self.computation.clone();
+        alone.statements = vec![alone.statements.swap_remove(number)];
+        let loops = loops(&alone, self.known).expect("its set was scanned with others");
+        let arrays = std::mem::take(&mut self.arrays);
+        let mut emitter = Emitter::new(self.builder, &alone, self.known, &loops, arrays);
+        emitter.visiting = visiting;
+        emitter.make_all_places();
+        emitter.run();
+        self.arrays = emitter.arrays;
+    }
+
+    /// Does at a point what is done besides the assignment.
+    pub(super) fn note(&mut self, number: usize, tuple: &[Expression]) {
+        let windows = self.computation.statements[number].value.windows();
+        match self.visiting.clone() {
+            Visiting::Assign => unreachable!("assignments are made elsewhere"),
+            Visiting::Count(n) => self.builder.assign(n, Expr::Var(n).add(1)),
+            Visiting::Keys(which, words, place) => {
+                let (_, keys) = windows[which];
+                let values: Vec<Expr> = match words.len() {
+                    1 => vec![self.packed(keys, tuple)],
+                    _ => (keys.iter())
+                        .map(|key| self.expr(&key.value.rewritten(&Point(tuple))))
+                        .collect(),
+                };
+                for (word, value) in words.iter().zip(values) {
+                    self.builder.store(*word, place, value);
+                }
+                self.builder.assign(place, Expr::Var(place).add(1));
+            }
+        }
+    }
+
+    /// All keys in one number, the first one weighing most.
+    fn packed(&mut self, keys: &[Key], tuple: &[Expression]) -> Expr {
+        let mut all: Option<Expr> = None;
+        for key in keys {
+            let value = self.expr(&key.value.rewritten(&Point(tuple)));
+            all = Some(match all {
+                None => value,
+                Some(before) => before.mul(self.expr(&key.extent)).add(value),
+            });
+        }
+        all.expect("there is a key")
+    }
+
+    /// The value of a statement at a point.
+    pub(super) fn value_of(
+        &mut self,
+        number: usize,
+        tuple: &[Expression],
+        element: ElementType,
+    ) -> Expr {
+        let value = &self.computation.statements[number].value;
+        let mut here = Vec::new();
+        for (place, (_, keys)) in value.windows().into_iter().enumerate() {
+            let found = match self.windows[&(number, place)].clone() {
+                Numbering::Zero => Expr::int(0),
+                Numbering::Running(count) => {
+                    let now = self.builder.let_("ordinal", count);
+                    self.builder.assign(count, Expr::Var(count).add(1));
+                    now.into()
+                }
+                Numbering::Counted(counts) => {
+                    let key = self.packed(keys, tuple);
+                    let key = self.builder.let_("key", key);
+                    let now = self.builder.let_("ordinal", Expr::load(counts, key));
+                    self.builder.store(counts, key, Expr::Var(now).add(1));
+                    now.into()
+                }
+                Numbering::Listed(numbers, next) => {
+                    let now = self.builder.let_("number", Expr::load(numbers, next));
+                    self.builder.assign(next, Expr::Var(next).add(1));
+                    now.into()
+                }
+            };
+            here.push(found);
+        }
+        self.here = here.into_iter();
+        self.value(value, tuple, element)
+    }
+
+    fn workspace(&mut self, name: &str) -> Buffer {
+        let element = ElementType::I64;
+        self.builder
+            .buffer(name, element, element, BufferAccess::Workspace)
+    }
+}
