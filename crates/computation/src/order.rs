@@ -35,6 +35,7 @@ use sparsec_relation::{
 
 use crate::accesses::Reference;
 use crate::computation::{Computation, Statement, StatementId};
+use crate::value::Key;
 
 /// Points of one statement that have to run before points of another.
 #[derive(Clone, Debug)]
@@ -296,6 +297,54 @@ impl Computation {
 }
 
 impl Computation {
+    /// Whether these keys of a statement's points never fall from one point to a later
+    /// one, compared as tuples: whatever parameters and index arrays are, and proved.
+    ///
+    /// ```
+    /// use sparsec_computation::{Computation, Value};
+    /// let rows: Computation = "computation rows {
+    ///   parameters N, NZ
+    ///   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
+    ///   given pos : i32[N + 1]
+    ///   out y : i64[NZ]
+    ///   s0: y(p) = dense_rank(i of N) over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
+    /// }".parse()?;
+    /// let statement = rows.find("s0").expect("there is one");
+    /// let Value::Window(_, keys) = &rows.statement(statement).value else { panic!() };
+    /// assert!(rows.keys_ascend(statement, keys));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn keys_ascend(&self, id: StatementId, keys: &[Key]) -> bool {
+        let times = self.times();
+        let Some(order) = earlier(self, (id, &times), (id, &times)) else {
+            return true;
+        };
+        let Ok(pairs) = self.all_pairs(id).intersect(&order) else {
+            return false;
+        };
+        let known = self.known();
+        let shift = Shift(self.statement(id).variables().len());
+        let mut equal: Vec<Constraint> = Vec::new();
+        keys.iter().all(|key| {
+            let later = key.value.rewritten(&shift);
+            let link = |comparison| Constraint::new(key.value.clone(), comparison, later.clone());
+            let falling = pairs.parts().iter().map(|part| {
+                let mut part = part.clone();
+                let fall = link(Comparison::Greater);
+                equal
+                    .iter()
+                    .cloned()
+                    .chain([fall])
+                    .for_each(|it| part.add(it));
+                part
+            });
+            let falling = Relation::new(falling.collect());
+            let rises = falling.is_ok_and(|falling| falling.is_empty(&known) == Answer::Yes);
+            equal.push(link(Comparison::Equal));
+            rises
+        })
+    }
+
     /// From each point of a statement to each.
     fn all_pairs(&self, id: StatementId) -> Relation {
         let space = &self.statement(id).space;

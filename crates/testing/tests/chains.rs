@@ -220,6 +220,43 @@ fn windows_are_the_same_on_every_engine() {
     }
 }
 
+/// Keys that ascend are numbered without a sort.
+#[test]
+fn points_in_groups_are_numbered_as_they_come() {
+    for (value, expected) in [
+        ("dense_rank(i of N)", [0.0, 0.0, 1.0, 1.0, 1.0, 2.0]),
+        ("ordinal(i of N)", [0.0, 1.0, 0.0, 1.0, 2.0, 0.0]),
+        ("rank(i of N)", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
+        (
+            "dense_rank(i floordiv 3 of N)",
+            [0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+        ),
+        (
+            "ordinal(i of N, p floordiv 2 of NZ)",
+            [0.0, 1.0, 0.0, 1.0, 0.0, 0.0],
+        ),
+    ] {
+        let text = format!(
+            "computation rows {{
+              parameters N, NZ
+              assume pos(0) = 0 && pos(N) = NZ
+              function pos : {{[i] : 0 <= i <= N}} -> {{[p] : 0 <= p <= NZ}} nondecreasing
+              given pos : i32[N + 1]
+              out y : i64[NZ]
+              s0: y(p) = {value} over {{[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}}
+            }}"
+        );
+        let case = Case {
+            parameters: vec![("N", 4), ("NZ", 6)],
+            integers: vec![("pos", vec![0, 2, 2, 5, 6])],
+            floats: vec![],
+        };
+        assert_eq!(case.check(&text)["y"], expected, "{value}");
+        let compiled = compile_computation(&text.parse().expect("it reads")).expect("it compiles");
+        assert!(!compiled.lowered().to_string().contains("sort"), "{value}");
+    }
+}
+
 /// What is computed may be wrong; loops that rely on it do not begin then.
 #[test]
 fn data_that_are_not_as_declared_end_the_computation() {

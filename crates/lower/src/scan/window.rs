@@ -3,6 +3,7 @@
 //! | window              | is found by                                                   |
 //! |---------------------|---------------------------------------------------------------|
 //! | without keys        | a count of the points so far                                  |
+//! | with keys that ascend from point to point, by proof | counts at which they change   |
 //! | `ordinal` of a key  | a count for each value of the key                             |
 //! | others              | a stable sort of all keys, before the first point             |
 //!
@@ -16,7 +17,8 @@
 //! ```
 
 use sparsec_base::ElementType;
-use sparsec_computation::{Key, Window};
+use sparsec_base::arena::Id;
+use sparsec_computation::{Key, StatementId, Window};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Stmt, Var};
 use sparsec_relation::Expression;
 
@@ -30,10 +32,23 @@ pub(super) enum Numbering {
     Zero,
     /// As many points came before.
     Running(Var),
+    /// A group begins where the keys differ from those of the point before.
+    Ascending(Groups),
     /// As many points of each value of the key came before.
     Counted(Buffer),
     /// The numbers of all points in their order, and the place of the next one.
     Listed(Buffer, Var),
+}
+
+/// The groups of points that come one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Groups {
+    /// The keys of the last point.
+    keys: Vec<Var>,
+    /// How many groups have begun.
+    begun: Var,
+    /// How many points the last one has, where that is asked for.
+    points: Option<Var>,
 }
 
 /// What is done at the points of a statement.
@@ -60,6 +75,9 @@ impl Emitter<'_> {
                 let numbering = match (window, keys) {
                     (Window::DenseRank, []) => Numbering::Zero,
                     (_, []) => Numbering::Running(self.builder.var_("points", 0)),
+                    _ if computation.keys_ascend(StatementId::from_index(number), keys) => {
+                        self.follow(window, keys)
+                    }
                     (Window::Ordinal, [key]) => {
                         let counts = self.workspace("counts");
                         let len = self.expr(&key.extent);
@@ -71,6 +89,49 @@ impl Emitter<'_> {
                     _ => self.list(number, place, window, keys),
                 };
                 self.windows.insert((number, place), numbering);
+            }
+        }
+    }
+
+    /// What numbers points whose keys ascend.
+    fn follow(&mut self, window: Window, keys: &[Key]) -> Numbering {
+        if window == Window::Rank {
+            return Numbering::Running(self.builder.var_("points", 0));
+        }
+        let last = keys.iter().map(|_| self.builder.var_("last", 0));
+        Numbering::Ascending(Groups {
+            keys: last.collect(),
+            begun: self.builder.var_("begun", 0),
+            points: (window == Window::Ordinal).then(|| self.builder.var_("points", 0)),
+        })
+    }
+
+    /// The number of the point at hand, whose keys ascend.
+    fn next_of(&mut self, groups: &Groups, keys: &[Key], tuple: &[Expression]) -> Expr {
+        let mut differs = Expr::Var(groups.begun).binary(BinaryOp::Eq, 0);
+        let mut now = Vec::new();
+        for (key, last) in keys.iter().zip(&groups.keys) {
+            let value = self.expr(&key.value.rewritten(&Point(tuple)));
+            let value = self.builder.let_("key", value);
+            let other = Expr::Var(value).binary(BinaryOp::Ne, *last);
+            differs = differs.binary(BinaryOp::Or, other);
+            now.push((*last, value));
+        }
+        self.builder.if_then(differs, |b| {
+            for (last, value) in now {
+                b.assign(last, value);
+            }
+            b.assign(groups.begun, Expr::Var(groups.begun).add(1));
+            if let Some(points) = groups.points {
+                b.assign(points, 0);
+            }
+        });
+        match groups.points {
+            None => Expr::Var(groups.begun).binary(BinaryOp::Sub, 1),
+            Some(points) => {
+                let now = self.builder.let_("ordinal", points);
+                self.builder.assign(points, Expr::Var(points).add(1));
+                now.into()
             }
         }
     }
@@ -235,6 +296,7 @@ impl Emitter<'_> {
                     self.builder.assign(count, Expr::Var(count).add(1));
                     now.into()
                 }
+                Numbering::Ascending(groups) => self.next_of(&groups, keys, tuple),
                 Numbering::Counted(counts) => {
                     let key = self.packed(keys, tuple);
                     let key = self.builder.let_("key", key);
