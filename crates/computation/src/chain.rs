@@ -99,9 +99,7 @@ impl Computation {
             stages.push(Stage {
                 computation: self.staged(group, &touched, &relied_on, &is_there),
                 statements: group.clone(),
-                establishes: established(&relied_on, |name| {
-                    completes.iter().any(|it| it == name) && followed.contains(name)
-                }),
+                establishes: established(&relied_on, &completes, &followed),
                 begins,
                 completes,
             });
@@ -257,11 +255,16 @@ impl Computation {
     }
 }
 
-/// What is said of data of these names alone, apart from what is given.
-fn established(relied_on: &Declarations, is_completed: impl Fn(&str) -> bool) -> Declarations {
+/// What is said of data that a stage completes: of arrays those that later ones follow.
+fn established(
+    relied_on: &Declarations,
+    completes: &[String],
+    followed: &BTreeSet<String>,
+) -> Declarations {
+    let is_completed = |name: &str| completes.iter().any(|it| it == name);
     let mut established = Declarations::new();
     for function in relied_on.functions() {
-        if is_completed(&function.name) {
+        if is_completed(&function.name) && followed.contains(&function.name) {
             established.declare(function.clone());
         }
     }

@@ -52,6 +52,21 @@ impl ArraySpec {
 }
 
 impl Role {
+    /// The name of the array in the format's [descriptor](Format::descriptors): `pos1`.
+    /// The values have none there.
+    pub fn in_descriptor(self) -> Option<String> {
+        Some(match self {
+            Self::Pos(level) => format!("pos{level}"),
+            Self::Crd(level) => format!("crd{level}"),
+            Self::End(level) => format!("end{level}"),
+            Self::First(level) => format!("first{level}"),
+            Self::Bits(level) => format!("bits{level}"),
+            Self::Bounds(level) => format!("bounds{level}"),
+            Self::Size(level) => format!("size{level}"),
+            Self::Vals => return None,
+        })
+    }
+
     /// The level that the array belongs to.
     pub fn level(self) -> Option<usize> {
         match self {

@@ -92,6 +92,16 @@ impl Quantifier {
             conclusions,
         }
     }
+
+    /// Its variables, and the constraints under which the conclusions hold.
+    pub fn premises(&self) -> &Conjunction {
+        &self.premises
+    }
+
+    /// What holds, in terms of the variables of the premises.
+    pub fn conclusions(&self) -> &[Constraint] {
+        &self.conclusions
+    }
 }
 
 impl Monotone {
@@ -233,6 +243,11 @@ impl Declarations {
         for order in gone {
             self.forget(&order);
         }
+    }
+
+    /// What is said for all values of variables.
+    pub fn quantifiers(&self) -> &[Quantifier] {
+        &self.quantifiers
     }
 
     /// Drops the quantifiers that speak of a function or a symbolic constant.

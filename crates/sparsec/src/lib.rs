@@ -164,6 +164,7 @@
 pub mod binding;
 pub mod compile;
 pub mod compute;
+pub mod conversion;
 pub mod einsum;
 pub mod evaluate;
 pub mod executor;

@@ -95,4 +95,13 @@ are run on copies of such operands, and have no computation of their own to tran
 A relation says how entries are found, not how its index arrays are built, so a result has no such format:
 compute it dense, or in a format of levels with `sparsec run`. An operand has as many indices as its format
 has extents.";
+    NO_CONVERSION = "E0830", "a conversion that cannot be synthesized",
+    "A conversion follows from what two formats say of themselves: the source says which coordinates each of
+its tuples has, and each element of a tuple of the destination has to follow from the coordinates, from
+elements before it, or from a list of keys that an array of the destination keeps.
+
+    map {[n, k] -> [i, j] : 0 <= n < NZ && row(n) = i && col(n) = j && 0 <= k < 3}
+             ^ nothing says which `k` an entry has
+
+State what determines the element, or convert to a format of levels first.";
 }

@@ -1,0 +1,113 @@
+//! Conversions between formats, synthesized from what the formats say of themselves.
+//!
+//! Both sides are [`Descriptor`]s. The source says which coordinates each of its tuples has;
+//! the destination says the same of its own tuples, of which nothing is there yet: its index
+//! arrays are **unknown functions**. The conversion is a [`Computation`] that visits the
+//! tuples of the source and makes them known:
+//!
+//! ```text
+//! source        {[q0, q1] -> [i, j] : … A_crd0(q0) = i && A_crd1(q0) = j}         rows and columns, listed
+//! destination   {[q0, q1] -> [i, j] : q0 = i && B_pos1(q0) <= q1 < B_pos1(q0 + 1) && B_crd1(q1) = j}
+//!
+//! q0  follows from the coordinates           i
+//! q1  is listed: its number is that of       B_q1(p) = rank(i of N0, j of N1)
+//!     (i, j) among all entries               B_pos1(i + 1) max= B_q1(p) + 1, and so on upward
+//!                                            B_crd1(B_q1(p)) = j
+//! value                                      B(B_q1(p)) = A(p)
+//! ```
+//!
+//! Elements of the destination's tuple are found one after the other:
+//!
+//! | an element      | in the destination                                        | is                                 |
+//! |-----------------|------------------------------------------------------------|------------------------------------|
+//! | **determined**  | follows from coordinates and elements before               | that expression                    |
+//! | **listed**      | `f(a) <= x < f(a + 1)` or `0 <= x < n`, and keys `g(x) = e` | the rank of the keys: dense where entries share them |
+//! | **in a run**    | `x = f(a) + e - g(a)`, within a segment of `f`             | found from the least `e` of each `a` and the number of them |
+//! | **free**        | `0 <= x < w`, and nothing says more                        | the ordinal among entries that have the same other coordinates there |
+//!
+//! Where keys ascend along the source by proof, no rank is computed but the number of
+//! entries so far, and no sort is made.
+//!
+//! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion and
+//! Optimization", CGO 2023, §3.2. Unlike there, what a list holds is given by ranks among all
+//! entries, which fix segments, coordinates and order at once; segments are filled up by a
+//! running maximum.
+
+mod entries;
+mod named;
+mod synthesis;
+mod unknown;
+
+use std::collections::BTreeMap;
+
+use sparsec_base::{Diagnostic, ElementType, Result, code};
+use sparsec_computation::Computation;
+use sparsec_relation::Descriptor;
+
+/// The types of arrays, by the names that they have in the computation.
+pub type Types = BTreeMap<String, ElementType>;
+
+/// A synthesized conversion.
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    /// The computation: given the source's arrays `A_…` and values `A`, it computes those
+    /// of the destination, `B_…` and `B`.
+    pub computation: Computation,
+}
+
+/// The conversion of tensors of `element`s from one format to another.
+///
+/// Index arrays have the types that `types` says, or 64 bits. Entries are taken to be
+/// distinct, and each stored position to hold one.
+///
+/// # Errors
+/// `E0830` where the destination's tuples do not follow from coordinates.
+///
+/// ```
+/// use sparsec_base::ElementType;
+/// use sparsec_convert::{Types, convert};
+/// let list = "
+///     format list
+///     extents NR, NC
+///     map {[n] -> [i, j] : 0 <= n < NZ && row(n) = i && col(n) = j && 0 <= i < NR && 0 <= j < NC}
+///     data {[n] -> [n]}
+///     values {[n] : 0 <= n < NZ}
+///     function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < NR}
+///     function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < NC}
+/// ".parse()?;
+/// let diagonals = "
+///     format dia
+///     extents NR, NC
+///     map {[d, i] -> [i, j] : 0 <= d < ND && 0 <= i < NR && off(d) = j - i && 0 <= j < NC}
+///     data {[d, i] -> [NR * d + i]}
+///     values {[p] : 0 <= p < ND * NR}
+///     function off : {[d] : 0 <= d < ND} -> {[k] : 0 - NR < k < NC} increasing
+/// ".parse()?;
+/// let conversion = convert(&list, &diagonals, ElementType::F64, &Types::new())?;
+/// let text = conversion.computation.to_string();
+/// assert!(text.contains("B_off(B_d(n)) = j - i"), "{text}");
+/// assert!(text.contains("B(N0 * B_d(n) + i) = A(n)"), "{text}");
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn convert(
+    source: &Descriptor,
+    destination: &Descriptor,
+    element: ElementType,
+    types: &Types,
+) -> Result<Conversion> {
+    if source.order() != destination.order() {
+        let (from, to) = (source.order(), destination.order());
+        let message = format!("a tensor of {from} modes has no format of {to}");
+        return Err(refused(message).help("name two formats of one order"));
+    }
+    let extents: Vec<String> = (0..source.order()).map(|mode| format!("N{mode}")).collect();
+    let source = named::Named::new(source, "A", &extents)?;
+    let destination = named::Named::new(destination, "B", &extents)?;
+    let entries = entries::Entries::of(&source)?;
+    synthesis::synthesized(&source, &destination, &entries, (element, types), &extents)
+}
+
+/// That there is no conversion, and why.
+fn refused(message: String) -> Diagnostic {
+    Diagnostic::new(code::NO_CONVERSION, message)
+}

@@ -1,0 +1,326 @@
+//! What is known of an element of the destination's tuple: the questions that synthesis
+//! asks of the destination's map.
+//!
+//! Constraints are read with the coordinates of an entry in place of the second tuple, and
+//! with what was found of elements before in place of those.
+
+use std::collections::BTreeSet;
+
+use sparsec_base::arena::Id;
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Relation, Rewrite, Variable,
+};
+
+use crate::entries::Entries;
+use crate::named::Named;
+
+/// The destination, as far as it is solved.
+pub(crate) struct Unknowns<'a> {
+    pub(crate) destination: &'a Named,
+    pub(crate) entries: &'a Entries,
+    known: &'a Declarations,
+    /// The comparisons of the map, in which elements that are always equal are one.
+    pub(crate) comparisons: Vec<Constraint>,
+    /// For each variable of the map the one that stands for it.
+    pub(crate) same: Vec<Variable>,
+    /// The value of each variable at an entry.
+    pub(crate) values: Vec<Option<Expression>>,
+    /// The functions that are not computed yet.
+    pub(crate) functions: BTreeSet<String>,
+}
+
+/// A key of listed elements: the array `function` holds `value`.
+#[derive(Clone, Debug)]
+pub(crate) struct ListKey {
+    pub(crate) function: String,
+    pub(crate) value: Expression,
+}
+
+/// Where the elements of a list lie.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// In segment `parent` of a function.
+    Segment {
+        function: String,
+        parent: Expression,
+    },
+    /// From 0 up to a constant.
+    All,
+}
+
+/// Elements that follow one another: `x = starts(parent) + value - first(parent)`.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) starts: String,
+    pub(crate) first: String,
+    pub(crate) parent: Expression,
+    pub(crate) value: Expression,
+}
+
+impl<'a> Unknowns<'a> {
+    pub(crate) fn new(
+        destination: &'a Named,
+        entries: &'a Entries,
+        known: &'a Declarations,
+    ) -> Self {
+        let map = &destination.map;
+        let n = map.n_variables();
+        let mut values = vec![None; n];
+        for (output, coordinate) in map.outputs().zip(&entries.coordinates) {
+            values[output.index()] = Some(Expression::Variable(*coordinate));
+        }
+        let mut same: Vec<Variable> = (0..n).map(Variable::from_index).collect();
+        let comparisons = destination.comparisons();
+        for link in &comparisons {
+            if let (Expression::Variable(a), [(Comparison::Equal, Expression::Variable(b))]) =
+                (&link.first, &link.rest[..])
+                && [a, b].iter().all(|v| values[v.index()].is_none())
+            {
+                let (a, b) = (same[a.index()], same[b.index()]);
+                let (kept, gone) = (a.min(b), a.max(b));
+                for other in same.iter_mut().filter(|other| **other == gone) {
+                    *other = kept;
+                }
+            }
+        }
+        let functions = destination.declarations.functions().iter();
+        let mut unknowns = Self {
+            destination,
+            entries,
+            known,
+            comparisons: Vec::new(),
+            values,
+            functions: functions.map(|function| function.name.clone()).collect(),
+            same,
+        };
+        let one = Same(&unknowns.same);
+        let comparisons = comparisons.iter().map(|link| link.rewritten(&one));
+        unknowns.comparisons = comparisons.collect();
+        unknowns
+    }
+
+    /// The first element without a value, if there is one.
+    pub(crate) fn next(&self) -> Option<Variable> {
+        let map = &self.destination.map;
+        let mut elements = map.inputs().chain(map.exists());
+        elements.find(|v| self.same[v.index()] == *v && self.values[v.index()].is_none())
+    }
+
+    pub(crate) fn set(&mut self, element: Variable, value: Expression) {
+        for (index, same) in self.same.iter().enumerate() {
+            if *same == element {
+                self.values[index] = Some(value.clone());
+            }
+        }
+    }
+
+    /// An expression at an entry, if all in it is known.
+    pub(crate) fn at_entry(&self, e: &Expression) -> Option<Expression> {
+        let mut is_known = true;
+        e.visit(&mut |e| {
+            is_known &= match e {
+                Expression::Variable(v) => self.values[v.index()].is_some(),
+                Expression::Call(name, _) => !self.functions.contains(name),
+                _ => true,
+            };
+        });
+        is_known.then(|| e.rewritten(&AtEntry(&self.values)).simplified())
+    }
+
+    fn constraint_at_entry(&self, link: &Constraint, free: Option<Variable>) -> Option<Constraint> {
+        let mut is_known = true;
+        for e in link.expressions() {
+            e.visit(&mut |e| {
+                is_known &= match e {
+                    Expression::Variable(v) => Some(*v) == free || self.values[v.index()].is_some(),
+                    Expression::Call(name, _) => !self.functions.contains(name),
+                    _ => true,
+                };
+            });
+        }
+        is_known.then(|| link.rewritten(&AtEntry(&self.values)))
+    }
+
+    /// The element as an expression of what is known, if constraints determine it.
+    pub(crate) fn determined(&mut self, element: Variable) -> Option<Expression> {
+        let names = self.entries.names();
+        let n = names.len();
+        let unknown = self.destination.map.name(element).to_owned();
+        let mut relation = Conjunction::new(names, [format!("{unknown}_")]);
+        let free = Expression::Variable(Variable::from_index(n));
+        self.values[element.index()] = Some(free);
+        let links = self.comparisons.iter();
+        let links: Vec<Constraint> = links
+            .filter(|link| speaks_of(link, element))
+            .filter_map(|link| self.constraint_at_entry(link, Some(element)))
+            .collect();
+        self.values[element.index()] = None;
+        links.into_iter().for_each(|link| relation.add(link));
+        let relation = Relation::new(vec![relation]).ok()?;
+        let solved = relation.solve(self.known).ok()?;
+        Some(solved[0][0].simplified())
+    }
+
+    /// The keys of a listed element: arrays that hold something known at it.
+    pub(crate) fn keys(&self, element: Variable) -> Vec<ListKey> {
+        let mut keys: Vec<ListKey> = Vec::new();
+        for link in &self.comparisons {
+            let [(Comparison::Equal, right)] = &link.rest[..] else {
+                continue;
+            };
+            for (call, value) in [(&link.first, right), (right, &link.first)] {
+                if let Expression::Call(name, arguments) = call
+                    && arguments[..] == [Expression::Variable(element)]
+                    && self.functions.contains(name)
+                    && let Some(value) = self.at_entry(value)
+                {
+                    keys.push(ListKey {
+                        function: name.clone(),
+                        value,
+                    });
+                }
+            }
+        }
+        keys
+    }
+
+    /// Where the elements of a list lie.
+    pub(crate) fn place(&self, element: Variable) -> Option<Place> {
+        let element = Expression::Variable(element);
+        let mut is_bounded = false;
+        for link in &self.comparisons {
+            let (comparison, right) = &link.rest[0];
+            match (comparison, &link.first, right) {
+                (Comparison::LessEqual, Expression::Call(name, arguments), e)
+                    if *e == element && self.functions.contains(name) =>
+                {
+                    return Some(Place::Segment {
+                        function: name.clone(),
+                        parent: self.at_entry(&arguments[0])?,
+                    });
+                }
+                (Comparison::Less, e, bound) if *e == element => {
+                    is_bounded |= self.at_entry(bound).is_some();
+                }
+                _ => {}
+            }
+        }
+        is_bounded.then_some(Place::All)
+    }
+
+    /// The run that an element is in.
+    pub(crate) fn run(&self, element: Variable) -> Option<Run> {
+        let Some(Place::Segment { function, parent }) = self.place(element) else {
+            return None;
+        };
+        // x = f(a) + e - g(a), in any order of its terms.
+        self.comparisons.iter().find_map(|link| {
+            let [(Comparison::Equal, right)] = &link.rest[..] else {
+                return None;
+            };
+            let sides = [(&link.first, right), (right, &link.first)];
+            let (_, sum) =
+                (sides.into_iter()).find(|(left, _)| **left == Expression::Variable(element))?;
+            let mut terms = Vec::new();
+            add_terms(sum, false, &mut terms);
+            let call = |negative: bool, wanted: &dyn Fn(&str) -> bool| {
+                terms.iter().position(|(is_negative, term)| {
+                    *is_negative == negative
+                        && matches!(term, Expression::Call(name, _)
+                            if wanted(name) && self.functions.contains(name))
+                })
+            };
+            let at = call(false, &|name| name == function)?;
+            let first_at = call(true, &|name| name != function)?;
+            let Expression::Call(first, of) = terms[first_at].1 else {
+                return None;
+            };
+            (self.at_entry(&of[0])? == parent).then_some(())?;
+            let rest = terms.iter().enumerate();
+            let rest = rest.filter(|(number, _)| ![at, first_at].contains(number));
+            let value = rest.fold(Expression::Integer(0), |sum, (_, (is_negative, term))| {
+                let (sum, term) = (Box::new(sum), Box::new((*term).clone()));
+                match is_negative {
+                    false => Expression::Add(sum, term),
+                    true => Expression::Subtract(sum, term),
+                }
+            });
+            Some(Run {
+                starts: function.clone(),
+                first: first.clone(),
+                parent: parent.clone(),
+                value: self.at_entry(&value)?,
+            })
+        })
+    }
+
+    /// What else says where the entries lie that only a free element keeps apart: the
+    /// known terms of the sum that an element with an array is.
+    pub(crate) fn others(&self, free: Variable) -> Vec<Expression> {
+        let mut others = Vec::new();
+        for link in &self.comparisons {
+            let [(Comparison::Equal, right)] = &link.rest[..] else {
+                continue;
+            };
+            if !speaks_of(link, free) {
+                continue;
+            }
+            for side in [&link.first, right] {
+                let mut terms = Vec::new();
+                add_terms(side, false, &mut terms);
+                let known = terms.iter().filter_map(|(_, term)| self.at_entry(term));
+                others.extend(known.filter(|term| !matches!(term, Expression::Integer(_))));
+            }
+        }
+        others
+    }
+
+    /// The comparisons of what is known, which the destination asks of each entry.
+    pub(crate) fn demands(&self) -> Vec<Constraint> {
+        let links = self.comparisons.iter();
+        let links = links.filter_map(|link| self.constraint_at_entry(link, None));
+        links.collect()
+    }
+}
+
+fn add_terms<'e>(e: &'e Expression, negative: bool, terms: &mut Vec<(bool, &'e Expression)>) {
+    match e {
+        Expression::Add(a, b) => {
+            add_terms(a, negative, terms);
+            add_terms(b, negative, terms);
+        }
+        Expression::Subtract(a, b) => {
+            add_terms(a, negative, terms);
+            add_terms(b, !negative, terms);
+        }
+        Expression::Negate(a) => add_terms(a, !negative, terms),
+        other => terms.push((negative, other)),
+    }
+}
+
+fn speaks_of(link: &Constraint, variable: Variable) -> bool {
+    let mut speaks = false;
+    for e in link.expressions() {
+        e.visit(&mut |e| speaks |= *e == Expression::Variable(variable));
+    }
+    speaks
+}
+
+/// One variable for all that are equal.
+struct Same<'a>(&'a [Variable]);
+
+impl Rewrite for Same<'_> {
+    fn variable(&self, variable: Variable) -> Expression {
+        Expression::Variable(self.0[variable.index()])
+    }
+}
+
+/// Values at an entry in place of the variables of the destination.
+struct AtEntry<'a>(&'a [Option<Expression>]);
+
+impl Rewrite for AtEntry<'_> {
+    fn variable(&self, variable: Variable) -> Expression {
+        let value = self.0[variable.index()].clone();
+        value.expect("asked of what is known")
+    }
+}

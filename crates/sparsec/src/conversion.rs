@@ -1,0 +1,158 @@
+//! Conversions that are synthesized from the descriptions of two formats.
+//!
+//! ```text
+//! formats ──► descriptors ──► sparsec_convert ──► Computation ──► kernel ──► arrays of the destination
+//! ```
+
+use std::sync::Arc;
+
+use sparsec_base::{Diagnostic, ElementType, Result, code};
+pub use sparsec_convert::{Conversion, Types};
+use sparsec_tensor::{Array, Format, Role, Tensor};
+
+use crate::compute::{CompiledComputation, Given, compile_computation};
+use crate::session::Session;
+
+/// The conversion of tensors of `element`s between formats of levels.
+///
+/// Index arrays have the types that `types` says for their names in the computation
+/// (`A_pos1` of the source, `B_pos1` of the destination), or 64 bits.
+///
+/// # Errors
+/// `E0830` where there is none; for formats of several parts, for instance.
+///
+/// ```
+/// use sparsec::{ElementType, Format, conversion};
+/// let made = conversion::synthesized(&Format::csr(), &Format::csc(), ElementType::F64, &Default::default())?;
+/// assert!(made.computation.to_string().contains("B_q1(q1) = rank(j of N1, i of N0)"));
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+pub fn synthesized(
+    source: &Format,
+    destination: &Format,
+    element: ElementType,
+    types: &Types,
+) -> Result<Conversion> {
+    let mut sides = Vec::new();
+    for (format, name) in [(source, "source"), (destination, "destination")] {
+        let mut descriptors = format.descriptors(name);
+        let first = descriptors.remove(0);
+        if !descriptors.is_empty() || format.mirror().is_some() {
+            let message = format!("`{format}` has several parts");
+            return Err(
+                sparsec_base::Diagnostic::new(sparsec_base::code::NO_CONVERSION, message)
+                    .help("convert to or from a format of one part"),
+            );
+        }
+        sides.push(first);
+    }
+    sparsec_convert::convert(&sides[0], &sides[1], element, types)
+}
+
+/// A conversion with its kernel.
+///
+/// ```
+/// use sparsec::{Format, Session, Tensor, conversion::Converter};
+/// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
+/// let to_columns = Converter::new(&a, &Format::csc())?;
+/// let converted = to_columns.run(&Session::interpreter(), &a)?;
+/// assert_eq!(converted.level(1).pos(), [0, 1, 1, 2]);
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Converter {
+    source: Arc<Format>,
+    destination: Arc<Format>,
+    compiled: CompiledComputation,
+}
+
+impl Converter {
+    /// The conversion of tensors such as this one, with arrays of its types.
+    ///
+    /// # Errors
+    /// As [`synthesized`], and `E0830` for tensors with padding, whose entries no map tells
+    /// from others.
+    pub fn new(like: &Tensor, destination: &Format) -> Result<Self> {
+        let source = like.format();
+        if like.has_padding() || like.fill() != like.element().zero() {
+            let message = format!("a tensor in `{source}` has padding, or a fill");
+            return Err(Diagnostic::new(code::NO_CONVERSION, message)
+                .help("convert to a format without padding first"));
+        }
+        let specs = source.arrays().into_iter();
+        let types = (specs.zip(like.arrays()))
+            .map(|(spec, array)| (name("A", spec.role), array.element()))
+            .collect();
+        let made = synthesized(source, destination, like.element(), &types)?;
+        Ok(Self {
+            source: Arc::new(source.clone()),
+            destination: Arc::new(destination.clone()),
+            compiled: compile_computation(&made.computation)?,
+        })
+    }
+
+    /// The computation and its loops.
+    pub fn compiled(&self) -> &CompiledComputation {
+        &self.compiled
+    }
+
+    /// A tensor in the format of the destination. All stored entries stay stored.
+    ///
+    /// # Errors
+    /// `E0518` for a tensor of another format or types; `E0519` for entries that the
+    /// destination cannot hold; those of [`Tensor::new`], and of running.
+    pub fn run(&self, session: &Session, tensor: &Tensor) -> Result<Tensor> {
+        let specs = self.source.arrays();
+        let arrays = specs.iter().zip(tensor.arrays());
+        let arrays: Vec<(String, Tensor)> = arrays
+            .map(|(spec, array)| Ok((name("A", spec.role), list(array)?)))
+            .collect::<Result<_>>()?;
+        let mut given = Given::new();
+        for (name, array) in &arrays {
+            given = given.data(name, array);
+        }
+        let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
+        for (format, prefix) in [(&self.source, "A"), (&self.destination, "B")] {
+            for (level, extent) in format.level_extents(&known).into_iter().enumerate() {
+                let name = format!("{prefix}_L{level}");
+                if let Some(extent) = extent
+                    && self.compiled.computation().parameters.contains(&name)
+                {
+                    given = given.parameter(name, extent as i64);
+                }
+            }
+        }
+        for (mode, extent) in tensor.extents().iter().enumerate() {
+            given = given.parameter(format!("N{mode}"), *extent as i64);
+        }
+        let mut results = session.compute(&self.compiled, &given)?;
+        let made = self.destination.arrays().into_iter().map(|spec| {
+            let result = results.remove(&name("B", spec.role));
+            let result = result.expect("the conversion computes each array");
+            result.vals().clone()
+        });
+        Tensor::new(
+            Arc::clone(&self.destination),
+            tensor.extents().to_vec(),
+            tensor.element(),
+            tensor.fill(),
+            made.collect(),
+        )
+    }
+}
+
+/// The name of an array in a conversion.
+fn name(side: &str, role: Role) -> String {
+    match role.in_descriptor() {
+        Some(name) => format!("{side}_{name}"),
+        None => side.to_owned(),
+    }
+}
+
+/// An array as a dense vector.
+fn list(array: &Array) -> Result<Tensor> {
+    let element = array.element();
+    let extents = vec![array.len() as u64];
+    let arrays = vec![array.clone()];
+    Tensor::new(Format::dense(1), extents, element, element.zero(), arrays)
+}

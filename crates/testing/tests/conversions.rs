@@ -1,0 +1,117 @@
+//! Synthesized conversions between all pairs of formats of one part, beside the conversion
+//! by unpacking and packing.
+
+use sparsec::conversion::Converter;
+use sparsec::{Backend, Format, Options, Session, Tensor};
+
+/// Entries of a small tensor: coordinates and values.
+fn entries(extents: &[u64], seed: u64, n: usize) -> (Vec<u64>, Vec<f64>) {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut tuples = std::collections::BTreeSet::new();
+    if extents.iter().all(|extent| *extent > 0) {
+        for _ in 0..n {
+            let tuple: Vec<u64> = extents.iter().map(|extent| random() % extent).collect();
+            tuples.insert(tuple);
+        }
+    }
+    let values = (1..=tuples.len()).map(|n| n as f64);
+    (tuples.iter().flatten().copied().collect(), values.collect())
+}
+
+fn tensor(format: &Format, extents: &[u64], seed: u64, n: usize) -> Tensor {
+    let (coordinates, values) = entries(extents, seed, n);
+    let packed = Tensor::pack(format, extents, &coordinates, &values);
+    packed.unwrap_or_else(|error| panic!("{format}: {error}"))
+}
+
+const SOURCES: &[&str] = &[
+    "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonordered))",
+    "(i, j) -> (i : compressed(nonunique), j : singleton)",
+    "csr",
+    "csc",
+    "dcsr",
+    "dcsc",
+    "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : dense, i mod 2 : compressed(nonunique), j mod 3 : singleton)",
+    "(i, j) -> (j : compressed(nonunique), i : singleton)",
+    "(i, j) -> (j : dense, i : compressed(nonordered))",
+    "(i, j) -> (j - i : compressed, i : compressed)",
+];
+
+const DESTINATIONS: &[&str] = &[
+    "(i, j) -> (i : dense, j : dense)",
+    "(i, j) -> (j : dense, i : dense)",
+    "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense)",
+    "(i, j) -> (j floordiv 2 : compressed, i floordiv 2 : compressed, i mod 2 : dense, j mod 2 : dense)",
+    "dia",
+    "ell",
+    "(i, j) -> (i : dense, j : range)",
+];
+
+#[test]
+fn conversions_are_those_of_unpacking_and_packing() {
+    let session = Session::new(Options {
+        backend: Backend::Cranelift,
+        ..Options::default()
+    });
+    let format = |text: &&str| -> Format { text.parse().unwrap_or_else(|e| panic!("{text}: {e}")) };
+    let sources: Vec<Format> = SOURCES.iter().map(format).collect();
+    let destinations: Vec<Format> = SOURCES.iter().chain(DESTINATIONS).map(format).collect();
+    let mut failed = Vec::new();
+    for source in &sources {
+        for destination in &destinations {
+            let like = tensor(source, &[4, 5], 1, 3);
+            let converter = Converter::new(&like, destination);
+            for (extents, n) in [
+                ([5, 7], 12),
+                ([6, 4], 40),
+                ([4, 4], 1),
+                ([3, 3], 0),
+                ([0, 3], 0),
+                ([1, 1], 1),
+            ] {
+                let given = tensor(source, &extents, 7 + n as u64, n);
+                let expected = given.convert(destination).expect("it converts");
+                let found = converter
+                    .clone()
+                    .and_then(|converter| converter.run(&session, &given));
+                let is_right = match &found {
+                    Ok(found) => {
+                        found.iter().eq(expected.iter()) || {
+                            let sorted = |tensor: &Tensor| {
+                                let mut all: Vec<_> = tensor
+                                    .iter()
+                                    .map(|(at, value)| (at, value.to_string()))
+                                    .collect();
+                                all.sort();
+                                all
+                            };
+                            sorted(found) == sorted(&expected)
+                        }
+                    }
+                    Err(_) => false,
+                };
+                if !is_right {
+                    let why = match found {
+                        Ok(found) => format!("{:?} not {:?}", found.arrays(), expected.arrays()),
+                        Err(error) => error.to_string(),
+                    };
+                    failed.push(format!("{source} -> {destination} {extents:?}: {why}"));
+                    break;
+                }
+            }
+        }
+    }
+    assert!(
+        failed.is_empty(),
+        "{} of {} fail\n{}",
+        failed.len(),
+        sources.len() * destinations.len(),
+        failed.join("\n")
+    );
+}
