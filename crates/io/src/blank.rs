@@ -1,46 +1,51 @@
-//! Long runs of blanks in text that is expanded, cut short.
+//! Shortens long runs of blanks in text that was compressed.
 //!
-//! A few kilobytes of compressed newlines stand for gigabytes, which hold nothing:
+//! A few kilobytes of compressed newlines expand to gigabytes without an entry:
 //!
 //! ```text
 //! 1 1 2.5↵↵↵ … ↵↵↵2 3 1↵        four billion newlines between two entries
 //! 1 1 2.5↵↵ …  ↵↵2 3 1↵         65,536 of them are kept
 //! ```
 //!
-//! A run keeps its first [`KEPT`] bytes, so that it still separates what lies beside
-//! it, and [`Blanks`] counts the lines that are gone, for the places in diagnostics.
+//! A run keeps its first [`KEPT`] bytes. If only later bytes of the run end a line, the
+//! last byte that is kept becomes a newline: the words before the run and those behind it
+//! stay on different lines. [`Blanks`] counts the removed lines, because diagnostics
+//! state line numbers of the whole text.
 
 use crate::cursor::is_blank;
 
 /// Bytes of a run of blanks that are kept.
 const KEPT: usize = 1 << 16;
 
-/// Where lines of a text are gone, and how many.
+/// The places where lines were removed from a text, and how many.
 #[derive(Debug, Default)]
 pub(crate) struct Blanks {
-    /// Places in ascending order, each with the lines that are gone before it.
+    /// Places in ascending order, each with the number of lines removed right before it.
     gone: Vec<(usize, usize)>,
 }
 
 impl Blanks {
-    /// How many lines are gone before a place.
+    /// Counts the lines that were removed before a place.
     pub(crate) fn lines_before(&self, place: usize) -> usize {
         let before = self.gone.iter().take_while(|(at, _)| *at <= place);
         before.map(|(_, lines)| lines).sum()
     }
 
-    /// Cuts the runs of blanks in `text` that end behind `from`; before it none is
-    /// longer than it may be.
+    /// Shortens the runs of blanks in `text` that end behind `from`. Runs that end
+    /// before it were shortened by earlier calls.
     pub(crate) fn cut(&mut self, text: &mut Vec<u8>, from: usize) {
         let (mut read, mut write) = (from, from);
         while let Some(long) = long_run(text, read) {
             let kept = long.start + KEPT;
             let lines = text[kept..long.end].iter().filter(|byte| **byte == b'\n');
-            let lines = lines.count();
-            // What a run before this one left, moved to its place.
-            let end = kept.max(read);
-            text.copy_within(read..end, write);
-            write += end - read;
+            let mut lines = lines.count();
+            // Moves the text between the run before and this one to its place.
+            text.copy_within(read..kept, write);
+            write += kept - read;
+            if lines > 0 && text[write - 1] != b'\n' {
+                text[write - 1] = b'\n';
+                lines -= 1;
+            }
             read = long.end;
             match self.gone.last_mut() {
                 Some((at, known)) if *at == write => *known += lines,
@@ -55,7 +60,7 @@ impl Blanks {
     }
 }
 
-/// The first run of more than [`KEPT`] blanks that ends behind `from`.
+/// Finds the first run of more than [`KEPT`] blanks that ends behind `from`.
 fn long_run(text: &[u8], from: usize) -> Option<std::ops::Range<usize>> {
     let is_blank = |byte: &u8| *byte == b'\n' || is_blank(*byte);
     // Each such run has one of these places in it.
@@ -124,6 +129,24 @@ mod tests {
                 let (place, lines) = whole(&expect, &word);
                 let number = lines + blanks.lines_before(place);
                 assert_eq!(number, whole(&text, &word).1, "{word} in steps of {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_ends_in_many_blanks_still_ends() {
+        let spaces = |n: usize| " ".repeat(n);
+        for n in [KEPT - 1, KEPT, KEPT + 1, 3 * KEPT] {
+            let text = format!("3 4{0}\n5 6{0}\r\n\n7 8\n", spaces(n));
+            for step in [1000, KEPT, KEPT + 1, text.len()] {
+                let (out, blanks) = cut(text.as_bytes(), step);
+                let out = String::from_utf8(out).unwrap();
+                let lines = out.lines().map(str::trim).filter(|line| !line.is_empty());
+                let lines: Vec<&str> = lines.collect();
+                assert_eq!(lines, ["3 4", "5 6", "7 8"], "{n} in steps of {step}");
+                let place = out.find('7').unwrap();
+                let number = out[..place].matches('\n').count() + blanks.lines_before(place);
+                assert_eq!(number, 3, "{n} in steps of {step}");
             }
         }
     }
