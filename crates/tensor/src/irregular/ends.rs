@@ -1,13 +1,13 @@
-//! The first and the last entries of a tensor whose positions are not its entries,
-//! found in bounded time.
+//! Finds the first and the last entries of a tensor whose positions are not its entries,
+//! in bounded time.
 //!
 //! ```text
 //! walk from the front ──► all entries, if they are few
 //!                     ──► the first ones;  walk from the back ──► the last ones
 //! ```
 //!
-//! Places that hold no entry, such as padding and empty slots, may be many between two
-//! entries: a walk ends after [`MOST_PLACES`] of them with those that it found.
+//! Many places without an entry (padding, empty slots) may lie between two entries. A walk
+//! ends after [`MOST_PLACES`] places, with the entries that it found.
 
 use std::ops::ControlFlow;
 
@@ -39,18 +39,20 @@ struct Steps {
 }
 
 impl Tensor {
-    /// All entries if they are at most `most`, else `edge` at each end. Mirror images
-    /// follow what they mirror.
+    /// All entries if they are at most `most`, else `edge` at each end. The mirror image
+    /// of an entry follows the entry.
     pub(crate) fn irregular_ends(&self, most: usize, edge: usize) -> Ends {
         let ready = self.ready_parts();
-        let (mut first, has_ended) = self.walked(&ready, false, most + 1);
+        let (mut first, has_ended) = self.walked(&ready, false, most.saturating_add(1));
         if has_ended && first.len() <= most {
             return Ends { first, last: None };
         }
         let (mut last, _) = self.walked(&ready, true, edge);
-        // Where the walks gave up they may have met.
-        last.retain(|entry| !first.contains(entry));
+        // The mirror image of the last entry of a walk may be one too many.
         first.truncate(edge);
+        last.truncate(edge);
+        // If the walks gave up, both may have found the same entries.
+        last.retain(|(coords, _)| first.iter().all(|(known, _)| known != coords));
         last.reverse();
         Ends {
             first,
@@ -80,8 +82,8 @@ impl Tensor {
         ready.collect()
     }
 
-    /// The entries that a walk from the front or from the back meets first, and
-    /// whether there are no more.
+    /// Walks from the front or from the back until `most` entries are found; the entries
+    /// in that order, and whether there are no more.
     fn walked(&self, parts: &[Ready<'_>], from_back: bool, most: usize) -> (Vec<Entry>, bool) {
         let mut steps = Steps {
             from_back,
@@ -139,7 +141,7 @@ fn add(part: &Part, coords: &[u64], value: Scalar, from_back: bool, to: &mut Vec
 }
 
 impl Steps {
-    /// The place that comes at this step, of so many.
+    /// The place that the walk visits at this step, of so many.
     fn place(&self, step: usize, of: usize) -> usize {
         match self.from_back {
             true => of - 1 - step,

@@ -64,7 +64,8 @@ fn ends(tensor: &Tensor, options: PrintOptions) -> Ends {
         Some((coords.to_vec(), tensor.vals().get(position)))
     };
     let list = |positions: std::ops::Range<usize>| positions.filter_map(entry).collect();
-    if n <= options.most_entries.max(2 * options.edge_entries) {
+    let edges = options.edge_entries.saturating_mul(2);
+    if n <= options.most_entries.max(edges) {
         return Ends {
             first: list(0..n),
             last: None,

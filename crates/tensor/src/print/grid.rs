@@ -10,11 +10,12 @@ use super::PrintOptions;
 use super::cell::{Cell, Column, cell};
 use crate::tensor::Tensor;
 
-/// What stands for coordinates that are left out.
+/// The mark in place of coordinates that are left out.
 const LEFT_OUT: &str = "...";
 
-/// The array of a dense tensor; `None` for other formats, and where even the edges
-/// of so many modes are more values than are to be printed.
+/// The array of a dense tensor as text. `None` for other formats, and for a tensor of so
+/// many modes that one coordinate at each end of each mode already exceeds
+/// [`PrintOptions::most_values`].
 pub(super) fn text(tensor: &Tensor, options: PrintOptions) -> Option<String> {
     if !tensor.format().is_all_dense() {
         return None;
@@ -45,7 +46,9 @@ fn shown(extents: &[u64], options: PrintOptions) -> Option<Vec<Vec<Option<u64>>>
         shown.fold(1, u64::saturating_mul)
     };
     let most = options.most_values as u64;
-    let edges = (1..=options.edge_values as u64).rev();
+    // An edge of more than `most` coordinates shows too many values, or all of them.
+    let widest = (options.edge_values as u64).min(most);
+    let edges = (1..=widest).rev();
     let mut edges = [u64::MAX].into_iter().chain(edges);
     let edge = edges.find(|&edge| n_shown(edge) <= most)?;
     let of_mode = |&extent: &u64| -> Vec<Option<u64>> {
@@ -84,8 +87,8 @@ struct Grid<'a> {
 }
 
 impl Grid<'_> {
-    /// Writes what is below a coordinate of the mode above; `mode` characters stand
-    /// before it on its line.
+    /// Writes the array below one coordinate of the mode above, behind `mode` characters
+    /// on its line.
     fn write(&mut self, mode: usize) {
         self.out.push('[');
         match mode + 1 == self.shown.len() {

@@ -195,3 +195,51 @@ fn what_stores_little_among_much_is_printed_soon() {
         Tensor::pack(&table, &[n], &[5, n / 2, n - 1], &[1.0, 2.0, 3.0]).expect("a tensor");
     check(&tensor, "  (       5)  1.0\n  ...\n  (16777215)  3.0");
 }
+
+/// A list that is a little longer than what is printed whole loses nothing at its end.
+#[test]
+fn lists_just_too_long_show_both_ends_in_full() {
+    for text in ["csr", "dia", "csr, symmetric(i, j)"] {
+        for n in 51..=60 {
+            // Each is the mirror image of another, or its own.
+            let across = |i: u64| [i, n - 1 - i];
+            let coords: Vec<u64> = match text.contains("symmetric") {
+                true => (0..n).flat_map(across).collect(),
+                false => (0..n).flat_map(|i| [i, i]).collect(),
+            };
+            let values = vec![1.0; n as usize];
+            let tensor = Tensor::pack(&format(text, 2), &[n, n], &coords, &values).expect(text);
+            let printed = tensor.values_text(PrintOptions::default());
+            assert_eq!(printed.lines().count(), 5 + 1 + 5, "{n} in {text}\n{printed}");
+        }
+    }
+}
+
+#[test]
+fn any_limits_are_served() {
+    let without = PrintOptions {
+        width: usize::MAX,
+        most_values: usize::MAX,
+        edge_values: usize::MAX,
+        most_entries: usize::MAX,
+        edge_entries: usize::MAX,
+    };
+    let wide = PrintOptions {
+        edge_values: usize::MAX,
+        ..PrintOptions::default()
+    };
+    let none = PrintOptions {
+        most_entries: 0,
+        edge_entries: 0,
+        ..PrintOptions::default()
+    };
+    let dense = dense(&[60, 60], 0..3600);
+    assert_eq!(dense.values_text(without).lines().count(), 60);
+    assert!(dense.values_text(wide).contains("..."));
+    for text in ["csr", "csr, symmetric(i, j)"] {
+        let tensor = Tensor::pack(&format(text, 2), &[3, 3], &[0, 1, 1, 0], &[1.0, 1.0]);
+        let tensor = tensor.expect(text);
+        assert_eq!(tensor.values_text(without).lines().count(), 2, "{text}");
+        assert_eq!(tensor.values_text(none), "  ...", "{text}");
+    }
+}
