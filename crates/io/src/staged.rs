@@ -8,9 +8,10 @@
 //! ```
 //!
 //! The system frees a file without a name when the process ends, however it ends: a
-//! kill leaves nothing beside the target, except between the two last calls. Where
-//! the system or the file system has no such files, the file has a temporary name
-//! from the start, and [`remove_unfinished`] removes it when a signal can be handled.
+//! killed process leaves nothing beside the target, unless it is killed between the last
+//! two calls. Where the system or the file system has no files without names, the file
+//! has a temporary name from the start, and [`remove_unfinished`] removes it if the
+//! process can handle the signal.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -25,8 +26,7 @@ use tempfile::NamedTempFile;
 /// What temporary names begin with.
 const PREFIX: &str = ".sparsec-";
 
-/// The files of this process that do not have their names yet, for the case that it
-/// ends before.
+/// The files of this process that do not have their names yet.
 static UNFINISHED: Mutex<BTreeSet<Key>> = Mutex::new(BTreeSet::new());
 
 /// An unfinished file: its temporary name, or a number of its own.
@@ -36,10 +36,10 @@ enum Key {
     Number(u64),
 }
 
-/// Removes the files that are being written and do not have their names yet, for a
-/// process that is about to end: the files that they would replace stay as they are.
+/// Removes the files that are being written and do not have their names yet, before the
+/// process ends. The files that they would replace stay as they are.
 ///
-/// Another thread that goes on to write one of them cannot give it its name.
+/// A thread that still writes one of them can no longer give it its name.
 pub fn remove_unfinished() {
     for key in std::mem::take(&mut *unfinished()) {
         if let Key::Name(path) = key {
@@ -80,7 +80,7 @@ impl Drop for Known {
     }
 }
 
-/// A file that does not have its name yet. Dropped, it is gone.
+/// A file that does not have its name yet. Dropping it deletes it.
 #[derive(Debug)]
 pub(crate) struct Unnamed {
     file: Temporary,
@@ -93,7 +93,7 @@ pub(crate) struct Unnamed {
 
 #[derive(Debug)]
 enum Temporary {
-    /// A file that no folder has.
+    /// A file that is in no folder.
     Nameless(File),
     Named(NamedTempFile),
 }
@@ -158,7 +158,10 @@ impl Unnamed {
                         .make_in(&self.folder, |path| {
                             link(&self.path, path)?;
                             let _known = Known::of(Key::Name(path.to_owned()));
-                            std::fs::rename(path, target)
+                            std::fs::rename(path, target).inspect_err(|_| {
+                                // What cannot be removed stays beside the target.
+                                let _ = std::fs::remove_file(path);
+                            })
                         });
                 match linked {
                     Ok(renamed) => {
@@ -259,6 +262,18 @@ mod tests {
             file.persist(&target).expect("there is room");
             assert_eq!(std::fs::read_to_string(&target).expect("the file"), text);
             assert_eq!(names(folder.path()), ["a.txt"]);
+        }
+    }
+
+    #[test]
+    fn names_that_cannot_be_taken_leave_nothing_behind() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let target = folder.path().join("taken");
+        std::fs::create_dir(&target).expect("a directory");
+        for create in [Unnamed::create, Unnamed::create_named] {
+            let file = create(folder.path(), 0o600).expect("there is room");
+            assert!(file.persist(&target).is_err());
+            assert_eq!(names(folder.path()), ["taken"]);
         }
     }
 
