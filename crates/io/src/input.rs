@@ -1,9 +1,9 @@
 //! The bytes of a file, and diagnostics that show one of its lines.
 //!
-//! A file is read into memory, several pieces at once, and expanded if it is
-//! compressed. A program that asks for it has plain files mapped instead. Either way
-//! a reader of the format sees one slice of bytes and never a handle, so that the
-//! slice can be cut among threads.
+//! Several threads read a file into memory, piece by piece. A compressed file is then
+//! expanded. With [`ReadOptions::mapping`], plain files are mapped instead. Either way the
+//! reader of a file type sees one slice of bytes, which it can cut among threads, and
+//! never a handle.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -100,9 +100,15 @@ impl Input {
     /// A file that a library opens by its path; it has no bytes here.
     ///
     /// # Errors
-    /// `E0420` where the system refuses.
+    /// `E0420` where the system refuses, and for pipes and devices: such a library opens
+    /// the file again, and reads it in any order.
     pub(crate) fn by_path(path: &Path) -> Result<Self> {
-        open(path)?;
+        let (_, kind) = open(path)?;
+        if !kind.is_file() {
+            let message = format!("`{}` is a pipe or a device", path.display());
+            return Err(Diagnostic::new(code::CANNOT_READ_FILE, message)
+                .help("write its content to a file, and give that"));
+        }
         Ok(Self {
             path: path.to_owned(),
             ..Self::from_bytes(&path.display().to_string(), Vec::new())
@@ -287,8 +293,8 @@ fn load(path: &Path, options: &ReadOptions) -> Result<Bytes> {
     mapping.map(&file).map(Bytes::Mapped).map_err(refused)
 }
 
-/// So many bytes of a file, read by all threads at once: a copy from the system's cache
-/// is bound by one thread's page faults otherwise.
+/// Reads so many bytes of a file on all threads: on one thread, page faults bound a copy
+/// from the system's cache.
 fn read_whole(file: &File, length: usize) -> io::Result<Memory> {
     let mut bytes = Memory::zeroed(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
     let pieces = bytes.as_mut_slice::<u8>().chunks_mut(PIECE);
