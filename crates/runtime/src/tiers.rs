@@ -145,15 +145,15 @@ impl Background {
         })
     }
 
-    /// Waits until everything that was asked for is compiled, but no longer than
-    /// this; whether it is.
+    /// Waits until every kernel that was asked for is compiled, but at most for this
+    /// time; whether they are.
     pub(crate) fn settle(&self, most: Duration) -> bool {
         let asked = match &*lock(&self.worker) {
             Some(worker) => worker.asked.clone(),
             None => return true,
         };
-        let end = Instant::now() + most;
-        let left = || end.saturating_duration_since(Instant::now());
+        let begun = Instant::now();
+        let left = || most.saturating_sub(begun.elapsed());
         asked.iter().all(|second| second.wait(left()))
     }
 
