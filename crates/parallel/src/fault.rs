@@ -1,8 +1,8 @@
 //! Faults of the system, injected by tests.
 //!
-//! Memory that is out, a full disk, a signal in the middle of a call: each is rare, and
-//! the code behind it runs nowhere else. Every place where the system may refuse asks
-//! here first whether it is to act as if it had:
+//! A machine seldom runs out of memory, fills its disk or interrupts a call by a signal,
+//! so the code that answers such a fault seldom runs. Every place where the system may
+//! refuse therefore asks here first whether to act as if it had refused:
 //!
 //! ```text
 //! if fault::strikes(Fault::Disk) { return Err(full) }     at every place
@@ -11,13 +11,13 @@
 //! inject(Fault::Disk, 3, Strikes::FromThenOn)             0  1  2  ✗  ✗  ✗
 //! ```
 //!
-//! A test walks the number from 0 up until the operation passes fewer places than that
-//! ([`Injected::struck`]), so that every place fails once.
+//! A test counts the number up from 0 until the operation passes no place of that number
+//! ([`Injected::struck`] is then false), so every place fails once.
 //!
-//! Only the feature `fault`, which the tests of `runtime` turn on, compiles any of this;
-//! without it [`strikes`] is `false`, and the places cost nothing.
+//! The tests of `runtime` turn on the feature `fault`. Without it [`strikes`] is a
+//! constant `false`, and the places cost nothing.
 
-/// A fault, by the way in which places meet it.
+/// A fault of the system, by the way in which code meets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// There is no memory.
@@ -36,21 +36,8 @@ pub enum Fault {
     Panic,
 }
 
-impl Fault {
-    /// Each of them.
-    pub const ALL: [Self; 7] = [
-        Self::Memory,
-        Self::Disk,
-        Self::ShortWrite,
-        Self::Signal,
-        Self::Killed,
-        Self::Clock,
-        Self::Panic,
-    ];
-}
-
+/// Whether to act as if the fault happened here.
 #[cfg(not(feature = "fault"))]
-/// Whether to act as if the fault had come here.
 #[inline(always)]
 pub fn strikes(_: Fault) -> bool {
     false
