@@ -3,12 +3,13 @@
 //! ```text
 //! cargo build, with fuzz/instrument in place of rustc        a stable compiler suffices
 //! for each target:  libFuzzer from its seeds, corpus and former findings
-//!                   target/fuzz/TARGET/corpus   what it found to reach more code, kept
+//!                   target/fuzz/TARGET/corpus   inputs that reached new code, kept
 //!                   target/fuzz/TARGET/found    inputs that are findings
 //! ```
 //!
-//! A finding ends its target and not the others. With `--keep`, what reached more code than the
-//! seeds is reduced and packed into `fuzz/corpus`, for the repository.
+//! A finding ends its target; the other targets still run. With `--keep`, the inputs that
+//! reach code which no seed reaches are reduced to few and packed into `fuzz/corpus`, for the
+//! repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,12 +20,12 @@ use super::root;
 
 const USAGE: &str = "usage: cargo xtask fuzz [--minutes N | --seconds N] [--target T]... [--keep]
 
-Runs every fuzz target for a share of the minutes, or each for so many seconds. For minutes
-the crates of the workspace are optimised, which takes longer to build and runs faster.";
+Runs every fuzz target for a share of the minutes, or each for so many seconds. With --minutes
+the crates of the workspace are optimised: they take longer to build and run faster.";
 
-/// What the data of one process may take, in KiB: far more than any input needs.
+/// The limit on the data of one process, in KiB: far more than any input needs.
 const MEMORY_KIB: u64 = 4 << 20;
-/// What the process may have resident, in MiB. Threads share it with all that ran before.
+/// The limit on resident memory of a process, in MiB, over all inputs that it ran.
 const RESIDENT_MIB: u64 = 2048;
 /// How long an input may run, in seconds: a hundred times more than one should on a slow machine.
 const TIMEOUT: u64 = 25;
@@ -34,7 +35,7 @@ const KEPT_BYTES: usize = 6 << 10;
 /// How the names of inputs begin that the repository keeps, among the seeds.
 const KEPT: &str = "kept-";
 
-/// What is asked for.
+/// The options of one call.
 #[derive(Debug, Default)]
 struct Call {
     minutes: Option<f64>,
@@ -43,13 +44,13 @@ struct Call {
     keep: bool,
 }
 
-/// A target as `fuzz --list` states it.
+/// A target as the engine lists it.
 struct Target {
     name: String,
     longest: String,
 }
 
-/// What became of a target.
+/// The result of running one target.
 struct Outcome {
     name: String,
     executions: String,
@@ -59,7 +60,7 @@ struct Outcome {
     failed: bool,
 }
 
-/// Runs what the arguments behind `fuzz` ask for.
+/// Fuzzes with the arguments behind `fuzz`.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let Some(call) = parse(arguments) else {
         eprintln!("{USAGE}");
@@ -210,7 +211,7 @@ fn engine_over(engine: &Path, target: &Target) -> Result<Command, String> {
 fn run_target(engine: &Path, target: &Target, time: Duration) -> Result<Outcome, String> {
     let folder = folder(target);
     let mut command = engine_over(engine, target)?;
-    // What was found in an earlier run is reported by that run.
+    // An earlier run has reported its findings.
     empty(&folder.join("found"))?;
     empty(&folder.join("seeds"))?;
     let output = command
@@ -239,7 +240,7 @@ fn run_target(engine: &Path, target: &Target, time: Duration) -> Result<Outcome,
     })
 }
 
-/// Reduces the corpus to what reaches more code than the seeds, and packs that.
+/// Reduces the corpus to inputs that reach code which no seed reaches, and packs them.
 fn keep(engine: &Path, target: &Target) -> Result<(), String> {
     let folder = folder(target);
     let merged = folder.join("merged");
@@ -258,18 +259,22 @@ fn keep(engine: &Path, target: &Target) -> Result<(), String> {
         };
         fs::copy(&path, to).map_err(|error| error.to_string())?;
     }
-    // The first folder receives of the second what reaches more than it does already.
+    // The engine copies inputs of the second folder that reach new code to the first.
     let own = entries(&merged)?;
     let output = engine_over(engine, target)?
         .args(["-set_cover_merge=1", "-rss_limit_mb=4096"])
         .args([&merged, &corpus])
         .output();
-    output.map_err(|error| format!("sh: {error}"))?;
+    let output = output.map_err(|error| format!("sh: {error}"))?;
+    if !output.status.success() {
+        let log = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{} cannot be reduced:\n{log}", target.name));
+    }
     let mut inputs: Vec<Vec<u8>> = Vec::new();
     for path in entries(&merged)?.iter().filter(|path| !own.contains(path)) {
         inputs.push(fs::read(path).map_err(|error| error.to_string())?);
     }
-    // Where there is too much, some of each length.
+    // Of too many inputs, some of each length stay.
     inputs.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     let bytes: usize = inputs
         .iter()
@@ -329,7 +334,7 @@ fn line(outcome: &Outcome) -> String {
     format!("{name:<20} {executions:>12} {coverage:>10} {corpus:>10} {findings:>10}")
 }
 
-/// Says where findings are, and whether there are some.
+/// Prints where findings are. The exit code tells whether there are any.
 fn report(outcomes: &[Outcome]) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for outcome in outcomes
@@ -338,7 +343,7 @@ fn report(outcomes: &[Outcome]) -> ExitCode {
     {
         code = ExitCode::FAILURE;
         println!(
-            "\n{}: target/fuzz/{}/log says why",
+            "\n{}: see target/fuzz/{}/log",
             outcome.name, outcome.name
         );
         for path in &outcome.findings {
@@ -346,7 +351,7 @@ fn report(outcomes: &[Outcome]) -> ExitCode {
             println!("  {}\n    {}", path.display(), bytes.escape_ascii());
         }
         println!(
-            "  mended, it belongs in fuzz/regressions/{}, where `cargo test` runs it",
+            "  keep the input in fuzz/regressions/{}, where `cargo test` runs it",
             outcome.name
         );
     }
