@@ -9,9 +9,10 @@
 //! add/uniform      ·      ┃        ●        ▲
 //! ```
 //!
-//! A row for each kernel and pattern, a mark for each peer: how many times as long it
-//! takes as sparsec does, on a logarithmic axis. Marks left of the line are losses. The
-//! machine and the command stand below, so that the chart can be read alone.
+//! Each kernel and pattern has a row, and each peer a mark in it. The mark says how many
+//! times as long as sparsec the peer takes, on a logarithmic axis. Marks left of the line
+//! are losses. The machine and the command stand below the rows, so the chart needs no
+//! further text.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,7 +21,7 @@ use serde_json::Value;
 
 /// The least and the largest ratio of the axis; marks beyond stand at its ends.
 const AXIS: [f64; 2] = [0.5, 16.0];
-/// What the axis labels.
+/// The labels of the axis.
 const TICKS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
 const LEFT: f64 = 170.0;
 const WIDTH: f64 = 560.0;
@@ -35,8 +36,8 @@ struct Series {
     mark: fn(f64, f64) -> String,
 }
 
-/// The colours tell apart for people with any vision (Okabe and Ito, 2008); the marks
-/// tell apart without colour.
+/// People with any colour vision can tell these colours apart (Okabe and Ito, 2008), and
+/// the marks differ without colour.
 const SERIES: [Series; 5] = [
     Series {
         key: "by_hand",
@@ -76,7 +77,7 @@ const SERIES: [Series; 5] = [
 /// Reads the report at `from` and writes the chart to `to`.
 ///
 /// # Errors
-/// Text that says which file or which part of the report is wrong.
+/// Text that names the file and the fault.
 pub(crate) fn write(from: &Path, to: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(from);
     let text = text.map_err(|error| format!("{}: {error}", from.display()))?;

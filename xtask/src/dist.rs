@@ -1,5 +1,5 @@
-//! A folder to hand on: the program, stripped, with its manual page, completions,
-//! samples, pages and licences.
+//! A folder to distribute: the stripped program with its manual page, completions,
+//! samples, documentation and licences.
 //!
 //! ```text
 //! target/dist/sparsec-0.1.0-x86_64-linux/
@@ -81,8 +81,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     fs::copy(from, to).map(|_| ()).map_err(at(from))
 }
 
-/// Takes the symbols out of a program, with the tool that comes with gcc: cargo's own
-/// option would build every crate once more.
+/// Removes the symbols of a program with `strip`, which comes with gcc. Cargo's own
+/// option would build every crate again.
 fn strip(program: &Path) -> Result<(), String> {
     match Command::new("strip").arg(program).status() {
         Ok(status) if status.success() => Ok(()),
@@ -91,7 +91,7 @@ fn strip(program: &Path) -> Result<(), String> {
     }
 }
 
-/// Writes what the program prints for these arguments.
+/// Writes the output of the program for these arguments to a file.
 fn say(program: &Path, arguments: &[&str], to: &Path) -> Result<(), String> {
     let said = Command::new(program).args(arguments).output();
     let said = said.map_err(at(program))?;

@@ -3,7 +3,7 @@
 //! | chore  | does                                                            |
 //! |--------|-----------------------------------------------------------------|
 //! | `chart` | draws the README's chart from the JSON of `sparsec bench`      |
-//! | `dist` | makes a folder to hand on; see [`dist`]                         |
+//! | `dist` | makes a folder to distribute; see [`dist`]                      |
 //! | `fuzz` | runs the fuzz targets; see [`fuzz`]                             |
 //! | `soak` | runs random programs against the oracle until the time is up    |
 //! | `tidy` | checks the conventions that the compiler cannot; see [`tidy`]    |
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The exit code of a chore, which says what went wrong.
+/// The exit code of a chore. Prints the error of one that failed.
 fn done(ended: Result<(), String>) -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
