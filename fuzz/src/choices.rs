@@ -1,9 +1,9 @@
 //! Decisions read from bytes, so that an engine that changes bytes changes decisions.
 //!
-//! Each decision takes bytes from the front; behind the last byte every decision is its first
-//! alternative. So a short input is a simple case, and cutting one simplifies it.
+//! Each decision takes bytes from the front. When no byte is left, every decision is its first
+//! alternative, so a short input is a simple case, and cutting an input simplifies the case.
 
-/// What is left of an input.
+/// The bytes of an input that no decision has taken yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choices<'a>(&'a [u8]);
 

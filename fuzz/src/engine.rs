@@ -1,9 +1,9 @@
 //! The engine, libFuzzer, over one target, which `SPARSEC_FUZZ_TARGET` names.
 //!
-//! `cargo xtask fuzz` builds and calls it. Before it begins, it writes what it starts from to
-//! the folder that `SPARSEC_FUZZ_SEEDS` names: seeds, corpus and former findings; and a
-//! dictionary of the words in them to the file of that name with `.dict` behind it. All targets
-//! are one program, since linking it takes longer than finding the target.
+//! `cargo xtask fuzz` builds and calls it. Before it begins, it writes its first inputs (seeds,
+//! corpus and former findings) to the folder that `SPARSEC_FUZZ_SEEDS` names, and a dictionary
+//! of their words to the file of that name with `.dict` behind it. One program has all targets,
+//! because linking one for each would take minutes.
 //!
 //! The target `list` prints all targets with the lengths of their inputs and ends. With
 //! `SPARSEC_FUZZ_PACK`, the engine packs the inputs of that folder as the corpus and ends.
@@ -68,7 +68,7 @@ fn pack(target: &Target, folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Writes what a target starts from.
+/// Writes the first inputs of a target and the dictionary of their words.
 fn write_seeds(target: &Target, folder: &Path) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut inputs = target.seeds();
@@ -87,7 +87,7 @@ fn write_seeds(target: &Target, folder: &Path) -> std::io::Result<()> {
     fs::write(folder.with_extension("dict"), dictionary(&inputs))
 }
 
-/// The words that several inputs have, for the engine to insert.
+/// The dictionary: words that occur more than once, which the engine inserts.
 fn dictionary(inputs: &[Vec<u8>]) -> String {
     let mut counts: BTreeMap<&[u8], usize> = BTreeMap::new();
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';

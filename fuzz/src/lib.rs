@@ -1,29 +1,28 @@
-//! Fuzz targets: what no input may make sparsec do.
+//! Fuzz targets: functions that take any bytes and return.
 //!
-//! A target is a function of bytes that returns for every input. A panic, an abort, an input
-//! that takes seconds, or memory out of proportion to the input is a **finding**.
+//! A panic, an abort, an input that takes 25 seconds, or 2 GiB of memory is a **finding**.
 //!
 //! ```text
 //! corpus, regressions, seeds ──┬──► engine: mutates them, guided by coverage     cargo xtask fuzz
-//!                              └──► replay: each of them once, as it is          cargo test
+//!                              └──► replay: runs each of them once               cargo test
 //! ```
 //!
 //! | module      | targets                                                           |
 //! |-------------|-------------------------------------------------------------------|
-//! | [`texts`]   | one for each language: a text is refused, or prints as it parses   |
+//! | [`texts`]   | one for each language: a text is refused, or its print parses to the same |
 //! | [`files`]   | one for each type of file: read, write, read again                |
-//! | [`programs`] | texts × formats × data on two engines, against the oracle        |
-//! | [`library`] | arrays given to the functions that make tensors                   |
-//! | [`misfit`]  | tensors given to kernels that were not made for them              |
+//! | [`programs`] | texts × formats × data on two engines, compared with the oracle  |
+//! | [`library`] | arrays of any content given to the functions that make tensors    |
+//! | [`misfit`]  | tensors given to kernels that were made for others                |
 //!
 //! | module      | holds                                                             |
 //! |-------------|-------------------------------------------------------------------|
-//! | [`seeds`]   | inputs to begin with, taken from filetests and samples            |
+//! | [`seeds`]   | first inputs, taken from filetests and samples                    |
 //! | [`packed`]  | many small inputs in one file                                     |
 //! | `choices`   | decisions read from bytes                                         |
 //! | `written`   | the text of a program, made of decisions                          |
 //!
-//! The README beside this crate says which engine runs them and why.
+//! The README of this crate says which engine runs the targets and why.
 
 use std::path::{Path, PathBuf};
 
@@ -39,16 +38,16 @@ mod written;
 
 use seeds::Seeds;
 
-/// One function that inputs are given to.
+/// One function to fuzz.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// The name: that of its folders, and of the option `--target`.
     pub name: &'static str,
     /// The function. It panics where sparsec does not keep a promise.
     pub run: fn(&[u8]),
-    /// The longest input that is worth trying, in bytes.
+    /// The longest input that the engine tries, in bytes.
     pub longest: usize,
-    /// Where inputs to begin with come from.
+    /// Where the first inputs come from.
     pub seeds: Seeds,
 }
 
@@ -126,7 +125,7 @@ impl Target {
         TARGETS.iter().find(|target| target.name == name)
     }
 
-    /// Where inputs are kept that reached code which no seed reaches.
+    /// The file of kept inputs, which reach code that no seed reaches.
     pub fn corpus(&self) -> PathBuf {
         root()
             .join("fuzz/corpus")

@@ -1,7 +1,8 @@
 //! The target for tensors: arrays of any content, given to the safe functions that make tensors.
 //!
-//! An input chooses a tensor and damage to its arrays, or slices of the caller. What is accepted
-//! has to work everywhere: conversions keep its entries, and kernels compute what the oracle does.
+//! An input chooses a tensor and damage to its arrays, or slices of the caller. A tensor that
+//! sparsec accepts has to work everywhere: conversions keep its entries, and kernels agree with
+//! the oracle.
 
 use sparsec::{
     Array, CooRef, CscRef, CsrRef, ElementType, Entries, Format, FormatSpec, Inputs, MemoryLimit,
@@ -16,8 +17,7 @@ use crate::texts::drawn;
 /// What a tensor may take.
 const MEMORY: MemoryLimit = MemoryLimit::Bytes(16 << 20);
 
-/// Programs with an operand `A` of the order that is their place, and maybe others, which are
-/// dense.
+/// Programs by the order of their operand `A`. Other operands are dense.
 pub(crate) const PROGRAMS: [&[&str]; 4] = [
     &["y = 2 * A", "y(i) = A * x(i)"],
     &[
@@ -41,8 +41,8 @@ pub(crate) const PROGRAMS: [&[&str]; 4] = [
     ],
 ];
 
-/// A tensor of arrays that are right but for some damage; where they are accepted, every
-/// function of the tensor and kernels over it hold.
+/// Damages the arrays of a tensor. If sparsec accepts them, calls the functions of the tensor
+/// and runs kernels over it.
 pub fn arrays(input: &[u8]) {
     let mut choices = Choices::new(input);
     if choices.once_in(4) {
@@ -198,7 +198,7 @@ fn is_small(tensor: &Tensor) -> bool {
     places.is_some_and(|places| places <= 1 << 10)
 }
 
-/// Calls what a tensor offers, and runs a kernel over it.
+/// Calls the functions of a tensor, and runs a kernel over it.
 fn exercise(tensor: &Tensor, choices: &mut Choices<'_>) {
     let _ = (tensor.n_stored(), tensor.n_filled(), tensor.has_padding());
     let _ = (

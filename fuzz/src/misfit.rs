@@ -1,8 +1,8 @@
 //! The target for operands that a kernel was not made for.
 //!
-//! An input chooses two tensors of any format, type, extents and order, and a program. A kernel
-//! that was planned for one tensor, or loops that were compiled for it, are given the other. That
-//! is refused, or gives what the same program made for the other tensor gives.
+//! An input chooses two tensors of any format, type, extents and order, and a program. The target
+//! plans a kernel, or compiles loops, for the first tensor and gives it the second. sparsec has to
+//! refuse, or to give the result of the same program made for the second tensor.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub fn misfit(input: &[u8]) {
         inputs.remove("A");
     }
 
-    // What the program computes of these operands, if it can be computed at all.
+    // The result of the program for these operands, if it has one.
     let mut request = Request::new(Source::new("expression", text));
     request.strict = true;
     let interpreter = &sessions()[0];
@@ -60,7 +60,7 @@ pub fn misfit(input: &[u8]) {
     let mut for_planned = others(text, &planned);
     for_planned.insert("A".to_owned(), planned.clone());
     if choices.once_in(2) {
-        // What is declared may say less, or other things.
+        // Declarations may say less than the tensor, or contradict it.
         let spec = TensorSpec {
             element: Some(planned.element()),
             ..TensorSpec::default()
@@ -78,7 +78,7 @@ pub fn misfit(input: &[u8]) {
     }
 }
 
-/// Results are refused, or are those of a program made for these operands.
+/// Checks that a run was refused, or gave the results of a program made for these operands.
 fn agree(how: &str, text: &str, found: Result<Results>, right: &Result<Results>) {
     let Some(found) = drawn(found) else {
         return;

@@ -7,8 +7,8 @@
 //! \x93NUMPY\x01\x00
 //! ```
 //!
-//! What is not printable is escaped as in Rust, so that texts can be read and differences of
-//! two versions be seen.
+//! Bytes that cannot be printed are escaped as in Rust, so people can read the texts and
+//! compare two versions of a file.
 
 use std::fmt::Write;
 
@@ -17,9 +17,9 @@ pub fn pack<'a>(inputs: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut text = String::from("# Written by `cargo xtask fuzz --keep`: an input a line.\n");
     for input in inputs {
         let escaped = input.escape_ascii().to_string();
-        // As they are in most texts.
+        // Quotes need no escape here.
         let line = escaped.replace("\\'", "'").replace("\\\"", "\"");
-        // A line that would be taken for a comment, or for none.
+        // A line that begins with `#` would be read as a comment.
         let line = match line.strip_prefix('#') {
             Some(rest) => format!("\\x23{rest}"),
             None => line,
@@ -29,7 +29,7 @@ pub fn pack<'a>(inputs: impl IntoIterator<Item = &'a [u8]>) -> String {
     text
 }
 
-/// The inputs of a file; `None` if it has an escape that there is not.
+/// The inputs of a file; `None` if it has an unknown escape.
 pub fn unpack(text: &str) -> Option<Vec<Vec<u8>>> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| unescape(line.as_bytes())).collect()

@@ -5,9 +5,9 @@
 //! | `filetest` | the head of a filetest, without its comments | drawn for what is declared |
 //! | `program` | decisions that make up the text of one        | the same                  |
 //!
-//! A program is right or refused: an engine may give up with a diagnostic, but what it gives is
-//! what the oracle gives. The interpreter checks every access of a kernel and panics at one that
-//! leaves its array, so what Cranelift runs afterwards stays inside.
+//! A program is right or refused: an engine may give up with a diagnostic, but its results agree
+//! with the oracle's. The interpreter runs first: it checks every access and panics at one outside
+//! of its array. So the kernel that Cranelift runs afterwards stays inside its arrays.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ use crate::choices::Choices;
 use crate::texts::{drawn, text_of};
 use crate::written::Written;
 
-/// What results and workspaces of a program may take.
+/// The memory that results and workspaces of a program may take.
 const MEMORY: MemoryLimit = MemoryLimit::Bytes(32 << 20);
 /// The most points that the oracle visits for one statement.
 const MOST_POINTS: u64 = 1 << 13;

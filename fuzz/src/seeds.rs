@@ -1,7 +1,7 @@
-//! Inputs to begin with, taken from what the repository holds already.
+//! First inputs of the targets, taken from the files of the repository.
 //!
-//! Filetests have programs, schedules, formats, relations and stages as text; samples and the
-//! writers of `io` have files; for targets whose bytes are decisions, any bytes do.
+//! Filetests give programs, schedules, formats, relations and stages as text. Samples and the
+//! writers of `io` give files. A target that reads bytes as decisions takes any bytes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -155,7 +155,7 @@ fn files() -> Vec<(String, Vec<Section>)> {
     texts.map(|text| split(&text)).collect()
 }
 
-/// What every head has of some kind; empty texts are none.
+/// One part of every head, without those that are empty.
 fn of_heads(part: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let files = files();
     let found = files.iter().filter_map(|(head, _)| part(head));

@@ -1,8 +1,8 @@
-//! Targets for the languages: a text is refused with a diagnostic, or prints as a text that
-//! parses to the same print.
+//! Targets for the languages: a text is refused with a diagnostic, or its print parses again and
+//! prints alike.
 //!
-//! A diagnostic is drawn as well, since its places have to lie in the text. Bytes that are not
-//! UTF-8 become replacement characters.
+//! Each diagnostic is rendered as well, because its places have to lie in the text. Bytes that are
+//! not UTF-8 become replacement characters.
 
 use std::fmt::Display;
 
@@ -29,14 +29,14 @@ pub(crate) fn text_of(input: &[u8]) -> String {
     String::from_utf8_lossy(input).into_owned()
 }
 
-/// What a fallible function gave; a refusal is drawn, since drawing it may panic.
+/// The result of a function, if it has one. A refusal is rendered, since rendering may panic.
 pub(crate) fn drawn<T>(result: Result<T>) -> Option<T> {
     result
         .inspect_err(|refusal| drop(refusal.render(false)))
         .ok()
 }
 
-/// What a text means, if anything: its print has to parse, to something that prints alike.
+/// Parses a text. If it has a meaning, its print has to parse and to print alike.
 fn reads_back<T: Display>(text: &str, parse: impl Fn(&Source) -> Result<T>) -> Option<T> {
     let value = drawn(parse(&Source::new("text", text)))?;
     let printed = value.to_string();
@@ -139,7 +139,7 @@ pub fn loops(input: &[u8]) {
     }
 }
 
-/// Formats: text, levels as relations, and a small tensor packed and unpacked.
+/// Formats: text, and a small tensor packed and unpacked.
 pub fn format(input: &[u8]) {
     let Some(spec) = reads_back(&text_of(input), FormatSpec::parse) else {
         return;
@@ -156,7 +156,7 @@ pub fn format(input: &[u8]) {
     }
 }
 
-/// What is packed in a format has the entries that were given.
+/// A packed tensor has the entries that were given.
 fn packs_and_unpacks(format: &Format) {
     const EXTENTS: [u64; 5] = [3, 3, 2, 4, 1];
     let extents = &EXTENTS[..format.order()];
@@ -237,7 +237,7 @@ pub fn generator(input: &[u8]) {
     }
 }
 
-/// Relations, sets and index maps, and what is derived from them.
+/// Relations, sets and index maps; inverses and simplified relations.
 pub fn relation(input: &[u8]) {
     let text = text_of(input);
     reads_back(&text, Set::parse);

@@ -1,9 +1,9 @@
 //! The text of a program, made of decisions: statements, declarations, a schedule.
 //!
-//! Names have the orders that they have in every program: `A` and `B` are matrices, `x` and `z`
-//! vectors, `T` has three modes and `c` none. Every operand that the statements name is declared
-//! with a type, extents and a format; the extents of variables are mostly those of the operands,
-//! so that most programs fit together.
+//! Each name has one order in all programs: `A` and `B` are matrices, `x` and `z` vectors, `T` has
+//! three modes and `c` none. The program declares every operand that its statements name, with a
+//! type, extents and a format. Most accesses use variables with the extents of the operand's modes,
+//! so most programs are valid.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ const VARS: [&str; 4] = ["i", "j", "k", "l"];
 /// How deep most expressions are nested.
 const DEPTH: usize = 2;
 
-/// Commands of schedules, most of which fit some program.
+/// Commands of schedules. Most of them apply to some program.
 const COMMANDS: [&str; 12] = [
     "reorder(j, i)",
     "reorder(i, k, j)",

@@ -1,7 +1,7 @@
-//! Gives every seed, every input of the corpus and every former finding to its target once.
+//! Runs every target once on each seed, each input of its corpus and each former finding.
 //!
-//! This needs no engine, so that plain `cargo test` keeps the findings mended. A test is named
-//! as its target: `cargo test -p sparsec-fuzz --test replay hdf5`.
+//! This needs no engine, so plain `cargo test` shows when a finding comes back. Each test has the
+//! name of its target: `cargo test -p sparsec-fuzz --test replay hdf5`.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
