@@ -1,9 +1,9 @@
 //! Compressed text files: `.gz` and `.zst`.
 //!
-//! A few kilobytes may stand for terabytes, so expanding is bounded by the memory that
-//! the caller allows and by half of the machine's, and takes none on a promise: the
-//! result grows with the bytes that came out, and long runs of blanks are
-//! [cut](crate::blank). Bytes from a pipe or a device are bounded in the same way.
+//! A few kilobytes may expand to terabytes. So the expanded text may take the memory that
+//! the caller allows, and at most half of the machine's. The sizes that a file states
+//! reserve no memory: the text grows as bytes come out, and long runs of blanks are
+//! [shortened](crate::blank). Bytes from a pipe or a device have the same limits.
 
 use std::io::{BufRead, Read};
 
@@ -48,7 +48,7 @@ impl Compression {
     }
 }
 
-/// The text that compressed bytes stand for, but for long runs of blanks.
+/// Expands compressed text, and shortens long runs of blanks in it.
 pub(crate) fn expand(
     bytes: &[u8],
     compression: Compression,
@@ -83,14 +83,17 @@ pub(crate) fn expand(
     };
     let expanded = expanded.map_err(|failure| match failure {
         Failure::Read(error) => corrupt(&error.to_string()),
-        Failure::TooLarge => {
-            too_large(name, "expands to", memory).help("expand it to a file, and split that")
-        }
+        Failure::TooLarge => too_large(name, "expands to", memory)
+            .help(format!("expand it to a file: {MAPPED}")),
     });
     Ok((expanded?, blanks))
 }
 
-/// How many bytes of a file may be held that is not read where it lies.
+/// The way to read a file that is larger than the limit.
+const MAPPED: &str =
+    "the command line maps plain files, and so does `ReadOptions::mapping` in Rust";
+
+/// The most bytes of a file that may be in memory. Mapped files have no limit.
 fn most_bytes(memory: MemoryLimit) -> u64 {
     let half = physical_bytes() / 2;
     match memory {
@@ -108,9 +111,7 @@ pub(crate) fn room_for(name: &str, length: u64, memory: MemoryLimit) -> Result<u
     length
         .and_then(|length| usize::try_from(length).ok())
         .ok_or_else(|| {
-            too_large(name, "holds", memory).help(
-                "split it, or have it mapped, as the command line does (`ReadOptions::mapping`)",
-            )
+            too_large(name, "holds", memory).help(format!("map it: {MAPPED}"))
         })
 }
 
@@ -135,7 +136,7 @@ pub(crate) fn stream(
     drain(source, most_bytes(memory), &mut |_, _| {}).map_err(|failure| match failure {
         Failure::Read(error) => refused(error),
         Failure::TooLarge => {
-            too_large(name, "gives", memory).help("write it to a file, which is read where it lies")
+            too_large(name, "gives", memory).help(format!("write it to a file: {MAPPED}"))
         }
     })
 }
@@ -180,8 +181,8 @@ enum Failure {
     TooLarge,
 }
 
-/// All that comes out and that `shorten` leaves of it, if it is no more than `limit`
-/// bytes. `shorten` gets what came out so far, and where it is new.
+/// Reads to the end, at most `limit` bytes. `shorten` may remove bytes of the text after
+/// each step; it gets all text so far, and where the new text begins.
 fn drain(
     mut decoder: impl Read,
     limit: u64,

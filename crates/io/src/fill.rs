@@ -1,9 +1,11 @@
-//! Fills in files of text, where an entry that is not stated is zero.
+//! Fills that are not zero, in text files, which read an entry that they lack as zero.
+//!
+//! Such a tensor is written with all its entries:
 //!
 //! ```text
 //! B(i,j) + 1, csr, fill 1        a.tns
-//!   (0, 1)  3.0                  1 1 1.0     every entry, those that are
-//!                                1 2 3.0     not stored by their fill
+//!   (0, 1)  3.0                  1 1 1.0     an entry that is not stored
+//!                                1 2 3.0     has the value of the fill
 //!                                2 1 1.0
 //!                                2 2 1.0
 //! ```
@@ -14,11 +16,11 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_tensor::Tensor;
 
-/// Entries that are stated one by one so that their fill is: text of half a gigabyte.
+/// The most entries of a tensor that is written entry by entry for its fill: they make
+/// half a gigabyte of text.
 const MOST_LISTED: u64 = 1 << 24;
 
-/// Refuses a tensor whose entries that are not stored would read back as zero, and are
-/// too many to state.
+/// Refuses a tensor whose fill is not zero and that has too many entries to write each.
 ///
 /// # Errors
 /// `E0428`.
@@ -32,21 +34,21 @@ pub(crate) fn check_fill(tensor: &Tensor) -> Result<()> {
         return Ok(());
     }
     let fill = tensor.fill();
-    let message = format!("a tensor whose fill is {fill} has too many entries to state each");
+    let message = format!("a tensor whose fill is {fill} has too many entries to write each");
     let all = match n_entries {
-        u64::MAX => "more than 2^64".to_owned(),
+        u64::MAX => "2^64 or more".to_owned(),
         n_entries => n_entries.to_string(),
     };
     Err(
         Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message).note(format!(
-            "an entry that a `.mtx` or `.tns` file does not state is zero; of {all} entries at most \
-         {MOST_LISTED} are stated by their fill"
+            "`.mtx` and `.tns` files read an entry that they lack as zero, so all {all} entries \
+         would be written; the most are {MOST_LISTED}"
         )),
     )
 }
 
-/// The tensor with every entry stored where its fill is not zero; it passed
-/// [`check_fill`].
+/// The tensor itself if its fill is zero, else the same tensor with every entry stored.
+/// It passed [`check_fill`].
 ///
 /// # Errors
 /// `E0407` when memory is out.
@@ -60,7 +62,7 @@ pub(crate) fn stated(tensor: &Tensor) -> Result<Cow<'_, Tensor>> {
     }
 }
 
-/// Whether no entry has a value that a list of the stored ones lacks.
+/// Whether the list of the stored entries says all: the others, if any, are zero.
 fn is_stated(tensor: &Tensor) -> bool {
     tensor.fill().is_zero() || tensor.format().is_all_dense()
 }

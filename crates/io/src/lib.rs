@@ -17,7 +17,7 @@
 //! | [`npz`]       | archives of arrays: SciPy's sparse matrices, and our own  |
 //! | [`binsparse`] | Binsparse, in HDF5 files and in archives of arrays        |
 //! | `file_type`   | what a file type is, and which one a name means           |
-//! | `fill`        | fills in text, which has none                             |
+//! | `fill`        | text files of tensors whose fill is not zero              |
 //! | `content`     | what a file holds: entries, or a tensor in its own format |
 //! | `options`     | how files are read and written                            |
 //! | `input`       | the bytes of a file; diagnostics that show a line         |
@@ -87,9 +87,9 @@ pub use staged::remove_unfinished;
 /// Reads the tensor of a file. Of an HDF5 file that holds several, a path such as
 /// `all.h5:web` names one.
 ///
-/// The bytes of a file are read into memory first, `.gz` and `.zst` files expanded;
-/// [`ReadOptions::mapping`] has plain files parsed where they lie. Entries take `order + 1` words each; parsing takes a nanosecond or
-/// two a byte and thread.
+/// The bytes of a file are read into memory first, and `.gz` and `.zst` files are
+/// expanded. With [`ReadOptions::mapping`], plain files are mapped instead. Entries take
+/// `order + 1` words each; parsing takes a nanosecond or two a byte and thread.
 ///
 /// # Errors
 /// `E0420`, `E0421` and `E0426` for a file that cannot be opened; `E0401` and
@@ -200,8 +200,8 @@ pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Sta
 }
 
 /// Writes a tensor to standard output as text: a matrix as `.mtx`, any other tensor as
-/// `.tns`, with its extents where it is sparse. [`read`] knows them all apart in a pipe.
-/// A reader that wants no more, as `head`, is no error.
+/// `.tns`, with its extents if it is sparse. From a pipe, [`read`] tells these apart by
+/// their content. It is no error if the reader stops early, as `head` does.
 ///
 /// # Errors
 /// `E0428` for a tensor that text cannot state, `E0427` where the system refuses.

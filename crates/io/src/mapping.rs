@@ -1,9 +1,10 @@
-//! Files that are read where they lie, in programs that end when one shrinks.
+//! Mapped files, for programs that may end when another process shortens one of them.
 //!
-//! A page of a mapped file that another process cut off cannot be read: the system
-//! sends `SIGBUS`, and no caller gets an error. A library must not end its program so.
-//! So [`Mapping`] is a permission, which only a program that gives up its own handling
-//! of that signal has: [`Mapping::ending_with`] writes a line and ends the process.
+//! If another process cuts off a page of a mapped file, reading the page raises `SIGBUS`,
+//! and no caller gets an error. A library must not end its program in this way. Mapping
+//! therefore takes a permission, [`Mapping`]. A program gets it from
+//! [`Mapping::ending_with`], which sets the handler of the signal: the handler writes a
+//! line and ends the process.
 
 #![allow(unsafe_code)]
 
@@ -16,7 +17,7 @@ use memmap2::Mmap;
 /// The line that the program ends with.
 static LAST_LINE: OnceLock<&'static str> = OnceLock::new();
 
-/// The exit status of a program that ends so.
+/// The exit status of a process that the handler ends.
 const STATUS: libc::c_int = 1;
 
 /// The permission to map files that are read.
@@ -24,9 +25,9 @@ const STATUS: libc::c_int = 1;
 pub struct Mapping(());
 
 impl Mapping {
-    /// Has the process write this text to standard error and exit with status 1 where a
-    /// mapped file became shorter; the first text of a process counts. `None` where
-    /// the system does not let it.
+    /// Sets the handler: if a mapped file becomes shorter, the process writes this text
+    /// to standard error and exits with status 1. The first text of a process counts.
+    /// `None` if the system refuses the handler.
     ///
     /// The process ends at once: no destructor runs, and nothing is flushed.
     pub fn ending_with(text: &'static str) -> Option<Self> {

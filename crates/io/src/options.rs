@@ -26,11 +26,11 @@ pub struct ReadOptions {
     /// if not given, the root or the only group that has one. Other types have
     /// no groups and ignore it.
     pub group: Option<String>,
-    /// How much memory the bytes of a file may take, expanded if it is compressed. In no
-    /// case more than half of the machine's. Files that are mapped take none.
+    /// How much memory the expanded bytes of a file may take; at most half of the
+    /// machine's in any case. Mapped files take none.
     pub memory: MemoryLimit,
-    /// Has plain files mapped rather than read, in a program that may [end](Mapping) when
-    /// another process shortens one of them.
+    /// Maps plain files instead of reading them. If another process shortens one of them,
+    /// the program [ends](Mapping).
     pub mapping: Option<Mapping>,
     /// Who is told how far a long read has come.
     pub progress: Option<Progress>,

@@ -35,7 +35,7 @@ const LINE: usize = 40;
 /// The level that `zstd` itself takes if it is not told.
 const ZSTD_LEVEL: i32 = 3;
 
-/// A file that is complete and does not have its name yet. Dropped, it is gone.
+/// A file that is complete and does not have its name yet. Dropping it deletes it.
 #[derive(Debug)]
 pub struct Staged {
     path: PathBuf,
