@@ -11,14 +11,14 @@
 //! assert_eq!(sums.iter().sum::<u64>(), squares.iter().sum());
 //! ```
 //!
-//! The pool is made by rayon, but it is not rayon's global one, which belongs to the
-//! program around us. Work runs nowhere but on threads of ours:
+//! Rayon makes the pool, but it is not rayon's global pool, which belongs to the program
+//! around us. Work runs on our threads only:
 //!
 //! | called on               | runs on                                                |
 //! |-------------------------|--------------------------------------------------------|
 //! | a thread of a pool of ours | that pool                                           |
 //! | any other thread        | the common pool, while the thread sleeps               |
-//! | a thread of a pool of the program | the same: the thread takes no work of its own pool meanwhile, which might wait for something that our caller holds |
+//! | a thread of a pool of the program | the common pool, while the thread sleeps: it takes no other work of its own pool, which might wait for a lock that our caller holds |
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -31,8 +31,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 /// Work is cut into at most this many ranges.
 const MOST_RANGES: usize = 64;
 
-/// The common pool. Where the system gives no threads there is none, and all work runs
-/// in place.
+/// The common pool. `None` if the system refuses threads: then all work runs in place.
 static COMMON: OnceLock<Option<ThreadPool>> = OnceLock::new();
 
 thread_local! {
@@ -58,8 +57,9 @@ fn run_on<R: Send>(pool: &ThreadPool, work: impl FnOnce() -> R + Send) -> R {
     if !is_on_another {
         return pool.install(work);
     }
-    // The thread is another pool's: while it waits, rayon would have it run other work
-    // of that pool. It sleeps instead, and a thread of no pool hands the work over.
+    // This thread belongs to another pool. If it waited by rayon's means, rayon would
+    // have it run other work of that pool. It sleeps instead, while a thread of no pool
+    // hands the work over.
     let work = Mutex::new(Some(work));
     let hand_over = || {
         let work = locked(&work).take()?;
@@ -70,11 +70,11 @@ fn run_on<R: Send>(pool: &ThreadPool, work: impl FnOnce() -> R + Send) -> R {
         thread.map_or_else(|_| Ok(None), |thread| thread.join())
     });
     let done = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // Where the system gives no thread, rayon's way is left.
+    // Without a thread to hand it over, this one waits by rayon's means.
     done.or_else(hand_over).expect("it runs once")
 }
 
-/// Runs `work`, which is parallel, on the pool that this thread is of, or the common one.
+/// Runs parallel `work` on the pool of this thread if that is ours, else on the common one.
 fn on_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     match common() {
         Some(pool) if !IS_OURS.get() => run_on(pool, work),

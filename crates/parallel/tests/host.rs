@@ -1,6 +1,6 @@
-//! A program around us that uses rayon too: nothing of it is taken.
+//! Rayon's pools of the program around us stay its own.
 //!
-//! One test, as the global pool of a process is made once.
+//! There is one test, because a process makes its global pool once.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,12 +31,12 @@ fn pools_of_the_program_are_left_alone() {
     assert!(set_threads(2) && !set_threads(5));
     assert!(are_ours(&names()));
 
-    // The global pool is there for the program to make, of as many threads as it likes.
+    // The program still makes the global pool, of as many threads as it likes.
     let global = ThreadPoolBuilder::new().num_threads(3);
     global.build_global().expect("nobody made it");
     assert_eq!((rayon::current_num_threads(), threads()), (3, 2));
 
-    // On a thread of another pool, that thread waits, and runs nothing meanwhile.
+    // A thread of another pool waits, and runs nothing meanwhile.
     let host = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let n_ran = AtomicUsize::new(0);
     let lock = Mutex::new(());
@@ -44,7 +44,7 @@ fn pools_of_the_program_are_left_alone() {
         scope.spawn(|scope| {
             let held = lock.lock().unwrap();
             scope.spawn(|_| {
-                // Run in the middle of the work around, it would wait for itself.
+                // If this ran while the work around it waits, it would never end.
                 drop(lock.lock().unwrap());
                 n_ran.fetch_add(1, Ordering::Relaxed);
             });
@@ -61,7 +61,7 @@ fn pools_of_the_program_are_left_alone() {
     });
     assert_eq!(n_ran.into_inner(), 1);
 
-    // A panic comes back to who asked.
+    // The caller gets the panic.
     let panics = || map(vec![1, 2], |number| assert_eq!(number, 1, "not one"));
     let caught = host.install(|| std::panic::catch_unwind(|| drop(panics())));
     assert!(caught.is_err());
