@@ -3,7 +3,7 @@
 //! ```text
 //! ~/.cache/sparsec/            mode 0700, ours alone
 //!   kernels/v0.1.0-6/3f/3f9a….so   a library, then its checksum
-//!   compilers/81c0….txt        what probing a compiler found
+//!   compilers/81c0….txt        the description of a compiler
 //!   work/cc-…/                 where kernels are compiled before they move into place
 //!   lock                       an empty file, each byte of which is a lock
 //!   written                    kilobytes added since the cache was last gone through
@@ -14,23 +14,23 @@
 //! * A name is the [`Key`] of everything that its content depends on, so an
 //!   entry never changes; two processes that make the same entry make equal ones.
 //! * Files appear by renaming, so a reader sees all of one or nothing.
-//! * The bytes that are loaded are those whose checksum was compared: what is
-//!   truncated, damaged or unreadable counts as absent and is made again.
-//! * A directory that others could write to, or put another in the place of, is never
-//!   used (`directory`), nor is anything in it that is no plain file of ours (`folder`).
-//! * Nothing here is needed for a right result. Where the user's directory
-//!   cannot be used or written, or is full, kernels are compiled in a temporary
-//!   one; [`Cache::trouble`] says why, for as long as it is so.
+//! * The loader gets the bytes whose checksum was compared. A truncated, damaged or
+//!   unreadable entry counts as absent and is made again.
+//! * The cache uses no directory that others could write to or replace (`directory`), and
+//!   no entry in it that is not a plain file of ours (`folder`).
+//! * No result depends on the cache. If the user's directory is full, or cannot be used or
+//!   written, kernels are compiled in a temporary one. [`Cache::trouble`] says why, for as
+//!   long as that lasts.
 //!
 //! | part        | holds                                                     |
 //! |-------------|-----------------------------------------------------------|
 //! | `place`     | the user's own directory, and temporary ones beside it     |
-//! | `directory` | whether a directory may be trusted, and its files          |
+//! | `directory` | whether a directory can be trusted, and its files          |
 //! | `folder`    | files and folders by descriptors: every call to the system |
 //! | `entry`     | the file of a kernel and its checksum                      |
 //! | `lock`      | one process makes an entry, the others wait for it         |
-//! | `room`      | how much there is, and removing what was not used for long |
-//! | `work`      | directories to compile in, and what killed processes left  |
+//! | `room`      | the size of the cache, and removing its oldest entries     |
+//! | `work`      | directories to compile in, also those of killed processes  |
 
 mod directory;
 mod entry;
@@ -59,9 +59,9 @@ use crate::key::Key;
 
 /// The folder of kernels.
 const KERNELS: &str = "kernels";
-/// The folder of what probing compilers found.
+/// The folder of the descriptions of compilers.
 const COMPILERS: &str = "compilers";
-/// The folder of what is being made.
+/// The folder of directories to compile in.
 const WORK: &str = "work";
 /// The file that counts how much was added.
 const WRITTEN: &str = "written";
@@ -76,7 +76,7 @@ const USUAL_BOUND: u64 = 500_000_000;
 /// any kernel takes to compile.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why a place is not used that is full.
+/// Why a full place is not used.
 const NO_ROOM: &str = "there is no room left";
 
 /// How often to try again before the compiler is to blame.
@@ -93,21 +93,20 @@ pub struct Cache {
     cleaned: Once,
 }
 
-/// What a cache holds.
+/// The size of a cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheStat {
     /// How many kernels.
     pub kernels: u64,
     /// Bytes of all files.
     pub bytes: u64,
-    /// As many bytes as the cache may hold before the kernels that were not
-    /// used for longest are removed.
+    /// The most bytes: beyond them, the kernels unused for longest are removed.
     pub bound: u64,
 }
 
 impl Cache {
-    /// Opens the cache of this user, or a temporary one where that fails:
-    /// kernels run either way, and [`trouble`](Self::trouble) says what is wrong.
+    /// Opens the cache of this user, or a temporary one if that fails. Kernels run
+    /// either way, and [`trouble`](Self::trouble) says what is wrong.
     ///
     /// # Errors
     /// `E0503` if no temporary directory can be made either, `E0506` if
@@ -118,8 +117,8 @@ impl Cache {
         Ok(cache)
     }
 
-    /// Opens the directory of this user and no other, making it if need be: for
-    /// those who ask about the cache rather than for a kernel.
+    /// Opens the directory of this user and no other, and makes it if it is not there:
+    /// for questions about the cache itself.
     ///
     /// # Errors
     /// `E0503` if the directory cannot be made or no variable says where it is,
@@ -167,8 +166,8 @@ impl Cache {
         Err(no_place(&causes))
     }
 
-    /// The same cache, waiting this long for other processes that compile the
-    /// kernel which is wanted, before it is compiled here as well.
+    /// The same cache with another patience: how long it waits for another process that
+    /// compiles the same kernel before it compiles the kernel as well.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -206,8 +205,8 @@ impl Cache {
         })
     }
 
-    /// Removes every entry, and what killed processes left. Kernels that are
-    /// loaded go on working, and so do processes that compile at this moment.
+    /// Removes every entry and the directories of killed processes. Loaded kernels go on
+    /// working, and so do processes that compile at this moment.
     ///
     /// # Errors
     /// `E0503` if something cannot be removed.
@@ -238,7 +237,7 @@ impl Cache {
         self.judge(directory, kept);
     }
 
-    /// What was found out about the compiler `key`.
+    /// The description of the compiler `key`.
     pub(crate) fn compiler(&self, key: Key) -> Option<String> {
         let mut places = self.places.iter().filter_map(Place::existing);
         places.find_map(|directory| directory.compiler(key))
@@ -252,15 +251,15 @@ impl Cache {
     }
 
     /// Waits while another process or thread makes the entry `key`, unless it is
-    /// cancelled. Whoever has the lock, or waited long enough and has none, looks again
-    /// for the entry and then makes it.
+    /// cancelled. The caller, with the lock or after waiting in vain, then looks for the
+    /// entry again and makes it if it is not there.
     pub(crate) fn turn(&self, key: Key, cancel: &Cancel) -> Option<Lock> {
         self.home().ok()?.turn(key, self.patience, cancel)
     }
 
-    /// Runs `make` in a new directory, and again if it fails: elsewhere if the
-    /// directory had no room, else in another one, as compilers get killed too. One
-    /// that hangs is not waited for again.
+    /// Runs `make` in a new directory. If it fails because the place has no room, tries
+    /// the next place; otherwise tries once more in another directory, since a compiler
+    /// may have been killed. Does not try again after a compiler that hangs.
     ///
     /// # Errors
     /// That of `make` when it failed where there was room, time and again;
@@ -307,8 +306,8 @@ impl Cache {
         Err(no_place(&causes))
     }
 
-    /// Adds why a place is of no use now to the causes, and to what a user is told if the
-    /// place is the own directory.
+    /// Adds the reason why a place cannot be used now to the causes. For the user's own
+    /// directory it is also the trouble that the user is told.
     fn note(&self, place: &Place, causes: &mut Vec<String>, why: String) {
         if place.is_own() {
             *self.known_trouble() = Some(why.clone());
@@ -316,8 +315,8 @@ impl Cache {
         causes.push(why);
     }
 
-    /// Learns from an attempt to keep something in a directory whether the own one is of
-    /// use.
+    /// Sets or clears the trouble of the user's own directory, after an attempt to keep
+    /// something in `directory`.
     fn judge<T>(&self, directory: &Arc<Directory>, kept: std::io::Result<T>) {
         let own = self.places.iter().find(|place| place.is_own());
         let own = own.and_then(Place::existing);
@@ -327,7 +326,7 @@ impl Cache {
         }
     }
 
-    /// Removes what killed processes and older versions left.
+    /// Removes the directories of killed processes and the kernels of older versions.
     fn remove_left(&self) {
         if let Ok(home) = self.home() {
             work::remove_left(&home);

@@ -11,13 +11,13 @@
 //! …/sparsec    me,   700         ours, and nobody else writes to it
 //! ```
 //!
-//! The way there is walked one directory at a time, from one descriptor to the next, and
-//! each is looked at through its own. A link on the way has to belong to root or to us,
-//! and each directory that it leads through is looked at too. From then on only the last
-//! descriptor counts (`folder`): whoever renames something above changes nothing.
+//! [`Walk`] goes there one directory at a time, from one descriptor to the next, and checks
+//! each directory through its descriptor. A link on the way has to belong to root or to us,
+//! and the walk checks each directory that the link leads through. From then on the cache
+//! uses the last descriptor only (`folder`), so renaming a directory above changes nothing.
 //!
-//! A temporary directory is made here, empty and for us alone. Wherever it is, others may
-//! at most move it away, and our descriptor goes with it.
+//! A temporary directory is new, empty and private. Others may at most rename it, and our
+//! descriptor still leads to it.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
@@ -50,11 +50,11 @@ pub(super) struct Directory {
     folder: Folder,
     /// Where it was found, for people to read.
     path: PathBuf,
-    /// Where it is, if it goes with this value.
+    /// The folder above and the name in it, of a directory that is removed with this value.
     temporary: Option<(Folder, OsString)>,
 }
 
-/// Why a directory is not used; each says which.
+/// Why a directory is not used. The text names the directory.
 #[derive(Debug)]
 pub(super) enum Unusable {
     /// Others could put kernels there.
@@ -71,9 +71,9 @@ impl std::fmt::Display for Unusable {
 }
 
 impl Directory {
-    /// Makes the directory if it is not there, and sees to it that nobody else
-    /// can write there. Whether we can is found out when there is something to
-    /// write: what a read-only directory holds can be used.
+    /// Makes the directory if it is not there, and refuses one that somebody else can
+    /// write to. It need not be writable for us: kernels in a read-only directory can be
+    /// used.
     pub(super) fn open(path: &Path) -> Result<Self, Unusable> {
         let failed = |error: io::Error| Unusable::Failed(format!("{}: {error}", path.display()));
         let (descriptor, path) = Walk::to(path).map_err(|stopped| match stopped {
@@ -90,7 +90,7 @@ impl Directory {
         })
     }
 
-    /// A new directory in `parent`, which goes when this value does.
+    /// A new directory in `parent`, which is removed with this value.
     pub(super) fn temporary(parent: &Path) -> Result<Self, Unusable> {
         let failed = |error: io::Error| Unusable::Failed(format!("{}: {error}", parent.display()));
         let above = Folder::at_path(parent).map_err(failed)?;
@@ -102,7 +102,7 @@ impl Directory {
                 made => break (name, made.map_err(failed)?),
             }
         };
-        // Another one in its place would hold something already.
+        // A directory with entries is not the new one: somebody put it in its place.
         if !folder.entries().map_err(failed)?.is_empty() {
             return Err(failed(io::Error::other("others exchange what is in it")));
         }
@@ -229,15 +229,14 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         if let Some((above, name)) = &self.temporary {
-            // What cannot be removed stays for the system's cleaning of such places; what
-            // is another directory by now is not empty, or stays empty.
+            // If it cannot be removed, the system's cleaning of such places does it. If the
+            // name belongs to another directory by now, only an empty one is removed.
             let _ = self.folder.empty().and_then(|()| above.remove_empty(name));
         }
     }
 }
 
-/// The folder of kernels that this version makes and finds: names of kernels begin with
-/// everything that is in it.
+/// The folder of the kernels of this version.
 pub(super) fn version() -> String {
     let abi = crate::abi::VERSION;
     format!("v{}-{abi}", env!("CARGO_PKG_VERSION"))
@@ -255,7 +254,7 @@ impl From<io::Error> for Stopped {
     }
 }
 
-/// On the way to a directory.
+/// A walk to a directory, one name after the other.
 struct Walk {
     here: OwnedFd,
     /// Where that is.
@@ -265,7 +264,8 @@ struct Walk {
 }
 
 impl Walk {
-    /// Walks to a directory, making what is not there; its descriptor and real path.
+    /// Walks to a directory, and makes directories that are not there. Returns the
+    /// descriptor and the real path.
     fn to(path: &Path) -> Result<(OwnedFd, PathBuf), Stopped> {
         let mut walk = Self {
             here: root()?,
@@ -299,7 +299,7 @@ impl Walk {
         }
     }
 
-    /// Goes on to the directory `name`; where that is a link, its text is the answer.
+    /// Goes on to the directory `name`. If that is a link, returns its text instead.
     fn step(&mut self, name: &OsStr) -> Result<Option<PathBuf>, Stopped> {
         let mut opened = self.open(name);
         if let Err(Errno::NOENT) = opened {
@@ -376,7 +376,7 @@ fn check_owner(stat: &Stat, path: &Path) -> Result<(), Stopped> {
     }
 }
 
-/// Directories on the way need not be readable.
+/// How directories on the way are opened: they need not be readable.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SEARCHED: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]

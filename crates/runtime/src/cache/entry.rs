@@ -9,8 +9,8 @@
 //! Loaders ignore what is behind a library. The key is part of the checksum, so
 //! a whole file under another kernel's name is no entry either.
 //!
-//! A file is read once. Its bytes are compared with the checksum, and these bytes are
-//! then loaded (`library`), not what the name leads to by that time.
+//! A file is read once. The bytes that were compared with the checksum are then loaded
+//! (`library`), even if the name leads to another file by that time.
 
 use std::ffi::OsStr;
 use std::fs::{File, FileTimes};
@@ -29,7 +29,7 @@ const TRAILER: usize = 32 + MARK.len();
 /// A library that was read.
 #[derive(Debug)]
 pub(crate) struct Library {
-    /// All of it; what is behind it does not matter.
+    /// The library, and maybe the trailer behind it, which loaders ignore.
     pub(crate) bytes: Vec<u8>,
     /// The file that they were read from.
     pub(crate) file: File,
@@ -37,7 +37,7 @@ pub(crate) struct Library {
     pub(crate) path: PathBuf,
 }
 
-/// Puts checksum and mark behind the library in `name`; how many bytes the file then has.
+/// Appends checksum and mark to the library in `name`. Returns the length of the file.
 pub(super) fn seal(folder: &Folder, name: &str, key: Key) -> io::Result<u64> {
     let file = folder.append(name)?;
     let library = read_all(&file)?;

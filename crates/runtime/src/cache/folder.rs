@@ -1,21 +1,20 @@
-//! Directories that are open, and what is in them.
+//! Open directories, and the files in them.
 //!
-//! A path is looked up anew by every call, and whoever may rename one of the directories
-//! on it decides where the call ends up. A descriptor stays at its directory. So all of
-//! the cache is reached from a descriptor, one name at a time:
+//! Every call looks up a path anew, so somebody who may rename a directory of the path
+//! decides where the call ends up. A descriptor stays at its directory. So the cache is
+//! reached from a descriptor, one name at a time:
 //!
 //! ```text
 //! Folder ──folder("kernels")──► Folder ──open("3f9a….so")──► File
 //!            one name each, no link followed, then looked at through the descriptor
 //! ```
 //!
-//! Whatever is not what it should be is refused: a link, a FIFO (which is opened without
-//! waiting for its other end), a file or directory that belongs to somebody else or that
-//! others may write to.
+//! A link is refused, and so is a FIFO (it is opened without waiting for its other end), and
+//! a file or directory that belongs to another user or that others may write to.
 //!
-//! These are the only calls of the cache to the file system. Each begins again when a
-//! signal interrupts it, and writes go on until all is written; tests inject both, and
-//! full disks (`sparsec_parallel::fault`).
+//! These are the only calls of the cache to the file system. Each is repeated if a signal
+//! interrupts it, and writes go on until all bytes are written. Tests inject signals, short
+//! writes and full disks (`sparsec_parallel::fault`).
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -29,9 +28,9 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use sparsec_parallel::fault::{self, Fault};
 
-/// The directories of a cache are for their user alone.
+/// The mode of directories: for their user alone.
 const PRIVATE: Mode = Mode::RWXU;
-/// So are its files.
+/// The mode of files: for their user alone.
 const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// How every file is opened: no link is followed, and a FIFO waits for nobody.
@@ -40,7 +39,7 @@ const AS_IT_IS: OFlags = OFlags::NOFOLLOW
     .union(OFlags::CLOEXEC)
     .union(OFlags::NOCTTY);
 
-/// No file of a cache has more bytes.
+/// The most bytes of a file of a cache.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A directory that is open.
@@ -118,7 +117,7 @@ impl Folder {
     }
 
     /// The file of this name that a program of ours has just made, in a folder that
-    /// nobody else may look into; from now on it is for its user alone.
+    /// nobody else may enter. Takes the rights of other users to the file away.
     pub(super) fn take(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let flags = OFlags::RDONLY | AS_IT_IS;
         let open = || rustix::fs::openat(&self.0, name.as_ref(), flags, Mode::empty());
@@ -126,7 +125,7 @@ impl Folder {
         if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
             return Err(irregular());
         }
-        // As the user's mask has it, a group may write to it.
+        // With the user's mask, a group may write to it.
         rustix::fs::fchmod(&file, PRIVATE)?;
         Ok(File::from(file))
     }
@@ -157,8 +156,8 @@ impl Folder {
         retried(|| rustix::fs::renameat(from.0, from.1, to.0, to.1))
     }
 
-    /// Removes whatever has this name, with all that is in it; nothing where there is
-    /// nothing, as others remove as well. What a link leads to stays.
+    /// Removes the file or the folder of this name, with everything in it. It is no error
+    /// if there is none, since other processes remove as well. The target of a link stays.
     pub(super) fn remove(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         let name = name.as_ref();
         match retried(|| rustix::fs::unlinkat(&self.0, name, AtFlags::empty())) {
@@ -178,7 +177,7 @@ impl Folder {
         retried(|| rustix::fs::unlinkat(&self.0, name.as_ref(), AtFlags::REMOVEDIR))
     }
 
-    /// Removes all that is in here. A folder to which something is added meanwhile stays.
+    /// Removes everything in here. A folder stays if something is added to it meanwhile.
     pub(super) fn empty(&self) -> io::Result<()> {
         for entry in self.entries()? {
             match self.remove(&entry.name) {
@@ -308,7 +307,8 @@ pub(crate) fn may_be_long(bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Nothing where there is nothing, as others remove files as well.
+/// `None` instead of the error that there is no such file: other processes remove files
+/// as well.
 pub(super) fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -316,13 +316,13 @@ pub(super) fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Whether that says that a folder cannot be removed as a file; systems differ.
+/// Whether the error means that a folder cannot be removed as a file. Systems differ.
 fn is_folder_error(error: &io::Error) -> bool {
     let code = error.raw_os_error();
     code == Some(Errno::ISDIR.raw_os_error()) || code == Some(Errno::PERM.raw_os_error())
 }
 
-/// A call of the system, again whenever a signal interrupts it.
+/// Calls the system, again as often as a signal interrupts the call.
 pub(super) fn retried<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     loop {
         let ended = match fault::strikes(Fault::Signal) {
@@ -336,7 +336,7 @@ pub(super) fn retried<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io:
     }
 }
 
-/// Where a full disk refuses.
+/// Fails where tests inject a full disk.
 fn takes_room() -> io::Result<()> {
     match fault::strikes(Fault::Disk) {
         true => Err(Errno::NOSPC.into()),

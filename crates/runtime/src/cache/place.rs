@@ -5,8 +5,8 @@
 //! temporary    $TMPDIR  /tmp  /dev/shm   made when the place before has no room, gone with the cache
 //! ```
 //!
-//! Nothing that fails is remembered: a directory that cannot be made today, or has no
-//! room, is tried again the next time that somebody needs it.
+//! Failures are not remembered: a directory that cannot be made, or has no room, is tried
+//! again the next time that a kernel needs it.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

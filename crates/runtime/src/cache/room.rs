@@ -14,9 +14,9 @@
 //!
 //! Two processes that go through it at once remove the same files.
 //!
-//! Kernels of an older version of sparsec, which nobody finds any more, do not wait for
-//! that: [`remove_stale`] removes their folder. Those of a newer version stay, so that two
-//! that share a cache do not remove each other's.
+//! No process finds the kernels of an older version of sparsec any more, so [`remove_stale`]
+//! removes their folder at once. Kernels of a newer version stay: otherwise two versions that
+//! share a cache would remove each other's.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

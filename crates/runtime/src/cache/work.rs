@@ -1,19 +1,18 @@
 //! Directories that kernels are compiled in.
 //!
-//! What takes several steps to make is made in a directory of its own, on the
-//! file system where it will stay, and then renamed:
+//! An entry that takes several steps is made in a directory of its own, on the file system
+//! of the cache, and then renamed:
 //!
 //! ```text
 //! work/cc-3f9a00c41d2e8b71/    kernel.c  kernel.so  the compiler's own files
 //! ```
 //!
-//! The number in the name is that of the lock which the maker holds from before
-//! the directory is made until after it is gone. So what a process left when it
-//! was killed is known by its lock being free, and the next process that makes
-//! something removes it.
+//! The name has the number of a lock. The maker holds the lock from before the directory is
+//! made until after it is removed. So a free lock marks a directory that a killed process
+//! left, and the next process that makes an entry removes it.
 //!
-//! A compiler is started in the directory, which it reaches by our descriptor, and is
-//! told names without a path: it works where we do, whatever happens to names above.
+//! A compiler starts in the directory, by our descriptor, and is given names without a path.
+//! So it works in the same directory as we do, even if a directory above is renamed.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -31,16 +30,16 @@ use crate::clock;
 
 const PREFIX: &str = "cc-";
 
-/// After this time, what nobody can be asked about counts as left.
+/// After this time, a directory whose lock tells nothing counts as left.
 const LEFT_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 /// How many numbers are tried before a directory does without its lock.
 const ATTEMPTS: usize = 16;
 
-/// As much as compiling a kernel may write.
+/// More bytes than compiling a kernel writes.
 const ROOM: usize = 512 << 10;
 
-/// A directory of one's own, removed when dropped.
+/// A directory to compile in, which is removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Work {
     folder: Folder,
@@ -103,10 +102,10 @@ impl Work {
         self.folder.write(name, bytes)
     }
 
-    /// Has a command run in here, with the files that it needs for a while.
+    /// Makes a command run in here, and put its temporary files here.
     pub(crate) fn enter(&self, command: &mut Command) {
         command.current_dir(self.folder.own_path().unwrap_or_else(|| self.path()));
-        // What it leaves when it is killed goes with the rest of the work.
+        // If it is killed, its temporary files are removed with the directory.
         command.env("TMPDIR", ".");
     }
 
@@ -137,7 +136,7 @@ impl Drop for Work {
     }
 }
 
-/// Removes what processes that are gone have left in a cache.
+/// Removes the directories that killed processes have left in a cache.
 pub(super) fn remove_left(directory: &Directory) {
     let Ok(work) = directory.folder().folder(super::WORK) else {
         return;
