@@ -1,12 +1,12 @@
-//! What time it is, for those who wait or ask how old something is.
+//! The time, for waits and for the ages of files.
 //!
-//! Tests have the clock jump (`sparsec_parallel::fault`).
+//! Tests make the clock jump (`sparsec_parallel::fault`).
 
 use std::time::{Duration, Instant, SystemTime};
 
 use sparsec_parallel::fault::{self, Fault};
 
-/// How far the clock jumps in tests: beyond every limit that anybody sets.
+/// How far the clock jumps in tests: beyond every time limit of this crate.
 const JUMP: Duration = Duration::from_secs(100 * 24 * 3600);
 
 /// Now, to measure how long something takes.
@@ -18,7 +18,7 @@ pub(crate) fn now() -> Instant {
     }
 }
 
-/// The date, by which files of several processes are compared.
+/// The date, to compare with the dates of files.
 pub(crate) fn date() -> SystemTime {
     let now = SystemTime::now();
     match fault::strikes(Fault::Clock) {

@@ -1,11 +1,11 @@
 //! Kernels and their arguments, whichever engine runs them.
 //!
-//! A kernel follows positions and coordinates without looking, so launching one is
-//! `unsafe`: its arguments have to be those that its function was lowered for. The
-//! arrays of a [`Tensor`] or a [`TensorAlias`] were checked against a format; whether
-//! that format, and the extents, are those of the function only its maker knows.
-//! [`Kernel::launch`] asserts no more than it sees: how many arguments there are, their
-//! orders, and the types of their arrays.
+//! A kernel follows positions and coordinates without bounds checks, so launching one is
+//! `unsafe`: the caller guarantees that its function was lowered for these arguments. The
+//! arrays of a [`Tensor`] or a [`TensorAlias`] were checked against a format, but only the
+//! maker of the function knows the format and the extents that it was lowered for.
+//! [`Kernel::launch`] asserts the rest: the number of arguments, their orders, and the types
+//! of their arrays.
 
 #![allow(unsafe_code)]
 
@@ -69,7 +69,8 @@ pub enum KernelArgument<'a> {
     In(&'a Tensor),
     /// A tensor that it reads under another format.
     Alias(Box<TensorAlias<'a>>),
-    /// Numbers that it reads as extents, of no tensor: the parameters of a computation.
+    /// Numbers that it reads as extents and that belong to no tensor: the parameters of a
+    /// computation.
     Numbers(Vec<u64>),
     /// A result that it writes.
     Out(&'a mut OutputTensor),
@@ -83,8 +84,8 @@ impl Kernel {
     /// in the cache; `entry` is the name of the launch entry.
     ///
     /// # Safety
-    /// `text` must be the C of `function`: what it says is loaded into the process, and
-    /// initialisers in it run then.
+    /// `text` must be the C of `function`: its machine code is loaded into the process, and
+    /// initialisers in it run at once.
     ///
     /// # Errors
     /// `E0502` if the compiler fails, `E0503` if there is no place to compile

@@ -21,10 +21,10 @@
 //! | `abi`           | the structures shared with compiled code                    |
 //! | `library`       | loading compiled kernels into the process                   |
 //! | `tiers`         | kernels made in memory first and compiled behind that       |
-//! | `second`        | the place that a compiled kernel is put into                |
+//! | `second`        | the place for a compiled kernel, empty until then           |
 //! | `line`          | chunks that wait for their turn                             |
 //! | `sync`          | the locks of these two, which tests replace                 |
-//! | `clock`         | what time it is                                             |
+//! | `clock`         | the time, which tests change                                |
 //! | `process`       | running a compiler that may have to be ended                |
 //! | `primitives`    | what kernels call: growth, workspaces, sorting              |
 //!

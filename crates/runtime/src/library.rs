@@ -1,20 +1,21 @@
-//! Loading compiled kernels into the process.
+//! Loads compiled kernels into the process.
 //!
-//! The loader is to get the very bytes that were compared with their checksum, and takes
-//! paths alone. So the bytes go into a file in memory that nobody can change any more
-//! (a sealed `memfd`), and the path is that of its descriptor:
+//! The loader has to get the bytes that were compared with their checksum, but it takes
+//! only paths. So the bytes go to a file in memory that nobody can change any more
+//! (a sealed `memfd`), and the loader gets the path of its descriptor:
 //!
 //! ```text
 //! file ──read once──► bytes ──compared──► memfd, sealed ──► /proc/self/fd//./.7
 //! ```
 //!
-//! Where there are no such files, or they may not be executed, the path leads to the
-//! descriptor that the bytes were read from, in a directory that only we can write to.
+//! If the system has no such files, or does not execute them, the path leads to the
+//! descriptor that the bytes were read from. That file is in a directory that only we can
+//! write to.
 //!
-//! Loaders know a library by its path, and answer a known path with what they have,
-//! though the descriptor may be another file's by then. A path may be spelled in many
-//! ways, so each library gets a spelling of its own ([`alias`]), and its descriptor is
-//! closed once it is loaded: a program may hold more kernels than descriptors.
+//! Loaders know a library by its path. For a path that they know they return the old
+//! library, even if the descriptor belongs to another file by then. So each library gets a
+//! spelling of the path of its own ([`alias`]). The descriptor is closed once the library
+//! is loaded, so a program can hold more kernels than descriptors.
 
 #![allow(unsafe_code)]
 
@@ -30,7 +31,7 @@ use sparsec_parallel::fault::{self, Fault};
 use crate::abi::Launch;
 use crate::cache::{Library, may_be_long};
 
-/// The launch entry of a kernel, for as long as this is there.
+/// The launch entry of a kernel. Dropping this unloads its code.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     launch: Launch,
@@ -72,19 +73,20 @@ fn load(path: &Path) -> std::result::Result<Code, libloading::Error> {
     unsafe { Code::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
 }
 
-/// These bytes as a file in memory that stays as it is, if the system has such.
+/// These bytes as a file in memory that nobody can change, if the system has such files.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn sealed(bytes: &[u8]) -> Option<File> {
     use std::io::Write as _;
 
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
-    // A limit on files counts here too, and would end the process.
+    // The limit on the length of files counts here too: beyond it, a signal ends the
+    // process.
     may_be_long(bytes.len() as u64).ok()?;
     if fault::strikes(Fault::Memory) {
         return None;
     }
-    /// Says that the file is to be executed; systems before Linux 6.3 refuse it.
+    /// States that the file will be executed. Linux before 6.3 refuses the flag.
     const EXECUTABLE: MemfdFlags = MemfdFlags::from_bits_retain(0x10);
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let made = memfd_create("sparsec", flags | EXECUTABLE);
@@ -100,18 +102,18 @@ fn sealed(_: &[u8]) -> Option<File> {
     None
 }
 
-/// A path of the file that no library was loaded by before; `usual` where descriptors
-/// have no paths.
+/// A path of the file by which no library was loaded before; `usual` if descriptors have
+/// no paths.
 fn alias(file: &File, usual: &Path) -> PathBuf {
     use std::os::fd::AsRawFd as _;
 
-    /// The loader of a process is one, and knows every path that it was ever given.
+    /// A process has one loader, which knows every path that it was ever given.
     static N_LOADED: AtomicU64 = AtomicU64::new(0);
     const DESCRIPTORS: &str = "/proc/self/fd";
     if !Path::new(DESCRIPTORS).exists() {
         return usual.to_owned();
     }
-    // The digits of a number, `/.` and `/`, mean nothing in a path.
+    // The digits are `/.` and `/`, which do not change where a path leads.
     let number = N_LOADED.fetch_add(1, Ordering::Relaxed);
     let digits = format!("{number:b}").replace('1', "/.").replace('0', "/");
     format!("{DESCRIPTORS}{digits}/{}", file.as_raw_fd()).into()

@@ -1,4 +1,4 @@
-//! Chunks that wait for their turn: what they do then is done in their order.
+//! Chunks that wait for their turn, so that parts of them run in the order of the chunks.
 //!
 //! ```text
 //! chunk 0  |── computes ──|─ turn ─|─ passed ─|
@@ -6,21 +6,21 @@
 //! chunk 2                             |── computes ──|─ turn ─|─ passed ─|
 //! ```
 //!
-//! A turn lasts until the chunk passes it on, or ends. From there on the chunk runs
-//! beside the turns of others, so a chunk that moves memory waits for the chunks before
-//! to end ([`Line::wait_for_ends`]).
+//! A turn lasts until the chunk passes it on, or ends. A chunk that passed its turn on
+//! still runs beside the turns of others. So a chunk that moves memory first waits until
+//! all chunks before it have ended ([`Line::wait_for_ends`]).
 //!
 //! Invariants:
 //!
-//! * Threads take chunks in ascending order, so the first chunk that has not ended is
-//!   always being run, and waits for nobody.
+//! * Threads take chunks in ascending order, so some thread runs the first chunk that has
+//!   not ended, and that chunk never waits.
 //! * Either every chunk of a loop that ends well has a turn, or none has (the verifier of
 //!   the loop IR sees to it).
 //! * A chunk gives up for a chunk before it that failed, never for one behind it. So the
 //!   first chunk that fails by itself is the same at every timing and every number of
 //!   threads, and its error is the one that is reported.
 //!
-//! `tests/loom.rs` tries all of this with every order of steps.
+//! `tests/loom.rs` checks these invariants in every order of steps.
 
 use crate::sync::{
     AtomicUsize, Condvar, LOOKS, Mutex, MutexGuard, Ordering, PoisonError, spin_loop,
@@ -34,8 +34,8 @@ const NONE: usize = usize::MAX;
 pub(crate) struct Line {
     /// How many chunks have passed their turn on, in their order.
     passed: AtomicUsize,
-    /// How many have ended well. Once a chunk has its turn, only those in front of it
-    /// can have.
+    /// How many have ended well. While a chunk has its turn, only chunks before it can
+    /// have ended well.
     ended: AtomicUsize,
     /// The first chunk that failed, so far.
     failed: AtomicUsize,
@@ -85,7 +85,8 @@ impl Line {
         }
     }
 
-    /// Whether the counter has come to the chunk, once that is decided.
+    /// Whether the chunk may go on: true if the counter has reached it, false if a chunk
+    /// before it failed, `None` if neither is known yet.
     fn answer(&self, counter: &AtomicUsize, chunk: usize) -> Option<bool> {
         if self.failed.load(Ordering::Acquire) < chunk {
             return Some(false);

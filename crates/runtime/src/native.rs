@@ -39,8 +39,8 @@ pub(crate) enum Native {
 
 /// Finds the kernel in the cache, or compiles it and keeps it there.
 ///
-/// The text is loaded into the process: it comes from functions of this crate that are
-/// `unsafe` for that, and queues that they filled.
+/// This loads the text into the process. All callers are `unsafe` functions of this crate,
+/// or take the text from a queue that such a function filled.
 pub(crate) fn build(
     text: &str,
     entry: &str,
@@ -157,7 +157,7 @@ impl Native {
             rest = others;
             take_back(function, wanted, given, raw, status == 0, &mut lent);
         }
-        // The frames of the kernel are gone, so a panic of what it called may go on.
+        // The kernel has returned, so the panic of a function that it called may resume.
         if let Some(panic) = panic {
             resume_unwind(panic);
         }

@@ -8,9 +8,9 @@
 //! memory which is about to run out is noticed here, as an error, rather than
 //! by the system, which would end the process.
 //!
-//! These functions are called from kernels, through whose frames no panic may pass. A
-//! panic ends the kernel as if memory were out, is kept until the kernel has returned,
-//! and then goes on in the thread that launched it.
+//! Kernels call these functions, and no panic may unwind through the frames of a kernel. So
+//! a panic is caught and ends the kernel as if memory were out. When the kernel has
+//! returned, the panic resumes in the thread that launched it.
 
 #![allow(unsafe_code)]
 
@@ -61,11 +61,11 @@ struct Shared {
     growing: Mutex<Vec<Growing>>,
     /// How many bytes are taken.
     taken: AtomicU64,
-    /// The first panic, to go on once the kernel has returned.
+    /// The first panic, which resumes once the kernel has returned.
     panic: Mutex<Option<Panic>>,
 }
 
-/// What a panic came with.
+/// The payload of a panic.
 type Panic = Box<dyn Any + Send>;
 
 /// A chunk, and the line in which chunks wait for their turn.
@@ -74,7 +74,7 @@ struct Place {
     chunk: usize,
     /// Whether it has passed its turn on.
     has_passed: bool,
-    /// Whether it gave up because a chunk before it failed, which says why.
+    /// Whether it gave up because a chunk before it failed, whose error is reported.
     gave_up: bool,
 }
 
@@ -326,8 +326,8 @@ impl State {
     }
 }
 
-/// Runs `body` with the state behind a context. A panic in it is kept for the launch, and
-/// `failed` tells the kernel to end.
+/// Runs `body` with the state behind a context. If it panics, keeps the panic for the
+/// launch and returns `failed`, which ends the kernel.
 ///
 /// # Safety
 /// `context` must come from [`State::context`] of a state that is still there,
@@ -345,7 +345,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The status of a kernel that a panic ended; nobody looks at which it is.
+/// The status of a kernel that a panic ended. The panic is reported in its place.
 fn panicked() -> i32 {
     Failure::OutOfMemory.status()
 }

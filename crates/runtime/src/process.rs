@@ -1,4 +1,4 @@
-//! Running a compiler that may have to be ended.
+//! Runs a compiler, and ends it if it hangs or is cancelled.
 //!
 //! A compiler starts other programs, so it gets a process group of its own:
 //!
@@ -7,16 +7,16 @@
 //!  └──► stdout, stderr       two pipes, read while it runs
 //! ```
 //!
-//! * The group is killed when nobody waits for the compiler any more, when it takes so
-//!   long that it hangs, and when it has ended: nothing that it started stays behind.
-//! * Only the compiler itself is waited for. A program that left the group and still
-//!   holds a pipe cannot keep us: the pipes are read without blocking, and what has not
-//!   arrived when the compiler is gone is not waited for.
-//! * Of each pipe the first [`SHOWN`] bytes are kept. The rest is read and dropped, so
-//!   that a compiler that prints for ever fills no memory.
+//! * The group is killed if the run is cancelled, if the compiler exceeds its time limit,
+//!   and after the compiler has ended: no program that it started in the group goes on.
+//! * [`output`] waits for the compiler alone. A program that left the group and still holds
+//!   a pipe delays nothing: the pipes are read without blocking, until the compiler has
+//!   ended.
+//! * The first [`SHOWN`] bytes of each pipe are kept. The rest is read and dropped, so a
+//!   compiler that prints for ever fills no memory.
 //!
 //! The group is killed before its leader is waited for: until then no other process can
-//! have its number.
+//! have the leader's number.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -44,11 +44,11 @@ const TICK: Timespec = Timespec {
 /// How many bytes of a pipe are kept.
 const SHOWN: usize = 1 << 20;
 
-/// Runs a command to its end, until it is cancelled, or for as long as `limit`; what
-/// it printed.
+/// Runs a command to its end, until it is cancelled, or until the time `limit`. Returns
+/// what it printed.
 ///
 /// # Errors
-/// What the system says where it does not start; `Interrupted` if it was cancelled,
+/// The system's error if the command does not start; `Interrupted` if it was cancelled,
 /// `TimedOut` if it had not ended within the limit.
 pub(crate) fn output(
     command: &mut Command,
@@ -103,10 +103,10 @@ fn timed_out(limit: Duration) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, message)
 }
 
-/// A process and those that it started, which end with this at the latest.
+/// A process and the processes that it started. Dropping this kills them.
 struct Group {
     leader: Child,
-    /// Its number may be another's by then.
+    /// Whether the leader was waited for: then its number may be another process's.
     was_waited_for: bool,
 }
 
@@ -115,7 +115,7 @@ impl Group {
         Pid::from_raw(i32::try_from(self.leader.id()).ok()?)
     }
 
-    /// Whether the leader has ended; it stays to be waited for.
+    /// Whether the leader has ended. Does not wait for it, so its number stays its own.
     fn has_ended(&self) -> io::Result<bool> {
         let pid = self.pid().ok_or(io::ErrorKind::InvalidInput)?;
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -150,7 +150,7 @@ impl Drop for Group {
     }
 }
 
-/// What one pipe brought so far.
+/// A pipe, and the bytes that were read from it so far.
 struct Pipe {
     file: Option<File>,
     bytes: Vec<u8>,
@@ -172,10 +172,10 @@ impl Pipe {
         })
     }
 
-    /// Takes what is there, without waiting for more.
+    /// Reads the bytes that are in the pipe, without waiting for more.
     fn read(&mut self) {
-        /// As many reads as a pipe holds bytes, a few times over: a writer that never
-        /// stops does not keep us.
+        /// The most reads in one call: together a few times the size of a pipe. A writer
+        /// that never stops delays us no longer.
         const READS: usize = 64;
         let mut piece = [0; 16 << 10];
         for _ in 0..READS {
@@ -187,7 +187,7 @@ impl Pipe {
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // What was read before an error is all that there is to show.
+                // At an error, the bytes so far are all that can be shown.
                 Ok(0) | Err(_) => self.file = None,
             }
         }
@@ -277,7 +277,7 @@ mod tests {
         let started = Instant::now();
         let output = run("echo done; sleep 60 &", MINUTE).unwrap();
         assert!(output.status.success() && output.stdout == b"done\n");
-        // One that left the group escapes being killed, but keeps nobody.
+        // A program that left the group is not killed, but delays nobody.
         let output = run("echo done; setsid sleep 30 & sleep 0.1", MINUTE).unwrap();
         assert_eq!(output.stdout, b"done\n");
         let limit = Duration::from_millis(200);

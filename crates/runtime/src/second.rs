@@ -1,12 +1,13 @@
 //! A kernel's second tier: a place that is empty until the compiler is done.
 //!
 //! ```text
-//! empty ──finish(Some(kernel))──► made, done     launches take it from here on
+//! empty ──finish(Some(kernel))──► made, done     launches use it from now on
 //!   └─────finish(None)──────────► done           the first tier stays
 //! ```
 //!
-//! Any number of threads look while one finishes. Whoever sees that the compiler is
-//! done sees the kernel too, if there is one. `tests/loom.rs` tries every order of steps.
+//! Any number of threads may look while one thread finishes. A thread that sees that the
+//! compiler is done also sees the kernel, if there is one. `tests/loom.rs` checks this in
+//! every order of steps.
 
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ impl<T> Second<T> {
         self.made.get()
     }
 
-    /// Says that the compiler is done, once, with the kernel if it made one.
+    /// Ends the wait for the compiler, with the kernel if it made one. Called once.
     pub(crate) fn finish(&self, made: Option<T>) {
         if let Some(made) = made {
             // The place is empty: nobody else finishes.
@@ -52,7 +53,7 @@ impl<T> Second<T> {
         *self.done()
     }
 
-    /// Waits until the compiler is done, but no longer than this; whether it is.
+    /// Waits until the compiler is done, but at most for this time; whether it is.
     pub(crate) fn wait(&self, most: Duration) -> bool {
         let begun = Instant::now();
         let mut done = self.done();

@@ -36,13 +36,13 @@ pub(crate) struct Tools {
     cancel: Cancel,
 }
 
-/// Something that is made when it is first needed. A failure is not remembered: a disk
-/// that is full has room again, a compiler that was killed runs the next time. Only a
-/// compiler that hangs is not waited for twice.
+/// A value that is made when it is first needed. A failure is not remembered: a full disk
+/// may have room the next time, and a killed compiler may run. Only a compiler that hangs
+/// is remembered, so nobody waits for it twice.
 #[derive(Debug)]
 struct Once<T> {
     made: OnceLock<T>,
-    /// Held while it is made; why it never will be.
+    /// Locked while the value is made. Holds the error of a compiler that hangs.
     making: Mutex<Option<Diagnostic>>,
 }
 

@@ -1,7 +1,7 @@
-//! Locks and counters of threads that wait for one another.
+//! The locks and counters of `line` and `second`.
 //!
-//! `line` and `second` take them from here alone, so that `tests/loom.rs` can compile
-//! the two files with those of `loom` and try every order in which threads may run.
+//! These two files take them from here only. So `tests/loom.rs` can compile the files with
+//! the locks of `loom` instead, and run every order of the threads' steps.
 
 pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,8 @@ pub(crate) use std::time::Instant;
 /// up is not.
 pub(crate) const LOOKS: usize = 4096;
 
-// Here, where `tests/loom.rs` does not compile them: on threads of the system.
+// These tests run on threads of the system, so they stand outside of the files that
+// `tests/loom.rs` compiles.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,10 +8,10 @@
 //!                   └──► queue ──► one thread: cc ──► swapped in ┴─► C
 //! ```
 //!
-//! Both tiers give the same bits, so only the time of a launch shows when the kernel is
-//! swapped. Without a compiler, or if it fails, the first tier stays. One thread of a
-//! session compiles one kernel after the other. A session that is dropped ends the
-//! compiler that still runs, stops waiting for other processes, and drops the queue.
+//! Both tiers give the same bits, so a swap shows only in the time of a launch. Without a
+//! compiler, or if it fails, the first tier stays. One thread of a session compiles one
+//! kernel after the other. Dropping a session ends the running compiler, ends waits for
+//! other processes, and drops the queue.
 //!
 //! A launch over many bytes waits for C, if it is not ready: loops over rows of dense
 //! arrays in memory then cost more than the compiler does.
@@ -118,15 +118,15 @@ impl Background {
         let run = move || {
             for job in jobs {
                 let built = (!tools.cancel().is_set()).then(|| {
-                    // A panic is shown by now; launches must not wait for its kernel, nor
-                    // for those behind it.
+                    // The panic is printed by now. Launches must not wait for its kernel,
+                    // nor for the kernels behind it.
                     catch_unwind(AssertUnwindSafe(|| build(&job, &tools)))
                 });
                 let made = match built {
                     Some(Ok(Ok(native))) => Some(native),
                     Some(Ok(Err(error))) => {
-                        // Nothing is wrong with a machine that has no compiler, but with a
-                        // name that is no compiler.
+                        // A machine without a compiler is no fault; a wrong name in the
+                        // environment is one.
                         if error.code() != code::NO_COMPILER || tools.names_compiler() {
                             let _ = trouble.set(error);
                         }

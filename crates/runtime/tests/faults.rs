@@ -1,4 +1,4 @@
-//! Every operation with every fault of the system, at every place that meets it.
+//! Operations with injected faults of the system, at every place that may meet them.
 //!
 //! | operation                   | faults                                                 |
 //! |-----------------------------|--------------------------------------------------------|
@@ -7,8 +7,8 @@
 //! | run a kernel on threads     | no memory, a panic in a sort                           |
 //! | pack a tensor               | no memory                                              |
 //!
-//! The operation ends right or with a code, leaves nothing half done, and does all of it
-//! right the next time.
+//! The operation ends right or with a code, leaves nothing half done, and succeeds the next
+//! time.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,8 +32,8 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// More places than any operation here has.
 const MANY: usize = 2000;
 
-/// Runs `operation` with the fault at its first place, then at its second, and so on, and
-/// `check` behind each, without faults. How many places there are.
+/// Runs `operation` with the fault at its first place, then at its second, and so on.
+/// After each run, calls `check` without faults. Returns the number of places.
 fn walk<T>(
     fault: Fault,
     how: Strikes,
@@ -88,7 +88,7 @@ fn make(environment: &Environment) -> Result<(Origin, f64)> {
     Ok((kernel.build().origin, value))
 }
 
-/// What may come of it: the right kernel, or one of these.
+/// Checks that the result is the right kernel, or one of these errors.
 fn is_as_it_should_be(made: &Result<(Origin, f64)>, fault: Fault) {
     match made {
         Ok((_, value)) => assert_eq!(*value, VALUE, "{fault:?}"),
@@ -116,7 +116,7 @@ const WAYS: [(Fault, Strikes); 10] = [
     (Fault::Disk, Strikes::FromThenOn),
     (Fault::ShortWrite, Strikes::Once),
     (Fault::ShortWrite, Strikes::FromThenOn),
-    // One that interrupts every call lets nothing go on.
+    // A signal at every call would let no call end.
     (Fault::Signal, Strikes::Once),
     (Fault::Killed, Strikes::Once),
     (Fault::Killed, Strikes::FromThenOn),

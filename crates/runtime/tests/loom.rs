@@ -1,19 +1,19 @@
-//! The hand-written waiting of the runtime, in every order in which threads may run.
+//! Checks the runtime's own synchronisation in every order in which threads may run.
 //!
-//! `line` (chunks that wait for their turn) and `second` (a kernel that is swapped while
-//! it runs) are compiled here with the locks and counters of `loom`, which runs each
-//! test once for every order of steps, and for every value that the memory model allows
-//! a load to see. The cells stand for memory of a kernel: `loom` panics if two threads
-//! may use one at once, or if one may not see the other's store.
+//! This compiles `line` (chunks that wait for their turn) and `second` (a kernel that is
+//! swapped while it runs) with the locks and counters of `loom`. `loom` runs each test once
+//! for every order of steps, and for every value that the memory model lets a load see. The
+//! cells stand for memory of a kernel: `loom` panics if two threads may use a cell at once,
+//! or if a thread may miss the store of another.
 //!
-//! | not as in the system | because                                               |
-//! |----------------------|-------------------------------------------------------|
-//! | time                 | `loom` has no clock: time runs out at once or never    |
-//! | [`sync::LOOKS`]      | looking 4096 times takes as many steps, and adds none |
-//! | [`sync::OnceLock`]   | `loom` has none; this one is as the standard one says |
+//! | differs from the system | reason                                                 |
+//! |-------------------------|--------------------------------------------------------|
+//! | time                    | `loom` has no clock: time runs out at once or never    |
+//! | [`sync::LOOKS`]         | more looks add steps to each order, but no new outcome |
+//! | [`sync::OnceLock`]      | `loom` has none; this one does what the standard one does |
 //!
-//! `cargo test -p sparsec-runtime --test loom` takes seconds. `LOOM_MAX_PREEMPTIONS`
-//! says how often a thread may be interrupted; the tests here take three.
+//! `cargo test -p sparsec-runtime --test loom` takes seconds. Threads are interrupted at
+//! most three times in each order, unless `LOOM_MAX_PREEMPTIONS` says otherwise.
 
 #![allow(unsafe_code)]
 
@@ -103,7 +103,7 @@ fn model(test: impl Fn() + Sync + Send + 'static) {
     builder.check(test);
 }
 
-/// How a chunk goes.
+/// The behaviour of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     /// Ends in its turn.
@@ -199,8 +199,8 @@ impl Loop {
     }
 }
 
-/// Runs chunks that go these ways on two threads; the first of `ways` that fails is
-/// reported at every order of steps, and all before it ran to their ends.
+/// Runs chunks that behave in these ways on two threads. In every order of steps, the
+/// first chunk that fails is reported, and all chunks before it run to their ends.
 fn check(ways: &'static [Way]) {
     let fails = |way: &Way| matches!(way, FailsBefore | FailsIn | FailsBehind);
     let first = ways.iter().position(fails);

@@ -1,4 +1,5 @@
-//! Kernels that tests vouch for: C that was emitted here, and arguments that fit.
+//! Safe wrappers of unsafe functions, for tests: they compile C that was emitted here, and
+//! launch kernels on arguments that fit.
 
 #![allow(unsafe_code, dead_code)]
 
