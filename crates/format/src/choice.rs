@@ -1,8 +1,8 @@
-//! Which format suits a tensor, told from its statistics.
+//! Chooses the format that suits a tensor, from its statistics.
 //!
-//! The rule: **the format in which a product with a vector takes the least time, as
-//! estimated, and among those within a tenth of it the one that takes the fewest
-//! bytes.** The smallest format is named beside it where that is another one.
+//! The rule: **of the formats whose estimated time for a product with a vector is within a
+//! tenth of the shortest, the one with the fewest bytes.** [`Choice::smallest`] names the
+//! format with the fewest bytes of all.
 //!
 //! ```text
 //! 1000 x 1000, estimated                dense     csr       dcsr      scoo
@@ -11,11 +11,11 @@
 //! 700 entries a row                     301 µs *  352 µs    352 µs    527 µs
 //! ```
 //!
-//! How times are estimated stands in `time`.
+//! `time` estimates the times.
 //!
-//! Every preset is tried: those whose bytes follow from counts here, the others where
-//! somebody packs the tensor ([`Statistics::uncounted`], [`Statistics::choose_among`]).
-//! A tree of order 3 to 6 is tried in every order of its modes.
+//! Counts alone give the bytes of most presets. For the others the caller has to pack the
+//! tensor ([`Statistics::uncounted`], [`Statistics::choose_among`]). A tree of order 3 to 6
+//! is tried in every order of its modes.
 
 use sparsec_base::ElementType;
 
@@ -31,7 +31,7 @@ mod time;
 /// The most modes whose orders are all tried.
 const MOST_MODES: usize = 6;
 
-/// Blocks that are tried where presets take sizes of lists of entries.
+/// The extent of blocks that is tried for lists of entries by blocks (`csb`, `hicoo`).
 const LIST_BLOCK: u64 = 128;
 
 /// A format with what a tensor would take in it.
@@ -91,8 +91,8 @@ impl Statistics {
         self.choose_among(element, Vec::new(), left_out)
     }
 
-    /// As [`choose`](Self::choose), among the formats that are counted and `packed` ones,
-    /// where those of the names `left_out` were not tried.
+    /// As [`choose`](Self::choose), among the counted formats and the `packed` ones.
+    /// `left_out` names the formats that were not tried.
     pub fn choose_among(
         &self,
         element: ElementType,
@@ -107,7 +107,7 @@ impl Statistics {
         }
         // Stable: of equals the simplest stays first.
         tried.sort_by_key(|it| it.bytes);
-        // A list of coordinates exists for every order, and its bytes are seldom beyond counting.
+        // For extents so large that no format's bytes can be counted: the list of coordinates.
         let list = || Candidate {
             name: "scoo".to_owned(),
             format: coordinate_list(self.extents.len()),
@@ -172,10 +172,10 @@ impl Statistics {
         tried
     }
 
-    /// The presets whose bytes depend on more than counts, with sizes that suit the
+    /// The formats whose bytes do not follow from counts: presets, with sizes that suit the
     /// tensor, and presets that store one triangle of a symmetric matrix.
     ///
-    /// Packing the tensor says what it takes in them: [`candidate`](Self::candidate).
+    /// Their bytes are known once the tensor is packed: see [`candidate`](Self::candidate).
     pub fn uncounted(&self) -> Vec<(String, Format)> {
         let order = self.extents.len();
         let mut formats = Vec::new();
@@ -212,7 +212,7 @@ impl Statistics {
         let order = self.extents.len();
         let mean = self.modes.first().map_or(0.0, |mode| mode.mean());
         match preset.name {
-            // As many slots as rows have entries, the longer ones in the list beside.
+            // As many slots as a row has entries on average; the list takes the rest.
             "hyb" => vec![(mean.ceil() as u64).max(1)],
             "bsr" => match &self.matrix {
                 Some(matrix) => vec![best_block(matrix, self.n_entries); 2],
@@ -223,8 +223,8 @@ impl Statistics {
         }
     }
 
-    /// A format with what it takes; `values` and `runs` are the numbers of its values,
-    /// padding included, and of the segments of its innermost level.
+    /// A format with its bytes and estimated time. `values` is the number of its values,
+    /// padding included, and `runs` the number of segments of its innermost level.
     pub fn candidate(
         &self,
         name: String,
@@ -304,7 +304,7 @@ impl Statistics {
 }
 
 impl Statistics {
-    /// What speaks for a format whose levels store more than the modes.
+    /// The reason for a format whose levels store expressions over the modes.
     fn why_computed(&self, format: &Format) -> Option<String> {
         let matrix = self.matrix.as_ref()?;
         let kinds: Vec<LevelKind> = format.levels().iter().map(|level| level.kind).collect();

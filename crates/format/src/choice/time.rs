@@ -1,20 +1,20 @@
-//! The time of a product with a vector, estimated from what a format stores.
+//! Estimates the time of a product with a vector in a format.
 //!
-//! Of `y(i) = A(i,j) * x(j)`, with both vectors dense, three numbers are counted:
+//! The product is `y(i) = A(i,j) * x(j)`, with dense vectors. Three numbers count:
 //!
-//! | number                                | costs                                            |
+//! | number                                | time                                             |
 //! |---------------------------------------|--------------------------------------------------|
-//! | values, padding included              | by the kind of the innermost level, see below    |
-//! | runs: segments of the innermost level | [`RUN`], or [`SHORT_RUN`] in blocks              |
-//! | bytes                                 | [`BANDWIDTH`]; this or the steps, whichever is more |
+//! | values, padding included              | each by the kind of the innermost level, see below |
+//! | runs: segments of the innermost level | each [`RUN`], or [`SHORT_RUN`] in blocks         |
+//! | bytes                                 | by [`BANDWIDTH`], if that is more than the other two together |
 //!
-//! A union and a matrix that stores one half are read as several pieces, each with a nest of
-//! loops; what kernels do not walk is converted first. Of a tensor of order three and more,
-//! the product is along the last mode.
+//! Kernels read a union, and a matrix that stores one half, as several pieces, each in a loop
+//! nest of its own. A format that kernels do not walk is converted first. For a tensor of
+//! order three or more, the product is along the last mode.
 //!
-//! The constants are fitted to compiled kernels on one thread, on matrices of 5 thousand to
-//! 300 thousand entries that stay in the cache. They tell formats apart that differ by
-//! a half; where entries of `x` miss the cache, all of them take longer.
+//! The constants are fitted to compiled kernels on one thread, on matrices of 5,000 to 300,000
+//! entries that stay in the cache. They rank formats whose times differ by half or more. If
+//! entries of `x` miss the cache, every format takes longer.
 
 use crate::coordinate::Coordinate;
 use crate::format::{Format, Level};
@@ -22,15 +22,15 @@ use crate::level::LevelKind;
 use crate::level_space::Way;
 use crate::statistics::Statistics;
 
-/// Bytes that memory gives in a second, to one thread.
+/// Bytes that one thread reads from memory in a second.
 const BANDWIDTH: f64 = 30e9;
 /// Seconds for each value in a row or a block, whose neighbours are read together.
 const VALUE: f64 = 0.3e-9;
 /// The same along a diagonal.
 const IN_RANGE: f64 = 0.4e-9;
-/// The same where coordinates of `x` are read.
+/// The same if the entries of `x` are gathered.
 const GATHERED: f64 = 0.5e-9;
-/// The same where coordinates of `y` are.
+/// The same if the entries of `y` are scattered.
 const SCATTERED: f64 = 0.6e-9;
 /// The same in a list of coordinates.
 const LISTED: f64 = 0.75e-9;
@@ -38,26 +38,26 @@ const LISTED: f64 = 0.75e-9;
 const IN_BLOCKS: f64 = 1.25e-9;
 /// The same in a slot of a hash table, which may be empty.
 const PROBED: f64 = 1.5e-9;
-/// The same where coordinates are taken out of one number.
+/// The same if the coordinates are decoded from one number.
 const ON_CURVE: f64 = 2.5e-9;
-/// Seconds for each run: the end of a loop that a processor does not see coming.
+/// Seconds for each run: the mispredicted branch at its end.
 const RUN: f64 = 1.0e-9;
-/// Seconds for each run of a block, of which kernels know how long it is.
+/// Seconds for each run of a block, whose length kernels know.
 const SHORT_RUN: f64 = 0.35e-9;
 /// Seconds to convert an entry.
 const CONVERTED: f64 = 12e-9;
 /// Seconds to launch a kernel.
 const LAUNCH: f64 = 1e-6;
-/// Seconds for each view of arrays as those of another tensor.
+/// Seconds to read arrays under another format, once for each piece.
 const VIEW: f64 = 2e-6;
 
 impl Statistics {
-    /// The seconds of a product with a vector along the last mode, of a tensor with so many
-    /// values and runs in `format`.
+    /// The seconds of a product with a vector along the last mode, in a format with so many
+    /// bytes, values and runs.
     pub(super) fn seconds(&self, format: &Format, bytes: u64, values: f64, runs: f64) -> f64 {
         let levels = format.levels();
         let is_plain = format.is_plain() && format.region.is_none() && format.rest.is_empty();
-        // Of a union the part that takes longest counts: it has most of the values.
+        // For a union, the slowest part counts, as if it had all values.
         let parts = format.parts();
         let value = parts
             .iter()

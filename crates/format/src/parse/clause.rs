@@ -18,7 +18,7 @@ pub(crate) struct Clauses {
     mirror: Option<Mirror>,
     order: Option<Coordinate>,
     pub(crate) fill: Option<Fill>,
-    /// The first clause about the two modes of a matrix that leaves them out: `lower`.
+    /// The first clause about two modes that does not name them: `lower`.
     unnamed: Option<Span>,
     /// The names of the modes, with a place for each.
     names: Vec<(String, Span)>,
@@ -91,7 +91,7 @@ impl Clauses {
     }
 }
 
-/// A clause about two modes that names none, in a format that has not two.
+/// The error of a clause about two modes that names none, in a format of another order.
 fn which_modes(source: &Source, place: Span, n_modes: usize) -> Diagnostic {
     let name = source.slice(place);
     let message = format!("`{name}` is about two modes, and the format has {n_modes}");
