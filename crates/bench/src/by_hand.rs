@@ -1,11 +1,11 @@
-//! C written by hand, compiled and launched in place of a kernel of ours.
+//! Compiles C written by hand, and launches it in place of a kernel of ours.
 //!
 //! ```text
-//! kernels/*.c ──► compile ──► Kernel ──► launch on the arguments that ours has
+//! kernels/*.c ──► compile ──► Kernel ──► launch on the arguments of our kernel
 //! ```
 //!
-//! The C comes with this crate, and each case launches it on operands of the one shape
-//! that it is written for.
+//! The C is part of this crate. Each case launches it on operands of the one format that
+//! it is written for.
 
 #![allow(unsafe_code)]
 

@@ -270,16 +270,16 @@ fn write(out: &mut dyn Write, text: &str) -> Result<()> {
         })
 }
 
-/// Something that there is to measure.
+/// A suite or a kernel that can be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// The name that [`Options::only`] takes.
     pub name: String,
-    /// What is measured.
+    /// The measurement in one line.
     pub measures: String,
 }
 
-/// Everything that there is to measure: suites, then kernels by pattern.
+/// Everything that can be measured: suites, then kernels by pattern.
 pub fn list() -> Vec<Listed> {
     let suites = Suite::NAMES.iter().map(|(name, suite)| Listed {
         name: (*name).to_owned(),

@@ -302,7 +302,7 @@ impl Latency {
     }
 }
 
-/// The processor and how many of it there are, as the system names them.
+/// The processor as the system names it, and the number of threads.
 fn machine() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let mut models = text.lines().filter(|line| line.starts_with("model name"));

@@ -25,8 +25,8 @@
 //!   also when the kernel failed.
 //! * `sort_i32` and `sort_i64` sort `count` integers, ascending. `sort_pairs`
 //!   moves the entries of a second array along, and leaves equal keys in their
-//!   order. Each returns `SPARSEC_OK`; any other status ends the kernel, which returns
-//!   it and looks at the entries no more.
+//!   order. Each returns `SPARSEC_OK`. A kernel that gets another status returns it at
+//!   once, and does not read the entries again.
 //!
 //! * `chunks(context, body, captured, own_size, n)` calls `body(context, captured,
 //!   own, chunk)` for every chunk from 0 up to but without `n`, in any order or at

@@ -25,7 +25,7 @@ pub(crate) fn loops(function: &Function, helpers: &mut Helpers) -> String {
     let tensors = tensor_names(function);
     let mut writer = Writer::new(function, helpers);
     writer.name_all();
-    // Naming parameters names arrays, which loops then use.
+    // This gives the arrays the names that the loops use.
     parameters(function, &tensors, &mut writer);
     writer.block(&function.body);
     let apart = writer.nests.concat() + &writer.chunks.concat();

@@ -132,10 +132,10 @@ pub fn emit_file(functions: &[&Function], options: &Options) -> String {
     format!("{declarations}\n{kernels}")
 }
 
-/// A file in two parts, which readers may want in the other order.
+/// A file in two parts, so that the kernels can be shown first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// All that the kernels rely on.
+    /// The includes, types and functions that the kernels use.
     pub declarations: String,
     /// The kernels.
     pub kernels: String,

@@ -146,8 +146,8 @@ pub(crate) fn of_frame() -> MemFlagsData {
     MemFlagsData::trusted().with_readonly()
 }
 
-/// The flags of loads from a `sparsec_array`: growth changes where its entries are,
-/// for how many there is room and how many there are.
+/// The flags of loads from a `sparsec_array`. An array that grows changes its address,
+/// its capacity and its length while the function runs.
 fn of_array(grows: bool) -> MemFlagsData {
     match grows {
         true => MemFlagsData::trusted(),

@@ -46,8 +46,8 @@ fn find() -> std::result::Result<OwnedTargetIsa, String> {
     // Code is loaded where it stays and jumps nowhere else.
     set("is_pic", "false");
     set("unwind_info", "false");
-    // A frame larger than a page touches each of its pages in turn, so that a stack
-    // that ends meets its guard page. Smaller frames have no instruction for it.
+    // A function with a frame of more than a page first touches each page of the frame, so
+    // it meets the guard page at the end of the stack. Smaller frames cost nothing.
     set("enable_probestack", "true");
     set("probestack_strategy", "inline");
     let isa = cranelift_native::builder()?;

@@ -120,8 +120,8 @@ fn that_runs(function: &Function) -> Cow<'_, Function> {
 }
 
 /// The most bytes of stack that a function of a kernel may take. A kernel runs on any
-/// thread of the caller, which has 128 KiB where musl starts it, and may run a chunk of
-/// its own on top: a quarter is left to each.
+/// thread of the caller, and threads of musl have 128 KiB. The kernel and a chunk that it
+/// calls may take a quarter each.
 const LARGEST_FRAME: u32 = 1 << 15;
 
 /// Machine code of one function of the kernel of this name.

@@ -109,10 +109,9 @@ impl Drop for Code {
     }
 }
 
-/// Makes every core fetch the instructions in this range anew before it runs more. Some
-/// processors do not watch memory for changes (AArch64), and a core may have fetched
-/// from these addresses while other code was there. That the bytes have left the data
-/// cache is seen to by `mprotect`, where it makes pages executable.
+/// Makes every core fetch the instructions in this range again. Some processors (AArch64)
+/// do not watch memory for changes, and a core may have fetched other code from these
+/// addresses before. `mprotect` writes the data cache back when it makes pages executable.
 fn fetch_anew(pages: *const c_void, len: usize) -> io::Result<()> {
     // SAFETY: the range is a mapping of ours that may be read.
     unsafe { clear_cache(pages, len) }

@@ -6,12 +6,12 @@
 //! alias of its levels    1.pos 1.crd vals      A_levels(ib,jb,ii,jj), 2x3x4x4
 //! ```
 //!
-//! Kernels walk levels. Where levels store expressions over the modes (blocks,
-//! diagonals), a kernel reads the tensor of the levels; where a tensor is a union of
-//! parts, or stands for mirror images, it reads one piece at a time.
+//! Kernels walk levels. If levels store expressions over the modes (blocks, diagonals), a
+//! kernel reads the tensor of the levels. If a tensor is a union of parts, or stores one
+//! half of a symmetric matrix, it reads one piece at a time.
 //!
-//! Invariant: an alias is made from a checked tensor only, and its format and extents
-//! follow from that tensor. So its arrays need no check of their own.
+//! Invariant: an alias is made only from a checked tensor, and its format and extents follow
+//! from that tensor. So its arrays need no check of their own.
 
 use sparsec_format::{Format, Role};
 

@@ -15,9 +15,9 @@
 //! | with a level that is not dense | one stored entry a line; the first and last if many  |
 //!
 //! Numbers are the shortest text that reads back as the same value, aligned at the
-//! decimal point. Coordinates count from 0. The entries of a triangle come with their
-//! mirror images. Printing takes time in what is printed, not in what is stored;
-//! formats whose positions are not their entries are searched for a bounded time.
+//! decimal point. Coordinates count from 0. If one triangle is stored, the mirror images of
+//! its entries are printed too. The time depends on the length of the text, not on the
+//! number of stored entries; a search for entries among padding is bounded.
 //!
 //! `{}` prints this with a headline, `{:#}` the tree of the levels and the arrays:
 //!
@@ -95,9 +95,9 @@ impl Tensor {
         headline(self, &format.arrangement())
     }
 
-    /// The values as text without a line break at the end: that of a scalar, the
-    /// array of a dense tensor, the entries of any other. Empty where a sparse tensor
-    /// stores nothing.
+    /// The values as text, without a line break at the end: the value of a scalar, the
+    /// array of a dense tensor, the stored entries of any other. Empty if a sparse tensor
+    /// has no entries.
     pub fn values_text(&self, options: PrintOptions) -> String {
         if self.order() == 0 {
             return self.get(&[]).to_string();

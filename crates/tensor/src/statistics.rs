@@ -5,7 +5,7 @@
 //! | `spread`  | entries of each row, column, and coordinate of any mode; positions of levels |
 //! | `groups`  | distinct tuples of some modes                                   |
 //! | `matrix`  | bandwidth, profile, diagonals, blocks, symmetry                 |
-//! | `choice`  | what the entries take in each format that counts do not say it of |
+//! | `choice`  | the format that suits the entries                               |
 //! | `places`  | a value for each row, column or diagonal                        |
 //!
 //! What the numbers mean stands where they are kept as plain data:

@@ -92,7 +92,7 @@ impl WalkLevel<'_> {
     }
 
     /// The coordinates stored at `position`, which is below `parent`: several in a level
-    /// of runs, none where nothing is stored.
+    /// of runs, none if the position holds no entry.
     pub(crate) fn run(&self, parent: usize, position: usize) -> Range<u64> {
         let coord = self.coord(parent, position);
         let end = match self.kind {

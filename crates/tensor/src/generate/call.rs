@@ -141,7 +141,7 @@ impl Call {
         parsed.map_err(|_| self.fault(argument.value_span, format!("expected {wanted}")))
     }
 
-    /// A number, or `inf` or `nan`; not what digits say beyond the largest.
+    /// A number, `inf` or `nan`. Refuses a number in digits that is larger than any `f64`.
     fn float(&self, argument: &Argument) -> Result<f64> {
         let number: f64 = self.number(argument, "a number")?;
         let has_digits = argument

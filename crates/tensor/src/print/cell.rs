@@ -16,9 +16,10 @@ pub(super) type Cell = Vec<Part>;
 
 /// A real number as text.
 pub(super) struct Part {
-    /// What stands before the point.
+    /// The text before the point.
     whole: String,
-    /// The point or the exponent, and all behind it; `None` of what has no digits.
+    /// The point or the exponent, and the text behind it; `None` for `inf`, `nan`, `true`
+    /// and `false`.
     rest: Option<String>,
 }
 

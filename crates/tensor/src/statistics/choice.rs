@@ -1,4 +1,5 @@
-//! The format that suits a tensor: counted where counts say what it takes, else packed.
+//! Chooses the format that suits a tensor. The bytes of a format follow from counts, or the
+//! tensor is packed in it.
 
 use sparsec_base::Result;
 use sparsec_format::Format;
@@ -10,16 +11,16 @@ use sparsec_parallel::MemoryLimit;
 use crate::pack::PackOptions;
 use crate::tensor::Tensor;
 
-/// A tensor with more entries is not packed for a comparison: that would take seconds.
+/// The most entries of a tensor that is packed to compare formats: more would take seconds.
 const MOST_PACKED: u64 = 1 << 20;
 
-/// What takes so many times the memory of the entries suits nobody.
+/// A format that takes more than this many times the memory of the entries is not tried.
 const MOST_TIMES: u64 = 16;
 
 impl Tensor {
-    /// The format that suits the entries, of all presets; see
-    /// [`choice`](mod@sparsec_format::choice) for the rule. A tensor of more than a million
-    /// entries is compared with those presets alone whose bytes follow from counts.
+    /// Chooses the format that suits the entries, of all presets; see
+    /// [`choice`](mod@sparsec_format::choice) for the rule. For more than 2^20 entries, only
+    /// presets whose bytes follow from counts are compared.
     ///
     /// # Errors
     /// `E0407` when memory is out.
@@ -52,7 +53,7 @@ impl Tensor {
                 memory: MemoryLimit::Bytes(room),
                 ..PackOptions::default()
             };
-            // What is refused is too large, or no format of these entries, as one triangle.
+            // A format is refused that takes too much memory, or cannot hold the entries.
             match Self::pack_entries(&format, entries.clone(), options) {
                 Ok(tensor) => packed.push(candidate(statistics, name, format, &tensor)),
                 Err(_) => left_out.push(name),
@@ -62,7 +63,7 @@ impl Tensor {
     }
 }
 
-/// What a packed tensor takes.
+/// A format with the bytes of the tensor that was packed in it.
 fn candidate(statistics: &Statistics, name: String, format: Format, packed: &Tensor) -> Candidate {
     let levels = format.levels().len();
     // The rows of a union are those of its first part.
