@@ -103,12 +103,14 @@ impl Input {
     /// `E0420` where the system refuses, and for pipes and devices: such a library opens
     /// the file again, and reads it in any order.
     pub(crate) fn by_path(path: &Path) -> Result<Self> {
-        let (_, kind) = open(path)?;
-        if !kind.is_file() {
+        let kind = std::fs::metadata(path);
+        // Before it is opened: opening a pipe waits for a writer.
+        if kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir()) {
             let message = format!("`{}` is a pipe or a device", path.display());
             return Err(Diagnostic::new(code::CANNOT_READ_FILE, message)
                 .help("write its content to a file, and give that"));
         }
+        open(path)?;
         Ok(Self {
             path: path.to_owned(),
             ..Self::from_bytes(&path.display().to_string(), Vec::new())

@@ -433,6 +433,23 @@ fn compressed_files_that_are_broken() {
     check_part("b.tns.gz", b"", corrupt, "it is no gzip data");
 }
 
+/// A library opens such a file again and reads it in any order.
+#[test]
+fn pipes_are_no_hdf5_files() {
+    let folder = folder();
+    let pipe = folder.path().join("pipe.h5");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo starts").success());
+    let device = folder.path().join("device.h5");
+    std::os::unix::fs::symlink("/dev/null", &device).expect("a link");
+    for path in [pipe, device] {
+        // Nobody writes to the pipe, and nobody waits.
+        let fault = read_as(&path, None).expect_err("refused");
+        assert_eq!(fault.code(), code::CANNOT_READ_FILE, "{fault}");
+        assert!(fault.to_string().contains("is a pipe or a device"));
+    }
+}
+
 #[test]
 fn tensors_that_cannot_be_written() {
     let folder = folder();
