@@ -12,7 +12,7 @@
 //!
 //! An iteration space or schedule that calls a function reads all of its array,
 //! since which points there are depends on it. So does a key of a window, since its
-//! value depends on the keys of all points. So does, for want of anything
+//! value depends on the keys of all points; so do the other entries of its value. So does, for want of anything
 //! better, an access whose index is an entry that the computation writes: such
 //! an index is not the same function at all times, so the access may be to any
 //! entry, and is not [`exact`](Reference::exact).
@@ -126,6 +126,9 @@ impl Computation {
                 self.add_names(&key.value, &mut names);
                 self.add_names(&key.extent, &mut names);
             }
+            // Its value counts on from what other entries hold.
+            let entries = statement.value.entries().into_iter();
+            names.extend(entries.map(|access| access.space.clone()));
         }
         let entries = statement.value.entries().into_iter();
         for access in entries.chain([&statement.target]) {

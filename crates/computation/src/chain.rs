@@ -99,7 +99,12 @@ impl Computation {
             stages.push(Stage {
                 computation: self.staged(group, &touched, &relied_on, &is_there),
                 statements: group.clone(),
-                establishes: established(&relied_on, &completes, &followed),
+                establishes: established(
+                    &relied_on,
+                    &|name| completes.iter().any(|it| it == name),
+                    &|name| later.iter().any(|it| *it == name),
+                    &followed,
+                ),
                 begins,
                 completes,
             });
@@ -255,22 +260,30 @@ impl Computation {
     }
 }
 
-/// What is said of data that a stage completes: of arrays those that later ones follow.
+/// What is said of data, if a stage `completes` the last of those that it speaks of: of
+/// arrays those that later stages follow. Others `wait`.
 fn established(
     relied_on: &Declarations,
-    completes: &[String],
+    completes: &dyn Fn(&str) -> bool,
+    wait: &dyn Fn(&str) -> bool,
     followed: &BTreeSet<String>,
 ) -> Declarations {
-    let is_completed = |name: &str| completes.iter().any(|it| it == name);
     let mut established = Declarations::new();
+    let is_due = |names: &mut dyn FnMut(&dyn Fn(&str) -> bool) -> bool| {
+        names(&|name| completes(name)) && !names(&|name| wait(name))
+    };
     for function in relied_on.functions() {
-        if is_completed(&function.name) && followed.contains(&function.name) {
+        let mut any = |wanted: &dyn Fn(&str) -> bool| {
+            wanted(&function.name) || function.bounds().any(|e| speaks(e, &wanted))
+        };
+        if followed.contains(&function.name) && is_due(&mut any) {
             established.declare(function.clone());
         }
     }
     for constraint in relied_on.assumptions() {
-        let is_about = (constraint.expressions()).any(|e| speaks(e, &is_completed));
-        if is_about {
+        let mut any =
+            |wanted: &dyn Fn(&str) -> bool| constraint.expressions().any(|e| speaks(e, &wanted));
+        if is_due(&mut any) {
             established.assume(constraint.clone());
         }
     }

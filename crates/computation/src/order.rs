@@ -315,6 +315,17 @@ impl Computation {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn keys_ascend(&self, id: StatementId, keys: &[Key]) -> bool {
+        let values: Vec<&Expression> = keys.iter().map(|key| &key.value).collect();
+        self.ascend(id, &values, false)
+    }
+
+    /// Whether a value grows from each point of a statement to each later one: by proof.
+    pub fn grows(&self, id: StatementId, value: &Expression) -> bool {
+        self.ascend(id, &[value], true)
+    }
+
+    /// Whether tuples of values never fall along a statement's points, or all grow.
+    fn ascend(&self, id: StatementId, values: &[&Expression], strictly: bool) -> bool {
         let times = self.times();
         let Some(order) = earlier(self, (id, &times), (id, &times)) else {
             return true;
@@ -325,12 +336,15 @@ impl Computation {
         let known = self.known();
         let shift = Shift(self.statement(id).variables().len());
         let mut equal: Vec<Constraint> = Vec::new();
-        keys.iter().all(|key| {
-            let later = key.value.rewritten(&shift);
-            let link = |comparison| Constraint::new(key.value.clone(), comparison, later.clone());
+        values.iter().all(|value| {
+            let later = value.rewritten(&shift);
+            let link = |comparison| Constraint::new((*value).clone(), comparison, later.clone());
             let falling = pairs.parts().iter().map(|part| {
                 let mut part = part.clone();
-                let fall = link(Comparison::Greater);
+                let fall = link(match strictly {
+                    true => Comparison::GreaterEqual,
+                    false => Comparison::Greater,
+                });
                 equal
                     .iter()
                     .cloned()

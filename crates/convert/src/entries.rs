@@ -4,15 +4,46 @@
 //! map   {[q0, q1] -> [i, j] : q0 = i && A_pos1(q0) <= q1 < A_pos1(q0 + 1) && A_crd1(q1) = j && …}
 //! data  {[q0, q1] -> [q] : q = q1}
 //!
-//! space {[q0, q1, i, j] : …}      coordinates i, j      place q1
+//! space {[i, q1, j] : A_pos1(i) <= q1 < A_pos1(i + 1) && A_crd1(q1) = j && …}   coordinates i, j   place q1
 //! ```
+//!
+//! Elements that are always equal are one, at the first place of them and by the name of a
+//! coordinate among them.
 
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
-use sparsec_relation::{Conjunction, Expression, Set, Variable};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable};
 
 use crate::named::Named;
 use crate::refused;
+
+/// For each variable the first of `tuple` that is always equal to it.
+pub(crate) fn same_variables(comparisons: &[Constraint], tuple: &[Variable]) -> Vec<Variable> {
+    let n = tuple.iter().map(|v| v.index() + 1).max().unwrap_or(0);
+    let mut same: Vec<Variable> = (0..n).map(Variable::from_index).collect();
+    for link in comparisons {
+        if let (Expression::Variable(a), [(Comparison::Equal, Expression::Variable(b))]) =
+            (&link.first, &link.rest[..])
+            && [a, b].iter().all(|v| tuple.contains(v))
+        {
+            let (a, b) = (same[a.index()], same[b.index()]);
+            let (kept, gone) = (a.min(b), a.max(b));
+            for other in same.iter_mut().filter(|other| **other == gone) {
+                *other = kept;
+            }
+        }
+    }
+    same
+}
+
+/// The variables of a space in place of those of a map.
+struct Now(Vec<Variable>);
+
+impl Rewrite for Now {
+    fn variable(&self, variable: Variable) -> Expression {
+        Expression::Variable(self.0[variable.index()])
+    }
+}
 
 /// The entries of a tensor.
 #[derive(Clone, Debug)]
@@ -30,19 +61,46 @@ pub(crate) struct Entries {
 impl Entries {
     pub(crate) fn of(source: &Named) -> Result<Self> {
         let map = &source.map;
-        let names = map.inputs().chain(map.outputs());
-        let names: Vec<String> = names.map(|v| map.name(v).to_owned()).collect();
-        let mut space = Conjunction::new(names, []);
-        let tuple: Vec<Variable> = space.inputs().collect();
-        space.conjoin_at(map, tuple.into_iter());
+        let comparisons = source.comparisons();
+        let tuple: Vec<Variable> = map.inputs().chain(map.outputs()).collect();
+        let same = same_variables(&comparisons, &tuple);
+        // What is kept, under the last name of its group.
+        let kept: Vec<Variable> = tuple
+            .iter()
+            .copied()
+            .filter(|v| same[v.index()] == *v)
+            .collect();
+        let names = kept.iter().map(|kept| {
+            let group = tuple.iter().filter(|v| same[v.index()] == *kept);
+            let last = group.last().expect("it is in its group");
+            map.name(*last).to_owned()
+        });
+        let mut space = Conjunction::new(names.collect::<Vec<_>>(), []);
+        let mut now: Vec<Variable> = Vec::new();
+        for variable in (0..map.n_variables()).map(Variable::from_index) {
+            now.push(match tuple.contains(&variable) {
+                true => {
+                    let at = kept.iter().position(|kept| *kept == same[variable.index()]);
+                    Variable::from_index(at.expect("each group is kept"))
+                }
+                false => space.add_exists(map.name(variable)),
+            });
+        }
+        let now = Now(now);
+        for constraint in map.constraints() {
+            let constraint = constraint.rewritten(&now);
+            let is_trivial = (constraint.rest.iter())
+                .all(|(c, e)| *c == Comparison::Equal && *e == constraint.first);
+            if !is_trivial && !space.constraints().contains(&constraint) {
+                space.add(constraint);
+            }
+        }
         let places = source.data.solve(&source.declarations)?;
         let [place] = &places[..] else {
             let message = format!("the values of `{}` lie by several rules", source.name);
             return Err(refused(message));
         };
-        let n_inputs = map.inputs().len();
-        let coordinates = (n_inputs..space.n_variables().min(n_inputs + map.outputs().len()))
-            .map(Variable::from_index);
+        let coordinates = map.outputs().map(|v| now.0[v.index()]);
         let [n_places] = &source.lengths(None)?[..] else {
             let message = format!("the values of `{}` have several indices", source.name);
             return Err(refused(message));
@@ -50,7 +108,7 @@ impl Entries {
         Ok(Self {
             coordinates: coordinates.collect(),
             space: Set::new(vec![space])?,
-            place: place[0].clone(),
+            place: place[0].rewritten(&now),
             n_places: n_places.clone(),
         })
     }

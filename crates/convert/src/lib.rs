@@ -35,6 +35,7 @@
 
 mod entries;
 mod named;
+mod sweeps;
 mod synthesis;
 mod unknown;
 

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
 use sparsec_computation::{
-    Access, Computation, DataSpace, Key, Role, Statement, StatementId, Update, Value, Window,
+    Access, Computation, DataSpace, Key, Operator, Role, Statement, StatementId, Update, Value,
+    Window,
 };
 use sparsec_relation::{
     Comparison, Conjunction, Constraint, Declarations, Expression, Function, Set, Variable,
@@ -60,17 +61,21 @@ pub(crate) fn synthesized(
     let mut unknowns = Unknowns::new(destination, entries, &known);
     synthesis.demand(&unknowns, &known)?;
     while let Some(element) = unknowns.next() {
-        let value = match unknowns.determined(element) {
-            Some(value) => value,
-            None => synthesis.found(element, &mut unknowns)?,
-        };
-        unknowns.set(element, value);
+        match unknowns.determined(element) {
+            Some(value) => unknowns.set(element, value),
+            None => {
+                let value = synthesis.found(element, &mut unknowns)?;
+                unknowns.set(element, value);
+                unknowns.establish(element);
+            }
+        }
         synthesis.demand(&unknowns, &known)?;
     }
     synthesis.keep(&mut unknowns, &known)?;
     synthesis.copy(&unknowns, &known)?;
     let mut computation = synthesis.computation.checked()?;
-    count_in_order(&mut computation);
+    crate::sweeps::schedule(&mut computation);
+    let computation = computation.checked()?;
     Ok(Conversion { computation })
 }
 
@@ -120,20 +125,15 @@ fn unknown_constants(destination: &Named) -> BTreeSet<String> {
     unknown
 }
 
-/// An element that ranks number, and the keys that put it in its order, if it has one.
-struct Found {
-    array: String,
-    keys: Option<Vec<Key>>,
-}
-
 struct Synthesis<'a> {
     source: &'a Named,
     destination: &'a Named,
     entries: &'a Entries,
     extents: &'a [String],
     unknown_constants: BTreeSet<String>,
-    /// Listed elements by the arrays that hold their numbers.
-    found: BTreeMap<String, Found>,
+    /// Listed elements by the arrays that hold their numbers: the keys that put them in
+    /// their order, if they have one.
+    found: BTreeMap<String, Option<Vec<Key>>>,
     /// Constants and functions that a statement computes.
     written: BTreeSet<String>,
     /// The entries that the destination can hold.
@@ -278,17 +278,18 @@ impl Synthesis<'_> {
             (_, false) => (Window::DenseRank, identity.clone()),
         };
         let is_ordered = parent_keys.is_some() && order.is_some() && !is_entry;
-        let value = Value::Window(window, sorted.clone());
-        let number = self.numbered(element, keys, value)?;
-        if let Expression::Call(array, _) = &number {
-            self.found.insert(
-                array.clone(),
-                Found {
-                    array: array.clone(),
-                    keys: is_ordered.then_some(sorted),
-                },
-            );
-        }
+        let number = match window {
+            Window::Rank => self.ranked(element, keys, (sorted, &place), unknowns)?,
+            _ => {
+                let value = Value::Window(window, sorted.clone());
+                let number = self.numbered(element, keys, value, false)?;
+                if let Expression::Call(array, _) = &number {
+                    let found = is_ordered.then_some(sorted);
+                    self.found.insert(array.clone(), found);
+                }
+                number
+            }
+        };
         for key in keys {
             let target = (key.function.clone(), vec![number.clone()]);
             let value = (Update::Assign, self.integer(&key.value)?);
@@ -296,11 +297,99 @@ impl Synthesis<'_> {
             self.written.insert(key.function.clone());
             unknowns.functions.remove(&key.function);
         }
-        if let Place::Segment { function, parent } = place {
+        if let Place::Segment { function, parent } = place
+            && unknowns.functions.remove(&function)
+        {
             self.fill_segments(&function, &parent, &number)?;
-            unknowns.functions.remove(&function);
         }
         Ok(number)
+    }
+
+    /// The elements of a list that has one for each entry.
+    ///
+    /// Ranks are stable, so that the last keys need not be compared where entries ascend by
+    /// them. By what is left, entries are in order, or are counted into the segments of a
+    /// function, or sorted.
+    fn ranked(
+        &mut self,
+        element: Variable,
+        keys: &[ListKey],
+        (mut sorted, place): (Vec<Key>, &Place),
+        unknowns: &mut Unknowns<'_>,
+    ) -> Result<Expression> {
+        let rises = |keys: &[Key]| self.visits().keys_ascend(StatementId::from_index(0), keys);
+        let n = sorted.len();
+        let first = (0..n).find(|first| rises(&sorted[*first..]));
+        sorted.truncate(first.unwrap_or(n));
+        if sorted.is_empty() {
+            let growing = self.visits();
+            if growing.grows(StatementId::from_index(0), &self.entries.place) {
+                for end in self.ends(element, keys) {
+                    self.count_entries(&end)?;
+                }
+                return Ok(self.entries.place.clone());
+            }
+            return self.numbered(element, keys, Value::Window(Window::Ordinal, sorted), true);
+        }
+        for end in self.ends(element, keys) {
+            self.count_entries(&end)?;
+        }
+        if let (Place::Segment { function, parent }, [key]) = (place, &sorted[..])
+            && key.value == *parent
+        {
+            let at = (function.clone(), vec![plus_one(parent)]);
+            let one = (Update::Add, Value::Integer(1));
+            self.add(self.space.clone(), at, one);
+            self.add_up(function, Update::Add)?;
+            unknowns.functions.remove(function);
+            let start = Value::Entry(Access {
+                space: function.clone(),
+                indices: vec![parent.clone()],
+            });
+            let ordinal = Value::Window(Window::Ordinal, sorted);
+            let value = Value::Binary(Operator::Add, Box::new(start), Box::new(ordinal));
+            return self.numbered(element, keys, value, true);
+        }
+        self.numbered(element, keys, Value::Window(Window::Rank, sorted), true)
+    }
+
+    /// A computation that visits the entries.
+    fn visits(&self) -> Computation {
+        let mut visits = self.computation.clone();
+        visits.statements.clear();
+        let mut space = self.space.parts()[0].clone();
+        for (name, value) in &self.source.constants {
+            // The proof is about entries, which the constant bounds.
+            if let Some(value) = value {
+                space.add(value.clone().equals(Expression::Constant(name.clone())));
+            }
+        }
+        let place = vec![self.entries.place.clone()];
+        let tuple = self.space.parts()[0].inputs().map(Expression::Variable);
+        visits.statements.push(Statement {
+            name: "visit".to_owned(),
+            schedule: tuple.collect(),
+            space: Set::new(vec![space]).expect("it has the names that it had"),
+            target: Access {
+                space: self.source.name.clone(),
+                indices: place,
+            },
+            update: Update::Assign,
+            value: Value::Integer(0),
+        });
+        visits
+    }
+
+    /// Says that a constant is the number of entries.
+    fn count_entries(&mut self, name: &str) -> Result<()> {
+        if self.written.insert(name.to_owned()) {
+            let n = self.integer(&self.entries.n_places)?;
+            let same = Expression::Constant(name.to_owned()).equals(self.entries.n_places.clone());
+            self.computation.declarations.assume(same);
+            let target = (name.to_owned(), Vec::new());
+            self.add(everywhere()?, target, (Update::Assign, n));
+        }
+        Ok(())
     }
 
     /// Gives each entry the number of its element, in an array by places; and says how many
@@ -310,6 +399,7 @@ impl Synthesis<'_> {
         element: Variable,
         keys: &[ListKey],
         value: Value,
+        is_entry: bool,
     ) -> Result<Expression> {
         let map = &self.destination.map;
         let array = format!("{}_{}", self.destination.name, map.name(element));
@@ -341,19 +431,18 @@ impl Synthesis<'_> {
             (array.clone(), at.clone()),
             (Update::Assign, value),
         );
-        let number = Value::Entry(Access {
-            space: array.clone(),
-            indices: at.clone(),
-        });
-        let more = Value::Binary(
-            sparsec_computation::Operator::Add,
-            Box::new(number),
-            Box::new(Value::Integer(1)),
-        );
         for end in ends.iter().chain(ends.is_empty().then_some(&end)) {
-            if self.written.insert(end.clone()) {
-                let update = (Update::Maximum, more.clone());
-                self.add(self.space.clone(), (end.clone(), Vec::new()), update);
+            if is_entry {
+                self.count_entries(end)?;
+            } else if self.written.insert(end.clone()) {
+                let number = Value::Entry(Access {
+                    space: array.clone(),
+                    indices: at.clone(),
+                });
+                let one = Box::new(Value::Integer(1));
+                let more = Value::Binary(Operator::Add, Box::new(number), one);
+                let target = (end.clone(), Vec::new());
+                self.add(self.space.clone(), target, (Update::Maximum, more));
             }
         }
         Ok(Expression::Call(array, at))
@@ -396,13 +485,15 @@ impl Synthesis<'_> {
         number: &Expression,
     ) -> Result<()> {
         let next = plus_one(parent);
-        let end = Value::Binary(
-            sparsec_computation::Operator::Add,
-            Box::new(self.integer(number)?),
-            Box::new(Value::Integer(1)),
-        );
+        let one = Box::new(Value::Integer(1));
+        let end = Value::Binary(Operator::Add, Box::new(self.integer(number)?), one);
         let target = (function.to_owned(), vec![next]);
         self.add(self.space.clone(), target, (Update::Maximum, end));
+        self.add_up(function, Update::Maximum)
+    }
+
+    /// Combines each entry of a function with the one before it.
+    fn add_up(&mut self, function: &str, update: Update) -> Result<()> {
         let parents = below("x", &self.n_parents(function)?)?;
         let x = Expression::Variable(Variable::from_index(0));
         let before = Value::Entry(Access {
@@ -410,7 +501,7 @@ impl Synthesis<'_> {
             indices: vec![x.clone()],
         });
         let target = (function.to_owned(), vec![plus_one(&x)]);
-        self.add(parents, target, (Update::Maximum, before));
+        self.add(parents, target, (update, before));
         self.written.insert(function.to_owned());
         Ok(())
     }
@@ -450,7 +541,7 @@ impl Synthesis<'_> {
         };
         let binary =
             |operator, a: Value, b: Value| Value::Binary(operator, Box::new(a), Box::new(b));
-        use sparsec_computation::Operator::{Add, Maximum, Subtract};
+        use Operator::{Add, Maximum, Subtract};
         let most = self.integer(&most.simplified())?;
         self.add(parents.clone(), at(first, &x), (Update::Assign, most));
         let least = (Update::Minimum, value.clone());
@@ -470,8 +561,7 @@ impl Synthesis<'_> {
         for (name, value) in &self.destination.constants {
             if value.as_ref().is_some_and(|value| *value == end) {
                 let last = (Update::Assign, entry(starts, &n_parents));
-                let everywhere = Set::new(vec![Conjunction::new::<String>([], [])])?;
-                self.add(everywhere, (name.clone(), Vec::new()), last);
+                self.add(everywhere()?, (name.clone(), Vec::new()), last);
                 self.written.insert(name.clone());
             }
         }
@@ -515,7 +605,7 @@ impl Synthesis<'_> {
                 extent: Expression::Constant(self.extents[mode].clone()),
             });
         }
-        self.numbered(element, &[], Value::Window(Window::Ordinal, keys))
+        self.numbered(element, &[], Value::Window(Window::Ordinal, keys), false)
     }
 
     /// Stores what arrays hold at elements that are no lists, and the other constants.
@@ -548,14 +638,17 @@ impl Synthesis<'_> {
                 && self.written.contains(&name)
                 && !self.written.contains(&function)
             {
-                let everywhere = Set::new(vec![Conjunction::new::<String>([], [])])?;
                 let value = Value::Entry(Access {
                     space: name,
                     indices: Vec::new(),
                 });
                 self.written.insert(function.clone());
                 unknowns.functions.remove(&function);
-                self.add(everywhere, (function, arguments), (Update::Assign, value));
+                self.add(
+                    everywhere()?,
+                    (function, arguments),
+                    (Update::Assign, value),
+                );
             }
         }
         let functions = self.destination.declarations.functions().iter();
@@ -682,9 +775,7 @@ impl Synthesis<'_> {
         Ok(match parent {
             Expression::Integer(_) => Some(Vec::new()),
             Expression::Call(array, _) if self.found.contains_key(array) => {
-                let found = &self.found[array];
-                debug_assert_eq!(found.array, *array);
-                found.keys.clone()
+                self.found[array].clone()
             }
             other => {
                 let mut is_listed = false;
@@ -719,21 +810,17 @@ impl Synthesis<'_> {
     /// Whether keys tell entries of different coordinates apart.
     fn tell_apart(&self, keys: &[Key]) -> Result<bool> {
         let part = &self.space.parts()[0];
-        let n = part.n_variables();
         let names = |suffix: &str| -> Vec<String> {
             let names = part.inputs().map(|v| part.name(v));
             names.map(|name| format!("{name}{suffix}")).collect()
         };
-        let second = Shift(part.inputs().len());
+        let n_inputs = part.inputs().len();
+        let second = Shift(n_inputs);
         let mut both = Conjunction::new([names(""), names("_1")].concat(), []);
-        let (first_inputs, second_inputs): (Vec<Variable>, Vec<Variable>) = {
-            let all: Vec<Variable> = both.inputs().collect();
-            let (a, b) = all.split_at(part.inputs().len());
-            (a.to_vec(), b.to_vec())
-        };
-        let _ = n;
-        both.conjoin_at(part, first_inputs.into_iter());
-        both.conjoin_at(part, second_inputs.into_iter());
+        let inputs = both.inputs();
+        both.conjoin_at(part, inputs.take(n_inputs));
+        let inputs = both.inputs();
+        both.conjoin_at(part, inputs.skip(n_inputs));
         for key in keys {
             both.add(key.value.clone().equals(key.value.rewritten(&second)));
         }
@@ -784,21 +871,14 @@ impl Synthesis<'_> {
     }
 }
 
-/// Counts entries in place of ranking them where keys ascend by proof.
-fn count_in_order(computation: &mut Computation) {
-    for number in 0..computation.statements.len() {
-        let id = StatementId::from_index(number);
-        if let Value::Window(Window::Rank, keys) = &computation.statements[number].value
-            && !keys.is_empty()
-            && computation.keys_ascend(id, keys)
-        {
-            computation.statements[number].value = Value::Window(Window::Ordinal, Vec::new());
-        }
-    }
+/// The one point of no dimension.
+fn everywhere() -> Result<Set> {
+    Set::new(vec![Conjunction::new::<String>([], [])])
 }
 
+/// An integer expression as a value.
 fn value(e: &Expression) -> Option<Value> {
-    use sparsec_computation::Operator::{Add, FloorDivide, Modulo, Multiply, Subtract};
+    use Operator::{Add, FloorDivide, Modulo, Multiply, Subtract};
     let both = |operator, a: &Expression, b: &Expression| {
         Some(Value::Binary(
             operator,

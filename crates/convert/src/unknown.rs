@@ -11,7 +11,7 @@ use sparsec_relation::{
     Comparison, Conjunction, Constraint, Declarations, Expression, Relation, Rewrite, Variable,
 };
 
-use crate::entries::Entries;
+use crate::entries::{Entries, same_variables};
 use crate::named::Named;
 
 /// The destination, as far as it is solved.
@@ -27,6 +27,8 @@ pub(crate) struct Unknowns<'a> {
     pub(crate) values: Vec<Option<Expression>>,
     /// The functions that are not computed yet.
     pub(crate) functions: BTreeSet<String>,
+    /// The comparisons that hold by the statements which fill lists and runs.
+    established: BTreeSet<usize>,
 }
 
 /// A key of listed elements: the array `function` holds `value`.
@@ -69,20 +71,10 @@ impl<'a> Unknowns<'a> {
         for (output, coordinate) in map.outputs().zip(&entries.coordinates) {
             values[output.index()] = Some(Expression::Variable(*coordinate));
         }
-        let mut same: Vec<Variable> = (0..n).map(Variable::from_index).collect();
         let comparisons = destination.comparisons();
-        for link in &comparisons {
-            if let (Expression::Variable(a), [(Comparison::Equal, Expression::Variable(b))]) =
-                (&link.first, &link.rest[..])
-                && [a, b].iter().all(|v| values[v.index()].is_none())
-            {
-                let (a, b) = (same[a.index()], same[b.index()]);
-                let (kept, gone) = (a.min(b), a.max(b));
-                for other in same.iter_mut().filter(|other| **other == gone) {
-                    *other = kept;
-                }
-            }
-        }
+        let elements: Vec<Variable> = map.inputs().chain(map.exists()).collect();
+        let mut same = same_variables(&comparisons, &elements);
+        same.extend((same.len()..n).map(Variable::from_index));
         let functions = destination.declarations.functions().iter();
         let mut unknowns = Self {
             destination,
@@ -90,6 +82,7 @@ impl<'a> Unknowns<'a> {
             known,
             comparisons: Vec::new(),
             values,
+            established: BTreeSet::new(),
             functions: functions.map(|function| function.name.clone()).collect(),
             same,
         };
@@ -275,10 +268,21 @@ impl<'a> Unknowns<'a> {
         others
     }
 
+    /// Notes that what is said of an element, and of nothing unknown besides, holds by the
+    /// statements that fill its list or run.
+    pub(crate) fn establish(&mut self, element: Variable) {
+        for (number, link) in self.comparisons.iter().enumerate() {
+            if speaks_of(link, element) && self.constraint_at_entry(link, None).is_some() {
+                self.established.insert(number);
+            }
+        }
+    }
+
     /// The comparisons of what is known, which the destination asks of each entry.
     pub(crate) fn demands(&self) -> Vec<Constraint> {
-        let links = self.comparisons.iter();
-        let links = links.filter_map(|link| self.constraint_at_entry(link, None));
+        let links = self.comparisons.iter().enumerate();
+        let links = links.filter(|(number, _)| !self.established.contains(number));
+        let links = links.filter_map(|(_, link)| self.constraint_at_entry(link, None));
         links.collect()
     }
 }

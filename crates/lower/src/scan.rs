@@ -103,7 +103,7 @@ pub fn lower_computation(computation: &Computation) -> Result<Function> {
         let mut emitter = Emitter::new(&mut builder, &stage.computation, known, loops, arrays);
         emitter.begin(computation, &stage.begins);
         emitter.run();
-        emitter.settle(stage);
+        emitter.settle(computation, stage);
         arrays = emitter.arrays;
     }
     let function = builder.finish();

@@ -377,15 +377,12 @@ impl<'a> Emitter<'a> {
     /// Where an entry lies: the last index runs fastest.
     pub(super) fn index(&mut self, space: &str, indices: &[Expression]) -> Expr {
         let indices: Vec<Expr> = indices.iter().map(|at| self.expr(at)).collect();
-        self.index_of(space, &indices)
+        let space = self.computation.space(space);
+        self.index_of(space.expect("checked with the text"), &indices)
     }
 
     /// Where the entry of these indices lies.
-    pub(super) fn index_of(&mut self, space: &str, indices: &[Expr]) -> Expr {
-        let space: &DataSpace = self
-            .computation
-            .space(space)
-            .expect("checked with the text");
+    pub(super) fn index_of(&mut self, space: &DataSpace, indices: &[Expr]) -> Expr {
         let mut index: Option<Expr> = None;
         for (at, extent) in indices.iter().zip(&space.extents) {
             let at = at.clone();

@@ -11,9 +11,9 @@
 //! ```
 
 use sparsec_base::ElementType;
-use sparsec_computation::{DataSpace, Stage};
+use sparsec_computation::{Computation, DataSpace, Stage};
 use sparsec_loop::{BinaryOp, Expr, Failure};
-use sparsec_relation::{Constraint, Expression, Function, Monotone};
+use sparsec_relation::{Expression, Function, Monotone};
 
 use super::emit::Emitter;
 use crate::bisect::integer;
@@ -24,9 +24,9 @@ const MOST_ENTRIES: i64 = 1 << 60;
 
 impl Emitter<'_> {
     /// Binds the integers that a stage completes, and checks what it establishes.
-    pub(super) fn settle(&mut self, stage: &Stage) {
+    pub(super) fn settle(&mut self, whole: &Computation, stage: &Stage) {
         for name in &stage.completes {
-            let space = self.computation.space(name);
+            let space = whole.space(name);
             let space = space.expect("a stage completes data that it writes");
             if space.extents.is_empty() && space.is_index_array() {
                 let buffer = self.arrays.spaces[name];
@@ -34,34 +34,18 @@ impl Emitter<'_> {
             }
         }
         for constraint in stage.establishes.assumptions() {
-            if self.is_bound(constraint) {
-                let holds = self.all(std::slice::from_ref(constraint));
-                let broken = Expr::Unary(sparsec_loop::UnaryOp::Not, Box::new(holds));
-                self.builder
-                    .if_then(broken, |b| b.fail(Failure::NotAsDeclared));
-            }
+            let holds = self.all(std::slice::from_ref(constraint));
+            let broken = Expr::Unary(sparsec_loop::UnaryOp::Not, Box::new(holds));
+            self.builder
+                .if_then(broken, |b| b.fail(Failure::NotAsDeclared));
         }
         for function in stage.establishes.functions() {
-            self.check_function(function);
+            let space = whole.space(&function.name);
+            self.check_function(function, space.expect("a stage establishes what is there"));
         }
     }
 
-    /// Whether all constants of a constraint have values by now.
-    fn is_bound(&self, constraint: &Constraint) -> bool {
-        let mut is_bound = true;
-        for e in constraint.expressions() {
-            e.visit(&mut |e| {
-                is_bound &= match e {
-                    Expression::Constant(name) => self.arrays.constants.contains_key(name),
-                    Expression::Call(..) => false,
-                    _ => true,
-                };
-            });
-        }
-        is_bound
-    }
-
-    fn check_function(&mut self, function: &Function) {
+    fn check_function(&mut self, function: &Function, space: &DataSpace) {
         let sides = |set: &sparsec_relation::Set| set.as_box().expect("established on a box");
         let (domain, range) = (sides(&function.domain), sides(&function.range));
         let [least, above] = [&range[0].0, &range[0].1].map(|e| self.expr(e));
@@ -90,7 +74,7 @@ impl Emitter<'_> {
             at.push(self.builder.fixed("at", ElementType::I64));
         }
         let names: Vec<Expr> = at.iter().map(|var| Expr::Var(*var)).collect();
-        let index = self.index_of(&function.name, &names);
+        let index = self.index_of(space, &names);
         self.builder.begin_block();
         let value = integer(self.builder, buffer, index);
         let value = self.builder.let_("value", value);

@@ -5,6 +5,7 @@
 //! | without keys        | a count of the points so far                                  |
 //! | with keys that ascend from point to point, by proof | counts at which they change   |
 //! | `ordinal` of a key  | a count for each value of the key                             |
+//! | `f(k) + ordinal(k of n)` | a copy of `f`, which counts on from where each group begins |
 //! | others              | a stable sort of all keys, before the first point             |
 //!
 //! The sort is of one word for each point, which holds all of its keys, if the product
@@ -18,12 +19,13 @@
 
 use sparsec_base::ElementType;
 use sparsec_base::arena::Id;
-use sparsec_computation::{Key, StatementId, Window};
+use sparsec_computation::{Key, Operator, Statement, StatementId, Value, Window};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Stmt, Var};
-use sparsec_relation::Expression;
+use sparsec_relation::{Conjunction, Expression, Set, Variable};
 
 use super::emit::{Emitter, Point};
-use super::loops;
+use super::{loops, within};
+use crate::bisect::integer;
 
 /// What finds the value of a window at the next point.
 #[derive(Clone, Debug)]
@@ -36,6 +38,8 @@ pub(super) enum Numbering {
     Ascending(Groups),
     /// As many points of each value of the key came before.
     Counted(Buffer),
+    /// The value of the statement is the next one of each value of the key.
+    Cursor(Buffer),
     /// The numbers of all points in their order, and the place of the next one.
     Listed(Buffer, Var),
 }
@@ -78,6 +82,10 @@ impl Emitter<'_> {
                     _ if computation.keys_ascend(StatementId::from_index(number), keys) => {
                         self.follow(window, keys)
                     }
+                    (Window::Ordinal, [key]) if self.starts(statement, key).is_some() => {
+                        let starts = self.starts(statement, key).expect("just asked");
+                        Numbering::Cursor(self.cursor(&starts, key))
+                    }
                     (Window::Ordinal, [key]) => {
                         let counts = self.workspace("counts");
                         let len = self.expr(&key.extent);
@@ -91,6 +99,45 @@ impl Emitter<'_> {
                 self.windows.insert((number, place), numbering);
             }
         }
+    }
+
+    /// The array `f` of `f(k) + ordinal(k of n)`, if it has entries for all keys.
+    fn starts(&self, statement: &Statement, key: &Key) -> Option<String> {
+        let Value::Binary(Operator::Add, start, ordinal) = &statement.value else {
+            return None;
+        };
+        let (Value::Entry(start), Value::Window(..)) = (&**start, &**ordinal) else {
+            return None;
+        };
+        let space = self.computation.space(&start.space)?;
+        let [extent] = &space.extents[..] else {
+            return None;
+        };
+        let mut keys = Conjunction::new(["x"], []);
+        let x = Expression::Variable(Variable::from_index(0));
+        keys.add(within(&x, &key.extent));
+        let keys = Set::new(vec![keys]).ok()?;
+        let fits = keys.implies(&within(&x, extent), self.known);
+        let is_of_key = start.indices == [key.value.clone()] && space.is_index_array();
+        (fits && is_of_key).then(|| start.space.clone())
+    }
+
+    /// A copy of the entries of `f` for all keys.
+    fn cursor(&mut self, starts: &str, key: &Key) -> Buffer {
+        let cursor = self.workspace("cursor");
+        let len = self.expr(&key.extent);
+        let len = self.builder.let_("extent", len);
+        self.builder.push(Stmt::Alloc {
+            buffer: cursor,
+            len: len.into(),
+        });
+        let starts = self.arrays.spaces[starts];
+        let at = self.builder.fixed("at", ElementType::I64);
+        self.builder.for_loop(at, 0, len, |b| {
+            let start = integer(b, starts, at);
+            b.store(cursor, at, start);
+        });
+        cursor
     }
 
     /// What numbers points whose keys ascend.
@@ -297,6 +344,13 @@ impl Emitter<'_> {
                     now.into()
                 }
                 Numbering::Ascending(groups) => self.next_of(&groups, keys, tuple),
+                Numbering::Cursor(cursor) => {
+                    let key = self.packed(keys, tuple);
+                    let key = self.builder.let_("key", key);
+                    let now = self.builder.let_("place", Expr::load(cursor, key));
+                    self.builder.store(cursor, key, Expr::Var(now).add(1));
+                    return now.into();
+                }
                 Numbering::Counted(counts) => {
                     let key = self.packed(keys, tuple);
                     let key = self.builder.let_("key", key);
