@@ -12,6 +12,16 @@
 //! all schedules begin with numbers, as they do where none is said; else there is
 //! one stage.
 //!
+//! One stage holds a statement and another that follows it **at the point**: the one speaks,
+//! in indices alone, of the entry that the other has just assigned at the same point of the
+//! same space. Such an entry is [carried](Stage::carries) from one to the other, and what is
+//! declared of it is established where it is assigned.
+//!
+//! ```text
+//! s3: place(p) = pos(j) + ordinal(j of M)    over {[i, p, j] : …}    at [3, i, p, j, 0]
+//! s4: rows(place(p)) = i                     over {[i, p, j] : …}    at [3, i, p, j, 1]
+//! ```
+//!
 //! Within a stage, data that earlier stages completed have the role
 //! [`Role::Given`], and later stages rely on what is declared of them. What that is, the
 //! stage that completes them has to [establish](Stage::establishes):
@@ -24,9 +34,10 @@
 
 use std::collections::BTreeSet;
 
-use sparsec_relation::{Declarations, Expression, Function};
+use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Function};
 
 use crate::computation::{Computation, Role, Statement, StatementId};
+use crate::value::Update;
 
 /// Statements that follow no data which one of them writes.
 #[derive(Clone, Debug)]
@@ -42,6 +53,9 @@ pub struct Stage {
     pub completes: Vec<String>,
     /// What holds of these data from here on, as far as later stages rely on it.
     pub establishes: Declarations,
+    /// The functions whose entries are carried from the statement that assigns them to
+    /// others at the same point, with where they lie and what they hold.
+    pub carries: Vec<Function>,
 }
 
 impl Computation {
@@ -68,10 +82,11 @@ impl Computation {
     /// ```
     pub fn chain(&self) -> Vec<Stage> {
         let groups = self.groups();
-        if groups.len() == 1 {
+        let relied_on = self.relied_on();
+        let is_given = |name: &String| self.writers(name).next().is_none();
+        if groups.len() == 1 && self.carried(&groups[0], &relied_on, &is_given).is_empty() {
             return vec![self.only_stage()];
         }
-        let relied_on = self.relied_on();
         let mut begun: BTreeSet<String> = BTreeSet::new();
         let mut stages = Vec::new();
         for (number, group) in groups.iter().enumerate() {
@@ -96,8 +111,10 @@ impl Computation {
             let completes = written.iter().filter(|name| !later.contains(**name));
             let completes: Vec<String> = completes.map(|name| (*name).clone()).collect();
             let is_there = |name: &String| !written.contains(name) && !later.contains(name);
+            let carries = self.carried(group, &relied_on, &is_there);
             stages.push(Stage {
-                computation: self.staged(group, &touched, &relied_on, &is_there),
+                computation: self.staged(group, &touched, (&relied_on, &carries), &is_there),
+                carries,
                 statements: group.clone(),
                 establishes: established(
                     &relied_on,
@@ -121,7 +138,59 @@ impl Computation {
             completes: names.clone().filter(is_written).collect(),
             begins: names.collect(),
             establishes: Declarations::new(),
+            carries: Vec::new(),
         }
+    }
+
+    /// The functions that statements of a stage follow at the point, of which all that
+    /// their bounds speak of is there.
+    fn carried(
+        &self,
+        group: &[StatementId],
+        relied_on: &Declarations,
+        is_there: &dyn Fn(&String) -> bool,
+    ) -> Vec<Function> {
+        let functions = relied_on.functions().iter().filter(|function| {
+            let is_given = |name: &str| is_there(&name.to_owned()) || self.space(name).is_none();
+            let is_followed = || {
+                let mut group = group.iter();
+                group.any(|id| self.followed(*id).contains(&function.name))
+            };
+            self.writer_at_point(&function.name).is_some()
+                && !function
+                    .bounds()
+                    .any(|e| speaks(e, &|name: &str| !is_given(name)))
+                && is_followed()
+        });
+        let carried = functions.map(|function| Function {
+            monotone: None,
+            ..function.clone()
+        });
+        carried.collect()
+    }
+
+    /// The statement that assigns data all of whose followers do so at its points.
+    fn writer_at_point(&self, name: &str) -> Option<StatementId> {
+        let mut writers = self.writers(name);
+        let writer = writers.next().filter(|_| writers.next().is_none())?;
+        let mut followers = self.ids().filter(|id| self.followed(*id).contains(name));
+        let at_point = followers.all(|id| self.follows_at_point(id, writer));
+        at_point.then_some(writer)
+    }
+
+    /// Whether a statement follows another at the point, and has the same loops.
+    fn follows_at_point(&self, later: StatementId, earlier: StatementId) -> bool {
+        let (later, earlier) = (self.statement(later), self.statement(earlier));
+        let [Some((a, before)), Some((b, after))] =
+            [&earlier.schedule, &later.schedule].map(|schedule| schedule.split_last())
+        else {
+            return false;
+        };
+        let in_turn = match (a, b) {
+            (Expression::Integer(a), Expression::Integer(b)) => a < b,
+            _ => false,
+        };
+        in_turn && before == after && later.is_at_point_of(earlier)
     }
 
     /// What is declared, as far as stages rely on it of data that are computed.
@@ -231,7 +300,7 @@ impl Computation {
         &self,
         group: &[StatementId],
         touched: &BTreeSet<String>,
-        relied_on: &Declarations,
+        (relied_on, carries): (&Declarations, &[Function]),
         is_there: &dyn Fn(&String) -> bool,
     ) -> Self {
         let mut stage = Self {
@@ -245,6 +314,9 @@ impl Computation {
             if is_computed && !(touched.contains(name) && is_there(name)) {
                 stage.declarations.forget(name);
             }
+        }
+        for function in carries {
+            stage.declarations.declare(function.clone());
         }
         let is_computed = |name: &str| self.writers(name).next().is_some();
         stage
@@ -310,6 +382,32 @@ fn speaks_of(e: &Expression, wanted: &mut dyn FnMut(&Expression) -> bool) -> boo
 }
 
 impl Statement {
+    /// Whether all that this statement follows of what `earlier` assigns is the entry at the
+    /// same point of the same space.
+    pub fn is_at_point_of(&self, earlier: &Self) -> bool {
+        let name = &earlier.target.space;
+        let of_points = self.space.parts().iter().flat_map(Conjunction::constraints);
+        let of_points = of_points.flat_map(Constraint::expressions);
+        let windows = self.value.windows().into_iter().flat_map(|(_, keys)| keys);
+        let of_keys = windows.flat_map(|key| [&key.value, &key.extent]);
+        let mut elsewhere = of_points.chain(of_keys).chain(&self.schedule);
+        let mut indices = self.accesses().flat_map(|access| &access.indices);
+        earlier.update == Update::Assign
+            && self.space == earlier.space
+            && !elsewhere.any(|e| speaks(e, &|it: &str| it == name))
+            && indices.all(|e| {
+                let mut is_at_point = true;
+                e.visit(&mut |e| match e {
+                    Expression::Call(it, arguments) if it == name => {
+                        is_at_point &= *arguments == earlier.target.indices;
+                    }
+                    Expression::Constant(it) if it == name => is_at_point = false,
+                    _ => {}
+                });
+                is_at_point
+            })
+    }
+
     /// The target and the entries that are read, apart from those that indices read.
     fn accesses(&self) -> impl Iterator<Item = &crate::value::Access> {
         self.value.entries().into_iter().chain([&self.target])

@@ -10,8 +10,8 @@
 //! s4: B(p) = A(p)           at [4, p, i, j]          at [1, p, i, j, 2]
 //! ```
 //!
-//! A statement may be in one sweep with another that it depends on only if it reads the
-//! entry that the other writes at the same point, and follows nothing of it.
+//! A statement may be in one sweep with another that it depends on only if it reads, or
+//! follows in indices, the entry alone that the other writes at the same point.
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,8 @@ fn dependence(computation: &Computation, later: &Statement, earlier: &Statement)
     let (reads_it, at_point) = reads(later, &earlier.target);
     let (is_read, read_at_point) = reads(earlier, &later.target);
     let is_same = later.update == earlier.update && later.update != Update::Assign;
-    if follows(later, written) || follows(earlier, target) {
+    let follows_it = follows(later, written);
+    if follows_it && !later.is_at_point_of(earlier) || follows(earlier, target) {
         return Dependence::Elsewhere;
     }
     if written == target {
@@ -93,7 +94,7 @@ fn dependence(computation: &Computation, later: &Statement, earlier: &Statement)
             false => Dependence::Elsewhere,
         };
     }
-    match (reads_it, is_read) {
+    match (reads_it || follows_it, is_read) {
         (false, false) => Dependence::None,
         _ if has_window => Dependence::Elsewhere,
         _ if (!reads_it || at_point) && (!is_read || read_at_point) => Dependence::AtPoint,

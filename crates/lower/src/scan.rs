@@ -33,7 +33,7 @@
 use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
-use sparsec_computation::{Computation, DataSpace, Role as DataRole, Statement};
+use sparsec_computation::{Computation, DataSpace, Role as DataRole, Stage, Statement};
 use sparsec_loop::{Access, Argument, Buffer, Builder, Expr, Function, Role, Var};
 use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Loops, Visit, scan};
 
@@ -83,8 +83,8 @@ pub fn lower_computation(computation: &Computation) -> Result<Function> {
     let stages = computation.chain();
     let text = computation.to_string();
     for stage in &stages {
-        let (stage, known) = (&stage.computation, stage.computation.known());
         refuse_followed_results(stage, &text)?;
+        let (stage, known) = (&stage.computation, stage.computation.known());
         for statement in &stage.statements {
             inside::check(stage, statement, &known, &text)?;
         }
@@ -96,19 +96,67 @@ pub fn lower_computation(computation: &Computation) -> Result<Function> {
         let known = stage.computation.known();
         scanned.push((loops(&stage.computation, &known)?, known));
     }
+    // Carried entries stay in variables, unless a loop stands between those who use them.
+    let function = emitted(computation, &stages, &scanned, true)
+        .or_else(|| emitted(computation, &stages, &scanned, false))
+        .expect("what lies in arrays is found there");
+    debug_assert_eq!(sparsec_loop::verify(&function), Ok(()), "{function}");
+    Ok(function)
+}
+
+/// The function of scanned stages; `None` where a carried entry was to be in a variable
+/// alone and is not.
+fn emitted(
+    computation: &Computation,
+    stages: &[Stage],
+    scanned: &[(Loops, Declarations)],
+    in_variables: bool,
+) -> Option<Function> {
     let mut builder = Builder::new(&computation.name);
     let mut arrays = arguments(&mut builder, computation);
     arrays.bind_given(&mut builder, computation);
-    for (stage, (loops, known)) in stages.iter().zip(&scanned) {
+    for (stage, (loops, known)) in stages.iter().zip(scanned) {
         let mut emitter = Emitter::new(&mut builder, &stage.computation, known, loops, arrays);
+        emitter.carries = stage.carries.clone();
+        if in_variables {
+            emitter.in_variables = (stage.carries.iter())
+                .map(|function| function.name.clone())
+                .filter(|name| is_only_carried(computation, stage, name))
+                .collect();
+        }
         emitter.begin(computation, &stage.begins);
         emitter.run();
         emitter.settle(computation, stage);
+        if emitter.missed {
+            return None;
+        }
         arrays = emitter.arrays;
     }
-    let function = builder.finish();
-    debug_assert_eq!(sparsec_loop::verify(&function), Ok(()), "{function}");
-    Ok(function)
+    Some(builder.finish())
+}
+
+/// Whether nothing but indices at the point reads data.
+fn is_only_carried(computation: &Computation, stage: &Stage, name: &str) -> bool {
+    let space = computation.space(name);
+    let is_temporary = space.is_some_and(|space| space.role == DataRole::Temporary);
+    let is_read = |statement: &Statement| {
+        let entries = statement.value.entries();
+        entries.iter().any(|access| access.space == name)
+    };
+    let touches = |statement: &Statement| {
+        let mut found = statement.target.space == name;
+        for_each_expression(statement, &mut |e| {
+            found = found || first_name(e, &|it| it == name).is_some();
+        });
+        found
+    };
+    let ids = computation
+        .ids()
+        .filter(|id| !stage.statements.contains(id));
+    let mut elsewhere = ids.map(|id| computation.statement(id));
+    is_temporary
+        && !stage.computation.statements.iter().any(is_read)
+        && !elsewhere.any(|statement| is_read(statement) || touches(statement))
 }
 
 /// The loops of a computation.
@@ -289,7 +337,8 @@ fn check_computed_extents(computation: &Computation, text: &str) -> Result<()> {
 
 /// Refuses extents, declarations, sets, schedules and indices that speak of data which
 /// the computation makes: they have values before it runs.
-fn refuse_followed_results(computation: &Computation, text: &str) -> Result<()> {
+fn refuse_followed_results(stage: &Stage, text: &str) -> Result<()> {
+    let computation = &stage.computation;
     let is_made = |name: &str| {
         let space = computation.space(name);
         let is_written = || computation.writers(name).next().is_some();
@@ -318,8 +367,10 @@ fn refuse_followed_results(computation: &Computation, text: &str) -> Result<()> 
     }
     for statement in &computation.statements {
         let mut found = None;
+        let is_carried = |name: &str| stage.carries.iter().any(|it| it.name == name);
+        let is_followed = |name: &str| is_made(name) && !is_carried(name);
         for_each_expression(statement, &mut |e| {
-            found = found.take().or_else(|| first_name(e, &is_made));
+            found = found.take().or_else(|| first_name(e, &is_followed));
         });
         if let Some(made) = found {
             return refuse(&made, "loops follow", place(text, &statement.name));

@@ -12,13 +12,14 @@
 //! Places of monotone functions are found by bisection. Those of others are looked up
 //! in a table of the function's range, which is made once, in front of all loops.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{ElementType, Scalar};
 use sparsec_computation::{Access, Computation, DataSpace, Role, Update};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Stmt, Var};
 use sparsec_relation::{
-    Comparison, Constraint, Declarations, Expression, Loops, Monotone, Rewrite, Step, Variable,
+    Comparison, Constraint, Declarations, Expression, Function, Loops, Monotone, Rewrite, Step,
+    Variable,
 };
 
 use super::covered::{is_assigned_first, is_held};
@@ -41,6 +42,14 @@ pub(super) struct Emitter<'a> {
     found: Vec<Var>,
     /// The entry that is held in a variable.
     pub(super) held: Option<(Access, Var)>,
+    /// The functions whose entries are carried between statements at a point.
+    pub(super) carries: Vec<Function>,
+    /// Those whose entries lie in variables alone.
+    pub(super) in_variables: BTreeSet<String>,
+    /// The entries that are carried from the statements so far.
+    pub(super) carried: Vec<(Access, Var)>,
+    /// Whether an entry that lies in a variable alone was not found.
+    pub(super) missed: bool,
     /// For each window of a statement, what finds its value at a point.
     pub(super) windows: BTreeMap<(usize, usize), Numbering>,
     /// The values of the windows of the statement at hand, in their order.
@@ -77,6 +86,10 @@ impl<'a> Emitter<'a> {
             places: BTreeMap::new(),
             found: Vec::new(),
             held: None,
+            carries: Vec::new(),
+            in_variables: BTreeSet::new(),
+            carried: Vec::new(),
+            missed: false,
             windows: BTreeMap::new(),
             here: Vec::new().into_iter(),
             visiting: Visiting::Assign,
@@ -89,7 +102,7 @@ impl<'a> Emitter<'a> {
         for name in begins {
             let space = whole.space(name).expect("stages begin data");
             let buffer = self.arrays.spaces[&space.name];
-            if space.role == Role::Given {
+            if space.role == Role::Given || self.in_variables.contains(name) {
                 continue;
             }
             let n = match has_computed_extent(whole, space) {
@@ -251,8 +264,11 @@ impl<'a> Emitter<'a> {
     }
 
     fn block(&mut self, steps: &[Step]) -> Vec<Stmt> {
+        let carried = self.carried.len();
         self.builder.begin_block();
         self.steps(steps);
+        // Variables of a block end with it.
+        self.carried.truncate(carried);
         self.builder.end_block()
     }
 
@@ -366,12 +382,21 @@ impl<'a> Emitter<'a> {
             Expression::Call(name, arguments) => match name.rsplit_once('.') {
                 Some((function, "first")) => self.first(function, &arguments[0]),
                 Some((function, "inverse")) => self.inverse(function, &arguments[0]),
-                _ => {
-                    let index = self.index(name, arguments);
-                    integer(self.builder, self.arrays.spaces[name], index)
-                }
+                _ => self.entry_of(name, arguments),
             },
         }
+    }
+
+    /// An entry of integers, which may have been carried here.
+    fn entry_of(&mut self, name: &str, arguments: &[Expression]) -> Expr {
+        let mut carried = self.carried.iter().rev();
+        let found = carried.find(|(access, _)| access.space == name && access.indices == arguments);
+        if let Some((_, var)) = found {
+            return Expr::Var(*var);
+        }
+        self.missed |= self.in_variables.contains(name);
+        let index = self.index(name, arguments);
+        integer(self.builder, self.arrays.spaces[name], index)
     }
 
     /// Where an entry lies: the last index runs fastest.

@@ -2,8 +2,8 @@
 
 use sparsec_base::{ElementType, Scalar};
 use sparsec_computation::{Access, Operator, Value};
-use sparsec_loop::{BinaryOp, Buffer, Expr, Failure, UnaryOp};
-use sparsec_relation::Expression;
+use sparsec_loop::{BinaryOp, Buffer, Expr, Failure, UnaryOp, Var};
+use sparsec_relation::{Expression, Function};
 
 use super::compute_type;
 use super::emit::{Emitter, Point};
@@ -23,6 +23,18 @@ impl Emitter<'_> {
         let element = self.element(&target);
         let value = self.value_of(number, tuple, element);
         let operation = Self::operation(statement.update);
+        let mut carries = self.carries.iter();
+        let carries = carries
+            .find(|function| function.name == target.space)
+            .cloned();
+        let mut value = value;
+        if let Some(function) = carries {
+            let var = self.carry(&function, &target, value);
+            if self.in_variables.contains(&target.space) {
+                return;
+            }
+            value = var.into();
+        }
         if let (Some((held, var)), Some(op)) = (&self.held, operation)
             && *held == target
         {
@@ -53,6 +65,21 @@ impl Emitter<'_> {
             false => Expr::Cast(loaded, Box::new(value.into())),
         };
         self.builder.store(buffer, at, value);
+    }
+
+    /// Keeps an entry for the statements behind this one, in a variable; what it holds is
+    /// as declared, or the function ends.
+    fn carry(&mut self, function: &Function, target: &Access, value: Expr) -> Var {
+        let value = self.builder.let_(&target.space, value);
+        let range = function.range.as_box().expect("carried from a box to one");
+        let [least, above] = [&range[0].0, &range[0].1].map(|e| self.expr(e));
+        let outside = Expr::Var(value)
+            .less(least)
+            .binary(BinaryOp::Or, above.binary(BinaryOp::Le, value));
+        self.builder
+            .if_then(outside, |b| b.fail(Failure::NotAsDeclared));
+        self.carried.push((target.clone(), value));
+        value
     }
 
     /// What kernels compute with of the entry at an index.
