@@ -10,6 +10,7 @@ use sparsec_computation::{Computation, Script};
 
 mod run;
 
+pub(crate) use run::Checked;
 pub use run::{CompiledComputation, Given, Prepared, compile_computation};
 
 /// A computation with the transformations that made it.

@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 pub use sparsec_convert::{Conversion, Types};
+use sparsec_format::Holds;
 use sparsec_tensor::{Array, Format, Role, Tensor};
 
-use crate::compute::{CompiledComputation, Given, compile_computation};
+use crate::compute::{Checked, CompiledComputation, Given, compile_computation};
 use crate::session::Session;
+use crate::widths;
 
 /// The conversion of tensors of `element`s between formats of levels.
 ///
@@ -67,7 +69,8 @@ pub struct Converter {
 }
 
 impl Converter {
-    /// The conversion of tensors such as this one, with arrays of its types.
+    /// The conversion of tensors such as this one, with arrays of its types. Index arrays of
+    /// the destination have the widths that it declares, or those that hold this tensor.
     ///
     /// # Errors
     /// As [`synthesized`], and `E0830` for tensors with padding, whose entries no map tells
@@ -80,9 +83,20 @@ impl Converter {
                 .help("convert to a format without padding first"));
         }
         let specs = source.arrays().into_iter();
-        let types = (specs.zip(like.arrays()))
+        let mut types: Types = (specs.zip(like.arrays()))
             .map(|(spec, array)| (name("A", spec.role), array.element()))
             .collect();
+        let widths = widths::of_copy(destination, like);
+        for spec in destination.arrays() {
+            let own = destination.declared_width(spec.role);
+            let width = match spec.role.holds() {
+                Holds::Positions => own.or(widths.pos),
+                Holds::Coordinates => own.or(widths.crd),
+                Holds::Bits | Holds::Values => continue,
+            };
+            let width = width.expect("both widths are chosen");
+            types.insert(name("B", spec.role), width.element());
+        }
         let made = synthesized(source, destination, like.element(), &types)?;
         Ok(Self {
             source: Arc::new(source.clone()),
@@ -125,7 +139,11 @@ impl Converter {
         for (mode, extent) in tensor.extents().iter().enumerate() {
             given = given.parameter(format!("N{mode}"), *extent as i64);
         }
-        let mut results = session.compute(&self.compiled, &given)?;
+        // What is declared of the source's arrays is what its format says of them, which
+        // was checked when the tensor was made.
+        let mut prepared = session.prepare_as(&self.compiled, &given, Checked::AsTensors)?;
+        prepared.launch()?;
+        let mut results = prepared.finish()?;
         let made = self.destination.arrays().into_iter().map(|spec| {
             let result = results.remove(&name("B", spec.role));
             let result = result.expect("the conversion computes each array");

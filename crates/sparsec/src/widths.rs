@@ -24,19 +24,24 @@ pub(crate) fn of_input(format: &Format, input: &Tensor) -> Format {
     let declared = format.widths();
     if !input.format().stores_like(format) {
         // The input is going to be packed again, as its data asks.
-        let positions = most_positions(format, input.extents(), input.most_entries());
-        return format.clone().with_widths(Widths {
-            pos: declared.pos.or(Some(IndexWidth::holding(positions))),
-            crd: declared
-                .crd
-                .or(Some(holding_levels(format, input.extents()))),
-        });
+        return format.clone().with_widths(of_copy(format, input));
     }
     let own = of_arrays(input);
     format.clone().with_widths(Widths {
         pos: own.pos.or(declared.pos),
         crd: own.crd.or(declared.crd),
     })
+}
+
+/// The widths that hold a copy of `tensor` in a format, as far as it declares none.
+pub(crate) fn of_copy(format: &Format, tensor: &Tensor) -> Widths {
+    let declared = format.widths();
+    let positions = most_positions(format, tensor.extents(), tensor.most_entries());
+    let crd = holding_levels(format, tensor.extents());
+    Widths {
+        pos: declared.pos.or(Some(IndexWidth::holding(positions))),
+        crd: declared.crd.or(Some(crd)),
+    }
 }
 
 /// Whether kernels may read the arrays of a tensor of this format.

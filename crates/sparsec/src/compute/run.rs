@@ -66,6 +66,16 @@ pub struct Given<'a> {
     data: BTreeMap<String, &'a Tensor>,
 }
 
+/// Where given arrays are held against what is declared of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checked {
+    /// Before the kernel runs.
+    Here,
+    /// When the tensors were made whose arrays they are: the declarations are those of the
+    /// descriptors of their formats.
+    AsTensors,
+}
+
 /// Scans the iteration spaces of a computation and lowers it to a kernel.
 ///
 /// # Errors
@@ -277,13 +287,17 @@ impl CompiledComputation {
                 }
             }
         }
-        self.known.check(&data).map_err(|broken| {
+        Ok(data)
+    }
+
+    /// That given arrays are as they are declared.
+    fn check_declared(&self, data: &Data<'_>) -> Result<()> {
+        self.known.check(data).map_err(|broken| {
             let (source, place) = self.said(&broken.declaration);
             Diagnostic::new(code::NOT_AS_DECLARED, broken.why)
                 .at(&source, place, "declared here")
                 .help("correct the array, or declare what holds of it")
-        })?;
-        Ok(data)
+        })
     }
 
     fn unknown<'n>(
@@ -412,8 +426,21 @@ impl Session {
         compiled: &CompiledComputation,
         given: &Given<'a>,
     ) -> Result<Prepared<'a>> {
+        self.prepare_as(compiled, given, Checked::Here)
+    }
+
+    /// As [`prepare`](Self::prepare), where given arrays may be known to be as declared.
+    pub(crate) fn prepare_as<'a>(
+        &self,
+        compiled: &CompiledComputation,
+        given: &Given<'a>,
+        checked: Checked,
+    ) -> Result<Prepared<'a>> {
         let given = &compiled.completed(given);
         let data = compiled.check(given)?;
+        if checked == Checked::Here {
+            compiled.check_declared(&data)?;
+        }
         compiled.check_temporaries(&data)?;
         let function = &compiled.function;
         let parameters = compiled.computation.parameters.iter();
