@@ -10,6 +10,7 @@
 //! let kinds = ["dense", "compressed", "singleton"];
 //! assert_eq!(closest("compresed", kinds), Some("compressed"));
 //! assert_eq!(closest("comp", kinds), Some("compressed"));
+//! assert_eq!(closest("rand", ["band", "random"]), Some("random"));
 //! assert_eq!(closest("wavelet", kinds), None);
 //! ```
 
@@ -18,9 +19,8 @@ const ABBREVIATION: usize = 3;
 
 /// The candidate closest to `word`, or `None` where none is close.
 ///
-/// Of equally close candidates the first wins. Where none is close, a
-/// candidate that `word` abbreviates (three letters or more) is taken, if only
-/// one does. Time `O(|word| · total length of the candidates)`.
+/// A candidate that `word` abbreviates (three letters or more) comes first, if there is
+/// only one. Of equally close candidates the first wins. Time `O(|word| · total length of the candidates)`.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = letters(word);
     let mut best: Option<(usize, &str)> = None;
@@ -41,9 +41,10 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         }
     }
     match (best, abbreviated.as_slice()) {
-        (Some((_, candidate)), _) => Some(candidate),
-        (None, [only]) => Some(only),
-        (None, _) => None,
+        // The same word but for capital letters.
+        (Some((0, candidate)), _) => Some(candidate),
+        (_, [only]) => Some(only),
+        (best, _) => best.map(|(_, candidate)| candidate),
     }
 }
 
@@ -98,6 +99,8 @@ mod tests {
     fn an_abbreviation_is_found() {
         check("comp", Some("compressed"));
         check("nonu", Some("nonunique"));
+        // One letter away from another word.
+        assert_eq!(closest("rand", ["band", "random"]), Some("random"));
     }
 
     #[test]

@@ -278,7 +278,22 @@ fn generators_that_cannot_be_used() {
     let unknown = code::UNKNOWN_GENERATOR;
     check(matrix("ones"), unknown, "did you mean `dense:ones`?");
     check(matrix("dense:iotta"), unknown, "did you mean `dense:iota`?");
-    check(matrix("wavelet"), unknown, "there are dense:zeros");
+    check(matrix("wavelet"), unknown, "the generators are dense:zeros");
+    check(
+        matrix("rand"),
+        unknown,
+        "did you mean `random(density=0.01)`?",
+    );
+    check(matrix("rand(nnz=3)"), unknown, "did you mean `random`?");
+    // What each example says works.
+    let bad_argument = "generator `dense:uniform` cannot be used like this";
+    let error = matrix("dense:uniform(seed=)").expect_err(bad_argument);
+    let help = error.help_text().unwrap_or_default();
+    assert_eq!(
+        help,
+        "write for example `dense:uniform(seed=7, values=int)`"
+    );
+    matrix("dense:uniform(seed=7, values=int)").expect("the example");
     let bad = code::BAD_GENERATOR_ARGUMENT;
     check(matrix("random"), bad, "needs a density");
     check(matrix("random(density=1.5)"), bad, "lies between 0 and 1");

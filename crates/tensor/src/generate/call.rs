@@ -9,16 +9,44 @@ use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
 
 use super::Values;
 
-/// Every generator with the arguments that it knows.
-const GENERATORS: [(&str, &[&str]); 8] = [
-    ("dense:zeros", &[]),
-    ("dense:ones", &[]),
-    ("dense:constant", &["value"]),
-    ("dense:iota", &[]),
-    ("dense:uniform", &["seed", "values"]),
-    ("random", &["density", "nnz", "seed", "values"]),
-    ("band", &["width", "seed", "values"]),
-    ("identity", &[]),
+/// A generator, as a text names it.
+struct Generator {
+    name: &'static str,
+    /// The arguments that it knows.
+    arguments: &'static [&'static str],
+    /// A call that works for every element type.
+    example: &'static str,
+}
+
+const fn generator(
+    name: &'static str,
+    arguments: &'static [&'static str],
+    example: &'static str,
+) -> Generator {
+    Generator {
+        name,
+        arguments,
+        example,
+    }
+}
+
+const GENERATORS: [Generator; 8] = [
+    generator("dense:zeros", &[], "dense:zeros"),
+    generator("dense:ones", &[], "dense:ones"),
+    generator("dense:constant", &["value"], "dense:constant(2)"),
+    generator("dense:iota", &[], "dense:iota"),
+    generator(
+        "dense:uniform",
+        &["seed", "values"],
+        "dense:uniform(seed=7, values=int)",
+    ),
+    generator(
+        "random",
+        &["density", "nnz", "seed", "values"],
+        "random(density=0.01)",
+    ),
+    generator("band", &["width", "seed", "values"], "band(width=5)"),
+    generator("identity", &[], "identity"),
 ];
 
 /// What `values=` may be.
@@ -54,9 +82,10 @@ impl Call {
             name = format!("{name}:{rest}");
             name_span = name_span.to(span);
         }
-        let Some((_, known)) = GENERATORS.iter().find(|(known, _)| *known == name) else {
-            return Err(unknown(source, &name, name_span));
+        let Some(generator) = GENERATORS.iter().find(|known| known.name == name) else {
+            return Err(unknown(source, &name, name_span, tokens.at("(")));
         };
+        let known = generator.arguments;
         let mut arguments = Vec::new();
         if tokens.eat("(") {
             while !tokens.eat(")") {
@@ -64,11 +93,7 @@ impl Call {
                     tokens.expect(",")?;
                 }
                 arguments.push(Argument::parse(&mut tokens, known).map_err(|error| {
-                    let form: Vec<String> = known.iter().map(|arg| format!("{arg}=1")).collect();
-                    match form.is_empty() {
-                        true => error.help(format!("write `{name}`")),
-                        false => error.help(format!("write it like `{name}({})`", form.join(", "))),
-                    }
+                    error.help(format!("write for example `{}`", generator.example))
                 })?);
             }
         }
@@ -126,13 +151,8 @@ impl Call {
 
     /// How the generator is called.
     fn usage(&self) -> String {
-        let call = match self.name.as_str() {
-            "dense:constant" => "dense:constant(2.5)",
-            "dense:uniform" => "dense:uniform(seed=7, values=int)",
-            "random" => "random(density=0.01, seed=1, values=ones)` or `random(nnz=1000)",
-            "band" => "band(width=5, seed=1, values=ones)",
-            name => name,
-        };
+        let known = GENERATORS.iter().find(|known| known.name == self.name);
+        let call = known.map_or(self.name.as_str(), |known| known.example);
         format!("write for example `{call}`")
     }
 
@@ -163,9 +183,7 @@ impl Call {
 
     pub(super) fn constant(&mut self, element: ElementType) -> Result<Scalar> {
         let Some(value) = self.take("value") else {
-            return Err(self
-                .fault(self.name_span, "needs a value")
-                .help("write `dense:constant(2.5)`"));
+            return Err(self.fault(self.name_span, "needs a value"));
         };
         let scalar = match value.value.parse() {
             Ok(integer) => Scalar::I64(integer),
@@ -180,9 +198,7 @@ impl Call {
 
     pub(super) fn width(&mut self) -> Result<u64> {
         let Some(width) = self.take("width") else {
-            return Err(self
-                .fault(self.name_span, "needs a width")
-                .help("write `band(width=5)`"));
+            return Err(self.fault(self.name_span, "needs a width"));
         };
         match self.number(&width, "an integer, 1 or more")? {
             0 => Err(self.fault(width.value_span, "is at least 1")),
@@ -275,22 +291,28 @@ impl Argument {
     }
 }
 
-fn unknown(source: &Source, name: &str, span: Span) -> Diagnostic {
+fn unknown(source: &Source, name: &str, span: Span, has_arguments: bool) -> Diagnostic {
     let fault = Diagnostic::new(
         code::UNKNOWN_GENERATOR,
         format!("there is no generator `{name}`"),
     )
     .at(source, span, "unknown");
+    let names = GENERATORS.map(|known| known.name);
     let dense = format!("dense:{name}");
-    let names = || GENERATORS.iter().map(|(known, _)| *known);
-    match names()
-        .find(|known| *known == dense)
-        .or_else(|| closest(name, names()))
-    {
-        Some(close) => fault.help(format!("did you mean `{close}`?")),
-        None => fault.help(format!(
-            "there are {}",
-            names().collect::<Vec<_>>().join(", ")
-        )),
+    let close = match names.contains(&dense.as_str()) {
+        true => Some(dense.as_str()),
+        false => closest(name, names),
+    };
+    let close = GENERATORS
+        .iter()
+        .find(|known| Some(known.name) == close)
+        .map(|known| match has_arguments {
+            true => known.name,
+            false => known.example,
+        });
+    let all = names.join(", ");
+    match close {
+        Some(close) => fault.help(format!("did you mean `{close}`? The generators are {all}")),
+        None => fault.help(format!("the generators are {all}")),
     }
 }
