@@ -7,6 +7,7 @@
 use std::fmt;
 
 use crate::scalar::Scalar;
+use crate::suggest::closest;
 
 macro_rules! element_types {
     ($n:literal: $($ty:ident $kind:ident $name:literal $size:literal, $doc:literal;)*) => {
@@ -62,6 +63,30 @@ element_types! { 15:
     C128 Complex "c128" 16, "A complex number: two `f64`, the real part first.";
 }
 
+/// Names of types elsewhere: the kind, our letter for it where bits follow, and our types
+/// where none do.
+const ELSEWHERE: [(&str, &str, &[ElementType]); 16] = {
+    use ElementType::{Bool, C64, C128, F16, F32, F64, I8, I16, I32, I64, U8, U32, U64};
+    [
+        ("float", "f", &[F32, F64]),
+        ("bfloat", "bf", &[ElementType::Bf16]),
+        ("half", "f", &[F16]),
+        ("single", "f", &[F32]),
+        ("double", "f", &[F64]),
+        ("real", "f", &[F32, F64]),
+        ("int", "i", &[I32, I64]),
+        ("integer", "i", &[I32, I64]),
+        ("uint", "u", &[U32, U64]),
+        ("unsigned", "u", &[U32, U64]),
+        ("byte", "u", &[U8, I8]),
+        ("short", "i", &[I16]),
+        ("long", "i", &[I64]),
+        ("complex", "c", &[C64, C128]),
+        ("boolean", "bool", &[Bool]),
+        ("logical", "bool", &[Bool]),
+    ]
+};
+
 /// The kinds of element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -81,6 +106,43 @@ impl ElementType {
     /// The type with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ty| ty.name() == name)
+    }
+
+    /// The types that `name` means in C, Fortran, Rust or NumPy, which is none of ours.
+    ///
+    /// ```
+    /// use sparsec_base::ElementType;
+    /// assert_eq!(ElementType::elsewhere("double"), [ElementType::F64]);
+    /// assert_eq!(ElementType::elsewhere("int8"), [ElementType::I8]);
+    /// assert_eq!(ElementType::elsewhere("f64"), []);
+    /// ```
+    pub fn elsewhere(name: &str) -> Vec<Self> {
+        let name = name.to_lowercase();
+        // NumPy names the kind, then the bits: `uint8`, `complex64`.
+        let end = name.find(|c: char| c.is_ascii_digit());
+        let (kind, bits) = name.split_at(end.unwrap_or(name.len()));
+        let sized = ELSEWHERE.iter().find(|(known, _, _)| *known == kind);
+        match (sized, bits) {
+            (Some((_, _, plain)), "") => plain.to_vec(),
+            (Some((_, letters, _)), bits) => {
+                let ours = Self::parse(&format!("{letters}{bits}"));
+                ours.into_iter().collect()
+            }
+            (None, _) => Vec::new(),
+        }
+    }
+
+    /// The way out of a `name` that is no type: the types that it may mean, or all types.
+    pub fn advice(name: &str) -> String {
+        let names = Self::ALL.map(Self::name);
+        let mut meant: Vec<&str> = Self::elsewhere(name).into_iter().map(Self::name).collect();
+        if meant.is_empty() {
+            meant.extend(closest(name, names));
+        }
+        match meant.is_empty() {
+            true => format!("the types are {}", names.join(", ")),
+            false => format!("did you mean `{}`?", meant.join("` or `")),
+        }
     }
 
     /// Whether this is a real floating-point type.

@@ -28,7 +28,6 @@
 use std::str::FromStr;
 
 use sparsec_base::lex::Tokens;
-use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 use sparsec_relation::{Declarations, Expression, Parser};
 
@@ -197,14 +196,10 @@ impl Reader {
         if let Some(ty) = ElementType::parse(&name) {
             return Ok(ty);
         }
-        let types = ElementType::ALL.map(ElementType::name);
         Err(
             Diagnostic::new(code::UNEXPECTED_TOKEN, format!("`{name}` is not a type"))
                 .at(self.parser.tokens.source(), place, "expected a type")
-                .help(match closest(&name, types) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("types are {}", types.join(", ")),
-                }),
+                .help(ElementType::advice(&name)),
         )
     }
 

@@ -183,8 +183,12 @@ impl Parser {
 
     fn element(&mut self) -> Result<ElementType> {
         let token = self.tokens.peek();
-        let found = ElementType::parse(self.tokens.text(token));
-        let element = found.ok_or_else(|| self.tokens.unexpected("a type, such as `f64`"))?;
+        let name = self.tokens.text(token);
+        let element = ElementType::parse(name).ok_or_else(|| {
+            self.tokens
+                .unexpected("a type, such as `f64`")
+                .help(ElementType::advice(name))
+        })?;
         self.tokens.take();
         Ok(element)
     }
