@@ -7,6 +7,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 mod advice;
 mod expr;
 mod index;
+mod indirect;
 mod left_side;
 
 use super::{Assignment, Notation, TensorUse, Word};
@@ -37,6 +38,8 @@ pub(crate) struct Parser {
     pub(crate) functions: Vec<UserFunction>,
     /// The name of the function whose body is read.
     pub(crate) defining: Option<String>,
+    /// The index variables of the left side and of the reductions around what is read.
+    bound: Vec<String>,
 }
 
 impl Notation {
@@ -100,6 +103,7 @@ impl Parser {
             nested: 0,
             functions: Vec::new(),
             defining: None,
+            bound: Vec::new(),
         })
     }
 
@@ -140,7 +144,15 @@ impl Parser {
     /// `access op= expr`
     pub(crate) fn assignment(&mut self) -> Result<Assignment> {
         let lhs = self.tensor("a tensor to assign")?;
-        let op = self.assignment_op()?;
+        let op = self.assignment_op();
+        let op = op.map_err(|error| match self.after_arrow(&lhs) {
+            Some(statement) => error.help(format!("the result is on the left: `{statement}`")),
+            None => error,
+        })?;
+        self.bound.clear();
+        for index in &lhs.indices {
+            index.for_each_var(&mut |var| self.bound.push(var.text.clone()));
+        }
         let rhs = self.expr()?;
         Ok(Assignment {
             span: lhs.span.to(rhs.span),
@@ -170,12 +182,41 @@ impl Parser {
         let error = self.tokens.unexpected("`=`");
         Err(error.help(match () {
             () if self.tokens.at(",") || self.tokens.at("->") => {
-                "an einsum `ij,j->i` is written `y(i) = A(i,j) * x(j)`"
+                "einsum's `ij,j->i` is written `y(i) = A(i,j) * x(j)`"
             }
             () if self.tokens.at("-") => "what is taken away is added: `y(i) += -x(i)`",
             () if self.tokens.at("/") => "dividing is multiplying: `y(i) *= 1 / x(i)`",
             () => "these assign: `= += *= min= max= or= and=`",
         }))
+    }
+
+    /// The statement that `A(i,j), x(j) -> y(i)` means, whose first tensor was taken.
+    fn after_arrow(&self, first: &TensorUse) -> Option<String> {
+        let mut parser = self.clone();
+        let mut operands = vec![first.clone()];
+        while parser.tokens.eat(",") {
+            operands.push(parser.tensor("a tensor").ok()?);
+        }
+        parser.tokens.expect("->").ok()?;
+        let is_over = parser.at_statement_end();
+        let result = (!is_over).then(|| parser.tensor("a tensor"));
+        let result = result.transpose().ok()?;
+        if !parser.at_statement_end() {
+            return None;
+        }
+        let text = |used: &TensorUse| self.tokens.source().slice(used.span).to_owned();
+        if operands.iter().any(|used| used.indices.is_empty()) {
+            let letters = |used: &TensorUse| used.indices.is_empty().then(|| text(used));
+            let operands: Option<Vec<String>> = operands.iter().map(letters).collect();
+            let result = result.as_ref().map_or(Some(String::new()), letters);
+            return advice::einsum(&operands?, &result?);
+        }
+        let operands: Vec<String> = operands.iter().map(text).collect();
+        Some(format!(
+            "{} = {}",
+            text(result.as_ref()?),
+            operands.join(" * ")
+        ))
     }
 
     /// A tensor with plain index variables.
@@ -245,6 +286,9 @@ impl Parser {
             name.span,
             "no function has this name",
         );
+        if !ElementType::elsewhere(text).is_empty() {
+            return error.help(ElementType::advice(text));
+        }
         let types = ElementType::ALL.map(ElementType::name);
         let reductions = self.reduction_names();
         let known = self.function_names().chain(types).chain(reductions);

@@ -126,7 +126,7 @@ fn slips_are_shown_where_they_are() {
     refused("y(i) = 1e400", &["E0103"]);
     refused("y(i) = a(i) \u{d7} 2", &["E0102"]);
     refused("y(i) = A.vals(i)", &["E0221", "has a point"]);
-    refused("y(i) = sum(A(i,j))", &["E0101", "write `sum{k}(…)`"]);
+    refused("y(i) = sum(A(i,j))", &["E0101", "write `sum{j}(A(i,j))`"]);
     refused("y(i) = sum{}(A(i,j))", &["E0101", "an index variable"]);
     refused(
         "y(i) = a(i) * not b(i)",
@@ -157,10 +157,68 @@ fn a_missing_left_side_is_proposed() {
     proposes("x(i) * y(i)", "s = x(i) * y(i)");
     proposes("2 * y(i)", "z(i) = 2 * y(i)");
     proposes("sum{j}(A(i,j))", "y(i) = sum{j}(A(i,j))");
+    proposes("sum(A(i,j))", "s = sum{i,j}(A(i,j))");
+    proposes("max(x(i))", "s = max{i}(x(i))");
     // A sum inside of a function is never implied.
     proposes("sqrt(A(i,j) * x(j))", "C(i,j) = sqrt(A(i,j) * x(j))");
     proposes("-(x(i) - a / b(i))", "y(i) = -(x(i) - a / b(i))");
     refused("y(i) = = x(i)", &["expected a tensor, a number or `(`"]);
+}
+
+/// The help, with a statement that is read as it stands.
+fn helps(text: &str, help: &str, statement: &str) {
+    refused(text, &[&format!("help: {help}")]);
+    assert!(help.contains(statement), "`{help}`");
+    assert!(!read(statement).contains("error"), "{}", read(statement));
+}
+
+#[test]
+fn arrows_are_assignments() {
+    let on_the_left = |text: &str, statement: &str| {
+        let help = format!("the result is on the left: `{statement}`");
+        helps(text, &help, statement);
+    };
+    on_the_left("A(i,j) -> B(j,i)", "B(j,i) = A(i,j)");
+    on_the_left("A(i,j), x(j) -> y(i)", "y(i) = A(i,j) * x(j)");
+    on_the_left("ij,jk->ik", "C(i,k) = A(i,j) * B(j,k)");
+    on_the_left("ij->", "s = A(i,j)");
+    let unknown = "einsum's `ij,j->i` is written `y(i) = A(i,j) * x(j)`";
+    helps("ij,ii->i", unknown, "y(i) = A(i,j) * x(j)");
+}
+
+#[test]
+fn a_tensor_is_no_index() {
+    let instead = |text: &str, product: &str, statement: &str| {
+        refused(
+            text,
+            &["E0214", "cannot be an index of", "an indirect access"],
+        );
+        refused(
+            text,
+            &[&format!(
+                "help: write `{product}`, where `S` stores 1 at each `k = "
+            )],
+        );
+        assert!(!read(statement).contains("error"), "{}", read(statement));
+    };
+    instead(
+        "y(i) = A(x(i), j)",
+        "sum{k}(S(i,k) * A(k, j))",
+        "y(i) = sum{k}(S(i,k) * A(k, j))",
+    );
+    instead(
+        "y(i) = 2 * A[j, 2*x[i] + 1]",
+        "sum{k}(S(i,k) * A[j, 2*k + 1])",
+        "y(i) = 2 * sum{k}(S(i,k) * A[j, 2*k + 1])",
+    );
+    let scattered = "y(k) = S(i,k) * (x(i))";
+    instead("y(p(i)) = x(i)", scattered, scattered);
+    // Names like those of functions.
+    refused("y(i) = foo(x(i))", &["E0212", "unknown function `foo`"]);
+    refused(
+        "y(i) = max(A(i,j))",
+        &["over indices it is `max{j}(A(i,j))`"],
+    );
 }
 
 #[test]

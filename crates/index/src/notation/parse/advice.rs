@@ -101,6 +101,42 @@ impl Parser {
     }
 }
 
+/// The statement of an einsum, whose operands are lists of letters, one an index: of
+/// `ij`, `j` and `i`, `y(i) = A(i,j) * x(j)`.
+///
+/// `None` where the names for operands do not suffice.
+pub(super) fn einsum(operands: &[String], result: &str) -> Option<String> {
+    let (mut vectors, mut matrices) = (["x", "z", "w"].iter(), ["A", "B", "D", "E"].iter());
+    let mut named = Vec::new();
+    for letters in operands {
+        let names: &mut dyn Iterator<Item = &&str> = match letters.len() {
+            1 => &mut vectors,
+            _ => &mut matrices,
+        };
+        named.push(access(names.next()?, letters)?);
+    }
+    let name = match result.len() {
+        0 => "s",
+        1 => "y",
+        _ => "C",
+    };
+    Some(format!("{} = {}", access(name, result)?, named.join(" * ")))
+}
+
+/// A tensor with an index for each letter; each letter may stand once.
+fn access(name: &str, letters: &str) -> Option<String> {
+    let all: Vec<String> = letters.chars().map(String::from).collect();
+    let is_once = |(at, letter): (usize, &String)| {
+        !all[..at].contains(letter) && letter.chars().all(|c| c.is_ascii_lowercase())
+    };
+    let is_plain = all.iter().enumerate().all(is_once);
+    let text = match all.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name}({})", all.join(",")),
+    };
+    is_plain.then_some(text)
+}
+
 /// A list that does not go on, and has no end either.
 pub(super) fn not_closed(tokens: &Tokens, close: &str) -> Diagnostic {
     let error = tokens.unexpected(&format!("`,` or `{close}`"));

@@ -240,7 +240,12 @@ impl Parser {
                         token.span,
                         "expected `{` behind this",
                     )
-                    .help(format!("write `{text}{{k}}(…)`")));
+                    .help(match self.over_all_indices() {
+                        Some((reduction, _)) => format!("write `{reduction}`"),
+                        None => format!(
+                            "write `{text}{{k}}(…)`, with an index variable `k` that is not on the left"
+                        ),
+                    }));
             }
         }
         let tensor = self.tensor("a tensor")?;
@@ -248,6 +253,31 @@ impl Parser {
             span: tensor.span,
             kind: NodeKind::Access(tensor),
         })
+    }
+
+    /// `sum(A(i,j))`, which is next, as the reduction that it means, and the cursor behind
+    /// it.
+    pub(super) fn over_all_indices(&self) -> Option<(String, Self)> {
+        if !self.tokens.at_nth(1, "(") {
+            return None;
+        }
+        let name = self.tokens.text(self.tokens.peek());
+        let mut parser = self.clone();
+        let (_, args, _) = parser.arguments().ok()?;
+        let text = self.over_indices(name, &args)?;
+        Some((text, parser))
+    }
+
+    /// A reduction of the only argument over each index that nothing around it binds.
+    fn over_indices(&self, name: &str, args: &[Node]) -> Option<String> {
+        let plain = name.strip_prefix(Operator::STORED).unwrap_or(name);
+        let ([body], Some(_)) = (args, Operator::reduction(plain)) else {
+            return None;
+        };
+        let mut vars = super::left_side::variables(body);
+        vars.retain(|var| !self.bound.contains(var));
+        let body = self.tokens.source().slice(body.span);
+        (!vars.is_empty()).then(|| format!("{name}{{{}}}({body})", vars.join(",")))
     }
 
     fn close_expr(&mut self) -> Result<Span> {
@@ -272,7 +302,11 @@ impl Parser {
     fn call(&mut self, op: Operator) -> Result<Node> {
         let (start, args, end) = self.arguments()?;
         if args.len() != op.arity() {
-            return Err(self.argument_count(op.symbol(), op.arity(), args.len(), start));
+            let error = self.argument_count(op.symbol(), op.arity(), args.len(), start);
+            return Err(match self.over_indices(op.symbol(), &args) {
+                Some(reduction) => error.help(format!("over indices it is `{reduction}`")),
+                None => error,
+            });
         }
         Ok(Node {
             kind: NodeKind::Apply {
@@ -403,12 +437,15 @@ impl Parser {
             vars.push(self.word("an index variable")?);
         }
         self.close("}")?;
+        let n_bound = self.bound.len();
+        self.bound.extend(vars.iter().map(|var| var.text.clone()));
         self.tokens
             .expect("(")
             .map_err(|error| error.help(format!("write `{name}{{…}}(…)`")))?;
         self.open += 1;
         let body = self.expr()?;
         let end = self.close_expr()?;
+        self.bound.truncate(n_bound);
         Ok(Node {
             kind: NodeKind::Reduce {
                 op,

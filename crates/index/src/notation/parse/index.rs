@@ -112,9 +112,14 @@ impl Parser {
             }
             _ => return Err(self.no_index(tensor)),
         };
-        match self.tokens.at("(") {
-            true => self.part(tensor, atom),
-            false => Ok(atom),
+        match () {
+            () if self.tokens.at("(") => self.part(tensor, atom),
+            // No window begins so; a list of indices may.
+            () if self.tokens.at("[") => match self.indirect(tensor, &atom) {
+                Some(error) => Err(error),
+                None => Ok(atom),
+            },
+            () => Ok(atom),
         }
     }
 
@@ -164,7 +169,8 @@ impl Parser {
         let is_window =
             self.tokens.at_nth(2, ":") || self.tokens.at_nth(1, "-") && self.tokens.at_nth(3, ":");
         if !is_set && !is_window {
-            return Err(self.unknown_function(tensor));
+            let indirect = self.indirect(tensor, &index);
+            return Err(indirect.unwrap_or_else(|| self.unknown_function(tensor)));
         }
         self.tokens.take();
         let kind = match is_set {

@@ -9,6 +9,7 @@
 //! | `A(i,k) * B(k,j)`    | `C(i,j) = A(i,k) * B(k,j)`    |
 //! | `A(i,j) + B(i,j)`    | `C(i,j) = A(i,j) + B(i,j)`    |
 //! | `sum{i}(x(i))`       | `s = sum{i}(x(i))`            |
+//! | `sum(A(i,j))`        | `s = sum{i,j}(A(i,j))`       |
 
 use sparsec_base::{Diagnostic, Span, code};
 
@@ -41,6 +42,12 @@ impl Parser {
         {
             return None;
         }
+        if let Some((reduction, behind)) = self.over_all_indices() {
+            let help = format!("name the result: `s = {reduction}`");
+            return behind
+                .at_statement_end()
+                .then(|| self.no_left_side().help(help));
+        }
         let mut parser = self.clone();
         let expr = parser.expr().ok().filter(|_| parser.at_statement_end())?;
         let uses = Uses::of(&expr);
@@ -56,17 +63,27 @@ impl Parser {
         // Parentheses around the whole are no part of the tree.
         let last = parser.tokens.peek_before();
         let text = source.slice(Span::new(start, last.end as usize));
-        let error = Diagnostic::new(
-            code::UNEXPECTED_TOKEN,
-            "a statement without a left side and `=`",
-        )
-        .at(
-            source,
+        let help = format!("name the result: `{left} = {text}`");
+        Some(self.no_left_side().help(help))
+    }
+
+    fn no_left_side(&self) -> Diagnostic {
+        let message = "a statement without a left side and `=`";
+        let start = self.tokens.peek().span.start as usize;
+        Diagnostic::new(code::UNEXPECTED_TOKEN, message).at(
+            self.tokens.source(),
             Span::new(start, start),
             "expected a tensor to assign and `=`",
-        );
-        Some(error.help(format!("name the result: `{left} = {text}`")))
+        )
     }
+}
+
+/// The index variables of an expression that no reduction in it binds, in the order of
+/// their first use.
+pub(super) fn variables(node: &Node) -> Vec<String> {
+    let mut uses = Uses::default();
+    uses.add(node, false);
+    uses.free
 }
 
 /// The names in an expression.
