@@ -111,6 +111,7 @@ pub struct Declarations {
     tensors: BTreeMap<String, Declaration>,
     given: BTreeMap<String, Declaration>,
     extents: BTreeMap<String, u64>,
+    extent_places: BTreeMap<String, (Source, Span)>,
 }
 
 impl Declarations {
@@ -134,6 +135,12 @@ impl Declarations {
     /// Gives an index variable its extent, in every statement.
     pub fn set_extent(&mut self, var: impl Into<String>, extent: u64) {
         self.extents.insert(var.into(), extent);
+    }
+
+    /// Says which text gives an index variable its extent, for diagnostics.
+    pub fn place_extent(&mut self, var: impl Into<String>, source: &Source, span: Span) {
+        self.extent_places
+            .insert(var.into(), (source.clone(), span));
     }
 
     /// What is known of a tensor.

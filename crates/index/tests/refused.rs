@@ -2,7 +2,7 @@
 //!
 //! Length: one table, in the order of the codes.
 
-use sparsec_base::{Scalar, Source};
+use sparsec_base::{ElementType, Scalar, Source};
 use sparsec_index::{Declaration, Declarations, Notation};
 
 /// A program that is refused, what is declared for it, and the diagnostic.
@@ -36,22 +36,19 @@ fn two_lengths(declarations: &mut Declarations) {
 
 fn complex_numbers(declarations: &mut Declarations) {
     for name in ["x", "z"] {
-        declarations.declare(
-            name,
-            Declaration::with_order(1).of(sparsec_base::ElementType::C64),
-        );
+        declarations.declare(name, Declaration::with_order(1).of(ElementType::C64));
     }
 }
 
 fn truth_values(declarations: &mut Declarations) {
     for name in ["x", "z"] {
-        let declaration = Declaration::with_order(1).of(sparsec_base::ElementType::Bool);
+        let declaration = Declaration::with_order(1).of(ElementType::Bool);
         declarations.declare(name, declaration);
     }
 }
 
 fn integers(declarations: &mut Declarations) {
-    let declaration = Declaration::with_order(1).of(sparsec_base::ElementType::I32);
+    let declaration = Declaration::with_order(1).of(ElementType::I32);
     declarations.declare("x", declaration);
 }
 
@@ -160,8 +157,8 @@ const REFUSALS: &[Refusal] = &[
 1 | y(i) = x(i)
   |          ^ mode 0 of `x` has extent 5
   |
-  = note: the call gives `i` extent 7
-  = help: leave out what the call says of `i`, or give the index another name here"#,
+  = note: `i` is given extent 7
+  = help: leave out the extent given for `i`, or make it 5"#,
     },
     Refusal {
         text: "Z(0) = x(i); Z(0) = Z(0) * Z(k); y = Z(i)",
@@ -419,13 +416,39 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         text: "y(i) = x(i) + 3000000000",
         declare: integers,
-        expect: r#"error[E0219]: `3000000000` is not an i32
+        expect: r#"error[E0219]: `3000000000` does not fit in i32
  --> expression:1:15
   |
 1 | y(i) = x(i) + 3000000000
-  |               ^^^^^^^^^^ stands beside an i32
+  |               ^^^^^^^^^^ used as i32
   |
-  = help: convert the other side: `i64(…)`"#,
+  = help: convert the other side: `i64(x(i))`"#,
+    },
+    // A half is computed with as `f32`, which is not the type of the tensor.
+    Refusal {
+        text: "y(i) = x(i) + 1e300",
+        declare: |d| {
+            let half = Declaration::with_extents(&[3]).of(ElementType::F16);
+            d.declare("x", half);
+        },
+        expect: r#"error[E0219]: `1e300` does not fit in f16
+ --> expression:1:15
+  |
+1 | y(i) = x(i) + 1e300
+  |               ^^^^^ used as f16
+  |
+  = help: convert the other side: `f64(x(i))`"#,
+    },
+    Refusal {
+        text: "y(i) = 3000000000",
+        declare: |d| d.declare("y", Declaration::with_extents(&[3]).of(ElementType::I32)),
+        expect: r#"error[E0219]: `3000000000` does not fit in i32
+ --> expression:1:8
+  |
+1 | y(i) = 3000000000
+  |        ^^^^^^^^^^ used as i32
+  |
+  = help: give the result the type i64"#,
     },
     Refusal {
         text: "LARGE",

@@ -26,6 +26,8 @@ pub struct Request {
     pub tensors: BTreeMap<String, TensorSpec>,
     /// Extents of index variables, by name.
     pub extents: BTreeMap<String, u64>,
+    /// Where a text states these extents, by the names of the variables; may be empty.
+    pub extent_places: BTreeMap<String, (Source, Span)>,
     /// Commands to use in place of those that planning would choose; what they
     /// leave open is planned.
     pub schedule: Option<Source>,
@@ -65,6 +67,7 @@ impl Request {
             functions: Vec::new(),
             tensors: BTreeMap::new(),
             extents: BTreeMap::new(),
+            extent_places: BTreeMap::new(),
             schedule: None,
             strict: false,
             grain: Division::default().grain,
@@ -144,6 +147,9 @@ impl Request {
         }
         for (var, extent) in &self.extents {
             declarations.set_extent(var.as_str(), *extent);
+            if let Some((source, span)) = self.extent_places.get(var) {
+                declarations.place_extent(var.as_str(), source, *span);
+            }
         }
         if inputs.is_empty() {
             declare_operands(notation, &mut declarations);

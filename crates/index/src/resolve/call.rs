@@ -43,7 +43,7 @@ impl Typer<'_> {
             let element = stated
                 .or(common)
                 .expect("it is stated, or an argument is open");
-            converted.push(self.convert(arg, element.computed())?.expr);
+            converted.push(self.operand(arg, element, None)?.expr);
         }
         let types: Vec<ElementType> = converted
             .iter()

@@ -251,7 +251,11 @@ impl Unifier<'_> {
                 named.push(self.uses.accesses[first].tensor);
             }
             None if known.given => {
-                error = error.note(format!("the call gives `{written}` extent {of_var}"));
+                let text = format!("`{written}` is given extent {of_var}");
+                error = match self.declarations.extent_places.get(written) {
+                    Some((source, span)) => error.also(source, *span, text),
+                    None => error.note(text),
+                };
             }
             None => {}
         }
@@ -263,9 +267,13 @@ impl Unifier<'_> {
         let first = self.learnt[var.index()];
         error.help(match (self.fitting(number, mode, of_var), first) {
             (Some(help), _) => help,
-            (None, None) => format!(
-                "leave out what the call says of `{written}`, or give the index another name here"
-            ),
+            (None, None) if of_mode > of_var && of_var > 0 => {
+                let part = self.read_part(number, mode, of_var);
+                format!("leave out the extent given for `{written}`, or take the part that fits: `{part}`")
+            }
+            (None, None) => {
+                format!("leave out the extent given for `{written}`, or make it {of_mode}")
+            }
             (None, Some(_)) if of_mode > of_var => self.part(number, mode, of_var),
             (None, Some((first, first_mode))) => self.part(first, first_mode, of_mode),
         })
@@ -276,6 +284,12 @@ impl Unifier<'_> {
         if extent == 0 {
             return "give one of them another index".into();
         }
+        let part = self.read_part(number, mode, extent);
+        format!("give one of them another index, or take the part that fits: `{part}`")
+    }
+
+    /// The access that reads the first `extent` coordinates of a mode.
+    fn read_part(&self, number: usize, mode: usize, extent: u64) -> String {
         let access = &self.uses.accesses[number];
         let name = self.program.tensors[access.tensor].source_name();
         let written = |(at, index): (usize, &Index)| match (at == mode, index.as_var()) {
@@ -285,10 +299,7 @@ impl Unifier<'_> {
         };
         let indices = access.written.indices.iter().enumerate().map(written);
         let indices: Vec<String> = indices.collect();
-        format!(
-            "give one of them another index, or take the part that fits: `{name}({})`",
-            indices.join(", ")
-        )
+        format!("{name}({})", indices.join(", "))
     }
 
     /// Shows where a mode has its extent: where a text declares it, and else

@@ -153,8 +153,9 @@ impl Typer<'_> {
         let exponent = args.last().map_or(span, |arg| arg.span);
         let mut converted = Vec::with_capacity(op.arity());
         converted.extend(condition.map(|condition| condition.expr));
+        let beside = args.iter().find(|arg| !arg.weak).map(|arg| arg.span);
         for arg in args {
-            converted.push(self.convert(arg, common.computed())?.expr);
+            converted.push(self.operand(arg, common, beside)?.expr);
         }
         self.check_power(op, &converted, common, exponent)?;
         let literals: Option<Vec<Scalar>> = converted.iter().map(Expr::literal).collect();
@@ -208,7 +209,7 @@ impl Typer<'_> {
         }
         let span = body.span;
         let accumulator = accumulator(op, body.element);
-        let body = self.convert(body, accumulator.computed())?;
+        let body = self.operand(body, accumulator, None)?;
         Ok(Typed {
             expr: Expr::Reduce {
                 op: op.clone(),
@@ -258,25 +259,48 @@ impl Typer<'_> {
         })
     }
 
-    /// A conversion that an operator asks for; numbers have to fit.
+    /// A conversion to the type of what is assigned; numbers have to fit.
     ///
     /// # Errors
     /// `E0219`.
     pub(crate) fn convert(&self, value: Typed, element: ElementType) -> Result<Typed> {
-        if let (true, Some(number)) = (value.weak, value.expr.literal())
-            && !holds(element, number)
-        {
-            let message = format!("`{number}` is not an {element}");
+        if let Some(number) = too_large(&value, element) {
             let wide = number.element();
-            return Err(Diagnostic::new(code::LITERAL_RANGE, message)
-                .at(
-                    self.source,
-                    value.span,
-                    format!("stands beside an {element}"),
-                )
-                .help(format!("convert the other side: `{wide}(…)`")));
+            return Err(self
+                .does_not_fit(number, element, value.span)
+                .help(format!("give the result the type {wide}")));
         }
         self.cast(element, value)
+    }
+
+    /// An argument of an operator on values of a type, which it computes with in a type that
+    /// may be wider; numbers have to fit. Another argument is `beside` it.
+    ///
+    /// # Errors
+    /// `E0219`.
+    pub(crate) fn operand(
+        &self,
+        value: Typed,
+        element: ElementType,
+        beside: Option<Span>,
+    ) -> Result<Typed> {
+        if let Some(number) = too_large(&value, element.computed()) {
+            let wide = number.element();
+            let other = beside.map_or("…", |span| self.source.slice(span));
+            return Err(self
+                .does_not_fit(number, element, value.span)
+                .help(format!("convert the other side: `{wide}({other})`")));
+        }
+        self.cast(element.computed(), value)
+    }
+
+    fn does_not_fit(&self, number: Scalar, element: ElementType, span: Span) -> Diagnostic {
+        let message = format!("`{number}` does not fit in {element}");
+        Diagnostic::new(code::LITERAL_RANGE, message).at(
+            self.source,
+            span,
+            format!("used as {element}"),
+        )
     }
 
     /// Refuses an integer to a power that is sure to be negative.
@@ -372,6 +396,12 @@ pub(super) fn accumulator(op: &Operator, element: ElementType) -> ElementType {
         (Operator::Add | Operator::Mul, Kind::Unsigned) => ElementType::U64,
         _ => element,
     }
+}
+
+/// The number that is written down, if a type does not hold it.
+fn too_large(value: &Typed, element: ElementType) -> Option<Scalar> {
+    let number = value.expr.literal().filter(|_| value.weak)?;
+    (!holds(element, number)).then_some(number)
 }
 
 /// Whether a type holds an integer as it is, and a float as a finite one.
