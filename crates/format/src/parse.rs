@@ -118,7 +118,12 @@ impl Parser {
                     error.help(format!("write it like `{}`", preset.text(order)))
                 })?;
                 if !(1..=1 << 31).contains(&size) {
-                    return Err(self.bad_arguments(preset, span, "a size is from 1 to 2^31"));
+                    return Err(self.bad_arguments(
+                        preset,
+                        span,
+                        "sizes from 1 to 2^31",
+                        "no such size",
+                    ));
                 }
                 arguments.push(size);
                 whole = place.to(self.tokens.peek().span);
@@ -134,11 +139,16 @@ impl Parser {
         };
         if !takes.contains(&arguments.len()) {
             let why = match preset.parameters {
-                Parameters::None => "it takes no numbers",
-                Parameters::One => "it takes one number",
-                Parameters::EachMode => "it takes the size of its blocks in each mode",
+                Parameters::None => "no numbers",
+                Parameters::One => "one number",
+                Parameters::EachMode => "the size of its blocks in each mode",
             };
-            return Err(self.bad_arguments(preset, whole, why));
+            let label = match arguments.len() {
+                0 => "no number here".to_owned(),
+                1 => "one number here".to_owned(),
+                n => format!("{n} numbers here"),
+            };
+            return Err(self.bad_arguments(preset, whole, why, &label));
         }
         let n_modes = match preset.parameters {
             Parameters::EachMode => Some(arguments.len()),
@@ -155,10 +165,10 @@ impl Parser {
         })
     }
 
-    fn bad_arguments(&self, preset: &Preset, place: Span, why: &str) -> Diagnostic {
-        let message = format!("`{}` is not written so: {why}", preset.name);
+    fn bad_arguments(&self, preset: &Preset, place: Span, takes: &str, label: &str) -> Diagnostic {
+        let message = format!("`{}` takes {takes}", preset.name);
         Diagnostic::new(code::PRESET_ARGUMENTS, message)
-            .at(self.source(), place, "not these")
+            .at(self.source(), place, label)
             .help(format!(
                 "write `{}`",
                 preset.text(preset.order.unwrap_or(2))

@@ -57,7 +57,8 @@ pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
     match stop.failure {
         Failure::DivisionByZero => {
             Diagnostic::new(code::DIVISION_BY_ZERO, "an integer is divided by zero")
-                .help("entries that a sparse tensor does not store are zero")
+                .note("entries that a sparse tensor does not store are zero")
+                .help("divide where the divisor `b` is not zero: `select(b == 0, 0, a // b)`")
         }
         Failure::NegativePower => Diagnostic::new(
             code::NEGATIVE_POWER,
