@@ -1,4 +1,4 @@
-//! Formats to propose for a tensor that does not fit in memory: only such as fit.
+//! Formats to propose for a tensor that does not fit in memory: only smaller ones that fit.
 //!
 //! ```text
 //! C(i,j) = x(i) * y(j)      dense vectors, 10^7 rows and columns
@@ -11,6 +11,9 @@
 //! Each preset is counted with the entries that the tensor is thought to store, spread
 //! evenly. Where their number is not known, what a format takes without an entry is a
 //! lower bound, and is called one.
+//!
+//! The format that was refused is counted in the same way. What is no smaller would be
+//! refused as well, whatever the room seems to be: the system may give less than it says.
 
 use sparsec_base::ElementType;
 use sparsec_format::{Format, Statistics, presets};
@@ -28,7 +31,8 @@ pub struct Smaller {
     pub n_tried: usize,
     /// The name of the simplest that fits, with its bytes.
     pub fits: Option<(&'static str, u128)>,
-    /// The name of the smallest one, with its bytes.
+    /// The name of the smallest one, with its bytes, if it is smaller than the format that
+    /// was refused.
     pub smallest: Option<(&'static str, u128)>,
     /// Whether these bytes hold entries too; else they are lower bounds.
     pub has_entries: bool,
@@ -76,11 +80,21 @@ pub fn smaller_format(
         let is_turned = !other.level_order().is_sorted();
         counted.push((is_turned, preset.name, bytes.unwrap_or(u128::MAX)));
     }
+    let n_tried = counted.len();
+    // Of a format whose size follows from more than counts, less is known: anything may be
+    // smaller.
+    let refused = match &statistics {
+        None => least_bytes(format, extents, element),
+        Some(statistics) => statistics
+            .bytes_in(format, element)
+            .map_or(u128::MAX, |bytes| bytes.total().into()),
+    };
+    counted.retain(|(_, _, bytes)| *bytes < refused);
     counted.sort_by_key(|(is_turned, _, _)| *is_turned);
     let smallest = counted.iter().min_by_key(|it| it.2);
     let named = |(_, name, bytes): &(bool, &'static str, u128)| (*name, *bytes);
     Smaller {
-        n_tried: counted.len(),
+        n_tried,
         // Nobody who stores a tensor sparse is told to store zeros too.
         fits: counted
             .iter()
@@ -107,11 +121,11 @@ impl Smaller {
                     "store it as `{format}`, which takes {bound} {bytes} bytes: `-f {name}={format}`; "
                 )
             }
-            (None, Some((format, bytes))) if bytes < u128::MAX => format!(
+            (None, Some((format, bytes))) => format!(
                 "none of {} other formats fits, `{format}` takes {bound} {bytes} bytes: ",
                 self.n_tried
             ),
-            _ => format!("none of {} other formats fits: ", self.n_tried),
+            (None, None) => format!("none of {} other formats is smaller: ", self.n_tried),
         }
     }
 }
