@@ -230,6 +230,7 @@ fn read<'p>(
     };
     let needed = Needed {
         pair,
+        with_fewer: None,
         extents: file.extents().to_vec(),
         element: file.element(),
         format,
@@ -346,14 +347,18 @@ fn of_generator<'p>(
     let spec = problem.request.tensors.get(&pair.name);
     let element = spec.and_then(|spec| spec.element);
     let element = element.unwrap_or(ElementType::F64);
-    let format = said_format(problem, &pair.name, order)?.unwrap_or_else(natural);
     let entries = generated_entries(&source, &extents);
     let entries = entries.map_err(|error| call.about_file(pair.value_span, error))?;
     // Values, and of what is not dense 64 bits for each coordinate.
     let each = element.size() + if is_dense { 0 } else { 8 * order };
+    let said = said_format(problem, &pair.name, order)?;
+    // A generator of few entries has a sparse format where the call says none.
+    let with_fewer = || said.clone().unwrap_or_else(|| default_format(order));
+    let with_fewer = (order > 0).then(with_fewer);
     Ok(Needed {
         pair,
-        format,
+        with_fewer,
+        format: said.unwrap_or_else(natural),
         extents,
         element,
         entries: u64::try_from(entries).unwrap_or(u64::MAX),

@@ -18,6 +18,9 @@ use crate::problem::Problem;
 /// Operands that take less whatever is stored are packed without further ado.
 const LARGE: u128 = 64 << 20;
 
+/// How many entries are proposed in place of too many, where there is room for them.
+const FEWER: u128 = 1000;
+
 /// An operand that is to be packed.
 #[derive(Debug)]
 pub(crate) struct Needed<'p> {
@@ -25,6 +28,8 @@ pub(crate) struct Needed<'p> {
     pub(crate) pair: &'p Pair,
     /// How it is to be stored.
     pub(crate) format: Format,
+    /// How it would be stored if another generator made fewer entries; none for a file.
+    pub(crate) with_fewer: Option<Format>,
     /// Its extents.
     pub(crate) extents: Vec<u64>,
     /// The type of its entries.
@@ -61,9 +66,31 @@ impl Needed<'_> {
             entries,
             ..
         } = self;
-        let smaller = smaller_format(format, extents, *element, Some(*entries), left.into());
+        // Entries that are made stay until they are packed.
+        let room = u128::from(left).saturating_sub(self.made);
+        let smaller = smaller_format(format, extents, *element, Some(*entries), room);
         let advice = smaller.advice(&pair.name);
         format!("{advice}give fewer entries, or allow more with `--memory`")
+    }
+
+    /// The way out where its entries alone take more than these bytes.
+    fn with_fewer_entries(&self, left: u64) -> String {
+        let more = "allow more with `--memory`";
+        let Some(format) = &self.with_fewer else {
+            return more.to_owned();
+        };
+        let stored = least_bytes(format, &self.extents, self.element);
+        // Coordinates of 64 bits, and twice: as entries and as a tensor.
+        let each = 2 * (self.element.size() + 8 * self.extents.len()) as u128;
+        let most = u128::from(left).saturating_sub(stored) / each;
+        let most = most.min(self.entries.saturating_sub(1).into());
+        match most.min(FEWER) {
+            0 => more.to_owned(),
+            n => format!(
+                "generate fewer entries, `-g '{}=random(nnz={n})'`, or {more}",
+                self.pair.name
+            ),
+        }
     }
 
     /// Whether packing it takes much memory and time.
@@ -152,10 +179,8 @@ impl Room {
             let error = self.too_large(call, pair, bound, needed.stored());
             return stored_as(error, format).help(needed.way_out(self.limit.bytes()));
         }
-        self.too_large(call, pair, "", needed.made).help(format!(
-            "generate fewer entries: `-g '{}=random(nnz=1000)'`",
-            pair.name
-        ))
+        let help = needed.with_fewer_entries(self.limit.bytes());
+        self.too_large(call, pair, "", needed.made).help(help)
     }
 
     /// Takes the memory of an operand that is packed.

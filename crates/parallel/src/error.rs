@@ -1,4 +1,4 @@
-//! Memory that is not to be had, as a value.
+//! An allocation that failed, as a value.
 
 use std::fmt;
 
@@ -13,10 +13,11 @@ pub struct AllocError {
 
 impl fmt::Display for AllocError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("out of memory: could not allocate ")?;
         match self.bytes {
-            // What cannot be counted was counted up to here.
-            u64::MAX => f.write_str("more memory than can be addressed is not to be had"),
-            bytes => write!(f, "{bytes} bytes of memory are not to be had"),
+            // Sums and products of sizes saturate here.
+            u64::MAX => f.write_str("more bytes than can be addressed"),
+            bytes => write!(f, "{bytes} bytes"),
         }
     }
 }

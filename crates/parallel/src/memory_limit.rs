@@ -8,6 +8,7 @@
 //! |------------------------------|------------------------------------------------|
 //! | the machine                  | `MemAvailable` in `/proc/meminfo`              |
 //! | each control group around us | `memory.max` less what is used and cannot be dropped |
+//! | the address space            | `ulimit -v` less what is mapped                |
 //!
 //! unless the caller says how much there is to be.
 
@@ -62,7 +63,20 @@ fn bytes_left() -> u64 {
     let machine = read("/proc/meminfo").and_then(|text| available(&text));
     let groups = read("/proc/self/cgroup").unwrap_or_default();
     let groups = groups.lines().filter_map(group_left);
-    groups.chain(machine).min().unwrap_or(u64::MAX)
+    groups
+        .chain(machine)
+        .chain(addresses_left())
+        .min()
+        .unwrap_or(u64::MAX)
+}
+
+/// The addresses that `ulimit -v` leaves, if there is such a limit.
+fn addresses_left() -> Option<u64> {
+    let limits = read("/proc/self/limits")?;
+    // The soft limit stands first; `unlimited` is none.
+    let limit = field(&limits, "Max address space")?;
+    let mapped = field(&read("/proc/self/status")?, "VmSize:")?;
+    Some(limit.saturating_sub(mapped.saturating_mul(1024)))
 }
 
 fn read(path: impl AsRef<Path>) -> Option<String> {
@@ -116,6 +130,10 @@ mod tests {
         let text = "MemTotal:  9 kB\nMemAvailable:   7 kB\n";
         assert_eq!(available(text), Some(7 * 1024));
         assert_eq!(available("MemTotal: 9 kB\n"), None);
+        let limits = "Max address space         unlimited            unlimited            bytes\n";
+        assert_eq!(field(limits, "Max address space"), None);
+        let limits = limits.replacen("unlimited", "4096", 1);
+        assert_eq!(field(&limits, "Max address space"), Some(4096));
         assert_eq!(
             field("cache 1\ninactive_file 12\n", "inactive_file "),
             Some(12)

@@ -146,7 +146,7 @@ fn operands_are_estimated_before_they_are_packed() {
     for format in ["dcsr", "dia"].map(|name| format!("A={name}")) {
         for spec in ["A=band(width=3)", "A=identity", "A=random(density=0.5)"] {
             let words = [&most[..], &["-g", spec, "-f", &format]].concat();
-            let help = "generate fewer entries: `-g 'A=random(nnz=1000)'`";
+            let help = "generate fewer entries, `-g 'A=random(nnz=1000)'`, or allow more";
             place
                 .call(&words)
                 .refused(1, &["error[E0508]: `A` would take", help]);

@@ -52,6 +52,10 @@ pub struct Smaller {
 /// assert_eq!(smaller(1_000_000).fits.map(|(name, _)| name), Some("csr"));
 /// // As many entries as a dense result has.
 /// assert_eq!(smaller(100_000_000_000_000).fits, None);
+/// // Nothing is smaller than what stores these entries best, whatever the room.
+/// let csr = Format::csr();
+/// let smaller = smaller_format(&csr, &[9, 9], ElementType::F64, Some(40), u128::MAX);
+/// assert_eq!((smaller.fits, smaller.n_tried), (None, 7));
 /// ```
 pub fn smaller_format(
     format: &Format,
