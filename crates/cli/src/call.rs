@@ -25,7 +25,9 @@ use std::path::Path;
 use sparsec::{Diagnostic, ElementType, Result, Source, Span, code};
 
 use crate::files;
-use crate::problem::suggest;
+
+/// A single quote inside of a word in single quotes.
+const QUOTE: &str = r"'\''";
 
 /// The most rounds that `--repeat` takes.
 pub(crate) const MOST_ROUNDS: usize = 1_000_000;
@@ -49,9 +51,6 @@ pub(crate) struct Call {
 struct Place {
     text: String,
     span: Span,
-    /// Whether characters of the text stand in the source as they are, so that
-    /// offsets can be added.
-    plain: bool,
 }
 
 impl Call {
@@ -71,9 +70,8 @@ impl Call {
             let start = text.len() + quotes;
             text.push_str(&shown);
             places.push(Place {
-                text: word.clone(),
+                text: if number == 0 { shown } else { word.clone() },
                 span: Span::new(start, text.len() - quotes),
-                plain: shown.len() == word.len() + 2 * quotes,
             });
         }
         Self {
@@ -116,6 +114,19 @@ impl Call {
     /// The words after the program's name.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().skip(1).map(|word| word.text.as_str())
+    }
+
+    /// The line that has `command` in place of the command `old`, or before all words
+    /// where there is none: its words, and itself as a shell takes it.
+    pub(crate) fn with_command(&self, old: Option<&str>, command: &str) -> (Vec<String>, String) {
+        let mut words: Vec<String> = self.words().map(str::to_owned).collect();
+        match old.and_then(|old| words.iter().position(|word| word == old)) {
+            Some(at) => command.clone_into(&mut words[at]),
+            None => words.insert(0, command.to_owned()),
+        }
+        words.insert(0, "sparsec".to_owned());
+        let line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        (words, line.join(" "))
     }
 
     /// The first word that is `text`, or an option's word with a value attached.
@@ -190,9 +201,8 @@ impl Call {
     pub(crate) fn element(&self, wanted: Option<&str>) -> Result<Option<ElementType>> {
         let parse = |wanted: &str| {
             ElementType::parse(wanted).ok_or_else(|| {
-                let names = ElementType::ALL.map(ElementType::name);
-                let error = self.bad_value("type", format!("there is no type `{wanted}`"));
-                suggest(error, wanted, &names)
+                self.bad_value("type", format!("there is no type `{wanted}`"))
+                    .help(ElementType::advice(wanted))
             })
         };
         wanted.map(parse).transpose()
@@ -240,11 +250,13 @@ impl Call {
 impl Place {
     /// The place of bytes `from..to` of the text.
     fn part(&self, from: usize, to: usize) -> Span {
-        if !self.plain {
-            return self.span;
-        }
         let start = self.span.start as usize;
-        Span::new(start + from, start + to)
+        // A quote takes more characters in the source.
+        let shown = |at: usize| {
+            let n_quotes = self.text[..at].matches('\'').count();
+            start + at + n_quotes * (QUOTE.len() - 1)
+        };
+        Span::new(shown(from), shown(to))
     }
 }
 
@@ -270,7 +282,6 @@ fn option_values(words: &[Place], definition: &clap::Command) -> HashMap<String,
             Some(from) => Place {
                 text: word.text[from..].to_owned(),
                 span: word.part(from, word.text.len()),
-                plain: word.plain,
             },
             None => match words.get(at) {
                 Some(next) => {
@@ -315,7 +326,7 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace('\'', "'\\''"))
+    format!("'{}'", word.replace('\'', QUOTE))
 }
 
 #[cfg(test)]
@@ -349,6 +360,11 @@ mod tests {
             &["s", "run", "--format=A=csr", "--format", "B=coo"],
             "format",
             &["A=csr", "B=coo"],
+        );
+        check_values(
+            &["s", "run", "-gx='=3", "-f", "A='=csr"],
+            "format",
+            &[r"A='\''=csr"],
         );
         check_values(
             &["s", "run", "-g", "x=random(nnz=3)"],

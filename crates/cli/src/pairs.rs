@@ -101,18 +101,42 @@ impl Call {
             "-d" => ("INDEX=EXTENT", "of which index variable?"),
             _ => ("NAME=VALUE", "of which tensor?"),
         };
-        let label = if text.contains('=') {
-            "one side is empty"
-        } else {
-            label
+        let example = match option {
+            "-d" => "100",
+            "-f" => "csr",
+            "-g" => "dense:ones",
+            "-t" => "f64",
+            _ => "FILE",
+        };
+        // The empty side, or all of it.
+        let (span, label, name, value) = match text.split_once('=') {
+            Some(("", value)) => {
+                let start = span.start as usize;
+                (Span::new(start, start), label, None, value)
+            }
+            Some((name, _)) => {
+                let end = span.end as usize;
+                let label = "expected a value behind the `=`";
+                (Span::new(end, end), label, Some(name), example)
+            }
+            None if option == "-d" && text.parse::<u64>().is_err() => {
+                (span, label, Some(text), example)
+            }
+            None => (span, label, None, text),
         };
         let message = format!("`{option}` takes {wanted}, not `{text}`");
         let error = Diagnostic::new(code::NOT_A_PAIR, message).at(self.source(), span, label);
-        match option {
-            "-d" => error.help("write `-d i=100`"),
-            _ if text.contains('=') => error.help(format!("write both sides: `{option} {wanted}`")),
-            _ => error.help(format!(
-                "write `{option} NAME={text}`, with a tensor of the expression for NAME"
+        let value = match value {
+            "" => example,
+            value => value,
+        };
+        match (name, option) {
+            (Some(name), _) => error.help(format!("write for example `{option} {name}={value}`")),
+            (None, "-d") => error.help(format!(
+                "write `-d i={value}`, with an index variable of the expression for `i`"
+            )),
+            (None, _) => error.help(format!(
+                "write `{option} NAME={value}`, with a tensor of the expression for NAME"
             )),
         }
     }
@@ -158,6 +182,17 @@ mod tests {
             call.source().slice(pairs[0].value_span),
             "dense:constant(2)"
         );
+    }
+
+    #[test]
+    fn places_are_those_behind_quotes() {
+        let words = ["s", "run", "e", "-o", "A=it's/b='c'.mtx"];
+        let call = call(&words);
+        let pairs = call.pairs("-o", "output", &[words[4].to_owned()]);
+        let pair = &pairs.expect("a pair")[0];
+        assert_eq!(call.source().slice(pair.name_span), "A");
+        let shown = r"it'\''s/b='\''c'\''.mtx";
+        assert_eq!(call.source().slice(pair.value_span), shown);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! there are not.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use sparsec::notation::TensorUse;
 use sparsec::suggest::closest;
@@ -17,6 +18,7 @@ use crate::arguments::ProblemArguments;
 use crate::call::Call;
 use crate::describe::DESCRIPTOR_ENDING;
 use crate::pairs::Pair;
+use crate::usage::is_data;
 
 /// An expression and what the options say of it.
 #[derive(Debug)]
@@ -36,6 +38,7 @@ impl Problem {
     /// `E00` for options, `E01` and `E02` for the texts of the expression and
     /// the formats, `E0207` for names that the expression does not have.
     pub(crate) fn new(call: &Call, arguments: &ProblemArguments) -> Result<Self> {
+        check_expression(call, &arguments.expression)?;
         let source = Source::new("expression", arguments.expression.as_str());
         let mut request = Request::new(source);
         for text in &arguments.definitions {
@@ -114,6 +117,8 @@ impl Problem {
                 .help("an extent is an integer from 0 to 2^63 - 1")
         })?;
         self.request.extents.insert(pair.name.clone(), extent);
+        let place = (call.source().clone(), pair.value_span);
+        self.request.extent_places.insert(pair.name.clone(), place);
         Ok(())
     }
 
@@ -165,6 +170,23 @@ impl Problem {
     }
 }
 
+/// Refuses a file in the place of the expression.
+fn check_expression(call: &Call, text: &str) -> Result<()> {
+    let is_notation = text.contains(['=', '(']);
+    if is_notation || !(is_data(text) || Path::new(text).is_file()) {
+        return Ok(());
+    }
+    let command = call.words().find(|word| !word.starts_with('-'));
+    let command = command.unwrap_or("run");
+    let place = call.find_word(text).unwrap_or(call.end());
+    let message = format!("`{text}` is a file, and the expression is missing");
+    Err(Diagnostic::new(code::BAD_CALL, message)
+        .at(call.source(), place, "expected an expression")
+        .help(format!(
+            "say what to compute, here of a matrix: `sparsec {command} 'y(i) = A(i,j) * x(j)' -i A={text} -g x=dense:ones`"
+        )))
+}
+
 fn unused(call: &Call, pair: &Pair, message: String) -> Diagnostic {
     Diagnostic::new(code::UNUSED_NAME, message).at(
         call.source(),
@@ -194,8 +216,7 @@ pub(crate) fn suggest(error: Diagnostic, word: &str, known: &[&str]) -> Diagnost
 /// A bad value, where there is no such type.
 pub(crate) fn element_type(call: &Call, pair: &Pair) -> Result<ElementType> {
     ElementType::parse(&pair.value).ok_or_else(|| {
-        let names = ElementType::ALL.map(ElementType::name);
-        let error = bad_value(call, pair, format!("there is no type `{}`", pair.value));
-        suggest(error, &pair.value, &names)
+        bad_value(call, pair, format!("there is no type `{}`", pair.value))
+            .help(ElementType::advice(&pair.value))
     })
 }

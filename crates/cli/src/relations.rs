@@ -1,10 +1,12 @@
 //! `sparsec relations`: a computation over relations, at any stage, or run on files.
 
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 use sparsec::compute::{ComputeStage, Transformations, compute};
 use sparsec::executor::{Copied, Operands, Types, copies, executor};
 use sparsec::relation::Descriptor;
-use sparsec::{Diagnostic, Result, Source, code};
+use sparsec::{Diagnostic, Notation, Result, Source, Span, code};
 
 use crate::arguments::RelationsArguments;
 use crate::call::Call;
@@ -112,6 +114,9 @@ impl Made {
 fn made(call: &Call, arguments: &RelationsArguments) -> Result<Made> {
     if arguments.formats.is_empty() {
         let place = call.find_last_word(&arguments.file).unwrap_or(call.end());
+        if arguments.file.contains('=') && !Path::new(&arguments.file).exists() {
+            return Err(without_formats(call, &arguments.file, place));
+        }
         return read_source(call, &arguments.file, place).map(Made::Computation);
     }
     let mut operands = Operands::new();
@@ -159,6 +164,33 @@ fn made(call: &Call, arguments: &RelationsArguments) -> Result<Made> {
             let text = made.map_err(place)?.to_string();
             Ok(Made::Computation(Source::new("computation", text)))
         }
+    }
+}
+
+/// The diagnostic for an expression none of whose operands has a format.
+fn without_formats(call: &Call, expression: &str, place: Span) -> Diagnostic {
+    let source = call.option_text("expression", expression);
+    let names = match Notation::parse(&source) {
+        Ok(notation) => notation.tensor_names(),
+        Err(error) => return error,
+    };
+    let message = "an expression needs a format as a relation for at least one operand";
+    let error = Diagnostic::new(code::BAD_CALL, message).at(
+        call.source(),
+        place,
+        "an expression without `-f NAME=FILE.fmt`",
+    );
+    // The largest: nobody needs a relation for a vector.
+    let operands = names.iter().filter(|name| name.is_input);
+    match operands.max_by_key(|name| name.order) {
+        Some(operand) => {
+            let (name, order) = (&operand.name, operand.order);
+            error.help(format!(
+                "write a format with `sparsec formats dense --order {order} --emit relation > dense.fmt`, \
+                 and give it as `-f {name}=dense.fmt`; `sparsec run` computes with formats of levels"
+            ))
+        }
+        None => error.help("`sparsec run` computes expressions without operands"),
     }
 }
 

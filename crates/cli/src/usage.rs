@@ -4,7 +4,7 @@ use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Value, json};
 use sparsec::suggest::closest;
-use sparsec::{Diagnostic, code};
+use sparsec::{Diagnostic, FormatSpec, code};
 
 use crate::arguments::Cli;
 use crate::call::Call;
@@ -41,6 +41,10 @@ pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
     );
     let word = found.first().map_or("", String::as_str);
     let (message, label) = match error.kind() {
+        ErrorKind::InvalidSubcommand if is_expression(word) => (
+            "an expression, and no command for it".to_owned(),
+            "expected a command before this",
+        ),
         ErrorKind::InvalidSubcommand => (format!("there is no command `{word}`"), "unknown"),
         ErrorKind::UnknownArgument if word.starts_with('-') => {
             (format!("there is no option `{word}` here"), "unknown")
@@ -79,6 +83,11 @@ pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
                 // It may stand there by its short name.
                 .or_else(|| call.find_last_word(name(&prior(error)?)))
         }
+        ErrorKind::InvalidSubcommand => call.find_word(word),
+        // Words before it may be alike: `-f A=csr A=csr`.
+        ErrorKind::UnknownArgument => call
+            .find_last_word(word)
+            .or_else(|| call.find_word(name(word))),
         _ => call.find_word(name(word)),
     };
     let place = place.unwrap_or_else(|| call.end());
@@ -104,7 +113,7 @@ fn missing(found: &[String], command: &clap::Command) -> String {
                     .split_at(help.chars().next().map_or(0, char::len_utf8));
                 format!("{name} ({}{rest})", first.to_lowercase())
             }
-            None => name.to_owned(),
+            None => format!("`{name}`"),
         }
     };
     let all: Vec<String> = found.iter().map(described).collect();
@@ -136,16 +145,23 @@ fn help(error: &clap::Error, word: &str, call: &Call, definition: &clap::Command
     if let Some(close) = close {
         return format!("did you mean `{close}`?");
     }
-    let is_data = || sparsec::io::file_type(std::path::Path::new(word)).is_ok();
     let command = called(definition, call);
-    match (error.kind(), command.get_name()) {
-        (ErrorKind::UnknownArgument, "run") if !word.starts_with('-') && is_data() => {
-            return format!("say which tensor is read from it: `-i NAME={word}`");
+    let own = match error.kind() {
+        ErrorKind::InvalidSubcommand => of_command(call, word),
+        ErrorKind::UnknownArgument if word.starts_with('-') => {
+            of_option(call, word, command, definition)
         }
-        (ErrorKind::InvalidSubcommand, _) if is_data() => {
-            return format!("`sparsec info {word}` shows what the file holds");
+        ErrorKind::UnknownArgument => of_word(word, command),
+        ErrorKind::MissingRequiredArgument => {
+            let options = context(error, [ContextKind::InvalidArg; 2]);
+            let options = options.into_iter().filter(|name| name.starts_with('-'));
+            let options: Vec<String> = options.collect();
+            (!options.is_empty()).then(|| format!("add `{}`", options.join("` and `")))
         }
-        _ => {}
+        _ => None,
+    };
+    if let Some(help) = own {
+        return help;
     }
     let inner: Vec<&str> = command
         .get_subcommands()
@@ -157,6 +173,92 @@ fn help(error: &clap::Error, word: &str, call: &Call, definition: &clap::Command
         }
         own if inner.is_empty() => format!("`sparsec help {own}` shows how it is called"),
         own => format!("`sparsec {own}` takes one of {}", inner.join(", ")),
+    }
+}
+
+/// Whether a word reads like index notation.
+fn is_expression(word: &str) -> bool {
+    !word.starts_with('-') && word.contains(['=', '(']) && !is_data(word)
+}
+
+/// Whether a word names a file that holds a tensor.
+pub(crate) fn is_data(word: &str) -> bool {
+    sparsec::io::file_type(std::path::Path::new(word)).is_ok()
+}
+
+/// What to do with a word in the place of a command.
+fn of_command(call: &Call, word: &str) -> Option<String> {
+    if is_data(word) {
+        return Some(format!("`sparsec info {word}` shows what the file holds"));
+    }
+    let (words, line) = call.with_command(None, "run");
+    let is_complete = Cli::command().try_get_matches_from(words).is_ok();
+    (is_expression(word) && is_complete).then(|| format!("write `{line}`"))
+}
+
+/// What to do with an option that other commands take.
+fn of_option(
+    call: &Call,
+    option: &str,
+    command: &clap::Command,
+    definition: &clap::Command,
+) -> Option<String> {
+    let takes = |taker: &&clap::Command| {
+        let mut options = taker.get_opts();
+        options.any(|known| {
+            let long = known.get_long().map(|long| format!("--{long}"));
+            let short = known.get_short().map(|short| format!("-{short}"));
+            [long, short].iter().flatten().any(|known| known == option)
+        })
+    };
+    let takers: Vec<&str> = definition
+        .get_subcommands()
+        .filter(takes)
+        .map(clap::Command::get_name)
+        .collect();
+    // One changed word is enough where the other command takes all else as well.
+    let first_word = |command: &clap::Command| {
+        let mut words = command.get_positionals();
+        words.next().map(|word| word.get_id().clone())
+    };
+    let is_alike = |taker: &&&str| {
+        let taker = definition.find_subcommand(taker);
+        taker.map(first_word) == Some(first_word(command))
+    };
+    let line = takers.iter().filter(is_alike).find_map(|taker| {
+        let (words, line) = call.with_command(Some(command.get_name()), taker);
+        let is_complete = Cli::command().try_get_matches_from(words).is_ok();
+        is_complete.then(|| format!("`sparsec {taker}` takes it: write `{line}`"))
+    });
+    if line.is_some() {
+        return line;
+    }
+    let first = takers.first()?;
+    Some(format!(
+        "an option of `{}`, which `sparsec help {first}` describes",
+        takers.join("`, `")
+    ))
+}
+
+/// What to do with a word that is left over.
+fn of_word(word: &str, command: &clap::Command) -> Option<String> {
+    let name = command.get_name();
+    if !matches!(name, "run" | "compile") {
+        return None;
+    }
+    match word.split_once('=') {
+        _ if word == "=" => Some("put the expression in quotes, which make it one word".to_owned()),
+        Some((_, file)) if is_data(file) => Some(format!("give the tensor as `-i {word}`")),
+        Some((_, format)) if format.parse::<FormatSpec>().is_ok() => {
+            Some(format!("give the format as `-f {word}`"))
+        }
+        _ if is_data(word) => Some(format!(
+            "say which tensor is read from it: `-i NAME={word}`"
+        )),
+        _ if is_expression(word) => Some(format!(
+            "`{name}` takes one expression: put its statements into one word, between them `;`"
+        )),
+        _ => None,
     }
 }
 

@@ -188,7 +188,14 @@ fn convert_changes_types_only_without_loss() {
         .refused(1, &["half.mtx:5:5"]);
     place
         .call(&["convert", "half.mtx", "c.mtx", "-t", "int8"])
-        .refused(2, &["error[E0004]", "there is no type `int8`"]);
+        .refused(
+            2,
+            &[
+                "error[E0004]",
+                "there is no type `int8`",
+                "did you mean `i8`?",
+            ],
+        );
     assert!(!place.files().contains(&"c.mtx".to_owned()));
 }
 
