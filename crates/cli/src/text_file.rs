@@ -21,7 +21,7 @@ pub(crate) fn read_source(call: &Call, path: &str, place: Span) -> Result<Source
     };
     let file = File::open(path).map_err(|error| {
         cannot(error.to_string())
-            .help("relative names begin in the directory of the call; give the whole path")
+            .help("relative paths begin in the current directory: give the whole path")
     })?;
     let mut bytes = Vec::new();
     let read = file.take(MOST_TEXT + 1).read_to_end(&mut bytes);

@@ -45,9 +45,10 @@ pub(crate) fn cast(array: Array, element: ElementType, name: &str) -> Result<Arr
         "`{name}[{at}]` is {}, which {element} cannot hold",
         array.get(at)
     );
-    Err(Diagnostic::new(code::LOSSY_TYPE, message)
-        .note(format!("the file has values of type {}", array.element()))
-        .help("ask for a wider type, or leave the type to the file"))
+    Err(Diagnostic::new(code::LOSSY_TYPE, message).help(format!(
+        "read it as {}, the type of the file, or as another type that holds the value",
+        array.element()
+    )))
 }
 
 /// The value as `element`, or `None` where it would be lost.

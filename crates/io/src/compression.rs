@@ -69,7 +69,10 @@ pub(crate) fn expand(
         .help(format!("copy the file again; `{tool}` checks it"))
     };
     if !bytes.starts_with(magic) {
-        return Err(corrupt(&format!("it is no {kind} data")));
+        return Err(corrupt(&format!("it is no {kind} data")).help(format!(
+            "if the file is not compressed, rename it without `{}`",
+            name.rfind('.').map_or("", |at| &name[at..])
+        )));
     }
     let source = Counted { bytes, meter };
     let limit = most_bytes(memory);
@@ -84,7 +87,7 @@ pub(crate) fn expand(
     let expanded = expanded.map_err(|failure| match failure {
         Failure::Read(error) => corrupt(&error.to_string()),
         Failure::TooLarge => too_large(name, "expands to", memory)
-            .help(format!("expand it to a file: {MAPPED}")),
+            .help("expand it to a file first: a file that is not compressed is read where it lies"),
     });
     Ok((expanded?, blanks))
 }
@@ -111,7 +114,9 @@ pub(crate) fn room_for(name: &str, length: u64, memory: MemoryLimit) -> Result<u
     length
         .and_then(|length| usize::try_from(length).ok())
         .ok_or_else(|| {
-            too_large(name, "holds", memory).help(format!("map it: {MAPPED}"))
+            too_large(name, "holds", memory).help(
+                "map it, as the command line does (`ReadOptions::mapping`), or allow more with `ReadOptions::memory`",
+            )
         })
 }
 

@@ -155,5 +155,6 @@ fn is_fill_of(tensor: &Tensor, declared: f64) -> bool {
 
 fn other_fill(stated: Scalar, declared: f64) -> Diagnostic {
     let message = format!("the file states fill {stated}, the format says `fill {declared}`");
-    Diagnostic::new(code::ARRAY_MISMATCH, message).help("leave the fill of the format out")
+    Diagnostic::new(code::ARRAY_MISMATCH, message)
+        .help(format!("leave `fill {declared}` out of the format"))
 }

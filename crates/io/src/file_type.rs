@@ -96,7 +96,7 @@ pub fn written_type(path: &Path) -> Result<(&'static FileType, Compression)> {
     let endings: Vec<String> = written.map(|ty| format!("`{}`", ty.endings[0])).collect();
     Err(
         Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message).help(format!(
-            "the types that can be written are {}",
+            "write a file whose name ends in one of {}",
             endings.join(" ")
         )),
     )
@@ -174,7 +174,9 @@ fn unknown(path: &Path, stem: &str, wanted: &dyn Fn(&FileType) -> bool) -> Diagn
     let error = Diagnostic::new(code::UNKNOWN_FILE_TYPE, message);
     let known = || FILE_TYPES.iter().flat_map(|ty| ty.endings).copied();
     if let Some(binary) = known().find(|ending| stem.ends_with(ending)) {
-        return error.help(format!("`{binary}` files are not compressed further"));
+        return error.help(format!(
+            "`{binary}` files are not compressed further: use `{stem}`, expanded if it is there already"
+        ));
     }
     let ending = stem.rfind('.').map_or("", |at| &stem[at..]);
     let named = || {

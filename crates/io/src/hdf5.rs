@@ -74,8 +74,9 @@ impl File {
         let (file, data) = open(input.path())?;
         if !has_signature(&file, data.len()) {
             let message = format!("`{}` is no HDF5 file", input.name());
-            return Err(Diagnostic::new(code::BAD_HDF5, message)
-                .help("give the file the ending of what it is, or copy it again"));
+            return Err(Diagnostic::new(code::BAD_HDF5, message).help(
+                "rename the file to the ending of its type, or copy it again if it is damaged",
+            ));
         }
         let options = H5File::options().locking(FileLocking::Disabled);
         let file = contained(input.name(), || options.open(input.path()))?;
@@ -143,7 +144,9 @@ impl File {
             Some(LinkClass::Hard) => {}
             Some(_) => {
                 let message = format!("`{path}` is a link to somewhere else");
-                return Err(self.fault(message).help("store the array itself"));
+                return Err(self
+                    .fault(message)
+                    .help("replace the link with a copy of the array"));
             }
         }
         let dataset = contained(&self.name, || self.file.dataset(path))?;
@@ -172,18 +175,22 @@ impl File {
         })?;
         let Some(element) = element_of(&datatype) else {
             let message = format!("`{path}` holds {datatype}, neither integers nor floats");
-            return Err(self.fault(message).help("store numbers of 8 to 64 bits"));
+            return Err(self
+                .fault(message)
+                .help("convert the array to integers or floats of 8 to 64 bits"));
         };
         if external || layout == StorageLayout::Virtual {
             let message = format!("the data of `{path}` lies in other files");
             return Err(self
                 .fault(message)
-                .help("`h5repack` copies it into one file"));
+                .help("read the array, with `h5py` for example, and write it into one file"));
         }
         let shape = dataset.shape();
         if shape.len() > 1 {
             let message = format!("`{path}` has {} extents, not one", shape.len());
-            return Err(self.fault(message).help("store a list of numbers"));
+            return Err(self
+                .fault(message)
+                .help("write the array with one extent, as `x.reshape(-1)`"));
         }
         let is_null = contained(&self.name, || Ok(dataset.is_null()))?;
         let length = match is_null {
@@ -206,7 +213,7 @@ impl File {
             );
             return Err(self
                 .fault(message)
-                .help("copy the file again; it may be cut off"));
+                .help("copy the file again: it may be cut off"));
         }
         Ok((element, length))
     }
@@ -223,7 +230,7 @@ impl File {
             .collect();
         error
             .note(format!("`{path}` is stored through {}", names.join(", ")))
-            .help("`h5repack -f NONE` rewrites it in a form that is read")
+            .help("`h5repack -f NONE OLD NEW` writes the file again without filters")
     }
 }
 
@@ -373,8 +380,9 @@ fn contained<R>(name: &str, call: impl FnOnce() -> rust_hdf5::Result<R>) -> Resu
         Err(_) => "its structures contradict each other".to_owned(),
     };
     let message = format!("`{name}` cannot be read: {reason}");
-    Err(Diagnostic::new(code::BAD_HDF5, message)
-        .help("copy the file again if it is damaged; `h5dump -H -p` shows what it uses"))
+    Err(Diagnostic::new(code::BAD_HDF5, message).help(
+        "copy the file again if it is damaged; `h5dump -H -p` shows the features that it uses",
+    ))
 }
 
 /// Calls the library to write.

@@ -197,7 +197,7 @@ impl Input {
         let message = format!("`{}` is not a text file", self.name);
         Err(Diagnostic::new(code::BAD_HEADER, message)
             .note("it has bytes that no text has")
-            .help("give it the name of what it holds: `.npy`, `.npz`, `.bsp.h5`, or `.gz` or `.zst` behind"))
+            .help("rename it to the ending of its type, such as `.npy`, `.npz` or `.bsp.h5`; compressed text ends in `.gz` or `.zst`"))
     }
 
     /// A fault at bytes `place`, showing their line, or the part of a long line
@@ -274,7 +274,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, Metadata)> {
             code::CANNOT_READ_FILE,
             format!("`{}` is a directory", path.display()),
         )
-        .help("give the file inside it"));
+        .help("name a file in it"));
     }
     Ok((file, kind))
 }
@@ -317,14 +317,16 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
         code::CANNOT_READ_FILE,
         format!("cannot read `{}`: {error}", path.display()),
     );
-    if error.kind() != std::io::ErrorKind::NotFound {
-        return fault.help("let the file be read, or give another one");
+    match error.kind() {
+        std::io::ErrorKind::NotFound => {}
+        std::io::ErrorKind::PermissionDenied => {
+            return fault.help("change its permissions, as `chmod +r` does, or name another file");
+        }
+        _ => return fault.help("name another file"),
     }
     match neighbour(path) {
         Some(name) => fault.help(format!("did you mean `{name}`?")),
-        None => {
-            fault.help("relative names begin in the directory of the call; give the whole path")
-        }
+        None => fault.help("relative paths begin in the current directory: give the whole path"),
     }
 }
 

@@ -124,7 +124,7 @@ pub fn read_typed(path: &Path, options: &ReadOptions) -> Result<(&'static FileTy
     let tensor = read.map_err(|fault| {
         let code = fault.code();
         fault.or_help(format!(
-            "write the file again; `sparsec explain {code}` says what it has to hold"
+            "write the file again; `sparsec explain {code}` says what such a file holds"
         ))
     })?;
     Ok((file_type, tensor))
@@ -180,8 +180,12 @@ pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Sta
             "`{}` is written whole, not its group `{group}`",
             file.display()
         );
-        return Err(Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message)
-            .help("name the file alone; the tensor is in its root"));
+        return Err(
+            Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message).help(format!(
+                "write `{}` alone: the tensor is in its root",
+                file.display()
+            )),
+        );
     }
     let writer = file_type.writer.as_ref();
     let writer = writer.expect("a type that is written has a writer");

@@ -358,21 +358,21 @@ impl Lines<'_> {
                     format!("a coordinate outside mode {mode}, whose extent is {extent}"),
                     format!("expected 1 to {extent}"),
                 )
-                .help("correct the coordinate, or state a larger extent")
+                .help("correct the coordinate, or the extent")
             }
             FaultKind::Value { element, wanted } if self.is_number(&place) => fault(
                 code::LOSSY_TYPE,
                 format!("a value that is none of type {element}"),
                 format!("expected {wanted}"),
             )
-            .help("read the values as a type that holds them all"),
+            .help("read the values as a type that holds all of them, such as f64"),
             FaultKind::Value { wanted, .. } => fault(
                 code::BAD_ENTRY,
                 format!("a line that is not {fields}"),
                 format!("expected {wanted}"),
             )
             .help(if self.is_beyond(&place) {
-                "scale the values; what is infinite is written as `inf`"
+                "scale the values, or write `inf` for infinite ones"
             } else {
                 "write a decimal number such as `-1.5e-3`"
             }),
@@ -382,15 +382,15 @@ impl Lines<'_> {
                 "it would be rounded".to_owned(),
             )
             .help(match self.n_parts {
-                2 => "ask for the type `c128` to have such numbers rounded",
-                _ => "ask for the type `i64` or `u64` to read it exactly, for `f64` to round it",
+                2 => "read the values as c128, which rounds them",
+                _ => "read the values as i64 or u64, which hold it, or as f64, which rounds it",
             }),
             FaultKind::LeftOver => fault(
                 code::BAD_ENTRY,
                 format!("a line with more than {fields}"),
                 "expected the end of the line".to_owned(),
             )
-            .help("take out what is left over; comments have lines of their own"),
+            .help("remove the rest of the line; comments have lines of their own"),
         };
         let last = self.text.bytes()[place.end..].iter().all(|&b| b != b'\n');
         match missing && last {
@@ -419,14 +419,14 @@ impl Lines<'_> {
         let Some(promised) = promised.filter(|&promised| promised < found) else {
             return Err(Diagnostic::new(code::WRONG_ENTRY_COUNT, message)
                 .at(&header, span, format!("{found} follow"))
-                .help("the file may have been cut off: get the whole file"));
+                .help("copy the file again if it is cut off, or correct the number of entries"));
         };
         let extra = self.line_of(promised as usize);
         let (line, place) = self.text.excerpt(extra);
         Err(Diagnostic::new(code::WRONG_ENTRY_COUNT, message)
             .at(&line, place, "this one is too many")
             .also(&header, span, "promised here")
-            .help("correct the number of entries, or take out what is too much"))
+            .help("correct the number of entries, or remove the lines beyond it"))
     }
 
     /// The bytes of the line that holds entry `n`; for messages.

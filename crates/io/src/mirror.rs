@@ -70,7 +70,7 @@ fn check_triangle(
             first,
             format!("{} the diagonal", name(side.is_gt())),
         )
-        .help("state one triangle, or say `general` if all entries are stated"))
+        .help("remove the entries of one triangle, or declare the matrix `general`"))
 }
 
 /// Refuses an entry on the diagonal that is not its own image.
@@ -100,7 +100,7 @@ fn check_diagonal<T: Value>(
     };
     let message = format!("a {structure} file with an entry that differs from its mirror image");
     let fault = text.fault(code::ASYMMETRIC_FILE, message, line_of(entry), wanted);
-    Err(fault.help("correct the entry, or say `general` and state every entry"))
+    Err(fault.help("correct the entry, or declare the matrix `general` and state every entry"))
 }
 
 /// The entries and the mirror images of those off the diagonal.

@@ -81,7 +81,9 @@ fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
                 size.place.clone(),
                 format!("{} rows and {} columns", size.rows, size.columns),
             )
-            .help("say `general` if every entry is stated, or correct the sizes"));
+            .help(
+                "declare the matrix `general` if the file states every entry, or correct the sizes",
+            ));
     }
     let element = options.element.unwrap_or(header.field.element());
     check_element(text, header.field, element, field)?;

@@ -59,8 +59,9 @@ impl Staged {
 
 fn refused(path: &Path, error: &io::Error) -> Diagnostic {
     let message = format!("cannot write `{}`: {error}", path.display());
-    Diagnostic::new(code::CANNOT_WRITE_FILE, message)
-        .help("choose another folder, or make room; what was there is as it was")
+    Diagnostic::new(code::CANNOT_WRITE_FILE, message).help(
+        "write to another folder, or free space on the disk; a file of this name is unchanged",
+    )
 }
 
 /// Where the content of a file goes: a [`Write`], compressed on the way where
@@ -144,7 +145,7 @@ impl Output {
                 code::CANNOT_WRITE_FILE,
                 format!("cannot write `{}`: it is a directory", path.display()),
             )
-            .help("give the name of a file in it")),
+            .help("name a file in it")),
             _ if is_stream(path) => {
                 let file = stream::open(path);
                 let written = file.and_then(|file| Self::fill(path, file, compression, content));
@@ -242,7 +243,8 @@ pub(crate) fn check_general(options: &WriteOptions, ending: &str) -> Result<()> 
         "`{ending}` files cannot say that a matrix is {}",
         options.structure
     );
-    Err(Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message).help("write a `.mtx` file"))
+    Err(Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message)
+        .help("write a `.mtx` file, or every entry (`--structure expand`)"))
 }
 
 /// Writes the stored entries, one a line, coordinates counted from 1.

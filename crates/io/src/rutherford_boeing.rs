@@ -219,7 +219,7 @@ fn no_value<T: Value>(
                 place,
                 expected,
             )
-            .help("read the values as a type that holds them all"),
+            .help("read the values as a type that holds all of them, such as f64"),
         false => text
             .fault(
                 code::BAD_ENTRY,

@@ -250,7 +250,7 @@ fn plain(text: &Input, options: &ReadOptions) -> Result<Entries> {
                 lines.line_of(1),
                 "the file has one line, the value",
             )
-            .help("take out the other lines"));
+            .help("remove the other lines"));
     }
     let found = largest(&entries.coords, order);
     entries.extents = (0..order)
@@ -289,7 +289,7 @@ fn empty(text: &Input, element: ElementType, given: Option<&[Option<u64>]>) -> R
                 text.name()
             ),
         )
-        .help("say how far its modes run: `sparsec run` takes `-d i=10`, Rust has `ReadOptions`")),
+        .help("give its extents: `sparsec run` takes `-d i=10`, Rust has `ReadOptions::extents`")),
     }
 }
 

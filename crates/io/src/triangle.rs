@@ -72,8 +72,9 @@ pub(crate) fn lower(tensor: &Tensor, structure: Structure) -> Result<Tensor> {
             "a tensor of extents {:?} is not {structure}",
             tensor.extents()
         );
-        return Err(Diagnostic::new(code::ASYMMETRIC_FILE, message)
-            .help("only square matrices are; write every entry"));
+        return Err(Diagnostic::new(code::ASYMMETRIC_FILE, message).help(
+            "write every entry (`--structure expand`): only square matrices have mirror images",
+        ));
     }
     let entries = tensor.entries();
     let mirrored = images(&entries, structure)?;
@@ -92,7 +93,8 @@ pub(crate) fn lower(tensor: &Tensor, structure: Structure) -> Result<Tensor> {
             found(row, column),
             found(column, row)
         );
-        return Err(Diagnostic::new(code::ASYMMETRIC_FILE, message).help("write every entry"));
+        return Err(Diagnostic::new(code::ASYMMETRIC_FILE, message)
+            .help("write every entry (`--structure expand`)"));
     }
     let kept: Vec<usize> = (0..entries.len())
         .filter(|&e| entries.coords(e).at(0) >= entries.coords(e).at(1))
@@ -151,7 +153,7 @@ fn on_other_side(row: u64, column: u64, is_lower: bool) -> Diagnostic {
         side(is_lower)
     );
     Diagnostic::new(code::ASYMMETRIC_FILE, message)
-        .help("state one triangle, or no structure if every entry is stored")
+        .help("keep the entries of one triangle, or write every entry (`--structure expand`)")
 }
 
 fn repacked(like: &Tensor, format: &Format, coords: Coords, values: Array) -> Result<Tensor> {

@@ -57,7 +57,7 @@ fn integers_that_doubles_have_are_read_as_doubles() {
 
 #[test]
 fn integers_that_would_be_rounded_unasked_are_shown() {
-    let help = "ask for the type `i64` or `u64` to read it exactly, for `f64` to round it";
+    let help = "read the values as i64 or u64, which hold it, or as f64, which rounds it";
     check(
         "a.tns",
         "1 1 2.5\n1 2 -9007199254740993\n",
@@ -80,7 +80,7 @@ error[E0466]: an integer beyond 2^53 that f64 does not have
     let complex = array
         .replace("real", "complex")
         .replace("\n900", "\n1.5 900");
-    let help = "ask for the type `c128`";
+    let help = "read the values as c128";
     check("a.mtx", &complex, code::LOSSY_TYPE, help);
 }
 

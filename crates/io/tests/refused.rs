@@ -75,7 +75,7 @@ error[E0401]: a coordinate outside mode 0, whose extent is 3
 5 | 4 1 1.5
   | ^ expected 1 to 3
   |
-  = help: correct the coordinate, or state a larger extent",
+  = help: correct the coordinate, or the extent",
     );
 }
 
@@ -92,7 +92,7 @@ error[E0425]: the header promises 1000000000000000000 lines of entries, the file
 2 | 3 3 1000000000000000000
   |     ^^^^^^^^^^^^^^^^^^^ 1 follow
   |
-  = help: the file may have been cut off: get the whole file",
+  = help: copy the file again if it is cut off, or correct the number of entries",
     );
     check(
         "a.mtx",
@@ -110,7 +110,7 @@ error[E0425]: the header promises 1 lines of entries, the file has 2
 2 | 3 3 1
   |     - promised here
   |
-  = help: correct the number of entries, or take out what is too much",
+  = help: correct the number of entries, or remove the lines beyond it",
     );
 }
 
@@ -368,7 +368,7 @@ error[E0429]: a symmetric file that states entries on both sides of the diagonal
 4 | 2 1 5
   | ----- below the diagonal
   |
-  = help: state one triangle, or say `general` if all entries are stated",
+  = help: remove the entries of one triangle, or declare the matrix `general`",
     );
     check_part(
         "a.mtx",
@@ -430,6 +430,10 @@ fn compressed_files_that_are_broken() {
     check_part("b.tns.gz", &bytes[..5], corrupt, "cannot be expanded");
     check_part("b.tns.gz", &flipped, corrupt, "cannot be expanded");
     check_part("b.tns.gz", b"1 2.5\n", corrupt, "it is no gzip data");
+    let renamed = "if the file is not compressed, rename it without `.gz`";
+    check_part("b.tns.gz", b"1 2.5\n", corrupt, renamed);
+    let stem = "are not compressed further: use `b.npz`";
+    check_part("b.npz.gz", b"", code::UNKNOWN_FILE_TYPE, stem);
     check_part("b.tns.gz", b"", corrupt, "it is no gzip data");
 }
 

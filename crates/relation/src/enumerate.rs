@@ -96,7 +96,7 @@ impl Relation {
             let finished = search.run();
             finished.map_err(|Overflow| {
                 self.unbound("a number that does not fit in 64 bits".to_owned())
-                    .help("choose smaller values")
+                    .help("give constants and functions smaller values")
             })?;
         }
         Ok(pairs)

@@ -231,7 +231,7 @@ impl Relation {
                 Span::new(0, first.len()),
                 "and these",
             )
-            .help("project elements out, or give both the same tuples")
+            .help("give both relations tuples of the same length, or project elements out")
     }
 
     fn not_exact(&self, why: &str) -> Diagnostic {

@@ -358,7 +358,7 @@ impl Parser {
             place,
             format!("length {n}, but {expected} in the first part"),
         )
-        .help("give all parts the same tuples"))
+        .help("give the tuples of all parts the same length"))
     }
 
     /// An index map: names, and expressions of them.

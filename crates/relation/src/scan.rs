@@ -356,5 +356,5 @@ fn too_large(visit: &Visit) -> Diagnostic {
         "a factor that does not fit in 64 bits",
     )
     .at(&Source::new("set", text), place, "cannot be scanned")
-    .help("choose smaller numbers")
+    .help("use factors that fit in 64 bits")
 }

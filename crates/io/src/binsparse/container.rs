@@ -94,7 +94,7 @@ impl<'a> Group<'a> {
         let error = Diagnostic::new(code::NO_BINSPARSE, message);
         match paths.is_empty() {
             true => Err(error.help("name the file alone, to read what its root holds")),
-            false => Err(error.help(format!("there is one in {}", paths.join(", ")))),
+            false => Err(error.help(format!("name a group that holds one: {}", paths.join(", ")))),
         }
     }
 
@@ -149,7 +149,7 @@ impl Source for Members<'_> {
         }
         let message = format!("`{}` has no member `{DESCRIPTOR}`", self.0.name());
         Err(Diagnostic::new(code::NO_BINSPARSE, message)
-            .help("an archive of another kind is read under a name that ends in `.npz` only"))
+            .help("if it is an archive of NumPy or SciPy, rename it to end in `.npz` alone"))
     }
 
     fn array(&self, name: &str) -> Result<Option<Array>> {
@@ -158,7 +158,8 @@ impl Source for Members<'_> {
         }
         self.0.array(name)?.into_list().map(Some).map_err(|shape| {
             let message = format!("`{name}` has the shape {shape}");
-            Diagnostic::new(code::BINSPARSE_ARRAY, message).help("store a list of numbers")
+            Diagnostic::new(code::BINSPARSE_ARRAY, message)
+                .help("write the array with one extent, as `x.reshape(-1)`")
         })
     }
 }

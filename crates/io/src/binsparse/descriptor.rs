@@ -162,7 +162,7 @@ fn check_version(node: Node<'_>) -> Result<()> {
     let message = format!("version `{version}` of Binsparse is not known");
     Err(node
         .fault(code::UNSUPPORTED_BINSPARSE, message, "unknown version")
-        .help("`0.1` and its fixes are read"))
+        .help("write the file as version `0.1`"))
 }
 
 fn half(root: &Object<'_>) -> Result<Option<Half>> {
@@ -199,7 +199,10 @@ fn unknown<'n>(
     );
     match closest(name, known.clone()) {
         Some(close) => error.help(format!("did you mean `{close}`?")),
-        None => error.help(format!("known are {}", known.collect::<Vec<_>>().join(" "))),
+        None => error.help(format!(
+            "use one of {}",
+            known.collect::<Vec<_>>().join(" ")
+        )),
     }
 }
 

@@ -160,7 +160,9 @@ impl<'a> Object<'a> {
             brace.raw = &brace.raw[..1];
             let error = brace.fault(code::BAD_DESCRIPTOR, message, label);
             match closest(key, self.members.keys().map(String::as_str)) {
-                Some(close) => error.help(format!("is `{close}` meant to be `{key}`?")),
+                Some(close) => {
+                    error.help(format!("rename `{close}` to `{key}` if it is that member"))
+                }
                 None => error.help("`sparsec explain E0461` shows a whole descriptor"),
             }
         })

@@ -173,7 +173,7 @@ impl Reader<'_> {
             return Err(self
                 .descriptor
                 .fault("data_types", message, "the array is promised here")
-                .help("write the file again where it comes from; an array got lost"));
+                .help("write the file again: the array is missing"));
         };
         let is_truth = |element| matches!(element, ElementType::I8 | ElementType::Bool);
         let stored = match (ty.stored(), array.element()) {
@@ -268,7 +268,7 @@ impl Reader<'_> {
         Err(self
             .descriptor
             .fault("fill", message, "promised here")
-            .help("store the one value that entries without a position have"))
+            .help("store one number, the value of implicit entries"))
     }
 
     fn length(&self, role: Role, array: &Array, wanted: u64, why: &str) -> Result<()> {
@@ -281,7 +281,7 @@ impl Reader<'_> {
             .descriptor
             .fault("format", message, "the format says how long arrays are")
             .note(format!("it has to have {why}"))
-            .help("copy the file again, or write it again where it comes from"))
+            .help("copy the file again if it is cut off, or write it again with the program that made it"))
     }
 }
 
@@ -321,7 +321,7 @@ fn signed(array: Array, name: &str) -> Result<Array> {
             };
             let message = format!("`{name}[{at}]` is {}, beyond 2^63 - 1", entries[at]);
             Err(Diagnostic::new(code::BINSPARSE_ARRAY, message)
-                .help("no tensor is that large; write the file again where it comes from"))
+                .help("write coordinates and positions below 2^63"))
         }
         _ => Ok(array),
     }

@@ -265,7 +265,7 @@ impl Size {
                     extra,
                     "expected the end of the line",
                 )
-                .help("take out what is left over"));
+                .help("remove the other numbers"));
         }
         Ok(Self {
             rows,
@@ -299,7 +299,7 @@ fn number(
                 place,
                 format!("expected at most {}", i64::MAX),
             )
-            .help("correct the number")),
+            .help(format!("correct the number of {what}"))),
         _ => {
             let (parts, line) = match form {
                 Form::Coordinate => (

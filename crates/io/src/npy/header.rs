@@ -125,9 +125,8 @@ impl Header {
     pub(crate) fn read(source: &mut impl Read, name: &str) -> Result<Self> {
         let fault = |what: String| Diagnostic::new(code::BAD_NPY, what);
         let cut = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => {
-                fault(format!("`{name}` ends within its header")).help("copy the file again")
-            }
+            std::io::ErrorKind::UnexpectedEof => fault(format!("`{name}` ends within its header"))
+                .help("copy the file again: it is cut off"),
             // Only a compressed member fails in another way than by ending.
             _ => Diagnostic::new(
                 code::BAD_ARCHIVE,

@@ -253,7 +253,9 @@ impl<'a> Archive<'a> {
         let error = Diagnostic::new(code::MISSING_MEMBER, message);
         let error = error.note(format!("it has {}", self.listed()));
         match closest(member, self.members()) {
-            Some(close) => error.help(format!("is it the one called `{close}`?")),
+            Some(close) => error.help(format!(
+                "rename `{close}` to `{member}` if it is that array"
+            )),
             None => error,
         }
     }

@@ -72,7 +72,7 @@ pub(super) fn read(archive: &Archive<'_>, options: &ReadOptions) -> Result<FileT
 }
 
 /// How to mend a file of SciPy.
-const MEND: &str = "load it in Python, call `check_format()` on the matrix, and save it again";
+const MEND: &str = "save the matrix again with `scipy.sparse.save_npz`; `check_format()` of a `csr`, `csc` or `bsr` matrix shows what is wrong";
 
 /// An archive that holds a sparse matrix.
 struct File<'a> {

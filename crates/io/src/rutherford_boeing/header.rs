@@ -105,7 +105,7 @@ fn type_of(text: &Input, place: &Range<usize>) -> Result<(ElementType, Structure
                 place.clone(),
                 "expected a type that ends in `a`, assembled",
             )
-            .help("assemble the matrix where the file comes from")),
+            .help("write the matrix assembled, with a type that ends in `a`")),
         _ => Err(text
             .fault(
                 code::BAD_HEADER,

@@ -105,7 +105,7 @@ impl<'a> Section<'a> {
             );
             return Err(fault
                 .note("the header says how many columns a number has")
-                .help("the file may have been cut off: get the whole file"));
+                .help("copy the file again if it is cut off, or correct the header"));
         }
         self.field += 1;
         self.left -= 1;
@@ -130,7 +130,7 @@ impl<'a> Section<'a> {
                 end..end,
                 "the file ends here",
             )
-            .help("the file may have been cut off: get the whole file")
+            .help("copy the file again if it is cut off, or correct the header")
     }
 
     /// Where the row of an entry is, once all parts are read; for messages.

@@ -119,7 +119,7 @@ error[E0461]: the descriptor is no JSON
 4 |   \"shape\": [4 5],
   |               ^ expected `,` or `]`
   |
-  = help: write the file again; `sparsec explain E0461` says what it has to hold",
+  = help: write the file again; `sparsec explain E0461` says what such a file holds",
     );
     let found = refused("{\"binsparse\": ", &arrays());
     assert_eq!(found.0, code::BAD_DESCRIPTOR);
@@ -138,7 +138,7 @@ error[E0461]: the descriptor has no `shape`
 1 | {\"binsparse\": {
   |               ^ this object needs a `shape`
   |
-  = help: is `shap` meant to be `shape`?",
+  = help: rename `shap` to `shape` if it is that member",
     );
     let keys = [
         "binsparse",
@@ -174,7 +174,7 @@ error[E0461]: `shape` of the descriptor is not a count
 4 |   \"shape\": [4, -5],
   |                ^^ expected a count
   |
-  = help: write the file again; `sparsec explain E0461` says what it has to hold",
+  = help: write the file again; `sparsec explain E0461` says what such a file holds",
     );
     for (part, by, expect) in [
         ("[4, 5]", "{}", "`shape` of the descriptor is not a list"),
@@ -258,7 +258,7 @@ error[E0461]: only square matrices have a structure
 6 |   \"structure\": \"symmetric_lower\",
   |                ^^^^^^^^^^^^^^^^^ the shape is [4, 5]
   |
-  = help: write the file again; `sparsec explain E0461` says what it has to hold",
+  = help: write the file again; `sparsec explain E0461` says what such a file holds",
     );
 }
 

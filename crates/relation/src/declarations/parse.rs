@@ -104,8 +104,9 @@ impl Reader<'_> {
         let range_place = self.parser.tokens.peek().span;
         let range = self.parser.set()?;
         if range.n_elements() != 1 {
-            return Err(self.does_not_fit("a range of tuples that are no integers", range_place)
-                .help("a function with tuples for values is one function for each element, `P.0`, `P.1`, …"));
+            return Err(self
+                .does_not_fit("a range of tuples that are no integers", range_place)
+                .help("declare one function for each element of the values: `P.0`, `P.1`, …"));
         }
         self.parser
             .check_role(name.clone(), Some(domain.n_elements()), place)?;
@@ -129,12 +130,12 @@ impl Reader<'_> {
             if function.domain.n_elements() != 1 {
                 return Err(self
                     .does_not_fit("a monotone function of other than one argument", place)
-                    .help("say with `forall` how its values follow its arguments"));
+                    .help("state with `forall` how its values follow from its arguments"));
             }
             if function.monotone.is_some() {
                 return Err(self
                     .does_not_fit("a function that is monotone in two ways", place)
-                    .help("keep one of them"));
+                    .help("keep one of the two words"));
             }
             function.monotone = Some(monotone);
         }
@@ -216,7 +217,7 @@ impl Reader<'_> {
         }
         Err(self
             .does_not_fit(&format!("`{name}` is declared twice"), place)
-            .help("say all there is to know of it in one place, and the rest with `forall`"))
+            .help("join the two declarations, and state what else holds with `forall`"))
     }
 
     fn does_not_fit(&self, message: &str, place: Span) -> Diagnostic {

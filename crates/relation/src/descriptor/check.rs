@@ -42,7 +42,7 @@ impl Descriptor {
             let message = "a place of values that is no integer for each tuple".to_owned();
             return Err(arity(message, places.data)
                 .also(source, places.map, "the tuples")
-                .help("begin with the same tuple as the map, as in `{[q, i] -> [q]}`, and give values places `{[p] : …}`"));
+                .help("begin `data` with the tuple of the map, as in `{[q, i] -> [q]}`, and make `values` a set of integers, as in `{[p] : 0 <= p < NNZ}`"));
         }
         Ok(())
     }
@@ -73,7 +73,7 @@ impl Descriptor {
                 .iter()
                 .map(|f| f.name.as_str());
             let help = match closest(name, known) {
-                Some(near) => format!("there is a function `{near}`"),
+                Some(near) => format!("did you mean `{near}`?"),
                 None => format!(
                     "declare where it has values, and which: `function {name} : {{[p] : 0 <= p < M}} -> {{[i] : 0 <= i < N}}`"
                 ),
@@ -99,7 +99,7 @@ impl Descriptor {
                         place(),
                         "declared, and not called in `map` or `data`",
                     )
-                    .help("leave it out, or say in the map what it is for"));
+                    .help("leave it out, or call it in the map"));
             }
             for part in function.domain.parts() {
                 if let Some(element) = unbounded(part, &self.declarations) {
@@ -110,7 +110,9 @@ impl Descriptor {
                     );
                     return Err(Diagnostic::new(code::DESCRIPTOR_UNBOUNDED, message)
                         .at(source, place(), format!("`{element}` may be anything"))
-                        .help(format!("say for which `{element}` it has a value, as in `{{[{element}] : 0 <= {element} < M}}`")));
+                        .help(format!(
+                            "bound the domain, as in `{{[{element}] : 0 <= {element} < M}}`"
+                        )));
                 }
             }
         }
@@ -145,8 +147,14 @@ impl Descriptor {
                 let name = part.name(variable);
                 let message = format!("the sparse space has no bounds: `{name}` may be anything");
                 return Err(Diagnostic::new(code::DESCRIPTOR_UNBOUNDED, message)
-                    .at(source, place_of(source, name, places.map.range()), "between what?")
-                    .help(format!("put it between two values, as in `0 <= {name} < N` or `pos(i) <= {name} < pos(i + 1)`")));
+                    .at(
+                        source,
+                        place_of(source, name, places.map.range()),
+                        "between what?",
+                    )
+                    .help(format!(
+                        "bound it, as in `0 <= {name} < N` or `pos(i) <= {name} < pos(i + 1)`"
+                    )));
             }
         }
         self.check_function(&self.map, source, places.map, "coordinate")?;
@@ -176,7 +184,7 @@ impl Descriptor {
                     )
                     .also(source, places.extents, "the extents")
                     .help(format!(
-                        "say which tuples are meant: `0 <= {name} < {}`",
+                        "add the bounds to the map: `0 <= {name} < {}`",
                         self.extents[mode]
                     )));
             }
@@ -218,7 +226,7 @@ impl Descriptor {
                 return Err(Diagnostic::new(code::DESCRIPTOR_UNBOUNDED, message)
                     .at(source, places.values, "how many?")
                     .help(format!(
-                        "say how many values there are, as in `{{[{name}] : 0 <= {name} < NNZ}}`"
+                        "state how many values there are, as in `{{[{name}] : 0 <= {name} < NNZ}}`"
                     )));
             }
         }
@@ -256,7 +264,7 @@ impl Descriptor {
             Some(why) => error.note(why.message().to_owned()),
             None => error,
         };
-        Err(error.help("determine it from the tuple: by an equation, or by an array that has it"))
+        Err(error.help("determine it by an equation with elements of the tuple, or by an array, as in `i = row(n)`"))
     }
 }
 

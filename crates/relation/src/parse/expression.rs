@@ -75,7 +75,7 @@ pub(crate) fn compare_tuples(
 /// That two tuples cannot be compared.
 fn incomparable() -> Diagnostic {
     let message = "tuples that are compared differ in length or are empty";
-    Diagnostic::new(code::RELATION_ARITY, message).help("compare tuples of one length")
+    Diagnostic::new(code::RELATION_ARITY, message).help("compare tuples of the same length")
 }
 
 impl Parser {
@@ -304,6 +304,6 @@ impl Parser {
             format!("an expression of more than {LARGEST_EXPRESSION} operators and parentheses"),
         )
         .at(self.tokens.source(), self.tokens.peek().span, "too large")
-        .help("bring in variables with `exists` for parts of it"))
+        .help("split it: name parts of it with variables of `exists`"))
     }
 }
