@@ -262,8 +262,8 @@ fn too_large(call: &Call, needed: &Needed<'_>, room: Room, error: Diagnostic) ->
     match (error.code() == code::TENSOR_TOO_LARGE, room.left()) {
         (true, MemoryLimit::Bytes(left)) => error
             .note(format!("`--memory` leaves {left} bytes for it"))
-            .help(needed.way_out(left)),
-        (true, MemoryLimit::Available) => error.help(needed.way_out(room.left().bytes())),
+            .help(needed.way_out(room.left())),
+        (true, MemoryLimit::Available) => error.help(needed.way_out(room.left())),
         (false, _) => error,
     }
 }

@@ -56,8 +56,8 @@ impl Needed<'_> {
         self.made > 0 && self.made >= self.stored()
     }
 
-    /// The way out where it takes more than these bytes, once it is stored.
-    pub(crate) fn way_out(&self, left: u64) -> String {
+    /// The way out where it takes more than what is left, once it is stored.
+    pub(crate) fn way_out(&self, left: MemoryLimit) -> String {
         let Self {
             pair,
             format,
@@ -67,22 +67,22 @@ impl Needed<'_> {
             ..
         } = self;
         // Entries that are made stay until they are packed.
-        let room = u128::from(left).saturating_sub(self.made);
+        let room = u128::from(left.bytes()).saturating_sub(self.made);
         let smaller = smaller_format(format, extents, *element, Some(*entries), room);
         let advice = smaller.advice(&pair.name);
-        format!("{advice}give fewer entries, or allow more with `--memory`")
+        format!("{advice}give fewer entries, or {}", left.more())
     }
 
-    /// The way out where its entries alone take more than these bytes.
-    fn with_fewer_entries(&self, left: u64) -> String {
-        let more = "allow more with `--memory`";
+    /// The way out where its entries alone take more than what is left.
+    fn with_fewer_entries(&self, left: MemoryLimit) -> String {
+        let more = left.more();
         let Some(format) = &self.with_fewer else {
             return more.to_owned();
         };
         let stored = least_bytes(format, &self.extents, self.element);
         // Coordinates of 64 bits, and twice: as entries and as a tensor.
         let each = 2 * (self.element.size() + 8 * self.extents.len()) as u128;
-        let most = u128::from(left).saturating_sub(stored) / each;
+        let most = u128::from(left.bytes()).saturating_sub(stored) / each;
         let most = most.min(self.entries.saturating_sub(1).into());
         match most.min(FEWER) {
             0 => more.to_owned(),
@@ -177,9 +177,9 @@ impl Room {
         if !needed.is_made_of_many() {
             let bound = if grows(format) { "at least " } else { "" };
             let error = self.too_large(call, pair, bound, needed.stored());
-            return stored_as(error, format).help(needed.way_out(self.limit.bytes()));
+            return stored_as(error, format).help(needed.way_out(self.limit));
         }
-        let help = needed.with_fewer_entries(self.limit.bytes());
+        let help = needed.with_fewer_entries(self.limit);
         self.too_large(call, pair, "", needed.made).help(help)
     }
 
@@ -194,7 +194,7 @@ impl Room {
         let bytes = tensor.bytes() as u64;
         let Some(rest) = left.checked_sub(bytes) else {
             let error = self.too_large(call, pair, "", bytes.into());
-            return Err(stored_as(error, tensor.format()).help("allow more with `--memory`"));
+            return Err(stored_as(error, tensor.format()).help(self.limit.more()));
         };
         self.limit = MemoryLimit::Bytes(rest);
         Ok(())

@@ -27,6 +27,6 @@ impl std::error::Error for AllocError {}
 impl From<AllocError> for Diagnostic {
     fn from(error: AllocError) -> Self {
         Diagnostic::new(code::TENSOR_TOO_LARGE, error.to_string())
-            .help("store fewer positions: use compressed levels where most entries are zero")
+            .help("store fewer entries, or fewer positions by compressed levels, or run it where more memory is free")
     }
 }

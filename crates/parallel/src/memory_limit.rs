@@ -39,6 +39,14 @@ impl MemoryLimit {
         }
     }
 
+    /// How to get more, for the help of a diagnostic.
+    pub fn more(self) -> &'static str {
+        match self {
+            Self::Available => "run it where more memory is free",
+            Self::Bytes(_) => "allow more with `--memory` (`Options::memory` in Rust)",
+        }
+    }
+
     /// Refuses `bytes` bytes that there are not.
     ///
     /// # Errors

@@ -85,7 +85,7 @@ pub(crate) fn check(compiled: &Compiled, extents: &Extents, limit: MemoryLimit) 
         let all = all.fold(kept, u128::saturating_add);
         most = most.max(all);
         if !is_small(all, limit) && all > u128::from(*left.get_or_insert_with(|| limit.bytes())) {
-            let left = left.unwrap_or(0);
+            let left = (limit, left.unwrap_or(0));
             return Err(too_large(compiled, number, extents, parts, all, left));
         }
         let results = parts
@@ -271,13 +271,14 @@ fn of_part(part: &Format, extents: &[u64], element: ElementType) -> u128 {
     bytes.saturating_add(places.saturating_mul(element.size() as u128))
 }
 
+/// The diagnostic where a limit leaves fewer bytes than `all`.
 fn too_large(
     compiled: &Compiled,
     number: usize,
     extents: &Extents,
     parts: Vec<Part<'_>>,
     all: u128,
-    left: u64,
+    (limit, left): (MemoryLimit, u64),
 ) -> Diagnostic {
     let largest = parts.into_iter().max_by_key(|part| part.bytes);
     let largest = largest.expect("a statement has a result");
@@ -354,7 +355,5 @@ fn too_large(
     if all > largest.bytes {
         error = error.note(format!("the program takes {all} bytes until then"));
     }
-    error.help(format!(
-        "{help}allow more with `--memory` (`Options::memory` in Rust)"
-    ))
+    error.help(format!("{help}{}", limit.more()))
 }

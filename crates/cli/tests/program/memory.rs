@@ -64,6 +64,39 @@ fn running_out_of_addresses_is_a_diagnostic() {
     }
 }
 
+/// Where the system gives less than it says, a format is proposed only if it is smaller than
+/// the one that was too large.
+#[test]
+fn no_larger_format_is_proposed() {
+    let place = Place::new();
+    let refused = |format: &str, megabytes: u32| {
+        let words = ["run", "s = A(i,j)", "-g", "A=random(nnz=500000)"];
+        let extents = ["-d", "i=50000", "-d", "j=50000"];
+        let how = ["-f", format, "--backend", "interp", "--threads", "1"];
+        let words = [&words[..], &extents, &how].concat();
+        let done = place.call_with_addresses(megabytes * 1024, &words);
+        let is_refused = done.stderr.contains("error[E0407]");
+        (done.code != Some(0)).then(|| is_refused.then_some(done.stderr))
+    };
+    let none = "none of 7 other formats is smaller: give fewer entries, or run it where";
+    let coo = ["`-f A=csr`", "none of 7 other formats fits"];
+    for (format, texts) in [("A=csr", &[none][..]), ("A=coo", &coo)] {
+        // As far as it works; below that are bounds at which the program does not start.
+        let messages = (16..400)
+            .step_by(4)
+            .map_while(|megabytes| refused(format, megabytes));
+        let messages: Vec<String> = messages.flatten().collect();
+        for message in &messages {
+            let is_true = texts.iter().any(|text| message.contains(text));
+            assert!(is_true, "{message}");
+        }
+        assert!(
+            !messages.is_empty(),
+            "no bound is met while `{format}` is packed"
+        );
+    }
+}
+
 #[test]
 fn what_is_too_large_is_estimated_first() {
     let place = with_matrix();
@@ -146,7 +179,7 @@ fn operands_are_estimated_before_they_are_packed() {
     for format in ["dcsr", "dia"].map(|name| format!("A={name}")) {
         for spec in ["A=band(width=3)", "A=identity", "A=random(density=0.5)"] {
             let words = [&most[..], &["-g", spec, "-f", &format]].concat();
-            let help = "generate fewer entries, `-g 'A=random(nnz=1000)'`, or allow more";
+            let help = "generate fewer entries, `-g 'A=random(nnz=1000)'`, or run it where";
             place
                 .call(&words)
                 .refused(1, &["error[E0508]: `A` would take", help]);
