@@ -3,7 +3,9 @@
 //! A few kilobytes may expand to terabytes. So the expanded text may take the memory that
 //! the caller allows, and at most half of the machine's. The sizes that a file states
 //! reserve no memory: the text grows as bytes come out, and long runs of blanks are
-//! [shortened](crate::blank). Bytes from a pipe or a device have the same limits.
+//! [shortened](crate::blank). A file whose first [`STEP`] bytes are no text, or hold no end
+//! of a line, is refused before the rest is expanded. Bytes from a pipe or a device have
+//! the same limits.
 
 use std::io::{BufRead, Read};
 
@@ -13,9 +15,10 @@ use sparsec_parallel::MemoryLimit;
 use sparsec_parallel::memory::physical_bytes;
 
 use crate::blank::Blanks;
+use crate::input::check_is_text;
 use crate::progress::Meter;
 
-/// Bytes that are expanded at a time.
+/// Bytes that are expanded at a time; the first line of a text ends within as many.
 const STEP: usize = 1 << 20;
 
 /// What compressed bytes begin with.
@@ -77,7 +80,13 @@ pub(crate) fn expand(
     let source = Counted { bytes, meter };
     let limit = most_bytes(memory);
     let mut blanks = Blanks::default();
-    let mut cut = |out: &mut Vec<u8>, from| blanks.cut(out, from);
+    let mut cut = |out: &mut Vec<u8>, from| {
+        if from == 0 {
+            check_beginning(name, out).map_err(Failure::Refused)?;
+        }
+        blanks.cut(out, from);
+        Ok(())
+    };
     let expanded = match compression {
         Compression::Zstd => zstd::Decoder::with_buffer(source)
             .map_err(Failure::Read)
@@ -86,6 +95,7 @@ pub(crate) fn expand(
     };
     let expanded = expanded.map_err(|failure| match failure {
         Failure::Read(error) => corrupt(&error.to_string()),
+        Failure::Refused(error) => error,
         Failure::TooLarge => too_large(name, "expands to", memory)
             .help("expand it to a file first: a file that is not compressed is read where it lies"),
     });
@@ -138,8 +148,9 @@ pub(crate) fn stream(
     memory: MemoryLimit,
     refused: impl Fn(std::io::Error) -> Diagnostic,
 ) -> Result<Vec<u8>> {
-    drain(source, most_bytes(memory), &mut |_, _| {}).map_err(|failure| match failure {
+    drain(source, most_bytes(memory), &mut |_, _| Ok(())).map_err(|failure| match failure {
         Failure::Read(error) => refused(error),
+        Failure::Refused(error) => error,
         Failure::TooLarge => {
             too_large(name, "gives", memory).help(format!("write it to a file: {MAPPED}"))
         }
@@ -147,12 +158,27 @@ pub(crate) fn stream(
 }
 
 /// The compression of bytes that begin as compressed ones do.
-pub(crate) fn told_by(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    let known = [(GZIP, "gzip", ".gz"), (ZSTD, "zstd", ".zst")];
-    let found = known
-        .into_iter()
-        .find(|(magic, ..)| bytes.starts_with(magic));
-    found.map(|(_, kind, ending)| (kind, ending))
+pub(crate) fn told_by(bytes: &[u8]) -> Option<Told> {
+    let known = [
+        (GZIP, Compression::Gzip, "gzip", ".gz"),
+        (ZSTD, Compression::Zstd, "zstd", ".zst"),
+    ];
+    let mut known = known.into_iter();
+    let (_, compression, kind, ending) = known.find(|(magic, ..)| bytes.starts_with(magic))?;
+    Some(Told {
+        compression,
+        kind,
+        ending,
+    })
+}
+
+/// A compression that the bytes of a file tell.
+pub(crate) struct Told {
+    pub(crate) compression: Compression,
+    /// The program that makes such data.
+    pub(crate) kind: &'static str,
+    /// How names of such files end.
+    pub(crate) ending: &'static str,
 }
 
 /// Bytes that are counted as they are taken.
@@ -181,17 +207,35 @@ impl BufRead for Counted<'_> {
     }
 }
 
+/// Refuses what no reader of lines understands, by the first bytes that came out.
+///
+/// # Errors
+/// `E0422`.
+fn check_beginning(name: &str, beginning: &[u8]) -> Result<()> {
+    check_is_text(name, beginning)?;
+    if beginning.len() < STEP || beginning.contains(&b'\n') {
+        return Ok(());
+    }
+    let message = format!("the first line of `{name}` has more than {STEP} bytes");
+    Err(Diagnostic::new(code::BAD_HEADER, message)
+        .help("give the file the name of what it holds; lines of entries are short"))
+}
+
 enum Failure {
     Read(std::io::Error),
     TooLarge,
+    Refused(Diagnostic),
 }
 
-/// Reads to the end, at most `limit` bytes. `shorten` may remove bytes of the text after
-/// each step; it gets all text so far, and where the new text begins.
+/// What `shorten` does after each step: it may remove bytes, and gets all text so far and
+/// where the new text begins.
+type Shorten<'s> = &'s mut dyn FnMut(&mut Vec<u8>, usize) -> std::result::Result<(), Failure>;
+
+/// Reads to the end, at most `limit` bytes of what `shorten` leaves.
 fn drain(
     mut decoder: impl Read,
     limit: u64,
-    shorten: &mut dyn FnMut(&mut Vec<u8>, usize),
+    shorten: Shorten<'_>,
 ) -> std::result::Result<Vec<u8>, Failure> {
     let mut out: Vec<u8> = Vec::new();
     loop {
@@ -202,7 +246,7 @@ fn drain(
         let got = (&mut decoder).take(room as u64).read_to_end(&mut out);
         let got = got.map_err(Failure::Read)?;
         let from = out.len() - got;
-        shorten(&mut out, from);
+        shorten(&mut out, from)?;
         if out.len() as u64 > limit {
             return Err(Failure::TooLarge);
         }
@@ -227,11 +271,32 @@ mod tests {
         assert!(bomb.len() < 10_000);
         let expand = |limit| {
             let decoder = zstd::Decoder::new(&bomb[..]).unwrap();
-            drain(decoder, limit, &mut |_, _| {}).map(|out| out.len())
+            drain(decoder, limit, &mut |_, _| Ok(())).map(|out| out.len())
         };
         assert!(matches!(expand(10 << 20), Ok(n) if n == 10 << 20));
         assert!(matches!(expand((10 << 20) - 1), Err(Failure::TooLarge)));
         assert!(matches!(expand(0), Err(Failure::TooLarge)));
+    }
+
+    #[test]
+    fn no_more_than_the_first_line_is_expanded_of_what_is_no_text() {
+        let read = |text: &[u8]| {
+            let bomb = zstd::encode_all(text, 1).unwrap();
+            // Twice the room of the first step: the rest is not expanded.
+            let memory = MemoryLimit::Bytes(2 * STEP as u64);
+            expand(&bomb, Compression::Zstd, "a.zst", memory, &meter()).map(|(text, _)| text.len())
+        };
+        let digits = vec![b'7'; 10 * STEP];
+        let fault = read(&digits).unwrap_err();
+        assert_eq!(fault.code(), code::BAD_HEADER, "{fault}");
+        assert!(
+            fault.to_string().contains("the first line of `a.zst`"),
+            "{fault}"
+        );
+        let fault = read(&vec![0; 10 * STEP]).unwrap_err();
+        assert!(fault.to_string().contains("not a text file"), "{fault}");
+        // A short file may end without the end of a line.
+        assert_eq!(read(&digits[..STEP - 1]).unwrap(), STEP - 1);
     }
 
     #[test]

@@ -69,8 +69,8 @@ pub struct Writer {
 /// ```
 ///
 /// A file of groups may be followed by one of them, `all.h5:web`. Pipes and
-/// devices, as `/dev/stdout`, hold `.tns` text where their names do not say; what is read from
-/// them may be Matrix Market text as well.
+/// devices, as `/dev/stdout`, hold `.tns` text where their names do not say. A reader looks at
+/// what comes out of them: it may be Matrix Market text, and text of both kinds may be compressed.
 pub fn file_type(path: &Path) -> Result<(&'static FileType, Compression)> {
     by_name(path, &|_| true)
 }
@@ -137,15 +137,28 @@ fn by_name(
     }
 }
 
-/// The type of what a stream gave: that of its name, or Matrix Market where the text says so.
+/// The type of a file with this content: that of its name, and of a stream Matrix Market
+/// where the text says so.
+///
+/// # Errors
+/// `E0421` for Matrix Market text in a file whose name says that it is a list of entries.
 pub(crate) fn type_of_content(
     named: &'static FileType,
     path: &Path,
     content: &[u8],
-) -> &'static FileType {
-    match is_stream(path) && mtx::begins(content) {
-        true => &mtx::TYPE,
-        false => named,
+) -> Result<&'static FileType> {
+    let is_list = named.endings == tns::TYPE.endings;
+    match mtx::begins(content) {
+        true if is_stream(path) => Ok(&mtx::TYPE),
+        true if is_list => {
+            let message = format!(
+                "`{}` holds Matrix Market text, which its name does not say",
+                path.display()
+            );
+            let error = Diagnostic::new(code::UNKNOWN_FILE_TYPE, message);
+            Err(error.help("rename it to end in `.mtx`"))
+        }
+        _ => Ok(named),
     }
 }
 

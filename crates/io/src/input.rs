@@ -17,9 +17,10 @@ use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
 use sparsec_parallel::{Memory, map};
 
 use crate::blank::Blanks;
-use crate::compression::{Compression, expand, room_for, stream, told_by};
+use crate::compression::{Compression, Told, expand, room_for, stream, told_by};
 use crate::options::ReadOptions;
 use crate::progress::{Meter, Progress};
+use crate::stream::is_stream;
 
 /// Bytes of a long line that are shown on each side of a fault.
 const SHOWN: usize = 60;
@@ -27,6 +28,21 @@ const SHOWN: usize = 60;
 const PIECE: usize = 1 << 20;
 /// Bytes from which on it is not asked whether a file is text.
 const BEGINNING: usize = 4096;
+
+/// Refuses bytes that have a NUL near the beginning, as no text has.
+///
+/// # Errors
+/// `E0422`.
+pub(crate) fn check_is_text(name: &str, bytes: &[u8]) -> Result<()> {
+    let beginning = &bytes[..bytes.len().min(BEGINNING)];
+    if !beginning.contains(&0) {
+        return Ok(());
+    }
+    let message = format!("`{name}` is not a text file");
+    Err(Diagnostic::new(code::BAD_HEADER, message)
+        .note("it has bytes that no text has")
+        .help("rename it to the ending of its type, such as `.npy`, `.npz` or `.bsp.h5`; compressed text ends in `.gz` or `.zst`"))
+}
 
 /// A file that is read: its name and its bytes, expanded if it is compressed.
 #[derive(Debug)]
@@ -76,6 +92,12 @@ impl Input {
     ) -> Result<Self> {
         let name = path.display().to_string();
         let mut bytes = load(path, options)?;
+        let told = told_by(&bytes);
+        // The name of a stream says nothing of its content.
+        let compression = match &told {
+            Some(told) if is_stream(path) => told.compression,
+            _ => compression,
+        };
         let (mut expanded, mut blanks) = (0, Blanks::default());
         if compression != Compression::None {
             expanded = bytes.len() as u64;
@@ -83,7 +105,7 @@ impl Input {
             let text;
             (text, blanks) = expand(&bytes, compression, &name, options.memory, &meter)?;
             bytes = Bytes::Owned(text);
-        } else if let Some((kind, ending)) = told_by(&bytes) {
+        } else if let Some(Told { kind, ending, .. }) = told {
             let message = format!("`{name}` is {kind} data, which its name does not say");
             let fault = Diagnostic::new(code::CORRUPT_COMPRESSION, message);
             return Err(fault.help(format!("rename it to end in `{ending}`, or expand it")));
@@ -184,20 +206,13 @@ impl Input {
         (at..end, next)
     }
 
-    /// Refuses bytes that are no text, which a reader of lines would find a fault in that
-    /// says nothing: they have a NUL near the beginning.
+    /// Refuses bytes that are no text: a reader of lines would find faults in them that
+    /// say nothing.
     ///
     /// # Errors
     /// `E0422`.
     pub(crate) fn check_is_text(&self) -> Result<()> {
-        let beginning = &self.bytes[..self.bytes.len().min(BEGINNING)];
-        if !beginning.contains(&0) {
-            return Ok(());
-        }
-        let message = format!("`{}` is not a text file", self.name);
-        Err(Diagnostic::new(code::BAD_HEADER, message)
-            .note("it has bytes that no text has")
-            .help("rename it to the ending of its type, such as `.npy`, `.npz` or `.bsp.h5`; compressed text ends in `.gz` or `.zst`"))
+        check_is_text(&self.name, &self.bytes)
     }
 
     /// A fault at bytes `place`, showing their line, or the part of a long line
@@ -312,7 +327,8 @@ fn read_whole(file: &File, length: usize) -> io::Result<Memory> {
     Ok(bytes)
 }
 
-fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
+/// That the system does not let a file be read, with the name that may have been meant.
+pub fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
     let fault = Diagnostic::new(
         code::CANNOT_READ_FILE,
         format!("cannot read `{}`: {error}", path.display()),

@@ -24,6 +24,7 @@
 //! | `compression` | `.gz` and `.zst`                                          |
 //! | `cursor`      | words of lines                                            |
 //! | `decimal`     | doubles from common decimals, fast                        |
+//! | `declared`    | comments that declare a type and extents                  |
 //! | `number`      | values as text, read exactly                              |
 //! | `lines`       | entries from lines, in parallel                           |
 //! | `cast`        | values of binary files in the type asked for              |
@@ -55,6 +56,7 @@ mod compression;
 mod content;
 mod cursor;
 mod decimal;
+mod declared;
 mod file_type;
 mod fill;
 mod found;
@@ -77,7 +79,7 @@ pub use content::{Content, FileTensor, Structure};
 pub use file_type::{FILE_TYPES, FileType, Writer, file_type, written_type};
 
 use file_type::{split_group, type_of_content};
-pub use input::Input;
+pub use input::{Input, cannot_read};
 pub use mapping::Mapping;
 pub use options::{ReadOptions, WriteOptions};
 pub use output::{Output, Staged};
@@ -110,7 +112,7 @@ pub fn read_typed(path: &Path, options: &ReadOptions) -> Result<(&'static FileTy
         true => Input::by_path(file)?,
         false => Input::open_with(file, compression, options)?,
     };
-    let file_type = type_of_content(file_type, path, input.bytes());
+    let file_type = type_of_content(file_type, path, input.bytes())?;
     let read = match group {
         None => (file_type.read)(&input, options),
         Some(_) => {
@@ -204,19 +206,19 @@ pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Sta
 }
 
 /// Writes a tensor to standard output as text: a matrix as `.mtx`, any other tensor as
-/// `.tns`, with its extents if it is sparse. From a pipe, [`read`] tells these apart by
-/// their content. It is no error if the reader stops early, as `head` does.
+/// `.tns`, with its extents where it is sparse. [`read`] tells the two apart in a pipe.
+/// A reader that wants no more, such as `head`, is no error.
 ///
 /// # Errors
 /// `E0428` for a tensor that text cannot state, `E0427` where the system refuses.
-pub fn write_to_stdout(tensor: &Tensor) -> Result<()> {
+pub fn write_to_stdout(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
     let file_type = match tensor.order() {
         2 => &mtx::TYPE,
         _ => &tns::TYPE,
     };
     let options = WriteOptions {
-        states_extents: tensor.format().has_sparse(),
-        ..WriteOptions::default()
+        states_extents: options.states_extents || tensor.format().has_sparse(),
+        ..options.clone()
     };
     let writer = file_type.writer.as_ref();
     let writer = writer.expect("text is written");

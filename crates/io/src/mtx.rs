@@ -24,7 +24,9 @@
 //! | `skew-symmetric`   | the same, with negative images; the diagonal is zero         |
 //! | `hermitian`        | the same, with conjugate images; the diagonal is real        |
 //!
-//! Another element type may be asked for, if it holds every value. A dense
+//! Another element type may be asked for, if it holds every value. A matrix of a type
+//! that no field stands for, as `bool` or `f32`, is written with a comment that
+//! [declares](crate::declared) it. A dense
 //! tensor is written in array form, and so is one whose fill is not zero; every other in
 //! coordinate form. A structure is written if it is asked for and there. Comments are not
 //! kept.
@@ -39,6 +41,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_tensor::Tensor;
 
 use crate::content::{Content, FileTensor, Structure};
+use crate::declared::{self, Declared};
 use crate::file_type::{FileType, Writer};
 use crate::fill::{check_fill, stated};
 use crate::input::Input;
@@ -85,7 +88,13 @@ fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
                 "declare the matrix `general` if the file states every entry, or correct the sizes",
             ));
     }
-    let element = options.element.unwrap_or(header.field.element());
+    let declared = Declared::find(text, next, b'%')?;
+    if let Some(declared) = &declared {
+        declared.check_extents(text, &[size.rows, size.columns])?;
+    }
+    let natural = declared.as_ref().map(|declared| declared.element);
+    let natural = natural.unwrap_or(header.field.element());
+    let element = options.element.unwrap_or(natural);
     check_element(text, header.field, element, field)?;
     let lines = Lines {
         text,
@@ -96,7 +105,7 @@ fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
             Form::Array => Vec::new(),
         },
         n_parts: header.field.n_parts(),
-        is_exact: options.element.is_none(),
+        is_exact: options.element.is_none() && declared.is_none(),
         progress: options.progress.as_ref(),
     };
     let mut entries = lines.parse(element)?;
@@ -169,13 +178,17 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
 fn write(tensor: &Tensor, options: &WriteOptions, output: &mut Output) -> io::Result<()> {
     let tensor = &*stated(tensor).map_err(io::Error::other)?;
     let structure = options.structure;
-    let field = Field::of(tensor.element()).name();
+    let field = Field::of(tensor.element());
     let form = match tensor.format().is_all_dense() {
         true => Form::Array,
         false => Form::Coordinate,
     };
-    let banner = format!("{BANNER} matrix {} {field} {structure}\n", form.name());
+    let (form_name, field_name) = (form.name(), field.name());
+    let banner = format!("{BANNER} matrix {form_name} {field_name} {structure}\n");
     output.write_all(banner.as_bytes())?;
+    if field.element() != tensor.element() {
+        output.write_all(declared::of_element(tensor, '%').as_bytes())?;
+    }
     let [rows, columns] = tensor.extents() else {
         return Err(io::Error::other("no matrix"));
     };

@@ -10,8 +10,8 @@ use crate::progress::Progress;
 /// What the reader of a file knows and wants.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The type of the values; if not given, that of the file: `f64`, or what
-    /// its header says. A type that would lose a value is refused.
+    /// The type of the values; if not given, that of the file: the one that its header or
+    /// a comment of its writer states, else `f64`. A type that would lose a value is refused.
     pub element: Option<ElementType>,
     /// Extents for a file that states none, one a mode; a mode without one
     /// has its largest coordinate's. Files that state their extents ignore it.
@@ -44,6 +44,7 @@ pub struct WriteOptions {
     pub structure: Structure,
     /// Whether a `.tns` file gets the extended header, which states the extents
     /// and which plain FROSTT files have not; a tensor of order 0 has none to state.
-    /// Other types always state them.
+    /// [`loses_extents`](crate::tns::loses_extents) says where they would be lost. Other
+    /// types always state them.
     pub states_extents: bool,
 }

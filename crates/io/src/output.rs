@@ -20,8 +20,8 @@ use crate::compression::Compression;
 use crate::content::Structure;
 use crate::number::Value;
 use crate::options::WriteOptions;
-use crate::staged::Unnamed;
-use crate::stream::{self, is_stream};
+use crate::staged::{Patient, Unnamed};
+use crate::stream::{self, is_output, is_stream};
 
 /// Entries that one thread turns into text at a time.
 const GRAIN: usize = 1 << 11;
@@ -72,9 +72,9 @@ pub struct Output {
 }
 
 enum Sink {
-    Plain(BufWriter<File>),
-    Gzip(GzEncoder<BufWriter<File>>),
-    Zstd(zstd::Encoder<'static, BufWriter<File>>),
+    Plain(BufWriter<Patient>),
+    Gzip(GzEncoder<BufWriter<Patient>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Patient>>),
 }
 
 impl fmt::Debug for Output {
@@ -147,9 +147,7 @@ impl Output {
             )
             .help("name a file in it")),
             _ if is_stream(path) => {
-                let file = stream::open(path);
-                let written = file.and_then(|file| Self::fill(path, file, compression, content));
-                written.map_err(|error| refused(path, &error))?;
+                Self::send(path, compression, content)?;
                 Ok(staged(None))
             }
             _ => {
@@ -164,12 +162,21 @@ impl Output {
     /// # Errors
     /// `E0427` where the system refuses.
     pub(crate) fn print(content: impl FnOnce(&mut Self) -> io::Result<()>) -> Result<()> {
-        let path = Path::new(stream::OUTPUT[0]);
+        Self::send(Path::new(stream::OUTPUT[0]), Compression::None, content)
+    }
+
+    /// Writes to a stream. The reader of standard output may leave early; any other
+    /// stream stands in for a file, of which a part is a loss.
+    fn send(
+        path: &Path,
+        compression: Compression,
+        content: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> Result<()> {
         let file = stream::open(path);
-        let written = file.and_then(|file| Self::fill(path, file, Compression::None, content));
+        let written = file.and_then(|file| Self::fill(path, file, compression, content));
         match written {
             // As `head` does when it has seen enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe && is_output(path) => Ok(()),
             written => written.map_err(|error| refused(path, &error)),
         }
     }
@@ -205,7 +212,7 @@ impl Output {
         compression: Compression,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<()> {
-        let file = BufWriter::with_capacity(BUFFER, file);
+        let file = BufWriter::with_capacity(BUFFER, Patient(file));
         let sink = match compression {
             Compression::None => Sink::Plain(file),
             Compression::Gzip => Sink::Gzip(GzEncoder::new(file, flate2::Compression::default())),

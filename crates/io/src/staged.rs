@@ -15,13 +15,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::NamedTempFile;
+use sparsec_parallel::fault::{self, Fault};
+use tempfile::{NamedTempFile, TempPath};
 
 /// What temporary names begin with.
 const PREFIX: &str = ".sparsec-";
@@ -145,50 +146,96 @@ impl Unnamed {
     /// Gives the file its name, in place of an older file that has it.
     pub(crate) fn persist(self, target: &Path) -> io::Result<()> {
         self.known.check()?;
-        let file = match self.file {
-            Temporary::Named(file) => file,
+        let known = |path: &Path| Known::of(Key::Name(path.to_path_buf()));
+        let (path, _known) = match self.file {
+            Temporary::Named(file) => (file.into_temp_path(), self.known),
             Temporary::Nameless(file) => {
                 if link(&self.path, target).is_ok() {
                     return Ok(());
                 }
                 // There is an older file, or the file system makes no links.
-                let linked =
-                    tempfile::Builder::new()
-                        .prefix(PREFIX)
-                        .make_in(&self.folder, |path| {
-                            link(&self.path, path)?;
-                            let _known = Known::of(Key::Name(path.to_owned()));
-                            std::fs::rename(path, target).inspect_err(|_| {
-                                // What cannot be removed stays beside the target.
-                                let _ = std::fs::remove_file(path);
-                            })
-                        });
+                let linked = tempfile::Builder::new()
+                    .prefix(PREFIX)
+                    .make_in(&self.folder, |path| link(&self.path, path));
                 match linked {
-                    Ok(renamed) => {
-                        // Its name is the target's by now.
-                        let _ = renamed.into_temp_path().keep();
-                        return Ok(());
+                    Ok(linked) => {
+                        let path = linked.into_temp_path();
+                        let known = known(&path);
+                        (path, known)
                     }
-                    Err(_) => copied(&file, named(&self.folder, self.mode)?)?,
+                    Err(_) => {
+                        let (copy, path) = named(&self.folder, self.mode)?.into_parts();
+                        let known = known(&path);
+                        copy_content(&file, copy)?;
+                        (path, known)
+                    }
                 }
             }
         };
-        let _known = Known::of(Key::Name(file.path().to_owned()));
-        file.persist(target)
-            .map(|_| ())
-            .map_err(|error| error.error)
+        rename(path, target)
     }
 }
 
-/// The content of a file in another one.
-fn copied(mut from: &File, mut to: NamedTempFile) -> io::Result<NamedTempFile> {
+/// A file that bytes are written to. It repeats a write that a signal interrupted:
+/// encoders give up on `EINTR` when they write their last bytes.
+#[derive(Debug)]
+pub(crate) struct Patient(pub(crate) File);
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            let written = match fault::strikes(Fault::Signal) {
+                true => Err(io::ErrorKind::Interrupted.into()),
+                false => self.attempt(bytes),
+            };
+            match written {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                written => return written,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Patient {
+    fn attempt(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        refuses(Fault::Disk)?;
+        match fault::strikes(Fault::ShortWrite) {
+            true => self.0.write(&bytes[..bytes.len().div_ceil(2)]),
+            false => self.0.write(bytes),
+        }
+    }
+}
+
+/// The error of a call that an injected fault refuses.
+fn refuses(fault: Fault) -> io::Result<()> {
+    match fault::strikes(fault) {
+        true => Err(match fault {
+            Fault::Disk => io::ErrorKind::StorageFull.into(),
+            _ => io::ErrorKind::PermissionDenied.into(),
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Gives a file its final name, or removes it where the system refuses.
+fn rename(from: TempPath, to: &Path) -> io::Result<()> {
+    refuses(Fault::Rename)?;
+    from.persist(to).map_err(|error| error.error)
+}
+
+/// Copies the content of a file to another one.
+fn copy_content(mut from: &File, to: File) -> io::Result<()> {
     use std::io::Seek as _;
     from.rewind()?;
-    io::copy(&mut from, &mut to)?;
-    Ok(to)
+    io::copy(&mut from, &mut Patient(to)).map(drop)
 }
 
 fn named(folder: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    refuses(Fault::Disk)?;
     let mut new = OpenOptions::new();
     new.write(true).create_new(true).mode(mode);
     let builder = &mut tempfile::Builder::new();
@@ -202,6 +249,7 @@ fn named(folder: &Path, mode: u32) -> io::Result<NamedTempFile> {
 fn nameless(folder: &Path, mode: u32) -> Option<(File, PathBuf)> {
     use rustix::fs::{Mode, OFlags};
     use std::os::fd::AsRawFd as _;
+    refuses(Fault::Disk).ok()?;
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?;
     let file = File::from(file);
@@ -218,6 +266,7 @@ fn nameless(_: &Path, _: u32) -> Option<(File, PathBuf)> {
 #[cfg(target_os = "linux")]
 fn link(open: &Path, name: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD};
+    refuses(Fault::Link)?;
     Ok(rustix::fs::linkat(
         CWD,
         open,
@@ -288,6 +337,34 @@ mod tests {
         file.persist(&target).expect("there is room");
         assert_eq!(std::fs::read(&target).expect("the file"), b"whole");
         assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn a_copy_that_the_disk_refuses_leaves_nothing() {
+        use sparsec_parallel::fault::{Strikes, inject_here};
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let target = folder.path().join("a.txt");
+        let mut n_refused = 0;
+        for at in 0.. {
+            std::fs::write(&target, "older").expect("there is room");
+            let mut file = Unnamed::create(folder.path(), 0o600).expect("there is room");
+            file.as_file().write_all(b"whole").expect("there is room");
+            let is_nameless = matches!(file.file, Temporary::Nameless(_));
+            file.path = "/proc/self/fd/none".into();
+            let injected = inject_here(Fault::Disk, at, Strikes::Once);
+            let persisted = file.persist(&target);
+            let struck = injected.struck();
+            drop(injected);
+            assert_eq!(names(folder.path()), ["a.txt"]);
+            let kept = std::fs::read(&target).expect("the file");
+            assert_eq!(kept == b"older", persisted.is_err());
+            n_refused += usize::from(persisted.is_err());
+            if !struck {
+                // To create the copy, and to write it.
+                assert_eq!(n_refused, if is_nameless { 2 } else { 0 });
+                break;
+            }
+        }
     }
 
     #[test]

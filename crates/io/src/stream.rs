@@ -33,6 +33,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-fn is_output(path: &Path) -> bool {
+/// Whether a path names the standard output of this process.
+pub(crate) fn is_output(path: &Path) -> bool {
     OUTPUT.iter().any(|name| path == Path::new(name))
 }

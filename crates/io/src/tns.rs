@@ -14,13 +14,14 @@
 //! extents are the largest coordinates unless the reader knows them. A tensor of
 //! order 0 is one line with its value. An extended file is known by its comment,
 //! or by three lines that are no plain file, as the second has `order` words and
-//! the third more. MLIR reads and writes those; ours are plain unless the extended
-//! header is asked for. A tensor whose fill is not zero is written entry by entry, those
-//! that are not stored included.
+//! the third more. MLIR reads and writes those; the writer makes plain files unless the
+//! caller asks for the extended header. A tensor whose fill is not zero is written entry by
+//! entry, those that are not stored included.
 //!
-//! Values are `f64` unless the reader asks for another type. A complex value is
-//! two numbers; only the extended header tells it from a further coordinate, so
-//! that a plain file is complex if a complex type is asked for.
+//! Values are `f64` unless the reader asks for another type or a comment
+//! [declares](crate::declared) one. A complex value is two numbers: only the extended
+//! header, that comment or the reader tells the first from a further coordinate. The
+//! writer declares every type but `f64`, and the extents of a tensor without entries.
 //!
 //! Sources: the FROSTT collection, <http://frostt.io/tensors/file-formats.html>;
 //! MLIR's `ExecutionEngine/SparseTensor/File.h`.
@@ -35,6 +36,7 @@ use sparsec_tensor::{Coords, Entries, Tensor};
 
 use crate::content::{Content, FileTensor, Structure};
 use crate::cursor::Cursor;
+use crate::declared::{self, Declared};
 use crate::file_type::{FileType, Writer};
 use crate::fill::{check_fill, stated};
 use crate::input::Input;
@@ -62,9 +64,10 @@ const GRAIN: usize = 1 << 16;
 
 fn read(text: &Input, options: &ReadOptions) -> Result<FileTensor> {
     text.check_is_text()?;
+    let declared = Declared::find(text, text.start(), b'#')?;
     let (entries, states_extents) = match Header::find(text)? {
-        Some(header) => (header.entries(text, options)?, true),
-        None => (plain(text, options)?, false),
+        Some(header) => (header.entries(text, options, declared)?, true),
+        None => plain(text, options, declared)?,
     };
     Ok(FileTensor {
         states_extents,
@@ -170,18 +173,23 @@ impl Header {
         Err(fault.help("the lines after the comments are `ORDER ENTRIES` and the extents"))
     }
 
-    fn entries(self, text: &Input, options: &ReadOptions) -> Result<Entries> {
-        let natural = match self.n_parts {
-            2 => ElementType::C128,
-            _ => ElementType::F64,
+    fn entries(
+        self,
+        text: &Input,
+        options: &ReadOptions,
+        declared: Option<Declared>,
+    ) -> Result<Entries> {
+        if let Some(declared) = &declared {
+            declared.check_extents(text, &self.extents)?;
+        }
+        let natural = match (&declared, self.n_parts) {
+            (Some(declared), _) => declared.element,
+            (None, 2) => ElementType::C128,
+            (None, _) => ElementType::F64,
         };
         let element = options.element.unwrap_or(natural);
         if self.n_parts == 2 && !element.is_complex() {
-            let (line, _) = text.line(self.next);
-            let message = format!("complex values do not fit in {element}");
-            return Err(text
-                .fault(code::LOSSY_TYPE, message, line, "the value has two parts")
-                .help("read them as `c128` or `c64`"));
+            return Err(complex_values(text, self.next, element));
         }
         let lines = Lines {
             text,
@@ -189,7 +197,7 @@ impl Header {
             comment: b'#',
             largest: self.extents.clone(),
             n_parts: self.n_parts,
-            is_exact: options.element.is_none(),
+            is_exact: options.element.is_none() && declared.is_none(),
             progress: options.progress.as_ref(),
         };
         let mut entries = lines.parse(element)?;
@@ -200,19 +208,43 @@ impl Header {
     }
 }
 
-fn plain(text: &Input, options: &ReadOptions) -> Result<Entries> {
-    let element = options.element.unwrap_or(ElementType::F64);
-    let given = options.extents.as_deref();
+/// The fault of a value with two parts, which begins at `at`, for a real type.
+fn complex_values(text: &Input, at: usize, element: ElementType) -> Diagnostic {
+    let (line, _) = text.line(at);
+    let message = format!("complex values do not fit in {element}");
+    text.fault(code::LOSSY_TYPE, message, line, "the value has two parts")
+        .help("read them as `c128` or `c64`")
+}
+
+/// The entries of a plain file, and whether it declares its extents.
+fn plain(
+    text: &Input,
+    options: &ReadOptions,
+    declared: Option<Declared>,
+) -> Result<(Entries, bool)> {
+    let natural = declared.as_ref().map(|declared| declared.element);
+    let natural = natural.unwrap_or(ElementType::F64);
+    let element = options.element.unwrap_or(natural);
+    let stated = declared
+        .as_ref()
+        .and_then(|declared| declared.extents.as_ref());
+    let stated: Option<Vec<Option<u64>>> =
+        stated.map(|extents| extents.iter().copied().map(Some).collect());
+    let given = stated.as_deref().or(options.extents.as_deref());
     let mut cursor = Cursor {
         bytes: text.bytes(),
         at: text.start(),
     };
     let first = words(text, &mut cursor);
     let (Some(start), n_words) = (first.first(), first.len()) else {
-        return empty(text, element, given);
+        return Ok((empty(text, element, given)?, stated.is_some()));
     };
     // A complex value has two parts, unless the extents leave one word for it.
-    let has_two = element.is_complex() && given.is_none_or(|given| given.len() + 1 != n_words);
+    let may_have_two = element.is_complex() || natural.is_complex();
+    let has_two = may_have_two && given.is_none_or(|given| given.len() + 1 != n_words);
+    if has_two && !element.is_complex() {
+        return Err(complex_values(text, start.start, element));
+    }
     let n_parts = if has_two { 2 } else { 1 };
     let order = n_words.saturating_sub(n_parts);
     check_order(order).map_err(|error| text.at(error, start.clone(), ORDER_FROM_LINE))?;
@@ -222,11 +254,18 @@ fn plain(text: &Input, options: &ReadOptions) -> Result<Entries> {
         comment: b'#',
         largest: vec![i64::MAX as u64; order],
         n_parts,
-        is_exact: options.element.is_none(),
+        is_exact: options.element.is_none() && declared.is_none(),
         progress: options.progress.as_ref(),
     };
     if let Some(given) = given {
         if given.len() != order {
+            if let Some(declared) = declared.filter(|_| stated.is_some()) {
+                let n = given.len();
+                return Err(declared.contradicts(
+                    text,
+                    format!("a comment declares {n} extents above lines of {order} coordinates"),
+                ));
+            }
             return Err(text.fault(
                 code::LENGTH_MISMATCH,
                 format!(
@@ -256,7 +295,7 @@ fn plain(text: &Input, options: &ReadOptions) -> Result<Entries> {
     entries.extents = (0..order)
         .map(|mode| given.and_then(|given| given[mode]).unwrap_or(found[mode]))
         .collect();
-    Ok(entries)
+    Ok((entries, stated.is_some()))
 }
 
 /// The smallest extents that hold these coordinates.
@@ -272,8 +311,13 @@ fn largest(coords: &Coords, order: usize) -> Vec<u64> {
         }
         largest
     });
-    parts.into_iter().fold(vec![0; order], |all, part| {
-        all.into_iter().zip(part).map(|(a, b)| a.max(b)).collect()
+    maxima(parts, order)
+}
+
+/// The largest number in each place of some lists.
+fn maxima(lists: Vec<Vec<u64>>, length: usize) -> Vec<u64> {
+    lists.into_iter().fold(vec![0; length], |all, list| {
+        all.into_iter().zip(list).map(|(a, b)| a.max(b)).collect()
     })
 }
 
@@ -298,18 +342,55 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
     check_general(options, ".tns")
 }
 
+/// Whether a plain file needs the comment that declares type and extents.
+fn is_declared(tensor: &Tensor) -> bool {
+    tensor.element() != ElementType::F64 || tensor.n_stored() == 0
+}
+
+/// Whether a tensor reads back with smaller extents: the file does not state them, and
+/// some mode has no entry at its last coordinate.
+///
+/// # Errors
+/// `E0407` when memory is out.
+pub fn loses_extents(tensor: &Tensor, options: &WriteOptions) -> Result<bool> {
+    let tensor = tensor.regular()?;
+    let has_all = tensor.format().is_all_dense() || !tensor.fill().is_zero();
+    if has_all || options.states_extents || is_declared(&tensor) {
+        return Ok(false);
+    }
+    let parts = map(ranges(tensor.n_stored(), GRAIN), |range| {
+        let mut largest = vec![0; tensor.order()];
+        tensor.for_each_stored_in(range, |tuple, _| {
+            for (largest, coord) in largest.iter_mut().zip(tuple) {
+                *largest = (coord + 1).max(*largest);
+            }
+        });
+        largest
+    });
+    Ok(maxima(parts, tensor.order()) != tensor.extents())
+}
+
 fn write(tensor: &Tensor, options: &WriteOptions, output: &mut Output) -> io::Result<()> {
     let tensor = stated(tensor).map_err(io::Error::other)?;
     let tensor = &*tensor.regular().map_err(io::Error::other)?;
-    if options.states_extents && tensor.order() > 0 {
-        let extents: Vec<String> = tensor.extents().iter().map(u64::to_string).collect();
-        let header = format!(
-            "{MARK}\n{} {}\n{}\n",
-            tensor.order(),
-            tensor.n_stored(),
-            extents.join(" ")
-        );
-        output.write_all(header.as_bytes())?;
-    }
+    let header = match options.states_extents && tensor.order() > 0 {
+        true => extended_header(tensor),
+        false if is_declared(tensor) => declared::of_tensor(tensor, '#'),
+        false => String::new(),
+    };
+    output.write_all(header.as_bytes())?;
     write_entries(tensor, output)
+}
+
+fn extended_header(tensor: &Tensor) -> String {
+    let comment = match tensor.element() {
+        ElementType::F64 => String::new(),
+        _ => declared::of_element(tensor, '#'),
+    };
+    let extents: Vec<String> = tensor.extents().iter().map(u64::to_string).collect();
+    let (order, n_stored) = (tensor.order(), tensor.n_stored());
+    format!(
+        "{MARK}\n{comment}{order} {n_stored}\n{}\n",
+        extents.join(" ")
+    )
 }

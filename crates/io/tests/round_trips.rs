@@ -89,6 +89,15 @@ proptest! {
             let path = folder.path().join(format!("a.{ending}{packed}"));
             write(&path, &tensor).unwrap();
             prop_assert_eq!(&read_back(&path, &tensor), &tensor);
+            // The file says its type by itself, and its extents unless it is plain.
+            let found = read_as(&path, None).unwrap_or_else(|fault| panic!("{fault}"));
+            prop_assert_eq!(found.element(), tensor.element());
+            let is_plain = ending == "tns" && tensor.element() == ElementType::F64;
+            prop_assert_eq!(found.states_extents, !is_plain);
+            if !is_plain {
+                let back = found.into_tensor(tensor.format(), PackOptions::default()).unwrap();
+                prop_assert_eq!(&back, &tensor);
+            }
             // What the header says is enough, as far as there is one.
             let header = WriteOptions { states_extents: true, ..WriteOptions::default() };
             stage(&path, &tensor, &header).unwrap().commit().unwrap();

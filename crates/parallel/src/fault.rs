@@ -14,8 +14,8 @@
 //! A test counts the number up from 0 until the operation passes no place of that number
 //! ([`Injected::struck`] is then false), so every place fails once.
 //!
-//! The tests of `runtime` turn on the feature `fault`. Without it [`strikes`] is a
-//! constant `false`, and the places cost nothing.
+//! Only the feature `fault`, which the tests of `runtime` and of `io` turn on, compiles any
+//! of this; without it [`strikes`] is `false`, and the places cost nothing.
 
 /// A fault of the system, by the way in which code meets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,10 @@ pub enum Fault {
     Memory,
     /// There is no room on the disk (`ENOSPC`).
     Disk,
+    /// The system refuses to link a file under a name.
+    Link,
+    /// The system refuses to rename a file.
+    Rename,
     /// Less is written than was asked for.
     ShortWrite,
     /// A signal comes before a call has done anything (`EINTR`).
@@ -34,6 +38,21 @@ pub enum Fault {
     Clock,
     /// Code that a kernel calls panics.
     Panic,
+}
+
+impl Fault {
+    /// Each of them.
+    pub const ALL: [Self; 9] = [
+        Self::Memory,
+        Self::Disk,
+        Self::Link,
+        Self::Rename,
+        Self::ShortWrite,
+        Self::Signal,
+        Self::Killed,
+        Self::Clock,
+        Self::Panic,
+    ];
 }
 
 /// Whether to act as if the fault happened here.

@@ -121,10 +121,14 @@ impl Header {
         let mut words = Words::new(text, line);
         let (place, banner) = words.take();
         if !banner.eq_ignore_ascii_case(BANNER) {
+            let fault = match text.bytes().is_empty() {
+                true => "is empty",
+                false => "does not begin like a Matrix Market file",
+            };
             return Err(text
                 .fault(
                     code::BAD_HEADER,
-                    format!("`{}` does not begin like a Matrix Market file", text.name()),
+                    format!("`{}` {fault}", text.name()),
                     place,
                     format!("expected `{BANNER}`"),
                 )
