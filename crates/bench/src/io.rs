@@ -406,9 +406,12 @@ impl Random {
 }
 
 impl IoRow {
+    /// How to read the columns, and the line above the rows.
     fn heading() -> String {
         format!(
-            "{:18} {:>10} {:>10} {:>7} {:>10} {:>10}\n",
+            "ratio: SciPy / ours, above 1 ours is faster; bar: the least ratio or the longest time \
+             that is good enough\nGB/s: bytes of the file or the arrays by our time, more is better\n\
+             {:18} {:>10} {:>10} {:>7} {:>10} {:>10}\n",
             "files and packing", "ours", "SciPy", "ratio", "bar", "GB/s"
         )
     }

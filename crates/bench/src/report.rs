@@ -44,6 +44,13 @@ pub struct Report {
 /// The share of the speed of other libraries that kernels keep at least.
 const PEER_BAR: f64 = 0.95;
 
+/// How to read the columns of kernels.
+const LEGEND: &str = "\
+ratio: by hand / ours, above 1 ours is faster; bar: the least ratio that is good enough
+moves: bytes of all arrays; of read: our speed beside reading these bytes, 100% is as fast as memory gives them
+below: libraries and plain C, time and time / ours; cranelift, time / ours (below 1 is faster); threads, their gain
+";
+
 /// One kernel beside its counterpart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -153,9 +160,10 @@ impl Report {
 }
 
 impl Row {
+    /// How to read the columns, and the line above the rows.
     pub(crate) fn heading() -> String {
         format!(
-            "{:18} {:>10} {:>10} {:>7} {:>6} {:>10} {:>8}\n",
+            "\n{LEGEND}{:18} {:>10} {:>10} {:>7} {:>6} {:>10} {:>8}\n",
             "kernel", "ours", "by hand", "ratio", "bar", "moves", "of read"
         )
     }
@@ -267,9 +275,11 @@ impl Row {
 }
 
 impl Latency {
+    /// How to read the columns, and the line above the rows.
     pub(crate) fn heading() -> String {
         format!(
-            "\n{:18} {:>10} {:>10} {:>10} {:>10}\n",
+            "\nplan: from the expression to loops; kernel: from loops to a loaded kernel\n\
+             all: to the checked result, less is better; bar: all stays below it\n{:18} {:>10} {:>10} {:>10} {:>10}\n",
             "first result", "plan", "kernel", "all", "bar"
         )
     }

@@ -312,7 +312,7 @@ pub(crate) struct RelationsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
-    /// The file
+    /// The file; - is standard input
     pub(crate) file: String,
 
     /// The type of the entries: f64, f32, i32, …; refused where it would lose a value
@@ -326,11 +326,11 @@ pub(crate) struct InfoArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArguments {
-    /// The file to read
+    /// The file to read; - is standard input
     #[arg(value_name = "IN")]
     pub(crate) input: String,
 
-    /// The file to write; its ending says the type
+    /// The file to write; its ending says the type; - is standard output, as text
     #[arg(value_name = "OUT")]
     pub(crate) output: String,
 
@@ -423,13 +423,15 @@ const INFO_EXAMPLES: &str = "\
 Examples:
   sparsec info web.mtx
   sparsec info web.mtx.gz --plot web.svg
-  sparsec info facts.tns --json";
+  sparsec info facts.tns --json
+  sparsec info - < web.mtx";
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:
   sparsec convert web.mtx web.npz
   sparsec convert web.mtx.gz web.mtx --structure keep
-  sparsec convert web.npz web.tns -t f32";
+  sparsec convert web.npz web.tns -t f32
+  sparsec convert web.npz - | head";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

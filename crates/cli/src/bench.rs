@@ -43,7 +43,19 @@ pub(crate) fn bench(call: &Call, screen: &mut Screen, arguments: &BenchArguments
     match sparsec_bench::run(&options, &mut out) {
         // Nobody reads on, so nothing more is measured.
         Err(_) if out.has_left => Ok(0),
-        Err(error) => Err(call.about_words(&arguments.names, error)),
+        Err(error) => {
+            let error = call.about_words(&arguments.names, error);
+            // A file is at fault, not the call that names it.
+            let files = arguments.input.iter().enumerate();
+            let mut named = files.filter(|(_, file)| {
+                let quoted = format!("`{}`", file.display());
+                error.message().contains(&quoted)
+            });
+            Err(match named.next() {
+                Some((n, _)) => call.about_file(call.value_span("input", n), error),
+                None => error,
+            })
+        }
         Ok(_) => Ok(0),
     }
 }

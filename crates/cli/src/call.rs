@@ -212,14 +212,17 @@ impl Call {
     ///
     /// # Errors
     /// `E0009`.
-    pub(crate) fn check_apart(&self, input: &str, output: &str, place: Span) -> Result<()> {
+    pub(crate) fn check_apart(
+        &self,
+        (input, read): (&str, Span),
+        (output, place): (&str, Span),
+    ) -> Result<()> {
         let known = |path: &str| files::identity(Path::new(path));
         match (known(input), known(output)) {
             (Some(input), Some(output)) if input == output => {}
             _ => return Ok(()),
         }
         let message = format!("`{output}` would replace the file that is read");
-        let read = self.find_word(input).unwrap_or(self.end());
         Err(Diagnostic::new(code::REPLACES_INPUT, message)
             .at(&self.source, place, "the same file")
             .also(&self.source, read, "read from here")

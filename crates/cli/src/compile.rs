@@ -8,6 +8,7 @@ use sparsec::{Compiled, Diagnostic, Inputs, KeptC, PASSES, Result, Stage, code};
 
 use crate::arguments::{CompileArguments, OperandArguments};
 use crate::call::Call;
+use crate::notes::Costs;
 use crate::operands::Operands;
 use crate::problem::{Problem, suggest};
 use crate::progress::Progress;
@@ -26,6 +27,10 @@ pub(crate) fn compile(
     arguments: &CompileArguments,
 ) -> Result<u8> {
     let stages = stages(call, &arguments.emit)?;
+    if stages.len() > 1 || arguments.problem.time_passes {
+        let is_drawn = |(_, stage): &(String, Stage)| matches!(stage, Stage::Drawn(_));
+        check_no_picture(call, screen, stages.iter().position(is_drawn))?;
+    }
     let mut problem = Problem::new(call, &arguments.problem)?;
     let inputs = inputs(call, screen, &mut problem, &arguments.operands)?;
     let compiled = sparsec::compile(&problem.request, &inputs)?;
@@ -59,6 +64,13 @@ pub(crate) fn compile(
         texts.push((name.as_str(), text));
     }
     let passes = arguments.problem.time_passes.then(|| pass_times(&compiled));
+    let costs = Costs {
+        request: &problem.request,
+        inputs: &inputs,
+        compiled: &compiled,
+        outcome: None,
+    };
+    let notes = costs.show(screen);
     screen.answer(
         || {
             // The file has the declarations too.
@@ -77,7 +89,7 @@ pub(crate) fn compile(
                 .iter()
                 .map(|(name, text)| ((*name).to_owned(), json!(text)))
                 .collect();
-            let mut value = json!({ "stages": stages });
+            let mut value = json!({ "stages": stages, "notes": notes });
             if let Some(passes) = &passes {
                 value["passes"] = passes_value(passes);
             }
@@ -150,6 +162,26 @@ fn stages(call: &Call, names: &[String]) -> Result<Vec<(String, Stage)>> {
         Ok((name.clone(), stage))
     };
     names.iter().enumerate().map(stage).collect()
+}
+
+/// Refuses a picture, the stage that `--emit` names in this place, where other text is
+/// printed with it: what reads a picture takes nothing else.
+///
+/// # Errors
+/// `E0005`; not with `--json`, which has a field for each stage.
+pub(crate) fn check_no_picture(call: &Call, screen: &Screen, picture: Option<usize>) -> Result<()> {
+    let Some(n) = picture.filter(|_| !screen.is_json()) else {
+        return Ok(());
+    };
+    let place = call.value_span("emit", n);
+    let name = call.source().slice(place);
+    let message = format!("`{name}` is a picture, and other text is printed with it");
+    Err(Diagnostic::new(code::DOES_NOT_APPLY, message)
+        .at(call.source(), place, "a file of its own")
+        .help(format!(
+            "print one picture in a call, `--emit {name} > picture.svg`; `--json` has a field for \
+             each stage"
+        )))
 }
 
 /// One stage as it is; several below headers, as in a filetest.

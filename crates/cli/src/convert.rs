@@ -1,4 +1,11 @@
-//! `sparsec convert`: a tensor from one file to another of any type.
+//! `sparsec convert`: a tensor from one file to another of any type, or from and to a
+//! pipe.
+//!
+//! ```text
+//! sparsec convert web.mtx web.npz
+//! zcat web.mtx.gz | sparsec convert - web.npz
+//! sparsec convert web.npz - | head
+//! ```
 //!
 //! Values keep their bits, whatever the types of the files; a type of values
 //! that would lose some is refused. The new file is complete before it takes
@@ -12,11 +19,12 @@ use sparsec::{Entries, Format, PackOptions, Result, Tensor};
 
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
-use crate::files::{check_folder, file_bytes};
+use crate::files::{check_no_json, check_output, file_bytes, input_path};
 use crate::operands::{default_format, list_format};
 use crate::problem::suggest;
 use crate::progress::Progress;
 use crate::screen::{Screen, complain};
+use crate::tensors::{STREAM, extents_note};
 
 /// So many rows are never too many to have a position each.
 const MANY_ROWS: u64 = 1 << 20;
@@ -33,15 +41,17 @@ pub(crate) fn convert(
     screen: &mut Screen,
     arguments: &ConvertArguments,
 ) -> Result<u8> {
-    let (from, to) = (arguments.input.as_str(), arguments.output.as_str());
-    let from_place = call.find_word(from).unwrap_or(call.end());
+    let (from, to) = (input_path(&arguments.input), arguments.output.as_str());
+    let from_place = call.find_word(&arguments.input).unwrap_or(call.end());
     let to_place = call.find_last_word(to).unwrap_or(call.end());
     let keep = keeps_structure(call, &arguments.structure)?;
     let element = call.element(arguments.element.as_deref())?;
     call.file_type(from, from_place)?;
-    call.written_type(to, to_place)?;
-    call.check_apart(from, to, to_place)?;
-    check_folder(Path::new(to)).map_err(|error| call.about_file(to_place, error))?;
+    check_output(call, to, to_place)?;
+    match to {
+        STREAM => check_no_json(call, screen, to_place, "name a file to write")?,
+        _ => call.check_apart((from, from_place), (to, to_place))?,
+    }
 
     let progress = Progress::new(2, screen.is_json());
     progress.step(format!("read {from}"));
@@ -67,16 +77,19 @@ pub(crate) fn convert(
         structure,
         states_extents: arguments.extents,
     };
-    io::stage(Path::new(to), &tensor, &options)
-        .and_then(io::Staged::commit)
-        .map_err(|error| call.about_file(to_place, error))?;
+    let written = match to {
+        STREAM => io::write_to_stdout(&tensor, &options),
+        _ => io::stage(Path::new(to), &tensor, &options).and_then(io::Staged::commit),
+    };
+    written.map_err(|error| call.about_file(to_place, error))?;
     drop(progress);
-    let states_none = Path::new(to).to_string_lossy().contains(".tns") && !arguments.extents;
-    if states_none && !screen.is_json() && !coordinates_reach(&tensor)? {
-        complain(&format!(
-            "note: `{to}` states no extents, and its coordinates do not reach those of `{from}`; \
-             `--extents` states them"
-        ));
+    if to == STREAM {
+        return Ok(0);
+    }
+    if !screen.is_json()
+        && let Some(note) = extents_note(to, &tensor, &options)
+    {
+        complain(&format!("note: {note}; `--extents` states them"));
     }
     screen.answer(String::new, || {
         json!({
@@ -90,17 +103,6 @@ pub(crate) fn convert(
         })
     })?;
     Ok(0)
-}
-
-/// Whether the largest coordinate of each mode is the last that it has.
-fn coordinates_reach(tensor: &Tensor) -> Result<bool> {
-    let entries = tensor.try_entries()?;
-    let order = tensor.order();
-    let reaches = |(mode, extent): (usize, &u64)| {
-        let largest = entries.coords.iter().skip(mode).step_by(order).max();
-        largest.map_or(0, |largest| largest + 1) == *extent
-    };
-    Ok(tensor.extents().iter().enumerate().all(reaches))
 }
 
 /// The format that entries of a text file are packed in: the one that operands

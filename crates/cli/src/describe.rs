@@ -1,9 +1,11 @@
 //! `sparsec formats FORMAT`: one format as a descriptor, and as a drawing of a small
 //! tensor stored in it.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use sparsec::relation::Descriptor;
-use sparsec::{Diagnostic, Format, FormatSpec, Preset, Result, Tensor, code};
+use sparsec::{Diagnostic, Format, FormatSpec, Preset, Result, Tensor, code, io};
 
 use crate::call::Call;
 use crate::problem::suggest;
@@ -14,6 +16,9 @@ use crate::text_file::read_source;
 const SHOWN_ORDER: usize = 2;
 /// What can be printed.
 const STAGES: [&str; 2] = ["relation", "drawing"];
+
+/// The name of a format that is no preset.
+const UNNAMED: &str = "tensor";
 
 /// The file of a format that is described by a relation.
 pub(crate) const DESCRIPTOR_ENDING: &str = ".fmt";
@@ -60,22 +65,21 @@ pub(crate) fn describe(
         }
         (vec![descriptor], None)
     } else {
-        let spec = FormatSpec::parse(&call.option_text("format", text))?;
+        let spec = FormatSpec::parse(&call.option_text("format", text));
+        let is_data = || io::file_type(Path::new(text)).is_ok();
+        let spec = spec.map_err(|error| match is_data() {
+            true => error.help(format!(
+                "`sparsec info {text}` says which formats suit a file"
+            )),
+            false => error,
+        })?;
         let order = match order {
             Some(order) => call.count("order", order, 64)?,
             None => spec.order().unwrap_or(SHOWN_ORDER),
         };
         let format = spec.resolve(order)?;
-        let name: String = text
-            .chars()
-            .take_while(|c| c.is_alphanumeric() || *c == '_')
-            .collect();
-        let name = match Preset::find(&name) {
-            Some(preset) => preset.name,
-            None => "tensor",
-        };
         let drawing = (emit.is_empty() || wants("drawing")).then(|| drawing(&format));
-        (format.descriptors(name), drawing.flatten())
+        (named_descriptors(&format, text), drawing.flatten())
     };
     let relation = (emit.is_empty() || wants("relation")).then(|| {
         let texts: Vec<String> = descriptors.iter().map(Descriptor::to_string).collect();
@@ -89,6 +93,22 @@ pub(crate) fn describe(
         || -> Value { json!({ "relation": relation, "drawing": drawing }) },
     )?;
     Ok(0)
+}
+
+/// The descriptors of a format's parts, by the names of presets: of the one that `text`
+/// begins with, or in a union that it spells out, of each part.
+fn named_descriptors(format: &Format, text: &str) -> Vec<Descriptor> {
+    if !text.contains('|') {
+        let is_letter = |c: &char| c.is_alphanumeric() || *c == '_';
+        let name: String = text.chars().take_while(is_letter).collect();
+        return format.descriptors(Preset::find(&name).map_or(UNNAMED, |preset| preset.name));
+    }
+    let numbered = format.parts().into_iter().zip(1..);
+    let described = numbered.flat_map(|(part, number)| {
+        let name = part.preset_name().unwrap_or(UNNAMED);
+        part.descriptors(&format!("{name}_{number}"))
+    });
+    described.collect()
 }
 
 /// A small tensor in the format; `None` where none of those tried fits.

@@ -14,9 +14,24 @@ use std::path::{Path, PathBuf};
 use sparsec::{Diagnostic, Result, Span, code, io};
 
 use crate::call::Call;
+use crate::describe::DESCRIPTOR_ENDING;
 use crate::pairs::Pair;
 use crate::screen::Screen;
 use crate::tensors::{MOST_VALUES, STREAM};
+
+/// How files of computations over relations usually end.
+const COMPUTATION_ENDING: &str = ".spf";
+
+/// The file that `-` reads.
+pub(crate) const STANDARD_INPUT: &str = "/dev/stdin";
+
+/// The path of a file to read, of which `-` is standard input.
+pub(crate) fn input_path(text: &str) -> &str {
+    match text {
+        STREAM => STANDARD_INPUT,
+        path => path,
+    }
+}
 
 impl Call {
     /// The type of a file, by its name.
@@ -25,14 +40,19 @@ impl Call {
     /// `E0421` where the name does not say, shown where it stands: the call is
     /// wrong, whatever the file holds.
     pub(crate) fn file_type(&self, path: &str, span: Span) -> Result<()> {
-        self.has_type(path, span, io::file_type(Path::new(path)).err())
+        let error = io::file_type(Path::new(path)).err();
+        let error = error.map(|error| match other_command(path) {
+            Some(help) => error.help(help),
+            None => error,
+        });
+        self.has_type(path, span, error)
     }
 
     /// As [`Call::file_type`], of a file to be written.
     ///
     /// # Errors
     /// `E0421` as there, `E0428` for a type that is only read.
-    pub(crate) fn written_type(&self, path: &str, span: Span) -> Result<()> {
+    fn written_type(&self, path: &str, span: Span) -> Result<()> {
         self.has_type(path, span, io::written_type(Path::new(path)).err())
     }
 
@@ -49,6 +69,19 @@ impl Call {
                 false => error,
             });
         known.map_err(|error| error.at(self.source(), span, "named here"))
+    }
+}
+
+/// The command for a file of text that holds no tensor.
+fn other_command(path: &str) -> Option<String> {
+    match () {
+        () if path.ends_with(DESCRIPTOR_ENDING) => {
+            Some(format!("`sparsec formats {path}` describes a format"))
+        }
+        () if path.ends_with(COMPUTATION_ENDING) => {
+            Some(format!("`sparsec relations {path}` shows a computation"))
+        }
+        () => None,
     }
 }
 
@@ -84,9 +117,11 @@ fn folder(path: &Path) -> Option<&Path> {
         .filter(|folder| !folder.as_os_str().is_empty())
 }
 
-/// Bytes of a file; `None` where the system does not say.
+/// Bytes of a file; `None` for a stream, which has no length, and where the system does
+/// not say.
 pub(crate) fn file_bytes(path: &Path) -> Option<u64> {
-    path.metadata().ok().map(|there| there.len())
+    let there = path.metadata().ok().filter(std::fs::Metadata::is_file);
+    there.map(|there| there.len())
 }
 
 /// Refuses a path into a folder that there is not.
@@ -112,13 +147,12 @@ pub(crate) fn check_folder(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Those of [`Call::written_type`] and [`check_folder`].
-pub(crate) fn check_output(call: &Call, pair: &Pair) -> Result<()> {
-    if pair.value == STREAM {
+pub(crate) fn check_output(call: &Call, path: &str, place: Span) -> Result<()> {
+    if path == STREAM {
         return Ok(());
     }
-    call.written_type(&pair.value, pair.value_span)?;
-    let folder = check_folder(Path::new(&pair.value));
-    folder.map_err(|error| call.about_file(pair.value_span, error))
+    call.written_type(path, place)?;
+    check_folder(Path::new(path)).map_err(|error| call.about_file(place, error))
 }
 
 /// Whether a result goes to standard output; then all else that a call prints goes
@@ -130,15 +164,24 @@ pub(crate) fn takes_stdout(call: &Call, screen: &Screen, outputs: &[Pair]) -> Re
     let Some(pair) = outputs.iter().find(|pair| pair.value == STREAM) else {
         return Ok(false);
     };
+    let help = format!(
+        "leave `-o` out: JSON has up to {MOST_VALUES} values of each result; or name a file"
+    );
+    check_no_json(call, screen, pair.value_span, &help).map(|()| true)
+}
+
+/// Refuses a tensor on standard output where JSON is printed.
+///
+/// # Errors
+/// `E0005`.
+pub(crate) fn check_no_json(call: &Call, screen: &Screen, place: Span, help: &str) -> Result<()> {
     if !screen.is_json() {
-        return Ok(true);
+        return Ok(());
     }
-    let message = "`--json` answers on standard output, where `-o` would write too";
+    let message = "`--json` answers on standard output, where the tensor would go too";
     Err(Diagnostic::new(code::DOES_NOT_APPLY, message)
-        .at(call.source(), pair.value_span, "the same output")
-        .help(format!(
-            "leave `-o` out: JSON has up to {MOST_VALUES} values of each result; or name a file"
-        )))
+        .at(call.source(), place, "the same output")
+        .help(help))
 }
 
 /// Refuses results that would replace each other or an operand.

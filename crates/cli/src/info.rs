@@ -20,7 +20,7 @@ use sparsec::{Diagnostic, Format, PackOptions, Result, Span, Tensor, code};
 
 use crate::arguments::InfoArguments;
 use crate::call::Call;
-use crate::files::{check_folder, file_bytes};
+use crate::files::{check_folder, file_bytes, input_path};
 use crate::operands::list_format;
 use crate::progress::Progress;
 use crate::screen::{Screen, width};
@@ -58,22 +58,22 @@ struct Info<'a> {
 /// made.
 pub(crate) fn info(call: &Call, screen: &mut Screen, arguments: &InfoArguments) -> Result<u8> {
     let place = call.find_word(&arguments.file).unwrap_or(call.end());
+    let path = input_path(&arguments.file);
     let element = call.element(arguments.element.as_deref())?;
-    call.file_type(&arguments.file, place)?;
+    call.file_type(path, place)?;
     let plot = arguments
         .plot
         .as_deref()
-        .map(|plot| Plot::new(call, plot, &arguments.file))
+        .map(|plot| Plot::new(call, plot, (path, place)))
         .transpose()?;
 
     let progress = Progress::new(2, screen.is_json());
-    let path = Path::new(&arguments.file);
-    progress.step(format!("read {}", arguments.file));
+    progress.step(format!("read {path}"));
     let options = ReadOptions {
         element,
         ..progress.reading()
     };
-    let read = io::read_typed(path, &options);
+    let read = io::read_typed(Path::new(path), &options);
     let (file_type, file) = read.map_err(|error| call.about_file(place, error))?;
     progress.step("count".to_owned());
     let (structure, n_stated) = (file.structure, file.n_stored);
@@ -81,9 +81,9 @@ pub(crate) fn info(call: &Call, screen: &mut Screen, arguments: &InfoArguments) 
     let tensor = into_tensor(file)?;
     let statistics = tensor.statistics()?;
     let info = Info {
-        path: &arguments.file,
+        path,
         summary: file_type.summary,
-        bytes: file_bytes(path),
+        bytes: file_bytes(Path::new(path)),
         structure,
         n_stated,
         states_extents,
@@ -141,7 +141,7 @@ enum Kind {
 
 impl<'a> Plot<'a> {
     /// The picture that a path names, checked before anything is read.
-    fn new(call: &Call, path: &'a str, input: &str) -> Result<Self> {
+    fn new(call: &Call, path: &'a str, input: (&str, Span)) -> Result<Self> {
         let place = call.value_span("plot", 0);
         let ending = Path::new(path).extension().unwrap_or_default();
         let kind = match ending.to_ascii_lowercase().to_str() {
@@ -154,7 +154,7 @@ impl<'a> Plot<'a> {
                     .help("pictures end in `.svg` or `.png`"));
             }
         };
-        call.check_apart(input, path, place)?;
+        call.check_apart(input, (path, place))?;
         check_folder(Path::new(path)).map_err(|error| call.about_file(place, error))?;
         Ok(Self { path, place, kind })
     }

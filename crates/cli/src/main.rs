@@ -17,6 +17,7 @@
 //! | [`extents`]   | the extents that follow from those that are known             |
 //! | [`files`]     | which file a path names, however it is spelled                |
 //! | [`operands`]  | tensors from files and generators                             |
+//! | [`notes`]     | costs that nobody asked for, for `run` and `compile`         |
 //! | [`progress`]  | a bar on stderr while work goes on                            |
 //! | [`table`]     | columns of text                                               |
 //! | [`tensors`]   | tensors as answers: text, JSON, standard output               |
@@ -47,6 +48,7 @@ mod files;
 mod formats;
 mod generated;
 mod info;
+mod notes;
 mod operands;
 mod pairs;
 mod problem;

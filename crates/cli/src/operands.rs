@@ -16,10 +16,6 @@ use crate::pairs::Pair;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::room::{Needed, Room};
-use crate::tensors::STREAM;
-
-/// What `-` reads.
-const STANDARD_INPUT: &str = "/dev/stdin";
 
 /// Where operands come from.
 #[derive(Debug)]
@@ -38,17 +34,10 @@ impl Operands {
         problem: &Problem,
         arguments: &OperandArguments,
     ) -> Result<Self> {
-        let mut operands = Self {
-            files: call.pairs("-i", "input", &arguments.inputs)?,
+        let operands = Self {
+            files: call.inputs(&arguments.inputs)?,
             generators: call.pairs("-g", "generate", &arguments.generators)?,
         };
-        for pair in operands
-            .files
-            .iter_mut()
-            .filter(|pair| pair.value == STREAM)
-        {
-            pair.value = STANDARD_INPUT.to_owned();
-        }
         operands.check_names(call, problem)?;
         Ok(operands)
     }

@@ -1,6 +1,7 @@
 //! Options of the form `NAME=VALUE`, with their places.
 //!
 //! ```text
+//! -i A=-          A from standard input
 //! -o y=y.tns      y, y.tns
 //! -o y=-          y on standard output
 //! -o -            the only result there
@@ -9,6 +10,7 @@
 use sparsec::{Diagnostic, Result, Span, code};
 
 use crate::call::Call;
+use crate::files::{STANDARD_INPUT, input_path};
 use crate::tensors::STREAM;
 
 /// `NAME=VALUE`, as an option has it.
@@ -38,6 +40,32 @@ impl Call {
         values: &[String],
     ) -> Result<Vec<Pair>> {
         self.pairs_or(option, long, values, &|_, _| Ok(None))
+    }
+
+    /// The pairs of `-i`. `-` is standard input, which holds one tensor.
+    ///
+    /// # Errors
+    /// As [`Call::pairs`], and `E0004` for a second tensor from standard input.
+    pub(crate) fn inputs(&self, values: &[String]) -> Result<Vec<Pair>> {
+        let mut pairs = self.pairs("-i", "input", values)?;
+        for pair in &mut pairs {
+            pair.value = input_path(&pair.value).to_owned();
+        }
+        let mut streams = pairs.iter().filter(|pair| pair.value == STANDARD_INPUT);
+        if let (Some(first), Some(second)) = (streams.next(), streams.next()) {
+            let message = format!(
+                "`{}` and `{}` are both read from standard input, which holds one tensor",
+                first.name, second.name
+            );
+            return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
+                .at(self.source(), second.value_span, "nothing is left here")
+                .also(self.source(), first.value_span, "read from here")
+                .help(format!(
+                    "read one of them from a file: `-i {}=FILE`",
+                    second.name
+                )));
+        }
+        Ok(pairs)
     }
 
     /// The pairs of `-o`. In place of one, `-` sends the only of `results` to standard

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use sparsec::compute::{ComputeStage, Transformations, compute};
 use sparsec::executor::{Copied, Operands, Types, copies, executor};
 use sparsec::relation::Descriptor;
@@ -10,10 +10,11 @@ use sparsec::{Diagnostic, Notation, Result, Source, Span, code};
 
 use crate::arguments::RelationsArguments;
 use crate::call::Call;
-use crate::compile::joined;
+use crate::compile::{check_no_picture, joined};
 use crate::describe::DESCRIPTOR_ENDING;
 use crate::pairs::Pair;
 use crate::problem::element_type;
+use crate::run::finish_compiling;
 use crate::screen::{Screen, complain_lines};
 use crate::tensors;
 use crate::text_file::read_source;
@@ -47,12 +48,17 @@ pub(crate) fn relations(
             texts.push((*name, computed.emit(*stage)?));
         }
     }
+    if texts.len() > 1 || arguments.run {
+        let is_drawn = |(_, stage): &(&str, ComputeStage)| *stage == ComputeStage::Svg;
+        check_no_picture(call, screen, stages.iter().position(is_drawn))?;
+    }
     let run = match (arguments.run, &made) {
         (false, _) => Default::default(),
         (true, Made::Computation(_)) => run::run(call, screen, arguments, &all[0].computation)?,
         (true, Made::Copies(_, executed)) => run::run_copied(call, screen, arguments, executed)?,
     };
     let Ran {
+        session,
         results,
         outputs,
         is_stdout_taken,
@@ -66,21 +72,31 @@ pub(crate) fn relations(
         }
         text
     };
-    if *is_stdout_taken {
-        complain_lines(&text());
-        return Ok(0);
-    }
-    screen.answer(text, || {
-        let stages = texts.iter();
-        let stages: Map<String, Value> = stages
-            .map(|(name, text)| ((*name).to_owned(), json!(text)))
-            .collect();
+    let value = || {
+        let of = |name: &str| -> Vec<&str> {
+            let named = texts.iter().filter(|(other, _)| *other == name);
+            named.map(|(_, text)| text.as_str()).collect()
+        };
+        // Each operand that is copied has a computation.
+        let value = |name: &str| match of(name)[..] {
+            [only] => json!(only),
+            ref several => json!(several),
+        };
+        let stages = stages.iter();
+        let stages = stages.map(|(name, _)| ((*name).to_owned(), value(name)));
         json!({
-            "stages": stages,
+            "stages": stages.collect::<Map<_, _>>(),
             "results": tensors::results(results.iter(), outputs, true),
             "values_limit": tensors::MOST_VALUES,
         })
-    })?;
+    };
+    match is_stdout_taken {
+        true => complain_lines(&text()),
+        false => screen.answer(text, value)?,
+    }
+    if let Some(session) = session {
+        finish_compiling(session, screen);
+    }
     Ok(0)
 }
 

@@ -20,6 +20,7 @@ use crate::arguments::{OperandArguments, ResultArguments, RunArguments};
 use crate::call::{Call, MOST_ROUNDS, MOST_THREADS};
 use crate::compile::pass_times;
 use crate::files;
+use crate::notes::Costs;
 use crate::operands::Operands;
 use crate::pairs::Pair;
 use crate::problem::{Problem, suggest};
@@ -29,10 +30,8 @@ use crate::screen::{Screen, complain, complain_lines};
 use crate::tensors;
 
 mod explain;
-mod notes;
 pub(crate) mod timing;
 
-use notes::Ran;
 use timing::Clock;
 
 /// As long as a run that has answered goes on compiling for later ones.
@@ -91,16 +90,18 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         complain(&format!("note: kernels are not kept for later runs: {why}"));
     }
 
-    let ran = Ran {
+    let costs = Costs {
         request: &problem.request,
         inputs: &inputs,
         compiled: &compiled,
-        outcome: &outcome,
+        outcome: Some(&outcome),
     };
-    let notes = ran.notes();
-    for note in notes.iter().filter(|_| !screen.is_json()) {
+    let mut notes = costs.show(screen);
+    let lost = tensors::extents_notes(&outputs, |name| &outcome.tensors[name]);
+    for note in lost.iter().filter(|_| !screen.is_json()) {
         complain(&format!("note: {note}"));
     }
+    notes.extend(lost);
     let report = Report {
         notes: &notes,
         problem: &problem,
@@ -121,7 +122,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
 
 /// Lets kernels that answered from memory be compiled for later runs: one that
 /// begins with the first of them would never have any.
-fn finish_compiling(session: &Session, screen: &Screen) {
+pub(crate) fn finish_compiling(session: &Session, screen: &Screen) {
     let runtime = session.runtime();
     let settled = runtime.settle(PATIENCE);
     let seconds = PATIENCE.as_secs();
@@ -231,7 +232,7 @@ fn outputs(call: &Call, problem: &Problem, texts: &[String]) -> Result<Vec<Pair>
                 .also(&problem.request.expression, tensor.span, "here")
                 .help(format!("to read it, say `-i {}=FILE`", pair.name)));
         }
-        files::check_output(call, pair)?;
+        files::check_output(call, &pair.value, pair.value_span)?;
     }
     Ok(outputs)
 }

@@ -55,15 +55,34 @@ pub(crate) fn value(name: &str, tensor: &Tensor, wanted: bool) -> Value {
     }
     if tensor.order() == 0 {
         value["value"] = scalar_value(tensor.get(&[]));
-    } else if tensor.most_entries() > MOST_VALUES {
+    } else if tensor.most_entries() > MOST_VALUES || n_arrays(tensor) > MOST_VALUES {
         value["values_left_out"] = json!(format!(
-            "more than {MOST_VALUES} values are not in JSON: write them to a file, \
+            "more than {MOST_VALUES} values or rows are not in JSON: write them to a file, \
              `-o {name}=FILE`"
         ));
     } else {
         add_values(tensor, &mut value);
     }
     value
+}
+
+/// The most arrays of one depth that hold the values of a dense tensor: of extents 10^9
+/// and 0, there are 10^9 empty ones.
+fn n_arrays(tensor: &Tensor) -> u64 {
+    let [outer @ .., _] = tensor.extents() else {
+        return 0;
+    };
+    let mut n = 1_u64;
+    let of_depths = outer.iter().map(|extent| {
+        n = n.saturating_mul(*extent);
+        n
+    });
+    let most = of_depths.max().unwrap_or(0);
+    if tensor.format().is_all_dense() {
+        most
+    } else {
+        0
+    }
 }
 
 fn add_values(tensor: &Tensor, value: &mut Value) {
@@ -151,9 +170,44 @@ pub(crate) fn write<'t>(
     complete.into_iter().try_for_each(io::Staged::commit)?;
     match printed {
         None => Ok(()),
-        Some(pair) => io::write_to_stdout(tensor(&pair.name))
+        Some(pair) => io::write_to_stdout(tensor(&pair.name), &io::WriteOptions::default())
             .map_err(|error| call.about_file(pair.value_span, error)),
     }
+}
+
+/// What to say of a file that does not state the extents of its tensor, where they do not
+/// follow from its entries.
+pub(crate) fn extents_note(
+    path: &str,
+    tensor: &Tensor,
+    options: &io::WriteOptions,
+) -> Option<String> {
+    let (file_type, _) = io::written_type(Path::new(path)).ok()?;
+    let is_tns = file_type.endings == io::tns::TYPE.endings;
+    // The file is written: memory that is out keeps nothing but the note.
+    let loses = is_tns && io::tns::loses_extents(tensor, options).unwrap_or(false);
+    loses.then(|| {
+        let extents = tensor.extents().iter().map(u64::to_string);
+        let extents = extents.collect::<Vec<_>>().join(" x ");
+        format!("`{path}` states no extents, and its entries do not reach all of {extents}")
+    })
+}
+
+/// [`extents_note`] for each result that has a file.
+pub(crate) fn extents_notes<'t>(
+    outputs: &[Pair],
+    tensor: impl Fn(&str) -> &'t Tensor,
+) -> Vec<String> {
+    let files = outputs.iter().filter(|pair| pair.value != STREAM);
+    let options = io::WriteOptions::default();
+    files
+        .filter_map(|pair| {
+            let note = extents_note(&pair.value, tensor(&pair.name), &options)?;
+            Some(format!(
+                "{note}; a `.mtx`, `.npz` or `.h5` file states them"
+            ))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -178,6 +232,11 @@ mod tests {
         assert_eq!(all.get("values"), None);
         let why = all["values_left_out"].as_str().expect("a reason");
         assert!(why.contains("`-o C=FILE`"), "{why}");
+        for extents in [&[1 << 40, 0][..], &[1 << 40, 0, 3], &[0, 1 << 40]] {
+            let empty = Tensor::dense(extents, Vec::<f64>::new()).expect("a tensor");
+            let is_cut = value("C", &empty, true).get("values").is_none();
+            assert_eq!(is_cut, extents[0] > 0, "{extents:?}");
+        }
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::path::Path;
 
-use sparsec::{Diagnostic, Result, Source, Span, code};
+use sparsec::{Diagnostic, Result, Source, Span, code, io};
 
 use crate::call::Call;
 
@@ -19,10 +20,8 @@ pub(crate) fn read_source(call: &Call, path: &str, place: Span) -> Result<Source
         let message = format!("cannot read `{path}`: {why}");
         call.about_file(place, Diagnostic::new(code::CANNOT_READ_FILE, message))
     };
-    let file = File::open(path).map_err(|error| {
-        cannot(error.to_string())
-            .help("relative paths begin in the current directory: give the whole path")
-    })?;
+    let file = File::open(path)
+        .map_err(|error| call.about_file(place, io::cannot_read(Path::new(path), &error)))?;
     let mut bytes = Vec::new();
     let read = file.take(MOST_TEXT + 1).read_to_end(&mut bytes);
     read.map_err(|error| cannot(error.to_string()).help("name a file"))?;

@@ -147,6 +147,9 @@ fn help(error: &clap::Error, word: &str, call: &Call, definition: &clap::Command
     }
     let command = called(definition, call);
     let own = match error.kind() {
+        ErrorKind::InvalidSubcommand if word == "version" => {
+            Some("did you mean `--version`?".to_owned())
+        }
         ErrorKind::InvalidSubcommand => of_command(call, word),
         ErrorKind::UnknownArgument if word.starts_with('-') => {
             of_option(call, word, command, definition)

@@ -11,7 +11,7 @@
 //! 700 entries a row                     301 µs *  352 µs    352 µs    527 µs
 //! ```
 //!
-//! `time` estimates the times.
+//! How times are estimated stands in `time`; an [`Estimate`] says which number decided.
 //!
 //! Counts alone give the bytes of most presets. For the others the caller has to pack the
 //! tensor ([`Statistics::uncounted`], [`Statistics::choose_among`]). A tree of order 3 to 6
@@ -27,6 +27,8 @@ use crate::spec::FormatSpec;
 use crate::statistics::{BlockFill, MatrixStatistics, Statistics};
 
 mod time;
+
+pub use time::Estimate;
 
 /// The most modes whose orders are all tried.
 const MOST_MODES: usize = 6;
@@ -44,8 +46,15 @@ pub struct Candidate {
     pub format: Format,
     /// The bytes of all arrays.
     pub bytes: u64,
-    /// The seconds of a product with a vector along the last mode, estimated.
-    pub seconds: f64,
+    /// The time of a product with a vector along the last mode.
+    pub estimate: Estimate,
+}
+
+impl Candidate {
+    /// The seconds of the product, estimated.
+    pub fn seconds(&self) -> f64 {
+        self.estimate.seconds()
+    }
 }
 
 /// The format that suits a tensor, and why.
@@ -112,14 +121,17 @@ impl Statistics {
             name: "scoo".to_owned(),
             format: coordinate_list(self.extents.len()),
             bytes: u64::MAX,
-            seconds: f64::INFINITY,
+            estimate: Estimate {
+                converted: f64::INFINITY,
+                ..Estimate::default()
+            },
         };
         let smallest = tried.first().cloned().unwrap_or_else(list);
         let least = tried
             .iter()
-            .map(|it| it.seconds)
+            .map(Candidate::seconds)
             .fold(f64::INFINITY, f64::min);
-        let near = tried.iter().find(|it| it.seconds <= least * 1.1);
+        let near = tried.iter().find(|it| it.seconds() <= least * 1.1);
         let chosen = near.cloned().unwrap_or_else(list);
         let n_smaller = tried.iter().filter(|it| it.bytes < chosen.bytes).count();
         let mut reason = self.why(&chosen.format);
@@ -233,12 +245,12 @@ impl Statistics {
         values: u64,
         runs: u64,
     ) -> Candidate {
-        let seconds = self.seconds(&format, bytes, values as f64, runs as f64);
+        let estimate = self.estimate(&format, bytes, values as f64, runs as f64);
         Candidate {
             name,
             format,
             bytes,
-            seconds,
+            estimate,
         }
     }
 

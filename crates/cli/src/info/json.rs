@@ -39,7 +39,7 @@ impl Info<'_> {
                 "name": self.choice.chosen.name,
                 "format": self.choice.chosen.format.to_string(),
                 "bytes": self.choice.chosen.bytes,
-                "seconds": self.choice.chosen.seconds,
+                "seconds": self.choice.chosen.seconds(),
                 "reason": self.choice.reason,
             },
         })
@@ -48,11 +48,20 @@ impl Info<'_> {
 
 /// A format with what the tensor takes in it; seconds are of a product with a vector.
 fn candidate(candidate: &Candidate) -> Value {
+    let estimate = &candidate.estimate;
     json!({
         "name": candidate.name,
         "format": candidate.format.to_string(),
         "bytes": candidate.bytes,
-        "seconds": candidate.seconds,
+        "seconds": candidate.seconds(),
+        "estimate": {
+            "values": estimate.values,
+            "seconds_for_value": estimate.seconds_for_value,
+            "runs": estimate.runs,
+            "seconds_for_run": estimate.seconds_for_run,
+            "views": estimate.views,
+            "converted": estimate.converted,
+        },
     })
 }
 

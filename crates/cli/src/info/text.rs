@@ -210,21 +210,25 @@ impl Info<'_> {
         aligned(&rows)
     }
 
-    /// Formats with their memory and the estimated time of a product with a vector.
+    /// Formats with their memory, the estimated time of a product with a vector, and the
+    /// numbers that the time follows from.
     fn memory(&self) -> String {
         let chosen = &self.choice.chosen;
-        let mut rows = vec![["format", "   memory", "   product with a vector"].map(str::to_owned)];
+        let head = ["format", "   memory", "      time", "estimated of"];
+        let mut rows = vec![head.map(str::to_owned)];
         for tried in &self.choice.tried {
-            let mark = if tried == chosen { "  <" } else { "" };
-            let time = duration(Duration::from_secs_f64(tried.seconds));
+            let mark = if tried == chosen { " <" } else { "" };
+            let time = duration(Duration::from_secs_f64(tried.seconds()));
             rows.push([
                 tried.name.clone(),
                 format!("{:>9}", bytes(tried.bytes)),
                 format!("{time:>10}{mark}"),
+                tried.estimate.to_string(),
             ]);
         }
         let tried = format!(
-            "{} formats tried, the smallest first; times are estimates for one thread",
+            "{} formats tried, the smallest first; times are estimates of a product with a vector on \
+             one thread",
             self.choice.tried.len()
         );
         let left_out = match &self.choice.left_out[..] {

@@ -22,9 +22,11 @@ use crate::run::backend;
 use crate::screen::Screen;
 use crate::tensors;
 
-/// The results of a run, and the files that they were written to.
+/// The results of a run, the files that they were written to, and the session, which may
+/// still compile kernels for later runs.
 #[derive(Default)]
 pub(super) struct Ran {
+    pub(super) session: Option<Session>,
     pub(super) results: BTreeMap<String, Tensor>,
     pub(super) outputs: Vec<Pair>,
     pub(super) is_stdout_taken: bool,
@@ -111,7 +113,7 @@ pub(super) fn run_work(
     arguments: &RelationsArguments,
     work: &Work<'_>,
 ) -> Result<Ran> {
-    let inputs = call.pairs("-i", "input", &arguments.inputs)?;
+    let inputs = call.inputs(&arguments.inputs)?;
     let outputs = call.outputs(&arguments.outputs, &work.results)?;
     for pair in &inputs {
         call.file_type(&pair.value, pair.value_span)?;
@@ -119,7 +121,7 @@ pub(super) fn run_work(
     files::check_distinct(call, &inputs, &outputs)?;
     for pair in &outputs {
         known(call, work, pair, &work.results)?;
-        files::check_output(call, pair)?;
+        files::check_output(call, &pair.value, pair.value_span)?;
     }
     let is_stdout_taken = files::takes_stdout(call, screen, &outputs)?;
     let mut tensors = Vec::new();
@@ -157,6 +159,7 @@ pub(super) fn run_work(
     let progress = Progress::new(outputs.len(), true);
     tensors::write(call, &outputs, |name| &results[name], &progress)?;
     Ok(Ran {
+        session: Some(session),
         results,
         outputs,
         is_stdout_taken,

@@ -12,7 +12,7 @@ const CALLS: usize = 40;
 fn json_is_the_answer_of_the_library() {
     let random = Random::new();
     let place = Place::new();
-    let (mut n_answered, mut n_scalars) = (0, 0);
+    let (mut n_answered, mut n_scalars, mut n_values) = (0, 0, 0);
     let calls = (0..).filter_map(|seed| Some((seed, random.call(seed)?)));
     for (seed, call) in calls.take(CALLS) {
         let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
@@ -42,10 +42,26 @@ fn json_is_the_answer_of_the_library() {
                     if tensor.order() == 0 {
                         n_scalars += 1;
                         let scalar = tensor.vals().get(0);
-                        let read = match &value["value"] {
-                            Value::String(text) => text.clone(),
-                            other => other.to_string(),
+                        let read = text_of(&value["value"]);
+                        assert!(reads_as(&read, scalar), "{scalar}, not {read}, {why}");
+                        continue;
+                    }
+                    let values = flat(&value["values"]);
+                    let entries = tensor.entries();
+                    assert_eq!(values.len(), entries.len(), "{name}, {why}");
+                    for (e, (coords, scalar)) in entries.iter().enumerate() {
+                        let at = match value.get("coordinates") {
+                            Some(all) => {
+                                assert_eq!(all[e], json!(coords.to_vec()), "{name}, {why}");
+                                e
+                            }
+                            None => {
+                                let modes = coords.iter().zip(tensor.extents());
+                                modes.fold(0, |at, (coord, extent)| at * extent + coord) as usize
+                            }
                         };
+                        n_values += 1;
+                        let read = text_of(values[at]);
                         assert!(reads_as(&read, scalar), "{scalar}, not {read}, {why}");
                     }
                 }
@@ -53,7 +69,23 @@ fn json_is_the_answer_of_the_library() {
         }
     }
     assert!(
-        n_answered > CALLS / 3 && n_scalars > 5,
-        "{n_answered} answered, {n_scalars} scalars"
+        n_answered > CALLS / 3 && n_scalars > 5 && n_values > 20,
+        "{n_answered} answered, {n_scalars} scalars, {n_values} other values"
     );
+}
+
+/// A scalar as people read it.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The values in nested arrays, the last mode fastest.
+fn flat(values: &Value) -> Vec<&Value> {
+    match values {
+        Value::Array(inner) => inner.iter().flat_map(flat).collect(),
+        one => vec![one],
+    }
 }

@@ -2,18 +2,21 @@
 //!
 //! | cost                                        | said                                   |
 //! |---------------------------------------------|----------------------------------------|
-//! | an operand that a schedule has converted    | always: what, to which format, how much |
+//! | an operand that a schedule has converted    | always: its formats, and the bytes moved |
 //! | one that the planner converts               | from [`WORTH_SAYING`] bytes on          |
 //! | a dense result with few entries             | with a sparse format that has a plan    |
 //! | a search for a plan that ended at its limit | with how far it went                    |
 //!
-//! Notes go to stderr, and with `--json` into the field `notes` of the answer.
+//! `run` says what a cost was, `compile` what it will be, as far as operands are given:
+//! without them it counts no bytes. Notes go to stderr, and with `--json` into the field
+//! `notes` of the answer.
 
 use sparsec::account::{bytes, conversion_bytes};
 use sparsec::index::schedule::Command;
 use sparsec::index::{ProgramSchedule, TensorVar};
-use sparsec::{Compiled, Inputs, Outcome, Request, Tensor, smaller_format};
+use sparsec::{Compiled, CompiledStatement, Inputs, Outcome, Request, smaller_format};
 
+use crate::screen::{Screen, complain};
 use crate::table::duration;
 
 /// Costs below so many bytes are nobody's concern.
@@ -22,13 +25,13 @@ const WORTH_SAYING: u64 = 1 << 20;
 /// A result with fewer entries than one of so many coordinates is sparse.
 const FEW: f64 = 10.0;
 
-/// A finished run.
+/// A program that is planned, and its results where it ran.
 #[derive(Debug)]
-pub(super) struct Ran<'a> {
-    pub(super) request: &'a Request,
-    pub(super) inputs: &'a Inputs,
-    pub(super) compiled: &'a Compiled,
-    pub(super) outcome: &'a Outcome,
+pub(crate) struct Costs<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) compiled: &'a Compiled,
+    pub(crate) outcome: Option<&'a Outcome>,
 }
 
 /// A conversion of a plan.
@@ -37,13 +40,27 @@ struct Converted {
     name: String,
     from: String,
     to: String,
-    /// About how many bytes it moves.
-    bytes: u64,
+    /// About how many bytes it moves, where its entries are counted.
+    bytes: Option<u64>,
 }
 
-impl Ran<'_> {
-    /// What the run cost that nobody asked for.
-    pub(super) fn notes(&self) -> Vec<String> {
+/// The bytes of all conversions that are counted; `None` if none is.
+fn bytes_of(all: &[Converted]) -> Option<u64> {
+    all.iter().filter_map(|it| it.bytes).reduce(|a, b| a + b)
+}
+
+impl Costs<'_> {
+    /// The notes, printed on stderr unless the answer in JSON has them.
+    pub(crate) fn show(&self, screen: &Screen) -> Vec<String> {
+        let notes = self.notes();
+        for note in notes.iter().filter(|_| !screen.is_json()) {
+            complain(&format!("note: {note}"));
+        }
+        notes
+    }
+
+    /// The costs that nobody asked for.
+    fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(self.conversions());
         notes.extend(self.dense_results());
@@ -78,20 +95,24 @@ impl Ran<'_> {
         let n_caused = all.iter().filter(|it| is_caused(it)).count();
         if n_caused > 0 {
             all.retain(is_caused);
-        } else if all.iter().map(|it| it.bytes).sum::<u64>() < WORTH_SAYING {
+        } else if bytes_of(&all).unwrap_or(0) < WORTH_SAYING {
             return None;
         }
         let texts: Vec<String> = all.iter().map(Converted::text).collect();
-        let moved = bytes(all.iter().map(|it| it.bytes).sum());
         let why = match n_caused {
             0 => "no cheaper plan reads it as it is",
             _ => "the schedule needs it in this order",
         };
-        let time = duration(self.outcome.timings.convert);
-        let texts = texts.join(", and ");
-        Some(format!(
-            "{texts}, since {why}: about {moved} moved in {time}"
-        ))
+        let moved = bytes_of(&all).map(bytes);
+        let cost = match (moved, self.outcome) {
+            (None, _) => String::new(),
+            (Some(moved), None) => format!(": this moves about {moved}"),
+            (Some(moved), Some(outcome)) => {
+                let time = duration(outcome.timings.convert);
+                format!(": about {moved} moved in {time}")
+            }
+        };
+        Some(format!("{}, since {why}{cost}", texts.join(", and ")))
     }
 
     /// The tensors that the user's own commands convert.
@@ -119,12 +140,13 @@ impl Ran<'_> {
             let copies = plan.conversions.iter().filter(|it| it.view.is_none());
             for copy in copies {
                 let name = name(copy.from);
-                let tensor = self.inputs.get(name).or_else(|| self.outcome.value(name));
+                let computed = || self.outcome?.value(name);
+                let tensor = self.inputs.get(name).or_else(computed);
                 all.push(Converted {
                     name: name.clone(),
                     from: plan.formats.of(copy.from).arrangement(),
                     to: copy.format.arrangement(),
-                    bytes: conversion_bytes(tensor.map_or(0, Tensor::n_stored) as u64),
+                    bytes: tensor.map(|tensor| conversion_bytes(tensor.n_stored() as u64)),
                 });
             }
         }
@@ -134,43 +156,41 @@ impl Ran<'_> {
     /// One line for each large dense result of which few entries are assigned, if a sparse
     /// format has a plan.
     fn dense_results(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        for (statement, name) in self
-            .compiled
-            .statements()
+        let statements = self.compiled.statements().iter();
+        let named = statements.zip(self.compiled.results());
+        let notes = named.filter_map(|(statement, name)| self.dense_result(statement, name));
+        notes.collect()
+    }
+
+    fn dense_result(&self, statement: &CompiledStatement, name: &str) -> Option<String> {
+        // A temporary has a name that the source does not have.
+        let tensors = &self.compiled.resolved().tensors;
+        let tensor =
+            &tensors[tensors.find(|data| data.name == name && data.earlier_of.is_none())?];
+        let extents: Option<Vec<u64>> = tensor.extents.iter().copied().collect();
+        let (extents, format) = (extents?, self.compiled.format(name)?);
+        let values = extents
             .iter()
-            .zip(self.compiled.results())
-        {
-            let account = &statement.plan.account;
-            let Some(tensor) = self.outcome.tensors.get(name) else {
-                continue;
-            };
-            let taken = tensor.bytes() as u64;
-            let is_dense = tensor.format().is_all_dense() && tensor.order() > 0;
-            let is_empty = account.entries * FEW < tensor.n_stored() as f64;
-            if !is_dense || !account.is_counted || !is_empty || taken < WORTH_SAYING {
-                continue;
-            }
-            let entries = account.entries.ceil() as u64;
-            let smaller = smaller_format(
-                tensor.format(),
-                tensor.extents(),
-                tensor.element(),
-                Some(entries),
-                u128::from(taken / 2),
-            );
-            let Some((format, would)) = smaller.fits.filter(|(format, _)| self.plans(name, format))
-            else {
-                continue;
-            };
-            notes.push(format!(
-                "`{name}` takes {} as `dense` for about {entries} entries: `-f {name}={format}` \
-                 takes about {}",
-                bytes(taken),
-                bytes(u64::try_from(would).unwrap_or(u64::MAX)),
-            ));
+            .try_fold(1, |all: u64, n| all.checked_mul(*n))?;
+        let taken = values.checked_mul(tensor.element.size() as u64)?;
+        let account = &statement.plan.account;
+        let is_dense = format.is_all_dense() && format.order() > 0;
+        let is_empty = account.entries * FEW < values as f64;
+        if !is_dense || !account.is_counted || !is_empty || taken < WORTH_SAYING {
+            return None;
         }
-        notes
+        let entries = account.entries.ceil() as u64;
+        let room = u128::from(taken / 2);
+        let smaller = smaller_format(format, &extents, tensor.element, Some(entries), room);
+        let (format, would) = smaller
+            .fits
+            .filter(|(format, _)| self.plans(name, format))?;
+        Some(format!(
+            "`{name}` takes {} as `dense` for about {entries} entries: `-f {name}={format}` takes \
+             about {}",
+            bytes(taken),
+            bytes(u64::try_from(would).unwrap_or(u64::MAX)),
+        ))
     }
 
     /// Whether the program has a plan with a result in another format, and converts no more
