@@ -342,10 +342,7 @@ fn report(outcomes: &[Outcome]) -> ExitCode {
         .filter(|it| it.failed || !it.findings.is_empty())
     {
         code = ExitCode::FAILURE;
-        println!(
-            "\n{}: see target/fuzz/{}/log",
-            outcome.name, outcome.name
-        );
+        println!("\n{}: see target/fuzz/{}/log", outcome.name, outcome.name);
         for path in &outcome.findings {
             let bytes = fs::read(path).unwrap_or_default();
             println!("  {}\n    {}", path.display(), bytes.escape_ascii());

@@ -86,7 +86,8 @@ impl Diagnostic {
         self.label(source, span, text.into(), false)
     }
 
-    /// Moves the error to another place, which the ones that it has follow from.
+    /// Moves the error to another place, the cause of the faults at the places that it has.
+    /// These stay as secondary labels.
     #[must_use]
     pub fn behind(mut self, source: &Source, span: Span, text: impl Into<String>) -> Self {
         for label in &mut self.inner.labels {

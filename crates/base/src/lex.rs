@@ -92,6 +92,16 @@ impl Tokens {
         self.tokens[self.next.saturating_sub(1)].span
     }
 
+    /// Where the cursor is, to [`go_back`](Self::go_back) to.
+    pub fn position(&self) -> usize {
+        self.next
+    }
+
+    /// Puts the cursor back to a position that it had.
+    pub fn go_back(&mut self, position: usize) {
+        self.next = position;
+    }
+
     /// Takes the next token.
     pub fn take(&mut self) -> Token {
         let token = self.peek();
@@ -310,8 +320,8 @@ fn name_len(rest: &str) -> usize {
     len
 }
 
-/// The number that digits say; `None` where an `f64` is too small for it, since whoever
-/// writes `1e999` does not mean `inf`.
+/// The number that digits spell; `None` where no `f64` holds it, since whoever writes
+/// `1e999` does not mean `inf`.
 ///
 /// ```
 /// use sparsec_base::lex::finite;

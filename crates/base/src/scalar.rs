@@ -98,8 +98,9 @@ impl Scalar {
         self.to_c128().re
     }
 
-    /// As [`Scalar::cast`], but `None` too where the type has another number only:
-    /// an integer has no fraction and no infinity. Floats are rounded.
+    /// As [`Scalar::cast`], but `None` too where the type would hold another number:
+    /// an integer has no fraction and no infinity, and no finite number becomes an
+    /// infinity. Floats are rounded otherwise.
     ///
     /// ```
     /// use sparsec_base::{ElementType, Scalar};

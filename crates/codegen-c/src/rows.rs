@@ -13,7 +13,7 @@
 
 use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
 
-use crate::uses::{each_operand, keeps_value, may_fail};
+use crate::uses::{keeps_value, may_fail};
 
 /// Entries of `buffer` at `start + var`.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,20 +67,18 @@ fn collect(function: &Function, var: Var, body: &Block, expr: &Expr, found: &mut
         && let Some(row) = row_of(*buffer, index)
         && row.var == var
         && multiplies(&row.start)
-        && !mentions(&row.start, var)
+        && !row.start.reads(var)
         && !body
             .iter()
             .filter_map(declared)
-            .any(|own| mentions(&row.start, own))
+            .any(|own| row.start.reads(own))
         && !may_fail(function, &row.start)
         && keeps_value(function, &row.start, body)
         && !found.contains(&row)
     {
         found.push(row);
     }
-    each_operand(expr, &mut |operand| {
-        collect(function, var, body, operand, found)
-    });
+    expr.for_each_operand(&mut |operand| collect(function, var, body, operand, found));
 }
 
 /// The variable that a statement of the body declares, of which nothing outside knows.
@@ -92,13 +90,5 @@ fn declared(stmt: &Stmt) -> Option<Var> {
 }
 
 fn multiplies(expr: &Expr) -> bool {
-    let mut found = matches!(expr, Expr::Binary(BinaryOp::Mul, ..));
-    each_operand(expr, &mut |operand| found |= multiplies(operand));
-    found
-}
-
-fn mentions(expr: &Expr, var: Var) -> bool {
-    let mut found = *expr == Expr::Var(var);
-    each_operand(expr, &mut |operand| found |= mentions(operand, var));
-    found
+    expr.any(&mut |part| matches!(part, Expr::Binary(BinaryOp::Mul, ..)))
 }

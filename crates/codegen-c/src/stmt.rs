@@ -17,7 +17,7 @@ use crate::nest;
 use crate::precedence::{Piece, Precedence};
 use crate::rows::Row;
 use crate::scope::local_names;
-use crate::uses::{Uses, loads, may_fail};
+use crate::uses::{Uses, may_fail};
 
 /// Lines longer than this are not joined from several.
 pub(crate) const WIDTH: usize = 96;
@@ -268,7 +268,7 @@ impl<'f> Writer<'f> {
     /// `&=` and `|=` always evaluate it, and what it loads may not be there.
     fn needs_laziness(&self, op: BinaryOp, value: &Expr) -> bool {
         matches!(op, BinaryOp::And | BinaryOp::Or)
-            && (may_fail(self.function, value) || loads(value))
+            && (may_fail(self.function, value) || value.loads())
     }
 
     /// `target += value;`, or `target++;`.

@@ -30,7 +30,7 @@ impl Uses {
 
     fn block(&mut self, function: &Function, block: &Block) {
         for stmt in block {
-            each_expr(stmt, &mut |expr| self.expr(expr));
+            stmt.for_each_expr(&mut |expr| self.expr(expr));
             match stmt {
                 Stmt::For { mark, .. } if mark.chunks => self.context = true,
                 Stmt::Turn | Stmt::Pass | Stmt::Poll => self.context = true,
@@ -58,7 +58,9 @@ impl Uses {
                 }
                 _ => {}
             }
-            each_block(stmt, &mut |block| self.block(function, block));
+            for inner in stmt.blocks() {
+                self.block(function, inner);
+            }
         }
     }
 
@@ -74,75 +76,13 @@ impl Uses {
             }
             _ => {}
         }
-        each_operand(expr, &mut |operand| self.expr(operand));
-    }
-}
-
-/// Calls `visit` with each expression that a statement holds itself, in the
-/// order in which they are evaluated.
-fn each_expr(stmt: &Stmt, visit: &mut dyn FnMut(&Expr)) {
-    match stmt {
-        Stmt::Comment(_) | Stmt::Turn | Stmt::Pass | Stmt::Poll | Stmt::Fail(_) => {}
-        Stmt::Declare { value, .. } | Stmt::Assign { value, .. } => visit(value),
-        Stmt::Store { index, value, .. } => {
-            visit(index);
-            visit(value);
-        }
-        Stmt::For { lo, hi, .. } | Stmt::Sort { lo, hi, .. } | Stmt::Prefetch { lo, hi, .. } => {
-            visit(lo);
-            visit(hi);
-        }
-        Stmt::While { condition, .. } | Stmt::If { condition, .. } => visit(condition),
-        Stmt::Fill { lo, hi, value, .. } => {
-            visit(lo);
-            visit(hi);
-            visit(value);
-        }
-        Stmt::Alloc { len, .. } | Stmt::Grow { len, .. } | Stmt::Resize { len, .. } => visit(len),
-    }
-}
-
-/// Calls `visit` with each block that a statement holds.
-pub(crate) fn each_block(stmt: &Stmt, visit: &mut dyn FnMut(&Block)) {
-    match stmt {
-        Stmt::For { body, .. } | Stmt::While { body, .. } => visit(body),
-        Stmt::If {
-            then, otherwise, ..
-        } => {
-            visit(then);
-            visit(otherwise);
-        }
-        _ => {}
-    }
-}
-
-/// Calls `visit` with each operand of an expression.
-pub(crate) fn each_operand(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
-    match expr {
-        Expr::Const(_) | Expr::Var(_) => {}
-        Expr::Load { index: value, .. } | Expr::Unary(_, value) | Expr::Cast(_, value) => {
-            visit(value);
-        }
-        Expr::Binary(_, left, right) => {
-            visit(left);
-            visit(right);
-        }
-        Expr::Call(_, arguments) => arguments.iter().for_each(visit),
-        Expr::Select {
-            condition,
-            then,
-            otherwise,
-        } => {
-            visit(condition);
-            visit(then);
-            visit(otherwise);
-        }
+        expr.for_each_operand(&mut |operand| self.expr(operand));
     }
 }
 
 /// Whether evaluating `expr` may end the kernel with a failure.
 pub(crate) fn may_fail(function: &Function, expr: &Expr) -> bool {
-    let fails = match expr {
+    expr.any(&mut |part| match part {
         Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Mod, _, right) => {
             function.type_of(right).is_integer() && !is_nonzero_constant(right)
         }
@@ -151,19 +91,7 @@ pub(crate) fn may_fail(function: &Function, expr: &Expr) -> bool {
         }
         Expr::Cast(ty, value) => ty.is_integer() && function.type_of(value).is_float(),
         _ => false,
-    };
-    let mut any = fails;
-    each_operand(expr, &mut |operand| {
-        any = any || may_fail(function, operand);
-    });
-    any
-}
-
-/// Whether `expr` reads any buffer.
-pub(crate) fn loads(expr: &Expr) -> bool {
-    let mut any = matches!(expr, Expr::Load { .. });
-    each_operand(expr, &mut |operand| any = any || loads(operand));
-    any
+    })
 }
 
 /// Whether `expr` is a constant other than zero.
@@ -174,18 +102,13 @@ pub(crate) fn is_nonzero_constant(expr: &Expr) -> bool {
 /// Whether `expr` keeps its value while `body` runs: then C may evaluate it
 /// again where the IR evaluates it once.
 pub(crate) fn keeps_value(function: &Function, expr: &Expr, body: &Block) -> bool {
-    let keeps = match expr {
-        Expr::Var(var) => !function.vars[*var].mutable || !assigns(body, *var),
+    !expr.any(&mut |part| match part {
+        Expr::Var(var) => function.vars[*var].mutable && assigns(body, *var),
         Expr::Load { buffer, .. } => {
-            function.buffers[*buffer].access == Access::Read || !changes(body, *buffer)
+            function.buffers[*buffer].access != Access::Read && changes(body, *buffer)
         }
-        _ => true,
-    };
-    let mut all = keeps;
-    each_operand(expr, &mut |operand| {
-        all = all && keeps_value(function, operand, body);
-    });
-    all
+        _ => false,
+    })
 }
 
 fn assigns(block: &Block, wanted: Var) -> bool {
@@ -205,9 +128,6 @@ fn changes(block: &Block, wanted: Buffer) -> bool {
 }
 
 fn any_stmt(block: &Block, holds: &dyn Fn(&Stmt) -> bool) -> bool {
-    block.iter().any(|stmt| {
-        let mut any = holds(stmt);
-        each_block(stmt, &mut |block| any = any || any_stmt(block, holds));
-        any
-    })
+    let inside = |stmt: &Stmt| stmt.blocks().iter().any(|inner| any_stmt(inner, holds));
+    block.iter().any(|stmt| holds(stmt) || inside(stmt))
 }

@@ -11,16 +11,15 @@
 //! ```
 
 use cranelift_codegen::ir::{
-    self, AbiParam, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind,
-    UserFuncName, Value, types,
+    InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value, types,
 };
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_frontend::FunctionBuilderContext;
 use sparsec_base::Result;
 use sparsec_loop::growth::growth_groups;
 use sparsec_loop::{Access, Block, Buffer, Captured, Expr, Failure, Function, Var, captured};
 
 use crate::abi::Layout;
-use crate::emitter::{Cell, Emitter, of_frame};
+use crate::emitter::{Cell, Emitter, begin, function_of_words, of_frame};
 use crate::memory::Code;
 use crate::number::{Number, register};
 
@@ -139,20 +138,9 @@ impl Emitter<'_, '_> {
 
     /// The code of a body.
     fn part(&mut self, captured: &Captured, var: Var, body: &Block) -> Result<Code> {
-        let mut signature = Signature::new(self.isa.default_call_conv());
-        signature.params = vec![AbiParam::new(types::I64); 4];
-        signature.returns = vec![AbiParam::new(types::I32)];
-        let mut made = ir::Function::with_name_signature(UserFuncName::default(), signature);
+        let mut made = function_of_words(self.isa, 4);
         let mut scratch = FunctionBuilderContext::new();
-        let mut builder = FunctionBuilder::new(&mut made, &mut scratch);
-        let entry = builder.create_block();
-        builder.append_block_params_for_function_params(entry);
-        builder.switch_to_block(entry);
-        builder.seal_block(entry);
-        let (context, frame, own, chunk) = match builder.block_params(entry) {
-            &[context, frame, own, chunk] => (context, frame, own, chunk),
-            _ => unreachable!("the body takes what its signature says"),
-        };
+        let (builder, [context, frame, own, chunk]) = begin(&mut made, &mut scratch);
         let function = self.function;
         let inner = Emitter::new(builder, function, self.formulas, self.isa, context);
         let mut inner = inner.with_frame(body);
@@ -213,10 +201,10 @@ impl Emitter<'_, '_> {
         let size = self.int(size as i64);
         let made = self.ask(ABI.workspace, Some(types::I64), &[len, size]);
         let made = made.expect("memory has an address");
-        let refused = self
-            .b
-            .ins()
-            .icmp_imm_s(ir::condcodes::IntCC::Equal, made, 0);
+        let refused =
+            self.b
+                .ins()
+                .icmp_imm_s(cranelift_codegen::ir::condcodes::IntCC::Equal, made, 0);
         self.leave_if(refused, Failure::OutOfMemory);
         self.b.ins().store(flags, made, own, offset);
         self.b.ins().store(flags, len, own, offset + WORD);

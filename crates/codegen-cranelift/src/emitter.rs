@@ -107,6 +107,29 @@ pub(crate) enum Pointer {
     Kept(ir::StackSlot, i32),
 }
 
+/// A function without code that takes so many words and returns a code of 32 bits.
+pub(crate) fn function_of_words(isa: &dyn TargetIsa, n: usize) -> ir::Function {
+    let mut signature = Signature::new(isa.default_call_conv());
+    signature.params = vec![AbiParam::new(types::I64); n];
+    signature.returns = vec![AbiParam::new(types::I32)];
+    ir::Function::with_name_signature(UserFuncName::default(), signature)
+}
+
+/// Begins the code of a function of `N` words; also the words.
+pub(crate) fn begin<'f, const N: usize>(
+    made: &'f mut ir::Function,
+    scratch: &'f mut FunctionBuilderContext,
+) -> (FunctionBuilder<'f>, [Value; N]) {
+    let mut builder = FunctionBuilder::new(made, scratch);
+    let entry = builder.create_block();
+    builder.append_block_params_for_function_params(entry);
+    builder.switch_to_block(entry);
+    builder.seal_block(entry);
+    let words = builder.block_params(entry).try_into();
+    let words = words.expect("the entry takes what its signature says");
+    (builder, words)
+}
+
 /// The Cranelift IR of a kernel, and the code that it calls.
 ///
 /// # Errors
@@ -115,20 +138,9 @@ pub(crate) fn emit(function: &Function, isa: &dyn TargetIsa) -> Result<(ir::Func
     if isa.pointer_type() != types::I64 {
         return Err(refused("no kernel", "its addresses have no 64 bits"));
     }
-    let mut signature = Signature::new(isa.default_call_conv());
-    signature.params = vec![AbiParam::new(types::I64); 2];
-    signature.returns = vec![AbiParam::new(types::I32)];
-    let mut made = ir::Function::with_name_signature(UserFuncName::default(), signature);
+    let mut made = function_of_words(isa, 2);
     let mut scratch = FunctionBuilderContext::new();
-    let mut builder = FunctionBuilder::new(&mut made, &mut scratch);
-    let entry = builder.create_block();
-    builder.append_block_params_for_function_params(entry);
-    builder.switch_to_block(entry);
-    builder.seal_block(entry);
-    let (context, tensors) = match builder.block_params(entry) {
-        &[context, tensors] => (context, tensors),
-        _ => unreachable!("the entry takes what its signature says"),
-    };
+    let (builder, [context, tensors]) = begin(&mut made, &mut scratch);
     let formulas = Formulas::of(function);
     let emitter = Emitter::new(builder, function, &formulas, isa, context);
     let mut emitter = emitter.with_frame(&function.body);

@@ -8,9 +8,9 @@ use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorVar};
 
 use crate::operand::Nested;
 
-/// Whether entries of a result in this format can be come back to by an operator, in
-/// any order: those that are not stored hold what the operator begins with. The
-/// loops over `open` are around all of it: what they are at stays where it is.
+/// Whether an operator can accumulate into entries of a result in this format, in any
+/// order: entries that are not stored hold the operator's identity. The loops over `open`
+/// enclose the nest, so their coordinates do not change within it.
 ///
 /// ```text
 /// (i : dense, j : dense)                       every entry has its place; padding has the

@@ -21,7 +21,7 @@ define_id!(
 /// Kernels cannot walk every format, nor assemble every one that they can walk.
 /// For tensors of the others there is a format that kernels use instead: what
 /// stands between the two is a conversion.
-/// Clones share what they say until one of them says something else.
+/// Clones share their maps until one of them changes.
 #[derive(Clone, Debug, Default)]
 pub struct Formats {
     formats: Arc<BTreeMap<TensorVar, Arc<Format>>>,

@@ -362,13 +362,17 @@ impl IndexExpr {
     }
 
     /// The least extent of a mode that holds every coordinate; `None` where
-    /// that is not known.
+    /// that is not known. That of `i % 4` is 4, however far `i` runs.
     pub fn extent_needed(&self, extent: ExtentOf<'_>) -> Option<u64> {
-        if self.vars().iter().any(|var| extent(*var) == Some(0)) {
-            return Some(0);
+        match self.range(extent) {
+            Some((_, most)) => u64::try_from((most + 1).max(0)).ok(),
+            None => self.has_none(extent).then_some(0),
         }
-        let (_, most) = self.range(extent)?;
-        u64::try_from((most + 1).max(0)).ok()
+    }
+
+    /// Whether there are no coordinates at all: a variable has extent 0.
+    pub fn has_none(&self, extent: ExtentOf<'_>) -> bool {
+        self.vars().iter().any(|var| extent(*var) == Some(0))
     }
 
     /// Whether every coordinate lies below `bound`, and none below 0.

@@ -25,6 +25,9 @@ pub struct Program {
     /// The index variables of all statements. Each belongs to one statement:
     /// `i` of one and `i` of another are different variables.
     pub vars: Arena<IndexVar, IndexVarData>,
+    /// Variables that have one extent: the implied sums of a statement over one name,
+    /// as those of `s = a(i) + b(i)`.
+    pub same_extent: Vec<(IndexVar, IndexVar)>,
     /// The statements, in order.
     pub statements: Vec<Statement>,
 }

@@ -257,8 +257,8 @@ impl Lowerer<'_> {
         found
     }
 
-    /// Whether a level of stored coordinates is at a variable that other loops compute,
-    /// as in `A(j0,j,j1)` where no loop goes through `j`.
+    /// Whether a level of stored coordinates stands at a computed variable, as `j` of
+    /// `A(j0,j,j1)` where no loop goes through `j`.
     fn is_met(&self, access: &Access) -> bool {
         let levels = self.formats.of(access.tensor).levels().iter();
         let mut vars = levels

@@ -316,9 +316,9 @@ impl Lowerer<'_> {
             .map_or(Flag::None, Flag::Known)
     }
 
-    /// Whether it matters to what is computed from a temporary that nothing was added to
-    /// it. A temporary of a `where` inside of `consumer` hands the question on: it is not
-    /// begun yet.
+    /// Whether the consumer stores something else if nothing was added to a temporary. A
+    /// temporary of a `where` inside `consumer` has no workspace yet, so its own consumer
+    /// decides.
     fn asks_for_flag(&self, consumer: &Stmt, temporary: TensorVar) -> bool {
         let inner = temporaries_within(consumer);
         let mut asks = false;

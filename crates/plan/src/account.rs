@@ -1,4 +1,4 @@
-//! Why a plan is what it is: which others there were, and what decided against each.
+//! Why the planner chose a plan: the other candidates, and the figure that rejected each.
 //!
 //! ```text
 //! C(i,j) = A(i,k) * B(k,j)
@@ -9,10 +9,10 @@
 //!     moves 7.7 MB more in conversions, workspaces and empty steps (7.7 MB against 0 B)
 //! ```
 //!
-//! What decides against a candidate is the first of the figures that [`cost`](crate::cost)
-//! compares in which it is worse. Where a loop merges operands that are known, a sentence
-//! says how many of its steps a processor would guess wrong (`mergeby`); where extents or
-//! entries are not known, one says which are assumed.
+//! [`cost`](crate::cost) compares figures one after another; a candidate is rejected by the
+//! first one in which it is worse. Where a loop merges operands that are known, a sentence
+//! says how many of its steps a processor would guess wrong (`mergeby`). Where extents or
+//! entries are not known, a sentence says which ones are assumed.
 
 use std::fmt;
 
@@ -108,7 +108,7 @@ impl Considered {
         }
     }
 
-    /// What decided against this candidate, in the words that follow its commands.
+    /// Why this candidate was rejected, in words that follow its commands.
     pub fn against(&self, chosen: Cost) -> String {
         let Self { cost, .. } = self;
         let compared =

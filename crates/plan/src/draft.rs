@@ -225,7 +225,7 @@ impl<'a> Draft<'a> {
         }
         let message = format!("`{said}` is stored in another format");
         let is = format.arrangement();
-        // Commands that see a tensor otherwise take neither plain formats nor one piece.
+        // `levels` and `pieces` take neither plain formats nor formats of one piece.
         let is_seen = format.level_space().is_some() || format.pieces().is_some();
         Err(Diagnostic::new(code::NO_LEVEL_COORDINATES, message)
             .at(&said.source, said.word.span, "not stored so")

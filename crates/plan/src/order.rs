@@ -14,13 +14,13 @@ const MAX_ORDERS: usize = 720;
 pub struct Orders {
     /// The orders, those near the naive one first.
     pub orders: Vec<Vec<IndexVar>>,
-    /// Whether these are all.
+    /// Whether no order is left out.
     pub is_all: bool,
 }
 
 /// Orders of `vars` in which `before` comes before `after` for each edge.
 ///
-/// None if the edges go round in a circle.
+/// There are none if the edges form a cycle.
 pub fn orders(vars: &[IndexVar], edges: &[(IndexVar, IndexVar)]) -> Orders {
     let mut orders = Vec::new();
     // Beginnings of an order that has no end are many.

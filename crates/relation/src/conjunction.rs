@@ -13,8 +13,8 @@ use crate::names::{Names, Uses};
 
 /// The pairs that satisfy all constraints of a list.
 ///
-/// Variables are known by id. A variable whose name another variable, a constant
-/// or a function in the constraints has gets a number behind its name.
+/// Variables are known by id. A variable gets a number behind its name where another
+/// variable, a constant or a function in the constraints has that name.
 ///
 /// ```
 /// use sparsec_relation::{Conjunction, Expression};
@@ -151,7 +151,7 @@ impl Conjunction {
     }
 
     /// As [`conjoin`](Self::conjoin), for `other` with its tuples at these
-    /// variables; what it says to exist exists here too.
+    /// variables; its variables that have to exist are added here.
     pub fn conjoin_at(&mut self, other: &Self, tuples: impl Iterator<Item = Variable>) {
         let mut renaming = Renaming(tuples.collect());
         for variable in other.exists() {
@@ -182,8 +182,8 @@ impl Conjunction {
         self.keeping(&[], constraints)
     }
 
-    /// The same tuples with other constraints, which speak of no variables that
-    /// have to exist but these.
+    /// The same tuples with other constraints. Of the variables that have to exist,
+    /// only these are in the constraints.
     pub(crate) fn keeping(&self, exists: &[Variable], constraints: Vec<Constraint>) -> Self {
         let mut names = self.names.first(self.n_inputs + self.n_outputs);
         let mut renaming: Vec<Variable> = variables(0..self.names.len()).collect();

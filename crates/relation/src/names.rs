@@ -14,7 +14,7 @@
 //! language, and none is free, which means the name of a symbolic constant or of
 //! a function. A constraint keeps its words; the variable is renamed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use sparsec_base::arena::Id;
 
@@ -34,12 +34,17 @@ pub(crate) const RESERVED: [&str; 8] = [
 /// assert_eq!(fresh_name("j", |name| name == "i"), "j");
 /// ```
 pub fn fresh_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    if !is_taken(name) {
-        return name.to_owned();
+    match is_taken(name) {
+        true => numbered(name, 1, is_taken).1,
+        false => name.to_owned(),
     }
-    let mut numbered = (1u64..).map(|n| format!("{name}_{n}"));
-    let fresh = numbered.find(|name| !is_taken(name));
-    fresh.expect("there is always a further number")
+}
+
+/// The name with the least number from `least` on that is not taken, and that number.
+fn numbered(name: &str, least: u64, is_taken: impl Fn(&str) -> bool) -> (u64, String) {
+    let mut all = (least..).map(|n| (n, format!("{name}_{n}")));
+    let free = all.find(|(_, name)| !is_taken(name));
+    free.expect("there is always a further number")
 }
 
 /// The names of variables, by id.
@@ -87,14 +92,28 @@ impl Names {
     /// Renames variables whose name is free, a word of the language, or that of
     /// an earlier variable. Other variables keep their names.
     pub(crate) fn keep_apart(&mut self, free: &BTreeSet<&str>) {
-        for at in 0..self.0.len() {
-            let name = &self.0[at];
-            let means_more = |name: &str| RESERVED.contains(&name) || free.contains(name);
-            if !means_more(name) && !self.0[..at].contains(name) {
-                continue;
+        let means_more = |name: &str| RESERVED.contains(&name) || free.contains(name);
+        let mut seen = HashSet::new();
+        let mut renamed = Vec::new();
+        for (at, name) in self.0.iter().enumerate() {
+            if means_more(name) || !seen.insert(name.as_str()) {
+                renamed.push(at);
             }
-            let is_taken = |name: &str| means_more(name) || self.0.iter().any(|n| n == name);
-            self.0[at] = fresh_name(name, is_taken);
+        }
+        if renamed.is_empty() {
+            return;
+        }
+        let mut taken: HashSet<String> = self.0.iter().cloned().collect();
+        // Many variables may have one name: numbers below are taken already.
+        let mut least: HashMap<String, u64> = HashMap::new();
+        for at in renamed {
+            let name = &mut self.0[at];
+            let least = least.entry(name.clone()).or_insert(1);
+            let is_taken = |name: &str| means_more(name) || taken.contains(name);
+            let (number, fresh) = numbered(name, *least, is_taken);
+            *least = number + 1;
+            taken.insert(fresh.clone());
+            *name = fresh;
         }
     }
 }
@@ -132,8 +151,8 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// What free names are throughout a relation: each is a constant, or a function of
-/// one number of arguments.
+/// The roles of free names throughout a relation: each name is a constant, or a function
+/// of one number of arguments.
 #[derive(Clone, Default)]
 pub(crate) struct Roles<'a>(BTreeMap<&'a str, Option<usize>>);
 

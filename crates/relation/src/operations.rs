@@ -173,9 +173,9 @@ impl Relation {
 
     /// The same pairs, for functions and constants that are as declared, with
     /// what follows from the constraints added to them: domains and ranges of
-    /// calls, and what monotonicity, injectivity and quantifiers give. What would
-    /// give a name a second role is left out: declarations may know a function `N`
-    /// where this relation has a constant `N`.
+    /// calls, and what monotonicity, injectivity and quantifiers give. A constraint
+    /// that would give a name a second role is left out: declarations may know a
+    /// function `N` where this relation has a constant `N`.
     ///
     /// ```
     /// use sparsec_relation::{Declarations, Relation};

@@ -121,10 +121,10 @@ fn partial(constraint: &Constraint) -> Option<BTreeSet<Atom>> {
     known.then_some(partial)
 }
 
-/// A conjunction that another pass makes no smaller: what one pass drops may be
-/// what kept the next elimination or proof from being found. Each pass but the
-/// last has a smaller result, so that there are few, and the result of all is its
-/// own.
+/// The conjunction after as many passes as make it smaller. A constraint that one pass
+/// drops may have hidden an elimination or a proof from it, which the next pass finds.
+/// There are few passes, since each makes the result smaller, and simplifying the result
+/// again changes nothing.
 fn reduced(part: &Conjunction, declarations: &Declarations) -> Conjunction {
     let mut least = part.clone();
     loop {
@@ -149,8 +149,8 @@ fn size(part: &Conjunction) -> (usize, usize, usize) {
     (part.exists().len(), comparisons, words)
 }
 
-/// The conjunction with what can be computed computed, without the variables that
-/// can be eliminated, then without the comparisons that the others imply.
+/// The conjunction with constants folded, without the variables that can be eliminated,
+/// then without the comparisons that the others imply.
 fn reduced_once(part: &Conjunction, declarations: &Declarations) -> Conjunction {
     let mut links = simple_links(part);
     let mut gone = BTreeSet::new();

@@ -79,7 +79,10 @@ pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
         Failure::Cancelled => cancelled(),
         Failure::NotAsDeclared => Diagnostic::new(
             code::NOT_AS_DECLARED,
-            format!("`{}` computed data that are not as it declares them", function.name),
+            format!(
+                "`{}` computed data that are not as it declares them",
+                function.name
+            ),
         )
         .help("correct the statements that compute them, or the declarations"),
     }

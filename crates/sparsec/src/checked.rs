@@ -15,10 +15,9 @@
 //! ([`fitting`](crate::fitting)). Here the same is compared once more,
 //! as the last thing before the launch: a difference is a fault of sparsec, and panics.
 //!
-//! Beyond the signature a launch rests on two facts, of which the callers here are the
-//! witnesses: given arrays of a computation hold the values that it declares, and a
-//! kernel that writes values alone runs on the structure that was assembled for the
-//! same operands.
+//! A launch also needs two facts that no signature holds, so the callers here ensure them:
+//! the given arrays of a computation hold values as it declares, and a kernel that writes
+//! only values runs on the structure that was assembled for the same operands.
 
 #![allow(unsafe_code)]
 
@@ -36,13 +35,13 @@ use crate::compute::Prepared;
 use crate::extents::Extents;
 use crate::session::{Backend, Session};
 
-/// What the arguments of a statement's kernels have to be.
+/// The formats, fills and extents that a statement's kernels require of their arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct Signature {
     parameters: Vec<Parameter>,
 }
 
-/// What one argument has to be.
+/// What a kernel requires of one argument.
 #[derive(Clone, Debug)]
 struct Parameter {
     name: String,
@@ -240,9 +239,9 @@ impl Session {
     }
 }
 
-/// Runs a kernel of the statement that `signature` is of, on arguments that fit it;
-/// index variables have these `extents`. A kernel that writes values alone gets the
-/// structure that was assembled for the same operands.
+/// Runs a kernel of the statement with this `signature` on arguments that fit it; `extents`
+/// are those of index variables. A kernel that writes only values gets the structure that
+/// was assembled for the same operands.
 ///
 /// # Errors
 /// Those of [`Kernel::launch`].

@@ -78,7 +78,35 @@ impl Spread {
             }
             learnt |= self.access(&statement.lhs)?;
         }
+        for (first, other) in &program.same_extent {
+            learnt |= self.share(program, *first, *other)?;
+        }
         Ok(learnt)
+    }
+
+    /// Gives two variables one extent; whether one of them learnt it.
+    fn share(
+        &mut self,
+        program: &Program,
+        first: IndexVar,
+        other: IndexVar,
+    ) -> Result<bool, Clash> {
+        match (self.vars[first], self.vars[other]) {
+            (Some(a), Some(b)) if a != b => Err(Clash {
+                var: first,
+                extents: [a, b],
+                span: place_of(program, other),
+            }),
+            (Some(extent), None) => {
+                self.vars[other] = Some(extent);
+                Ok(true)
+            }
+            (None, Some(extent)) => {
+                self.vars[first] = Some(extent);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// Finds the extent of a variable that only stands in affine forms, as
@@ -136,4 +164,12 @@ impl Spread {
         }
         Ok(learnt)
     }
+}
+
+/// The first access with an index of `var`; the whole source if there is none.
+fn place_of(program: &Program, var: IndexVar) -> Span {
+    let accesses = program.statements.iter().flat_map(|it| it.rhs.accesses());
+    let mut reading = accesses.filter(|access| access.vars().contains(&var));
+    let whole = || Span::new(0, program.source.text().len());
+    reading.next().map_or_else(whole, |access| access.span)
 }

@@ -1,4 +1,4 @@
-//! Whether tensors are those that a program was planned or compiled for.
+//! Whether tensors fit the program that was planned or compiled.
 //!
 //! | what is compared | a planned kernel ([`bind`](crate::Kernel::bind)) | compiled loops ([`run`](crate::Session::run)) |
 //! |------------------|--------------|-------------------------------|

@@ -61,8 +61,8 @@ pub(crate) struct Planned {
     variants: Mutex<Recent<VariantKey, Arc<Variant>>>,
 }
 
-/// The plans of a session, by the whole request: a field that is added to requests
-/// takes part in the comparison from the day it is there.
+/// The plans of a session, by the whole request: a new field of requests is compared
+/// without further code.
 #[derive(Debug)]
 pub(crate) struct Plans(Mutex<Recent<Request, Arc<Planned>>>);
 

@@ -215,7 +215,8 @@ pub fn least_bytes(format: &Format, extents: &[u64], element: ElementType) -> u1
     bytes.fold(0, u128::saturating_add)
 }
 
-/// Whether a tensor takes more in a format than [`least_bytes`] the more entries it stores.
+/// Whether a tensor in this format takes more bytes the more entries it stores, so that
+/// [`least_bytes`] is only a bound.
 pub fn grows(format: &Format) -> bool {
     let is_whole = |kind| {
         matches!(
@@ -228,7 +229,7 @@ pub fn grows(format: &Format) -> bool {
     levels.any(|level| !is_whole(level.kind))
 }
 
-/// As [`least_bytes`], of a part of a union.
+/// As [`least_bytes`], for one part of a union.
 fn of_part(part: &Format, extents: &[u64], element: ElementType) -> u128 {
     let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
     let extents = part.level_extents(&known);
@@ -284,7 +285,7 @@ fn too_large(
     let largest = largest.expect("a statement has a result");
     let bytes = match (largest.bytes, &largest.taker) {
         (u128::MAX, _) => "more bytes than can be counted".to_owned(),
-        // Positions alone are counted of what stores coordinates.
+        // Of formats that store coordinates, only the positions are counted.
         (bytes, Taker::Result(format) | Taker::Assembled(format) | Taker::Converted(format))
             if grows(format) =>
         {

@@ -35,7 +35,7 @@ pub enum Stage {
     LoopAfter(String),
     /// C.
     C,
-    /// The loops of kernels as C, without what C has around them.
+    /// The loops of kernels as C, without the functions around them.
     CBody,
     /// A stage drawn as SVG.
     Drawn(Drawing),
@@ -187,8 +187,8 @@ impl Compiled {
 }
 
 impl Compiled {
-    /// The C of all statements in the order in which people read it: kernels first, and
-    /// behind them the declarations that stand before them in a file.
+    /// The C of all statements for people to read: kernels first, then the declarations
+    /// that a file has in front of them.
     pub fn c_to_read(&self) -> String {
         let functions: Vec<_> = self.statements.iter().map(|it| &it.function).collect();
         let parts = sparsec_codegen_c::emit_parts(&functions, &Default::default());

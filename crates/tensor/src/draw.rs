@@ -51,10 +51,18 @@ impl Tensor {
         let several = parts.len() > 1;
         let mut n_values = 0;
         for (number, part) in parts.iter().enumerate() {
+            let mut arrays = String::new();
+            let n_own = self.draw_part(part, n_values, &mut arrays);
+            n_values += n_own;
             if several {
-                let _ = writeln!(out, "part {} of {}", number + 1, parts.len());
+                let (nth, all, name) = (number + 1, parts.len(), part.format.short_name());
+                let empty = match n_own {
+                    0 => "; no entries, since parts before take them all",
+                    _ => "",
+                };
+                let _ = writeln!(out, "part {nth} of {all}: {name}{empty}");
             }
-            n_values += self.draw_part(part, n_values, &mut out);
+            out.push_str(&arrays);
             if several && number + 1 < parts.len() {
                 out.push('\n');
             }

@@ -14,7 +14,7 @@
 //!
 //! | module         | makes or does                                        |
 //! |----------------|------------------------------------------------------|
-//! | `call`         | calls of the program, with the answer that is due    |
+//! | `call`         | calls of the program, with the expected answer       |
 //! | `expression`   | operators, calls and reductions over operands        |
 //! | `index`        | what stands at a mode of an access                   |
 //! | `meaning`      | reductions over variables that their bodies use      |
@@ -27,8 +27,8 @@
 //! | `check`        | a program on every engine, compared with the oracle  |
 //! | `tally`        | counts of what became of programs                    |
 //!
-//! A program that planning refuses without a schedule of the user goes wrong as one with
-//! another result does.
+//! A program without a schedule of the user that planning refuses is a failure, as a
+//! program with a wrong result is.
 
 use std::cell::RefCell;
 use std::fmt;

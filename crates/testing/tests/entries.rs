@@ -64,6 +64,19 @@ fn what_a_stage_computes_is_followed_behind_it() {
         assert!(why.contains("follow") && why.contains("`n`"), "{why}");
         assert!(why.contains("written here"), "{why}");
     }
+    // The place is that of the declaration, not of one whose name begins alike.
+    let alike = sized(
+        "out n : i64
+         function fo : {[i] : 0 <= i < N} -> {[x] : 0 <= x < N}
+         function f : {[i] : 0 <= i < n} -> {[x] : 0 <= x < N}
+         given fo : i32[N], f : i32[N]",
+        "0 <= i",
+    );
+    let (_, why) = refused(&alike, &Given::new().parameter("N", 3));
+    assert!(
+        why.contains("function f :") && !why.contains("function fo :"),
+        "{why}"
+    );
     // No statement writes this one.
     let text = "computation read {
         inout n : i64

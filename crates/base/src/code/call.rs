@@ -36,6 +36,7 @@ Leave one of them out.";
     --emit      a stage; `sparsec help compile` lists them
     --size      small or full
     -d NAME=N   an extent, 0 or more
+    -i NAME=-   standard input, for one tensor
     -t NAME=T   bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, c64 or c128
 
 Correct the value, or leave the option out.";

@@ -36,8 +36,10 @@ Leave out the schedule, or name part of the sum:
 `T(i,j) = A(i,j) + B(i,j) + C(i,j); F(i,j) = T(i,j) + D(i,j) + E(i,j)`.";
     SPARSE_REDUCTION = "E0306", "a sparse result cannot be accumulated into",
     "A stored entry of a sparse result is written once. Here an assignment with an operator would
-combine values into it. So is padding: the places of dense blocks and diagonals beyond the tensor
-hold the fill, so entries are added up there only where the operator begins with the fill too.
+combine values into it.
+
+The same holds of a dense result in blocks or by diagonals whose padding, the places beyond the tensor,
+holds the fill: values are accumulated there only if the operator's identity is the fill.
 
 Collect the values first: `precompute(…, {}, t)`, or store the result as `dense`.";
     WORKSPACE_MODES = "E0307", "a workspace that does not know what is stored",

@@ -117,7 +117,7 @@ impl Parser {
         }
     }
 
-    /// Refuses a chain of definitions that passes could not follow down to its end.
+    /// Refuses a chain of calls so long that passes over it would overflow the stack.
     fn check_calls(&self, name: &Word, body: &Node) -> Result<()> {
         let mut most = 0;
         body.for_each_function(&mut |callee| most = most.max(callee.calls() + 1));

@@ -85,8 +85,8 @@ impl Size {
         size
     }
 
-    /// The size with arguments in place of the parameters, which have so many
-    /// parameters themselves.
+    /// The size with arguments in place of the parameters; the arguments use
+    /// `n_parameters` parameters themselves.
     fn with(&self, args: &[Self], n_parameters: usize) -> Self {
         let mut size = Self {
             parts: self.parts,
@@ -99,7 +99,7 @@ impl Size {
         size
     }
 
-    /// Adds what occurs so often, below so many parts.
+    /// Adds a part that occurs so many `times`, inside at most `depth` parts.
     fn add(&mut self, other: &Self, times: u64, depth: u64) {
         if times == 0 {
             return;

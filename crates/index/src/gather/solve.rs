@@ -248,11 +248,12 @@ impl Solver<'_> {
         }
         if let [(Term::Mod(inner, by), factor)] = &unknown[..] {
             let value = self.divided(&rest, *factor)?;
-            let (least, most) = inner.range(&|var| self.program.vars[var].extent)?;
-            if least < 0 {
+            let extent = |var: IndexVar| self.program.vars[var].extent;
+            if inner.range(&extent).is_some_and(|(least, _)| least < 0) {
                 return None;
             }
-            let n = u64::try_from(most / i128::from(*by) + 1).ok()?;
+            let by_unsigned = u64::try_from(*by).ok()?;
+            let n = inner.extent_needed(&extent)?.div_ceil(by_unsigned);
             self.is_zero(value.floor_div(*by, &|_| None));
             let k = self.fresh("k", n);
             let whole = IndexExpr::from(k).times(*by)?.plus(&value)?;

@@ -70,11 +70,11 @@ impl Notation {
             }
             let continued = !statements.is_empty() && parser.infix(0).is_some();
             parser.start_statement();
-            let start = parser.clone();
+            let start = parser.tokens.position();
             let statement = parser.assignment().map_err(|error| match continued {
                 true => error.help("a newline ends a statement unless parentheses are open"),
-                false => start
-                    .without_left_side(&parser)
+                false => parser
+                    .without_left_side(start)
                     .unwrap_or(error)
                     .or_help("a statement is written like `y(i) = A(i,j) * x(j)`"),
             });
@@ -123,6 +123,14 @@ impl Parser {
     /// Counts parts anew.
     pub(crate) fn start_statement(&mut self) {
         self.parts = 0;
+    }
+
+    /// A cursor where the statement at hand begins, outside of all parentheses.
+    fn restarted(&self, start: usize) -> Self {
+        let mut restarted = self.clone();
+        restarted.tokens.go_back(start);
+        (restarted.open, restarted.parts, restarted.nested) = (0, 0, 0);
+        restarted
     }
 
     /// An error at `span`.

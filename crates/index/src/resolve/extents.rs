@@ -3,8 +3,8 @@
 //! Every index of every access says that a mode and a variable have one
 //! extent. A tensor of which a part is assigned keeps the extents of its value
 //! before. Implied sums of one statement over one name run equally far:
-//! `s = a(i) + b(i)` reads vectors of one length. Extents that are known spread over these equations until nothing
-//! changes; two that meet and differ are a clash.
+//! `s = a(i) + b(i)` reads vectors of one length. Extents that are known spread over
+//! these equations until nothing changes; two that meet and differ are a clash.
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Span, code};
@@ -20,8 +20,6 @@ use crate::program::{IndexVar, Program, Statement, TensorVar};
 pub(crate) struct Uses {
     vars: Vec<VarUse>,
     accesses: Vec<AccessUse>,
-    /// Variables of implied sums of one statement that are written with one name.
-    same: Vec<(IndexVar, IndexVar)>,
 }
 
 #[derive(Debug)]
@@ -50,11 +48,6 @@ impl Uses {
             written: written.to_owned(),
             given: extent.is_some(),
         });
-    }
-
-    /// Notes that a variable runs as far as an earlier one.
-    pub(crate) fn note_same(&mut self, first: IndexVar, other: IndexVar) {
-        self.same.push((first, other));
     }
 
     pub(crate) fn note_access(
@@ -155,8 +148,9 @@ impl Unifier<'_> {
                 }
             }
         }
-        for (first, other) in &self.uses.same {
-            changed |= self.share(*first, *other)?;
+        for at in 0..self.program.same_extent.len() {
+            let (first, other) = self.program.same_extent[at];
+            changed |= self.share(first, other)?;
         }
         Ok(changed)
     }

@@ -110,6 +110,7 @@ pub(crate) fn check(program: &Program, uses: &Uses) -> Result<()> {
                 continue;
             };
             if access.is_left
+                && !index.has_none(&extent)
                 && let Some((least, most)) = index.range(&extent)
                 && (least < 0 || most >= i128::from(bound))
                 && !matches!(

@@ -123,44 +123,60 @@ fn add_free_vars_of(index: &Index, bound: &[Word], found: &mut Vec<Word>) {
 /// How a variable occurs in an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Occurrence {
-    Nowhere,
-    /// Only where a sum over the whole expression is not the only one that could
-    /// be meant.
+    /// Only where the sum could also be meant further inside.
     Hidden,
     Open,
 }
 
-use Occurrence::{Hidden, Nowhere, Open};
+use Occurrence::{Hidden, Open};
 
-fn occurrence(node: &Node, var: &Word) -> Occurrence {
-    let of = |node: &Node| occurrence(node, var);
+/// How each variable that is free in an expression occurs in it.
+///
+/// All of them at once, from the leaves up: a term has hundreds of parts, and may have
+/// thousands of variables.
+fn occurrences(node: &Node) -> HashMap<&str, Occurrence> {
+    let mut found = HashMap::new();
     match &node.kind {
-        NodeKind::Number(_) => Nowhere,
-        NodeKind::Access(_) | NodeKind::Index(_) => match free_vars(node).contains(var) {
-            true => Open,
-            false => Nowhere,
-        },
-        NodeKind::Cast(_, body) => of(body).min(Hidden),
-        NodeKind::Reduce { vars, .. } if vars.contains(var) => Nowhere,
-        NodeKind::Reduce { body, .. } => of(body),
+        NodeKind::Number(_) => {}
+        NodeKind::Access(_) | NodeKind::Index(_) => node.for_each_var(&mut |word| {
+            found.insert(word.text.as_str(), Open);
+        }),
+        NodeKind::Cast(_, body) => {
+            found = occurrences(body);
+            found.values_mut().for_each(|it| *it = Hidden);
+        }
+        NodeKind::Reduce { vars, body, .. } => {
+            found = occurrences(body);
+            found.retain(|name, _| vars.iter().all(|var| var.text != *name));
+        }
         NodeKind::Apply { op, args, .. } => {
-            let found: Vec<Occurrence> = args.iter().map(of).collect();
-            let most = found.iter().copied().max().unwrap_or(Nowhere);
-            match op {
-                Operator::Add | Operator::Sub if found.contains(&Nowhere) => most.min(Hidden),
-                Operator::Div | Operator::FloorDiv | Operator::Mod => {
-                    found[0].max(most.min(Hidden))
+            let mut n_parts: HashMap<&str, usize> = HashMap::new();
+            for (at, arg) in args.iter().enumerate() {
+                let hides = match op {
+                    Operator::Div | Operator::FloorDiv | Operator::Mod => at > 0,
+                    _ => op.style() == Style::Call,
+                };
+                for (name, here) in occurrences(arg) {
+                    let here = if hides { Hidden } else { here };
+                    let known = found.entry(name).or_insert(here);
+                    *known = here.max(*known);
+                    *n_parts.entry(name).or_default() += 1;
                 }
-                _ if op.style() == Style::Call => most.min(Hidden),
-                _ => most,
+            }
+            if matches!(op, Operator::Add | Operator::Sub) {
+                let in_all = |name: &str| n_parts[name] == args.len();
+                let beside = found.iter_mut().filter(|(name, _)| !in_all(name));
+                beside.for_each(|(_, it)| *it = Hidden);
             }
         }
     }
+    found
 }
 
 /// Refuses a term in which one of the variables to be summed over is hidden.
 fn refuse_hidden(source: &Source, term: &Node, missing: &[Word]) -> Result<()> {
-    let is_hidden = |var: &&Word| occurrence(term, var) == Hidden;
+    let found = occurrences(term);
+    let is_hidden = |var: &&Word| found.get(var.text.as_str()) == Some(&Hidden);
     let hidden: Vec<Word> = missing.iter().filter(is_hidden).cloned().collect();
     let Some(var) = hidden.first() else {
         return Ok(());
@@ -188,17 +204,20 @@ fn summed(body: Node, vars: Vec<Word>) -> Node {
 }
 
 /// The expression with sums around the largest parts in which the variables are
-/// open. A sum of truth values counts, so conditions get theirs around what they
-/// compare.
+/// open. A sum of truth values would count them, so in conditions the sums go around the
+/// compared values.
 fn summed_inside(node: &Node, vars: &[Word]) -> Node {
     let is_condition = matches!(
         &node.kind,
         NodeKind::Apply { op, .. } if op.is_comparison() || op.is_logical()
     );
-    let found = vars.iter().filter(|var| occurrence(node, var) != Nowhere);
-    let (here, below): (Vec<Word>, Vec<Word>) = found
+    let found = occurrences(node);
+    let at = |var: &Word| found.get(var.text.as_str()).copied();
+    let (here, below): (Vec<Word>, Vec<Word>) = vars
+        .iter()
+        .filter(|var| at(var).is_some())
         .cloned()
-        .partition(|var| !is_condition && occurrence(node, var) == Open);
+        .partition(|var| !is_condition && at(var) == Some(Open));
     let mut node = node.clone();
     if !below.is_empty() {
         match &mut node.kind {
@@ -230,13 +249,14 @@ fn obstacle(node: &Node, var: &Word) -> Span {
         }
         NodeKind::Number(_) | NodeKind::Access(_) | NodeKind::Index(_) => return node.span,
     };
-    let found: Vec<Occurrence> = args.iter().map(|arg| occurrence(arg, var)).collect();
+    let has = |arg: &Node| occurrences(arg).contains_key(var.text.as_str());
+    let found: Vec<bool> = args.iter().map(has).collect();
     let hides = match op {
-        Operator::Add | Operator::Sub => found.contains(&Nowhere),
-        Operator::Div | Operator::FloorDiv | Operator::Mod => found[0] == Nowhere,
+        Operator::Add | Operator::Sub => found.contains(&false),
+        Operator::Div | Operator::FloorDiv | Operator::Mod => !found[0],
         _ => op.style() == Style::Call,
     };
-    let first = found.iter().position(|it| *it != Nowhere);
+    let first = found.iter().position(|it| *it);
     match first {
         Some(first) if !hides => obstacle(&args[first], var),
         _ => op_span,

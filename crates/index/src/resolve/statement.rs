@@ -206,7 +206,7 @@ impl Resolver<'_> {
         let vars = implied.iter().map(|word| {
             let var = self.new_var(word);
             match self.summed.iter().find(|(known, _)| known == word) {
-                Some((_, first)) => self.uses.note_same(*first, var),
+                Some((_, first)) => self.program.same_extent.push((*first, var)),
                 None => self.summed.push((word.clone(), var)),
             }
             self.bound.push((word.clone(), var));

@@ -57,6 +57,7 @@ pub(crate) fn collect(
         source: notation.source.clone(),
         tensors: collector.tensors,
         vars: Arena::new(),
+        same_extent: Vec::new(),
         statements: Vec::new(),
     };
     Ok((program, named))

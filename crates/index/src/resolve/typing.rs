@@ -411,7 +411,7 @@ fn holds(element: ElementType, number: Scalar) -> bool {
         let there = number.cast(element).and_then(Scalar::to_integer);
         return there.is_some() && there == number.to_integer();
     }
-    // No number of a type without floats is near; the conversion says so.
+    // The conversion itself refuses a number that no integer or truth value is near.
     element.is_integer() || element == ElementType::Bool || number.as_type(element).is_some()
 }
 

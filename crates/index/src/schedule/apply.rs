@@ -78,8 +78,8 @@ impl Command {
     }
 }
 
-/// The most variables that a variable may be computed from, those between them and it
-/// included. Each `split` adds two; a `fuse` whose loop is split again doubles them.
+/// The most variables from which one may be computed, intermediate ones included. Each
+/// `split` adds two; a `fuse` whose loop is split again doubles them.
 const MOST_DERIVED: u64 = 128;
 
 /// Refuses a last clause from which some variable is computed in too many steps:

@@ -112,7 +112,7 @@ pub fn smaller_format(
 }
 
 impl Smaller {
-    /// The beginning of a help, up to what may be done beside.
+    /// The beginning of a help; other ways out follow it.
     pub fn advice(&self, name: &str) -> String {
         let bound = if self.has_entries {
             "about"

@@ -27,8 +27,8 @@ enum Block {
     Line(String),
     /// A loop, by its title, around others.
     Frame(String, Box<Block>),
-    /// Parts that run one after another; with the names of what the earlier gives to the
-    /// later.
+    /// Parts that run one after another, each with the temporaries that it gives to the
+    /// next.
     Stack(Vec<(Block, String)>),
 }
 

@@ -6,8 +6,8 @@
 //!  {b}    {c}      one tail each
 //! ```
 //!
-//! A line leads from a point to each largest point inside of it: the parts of the loop
-//! that may follow.
+//! A line leads from a point to each of the largest points inside of it: these parts of the
+//! loop may follow.
 
 use sparsec_graph::{Lattice, Operand, Point};
 
@@ -18,14 +18,14 @@ const GAP: f64 = 28.0;
 /// From points of one size to the next smaller ones.
 const DROP: f64 = 74.0;
 
-/// One loop, with what is drawn of it.
+/// One loop of a drawing.
 pub(crate) struct Loop<'a> {
     /// How many loops are around it.
     pub(crate) depth: usize,
     /// Its variable, and the coordinates that it visits.
     pub(crate) title: String,
     pub(crate) lattice: Lattice,
-    /// What operands are called.
+    /// The label of an operand.
     pub(crate) name: Box<dyn Fn(Operand) -> String + 'a>,
 }
 

@@ -1,6 +1,6 @@
 //! What is refused, when it is bound or evaluated, and how it is said.
 
-use sparsec::{Format, Program, Tensor, code};
+use sparsec::{Format, Inputs, Program, Request, Source, Tensor, code, compile};
 
 use super::{a, interpreter, matrix, refuse, spmv, x};
 
@@ -117,4 +117,23 @@ fn what_does_not_fit_together_is_refused_with_its_places() {
         code::UNKNOWN_FORMAT,
         "csr",
     );
+}
+
+/// Implied sums of one statement over one name run equally far, whether extents are known
+/// when the program is planned or compiled, or come with operands.
+#[test]
+fn sums_over_one_name_run_equally_far() {
+    let session = interpreter();
+    let (long, short) = (x(), Tensor::dense(&[2], [1.0, 2.0]).unwrap());
+    let text = "s = v(i) + w(i)";
+    let kernel = session.plan(&Program::parse(text).unwrap()).unwrap();
+    let bind = |w| kernel.bind("v", &long).unwrap().bind("w", w).unwrap();
+    assert!(bind(&long).evaluate().is_ok());
+    let two = "index variable `i` has two extents, 3 and 2";
+    refuse(bind(&short).evaluate(), code::EXTENT_MISMATCH, two);
+    let request = Request::new(Source::new("expression", text));
+    let compiled = compile(&request, &Inputs::new()).unwrap();
+    let given = [("v", &long), ("w", &short)];
+    let given: Inputs = given.map(|(name, it)| (name.to_owned(), it.clone())).into();
+    refuse(session.run(&compiled, &given), code::EXTENT_MISMATCH, two);
 }

@@ -210,7 +210,11 @@ fn lists_just_too_long_show_both_ends_in_full() {
             let values = vec![1.0; n as usize];
             let tensor = Tensor::pack(&format(text, 2), &[n, n], &coords, &values).expect(text);
             let printed = tensor.values_text(PrintOptions::default());
-            assert_eq!(printed.lines().count(), 5 + 1 + 5, "{n} in {text}\n{printed}");
+            assert_eq!(
+                printed.lines().count(),
+                5 + 1 + 5,
+                "{n} in {text}\n{printed}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Random programs as calls of the program `sparsec`, with the answer that is due.
+//! Random programs as calls of the program `sparsec`, with the expected answer.
 //!
 //! ```text
 //! sparsec run 'Z(i) = sum{j}(A(i, j))' -f A=csr -t A=f32 -g A=random(…) -d i=3 -d j=4 --json

@@ -1,7 +1,7 @@
-//! Right sides that mean something more often than chance makes them.
+//! Repairs of random right sides: few of them would be valid as they are drawn.
 //!
-//! A reduction is over a variable that its body uses, and that nothing around it
-//! binds; variables that the left side lacks are summed over in so many words:
+//! A repaired reduction is over a variable that its body uses and that nothing around it
+//! binds. Variables that the left side lacks are summed over explicitly:
 //!
 //! ```text
 //! Z(i) = max{i}(A(i, j)) * c(k)       drawn
@@ -12,8 +12,8 @@
 use super::expression::Node;
 use super::index::Index;
 
-/// The expression with other variables of its reductions; without those for which
-/// there is none.
+/// The expression with a fitting variable for each reduction, and without reductions for
+/// which there is none.
 pub(crate) fn bound_once(node: Node, bound: &[usize]) -> Node {
     let of = |node: Node| bound_once(node, bound);
     match node {

@@ -1,4 +1,4 @@
-//! An expression in the place of a statement: which left side it lacks.
+//! A statement without a left side: the one to propose.
 //!
 //! The proposed left side names the indices that a product does not contract, as in
 //! NumPy's einsum without `->`:
@@ -25,30 +25,26 @@ const NAMES: [&[&str]; 3] = [
 ];
 
 impl Parser {
-    /// The diagnostic for a statement that is an expression alone. `self` stands where the
-    /// statement begins, `failed` where an `=` was expected.
+    /// The diagnostic for a statement that is an expression alone. The statement begins at
+    /// the position `start`; the cursor stands where an `=` was expected.
     ///
     /// `None` if the text is no expression either.
-    pub(super) fn without_left_side(&self, failed: &Self) -> Option<Diagnostic> {
-        // What stands behind an `=` is wrong by itself.
-        let start = self.tokens.peek().span.start as usize;
-        let end = failed.tokens.peek().span.start as usize;
-        if self.tokens.at_end()
-            || self
-                .tokens
-                .source()
-                .slice(Span::new(start, end))
-                .contains('=')
-        {
+    pub(super) fn without_left_side(&self, start: usize) -> Option<Diagnostic> {
+        let source = self.tokens.source();
+        let end = self.tokens.peek().span.start as usize;
+        let begin = self.restarted(start);
+        let start = begin.tokens.peek().span.start as usize;
+        // A fault behind an `=` has nothing to do with the left side.
+        if begin.tokens.at_end() || source.slice(Span::new(start, end)).contains('=') {
             return None;
         }
-        if let Some((reduction, behind)) = self.over_all_indices() {
+        if let Some((reduction, behind)) = begin.over_all_indices() {
             let help = format!("name the result: `s = {reduction}`");
             return behind
                 .at_statement_end()
-                .then(|| self.no_left_side().help(help));
+                .then(|| begin.no_left_side().help(help));
         }
-        let mut parser = self.clone();
+        let mut parser = begin.clone();
         let expr = parser.expr().ok().filter(|_| parser.at_statement_end())?;
         let uses = Uses::of(&expr);
         let free: Vec<&str> = uses.free.iter().map(String::as_str).collect();
@@ -59,12 +55,11 @@ impl Parser {
             true => (*name).to_owned(),
             false => format!("{name}({})", free.join(",")),
         };
-        let source = self.tokens.source();
         // Parentheses around the whole are no part of the tree.
         let last = parser.tokens.peek_before();
         let text = source.slice(Span::new(start, last.end as usize));
         let help = format!("name the result: `{left} = {text}`");
-        Some(self.no_left_side().help(help))
+        Some(begin.no_left_side().help(help))
     }
 
     fn no_left_side(&self) -> Diagnostic {
