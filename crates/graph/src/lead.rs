@@ -70,11 +70,7 @@ impl Lead {
     ) -> Option<(Operand, &'static str)> {
         let walked = self.lattice.operands();
         let (concrete, formats) = (scope.concrete, scope.formats);
-        let operand = *walked.iter().find(|operand| {
-            let number = scope.operands.walked_level(**operand, var, formats);
-            let format = formats.of(scope.operands.access(**operand).tensor);
-            number.is_some_and(|number| !format.levels()[number].kind.capabilities().ordered)
-        })?;
+        let operand = *walked.iter().find(|it| !is_ordered(scope, **it, var))?;
         let mut appends = false;
         body.for_each_assign(&mut |lhs, _, _| {
             let format = formats.of(lhs.tensor);
@@ -99,12 +95,17 @@ impl Lead {
         Some((operand, why))
     }
 
-    /// The loop that goes over everything and looks `operand` up.
+    /// The loop that goes over everything: it keeps pace with what is in order, and looks up
+    /// what has none.
     #[must_use]
-    pub fn over_everything(mut self, operand: Operand) -> Self {
-        self.lattice = self.lattice.without(operand);
+    pub fn over_everything(mut self, scope: Scope<'_>, var: IndexVar) -> Self {
         self.lattice.everything = true;
-        self.located.insert(operand);
+        for operand in self.lattice.operands() {
+            if !is_ordered(scope, operand, var) {
+                self.lattice = self.lattice.without(operand);
+                self.located.insert(operand);
+            }
+        }
         self
     }
 
@@ -116,6 +117,13 @@ impl Lead {
         }
         self.lattice.n_cases().saturating_mul(n_found)
     }
+}
+
+/// Whether the level of an operand that a loop walks has its coordinates in order.
+fn is_ordered(scope: Scope<'_>, operand: Operand, var: IndexVar) -> bool {
+    let number = scope.operands.walked_level(operand, var, scope.formats);
+    let format = scope.formats.of(scope.operands.access(operand).tensor);
+    number.is_none_or(|number| format.levels()[number].kind.capabilities().ordered)
 }
 
 /// The operands of a lattice that find a coordinate, those first that should

@@ -88,7 +88,7 @@ impl Lowerer<'_> {
         let lattice = Lattice::of(&space(self.scope(), body, var));
         let lead = Lead::of(self.scope(), lattice, var);
         match lead.out_of_order(self.scope(), var, body, is_stretch) {
-            Some((operand, _)) => lead.over_everything(operand),
+            Some(_) => lead.over_everything(self.scope(), var),
             None => lead,
         }
     }
