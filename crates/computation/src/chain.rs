@@ -332,30 +332,29 @@ impl Computation {
     }
 }
 
+/// Whether a name is one of those asked for.
+type Wanted<'a> = &'a dyn Fn(&str) -> bool;
+
 /// What is said of data, if a stage `completes` the last of those that it speaks of: of
 /// arrays those that later stages follow. Others `wait`.
 fn established(
     relied_on: &Declarations,
-    completes: &dyn Fn(&str) -> bool,
-    wait: &dyn Fn(&str) -> bool,
+    completes: Wanted<'_>,
+    wait: Wanted<'_>,
     followed: &BTreeSet<String>,
 ) -> Declarations {
     let mut established = Declarations::new();
-    let is_due = |names: &mut dyn FnMut(&dyn Fn(&str) -> bool) -> bool| {
-        names(&|name| completes(name)) && !names(&|name| wait(name))
-    };
     for function in relied_on.functions() {
-        let mut any = |wanted: &dyn Fn(&str) -> bool| {
+        let any = |wanted: Wanted<'_>| {
             wanted(&function.name) || function.bounds().any(|e| speaks(e, &wanted))
         };
-        if followed.contains(&function.name) && is_due(&mut any) {
+        if followed.contains(&function.name) && any(completes) && !any(wait) {
             established.declare(function.clone());
         }
     }
     for constraint in relied_on.assumptions() {
-        let mut any =
-            |wanted: &dyn Fn(&str) -> bool| constraint.expressions().any(|e| speaks(e, &wanted));
-        if is_due(&mut any) {
+        let any = |wanted: Wanted<'_>| constraint.expressions().any(|e| speaks(e, &wanted));
+        if any(completes) && !any(wait) {
             established.assume(constraint.clone());
         }
     }

@@ -71,9 +71,9 @@ impl Entries {
             .filter(|v| same[v.index()] == *v)
             .collect();
         let names = kept.iter().map(|kept| {
-            let group = tuple.iter().filter(|v| same[v.index()] == *kept);
-            let last = group.last().expect("it is in its group");
-            map.name(*last).to_owned()
+            let mut group = tuple.iter().rev();
+            let last = group.find(|v| same[v.index()] == *kept);
+            map.name(*last.expect("it is in its group")).to_owned()
         });
         let mut space = Conjunction::new(names.collect::<Vec<_>>(), []);
         let mut now: Vec<Variable> = Vec::new();

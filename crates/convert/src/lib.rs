@@ -33,10 +33,14 @@
 //! entries, which fix segments, coordinates and order at once; segments are filled up by a
 //! running maximum.
 
+mod arrays;
 mod entries;
+mod keys;
+mod lists;
 mod named;
 mod sweeps;
 mod synthesis;
+mod terms;
 mod unknown;
 
 use std::collections::BTreeMap;
@@ -87,7 +91,7 @@ pub struct Conversion {
 /// let conversion = convert(&list, &diagonals, ElementType::F64, &Types::new())?;
 /// let text = conversion.computation.to_string();
 /// assert!(text.contains("B_off(B_d(n)) = j - i"), "{text}");
-/// assert!(text.contains("B(N0 * B_d(n) + i) = A(n)"), "{text}");
+/// assert!(text.contains("B(B_d(n) * N0 + i) = A(n)"), "{text}");
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn convert(

@@ -92,11 +92,27 @@ impl<'a> Unknowns<'a> {
         unknowns
     }
 
+    /// The elements without a value.
+    fn open(&self) -> impl Iterator<Item = Variable> {
+        let map = &self.destination.map;
+        let elements = map.inputs().chain(map.exists());
+        elements.filter(|v| self.same[v.index()] == *v && self.values[v.index()].is_none())
+    }
+
     /// The first element without a value, if there is one.
     pub(crate) fn next(&self) -> Option<Variable> {
-        let map = &self.destination.map;
-        let mut elements = map.inputs().chain(map.exists());
-        elements.find(|v| self.same[v.index()] == *v && self.values[v.index()].is_none())
+        self.open().next()
+    }
+
+    /// Gives values to all elements that follow from those with values.
+    pub(crate) fn determine(&mut self) {
+        let follows = |unknowns: &mut Self| {
+            let open: Vec<Variable> = unknowns.open().collect();
+            (open.into_iter()).find_map(|v| Some((v, unknowns.determined(v)?)))
+        };
+        while let Some((element, value)) = follows(self) {
+            self.set(element, value);
+        }
     }
 
     pub(crate) fn set(&mut self, element: Variable, value: Expression) {
@@ -135,7 +151,7 @@ impl<'a> Unknowns<'a> {
     }
 
     /// The element as an expression of what is known, if constraints determine it.
-    pub(crate) fn determined(&mut self, element: Variable) -> Option<Expression> {
+    fn determined(&mut self, element: Variable) -> Option<Expression> {
         let names = self.entries.names();
         let n = names.len();
         let unknown = self.destination.map.name(element).to_owned();

@@ -165,3 +165,21 @@ fn a_plot_is_whole_or_as_it_was() {
         walk(way, &folder.path().join("a.png"), true, &write, &check);
     }
 }
+
+#[test]
+fn a_full_disk_is_a_diagnostic() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let vector = Tensor::pack(&Format::dense(1), &[2], &[0, 1], &[1.0, 2.0]).unwrap();
+    for name in ["y.tns", "y.npz", "y.h5"] {
+        let path = folder.path().join(name);
+        std::os::unix::fs::symlink(full, &path).unwrap();
+        let fault = sparsec_io::write(&path, &vector).unwrap_err();
+        assert_eq!(fault.code(), code::CANNOT_WRITE_FILE, "{fault}");
+        let message = format!("cannot write `{}`: No space left", path.display());
+        assert!(fault.message().starts_with(&message), "{fault}");
+    }
+}

@@ -495,21 +495,3 @@ fn tensors_that_cannot_be_written() {
     std::fs::create_dir(folder.path().join("d.tns")).unwrap();
     assert_eq!(refused("d.tns", &vector), (code::CANNOT_WRITE_FILE, 1));
 }
-
-#[test]
-fn a_full_disk_is_a_diagnostic() {
-    let full = Path::new("/dev/full");
-    if !full.exists() {
-        return;
-    }
-    let folder = folder();
-    let vector = Tensor::pack(&Format::dense(1), &[2], &[0, 1], &[1.0, 2.0]).unwrap();
-    for name in ["y.tns", "y.npz", "y.h5"] {
-        let path = folder.path().join(name);
-        std::os::unix::fs::symlink(full, &path).unwrap();
-        let fault = write(&path, &vector).unwrap_err();
-        assert_eq!(fault.code(), code::CANNOT_WRITE_FILE, "{fault}");
-        let message = format!("cannot write `{}`: No space left", path.display());
-        assert!(fault.message().starts_with(&message), "{fault}");
-    }
-}

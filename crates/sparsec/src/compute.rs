@@ -8,10 +8,12 @@
 use sparsec_base::{Diagnostic, Result, Source, code, suggest};
 use sparsec_computation::{Computation, Script};
 
+mod given;
 mod run;
 
+pub use given::Given;
 pub(crate) use run::Checked;
-pub use run::{CompiledComputation, Given, Prepared, compile_computation};
+pub use run::{CompiledComputation, Prepared, compile_computation};
 
 /// A computation with the transformations that made it.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //! by unpacking and packing.
 
 use sparsec::conversion::Converter;
-use sparsec::{Backend, Format, Options, Session, Tensor};
+use sparsec::{Backend, Format, Options, Session, Tensor, code};
 
 /// Entries of a small tensor: coordinates and values.
 fn entries(extents: &[u64], seed: u64, n: usize) -> (Vec<u64>, Vec<f64>) {
@@ -54,13 +54,39 @@ const DESTINATIONS: &[&str] = &[
 ];
 
 #[test]
-fn conversions_are_those_of_unpacking_and_packing() {
+fn conversions_of_lists_are_those_of_unpacking_and_packing() {
+    check(&SOURCES[..5]);
+}
+
+#[test]
+fn conversions_of_other_orders_are_those_of_unpacking_and_packing() {
+    check(&SOURCES[5..]);
+}
+
+#[test]
+fn formats_of_several_parts_and_tensors_with_padding_are_refused() {
+    let csr = tensor(&Format::csr(), &[4, 4], 1, 3);
+    let refused = |given: &Tensor, destination: &str| {
+        let destination = destination.parse().expect("a format");
+        let error = Converter::new(given, &destination).expect_err("it is refused");
+        assert_eq!(error.code(), code::NO_CONVERSION, "{error}");
+        assert!(error.help_text().is_some(), "{error}");
+    };
+    refused(&csr, "csr, symmetric(i, j)");
+    refused(&tensor(&Format::dense(2), &[4, 4], 1, 3), "csr");
+    refused(
+        &csr,
+        "(i, j, k) -> (i : dense, j : compressed, k : compressed)",
+    );
+}
+
+fn check(sources: &[&str]) {
     let session = Session::new(Options {
         backend: Backend::Cranelift,
         ..Options::default()
     });
     let format = |text: &&str| -> Format { text.parse().unwrap_or_else(|e| panic!("{text}: {e}")) };
-    let sources: Vec<Format> = SOURCES.iter().map(format).collect();
+    let sources: Vec<Format> = sources.iter().map(format).collect();
     let destinations: Vec<Format> = SOURCES.iter().chain(DESTINATIONS).map(format).collect();
     let mut failed = Vec::new();
     for source in &sources {

@@ -50,6 +50,8 @@ use sparsec_tensor::{Array, Element, Format, Tensor};
 use crate::checked;
 use crate::session::Session;
 
+use super::given::Given;
+
 /// A computation with its loops.
 #[derive(Clone, Debug)]
 pub struct CompiledComputation {
@@ -57,13 +59,6 @@ pub struct CompiledComputation {
     known: Declarations,
     lowered: Function,
     function: Function,
-}
-
-/// What a computation is run with.
-#[derive(Clone, Debug, Default)]
-pub struct Given<'a> {
-    parameters: BTreeMap<String, i64>,
-    data: BTreeMap<String, &'a Tensor>,
 }
 
 /// Where given arrays are held against what is declared of them.
@@ -313,57 +308,6 @@ impl CompiledComputation {
             Some(near) => error.help(format!("did you mean `{near}`?")),
             None => error.help(format!("it has {}", known.join(", "))),
         }
-    }
-}
-
-impl<'a> Given<'a> {
-    /// Nothing yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// With a value for a parameter.
-    #[must_use]
-    pub fn parameter(mut self, name: impl Into<String>, value: i64) -> Self {
-        self.parameters.insert(name.into(), value);
-        self
-    }
-
-    /// With a dense tensor for given data.
-    #[must_use]
-    pub fn data(mut self, name: impl Into<String>, tensor: &'a Tensor) -> Self {
-        self.data.insert(name.into(), tensor);
-        self
-    }
-
-    pub(crate) fn tensor(&self, name: &str) -> Option<&'a Tensor> {
-        self.data.get(name).copied()
-    }
-
-    pub(crate) fn value(&self, parameter: &str) -> Option<i64> {
-        self.parameters.get(parameter).copied()
-    }
-
-    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&str, i64)> {
-        let all = self.parameters.iter();
-        all.map(|(name, value)| (name.as_str(), *value))
-    }
-
-    /// What a computation speaks of.
-    pub(crate) fn for_computation(&self, computation: &Computation) -> Self {
-        let mut part = self.clone();
-        part.parameters
-            .retain(|name, _| computation.parameters.contains(name));
-        part.data
-            .retain(|name, _| computation.space(name).is_some());
-        part
-    }
-
-    /// The first name that is none of these.
-    pub(crate) fn other_than(&self, known: &[&str]) -> Option<&str> {
-        let mut names = self.parameters.keys().chain(self.data.keys());
-        let other = names.find(|name| !known.contains(&name.as_str()));
-        other.map(String::as_str)
     }
 }
 

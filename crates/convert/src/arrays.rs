@@ -1,0 +1,213 @@
+//! Arrays of the destination that are no keys of lists: where segments and runs begin, what
+//! is said of elements that coordinates determine, and marks where there is no entry.
+
+use sparsec_base::arena::Id;
+use sparsec_base::{ElementType, Result};
+use sparsec_computation::{Access, DataSpace, Operator, Role, Update, Value};
+use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Variable};
+
+use crate::refused;
+use crate::synthesis::Synthesis;
+use crate::terms::{below, everywhere, plus_one};
+use crate::unknown::{Run, Unknowns};
+
+impl Synthesis<'_> {
+    /// Segments: where each begins is where the last one before it ends.
+    pub(crate) fn fill_segments(
+        &mut self,
+        function: &str,
+        parent: &Expression,
+        number: &Expression,
+    ) -> Result<()> {
+        let next = plus_one(parent);
+        let one = Box::new(Value::Integer(1));
+        let end = Value::Binary(Operator::Add, Box::new(self.integer(number)?), one);
+        let target = (function.to_owned(), vec![next]);
+        self.add(self.space.clone(), target, (Update::Maximum, end));
+        self.add_up(function, Update::Maximum)
+    }
+
+    /// Combines each entry of a function with the one before it.
+    pub(crate) fn add_up(&mut self, function: &str, update: Update) -> Result<()> {
+        let parents = below("x", &self.n_parents(function)?)?;
+        let x = Expression::Variable(Variable::from_index(0));
+        let before = Value::Entry(Access {
+            space: function.to_owned(),
+            indices: vec![x.clone()],
+        });
+        let target = (function.to_owned(), vec![plus_one(&x)]);
+        self.add(parents, target, (update, before));
+        self.written.insert(function.to_owned());
+        Ok(())
+    }
+
+    /// Runs begin at the least of their values and end behind the largest.
+    pub(crate) fn in_run(
+        &mut self,
+        element: Variable,
+        run: &Run,
+        unknowns: &mut Unknowns<'_>,
+    ) -> Result<Expression> {
+        let name = self.destination.map.name(element).to_owned();
+        let (starts, first) = (&run.starts, &run.first);
+        let n_parents = self.n_parents(starts)?;
+        let behind = format!("{}_{name}_behind", self.destination.name);
+        self.computation.spaces.push(DataSpace {
+            name: behind.clone(),
+            element: ElementType::I64,
+            extents: vec![n_parents.clone()],
+            role: Role::Temporary,
+        });
+        let range = self.destination.declarations.function(first);
+        let range = range.and_then(|function| function.range.as_box());
+        let Some((_, above)) = range.and_then(|mut sides| sides.pop()) else {
+            return Err(refused(format!("nothing bounds the values of `{first}`")));
+        };
+        let most = Expression::Subtract(Box::new(above), Box::new(Expression::Integer(1)));
+        let parents = below("x", &n_parents)?;
+        let x = Expression::Variable(Variable::from_index(0));
+        let value = self.integer(&run.value)?;
+        let at = |name: &str, index: &Expression| (name.to_owned(), vec![index.clone()]);
+        let entry = |name: &str, index: &Expression| {
+            Value::Entry(Access {
+                space: name.to_owned(),
+                indices: vec![index.clone()],
+            })
+        };
+        let binary =
+            |operator, a: Value, b: Value| Value::Binary(operator, Box::new(a), Box::new(b));
+        use Operator::{Add, Maximum, Subtract};
+        let most = self.integer(&most.simplified())?;
+        self.add(parents.clone(), at(first, &x), (Update::Assign, most));
+        let least = (Update::Minimum, value.clone());
+        self.add(self.space.clone(), at(first, &run.parent), least);
+        let end = (Update::Maximum, binary(Add, value, Value::Integer(1)));
+        self.add(self.space.clone(), at(&behind, &run.parent), end);
+        let length = binary(Subtract, entry(&behind, &x), entry(first, &x));
+        let length = binary(Maximum, length, Value::Integer(0));
+        let next = binary(Add, entry(starts, &x), length);
+        self.add(parents, at(starts, &plus_one(&x)), (Update::Assign, next));
+        for function in [starts, first] {
+            self.written.insert(function.clone());
+            unknowns.functions.remove(function);
+        }
+        // How many elements there are is where the last run ends.
+        let end = Expression::Call(starts.clone(), vec![n_parents.clone()]);
+        for (name, value) in &self.destination.constants {
+            if value.as_ref().is_some_and(|value| *value == end) {
+                let last = (Update::Assign, entry(starts, &n_parents));
+                self.add(everywhere()?, (name.clone(), Vec::new()), last);
+                self.written.insert(name.clone());
+            }
+        }
+        let [first, start] =
+            [first, starts].map(|name| Expression::Call(name.clone(), vec![run.parent.clone()]));
+        let offset = Expression::Subtract(Box::new(run.value.clone()), Box::new(first));
+        let value = Expression::Add(Box::new(start.clone()), Box::new(offset));
+        // That it lies in its segment, the arrays say that were just filled.
+        let next = Expression::Call(starts.clone(), vec![plus_one(&run.parent)]);
+        self.space = self.space_with(Constraint {
+            first: start,
+            rest: vec![
+                (Comparison::LessEqual, value.clone()),
+                (Comparison::Less, next),
+            ],
+        })?;
+        Ok(value)
+    }
+
+    /// Stores what arrays hold at elements that are no lists, and the other constants.
+    pub(crate) fn keep(&mut self, unknowns: &mut Unknowns<'_>, known: &Declarations) -> Result<()> {
+        let links = unknowns.comparisons.clone();
+        for link in &links {
+            let [(Comparison::Equal, right)] = &link.rest[..] else {
+                continue;
+            };
+            for (call, value) in [(&link.first, right), (right, &link.first)] {
+                let Expression::Call(name, arguments) = call else {
+                    continue;
+                };
+                let places = arguments.iter().map(|at| unknowns.at_entry(at));
+                let places: Option<Vec<Expression>> = places.collect();
+                let (Some(places), Some(value)) = (places, unknowns.at_entry(value)) else {
+                    continue;
+                };
+                if unknowns.functions.contains(name) {
+                    self.mark(name, &value, known)?;
+                    let value = (Update::Assign, self.integer(&value)?);
+                    self.add(self.space.clone(), (name.clone(), places), value);
+                    self.written.insert(name.clone());
+                    unknowns.functions.remove(name);
+                }
+            }
+        }
+        for (name, value) in self.destination.constants.clone() {
+            if let Some(Expression::Call(function, arguments)) = value
+                && self.written.contains(&name)
+                && !self.written.contains(&function)
+            {
+                let value = Value::Entry(Access {
+                    space: name,
+                    indices: Vec::new(),
+                });
+                self.written.insert(function.clone());
+                unknowns.functions.remove(&function);
+                self.add(
+                    everywhere()?,
+                    (function, arguments),
+                    (Update::Assign, value),
+                );
+            }
+        }
+        let functions = self.destination.declarations.functions().iter();
+        let constants = self.unknown_constants.iter();
+        let names = functions.map(|function| &function.name).chain(constants);
+        let missing = names.clone().find(|name| !self.written.contains(*name));
+        match missing {
+            None => Ok(()),
+            Some(name) => Err(refused(format!(
+                "nothing in the destination's map says what `{name}` is"
+            ))
+            .note(format!("the destination's map is {}", self.text_of_map()))),
+        }
+    }
+
+    /// Fills an array with what no entry has there.
+    pub(crate) fn mark(
+        &mut self,
+        name: &str,
+        value: &Expression,
+        known: &Declarations,
+    ) -> Result<()> {
+        let function = self.destination.declarations.function(name);
+        let range = function.and_then(|function| function.range.as_box());
+        let Some([(least, above)]) = range.as_deref() else {
+            return Err(refused(format!("nothing bounds the values of `{name}`")));
+        };
+        let last = Expression::Subtract(Box::new(above.clone()), Box::new(Expression::Integer(1)));
+        let last = last.simplified();
+        let never = |comparison, bound: &Expression| {
+            let asked = Constraint::new(value.clone(), comparison, bound.clone());
+            self.space.implies(&asked, known)
+        };
+        let mark = match () {
+            () if never(Comparison::Less, &last) => last,
+            () if never(Comparison::Greater, least) => least.clone(),
+            () => {
+                return Err(refused(format!(
+                    "places of `{name}` that hold no entry have no value to say so"
+                ))
+                .help("let its range go one beyond the coordinates"));
+            }
+        };
+        let lengths = self.destination.lengths(Some(name))?;
+        let [length] = &lengths[..] else {
+            return Err(refused(format!("`{name}` has several indices")));
+        };
+        let places = below("x", length)?;
+        let x = Expression::Variable(Variable::from_index(0));
+        let mark = (Update::Assign, self.integer(&mark)?);
+        self.add(places, (name.to_owned(), vec![x]), mark);
+        Ok(())
+    }
+}

@@ -1,0 +1,256 @@
+//! Listed elements: their numbers, the arrays that speak of them, and how many they are.
+
+use sparsec_base::arena::Id;
+use sparsec_base::{ElementType, Result};
+use sparsec_computation::{
+    Access, Computation, DataSpace, Key, Operator, Role, Statement, StatementId, Update, Value,
+    Window,
+};
+use sparsec_relation::{Comparison, Expression, Function, Set, Variable};
+
+use crate::refused;
+use crate::synthesis::Synthesis;
+use crate::terms::{below, everywhere, plus_one};
+use crate::unknown::{ListKey, Place, Unknowns};
+
+impl Synthesis<'_> {
+    /// Numbers the elements of a list by rank, and fills the arrays that speak of them.
+    pub(crate) fn listed(
+        &mut self,
+        element: Variable,
+        keys: &[ListKey],
+        unknowns: &mut Unknowns<'_>,
+    ) -> Result<Expression> {
+        let place = unknowns.place(element);
+        let Some(place) = place else {
+            let name = self.destination.map.name(element);
+            return Err(refused(format!("nothing bounds the list of `{name}`")));
+        };
+        let order = self.order(keys)?;
+        let of_keys = |numbers: &[usize]| -> Result<Vec<Key>> {
+            let keys = numbers.iter().map(|number| self.key(&keys[*number]));
+            keys.collect()
+        };
+        let all: Vec<usize> = (0..keys.len()).collect();
+        let parent_keys = match &place {
+            Place::Segment { function, parent } => self.parent_keys(function, parent)?,
+            Place::All => Some(Vec::new()),
+        };
+        let parents = match (&place, &parent_keys) {
+            (_, Some(keys)) => keys.clone(),
+            (Place::Segment { function, parent }, None) => vec![Key {
+                value: parent.clone(),
+                extent: self.n_parents(function)?,
+            }],
+            (Place::All, None) => Vec::new(),
+        };
+        let identity = [parents.clone(), of_keys(&all)?].concat();
+        let is_entry = self.tell_apart(&identity)?;
+        let (window, sorted) = match (&order, is_entry) {
+            (Some(numbers), true) => (Window::Rank, [parents, of_keys(numbers)?].concat()),
+            (None, true) => (Window::Rank, parents),
+            (Some(numbers), false) if numbers.len() == keys.len() => {
+                (Window::DenseRank, [parents, of_keys(numbers)?].concat())
+            }
+            (_, false) => (Window::DenseRank, identity.clone()),
+        };
+        let is_ordered = parent_keys.is_some() && order.is_some() && !is_entry;
+        let number = match window {
+            Window::Rank => self.ranked(element, keys, (sorted, &place), unknowns)?,
+            _ => {
+                let value = Value::Window(window, sorted.clone());
+                let number = self.numbered(element, keys, value, false)?;
+                if let Expression::Call(array, _) = &number {
+                    let found = is_ordered.then_some(sorted);
+                    self.found.insert(array.clone(), found);
+                }
+                number
+            }
+        };
+        for key in keys {
+            let target = (key.function.clone(), vec![number.clone()]);
+            let value = (Update::Assign, self.integer(&key.value)?);
+            self.add(self.space.clone(), target, value);
+            self.written.insert(key.function.clone());
+            unknowns.functions.remove(&key.function);
+        }
+        if let Place::Segment { function, parent } = place
+            && unknowns.functions.remove(&function)
+        {
+            self.fill_segments(&function, &parent, &number)?;
+        }
+        Ok(number)
+    }
+
+    /// The elements of a list that has one for each entry.
+    ///
+    /// Ranks are stable, so that the last keys need not be compared where entries ascend by
+    /// them. By what is left, entries are in order, or are counted into the segments of a
+    /// function, or sorted.
+    pub(crate) fn ranked(
+        &mut self,
+        element: Variable,
+        keys: &[ListKey],
+        (mut sorted, place): (Vec<Key>, &Place),
+        unknowns: &mut Unknowns<'_>,
+    ) -> Result<Expression> {
+        let rises = |keys: &[Key]| self.visits().keys_ascend(StatementId::from_index(0), keys);
+        let n = sorted.len();
+        let first = (0..n).find(|first| rises(&sorted[*first..]));
+        sorted.truncate(first.unwrap_or(n));
+        if sorted.is_empty() {
+            let growing = self.visits();
+            if growing.grows(StatementId::from_index(0), &self.entries.place) {
+                for end in self.ends(element, keys) {
+                    self.count_entries(&end)?;
+                }
+                return Ok(self.entries.place.clone());
+            }
+            return self.numbered(element, keys, Value::Window(Window::Ordinal, sorted), true);
+        }
+        for end in self.ends(element, keys) {
+            self.count_entries(&end)?;
+        }
+        if let (Place::Segment { function, parent }, [key]) = (place, &sorted[..])
+            && key.value == *parent
+        {
+            let at = (function.clone(), vec![plus_one(parent)]);
+            let one = (Update::Add, Value::Integer(1));
+            self.add(self.space.clone(), at, one);
+            self.add_up(function, Update::Add)?;
+            unknowns.functions.remove(function);
+            let start = Value::Entry(Access {
+                space: function.clone(),
+                indices: vec![parent.clone()],
+            });
+            let ordinal = Value::Window(Window::Ordinal, sorted);
+            let value = Value::Binary(Operator::Add, Box::new(start), Box::new(ordinal));
+            return self.numbered(element, keys, value, true);
+        }
+        self.numbered(element, keys, Value::Window(Window::Rank, sorted), true)
+    }
+
+    /// A computation that visits the entries.
+    pub(crate) fn visits(&self) -> Computation {
+        let mut visits = self.computation.clone();
+        visits.statements.clear();
+        let mut space = self.space.parts()[0].clone();
+        for (name, value) in &self.source.constants {
+            // The proof is about entries, which the constant bounds.
+            if let Some(value) = value {
+                space.add(value.clone().equals(Expression::Constant(name.clone())));
+            }
+        }
+        let place = vec![self.entries.place.clone()];
+        let tuple = self.space.parts()[0].inputs().map(Expression::Variable);
+        visits.statements.push(Statement {
+            name: "visit".to_owned(),
+            schedule: tuple.collect(),
+            space: Set::new(vec![space]).expect("it has the names that it had"),
+            target: Access {
+                space: self.source.name.clone(),
+                indices: place,
+            },
+            update: Update::Assign,
+            value: Value::Integer(0),
+        });
+        visits
+    }
+
+    /// Says that a constant is the number of entries.
+    pub(crate) fn count_entries(&mut self, name: &str) -> Result<()> {
+        if self.written.insert(name.to_owned()) {
+            let n = self.integer(&self.entries.n_places)?;
+            let same = Expression::Constant(name.to_owned()).equals(self.entries.n_places.clone());
+            self.computation.declarations.assume(same);
+            let target = (name.to_owned(), Vec::new());
+            self.add(everywhere()?, target, (Update::Assign, n));
+        }
+        Ok(())
+    }
+
+    /// Gives each entry the number of its element, in an array by places; and says how many
+    /// there are.
+    pub(crate) fn numbered(
+        &mut self,
+        element: Variable,
+        keys: &[ListKey],
+        value: Value,
+        is_entry: bool,
+    ) -> Result<Expression> {
+        let map = &self.destination.map;
+        let array = format!("{}_{}", self.destination.name, map.name(element));
+        let ends: Vec<String> = self.ends(element, keys);
+        let end = match ends.first() {
+            Some(end) => end.clone(),
+            None => {
+                let end = format!("{array}_end");
+                self.add_number(&end);
+                end
+            }
+        };
+        self.computation.spaces.push(DataSpace {
+            name: array.clone(),
+            element: ElementType::I64,
+            extents: vec![self.entries.n_places.clone()],
+            role: Role::Temporary,
+        });
+        self.computation.declarations.declare(Function {
+            name: array.clone(),
+            domain: below("p", &self.entries.n_places)?,
+            range: below("q", &Expression::Constant(end.clone()))?,
+            injective: false,
+            monotone: None,
+        });
+        let at = vec![self.entries.place.clone()];
+        self.add(
+            self.space.clone(),
+            (array.clone(), at.clone()),
+            (Update::Assign, value),
+        );
+        for end in ends.iter().chain(ends.is_empty().then_some(&end)) {
+            if is_entry {
+                self.count_entries(end)?;
+            } else if self.written.insert(end.clone()) {
+                let number = Value::Entry(Access {
+                    space: array.clone(),
+                    indices: at.clone(),
+                });
+                let one = Box::new(Value::Integer(1));
+                let more = Value::Binary(Operator::Add, Box::new(number), one);
+                let target = (end.clone(), Vec::new());
+                self.add(self.space.clone(), target, (Update::Maximum, more));
+            }
+        }
+        Ok(Expression::Call(array, at))
+    }
+
+    /// The constants that are one more than the last element of a list: where arrays of it
+    /// end, and the list itself.
+    pub(crate) fn ends(&self, element: Variable, keys: &[ListKey]) -> Vec<String> {
+        let functions = keys.iter().map(|key| &key.function);
+        let mut ends: Vec<String> = Vec::new();
+        let mut note = |end: &Expression| {
+            if let Expression::Constant(name) = end
+                && self.unknown_constants.contains(name)
+                && !ends.contains(name)
+            {
+                ends.push(name.clone());
+            }
+        };
+        for function in functions {
+            let declared = self.destination.declarations.function(function);
+            let domain = declared.and_then(|function| function.domain.as_box());
+            domain.iter().flatten().for_each(|(_, end)| note(end));
+        }
+        let element = Expression::Variable(element);
+        for link in self.destination.comparisons() {
+            if link.first == element
+                && let [(Comparison::Less, end)] = &link.rest[..]
+            {
+                note(end);
+            }
+        }
+        ends
+    }
+}
