@@ -25,7 +25,7 @@ fn info_says_what_a_file_holds() {
         "diagonals  3 of 6 have entries, the main one 2 of 3",
         "bandwidth  1 below the diagonal, 3 above",
         "none        1 ██████",
-        "64 bytes     1.00 µs  <",
+        "64 bytes     1.00 µs <",
         " formats tried, the smallest first; times are estimates",
         "│⠡⠌│",
     ] {
