@@ -391,7 +391,7 @@ fn declared_bounds(computation: &Computation) -> Vec<(String, String, Vec<&Expre
         let parts = sets.into_iter().flat_map(|set| set.parts());
         let constraints = parts.flat_map(|part| part.constraints());
         let what = format!("the bound of `{}`", function.name);
-        let words = format!("function {}", function.name);
+        let words = format!("function {} :", function.name);
         (
             what,
             words,
@@ -417,7 +417,12 @@ fn first_name(e: &Expression, wanted: &impl Fn(&str) -> bool) -> Option<String> 
 
 /// The place of a declaration, whose words stand in the text once.
 fn declaration(text: &str, words: &str) -> Span {
-    let at = text.find(words).unwrap_or(0);
+    let begins = |at: &usize| {
+        let before = text[..*at].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    };
+    let mut places = text.match_indices(words).map(|(at, _)| at);
+    let at = places.find(begins).unwrap_or(0);
     Span::new(at, at + words.len())
 }
 

@@ -117,9 +117,16 @@ pub(super) fn check_respelled(
             let place = VARS.iter().position(|var| *var == word);
             place.map(|place| OTHERS[place].to_owned())
         }),
-        _ => with_names(&notation, &mut other, &|term, word| {
-            Some(format!("{word}_{}", term?))
-        }),
+        _ => {
+            // A window bounds a variable that its own term alone names, and shares one
+            // that another term bounds.
+            if !state_extents(&mut other, inputs) {
+                return Ok(());
+            }
+            with_names(&notation, &mut other, &|term, word| {
+                Some(format!("{word}_{}", term?))
+            })
+        }
     };
     other.expression = Source::new("program", &*text);
     let respelled = parse(&other.expression, &other.functions);
@@ -160,6 +167,19 @@ pub(super) fn check_respelled(
         }
     }
     Ok(())
+}
+
+/// States the extents that index variables have; returns whether each name has one.
+fn state_extents(request: &mut Request, inputs: &Inputs) -> bool {
+    let Ok(compiled) = compile(request, inputs) else {
+        return true;
+    };
+    let vars = compiled.resolved().vars.iter();
+    let mut stated = vars.filter_map(|(_, var)| Some((&var.name, var.extent?)));
+    stated.all(|(name, extent)| {
+        let known = request.extents.entry(name.clone()).or_insert(extent);
+        *known == extent
+    })
 }
 
 /// A program with a zero beside each right side, but for truth values, which are no
