@@ -42,7 +42,9 @@ fn check(folder: &TempDir, before: &str, expect: &str) {
     for folder in [&cache, &temporary] {
         let _ = std::fs::create_dir(folder);
     }
-    let script = format!("set -e\n{before}\nexec \"$0\" process --exact --ignored --nocapture");
+    // What is mounted may hide this program.
+    let run = "exec /proc/self/fd/9 process --exact --ignored --nocapture";
+    let script = format!("set -e\nexec 9<\"$0\"\n{before}\n{run}");
     let output = unshared(&script)
         .arg(std::env::current_exe().unwrap())
         .envs([("cache", &cache), ("SPARSEC_CACHE_DIR", &cache)])

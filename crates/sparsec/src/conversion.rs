@@ -9,7 +9,7 @@ use std::sync::Arc;
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 pub use sparsec_convert::{Conversion, Types};
 use sparsec_format::Holds;
-use sparsec_tensor::{Array, Format, Role, Tensor};
+use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
 use crate::compute::{Checked, CompiledComputation, Given, compile_computation};
 use crate::session::Session;
@@ -123,7 +123,7 @@ impl Converter {
     pub fn run(&self, session: &Session, tensor: &Tensor) -> Result<Tensor> {
         let specs = self.source.arrays();
         let arrays = specs.iter().zip(tensor.arrays());
-        let arrays: Vec<(String, Tensor)> = arrays
+        let arrays: Vec<(String, TensorRef<'_>)> = arrays
             .map(|(spec, array)| Ok((name("A", spec.role), list(array)?)))
             .collect::<Result<_>>()?;
         let mut given = Given::new();
@@ -152,7 +152,8 @@ impl Converter {
         let made = self.destination.arrays().into_iter().map(|spec| {
             let result = results.remove(&name("B", spec.role));
             let result = result.expect("the conversion computes each array");
-            result.vals().clone()
+            let (_, _, _, mut arrays) = result.into_parts();
+            arrays.pop().expect("a dense tensor has its values")
         });
         Tensor::new(
             Arc::clone(&self.destination),
@@ -172,10 +173,8 @@ fn name(side: &str, role: Role) -> String {
     }
 }
 
-/// An array as a dense vector.
-fn list(array: &Array) -> Result<Tensor> {
-    let element = array.element();
-    let extents = vec![array.len() as u64];
-    let arrays = vec![array.clone()];
-    Tensor::new(Format::dense(1), extents, element, element.zero(), arrays)
+/// An array as a dense vector, used where it lies.
+fn list(array: &Array) -> Result<TensorRef<'_>> {
+    let (extents, zero) = (vec![array.len() as u64], array.element().zero());
+    TensorRef::new(Format::dense(1), extents, zero, vec![array.into()])
 }

@@ -156,6 +156,22 @@ impl<'a> TensorRef<'a> {
         })
     }
 
+    /// A tensor of arrays in which a walk stays within bounds.
+    pub(crate) fn unchecked(
+        format: &Format,
+        extents: &[u64],
+        fill: Scalar,
+        arrays: &'a [Array],
+        positions: &[usize],
+    ) -> Self {
+        let arrays = arrays.iter().map(|array| ArrayRef::from(array).array);
+        let (format, extents, positions) = (format.clone(), extents.to_vec(), positions.to_vec());
+        Self {
+            tensor: Tensor::unchecked(format, extents, fill, arrays.collect(), positions),
+            life: PhantomData,
+        }
+    }
+
     /// A tensor with arrays of its own.
     ///
     /// # Errors

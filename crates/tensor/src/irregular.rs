@@ -34,6 +34,7 @@ use crate::with_element;
 pub(crate) mod build;
 pub(crate) mod check;
 mod ends;
+mod order;
 mod take;
 
 /// One part of a format, and where it stands in the tensor.

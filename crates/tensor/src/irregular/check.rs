@@ -13,18 +13,19 @@
 //! the extents, be it places on a curve or in blocks; and what belongs to no entry
 //! is the fill.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use sparsec_base::{Diagnostic, Result, Scalar, code};
 use sparsec_format::{Format, LevelKind, Role, level::hashed};
 
+use super::order::{Coordinates, Order};
 use super::{Part, Visited, parts, walk_part};
 use crate::array::Array;
+use crate::borrowed::TensorRef;
 use crate::check::{name_of, too_large};
 use crate::index::Index;
 use crate::tensor::Tensor;
-use crate::walk::{Walk, WalkLevel};
+use crate::walk::Walk;
 
 /// The number of positions of each level, if the arrays, whose number and types
 /// were checked, are a tensor.
@@ -47,13 +48,7 @@ pub(crate) fn check(
     }
     length(name_of(Role::Vals), &arrays[arrays.len() - 1], n_values)?;
     // What was checked so far is enough to walk.
-    let tensor = Tensor::unchecked(
-        format.clone(),
-        extents.to_vec(),
-        fill,
-        arrays.to_vec(),
-        positions.clone(),
-    );
+    let tensor = TensorRef::unchecked(format, extents, fill, arrays, &positions);
     entries(&tensor, &parts)?;
     Ok(positions)
 }
@@ -204,7 +199,7 @@ fn levels<'a>(
     Ok(parents)
 }
 
-fn bad(message: String) -> Diagnostic {
+pub(super) fn bad(message: String) -> Diagnostic {
     Diagnostic::new(code::BAD_COORDINATES, message)
 }
 
@@ -296,18 +291,22 @@ fn tables(name: &str, pos: Index<'_>, crd: Index<'_>, extent: u64) -> Result<()>
 
 /// Order, uniqueness, and padding.
 fn entries(tensor: &Tensor, parts: &[Part]) -> Result<()> {
-    let mut all: Vec<Vec<u64>> = Vec::new();
+    let mut all = Coordinates::new(tensor.extents());
     let mut n_values = 0;
-    let mut is_unique = true;
+    let is_unique = parts.iter().all(|part| part.format.is_unique());
+    let is_distinct = matches!(parts, [part] if is_distinct_by_levels(part));
     for part in parts {
         let extents = part.extents(|level| tensor.level(level));
         let walk = Walk::of_part(tensor, &part.format, part.first_level, &extents);
-        let mut fault = None;
-        order(part, walk.levels(), 0, 0, &mut fault);
-        if let Some(fault) = fault {
-            return Err(fault);
+        Order::of(part, walk.levels()).check()?;
+        let places = n_values;
+        n_values += match part.format.levels().len() {
+            0 => 1,
+            n => tensor.n_positions(part.first_level + n - 1),
+        };
+        if is_distinct && has_no_padding(part, tensor.extents()) {
+            continue;
         }
-        is_unique &= part.format.is_unique();
         let mut wrong = None;
         let mut outside = None;
         let reaches_beyond = part.format.reaches_beyond();
@@ -321,15 +320,16 @@ fn entries(tensor: &Tensor, parts: &[Part]) -> Result<()> {
             false => run,
         };
         walk_part(part, &walk, chosen, |place, position| match place {
-            Visited::Entry(coords) => all.push(coords.to_vec()),
+            Visited::Entry(_) if is_distinct || !is_unique => {}
+            Visited::Entry(coords) => all.push(coords),
             Visited::Outside(coords) if !reaches_beyond => {
                 outside.get_or_insert_with(|| coords.to_vec());
             }
             Visited::Padding if lists_entries => _ = beyond.get_or_insert(position),
             Visited::Padding | Visited::Outside(_) => {
-                let value = tensor.vals().get(n_values + position);
+                let value = tensor.vals().get(places + position);
                 if value != tensor.fill() && !(value.to_f64().is_nan()) {
-                    wrong.get_or_insert((n_values + position, value));
+                    wrong.get_or_insert((places + position, value));
                 }
             }
         });
@@ -354,68 +354,30 @@ fn entries(tensor: &Tensor, parts: &[Part]) -> Result<()> {
             .note(format!("the format is `{}`", tensor.format()))
             .help("padding is the fill"));
         }
-        n_values += match part.format.levels().len() {
-            0 => 1,
-            n => tensor.n_positions(part.first_level + n - 1),
-        };
     }
-    all.sort_unstable();
-    match all.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) if is_unique => Err(bad(format!("the entry at {:?} is stored twice", pair[0]))
+    match all.repeated() {
+        Some(coords) => Err(bad(format!("the entry at {coords:?} is stored twice"))
             .help("add up the duplicates, or make the last level `nonunique`")),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
-/// Looks for coordinates that do not ascend below a position.
-fn order(
-    part: &Part,
-    levels: &[WalkLevel<'_>],
-    number: usize,
-    parent: usize,
-    fault: &mut Option<Diagnostic>,
-) {
-    if fault.is_some() || number >= levels.len() {
-        return;
-    }
-    // The bounds of runs were checked.
-    let is_mode = part.format.levels()[number].coordinate.mode().is_some();
-    if levels[number].kind == LevelKind::RunLength && is_mode {
-        return;
-    }
-    let end = part.format.chain_end(number);
-    let mut before: Option<Vec<u64>> = None;
-    levels[number].for_each_child(parent, &mut |coord, position| {
-        let mut tuple = vec![coord];
-        for level in &levels[number + 1..=end] {
-            level.for_each_child(position, &mut |coord, _| tuple.push(coord));
-        }
-        for (at, &place) in (number..).zip(&tuple) {
-            if !part.format.levels()[at].may_pad() && !part.map.has_place(at, place) {
-                fault.get_or_insert_with(|| {
-                    let message = format!("level {at} has coordinate {place}, which is that of no entry");
-                    bad(message).help("places on a curve are those of coordinates within the extents")
-                });
-            }
-        }
-        if let Some(before) = &before {
-            let kinds = &part.format.levels()[number..=end];
-            let mut pairs = before.iter().zip(&tuple).zip(kinds);
-            let decides = pairs.find(|((a, b), _)| a != b);
-            let is_wrong = match decides {
-                Some(((a, b), level)) => {
-                    a.cmp(b) == Ordering::Greater && level.is_ordered()
-                }
-                None => kinds.last().is_some_and(|level| level.unique),
-            };
-            if is_wrong {
-                fault.get_or_insert_with(|| {
-                    bad(format!("level {number}: coordinate {tuple:?} comes after {before:?} below position {parent}"))
-                        .help("sort the entries, or make the level `nonordered`")
-                });
-            }
-        }
-        before = Some(tuple);
-        order(part, levels, end + 1, position, fault);
-    });
+/// Whether levels alone tell entries apart: no position below a parent repeats the
+/// coordinates of another, as [`Order`] and [`tables`] have checked, and the coordinates of
+/// all levels follow from those of modes.
+fn is_distinct_by_levels(part: &Part) -> bool {
+    let levels = part.format.levels().iter();
+    let mut is_apart = levels.map(|level| level.is_ordered() || level.kind == LevelKind::Hashed);
+    part.format.is_unique() && !part.format.has_ranks() && is_apart.all(|is_apart| is_apart)
+}
+
+/// Whether each place of the levels is that of an entry: there are as many places as
+/// entries, and no two entries share one.
+fn has_no_padding(part: &Part, extents: &[u64]) -> bool {
+    let product = |mut extents: Box<dyn Iterator<Item = Option<u64>> + '_>| {
+        extents.try_fold(1_u128, |n, extent| n.checked_mul(extent?.into()))
+    };
+    let places = product(Box::new(part.map.extents().iter().copied()));
+    let entries = product(Box::new(extents.iter().copied().map(Some)));
+    part.format.region().is_none() && places.is_some() && places == entries
 }
