@@ -5,6 +5,11 @@ use std::marker::PhantomData;
 
 use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand};
 
+use crate::examples::{
+    COMPILE_EXAMPLES, COMPLETIONS_EXAMPLES, CONVERT_EXAMPLES, FORMATS_EXAMPLES, INFO_EXAMPLES,
+    RELATIONS_EXAMPLES, RUN_EXAMPLES,
+};
+
 /// A compiler for sparse tensors.
 ///
 /// Say what to compute in index notation, and how each tensor is stored;
@@ -327,12 +332,26 @@ pub(crate) struct InfoArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArguments {
     /// The file to read; - is standard input
-    #[arg(value_name = "IN")]
-    pub(crate) input: String,
+    #[arg(value_name = "IN", required_unless_present = "emit")]
+    pub(crate) input: Option<String>,
 
     /// The file to write; its ending says the type; - is standard output, as text
-    #[arg(value_name = "OUT")]
-    pub(crate) output: String,
+    #[arg(value_name = "OUT", required_unless_present = "emit")]
+    pub(crate) output: Option<String>,
+
+    /// The format that entries are packed in first: a preset, a map of levels or, with
+    /// --emit, a file.fmt
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<String>,
+
+    /// The format that the new file holds, where its type keeps formats: .npz, .h5
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) to: Option<String>,
+
+    /// Print how a tensor in one format becomes one in the other, and convert nothing:
+    /// relation, cases, computation, loop, c, dot or svg
+    #[arg(long, value_name = "STAGE", action = ArgAction::Append, conflicts_with_all = ["input", "output"])]
+    pub(crate) emit: Vec<String>,
 
     /// The type of the entries: f64, f32, i32, …; refused where it would lose a value
     #[arg(short = 't', long = "type", value_name = "TYPE")]
@@ -401,44 +420,6 @@ fn relations_emit_help() -> String {
     help
 }
 
-const RELATIONS_EXAMPLES: &str = "\
-Examples:
-  sparsec relations samples/spmv.spf
-  sparsec relations samples/spmv.spf --script auto --emit script --emit computation
-  sparsec relations samples/spmv.spf --script 'interchange(s1, 1, 2)'
-  sparsec relations samples/spmv.spf --emit svg > spmv.svg
-  sparsec relations samples/spmv.spf --emit loop
-  sparsec relations spmv.spf --run -i pos=pos.npy -i crd=crd.npy -i A=a.npy -i x=x.npy -o y=y.npy
-  sparsec relations 'y(i) = A(i,j) * x(j)' -f A=samples/jds.fmt";
-
-const FORMATS_EXAMPLES: &str = "\
-Examples:
-  sparsec formats
-  sparsec formats csr
-  sparsec formats csf --order 3 --emit drawing
-  sparsec formats '(i, j) -> (i + j : dense, j : compressed)' --emit relation
-  sparsec formats jds.fmt";
-
-const INFO_EXAMPLES: &str = "\
-Examples:
-  sparsec info web.mtx
-  sparsec info web.mtx.gz --plot web.svg
-  sparsec info facts.tns --json
-  sparsec info - < web.mtx";
-
-const CONVERT_EXAMPLES: &str = "\
-Examples:
-  sparsec convert web.mtx web.npz
-  sparsec convert web.mtx.gz web.mtx --structure keep
-  sparsec convert web.npz web.tns -t f32
-  sparsec convert web.npz - | head";
-
-const COMPLETIONS_EXAMPLES: &str = "\
-Examples:
-  sparsec completions bash > ~/.local/share/bash-completion/completions/sparsec
-  sparsec completions zsh > ~/.zfunc/_sparsec
-  sparsec completions fish > ~/.config/fish/completions/sparsec.fish";
-
 const ENVIRONMENT: &str = "\
 Environment:
   SPARSEC_CC          the C compiler to try, and no other; else CC, cc, gcc and clang
@@ -446,28 +427,6 @@ Environment:
   SPARSEC_CACHE_SIZE  how much may be kept, as in 200M
   SPARSEC_PYTHON      the Python whose libraries `bench` compares with
   NO_COLOR            no colours in messages";
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  sparsec run 'y(i) = A(i,j) * x(j)' -f A=csr -i A=web.mtx -g x=dense:ones -o y=y.tns
-  sparsec run 's = A(i,j) * A(i,j)' -i A=web.mtx.gz --time
-  sparsec run 'C(i,j) = A(i,k) * B(k,j)' -f C=csr -i A=a.mtx -i B=b.mtx -o C=c.mtx --check
-  sparsec run 'C(i,j) = 2 * A(i,j)' -i A=a.mtx -o - | sparsec run 's = C(i,j)' -i C=-
-
-Results without a file are printed: scalars as values, dense tensors as NumPy prints
-arrays, of more than 1000 values the edges; other tensors entry by entry, of more than
-50 the first and last five, coordinates counted from 0. Lines are as wide as the
-terminal, or 80 characters. With --json a result has its values, up to 10000 of them.";
-
-const COMPILE_EXAMPLES: &str = "\
-Examples:
-  sparsec compile 'y(i) = A(i,j) * x(j)' -f A=csr
-  sparsec compile 'A(i,j) = B(i,k) * C(k,j)' -f A=csr -f B=csr -f C=csr --emit schedule --emit loop
-  sparsec compile 'y(i) = A(i,j) * x(j)' -i A=web.mtx -g x=dense:ones
-
-Every option of `run` is taken, so that one word turns a call that runs a kernel into one
-that shows it. Operands that are given are read, as plans and index widths follow from
-them. Options about results (-o, --check, --time, …) have no effect.";
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@
 //! sparsec convert web.mtx web.npz
 //! zcat web.mtx.gz | sparsec convert - web.npz
 //! sparsec convert web.npz - | head
+//! sparsec convert web.mtx web.npz --to 'bsr(4, 4)'
 //! ```
 //!
 //! Values keep their bits, whatever the types of the files; a type of values
@@ -15,10 +16,14 @@ use std::path::Path;
 
 use serde_json::json;
 use sparsec::io::{self, ReadOptions, Structure, WriteOptions};
-use sparsec::{Entries, Format, PackOptions, Result, Tensor};
+use sparsec::{
+    Diagnostic, Entries, Format, FormatSpec, PackOptions, Result, Session, Tensor, code,
+};
 
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
+use crate::derivation::derivation;
+use crate::describe::DESCRIPTOR_ENDING;
 use crate::files::{check_no_json, check_output, file_bytes, input_path};
 use crate::operands::{default_format, list_format};
 use crate::problem::suggest;
@@ -41,8 +46,11 @@ pub(crate) fn convert(
     screen: &mut Screen,
     arguments: &ConvertArguments,
 ) -> Result<u8> {
-    let (from, to) = (input_path(&arguments.input), arguments.output.as_str());
-    let from_place = call.find_word(&arguments.input).unwrap_or(call.end());
+    let (Some(input), Some(to)) = (&arguments.input, arguments.output.as_deref()) else {
+        return derivation(call, screen, arguments);
+    };
+    let from = input_path(input);
+    let from_place = call.find_word(input).unwrap_or(call.end());
     let to_place = call.find_last_word(to).unwrap_or(call.end());
     let keep = keeps_structure(call, &arguments.structure)?;
     let element = call.element(arguments.element.as_deref())?;
@@ -53,7 +61,8 @@ pub(crate) fn convert(
         _ => call.check_apart((from, from_place), (to, to_place))?,
     }
 
-    let progress = Progress::new(2, screen.is_json());
+    let n_steps = 2 + usize::from(arguments.to.is_some());
+    let progress = Progress::new(n_steps, screen.is_json());
     progress.step(format!("read {from}"));
     let options = ReadOptions {
         element,
@@ -65,13 +74,27 @@ pub(crate) fn convert(
         true => file.structure,
         false => Structure::General,
     };
-    let tensor = match file.content {
-        io::Content::Tensor(tensor) => tensor,
-        io::Content::Entries(entries) => {
-            let format = packed_format(&entries);
+    let of = |option: &str, text: &Option<String>, order: usize| {
+        let text = text.as_deref();
+        text.map(|text| format_of(call, option, text, order))
+            .transpose()
+    };
+    let order = file.extents().len();
+    let given = of("from", &arguments.from, order)?;
+    let wanted = of("to", &arguments.to, order)?;
+    let session = Session::default();
+    let mut tensor = match (file.content, given) {
+        (io::Content::Tensor(tensor), None) => tensor,
+        (io::Content::Tensor(tensor), Some(format)) => session.convert(&tensor, &format)?,
+        (io::Content::Entries(entries), format) => {
+            let format = format.unwrap_or_else(|| packed_format(&entries));
             Tensor::pack_entries(&format, entries, PackOptions::default())?
         }
     };
+    if let Some(format) = &wanted {
+        progress.step(format!("convert to {format}"));
+        tensor = session.convert(&tensor, format)?;
+    }
     progress.step(format!("write {to}"));
     let options = WriteOptions {
         structure,
@@ -103,6 +126,20 @@ pub(crate) fn convert(
         })
     })?;
     Ok(0)
+}
+
+/// The format of levels that an option names, for tensors of an order.
+fn format_of(call: &Call, option: &str, text: &str, order: usize) -> Result<Format> {
+    let place = call.value_span(option, 0);
+    if text.ends_with(DESCRIPTOR_ENDING) {
+        let message = format!("`{text}` is a relation, in which no file is stored");
+        return Err(Diagnostic::new(code::DOES_NOT_APPLY, message)
+            .at(call.source(), place, "a relation")
+            .help("name a preset or a map of levels; `--emit` shows conversions of relations"));
+    }
+    let spec = FormatSpec::parse(&call.option_text("format", text))?;
+    spec.resolve(order)
+        .map_err(|error| error.or_at(call.source(), place, "named here"))
 }
 
 /// The format that entries of a text file are packed in: the one that operands

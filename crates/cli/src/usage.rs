@@ -98,10 +98,11 @@ pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
 /// What is missing, with what it is.
 fn missing(found: &[String], command: &clap::Command) -> String {
     let described = |placeholder: &String| {
-        let name = placeholder.trim_matches(['<', '>', '[', ']']);
+        let bare = |text: &str| text.trim_matches(['<', '>', '[', ']']).to_owned();
+        let name = bare(placeholder);
         let argument = command
             .get_positionals()
-            .find(|argument| argument.to_string() == *placeholder);
+            .find(|argument| bare(&argument.to_string()) == name);
         let help = argument
             .and_then(clap::Arg::get_help)
             .map(ToString::to_string);

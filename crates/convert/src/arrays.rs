@@ -6,9 +6,10 @@ use sparsec_base::{ElementType, Result};
 use sparsec_computation::{Access, DataSpace, Operator, Role, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Variable};
 
+use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, everywhere, plus_one};
+use crate::terms::{below, collected, everywhere, plus_one};
 use crate::unknown::{Run, Unknowns};
 
 impl Synthesis<'_> {
@@ -37,7 +38,7 @@ impl Synthesis<'_> {
         });
         let target = (function.to_owned(), vec![plus_one(&x)]);
         self.add(parents, target, (update, before));
-        self.written.insert(function.to_owned());
+        self.writes(function, CaseKind::Segments);
         Ok(())
     }
 
@@ -77,7 +78,7 @@ impl Synthesis<'_> {
         let binary =
             |operator, a: Value, b: Value| Value::Binary(operator, Box::new(a), Box::new(b));
         use Operator::{Add, Maximum, Subtract};
-        let most = self.integer(&most.simplified())?;
+        let most = self.integer(&collected(&most))?;
         self.add(parents.clone(), at(first, &x), (Update::Assign, most));
         let least = (Update::Minimum, value.clone());
         self.add(self.space.clone(), at(first, &run.parent), least);
@@ -88,7 +89,7 @@ impl Synthesis<'_> {
         let next = binary(Add, entry(starts, &x), length);
         self.add(parents, at(starts, &plus_one(&x)), (Update::Assign, next));
         for function in [starts, first] {
-            self.written.insert(function.clone());
+            self.writes(function, CaseKind::Runs);
             unknowns.functions.remove(function);
         }
         // How many elements there are is where the last run ends.
@@ -97,7 +98,7 @@ impl Synthesis<'_> {
             if value.as_ref().is_some_and(|value| *value == end) {
                 let last = (Update::Assign, entry(starts, &n_parents));
                 self.add(everywhere()?, (name.clone(), Vec::new()), last);
-                self.written.insert(name.clone());
+                self.writes(name, CaseKind::Count);
             }
         }
         let [first, start] =
@@ -136,7 +137,7 @@ impl Synthesis<'_> {
                     self.mark(name, &value, known)?;
                     let value = (Update::Assign, self.integer(&value)?);
                     self.add(self.space.clone(), (name.clone(), places), value);
-                    self.written.insert(name.clone());
+                    self.writes(name, CaseKind::Stored);
                     unknowns.functions.remove(name);
                 }
             }
@@ -150,7 +151,7 @@ impl Synthesis<'_> {
                     space: name,
                     indices: Vec::new(),
                 });
-                self.written.insert(function.clone());
+                self.writes(&function, CaseKind::Segments);
                 unknowns.functions.remove(&function);
                 self.add(
                     everywhere()?,
@@ -185,7 +186,7 @@ impl Synthesis<'_> {
             return Err(refused(format!("nothing bounds the values of `{name}`")));
         };
         let last = Expression::Subtract(Box::new(above.clone()), Box::new(Expression::Integer(1)));
-        let last = last.simplified();
+        let last = collected(&last);
         let never = |comparison, bound: &Expression| {
             let asked = Constraint::new(value.clone(), comparison, bound.clone());
             self.space.implies(&asked, known)

@@ -4,11 +4,13 @@
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
 use sparsec_computation::Key;
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable};
+use sparsec_relation::{
+    Answer, Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable,
+};
 
 use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::terms::below;
+use crate::terms::{below, collected};
 use crate::unknown::ListKey;
 
 impl Synthesis<'_> {
@@ -58,7 +60,10 @@ impl Synthesis<'_> {
             )));
         };
         let from_least = |e: &Expression| {
-            Expression::Subtract(Box::new(e.clone()), Box::new(least.clone())).simplified()
+            collected(&Expression::Subtract(
+                Box::new(e.clone()),
+                Box::new(least.clone()),
+            ))
         };
         Ok(Key {
             value: from_least(&key.value),
@@ -110,6 +115,12 @@ impl Synthesis<'_> {
 
     /// Whether keys tell entries of different coordinates apart.
     pub(crate) fn tell_apart(&self, keys: &[Key]) -> Result<bool> {
+        let keys: Vec<Expression> = keys.iter().map(|key| key.value.clone()).collect();
+        self.is_told_apart(&self.coordinates(), &keys)
+    }
+
+    /// Whether entries at which `keys` are the same agree in all of `told`.
+    pub(crate) fn is_told_apart(&self, told: &[Expression], keys: &[Expression]) -> Result<bool> {
         let part = &self.space.parts()[0];
         let names = |suffix: &str| -> Vec<String> {
             let names = part.inputs().map(|v| part.name(v));
@@ -123,19 +134,15 @@ impl Synthesis<'_> {
         let inputs = both.inputs();
         both.conjoin_at(part, inputs.skip(n_inputs));
         for key in keys {
-            both.add(key.value.clone().equals(key.value.rewritten(&second)));
+            both.add(key.clone().equals(key.rewritten(&second)));
         }
-        for coordinate in &self.entries.coordinates {
+        for value in told {
             let mut differ = both.clone();
-            let coordinate = Expression::Variable(*coordinate);
-            differ.add(Constraint::new(
-                coordinate.clone(),
-                Comparison::NotEqual,
-                coordinate.rewritten(&second),
-            ));
+            let other = value.rewritten(&second);
+            differ.add(Constraint::new(value.clone(), Comparison::NotEqual, other));
             let set = Set::new(vec![differ])?;
             let empty = set.as_relation().is_empty(&self.computation.declarations);
-            if empty != sparsec_relation::Answer::Yes {
+            if empty != Answer::Yes {
                 return Ok(false);
             }
         }

@@ -34,6 +34,7 @@
 //! running maximum.
 
 mod arrays;
+mod cases;
 mod entries;
 mod keys;
 mod lists;
@@ -47,30 +48,85 @@ use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::Computation;
-use sparsec_relation::Descriptor;
+use sparsec_relation::{Descriptor, Relation};
+
+pub use cases::{Case, CaseKind};
 
 /// The types of arrays, by the names that they have in the computation.
 pub type Types = BTreeMap<String, ElementType>;
 
+/// What is wanted of a conversion beside its two formats.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The type of the values.
+    pub element: ElementType,
+    /// The types of index arrays; 64 bits for those left out.
+    pub types: Types,
+    /// Whether each place of the source's values is known to hold an entry, and no two of them
+    /// one at the same coordinates. If not, the second is proved, or the source refused; and
+    /// entries are counted when the conversion runs, which refuses tensors with other places.
+    pub is_one_to_one: bool,
+}
+
+impl Wanted {
+    /// Values of this type, and nothing known.
+    ///
+    /// ```
+    /// use sparsec_base::ElementType;
+    /// assert!(!sparsec_convert::Wanted::of(ElementType::F64).is_one_to_one);
+    /// ```
+    pub fn of(element: ElementType) -> Self {
+        Self {
+            element,
+            types: Types::new(),
+            is_one_to_one: false,
+        }
+    }
+}
+
 /// A synthesized conversion.
 #[derive(Clone, Debug)]
 pub struct Conversion {
+    /// Which tuples of the source and of the destination have the same coordinates.
+    pub relation: Relation,
+    /// How each unknown of the destination is found, in the order in which they are.
+    pub cases: Vec<Case>,
     /// The computation: given the source's arrays `A_…` and values `A`, it computes those
     /// of the destination, `B_…` and `B`.
     pub computation: Computation,
 }
 
-/// The conversion of tensors of `element`s from one format to another.
-///
-/// Index arrays have the types that `types` says, or 64 bits. Entries are taken to be
-/// distinct, and each stored position to hold one.
+impl Conversion {
+    /// The cases as a table.
+    ///
+    /// ```
+    /// # use sparsec_base::ElementType;
+    /// # use sparsec_convert::{Wanted, convert};
+    /// let dense = "
+    ///     format dense
+    ///     extents N
+    ///     map {[p] -> [i] : p = i && 0 <= i < N}
+    ///     data {[p] -> [p]}
+    ///     values {[p] : 0 <= p < N}
+    /// ".parse()?;
+    /// let same = convert(&dense, &dense, &Wanted::of(ElementType::F64))?;
+    /// assert!(same.table().starts_with("p   follows from coordinates   p = i\n"));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn table(&self) -> String {
+        cases::table(&self.cases)
+    }
+}
+
+/// The conversion of tensors from one format to another.
 ///
 /// # Errors
-/// `E0830` where the destination's tuples do not follow from coordinates.
+/// `E0830` where the destination's tuples do not follow from coordinates, and for sources
+/// that may hold two entries at one coordinate.
 ///
 /// ```
 /// use sparsec_base::ElementType;
-/// use sparsec_convert::{Types, convert};
+/// use sparsec_convert::{Wanted, convert};
 /// let list = "
 ///     format list
 ///     extents NR, NC
@@ -79,6 +135,7 @@ pub struct Conversion {
 ///     values {[n] : 0 <= n < NZ}
 ///     function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < NR}
 ///     function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < NC}
+///     forall n, m : 0 <= n < m < NZ => LEX(row(n), col(n)) != LEX(row(m), col(m))
 /// ".parse()?;
 /// let diagonals = "
 ///     format dia
@@ -88,7 +145,7 @@ pub struct Conversion {
 ///     values {[p] : 0 <= p < ND * NR}
 ///     function off : {[d] : 0 <= d < ND} -> {[k] : 0 - NR < k < NC} increasing
 /// ".parse()?;
-/// let conversion = convert(&list, &diagonals, ElementType::F64, &Types::new())?;
+/// let conversion = convert(&list, &diagonals, &Wanted::of(ElementType::F64))?;
 /// let text = conversion.computation.to_string();
 /// assert!(text.contains("B_off(B_d(n)) = j - i"), "{text}");
 /// assert!(text.contains("B(B_d(n) * N0 + i) = A(n)"), "{text}");
@@ -97,8 +154,7 @@ pub struct Conversion {
 pub fn convert(
     source: &Descriptor,
     destination: &Descriptor,
-    element: ElementType,
-    types: &Types,
+    wanted: &Wanted,
 ) -> Result<Conversion> {
     if source.order() != destination.order() {
         let (from, to) = (source.order(), destination.order());
@@ -109,7 +165,7 @@ pub fn convert(
     let source = named::Named::new(source, "A", &extents)?;
     let destination = named::Named::new(destination, "B", &extents)?;
     let entries = entries::Entries::of(&source)?;
-    synthesis::synthesized(&source, &destination, &entries, (element, types), &extents)
+    synthesis::synthesized(&source, &destination, &entries, wanted, &extents)
 }
 
 /// That there is no conversion, and why.

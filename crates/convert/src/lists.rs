@@ -8,6 +8,7 @@ use sparsec_computation::{
 };
 use sparsec_relation::{Comparison, Expression, Function, Set, Variable};
 
+use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::Synthesis;
 use crate::terms::{below, everywhere, plus_one};
@@ -71,7 +72,7 @@ impl Synthesis<'_> {
             let target = (key.function.clone(), vec![number.clone()]);
             let value = (Update::Assign, self.integer(&key.value)?);
             self.add(self.space.clone(), target, value);
-            self.written.insert(key.function.clone());
+            self.writes(&key.function, CaseKind::Keys);
             unknowns.functions.remove(&key.function);
         }
         if let Place::Segment { function, parent } = place
@@ -159,7 +160,7 @@ impl Synthesis<'_> {
 
     /// Says that a constant is the number of entries.
     pub(crate) fn count_entries(&mut self, name: &str) -> Result<()> {
-        if self.written.insert(name.to_owned()) {
+        if self.writes(name, CaseKind::Count) {
             let n = self.integer(&self.entries.n_places)?;
             let same = Expression::Constant(name.to_owned()).equals(self.entries.n_places.clone());
             self.computation.declarations.assume(same);
@@ -211,7 +212,7 @@ impl Synthesis<'_> {
         for end in ends.iter().chain(ends.is_empty().then_some(&end)) {
             if is_entry {
                 self.count_entries(end)?;
-            } else if self.written.insert(end.clone()) {
+            } else if self.writes(end, CaseKind::Count) {
                 let number = Value::Entry(Access {
                     space: array.clone(),
                     indices: at.clone(),

@@ -6,13 +6,14 @@ use sparsec_base::{ElementType, Result};
 use sparsec_computation::{
     Access, Computation, DataSpace, Key, Role, Statement, Update, Value, Window,
 };
-use sparsec_relation::{Constraint, Declarations, Expression, Set, Variable};
+use sparsec_relation::{Constraint, Declarations, Expression, Relation, Set, Variable};
 
+use crate::cases::{Case, CaseKind};
 use crate::entries::Entries;
 use crate::named::Named;
 use crate::terms::{at_least_zero, value};
 use crate::unknown::{Place, Unknowns};
-use crate::{Conversion, Types, refused};
+use crate::{Conversion, Wanted, refused};
 
 /// The conversion of a source to a destination.
 ///
@@ -22,7 +23,7 @@ pub(crate) fn synthesized(
     source: &Named,
     destination: &Named,
     entries: &Entries,
-    (element, types): (ElementType, &Types),
+    wanted: &Wanted,
     extents: &[String],
 ) -> Result<Conversion> {
     let mut known = source.declarations.clone();
@@ -45,6 +46,7 @@ pub(crate) fn synthesized(
         unknown_constants: unknown_constants(destination),
         found: BTreeMap::new(),
         written: BTreeSet::new(),
+        kinds: Vec::new(),
         space: entries.space.clone(),
         computation: Computation {
             name: "convert".to_owned(),
@@ -54,24 +56,48 @@ pub(crate) fn synthesized(
             statements: Vec::new(),
         },
     };
-    synthesis.declare(element, types)?;
+    synthesis.declare(wanted)?;
+    if !wanted.is_one_to_one {
+        synthesis.check_places()?;
+    }
     let mut unknowns = Unknowns::new(destination, entries, &known);
+    let mut cases = Vec::new();
+    let mut note = |element: (Variable, CaseKind), value: &Expression| {
+        cases.push(Case::element(destination, entries, element, value));
+    };
     loop {
-        unknowns.determine();
+        for (element, value) in unknowns.determine() {
+            note((element, CaseKind::Determined), &value);
+        }
         synthesis.demand(&unknowns, &known)?;
         let Some(element) = unknowns.next() else {
             break;
         };
-        let value = synthesis.found(element, &mut unknowns)?;
+        let (kind, value) = synthesis.found(element, &mut unknowns)?;
+        note((element, kind), &value);
         unknowns.set(element, value);
         unknowns.establish(element);
     }
     synthesis.keep(&mut unknowns, &known)?;
     synthesis.copy(&unknowns, &known)?;
-    let mut computation = synthesis.computation.checked()?;
+    let mut computation = synthesis.computation.clone().checked()?;
     crate::sweeps::schedule(&mut computation);
     let computation = computation.checked()?;
-    Ok(Conversion { computation })
+    let arrays = synthesis.kinds.iter();
+    cases.extend(arrays.map(|(name, kind)| Case::array(&computation, name, *kind)));
+    Ok(Conversion {
+        relation: relation(source, destination, &known)?,
+        cases,
+        computation,
+    })
+}
+
+/// Which tuples of both sides have the same coordinates: the source's map, then the
+/// inverse of the destination's. Source: Popoola et al., CGO 2023, §3.2.
+fn relation(source: &Named, destination: &Named, known: &Declarations) -> Result<Relation> {
+    let [from, to] = [source, destination].map(|side| Relation::new(vec![side.map.clone()]));
+    let relation = from?.then(&to?.inverse())?;
+    Ok(relation.simplified_under(known))
 }
 
 /// The constants of a destination that follow from its entries: those that say how long
@@ -132,6 +158,8 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) found: BTreeMap<String, Option<Vec<Key>>>,
     /// Constants and functions that a statement computes.
     pub(crate) written: BTreeSet<String>,
+    /// What each of them is, in the order in which they are found.
+    pub(crate) kinds: Vec<(String, CaseKind)>,
     /// The entries that the destination can hold.
     pub(crate) space: Set,
     pub(crate) computation: Computation,
@@ -139,8 +167,9 @@ pub(crate) struct Synthesis<'a> {
 
 impl Synthesis<'_> {
     /// Declares the arrays of both sides.
-    pub(crate) fn declare(&mut self, element: ElementType, types: &Types) -> Result<()> {
-        let type_of = |name: &str| types.get(name).copied().unwrap_or(ElementType::I64);
+    fn declare(&mut self, wanted: &Wanted) -> Result<()> {
+        let element = wanted.element;
+        let type_of = |name: &str| wanted.types.get(name).copied().unwrap_or(ElementType::I64);
         for (name, _) in &self.source.constants {
             self.computation.parameters.push(name.clone());
         }
@@ -167,6 +196,34 @@ impl Synthesis<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a source that may hold two entries at one coordinate; and, when the conversion
+    /// runs, places without an entry.
+    fn check_places(&mut self) -> Result<()> {
+        let place = &self.entries.place;
+        if !self.is_told_apart(std::slice::from_ref(place), &self.coordinates())? {
+            let message = format!(
+                "`{}` may hold two entries at one coordinate",
+                self.source.name
+            );
+            return Err(refused(message)
+                .note(format!("its map is {}", self.source.map))
+                .help("declare what tells them apart: `increasing`, `injective`, or `forall …`"));
+        }
+        let count = format!("{}_entries", self.source.name);
+        self.add_number(&count);
+        let all = Expression::Constant(count.clone()).equals(self.entries.n_places.clone());
+        self.computation.declarations.assume(all);
+        let one = (Update::Add, Value::Integer(1));
+        self.add(self.space.clone(), (count, Vec::new()), one);
+        Ok(())
+    }
+
+    /// The coordinates of an entry.
+    pub(crate) fn coordinates(&self) -> Vec<Expression> {
+        let coordinates = self.entries.coordinates.iter();
+        coordinates.copied().map(Expression::Variable).collect()
     }
 
     /// An integer that is computed and not negative.
@@ -209,21 +266,24 @@ impl Synthesis<'_> {
     }
 
     /// Finds an element of the destination's tuple that coordinates do not determine.
-    pub(crate) fn found(
+    fn found(
         &mut self,
         element: Variable,
         unknowns: &mut Unknowns<'_>,
-    ) -> Result<Expression> {
+    ) -> Result<(CaseKind, Expression)> {
         let keys = unknowns.keys(element);
         if !keys.is_empty() {
-            return self.listed(element, &keys, unknowns);
+            let value = self.listed(element, &keys, unknowns)?;
+            return Ok((CaseKind::Listed, value));
         }
         if let Some(run) = unknowns.run(element) {
-            return self.in_run(element, &run, unknowns);
+            return Ok((CaseKind::InRun, self.in_run(element, &run, unknowns)?));
         }
         let others = unknowns.others(element);
         match unknowns.place(element) {
-            Some(Place::All) if !others.is_empty() => self.free(element, &others, unknowns),
+            Some(Place::All) if !others.is_empty() => {
+                Ok((CaseKind::Free, self.free(element, &others, unknowns)?))
+            }
             _ => {
                 let name = self.destination.map.name(element);
                 Err(refused(format!("nothing says which `{name}` an entry has"))
@@ -279,6 +339,15 @@ impl Synthesis<'_> {
         let target = (self.destination.name.clone(), vec![place]);
         self.add(self.space.clone(), target, (Update::Assign, value));
         Ok(())
+    }
+
+    /// Notes that statements compute an array or a constant; returns whether this is new.
+    pub(crate) fn writes(&mut self, name: &str, kind: CaseKind) -> bool {
+        let is_new = self.written.insert(name.to_owned());
+        if is_new {
+            self.kinds.push((name.to_owned(), kind));
+        }
+        is_new
     }
 
     /// An integer expression as a value.

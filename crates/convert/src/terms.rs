@@ -66,3 +66,80 @@ pub(crate) fn below(name: &str, end: &Expression) -> Result<Set> {
     });
     Set::new(vec![part])
 }
+
+/// The terms of a sum, and whether each is subtracted.
+pub(crate) fn add_terms<'e>(
+    e: &'e Expression,
+    negative: bool,
+    terms: &mut Vec<(bool, &'e Expression)>,
+) {
+    match e {
+        Expression::Add(a, b) => {
+            add_terms(a, negative, terms);
+            add_terms(b, negative, terms);
+        }
+        Expression::Subtract(a, b) => {
+            add_terms(a, negative, terms);
+            add_terms(b, !negative, terms);
+        }
+        Expression::Negate(a) => add_terms(a, !negative, terms),
+        other => terms.push((negative, other)),
+    }
+}
+
+/// A sum with its numbers added up, behind all that is not subtracted and all that is;
+/// without terms that cancel.
+pub(crate) fn collected(e: &Expression) -> Expression {
+    let mut terms = Vec::new();
+    add_terms(e, false, &mut terms);
+    let mut number = 0_i64;
+    let mut kept: Vec<(bool, &Expression)> = Vec::new();
+    for (is_negative, term) in terms {
+        if let Expression::Integer(n) = term {
+            let sum = match is_negative {
+                true => number.checked_sub(*n),
+                false => number.checked_add(*n),
+            };
+            let Some(sum) = sum else { return e.clone() };
+            number = sum;
+            continue;
+        }
+        let opposite =
+            |(other, known): &(bool, &Expression)| *other != is_negative && *known == term;
+        match kept.iter().position(opposite) {
+            // What may have no value must not vanish.
+            Some(at) if !has_call(term) => _ = kept.remove(at),
+            _ => kept.push((is_negative, term)),
+        }
+    }
+    kept.sort_by_key(|(is_negative, _)| *is_negative);
+    let mut sum = Expression::Integer(0);
+    if kept.first().is_none_or(|(is_negative, _)| *is_negative) {
+        sum = Expression::Integer(std::mem::take(&mut number));
+    }
+    for (is_negative, term) in kept {
+        let (left, right) = (Box::new(sum), Box::new(term.clone()));
+        sum = match is_negative {
+            true => Expression::Subtract(left, right),
+            false => Expression::Add(left, right),
+        };
+    }
+    let left = Box::new(sum);
+    let right = |n: i64| Box::new(Expression::Integer(n));
+    match number {
+        i64::MIN => e.clone(),
+        0.. => Expression::Add(left, right(number)).simplified(),
+        _ => Expression::Subtract(left, right(-number)).simplified(),
+    }
+}
+
+fn has_call(e: &Expression) -> bool {
+    let mut has_call = false;
+    e.visit(&mut |e| {
+        has_call |= matches!(
+            e,
+            Expression::Call(..) | Expression::FloorDivide(..) | Expression::Modulo(..)
+        );
+    });
+    has_call
+}

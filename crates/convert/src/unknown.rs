@@ -13,6 +13,7 @@ use sparsec_relation::{
 
 use crate::entries::{Entries, same_variables};
 use crate::named::Named;
+use crate::terms::{add_terms, collected};
 
 /// The destination, as far as it is solved.
 pub(crate) struct Unknowns<'a> {
@@ -104,15 +105,18 @@ impl<'a> Unknowns<'a> {
         self.open().next()
     }
 
-    /// Gives values to all elements that follow from those with values.
-    pub(crate) fn determine(&mut self) {
+    /// Gives values to all elements that follow from those with values; returns them.
+    pub(crate) fn determine(&mut self) -> Vec<(Variable, Expression)> {
+        let mut found = Vec::new();
         let follows = |unknowns: &mut Self| {
             let open: Vec<Variable> = unknowns.open().collect();
             (open.into_iter()).find_map(|v| Some((v, unknowns.determined(v)?)))
         };
         while let Some((element, value)) = follows(self) {
-            self.set(element, value);
+            self.set(element, value.clone());
+            found.push((element, value));
         }
+        found
     }
 
     pub(crate) fn set(&mut self, element: Variable, value: Expression) {
@@ -133,7 +137,7 @@ impl<'a> Unknowns<'a> {
                 _ => true,
             };
         });
-        is_known.then(|| e.rewritten(&AtEntry(&self.values)).simplified())
+        is_known.then(|| collected(&e.rewritten(&AtEntry(&self.values)).simplified()))
     }
 
     fn constraint_at_entry(&self, link: &Constraint, free: Option<Variable>) -> Option<Constraint> {
@@ -167,7 +171,7 @@ impl<'a> Unknowns<'a> {
         links.into_iter().for_each(|link| relation.add(link));
         let relation = Relation::new(vec![relation]).ok()?;
         let solved = relation.solve(self.known).ok()?;
-        Some(solved[0][0].simplified())
+        Some(collected(&solved[0][0].simplified()))
     }
 
     /// The keys of a listed element: arrays that hold something known at it.
@@ -300,21 +304,6 @@ impl<'a> Unknowns<'a> {
         let links = links.filter(|(number, _)| !self.established.contains(number));
         let links = links.filter_map(|(_, link)| self.constraint_at_entry(link, None));
         links.collect()
-    }
-}
-
-fn add_terms<'e>(e: &'e Expression, negative: bool, terms: &mut Vec<(bool, &'e Expression)>) {
-    match e {
-        Expression::Add(a, b) => {
-            add_terms(a, negative, terms);
-            add_terms(b, negative, terms);
-        }
-        Expression::Subtract(a, b) => {
-            add_terms(a, negative, terms);
-            add_terms(b, !negative, terms);
-        }
-        Expression::Negate(a) => add_terms(a, !negative, terms),
-        other => terms.push((negative, other)),
     }
 }
 

@@ -2,7 +2,7 @@
 //! by unpacking and packing.
 
 use sparsec::conversion::Converter;
-use sparsec::{Backend, Format, Options, Session, Tensor, code};
+use sparsec::{Backend, Format, FormatSpec, Options, Session, Tensor, code};
 
 /// Entries of a small tensor: coordinates and values.
 fn entries(extents: &[u64], seed: u64, n: usize) -> (Vec<u64>, Vec<f64>) {
@@ -44,6 +44,8 @@ const SOURCES: &[&str] = &[
 ];
 
 const DESTINATIONS: &[&str] = &[
+    "(i, j) -> (i : dense, j : bitmap)",
+    "(i, j) -> (i : batch, j : compressed)",
     "(i, j) -> (i : dense, j : dense)",
     "(i, j) -> (j : dense, i : dense)",
     "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense)",
@@ -64,15 +66,26 @@ fn conversions_of_other_orders_are_those_of_unpacking_and_packing() {
 }
 
 #[test]
-fn formats_of_several_parts_and_tensors_with_padding_are_refused() {
+fn formats_that_say_too_little_are_refused() {
     let csr = tensor(&Format::csr(), &[4, 4], 1, 3);
     let refused = |given: &Tensor, destination: &str| {
-        let destination = destination.parse().expect("a format");
+        let destination = destination.parse::<FormatSpec>().expect("a format");
+        let destination = destination.resolve(destination.order().unwrap_or(2));
+        let destination = destination.expect("a format of two modes");
         let error = Converter::new(given, &destination).expect_err("it is refused");
         assert_eq!(error.code(), code::NO_CONVERSION, "{error}");
         assert!(error.help_text().is_some(), "{error}");
     };
     refused(&csr, "csr, symmetric(i, j)");
+    refused(&csr, "mcoo");
+    for open in ["hashed", "loose_compressed", "run_length"] {
+        refused(&csr, &format!("(i, j) -> (i : dense, j : {open})"));
+    }
+    for places in ["bitmap", "hashed", "loose_compressed"] {
+        let format = format!("(i, j) -> (i : dense, j : {places})");
+        let format = format.parse().expect("a format");
+        refused(&tensor(&format, &[4, 4], 1, 3), "csr");
+    }
     refused(&tensor(&Format::dense(2), &[4, 4], 1, 3), "csr");
     refused(
         &csr,

@@ -26,6 +26,7 @@
 mod answers;
 mod cache;
 mod compile;
+mod conversions;
 mod described;
 mod embed;
 mod files;
