@@ -156,6 +156,19 @@ impl<'a> Unknowns<'a> {
 
     /// The element as an expression of what is known, if constraints determine it.
     fn determined(&mut self, element: Variable) -> Option<Expression> {
+        // As the map says it: solving would multiply out what proofs read as it stands.
+        let itself = Expression::Variable(element);
+        let said = self
+            .comparisons
+            .iter()
+            .find_map(|link| match &link.rest[..] {
+                [(Comparison::Equal, right)] if link.first == itself => self.at_entry(right),
+                [(Comparison::Equal, right)] if *right == itself => self.at_entry(&link.first),
+                _ => None,
+            });
+        if said.is_some() {
+            return said;
+        }
         let names = self.entries.names();
         let n = names.len();
         let unknown = self.destination.map.name(element).to_owned();

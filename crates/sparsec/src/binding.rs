@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_runtime::{Cancel, MemoryLimit};
+use sparsec_runtime::Cancel;
 use sparsec_tensor::Tensor;
 
 use crate::extents::{self, Extents};
@@ -179,7 +179,7 @@ impl<'a> Binding<'a> {
             compiled,
             &prepared.extents,
             &prepared.ready,
-            self.memory(),
+            self.kernel.session(),
             &self.cancel,
             &self.kept,
         )?;
@@ -198,7 +198,12 @@ impl<'a> Binding<'a> {
             return Ok(prepared);
         }
         let (variant, extents) = self.find()?;
-        let ready = Ready::new(&variant.compiled, &extents, &self.named(), self.memory())?;
+        let ready = Ready::new(
+            &variant.compiled,
+            &extents,
+            &self.named(),
+            self.kernel.session(),
+        )?;
         Ok(self.prepared.get_or_init(|| Prepared {
             variant,
             extents,
@@ -226,10 +231,6 @@ impl<'a> Binding<'a> {
         let variant = planned.variant(&operands, &extents::known(program))?;
         let extents = extents::known(&variant.compiled.program);
         Ok((variant, extents))
-    }
-
-    fn memory(&self) -> MemoryLimit {
-        self.kernel.session().options().memory
     }
 
     fn named(&self) -> BTreeMap<&str, &'a Tensor> {
@@ -304,7 +305,7 @@ impl Assembled<'_> {
             named.insert(name, tensor);
         }
         let compiled = &self.variant.compiled;
-        let (session, memory) = (self.binding.kernel.session(), self.binding.memory());
+        let session = self.binding.kernel.session();
         session.on_threads(|| {
             let bound = self.binding.prepare()?;
             let extents = &bound.extents;
@@ -313,13 +314,13 @@ impl Assembled<'_> {
             let other;
             let (ready, kept) = match others {
                 true => {
-                    other = Ready::new(compiled, extents, &named, memory)?;
+                    other = Ready::new(compiled, extents, &named, session)?;
                     (&other, &own)
                 }
                 false => (&bound.ready, &*self.binding.kept),
             };
             let cancel = &self.binding.cancel;
-            let run = Run::new(compiled, extents, ready, memory, cancel, kept)?;
+            let run = Run::new(compiled, extents, ready, session, cancel, kept)?;
             let mut same = true;
             for number in 0..self.results.len() {
                 let parts = self.variant.parts(session, number, true)?;

@@ -327,16 +327,24 @@ impl Session {
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn convert(&self, tensor: &Tensor, destination: &Format) -> Result<Tensor> {
+        let derived = self.derived(tensor, destination);
+        derived.unwrap_or_else(|| tensor.convert(destination))
+    }
+
+    /// A tensor in another format by a conversion that is derived, if there is one, and the
+    /// tensor is so large that making its kernel takes less time than it saves. Each stored
+    /// entry stays stored.
+    pub(crate) fn derived(&self, tensor: &Tensor, destination: &Format) -> Option<Result<Tensor>> {
         let is_large = tensor.most_entries() as f64 * PACKING > MAKING;
-        if is_large && self.options().backend != Backend::Interpreter {
-            let made = Converter::new(tensor, destination);
-            match made.and_then(|converter| converter.run(self, tensor)) {
-                Err(error)
-                    if [code::NO_CONVERSION, code::NOT_AS_DECLARED].contains(&error.code()) => {}
-                converted => return converted,
-            }
+        if !is_large || self.options().backend == Backend::Interpreter {
+            return None;
         }
-        tensor.convert(destination)
+        let converter = Converter::new(tensor, destination).ok()?;
+        match converter.run(self, tensor) {
+            // Packing says which entry the destination cannot hold.
+            Err(error) if error.code() == code::NOT_AS_DECLARED => None,
+            converted => Some(converted),
+        }
     }
 }
 

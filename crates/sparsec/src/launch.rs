@@ -20,7 +20,7 @@ use sparsec_base::{Diagnostic, Result};
 use sparsec_format::Format;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::{Conversion, View};
-use sparsec_runtime::{Cancel, Kernel, KernelArgument, MemoryLimit, OutputTensor};
+use sparsec_runtime::{Cancel, Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Array, PackOptions, Tensor, TensorAlias, level_extents};
 
 use crate::checked;
@@ -30,7 +30,7 @@ use crate::kept::Kept;
 use crate::memory;
 use crate::parts::Parts;
 use crate::ready::Ready;
-use crate::session::Timings;
+use crate::session::{Session, Timings};
 use crate::widths;
 
 /// A compiled program with the operands of one run.
@@ -38,7 +38,7 @@ pub(crate) struct Run<'a> {
     compiled: &'a Compiled,
     extents: &'a Extents,
     ready: &'a Ready<'a>,
-    memory: MemoryLimit,
+    session: &'a Session,
     /// Whether anybody still waits.
     cancel: &'a Cancel,
     /// Copies of operands.
@@ -68,10 +68,11 @@ impl<'a> Run<'a> {
         compiled: &'a Compiled,
         extents: &'a Extents,
         ready: &'a Ready<'a>,
-        memory: MemoryLimit,
+        session: &'a Session,
         cancel: &'a Cancel,
         kept: &'a Kept,
     ) -> Result<Self> {
+        let memory = session.options().memory;
         if !memory::is_small(ready.bytes, memory) {
             memory::check(compiled, extents, memory)?;
         }
@@ -79,7 +80,7 @@ impl<'a> Run<'a> {
             compiled,
             extents,
             ready,
-            memory,
+            session,
             cancel,
             kept,
             of_results: Kept::default(),
@@ -156,7 +157,7 @@ impl<'a> Run<'a> {
             return Ok(tensor);
         };
         let started = Instant::now();
-        let tensor = repacked(&tensor, format).map_err(|error| {
+        let tensor = self.repacked(&tensor, format).map_err(|error| {
             let name = self.name_of(number);
             error.note(format!("`{name}` is computed, and then stored as {format}"))
         })?;
@@ -269,7 +270,14 @@ impl<'a> Run<'a> {
         widths::check_coordinates(name, &format, &extents)?;
         let function = kernel.function();
         let result = result_of(function);
-        OutputTensor::within(self.memory, function, result, format, extents, data.fill)
+        OutputTensor::within(
+            self.session.options().memory,
+            function,
+            result,
+            format,
+            extents,
+            data.fill,
+        )
     }
 
     /// The argument `name`, where it is an alias of another tensor.
@@ -352,6 +360,19 @@ impl<'a> Run<'a> {
             .or_else(|| self.ready.operands.get(name).map(AsRef::as_ref))
     }
 
+    /// A tensor in another format. What is stored stays stored, zeros too: an entry
+    /// that is not stored annihilates, and a stored zero does not.
+    fn repacked(&self, from: &Tensor, format: &Format) -> Result<Tensor> {
+        if let Some(converted) = self.session.derived(from, format) {
+            return converted;
+        }
+        let options = PackOptions {
+            fill: Some(from.fill()),
+            ..PackOptions::default()
+        };
+        Tensor::pack_entries(format, from.try_entries()?, options)
+    }
+
     /// The operands that statement `number` reads in another format, converted.
     fn conversions(&self, number: usize, results: &[Tensor]) -> Result<Converted> {
         let statement: &CompiledStatement = &self.compiled.statements[number];
@@ -377,7 +398,7 @@ impl<'a> Run<'a> {
                 false => &self.of_results,
             };
             let tensor = kept.find(&of, &conversion.format, || {
-                repacked(from, &conversion.format)
+                self.repacked(from, &conversion.format)
             });
             let tensor = tensor.map_err(|error| {
                 let format = &conversion.format;
@@ -400,16 +421,6 @@ impl<'a> Run<'a> {
     pub(crate) fn n_converted(&self) -> usize {
         self.kept.n_made() + self.of_results.n_made()
     }
-}
-
-/// A tensor in another format. What is stored stays stored, zeros too: an entry
-/// that is not stored annihilates, and a stored zero does not.
-fn repacked(from: &Tensor, format: &Format) -> Result<Tensor> {
-    let options = PackOptions {
-        fill: Some(from.fill()),
-        ..PackOptions::default()
-    };
-    Tensor::pack_entries(format, from.try_entries()?, options)
 }
 
 /// Whether two tensors store entries at the same places of the same arrays.

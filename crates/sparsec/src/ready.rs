@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_index::TensorRole;
-use sparsec_runtime::MemoryLimit;
 use sparsec_tensor::Tensor;
 
 use crate::compile::Compiled;
 use crate::extents::Extents;
 use crate::memory;
+use crate::session::Session;
 use crate::widths;
 use crate::work;
 
@@ -41,9 +41,9 @@ impl<'a> Ready<'a> {
         compiled: &Compiled,
         extents: &Extents,
         given: &BTreeMap<&str, &'a Tensor>,
-        memory: MemoryLimit,
+        session: &Session,
     ) -> Result<Self> {
-        let bytes = memory::check(compiled, extents, memory)?;
+        let bytes = memory::check(compiled, extents, session.options().memory)?;
         work::check(compiled, extents, given)?;
         let mut operands = BTreeMap::new();
         for (id, data) in compiled.program.tensors.iter() {
@@ -65,7 +65,7 @@ impl<'a> Ready<'a> {
             let tensor = if widths::is_stored_as(tensor, format) {
                 Cow::Borrowed(tensor)
             } else {
-                let converted = tensor.convert(format);
+                let converted = session.convert(tensor, format);
                 Cow::Owned(converted.map_err(|error| {
                     error.or_at(&compiled.program.source, data.span, "converted")
                 })?)

@@ -213,9 +213,8 @@ impl Session {
         let extents = fitting::check_operands(compiled, &operands)?;
         let started = Instant::now();
         let (kept, cancel) = (Kept::default(), Cancel::default());
-        let memory = self.inner.options.memory;
-        let ready = Ready::new(compiled, &extents, &operands, memory)?;
-        let run = Run::new(compiled, &extents, &ready, memory, &cancel, &kept)?;
+        let ready = Ready::new(compiled, &extents, &operands, self)?;
+        let run = Run::new(compiled, &extents, &ready, self, &cancel, &kept)?;
         timings.convert += started.elapsed();
         let mut results = Vec::new();
         for (number, statement) in compiled.statements.iter().enumerate() {

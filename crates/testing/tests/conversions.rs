@@ -57,12 +57,37 @@ const DESTINATIONS: &[&str] = &[
 
 #[test]
 fn conversions_of_lists_are_those_of_unpacking_and_packing() {
-    check(&SOURCES[..5]);
+    check(&SOURCES[..5], DESTINATIONS, &MATRICES);
 }
 
 #[test]
 fn conversions_of_other_orders_are_those_of_unpacking_and_packing() {
-    check(&SOURCES[5..]);
+    check(&SOURCES[5..], DESTINATIONS, &MATRICES);
+}
+
+#[test]
+fn conversions_of_three_modes_are_those_of_unpacking_and_packing() {
+    let (of, into) = (
+        [
+            "(i, j, k) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered), k : singleton(nonordered))",
+            "(i, j, k) -> (i : compressed, j : compressed, k : compressed)",
+            "(i, j, k) -> (k : dense, i : compressed, j : compressed)",
+        ],
+        [
+            "(i, j, k) -> (k : dense, j : dense, i : dense)",
+            "(i, j, k) -> (j : dense, i floordiv 2 : compressed, k : compressed, i mod 2 : dense)",
+        ],
+    );
+    check(
+        &of,
+        &into,
+        &[
+            (&[3, 4, 5], 20),
+            (&[2, 2, 2], 8),
+            (&[3, 0, 2], 0),
+            (&[4, 1, 3], 0),
+        ],
+    );
 }
 
 #[test]
@@ -93,28 +118,38 @@ fn formats_that_say_too_little_are_refused() {
     );
 }
 
-fn check(sources: &[&str]) {
+const MATRICES: [(&[u64], usize); 6] = [
+    (&[5, 7], 12),
+    (&[6, 4], 40),
+    (&[4, 4], 1),
+    (&[3, 3], 0),
+    (&[0, 3], 0),
+    (&[1, 1], 1),
+];
+
+/// Converts tensors of these extents and numbers of entries from each source to each other
+/// source and to each destination.
+fn check(sources: &[&str], destinations: &[&str], tensors: &[(&[u64], usize)]) {
     let session = Session::new(Options {
         backend: Backend::Cranelift,
         ..Options::default()
     });
     let format = |text: &&str| -> Format { text.parse().unwrap_or_else(|e| panic!("{text}: {e}")) };
+    let texts = sources.to_vec();
     let sources: Vec<Format> = sources.iter().map(format).collect();
-    let destinations: Vec<Format> = SOURCES.iter().chain(DESTINATIONS).map(format).collect();
+    let all = match destinations == DESTINATIONS {
+        true => SOURCES,
+        false => &texts[..],
+    };
+    let destinations: Vec<Format> = all.iter().chain(destinations).map(format).collect();
     let mut failed = Vec::new();
     for source in &sources {
         for destination in &destinations {
-            let like = tensor(source, &[4, 5], 1, 3);
+            let (extents, n) = tensors[0];
+            let like = tensor(source, extents, 1, n / 4);
             let converter = Converter::new(&like, destination);
-            for (extents, n) in [
-                ([5, 7], 12),
-                ([6, 4], 40),
-                ([4, 4], 1),
-                ([3, 3], 0),
-                ([0, 3], 0),
-                ([1, 1], 1),
-            ] {
-                let given = tensor(source, &extents, 7 + n as u64, n);
+            for (extents, n) in tensors {
+                let given = tensor(source, extents, 7 + *n as u64, *n);
                 let expected = given.convert(destination).expect("it converts");
                 let found = converter
                     .clone()

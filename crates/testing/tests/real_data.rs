@@ -160,3 +160,26 @@ fn tensors_times_factors() {
         check(&session, text, inputs, &path);
     }
 }
+
+/// Tensors of millions of entries are converted by kernels that are derived from both
+/// formats; packing is beside them.
+#[test]
+fn large_tensors_are_converted_as_packing_does() {
+    let Some(folder) = data() else { return };
+    let session = Session::default();
+    let name = folder.join("go-human-all.tns.gz");
+    let tensor = read(&name, Format::csf);
+    assert!(tensor.n_stored() > 3_000_000);
+    for text in [
+        "(i, j, k) -> (k : compressed, j : compressed, i : compressed)",
+        "(i, j, k) -> (k : dense, i : dense, j : compressed)",
+        "(i, j, k) -> (j : compressed(nonunique), i : singleton(nonunique), k : singleton)",
+        "(i, j, k) -> (i floordiv 64 : dense, j : compressed, i mod 64 : dense, k : dense)",
+    ] {
+        let format: Format = text.parse().expect("a format");
+        let converted = session.convert(&tensor, &format);
+        let converted = converted.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let packed = tensor.convert(&format).expect("it fits into memory");
+        assert!(converted == packed, "{text}");
+    }
+}

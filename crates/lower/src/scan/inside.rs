@@ -77,10 +77,57 @@ fn check_access(
             let (space, name) = (&access.space, &statement.name);
             format!("`{space}` is not known to stay within its entries in `{name}`")
         };
-        let asked = (within(index, extent), &message as &dyn Fn() -> String);
-        check_asked(computation, statement, asked, known, text)?;
+        if !is_place_in_rows(statement, index, extent, known) {
+            let asked = (within(index, extent), &message as &dyn Fn() -> String);
+            check_asked(computation, statement, asked, known, text)?;
+        }
     }
     Ok(())
+}
+
+/// Whether an index is `p * n + i` with `0 <= i < n`, and `0 <= p < m` for an extent `m * n`:
+/// a place in an array of `m` rows, by parts of which proofs are simple.
+fn is_place_in_rows(
+    statement: &Statement,
+    index: &Expression,
+    extent: &Expression,
+    known: &Declarations,
+) -> bool {
+    let stays = |index: &Expression, extent: &Expression| {
+        is_place_in_rows(statement, index, extent, known)
+            || statement.space.implies(&within(index, extent), known)
+    };
+    let Expression::Add(a, b) = index else {
+        return false;
+    };
+    let mut sums = [(a, b), (b, a)].into_iter();
+    sums.any(|(rows, place)| {
+        let Expression::Multiply(p, n) = &**rows else {
+            return false;
+        };
+        let mut products = [(p, n), (n, p)].into_iter();
+        products.any(|(p, n)| {
+            without_factors(extent, n).is_some_and(|m| stays(place, n) && stays(p, &m))
+        })
+    })
+}
+
+/// What is left of a product without the factors of another.
+fn without_factors(product: &Expression, other: &Expression) -> Option<Expression> {
+    let mut left = factors(product);
+    for factor in factors(other) {
+        let at = left.iter().position(|it| *it == factor)?;
+        left.remove(at);
+    }
+    let left = left.into_iter().cloned();
+    left.reduce(|a, b| Expression::Multiply(Box::new(a), Box::new(b)))
+}
+
+fn factors(e: &Expression) -> Vec<&Expression> {
+    match e {
+        Expression::Multiply(a, b) => [factors(a), factors(b)].concat(),
+        other => vec![other],
+    }
 }
 
 /// Refuses a constraint that is not proved to hold at every point.

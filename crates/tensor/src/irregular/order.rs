@@ -95,16 +95,16 @@ impl<'a> Order<'a> {
 }
 
 /// The coordinates of entries, to find those that are stored twice: as numbers, where
-/// these have 128 bits at most.
+/// these have 64 bits at most.
 pub(super) enum Coordinates<'a> {
-    Numbers(&'a [u64], Vec<u128>),
+    Numbers(&'a [u64], Vec<u64>),
     Tuples(Vec<Vec<u64>>),
 }
 
 impl<'a> Coordinates<'a> {
     pub(super) fn new(extents: &'a [u64]) -> Self {
-        let mut sizes = extents.iter().map(|extent| u128::from(*extent));
-        match sizes.try_fold(1_u128, u128::checked_mul) {
+        let mut sizes = extents.iter().copied();
+        match sizes.try_fold(1_u64, u64::checked_mul) {
             Some(_) => Self::Numbers(extents, Vec::new()),
             None => Self::Tuples(Vec::new()),
         }
@@ -114,9 +114,7 @@ impl<'a> Coordinates<'a> {
         match self {
             Self::Numbers(extents, all) => {
                 let places = extents.iter().zip(coords);
-                all.push(places.fold(0, |number, (extent, coord)| {
-                    number * u128::from(*extent) + u128::from(*coord)
-                }));
+                all.push(places.fold(0, |number, (extent, coord)| number * extent + coord));
             }
             Self::Tuples(all) => all.push(coords.to_vec()),
         }
@@ -131,8 +129,8 @@ impl<'a> Coordinates<'a> {
                 let mut rest = pair[0];
                 let mut coords: Vec<u64> = Vec::new();
                 for extent in extents.iter().rev() {
-                    coords.insert(0, (rest % u128::from(*extent)) as u64);
-                    rest /= u128::from(*extent);
+                    coords.insert(0, rest % extent);
+                    rest /= extent;
                 }
                 Some(coords)
             }
