@@ -174,7 +174,7 @@ fn large_tensors_are_converted_as_packing_does() {
         "(i, j, k) -> (k : compressed, j : compressed, i : compressed)",
         "(i, j, k) -> (k : dense, i : dense, j : compressed)",
         "(i, j, k) -> (j : compressed(nonunique), i : singleton(nonunique), k : singleton)",
-        "(i, j, k) -> (i floordiv 64 : dense, j : compressed, i mod 64 : dense, k : dense)",
+        "(i, j, k) -> (i floordiv 64 : dense, k : dense, j : compressed, i mod 64 : compressed)",
     ] {
         let format: Format = text.parse().expect("a format");
         let converted = session.convert(&tensor, &format);
