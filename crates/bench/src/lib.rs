@@ -33,12 +33,14 @@
 //! | `peer`          | Python in a process of its own                       |
 //! | [`mod@io`]       | files, packing and checking, beside SciPy            |
 //! | [`relations`]   | products by descriptors, and relations               |
+//! | [`conversions`] | conversions between formats, beside packing and SciPy |
 //! | [`report`]      | what was measured, as a table and as JSON            |
 
 pub mod bandwidth;
 mod by_hand;
 pub mod case;
 pub mod clock;
+pub mod conversions;
 pub mod data;
 mod generated;
 pub mod io;
@@ -113,15 +115,18 @@ pub enum Suite {
     Io,
     /// Products by descriptors, and relations.
     Relations,
+    /// Conversions between formats, beside packing and SciPy.
+    Convert,
 }
 
 impl Suite {
     /// Every suite by name.
-    pub const NAMES: [(&'static str, Self); 4] = [
+    pub const NAMES: [(&'static str, Self); 5] = [
         ("kernels", Self::Kernels),
         ("latency", Self::Latency),
         ("io", Self::Io),
         ("relations", Self::Relations),
+        ("convert", Self::Convert),
     ];
 
     /// Describes the measurement in one line.
@@ -133,6 +138,7 @@ impl Suite {
             Self::Relations => {
                 "products through descriptors beside C, and operations on descriptors"
             }
+            Self::Convert => "conversions between formats, beside packing and SciPy",
         }
     }
 
@@ -251,6 +257,11 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
             print(row.line())?;
             report.relations.push(row);
         }
+    }
+    if chosen.suites.contains(&Suite::Convert) {
+        let n_entries = sizes.io.triplets;
+        let rows = conversions::measure(&session, n_entries, options.repeat, &mut print)?;
+        report.conversions = rows;
     }
     print(report.verdict())?;
     if options.json {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sparsec::runtime::Compiler;
 
 use crate::bandwidth::{Bandwidth, Gain};
+use crate::conversions::ConversionRow;
 use crate::io::IoReport;
 use crate::latency::Latency;
 use crate::peers::PeerTime;
@@ -37,6 +38,8 @@ pub struct Report {
     pub latencies: Vec<Latency>,
     /// Products by descriptors, and relations.
     pub relations: Vec<RelationRow>,
+    /// Conversions between formats.
+    pub conversions: Vec<ConversionRow>,
     /// Files and packing, if they were measured.
     pub io: Option<IoReport>,
 }
@@ -91,6 +94,7 @@ impl Report {
             rows: Vec::new(),
             latencies: Vec::new(),
             relations: Vec::new(),
+            conversions: Vec::new(),
             io: None,
         }
     }
@@ -153,6 +157,7 @@ impl Report {
             "kernels": rows,
             "latencies": latencies,
             "relations": self.relations.iter().map(RelationRow::json).collect::<Vec<_>>(),
+            "conversions": self.conversions.iter().map(ConversionRow::json).collect::<Vec<_>>(),
             "io": self.io.as_ref().map(IoReport::json),
             "missed": self.missed(),
         })

@@ -371,8 +371,8 @@ pub(crate) struct BenchArguments {
     /// What to measure, each of these; all if not given: kernels (beside C written by
     /// hand), latency (from an expression to a first result), io (files and packing beside
     /// the SciPy of the Python that SPARSEC_PYTHON names), relations (products through
-    /// descriptors beside C, and operations on descriptors), or kernels by name: spmv,
-    /// spmv/band
+    /// descriptors beside C, and operations on descriptors), convert (conversions between
+    /// formats, beside packing and SciPy), or kernels by name: spmv, spmv/band
     pub(crate) names: Vec<String>,
 
     /// Measure kernels on the matrix or tensor of a file in place of generated ones

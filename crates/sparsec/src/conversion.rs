@@ -176,7 +176,7 @@ impl ConversionStage {
     /// use sparsec::conversion::ConversionStage;
     /// let made = conversion::synthesized(&Format::csr(), &Format::csc(), ElementType::F64, &Default::default())?;
     /// let cases = ConversionStage::parse("cases")?.emit(&made)?;
-    /// assert!(cases.contains("B_crd1   keys of a list             B_crd1(B_q1(q1)) = i\n"), "{cases}");
+    /// assert!(cases.contains("B_crd1       keys of a list             B_crd1(B_q1(q1)) = i\n"), "{cases}");
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn emit(self, conversion: &Conversion) -> Result<String> {
