@@ -7,7 +7,7 @@
 //! ```
 
 use serde_json::{Map, json};
-use sparsec::conversion::{ConversionStage, Wanted, convert, described};
+use sparsec::conversion::{ConversionStage, Wanted, convert, described, wanted};
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, ElementType, FormatSpec, Result, code};
 
@@ -49,16 +49,15 @@ pub(crate) fn derivation(
     let from = side(call, "from", arguments.from.as_deref())?;
     let to = side(call, "to", arguments.to.as_deref())?;
     let order = from.order().or(to.order()).unwrap_or(SHOWN_ORDER);
-    // A format of levels is described only where each place holds an entry.
-    let is_one_to_one = matches!(from, Side::Levels(_));
-    let from = from.descriptor(call, "from", order)?;
-    let to = to.descriptor(call, "to", order)?;
     let element = call.element(arguments.element.as_deref())?;
     let element = element.unwrap_or(ElementType::F64);
-    let wanted = Wanted {
-        is_one_to_one,
-        ..Wanted::of(element)
+    let wanted = match &from {
+        Side::Levels(spec) => wanted(&spec.resolve(order)?, element),
+        // Nothing is known of the tensors of a user's format.
+        Side::Relation(_) => Wanted::of(element),
     };
+    let from = from.descriptor(call, "from", order)?;
+    let to = to.descriptor(call, "to", order)?;
     let made = convert(&from, &to, &wanted)?;
     let mut texts: Vec<(&str, String)> = Vec::new();
     for (name, stage) in arguments.emit.iter().zip(stages) {

@@ -15,7 +15,7 @@ use sparsec_base::arena::Id;
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable};
 
 use crate::named::Named;
-use crate::refused;
+use crate::{Wanted, refused};
 
 /// For each variable the first of `tuple` that is always equal to it.
 pub(crate) fn same_variables(comparisons: &[Constraint], tuple: &[Variable]) -> Vec<Variable> {
@@ -56,10 +56,12 @@ pub(crate) struct Entries {
     pub(crate) place: Expression,
     /// How many places there are.
     pub(crate) n_places: Expression,
+    /// Whether each of them holds an entry.
+    pub(crate) is_full: bool,
 }
 
 impl Entries {
-    pub(crate) fn of(source: &Named) -> Result<Self> {
+    pub(crate) fn of(source: &Named, wanted: &Wanted) -> Result<Self> {
         let map = &source.map;
         let comparisons = source.comparisons();
         let tuple: Vec<Variable> = map.inputs().chain(map.outputs()).collect();
@@ -105,11 +107,17 @@ impl Entries {
             let message = format!("the values of `{}` have several indices", source.name);
             return Err(refused(message));
         };
+        let place = place[0].rewritten(&now);
+        if wanted.has_padding {
+            let stored = Expression::Call(source.mask(), vec![place.clone()]);
+            space.add(stored.equals(Expression::Integer(1)));
+        }
         Ok(Self {
             coordinates: coordinates.collect(),
             space: Set::new(vec![space])?,
-            place: place[0].rewritten(&now),
+            place,
             n_places: n_places.clone(),
+            is_full: wanted.is_full && !wanted.has_padding,
         })
     }
 

@@ -25,6 +25,15 @@
 //! | **in a run**    | `x = f(a) + e - g(a)`, within a segment of `f`             | found from the least `e` of each `a` and the number of them |
 //! | **free**        | `0 <= x < w`, and nothing says more                        | the ordinal among entries that have the same other coordinates there |
 //!
+//! A source may have places that hold no entry: empty slots, and padding, of which a given
+//! mask says where it is. Entries are counted then, and the numbers of other places are -1:
+//!
+//! ```text
+//! B_q1(x) = -1                            for each place
+//! B_q1(p) = ordinal()                     for each place that holds an entry
+//! B_crd1(B_q1(p)) = j                     where 0 <= B_q1(p)
+//! ```
+//!
 //! Where keys ascend along the source by proof, no rank is computed but the number of
 //! entries so far, and no sort is made.
 //!
@@ -62,24 +71,31 @@ pub struct Wanted {
     pub element: ElementType,
     /// The types of index arrays; 64 bits for those left out.
     pub types: Types,
-    /// Whether each place of the source's values is known to hold an entry, and no two of them
-    /// one at the same coordinates. If not, the second is proved, or the source refused; and
-    /// entries are counted when the conversion runs, which refuses tensors with other places.
-    pub is_one_to_one: bool,
+    /// Whether no two places of the source's values hold entries of one coordinate. If this is
+    /// not known, it is proved, or the source is refused.
+    pub is_unique: bool,
+    /// Whether each place of the source's values holds an entry. If this is not known, the
+    /// conversion counts entries.
+    pub is_full: bool,
+    /// Whether places may hold the fill as padding. The conversion is then given `A_stored`,
+    /// which has a 1 for each place that holds an entry, and a 0 for each that does not.
+    pub has_padding: bool,
 }
 
 impl Wanted {
-    /// Values of this type, and nothing known.
+    /// Values of this type, and nothing known of the source.
     ///
     /// ```
     /// use sparsec_base::ElementType;
-    /// assert!(!sparsec_convert::Wanted::of(ElementType::F64).is_one_to_one);
+    /// assert!(!sparsec_convert::Wanted::of(ElementType::F64).is_full);
     /// ```
     pub fn of(element: ElementType) -> Self {
         Self {
             element,
             types: Types::new(),
-            is_one_to_one: false,
+            is_unique: false,
+            is_full: false,
+            has_padding: false,
         }
     }
 }
@@ -164,7 +180,7 @@ pub fn convert(
     let extents: Vec<String> = (0..source.order()).map(|mode| format!("N{mode}")).collect();
     let source = named::Named::new(source, "A", &extents)?;
     let destination = named::Named::new(destination, "B", &extents)?;
-    let entries = entries::Entries::of(&source)?;
+    let entries = entries::Entries::of(&source, wanted)?;
     synthesis::synthesized(&source, &destination, &entries, wanted, &extents)
 }
 

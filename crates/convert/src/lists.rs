@@ -6,12 +6,12 @@ use sparsec_computation::{
     Access, Computation, DataSpace, Key, Operator, Role, Statement, StatementId, Update, Value,
     Window,
 };
-use sparsec_relation::{Comparison, Expression, Function, Set, Variable};
+use sparsec_relation::{Comparison, Constraint, Expression, Function, Set, Variable};
 
 use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, everywhere, plus_one};
+use crate::terms::{below, between, everywhere, plus_one};
 use crate::unknown::{ListKey, Place, Unknowns};
 
 impl Synthesis<'_> {
@@ -101,7 +101,9 @@ impl Synthesis<'_> {
         sorted.truncate(first.unwrap_or(n));
         if sorted.is_empty() {
             let growing = self.visits();
-            if growing.grows(StatementId::from_index(0), &self.entries.place) {
+            if self.entries.is_full
+                && growing.grows(StatementId::from_index(0), &self.entries.place)
+            {
                 for end in self.ends(element, keys) {
                     self.count_entries(&end)?;
                 }
@@ -161,10 +163,15 @@ impl Synthesis<'_> {
     /// Says that a constant is the number of entries.
     pub(crate) fn count_entries(&mut self, name: &str) -> Result<()> {
         if self.writes(name, CaseKind::Count) {
+            let target = (name.to_owned(), Vec::new());
+            if !self.entries.is_full {
+                let one = (Update::Add, Value::Integer(1));
+                self.add(self.space.clone(), target, one);
+                return Ok(());
+            }
             let n = self.integer(&self.entries.n_places)?;
             let same = Expression::Constant(name.to_owned()).equals(self.entries.n_places.clone());
             self.computation.declarations.assume(same);
-            let target = (name.to_owned(), Vec::new());
             self.add(everywhere()?, target, (Update::Assign, n));
         }
         Ok(())
@@ -196,13 +203,23 @@ impl Synthesis<'_> {
             extents: vec![self.entries.n_places.clone()],
             role: Role::Temporary,
         });
+        let places = below("p", &self.entries.n_places)?;
+        let from = match self.entries.is_full {
+            true => Expression::Integer(0),
+            false => Expression::Integer(-1),
+        };
         self.computation.declarations.declare(Function {
             name: array.clone(),
-            domain: below("p", &self.entries.n_places)?,
-            range: below("q", &Expression::Constant(end.clone()))?,
+            domain: places.clone(),
+            range: between("q", &from, &Expression::Constant(end.clone()))?,
             injective: false,
             monotone: None,
         });
+        if !self.entries.is_full {
+            let all = vec![Expression::Variable(Variable::from_index(0))];
+            let none = (Update::Assign, Value::Integer(-1));
+            self.add(places, (array.clone(), all), none);
+        }
         let at = vec![self.entries.place.clone()];
         self.add(
             self.space.clone(),
@@ -223,7 +240,15 @@ impl Synthesis<'_> {
                 self.add(self.space.clone(), target, (Update::Maximum, more));
             }
         }
-        Ok(Expression::Call(array, at))
+        let number = Expression::Call(array, at);
+        if !self.entries.is_full {
+            let is_entry = (Comparison::LessEqual, number.clone());
+            self.space = self.space_with(Constraint {
+                first: Expression::Integer(0),
+                rest: vec![is_entry],
+            })?;
+        }
+        Ok(number)
     }
 
     /// The constants that are one more than the last element of a list: where arrays of it

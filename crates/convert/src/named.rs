@@ -67,6 +67,11 @@ impl Named {
         Ok(sides.into_iter().map(|(_, end)| end.simplified()).collect())
     }
 
+    /// The name of the array that says which places hold an entry.
+    pub(crate) fn mask(&self) -> String {
+        format!("{}_stored", self.name)
+    }
+
     /// The constraints of the map, a comparison each.
     pub(crate) fn comparisons(&self) -> Vec<Constraint> {
         let constraints = self.map.constraints().iter();

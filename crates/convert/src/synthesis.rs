@@ -6,12 +6,12 @@ use sparsec_base::{ElementType, Result};
 use sparsec_computation::{
     Access, Computation, DataSpace, Key, Role, Statement, Update, Value, Window,
 };
-use sparsec_relation::{Constraint, Declarations, Expression, Relation, Set, Variable};
+use sparsec_relation::{Constraint, Declarations, Expression, Function, Relation, Set, Variable};
 
 use crate::cases::{Case, CaseKind};
 use crate::entries::Entries;
 use crate::named::Named;
-use crate::terms::{at_least_zero, value};
+use crate::terms::{at_least_zero, below, value};
 use crate::unknown::{Place, Unknowns};
 use crate::{Conversion, Wanted, refused};
 
@@ -35,6 +35,15 @@ pub(crate) fn synthesized(
     for function in destination.declarations.functions() {
         known.declare(function.clone());
     }
+    if wanted.has_padding {
+        known.declare(Function {
+            name: source.mask(),
+            domain: below("p", &entries.n_places)?,
+            range: below("b", &Expression::Integer(2))?,
+            injective: false,
+            monotone: None,
+        });
+    }
     for name in extents {
         known.assume(at_least_zero(name));
     }
@@ -57,7 +66,7 @@ pub(crate) fn synthesized(
         },
     };
     synthesis.declare(wanted)?;
-    if !wanted.is_one_to_one {
+    if !wanted.is_unique {
         synthesis.check_places()?;
     }
     let mut unknowns = Unknowns::new(destination, entries, &known);
@@ -189,6 +198,14 @@ impl Synthesis<'_> {
                 role,
             });
         }
+        if wanted.has_padding {
+            self.computation.spaces.push(DataSpace {
+                name: self.source.mask(),
+                element: ElementType::U8,
+                extents: vec![self.entries.n_places.clone()],
+                role: Role::Given,
+            });
+        }
         for (name, _) in &self.destination.constants {
             match self.unknown_constants.contains(name) {
                 false => self.computation.parameters.push(name.clone()),
@@ -198,25 +215,26 @@ impl Synthesis<'_> {
         Ok(())
     }
 
-    /// Refuses a source that may hold two entries at one coordinate; and, when the conversion
-    /// runs, places without an entry.
+    /// Refuses a source of which it is not proved that each coordinate has one place, and each
+    /// place one coordinate.
     fn check_places(&mut self) -> Result<()> {
-        let place = &self.entries.place;
-        if !self.is_told_apart(std::slice::from_ref(place), &self.coordinates())? {
-            let message = format!(
-                "`{}` may hold two entries at one coordinate",
-                self.source.name
-            );
-            return Err(refused(message)
+        let place = std::slice::from_ref(&self.entries.place);
+        let coordinates = self.coordinates();
+        let refuse = |what: &str, help: &str| {
+            let message = format!("`{}` may hold two entries at one {what}", self.source.name);
+            Err(refused(message)
                 .note(format!("its map is {}", self.source.map))
-                .help("declare what tells them apart: `increasing`, `injective`, or `forall …`"));
+                .help(help))
+        };
+        if !self.is_told_apart(place, &coordinates)? {
+            return refuse(
+                "coordinate",
+                "declare what tells them apart: `increasing`, `injective`, or `forall …`",
+            );
         }
-        let count = format!("{}_entries", self.source.name);
-        self.add_number(&count);
-        let all = Expression::Constant(count.clone()).equals(self.entries.n_places.clone());
-        self.computation.declarations.assume(all);
-        let one = (Update::Add, Value::Integer(1));
-        self.add(self.space.clone(), (count, Vec::new()), one);
+        if !self.is_told_apart(&coordinates, place)? {
+            return refuse("place", "give each tuple a place of its own in `data`");
+        }
         Ok(())
     }
 

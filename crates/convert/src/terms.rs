@@ -53,9 +53,14 @@ pub(crate) fn plus_one(e: &Expression) -> Expression {
 
 /// `{[x] : 0 <= x < end}`.
 pub(crate) fn below(name: &str, end: &Expression) -> Result<Set> {
+    between(name, &Expression::Integer(0), end)
+}
+
+/// `{[x] : from <= x < end}`.
+pub(crate) fn between(name: &str, from: &Expression, end: &Expression) -> Result<Set> {
     let mut part = Conjunction::new([name], []);
     part.add(Constraint {
-        first: Expression::Integer(0),
+        first: from.clone(),
         rest: vec![
             (
                 Comparison::LessEqual,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
 pub use sparsec_convert::{Case, CaseKind, Conversion, Types, Wanted, convert};
-use sparsec_format::Holds;
+use sparsec_format::{Holds, Level, LevelKind};
 use sparsec_relation::Descriptor;
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
@@ -50,21 +50,39 @@ pub fn synthesized(
     element: ElementType,
     types: &Types,
 ) -> Result<Conversion> {
-    let (source, destination) = (described(source, false)?, described(destination, true)?);
     let wanted = Wanted {
-        element,
         types: types.clone(),
-        is_one_to_one: true,
+        ..wanted(source, element)
     };
-    convert(&source, &destination, &wanted)
+    convert(
+        &described(source, false)?,
+        &described(destination, true)?,
+        &wanted,
+    )
+}
+
+/// A conversion of `element`s from a format of levels, with what the format says of its places.
+///
+/// ```
+/// use sparsec::{ElementType, Format, conversion};
+/// let wanted = conversion::wanted(&Format::dense(2), ElementType::F64);
+/// assert!(wanted.is_unique && wanted.has_padding);
+/// ```
+pub fn wanted(source: &Format, element: ElementType) -> Wanted {
+    Wanted {
+        is_unique: source.is_unique(),
+        is_full: source.lists_entries(),
+        has_padding: source.levels().last().is_none_or(Level::may_pad),
+        ..Wanted::of(element)
+    }
 }
 
 /// What a format says of itself to conversions from it or to it, if it can be a source or a
 /// destination of those that are synthesized.
 ///
 /// # Errors
-/// `E0830` for formats of several parts, for sources that may repeat entries or have places
-/// without any, and for destinations of which the descriptor leaves open where an entry goes.
+/// `E0830` for formats of several parts, for sources that may repeat entries or hold several at
+/// one place, and for destinations of which the descriptor leaves open where an entry goes.
 pub fn described(format: &Format, is_destination: bool) -> Result<Descriptor> {
     let refused = |why: &str, help: &str| {
         let message = format!("`{format}` {why}");
@@ -88,10 +106,10 @@ pub fn described(format: &Format, is_destination: bool) -> Result<Descriptor> {
             "convert from a format whose last level is not `nonunique`",
         );
     }
-    if !is_destination && !format.lists_entries() {
+    if !is_destination && levels().any(|level| level.kind == LevelKind::RunLength) {
         return refused(
-            "may have places that hold no entry",
-            "convert from a format whose last level lists entries",
+            "holds several entries at one place",
+            "convert from a format whose places hold an entry each",
         );
     }
     let open = levels().find(|level| OPEN.contains(&level.kind.spec().name));
@@ -208,6 +226,8 @@ impl ConversionStage {
 pub struct Converter {
     source: Arc<Format>,
     destination: Arc<Format>,
+    /// Whether places of the source may hold the fill as padding, which is left behind.
+    has_padding: bool,
     compiled: CompiledComputation,
 }
 
@@ -249,6 +269,7 @@ impl Converter {
         }
         let made = synthesized(source, destination, like.element(), &types)?;
         Ok(Self {
+            has_padding: wanted(source, like.element()).has_padding,
             source: Arc::new(source.clone()),
             destination: Arc::new(destination.clone()),
             compiled: compile_computation(&made.computation)?,
@@ -260,7 +281,7 @@ impl Converter {
         &self.compiled
     }
 
-    /// A tensor in the format of the destination. All stored entries stay stored.
+    /// A tensor in the format of the destination. All stored entries but padding stay stored.
     ///
     /// # Errors
     /// `E0518` for a tensor of another format or types; `E0519` for entries that the
@@ -275,6 +296,14 @@ impl Converter {
         for (name, array) in &arrays {
             given = given.data(name, array);
         }
+        let mask = match self.has_padding {
+            true => Some(tensor.nonfill_mask()?),
+            false => None,
+        };
+        let mask = mask.as_ref().map(list).transpose()?;
+        if let Some(mask) = &mask {
+            given = given.data("A_stored", mask);
+        }
         let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
         for (format, prefix) in [(&self.source, "A"), (&self.destination, "B")] {
             for (level, extent) in format.level_extents(&known).into_iter().enumerate() {
@@ -284,6 +313,11 @@ impl Converter {
                 {
                     given = given.parameter(name, extent as i64);
                 }
+            }
+        }
+        for (spec, array) in self.source.arrays().iter().zip(tensor.arrays()) {
+            if let Role::Size(_) = spec.role {
+                given = given.parameter(format!("{}_end", name("A", spec.role)), array.index(0));
             }
         }
         for (mode, extent) in tensor.extents().iter().enumerate() {

@@ -102,6 +102,35 @@ impl Tensor {
         })
     }
 
+    /// A 1 for each value that is not the fill, and a 0 for each that is, as bytes in the
+    /// order of the values. As for [`Tensor::nonfill`], values are told apart by their bits.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    ///
+    /// ```
+    /// # use sparsec_format::Format;
+    /// # use sparsec_tensor::Tensor;
+    /// let dense = Tensor::pack(&Format::dense(1), &[3], &[1], &[5.0])?;
+    /// assert_eq!(dense.nonfill_mask()?.as_slice::<u8>(), Some(&[0, 1, 0][..]));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn nonfill_mask(&self) -> Result<Array> {
+        let fill = self.fill();
+        let mut mask = filled(self.vals().len(), u8::default)?;
+        let cuts = ranges(mask.len(), GRAIN);
+        let pieces = split_mut(&mut mask, cuts.iter().map(ExactSizeIterator::len));
+        with_element!(self.element(), T => {
+            let values = self.vals().slice::<T>();
+            map(cuts.into_iter().zip(pieces).collect(), |(cut, piece)| {
+                for (stored, value) in piece.iter_mut().zip(&values[cut]) {
+                    *stored = u8::from(value.scalar() != fill);
+                }
+            });
+        });
+        Ok(Array::from_vec(mask))
+    }
+
     /// The stored entries without padding, in storage order.
     pub(crate) fn unpadded(&self) -> Result<Entries> {
         if self.has_padding() {

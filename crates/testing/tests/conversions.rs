@@ -66,6 +66,23 @@ fn conversions_of_other_orders_are_those_of_unpacking_and_packing() {
 }
 
 #[test]
+fn conversions_of_places_without_entries_are_those_of_unpacking_and_packing() {
+    let of = [
+        "(i, j) -> (i : dense, j : dense)",
+        "(i, j) -> (i : dense, j : bitmap)",
+        "(i, j) -> (i : dense, j : hashed)",
+        "(i, j) -> (i : dense, j : loose_compressed)",
+        "(i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2, 4])",
+        "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense)",
+        "dia",
+        "ell",
+        "(i, j) -> (i : dense, j : range)",
+    ];
+    check(&of, DESTINATIONS, &MATRICES[..1]);
+    check(&of, DESTINATIONS, &MATRICES[2..]);
+}
+
+#[test]
 fn conversions_of_three_modes_are_those_of_unpacking_and_packing() {
     let (of, into) = (
         [
@@ -106,12 +123,9 @@ fn formats_that_say_too_little_are_refused() {
     for open in ["hashed", "loose_compressed", "run_length"] {
         refused(&csr, &format!("(i, j) -> (i : dense, j : {open})"));
     }
-    for places in ["bitmap", "hashed", "loose_compressed"] {
-        let format = format!("(i, j) -> (i : dense, j : {places})");
-        let format = format.parse().expect("a format");
-        refused(&tensor(&format, &[4, 4], 1, 3), "csr");
-    }
-    refused(&tensor(&Format::dense(2), &[4, 4], 1, 3), "csr");
+    let runs = "(i, j) -> (i : dense, j : run_length)";
+    let runs = runs.parse().expect("a format");
+    refused(&tensor(&runs, &[4, 4], 1, 3), "csr");
     refused(
         &csr,
         "(i, j, k) -> (i : dense, j : compressed, k : compressed)",
