@@ -121,11 +121,10 @@ impl Computation {
         for e in &statement.schedule {
             self.add_names(e, &mut names);
         }
-        for (_, keys) in statement.value.windows() {
-            for key in keys {
-                self.add_names(&key.value, &mut names);
-                self.add_names(&key.extent, &mut names);
-            }
+        for e in statement.value.expressions() {
+            self.add_names(e, &mut names);
+        }
+        if !statement.value.windows().is_empty() {
             // Its value counts on from what other entries hold.
             let entries = statement.value.entries().into_iter();
             names.extend(entries.map(|access| access.space.clone()));

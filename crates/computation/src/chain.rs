@@ -387,9 +387,8 @@ impl Statement {
         let name = &earlier.target.space;
         let of_points = self.space.parts().iter().flat_map(Conjunction::constraints);
         let of_points = of_points.flat_map(Constraint::expressions);
-        let windows = self.value.windows().into_iter().flat_map(|(_, keys)| keys);
-        let of_keys = windows.flat_map(|key| [&key.value, &key.extent]);
-        let mut elsewhere = of_points.chain(of_keys).chain(&self.schedule);
+        let of_value = self.value.expressions();
+        let mut elsewhere = of_points.chain(of_value).chain(&self.schedule);
         let mut indices = self.accesses().flat_map(|access| &access.indices);
         earlier.update == Update::Assign
             && self.space == earlier.space

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
-use sparsec_relation::Environment;
+use sparsec_relation::{Environment, Expression};
 
 use crate::computation::{Computation, DataSpace, StatementId};
 use crate::value::{Access, Key, Operator, Value, Window};
@@ -350,6 +350,12 @@ impl Run<'_> {
             },
             Value::Binary(operator, a, b) => self.combined(id, point, *operator, of(a)?, of(b)?)?,
             Value::Cast(ty, a) => of(a)?.cast(*ty).expect("numbers convert to floats"),
+            Value::Curve(name, coordinates) => {
+                let key = Expression::Call(name.clone(), coordinates.clone());
+                let key = self.environment().value(&key, point);
+                let message = || format!("`{name}` has no value of 63 bits");
+                Scalar::I64(key.ok_or_else(|| self.fault_at(id, point, message()))?)
+            }
             Value::Window(..) => Scalar::I64(windows.next().expect("found when it was listed")),
         })
     }

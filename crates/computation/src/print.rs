@@ -113,6 +113,7 @@ fn write_value(
             let keys: Vec<String> = keys.iter().map(key).collect();
             write!(f, "{}({})", window.word(), keys.join(", "))
         }
+        Value::Curve(name, coordinates) => write!(f, "{name}({})", list(names, coordinates)),
         Value::Negate(a) => match **a {
             // `-3` is a number; its negation as an operation is `-(3)`.
             Value::Integer(0..) | Value::Float(_) => {

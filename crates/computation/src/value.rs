@@ -20,6 +20,7 @@
 //! | `f64(e)`, `f32(e)`                  | that type; `e` an integer, `f32` or `f64` |
 //! | `a + b`, `a * b`, `min(a, b)`, …    | that of both, which is one               |
 //! | `ordinal(k of n)`, `rank(k of n)`, `dense_rank(k of n)` | integer              |
+//! | `MORTON(i, j)`, `ALTO(i, n, j, m)`: a place on a curve | integer               |
 //!
 //! **Windows.** The last three say where a point stands among all points of its
 //! statement, by the values of integer keys there, each at least 0 and less than
@@ -38,6 +39,10 @@
 //! So `rank` is the place of a point in a stable sort, `ordinal` its place within its
 //! group, and `dense_rank` the number of its group among those that have points.
 //! Several keys are compared as a tuple; without keys all points are one group.
+//!
+//! **Curves.** `MORTON` and `ALTO` deal the bits of coordinates into one integer, as in
+//! relations. They have no value where a coordinate is negative, or the integer would have
+//! more than 63 bits.
 //!
 //! Types that are neither integer nor `f32` or `f64` are only copied.
 
@@ -130,6 +135,9 @@ pub enum Value {
     Cast(ElementType, Box<Value>),
     /// `rank(i of N, j of M)`.
     Window(Window, Vec<Key>),
+    /// `MORTON(i, j)`: the place of coordinates on a curve that the language of relations
+    /// knows, by its name.
+    Curve(String, Vec<Expression>),
 }
 
 impl Window {
@@ -239,7 +247,8 @@ impl Value {
             | Self::Variable(_)
             | Self::Parameter(_)
             | Self::Entry(_)
-            | Self::Window(..) => {}
+            | Self::Window(..)
+            | Self::Curve(..) => {}
         }
     }
 
@@ -252,6 +261,20 @@ impl Value {
             }
         });
         windows
+    }
+
+    /// The integer expressions that the value depends on, apart from indices of entries:
+    /// keys of windows with their extents, and coordinates on curves.
+    pub fn expressions(&self) -> Vec<&Expression> {
+        let mut expressions = Vec::new();
+        self.visit(&mut |value| match value {
+            Self::Window(_, keys) => {
+                expressions.extend(keys.iter().flat_map(|key| [&key.value, &key.extent]));
+            }
+            Self::Curve(_, coordinates) => expressions.extend(coordinates),
+            _ => {}
+        });
+        expressions
     }
 
     /// The entries that are read, apart from those that indices read.

@@ -28,6 +28,19 @@ impl Synthesis<'_> {
         self.add_up(function, Update::Maximum)
     }
 
+    /// Says where segments end that are full: where the next one begins.
+    pub(crate) fn end_segments(&mut self, end: &str, starts: &str) -> Result<()> {
+        let parents = below("x", &self.n_parents(starts)?)?;
+        let x = Expression::Variable(Variable::from_index(0));
+        let next = Value::Entry(Access {
+            space: starts.to_owned(),
+            indices: vec![plus_one(&x)],
+        });
+        self.add(parents, (end.to_owned(), vec![x]), (Update::Assign, next));
+        self.writes(end, CaseKind::Segments);
+        Ok(())
+    }
+
     /// Combines each entry of a function with the one before it.
     pub(crate) fn add_up(&mut self, function: &str, update: Update) -> Result<()> {
         let parents = below("x", &self.n_parents(function)?)?;
@@ -180,9 +193,7 @@ impl Synthesis<'_> {
         value: &Expression,
         known: &Declarations,
     ) -> Result<()> {
-        let function = self.destination.declarations.function(name);
-        let range = function.and_then(|function| function.range.as_box());
-        let Some([(least, above)]) = range.as_deref() else {
+        let Some((least, above)) = self.range(name) else {
             return Err(refused(format!("nothing bounds the values of `{name}`")));
         };
         let last = Expression::Subtract(Box::new(above.clone()), Box::new(Expression::Integer(1)));
@@ -193,7 +204,7 @@ impl Synthesis<'_> {
         };
         let mark = match () {
             () if never(Comparison::Less, &last) => last,
-            () if never(Comparison::Greater, least) => least.clone(),
+            () if never(Comparison::Greater, &least) => least.clone(),
             () => {
                 return Err(refused(format!(
                     "places of `{name}` that hold no entry have no value to say so"

@@ -1,11 +1,13 @@
 //! The keys of lists: which of them order a list, which tell entries apart, and what bounds
 //! them.
 
-use sparsec_base::Result;
+use std::collections::BTreeSet;
+
 use sparsec_base::arena::Id;
+use sparsec_base::{Diagnostic, Result};
 use sparsec_computation::Key;
 use sparsec_relation::{
-    Answer, Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable,
+    Answer, Comparison, Conjunction, Constraint, Expression, Parser, Rewrite, Set, Variable,
 };
 
 use crate::refused;
@@ -14,11 +16,15 @@ use crate::terms::{below, collected};
 use crate::unknown::ListKey;
 
 impl Synthesis<'_> {
-    /// The order that is asked of a list: the numbers of the keys that are compared.
-    pub(crate) fn order(&self, keys: &[ListKey]) -> Result<Option<Vec<usize>>> {
+    /// The order that is asked of a list, if one is.
+    pub(crate) fn order(&self, keys: &[ListKey]) -> Result<Option<Order>> {
         let of = |e: &Expression| match e {
             Expression::Call(name, _) => keys.iter().position(|key| key.function == *name),
             _ => None,
+        };
+        let numbers = |all: &[Expression]| -> Option<Vec<usize>> {
+            let numbers: Option<Vec<usize>> = all.iter().map(of).collect();
+            numbers.filter(|numbers| !numbers.is_empty())
         };
         let declarations = &self.destination.declarations;
         for quantifier in declarations.quantifiers() {
@@ -27,33 +33,116 @@ impl Synthesis<'_> {
                     continue;
                 };
                 if let Some(number) = of(&conclusion.first) {
-                    return Ok(Some(vec![number]));
+                    return self.by_keys(keys, &[number]).map(Some);
                 }
                 let Expression::Call(name, arguments) = &conclusion.first else {
                     continue;
                 };
-                let numbers: Option<Vec<usize>> = arguments.iter().map(of).collect();
-                let Some(numbers) = numbers.filter(|numbers| !numbers.is_empty()) else {
-                    continue;
-                };
-                if name != "LEX" {
-                    return Err(refused(format!("the destination is sorted by `{name}`"))
-                        .help("convert to a format that is sorted by coordinates"));
+                if name == "LEX" {
+                    let Some(numbers) = numbers(arguments) else {
+                        continue;
+                    };
+                    return self.by_keys(keys, &numbers).map(Some);
                 }
-                return Ok(Some(numbers));
+                if let Some(order) = self.along_curve(keys, name, arguments)? {
+                    return Ok(Some(order));
+                }
             }
         }
         let [key] = keys else { return Ok(None) };
         let function = declarations.function(&key.function);
-        let monotone = function.and_then(|function| function.monotone);
-        Ok(monotone.map(|_| vec![0]))
+        match function.and_then(|function| function.monotone) {
+            Some(_) => self.by_keys(keys, &[0]).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The order by some of the keys.
+    fn by_keys(&self, keys: &[ListKey], numbers: &[usize]) -> Result<Order> {
+        let sorted = numbers.iter().map(|number| self.key(&keys[*number]));
+        Ok(Order {
+            sorted: sorted.collect::<Result<_>>()?,
+            is_whole: numbers.len() == keys.len(),
+        })
+    }
+
+    /// The order along a curve through values of keys; `None` if a name is none of a curve
+    /// through these keys.
+    fn along_curve(
+        &self,
+        keys: &[ListKey],
+        name: &str,
+        arguments: &[Expression],
+    ) -> Result<Option<Order>> {
+        if !Parser::is_key(name) {
+            return Ok(None);
+        }
+        let of = |e: &Expression| match e {
+            Expression::Call(name, _) => keys.iter().find(|key| key.function == *name),
+            _ => None,
+        };
+        let named = arguments.iter().filter_map(of);
+        let named: BTreeSet<&String> = named.map(|key| &key.function).collect();
+        if named.is_empty() {
+            return Ok(None);
+        }
+        let values = arguments.iter().map(|e| match of(e) {
+            Some(key) => key.value.clone(),
+            None => e.clone(),
+        });
+        let values: Vec<Expression> = values.collect();
+        let sorted = match name {
+            "MORTON" => {
+                let ends = arguments.iter().filter_map(of).map(|key| {
+                    let least = Expression::Integer(0);
+                    let (from, above) = self.range(&key.function)?;
+                    Some(above).filter(|_| from == least)
+                });
+                let ends: Option<Vec<Expression>> = ends.collect();
+                let ends = ends.filter(|ends| ends.len() == values.len());
+                morton_words(&values, &ends.ok_or_else(|| self.unordered(name))?)
+            }
+            _ => vec![Key {
+                value: Expression::Call(name.to_owned(), values),
+                extent: Expression::Integer(i64::MAX),
+            }],
+        };
+        Ok(Some(Order {
+            sorted,
+            is_whole: named.len() == keys.len(),
+        }))
+    }
+
+    fn unordered(&self, name: &str) -> Diagnostic {
+        refused(format!(
+            "the destination is sorted by `{name}` of more than its keys"
+        ))
+        .help("sort by the coordinates that the arrays hold, which are at least 0")
+    }
+
+    /// The least value of an array of the destination, and one more than the largest.
+    pub(crate) fn range(&self, function: &str) -> Option<(Expression, Expression)> {
+        let declarations = &self.destination.declarations;
+        let declared = declarations.function(function);
+        let range = declared.and_then(|function| function.range.as_box());
+        let is_it = |e: &Expression| matches!(e, Expression::Call(name, _) if name == function);
+        range.and_then(|mut sides| sides.pop()).or_else(|| {
+            let mut conclusions = declarations
+                .quantifiers()
+                .iter()
+                .flat_map(|it| it.conclusions());
+            conclusions.find_map(|conclusion| match &conclusion.rest[..] {
+                [(Comparison::LessEqual, e), (Comparison::Less, above)] if is_it(e) => {
+                    Some((conclusion.first.clone(), above.clone()))
+                }
+                _ => None,
+            })
+        })
     }
 
     /// A key of a list with its extent: what its array may hold.
     pub(crate) fn key(&self, key: &ListKey) -> Result<Key> {
-        let function = self.destination.declarations.function(&key.function);
-        let range = function.and_then(|function| function.range.as_box());
-        let Some((least, above)) = range.and_then(|mut sides| sides.pop()) else {
+        let Some((least, above)) = self.range(&key.function) else {
             return Err(refused(format!(
                 "nothing bounds the values of `{}`",
                 key.function
@@ -148,6 +237,51 @@ impl Synthesis<'_> {
         }
         Ok(true)
     }
+}
+
+/// The keys of a list in its order.
+pub(crate) struct Order {
+    pub(crate) sorted: Vec<Key>,
+    /// Whether they tell apart all that the keys of the list do.
+    pub(crate) is_whole: bool,
+}
+
+/// The bits of coordinates that one key along a Morton curve holds.
+const WORD_BITS: u32 = 62;
+
+/// Keys that compare as the place on a Morton curve does, however large the coordinates are:
+/// places of their upper bits come first, and each key holds as many bits as fit.
+///
+/// ```text
+/// MORTON(i floordiv 2^31, j floordiv 2^31) of …, MORTON(i mod 2^31, j mod 2^31) of 2^62
+/// ```
+fn morton_words(coordinates: &[Expression], ends: &[Expression]) -> Vec<Key> {
+    let n = u32::try_from(coordinates.len()).expect("few modes");
+    let bits = (WORD_BITS / n).max(1);
+    let integer = |n: i64| Box::new(Expression::Integer(n));
+    let morton = |of: &mut dyn Iterator<Item = Expression>| {
+        Expression::Call("MORTON".to_owned(), of.collect())
+    };
+    let words = (0..i64::BITS - 1).step_by(bits as usize).rev();
+    let words = words.map(|at| {
+        let upper = |e: &Expression| match at {
+            0 => e.clone(),
+            at => Expression::FloorDivide(Box::new(e.clone()), integer(1 << at)),
+        };
+        if at + bits >= i64::BITS - 1 {
+            let last = morton(&mut ends.iter().map(upper));
+            return Key {
+                value: morton(&mut coordinates.iter().map(upper)),
+                extent: Expression::Add(Box::new(last), integer(1)),
+            };
+        }
+        let part = |e: &Expression| Expression::Modulo(Box::new(upper(e)), integer(1 << bits));
+        Key {
+            value: morton(&mut coordinates.iter().map(part)),
+            extent: Expression::Integer(1 << (n * bits)),
+        }
+    });
+    words.collect()
 }
 
 /// The variables of a second point behind those of a first.

@@ -74,6 +74,9 @@ pub struct Wanted {
     /// Whether no two places of the source's values hold entries of one coordinate. If this is
     /// not known, it is proved, or the source is refused.
     pub is_unique: bool,
+    /// Whether entries of one coordinate are added up, where they may be several: of values
+    /// that are integers of 64 bits, or floating-point numbers of 32 or 64.
+    pub adds: bool,
     /// Whether each place of the source's values holds an entry. If this is not known, the
     /// conversion counts entries.
     pub is_full: bool,
@@ -94,6 +97,7 @@ impl Wanted {
             element,
             types: Types::new(),
             is_unique: false,
+            adds: false,
             is_full: false,
             has_padding: false,
         }

@@ -28,30 +28,34 @@ impl Synthesis<'_> {
             return Err(refused(format!("nothing bounds the list of `{name}`")));
         };
         let order = self.order(keys)?;
-        let of_keys = |numbers: &[usize]| -> Result<Vec<Key>> {
-            let keys = numbers.iter().map(|number| self.key(&keys[*number]));
-            keys.collect()
-        };
-        let all: Vec<usize> = (0..keys.len()).collect();
+        let all = keys.iter().map(|key| self.key(key));
+        let all = all.collect::<Result<Vec<Key>>>()?;
         let parent_keys = match &place {
-            Place::Segment { function, parent } => self.parent_keys(function, parent)?,
+            Place::Segment {
+                function, parent, ..
+            } => self.parent_keys(function, parent)?,
             Place::All => Some(Vec::new()),
         };
         let parents = match (&place, &parent_keys) {
             (_, Some(keys)) => keys.clone(),
-            (Place::Segment { function, parent }, None) => vec![Key {
+            (
+                Place::Segment {
+                    function, parent, ..
+                },
+                None,
+            ) => vec![Key {
                 value: parent.clone(),
                 extent: self.n_parents(function)?,
             }],
             (Place::All, None) => Vec::new(),
         };
-        let identity = [parents.clone(), of_keys(&all)?].concat();
-        let is_entry = self.tell_apart(&identity)?;
+        let identity = [parents.clone(), all].concat();
+        let is_entry = !self.adds && self.tell_apart(&identity)?;
         let (window, sorted) = match (&order, is_entry) {
-            (Some(numbers), true) => (Window::Rank, [parents, of_keys(numbers)?].concat()),
+            (Some(order), true) => (Window::Rank, [parents, order.sorted.clone()].concat()),
             (None, true) => (Window::Rank, parents),
-            (Some(numbers), false) if numbers.len() == keys.len() => {
-                (Window::DenseRank, [parents, of_keys(numbers)?].concat())
+            (Some(order), false) if order.is_whole => {
+                (Window::DenseRank, [parents, order.sorted.clone()].concat())
             }
             (_, false) => (Window::DenseRank, identity.clone()),
         };
@@ -75,10 +79,18 @@ impl Synthesis<'_> {
             self.writes(&key.function, CaseKind::Keys);
             unknowns.functions.remove(&key.function);
         }
-        if let Place::Segment { function, parent } = place
-            && unknowns.functions.remove(&function)
+        if let Place::Segment {
+            function,
+            parent,
+            end,
+        } = place
         {
-            self.fill_segments(&function, &parent, &number)?;
+            if unknowns.functions.remove(&function) {
+                self.fill_segments(&function, &parent, &number)?;
+            }
+            if let Some(end) = end.filter(|end| unknowns.functions.remove(end)) {
+                self.end_segments(&end, &function)?;
+            }
         }
         Ok(number)
     }
@@ -114,7 +126,12 @@ impl Synthesis<'_> {
         for end in self.ends(element, keys) {
             self.count_entries(&end)?;
         }
-        if let (Place::Segment { function, parent }, [key]) = (place, &sorted[..])
+        if let (
+            Place::Segment {
+                function, parent, ..
+            },
+            [key],
+        ) = (place, &sorted[..])
             && key.value == *parent
         {
             let at = (function.clone(), vec![plus_one(parent)]);

@@ -119,12 +119,11 @@ fn followed(computation: &Computation, statement: &Statement) -> BTreeSet<String
             .flat_map(Constraint::expressions)
             .for_each(&mut note);
     }
-    for (_, keys) in statement.value.windows() {
-        for key in keys {
-            note(&key.value);
-            note(&key.extent);
-        }
-    }
+    statement
+        .value
+        .expressions()
+        .into_iter()
+        .for_each(&mut note);
     let entries = statement.value.entries().into_iter();
     for access in entries.chain([&statement.target]) {
         access.indices.iter().for_each(&mut note);

@@ -57,6 +57,7 @@ pub(crate) fn synthesized(
         written: BTreeSet::new(),
         kinds: Vec::new(),
         space: entries.space.clone(),
+        adds: wanted.adds,
         computation: Computation {
             name: "convert".to_owned(),
             parameters: extents.to_vec(),
@@ -66,7 +67,7 @@ pub(crate) fn synthesized(
         },
     };
     synthesis.declare(wanted)?;
-    if !wanted.is_unique {
+    if !wanted.is_unique && !wanted.adds {
         synthesis.check_places()?;
     }
     let mut unknowns = Unknowns::new(destination, entries, &known);
@@ -171,6 +172,8 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) kinds: Vec<(String, CaseKind)>,
     /// The entries that the destination can hold.
     pub(crate) space: Set,
+    /// Whether entries of one coordinate are added up.
+    pub(crate) adds: bool,
     pub(crate) computation: Computation,
 }
 
@@ -297,6 +300,13 @@ impl Synthesis<'_> {
         if let Some(run) = unknowns.run(element) {
             return Ok((CaseKind::InRun, self.in_run(element, &run, unknowns)?));
         }
+        if self.adds && unknowns.place(element).is_some() {
+            let name = self.destination.map.name(element);
+            return Err(
+                refused(format!("`{name}` counts entries, which may be repeated"))
+                    .help("convert to a list of entries first, in which none is repeated: `scoo`"),
+            );
+        }
         let others = unknowns.others(element);
         match unknowns.place(element) {
             Some(Place::All) if !others.is_empty() => {
@@ -355,7 +365,11 @@ impl Synthesis<'_> {
             indices: vec![self.entries.place.clone()],
         });
         let target = (self.destination.name.clone(), vec![place]);
-        self.add(self.space.clone(), target, (Update::Assign, value));
+        let update = match self.adds {
+            true => Update::Add,
+            false => Update::Assign,
+        };
+        self.add(self.space.clone(), target, (update, value));
         Ok(())
     }
 

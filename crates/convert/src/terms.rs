@@ -3,7 +3,7 @@
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
 use sparsec_computation::{Access, Operator, Value};
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set, Variable};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Parser, Set, Variable};
 
 /// The one point of no dimension.
 pub(crate) fn everywhere() -> Result<Set> {
@@ -24,6 +24,9 @@ pub(crate) fn value(e: &Expression) -> Option<Value> {
         Expression::Integer(n) => Some(Value::Integer(*n)),
         Expression::Variable(v) => Some(Value::Variable(*v)),
         Expression::Constant(name) => Some(Value::Parameter(name.clone())),
+        Expression::Call(name, arguments) if Parser::is_key(name) => {
+            Some(Value::Curve(name.clone(), arguments.clone()))
+        }
         Expression::Call(name, arguments) => Some(Value::Entry(Access {
             space: name.clone(),
             indices: arguments.clone(),

@@ -42,10 +42,12 @@ pub(crate) struct ListKey {
 /// Where the elements of a list lie.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
-    /// In segment `parent` of a function.
+    /// In segment `parent` of a function, which ends where the next one begins, or where
+    /// another function says.
     Segment {
         function: String,
         parent: Expression,
+        end: Option<String>,
     },
     /// From 0 up to a constant.
     All,
@@ -212,6 +214,7 @@ impl<'a> Unknowns<'a> {
 
     /// Where the elements of a list lie.
     pub(crate) fn place(&self, element: Variable) -> Option<Place> {
+        let itself = element;
         let element = Expression::Variable(element);
         let mut is_bounded = false;
         for link in &self.comparisons {
@@ -223,6 +226,7 @@ impl<'a> Unknowns<'a> {
                     return Some(Place::Segment {
                         function: name.clone(),
                         parent: self.at_entry(&arguments[0])?,
+                        end: self.end(itself).filter(|end| end != name),
                     });
                 }
                 (Comparison::Less, e, bound) if *e == element => {
@@ -234,9 +238,27 @@ impl<'a> Unknowns<'a> {
         is_bounded.then_some(Place::All)
     }
 
+    /// The function that says where the segment of an element ends.
+    fn end(&self, element: Variable) -> Option<String> {
+        let element = Expression::Variable(element);
+        self.comparisons
+            .iter()
+            .find_map(|link| match &link.rest[..] {
+                [(Comparison::Less, Expression::Call(name, _))]
+                    if link.first == element && self.functions.contains(name) =>
+                {
+                    Some(name.clone())
+                }
+                _ => None,
+            })
+    }
+
     /// The run that an element is in.
     pub(crate) fn run(&self, element: Variable) -> Option<Run> {
-        let Some(Place::Segment { function, parent }) = self.place(element) else {
+        let Some(Place::Segment {
+            function, parent, ..
+        }) = self.place(element)
+        else {
             return None;
         };
         // x = f(a) + e - g(a), in any order of its terms.

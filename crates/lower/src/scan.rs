@@ -40,6 +40,7 @@ use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Loops, 
 use crate::bisect::integer;
 
 mod covered;
+mod curve;
 mod emit;
 mod inside;
 mod settle;
@@ -440,12 +441,11 @@ fn for_each_expression<'a>(statement: &'a Statement, visit: &mut impl FnMut(&'a 
         all.for_each(&mut *visit);
     }
     statement.schedule.iter().for_each(&mut *visit);
-    for (_, keys) in statement.value.windows() {
-        for key in keys {
-            visit(&key.value);
-            visit(&key.extent);
-        }
-    }
+    statement
+        .value
+        .expressions()
+        .into_iter()
+        .for_each(&mut *visit);
     let read = statement.value.entries();
     for access in read.into_iter().chain([&statement.target]) {
         access.indices.iter().for_each(&mut *visit);

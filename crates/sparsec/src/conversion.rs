@@ -19,7 +19,7 @@ use crate::session::{Backend, Session};
 use crate::widths;
 
 /// The kinds of levels whose fragments do not say where an entry goes.
-const OPEN: [&str; 4] = ["hashed", "loose_compressed", "run_length", "structured"];
+const OPEN: [&str; 3] = ["hashed", "run_length", "structured"];
 
 /// What it takes to make a kernel of a conversion, in nanoseconds: to synthesize and to
 /// lower it, and to generate its machine code. Source: 20 to 90 ms between `csr`, `csc`,
@@ -61,6 +61,12 @@ pub fn synthesized(
     )
 }
 
+/// Whether computations add up values of a type as packing does.
+fn is_added_up(element: ElementType) -> bool {
+    use ElementType::{F32, F64, I64};
+    [F32, F64, I64].contains(&element)
+}
+
 /// A conversion of `element`s from a format of levels, with what the format says of its places.
 ///
 /// ```
@@ -71,6 +77,7 @@ pub fn synthesized(
 pub fn wanted(source: &Format, element: ElementType) -> Wanted {
     Wanted {
         is_unique: source.is_unique(),
+        adds: !source.is_unique() && is_added_up(element),
         is_full: source.lists_entries(),
         has_padding: source.levels().last().is_none_or(Level::may_pad),
         ..Wanted::of(element)
@@ -98,12 +105,6 @@ pub fn described(format: &Format, is_destination: bool) -> Result<Descriptor> {
         return refused(
             "has several parts",
             "convert to or from a format of one part",
-        );
-    }
-    if !is_destination && !format.is_unique() {
-        return refused(
-            "may hold entries several times",
-            "convert from a format whose last level is not `nonunique`",
         );
     }
     if !is_destination && levels().any(|level| level.kind == LevelKind::RunLength) {

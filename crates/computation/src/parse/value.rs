@@ -3,11 +3,14 @@
 use sparsec_base::lex::{Kind, finite};
 use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
-use sparsec_relation::{Conjunction, Expression};
+use sparsec_relation::{Conjunction, Expression, Parser};
 
 use super::{Reader, Variables};
 use crate::computation::Role;
 use crate::value::{Access, Key, Operator, Update, Value, Window};
+
+/// The key that compares tuples, and is no number.
+const LEX: &str = "LEX";
 
 /// Operators and parentheses in one value; keeps recursion shallow.
 const LARGEST_VALUE: usize = 200;
@@ -217,6 +220,9 @@ impl Reader {
                     return self.call_of_two(operator, place);
                 }
             }
+            if Parser::is_key(&name) {
+                return self.curve(name, place);
+            }
             if let Some(window) = Window::ALL.into_iter().find(|w| w.word() == name) {
                 return self.window(window, place);
             }
@@ -317,6 +323,27 @@ impl Reader {
             value: Value::Window(window, keys),
             ty: Type::Integer,
             place: begin.to(end),
+        })
+    }
+
+    fn curve(&mut self, name: String, begin: Span) -> Result<Typed> {
+        self.parser.tokens.expect("(")?;
+        let mut coordinates = vec![self.parser.expression()?];
+        while self.parser.tokens.eat(",") {
+            coordinates.push(self.parser.expression()?);
+        }
+        let end = self.parser.tokens.expect(")")?;
+        let place = begin.to(end);
+        if name == LEX || (name == "ALTO" && coordinates.len() % 2 == 1) {
+            let message = format!("`{name}` of these is no number");
+            return Err(Diagnostic::new(code::COMPUTATION_TYPES, message)
+                .at(self.parser.tokens.source(), place, "no number")
+                .help("write `MORTON(i, j)`, or `ALTO(i, n, j, m)` with an extent behind each coordinate"));
+        }
+        Ok(Typed {
+            value: Value::Curve(name, coordinates),
+            ty: Type::Integer,
+            place,
         })
     }
 
@@ -433,6 +460,10 @@ impl Reader {
             Value::Window(window, keys) => {
                 let keys = keys.iter().map(|key| key.rewritten(variables));
                 Value::Window(*window, keys.collect())
+            }
+            Value::Curve(name, coordinates) => {
+                let coordinates = coordinates.iter().map(|e| e.rewritten(variables));
+                Value::Curve(name.clone(), coordinates.collect())
             }
             Value::Integer(_) | Value::Float(_) | Value::Variable(_) => value.clone(),
         }

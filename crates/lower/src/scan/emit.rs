@@ -24,7 +24,7 @@ use sparsec_relation::{
 
 use super::covered::{is_assigned_first, is_held};
 use super::window::{Numbering, Visiting};
-use super::{Arrays, has_computed_extent, length, loaded_type};
+use super::{Arrays, curve, has_computed_extent, length, loaded_type};
 use crate::bisect::{Wanted, bisect, integer};
 
 /// Writes the body of a function.
@@ -50,6 +50,8 @@ pub(super) struct Emitter<'a> {
     pub(super) carried: Vec<(Access, Var)>,
     /// Whether an entry that lies in a variable alone was not found.
     pub(super) missed: bool,
+    /// For each curve the bits of its places; see [`curve`].
+    pub(super) curves: BTreeMap<String, Buffer>,
     /// For each window of a statement, what finds its value at a point.
     pub(super) windows: BTreeMap<(usize, usize), Numbering>,
     /// The values of the windows of the statement at hand, in their order.
@@ -90,6 +92,7 @@ impl<'a> Emitter<'a> {
             in_variables: BTreeSet::new(),
             carried: Vec::new(),
             missed: false,
+            curves: BTreeMap::new(),
             windows: BTreeMap::new(),
             here: Vec::new().into_iter(),
             visiting: Visiting::Assign,
@@ -122,6 +125,7 @@ impl<'a> Emitter<'a> {
             }
         }
         self.make_all_places();
+        self.make_curves();
         self.make_windows();
     }
 
@@ -218,9 +222,11 @@ impl<'a> Emitter<'a> {
                     self.for_each(*variable, lo, hi, body);
                 }
                 Step::If { conditions, body } => {
-                    let condition = self.all(conditions);
-                    let then = self.block(body);
-                    self.branch(condition, then, true);
+                    // Places on curves are computed where their coordinates are known to
+                    // have some.
+                    let (curved, plain): (Vec<Constraint>, Vec<Constraint>) =
+                        conditions.iter().cloned().partition(curve::is_called);
+                    self.guard(&[plain, curved], body);
                 }
                 Step::Where {
                     search,
@@ -270,6 +276,23 @@ impl<'a> Emitter<'a> {
         // Variables of a block end with it.
         self.carried.truncate(carried);
         self.builder.end_block()
+    }
+
+    /// Runs a body where all conditions hold, one group of them after the other.
+    fn guard(&mut self, groups: &[Vec<Constraint>], body: &[Step]) {
+        match groups {
+            [] => self.steps(body),
+            [conditions, rest @ ..] if conditions.is_empty() => self.guard(rest, body),
+            [conditions, rest @ ..] => {
+                let condition = self.all(conditions);
+                let carried = self.carried.len();
+                self.builder.begin_block();
+                self.guard(rest, body);
+                self.carried.truncate(carried);
+                let then = self.builder.end_block();
+                self.branch(condition, then, true);
+            }
+        }
     }
 
     fn branch(&mut self, condition: Expr, block: Vec<Stmt>, holds: bool) {
@@ -382,6 +405,7 @@ impl<'a> Emitter<'a> {
             Expression::Call(name, arguments) => match name.rsplit_once('.') {
                 Some((function, "first")) => self.first(function, &arguments[0]),
                 Some((function, "inverse")) => self.inverse(function, &arguments[0]),
+                _ if curve::is_computed(name) => self.place_on_curve(name, arguments),
                 _ => self.entry_of(name, arguments),
             },
         }

@@ -4,7 +4,7 @@ use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use sparsec_computation::{Access, Computation, Statement};
 use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Parser};
 
-use super::{declaration, declared_bounds, place, within};
+use super::{curve, declaration, declared_bounds, place, within};
 
 /// Refuses accesses of a statement that are not known to lie in their arrays, and
 /// schedules that are not known to have values.
@@ -20,6 +20,9 @@ pub(super) fn check(
     }
     for (_, keys) in statement.value.windows() {
         for key in keys {
+            if curve::is_below(statement, key, known) {
+                continue;
+            }
             let asked = within(&key.value, &key.extent);
             let message = || {
                 let name = &statement.name;
@@ -190,7 +193,7 @@ pub(super) fn check_functions(
             .at(&source, at, "looked up here")
             .help(help))
     };
-    // These are evaluated before the kernel runs, and refused where they have no value.
+    // Bounds are evaluated before the kernel runs, and refused where they have no value.
     for (_, words, bounds) in declared_bounds(computation) {
         let mut called = bounds.into_iter().flat_map(calls);
         if let Some(name) = called.find(|name| computation.space(name).is_none()) {
@@ -201,6 +204,9 @@ pub(super) fn check_functions(
         let mut called = Vec::new();
         super::for_each_expression(statement, &mut |e| called.extend(calls(e)));
         for name in called {
+            if curve::is_computed(name) {
+                continue;
+            }
             let fits = computation.space(name).is_some_and(|space| {
                 let function = known.function(name);
                 function.is_some_and(|function| {

@@ -283,9 +283,10 @@ impl Emitter<'_> {
         let mut alone = self.computation.clone();
         alone.statements = vec![alone.statements.swap_remove(number)];
         let loops = loops(&alone, self.known).expect("its set was scanned with others");
-        let arrays = std::mem::take(&mut self.arrays);
+        let (arrays, curves) = (std::mem::take(&mut self.arrays), self.curves.clone());
         let mut emitter = Emitter::new(self.builder, &alone, self.known, &loops, arrays);
         emitter.visiting = visiting;
+        emitter.curves = curves;
         emitter.make_all_places();
         emitter.run();
         self.arrays = emitter.arrays;

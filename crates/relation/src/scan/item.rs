@@ -8,6 +8,7 @@ use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
 use crate::facts::{Facts, atom};
+use crate::key;
 use crate::names::Names;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::solve::solved;
@@ -352,13 +353,35 @@ fn inverse_of<'a>(atom: &Atom, declarations: &'a Declarations) -> Option<&'a str
     (is_place && function.domain.n_elements() == 1 && is_box()).then_some(&function.name)
 }
 
-/// The rows that say that a call has a value.
+/// The rows that say that a call has a value. One of a key on a curve has none either where
+/// the key is too large, which loops find out.
 pub(super) fn domain(
     name: &str,
     arguments: &[Polynomial],
     known: &Declarations,
 ) -> Result<Vec<Row>, Refused> {
     let refused = || Refused::Domain(name.to_owned());
+    let from_zero = |coordinate: &Polynomial| Row {
+        sum: coordinate.clone(),
+        sign: Sign::NonNegative,
+    };
+    match name {
+        key::MORTON => return Ok(arguments.iter().map(from_zero).collect()),
+        key::ALTO => {
+            let pairs = arguments.chunks_exact(2).map(|pair| {
+                let last = pair[1].plus(-1, &Polynomial::integer(1));
+                let sum = last.and_then(|last| last.plus(-1, &pair[0]));
+                let below = Row {
+                    sum: sum.ok_or(Refused::TooLarge)?,
+                    sign: Sign::NonNegative,
+                };
+                Ok([from_zero(&pair[0]), below])
+            });
+            let pairs: Result<Vec<[Row; 2]>, Refused> = pairs.collect();
+            return Ok(pairs?.concat());
+        }
+        _ => {}
+    }
     let function = known.function(name).ok_or_else(refused)?;
     let [part] = function.domain.parts() else {
         return Err(refused());

@@ -1,0 +1,286 @@
+//! Places on curves: `MORTON(i, j)` and `ALTO(i, N, j, M)` in loops.
+//!
+//! A key has the bits of all coordinates, dealt in turn. Loops take a coordinate four bits at
+//! a time, and add up the parts of the key that each digit stands for:
+//!
+//! ```text
+//! MORTON(i, j)    bit b of i is bit 2 b + 1 of the key, bit b of j is bit 2 b
+//!
+//! table           for each coordinate, for each of its digits, for each value of the digit
+//!                 from 0 to 15: the bits of the key          made once, in front of all loops
+//!
+//! key = 0
+//! for each coordinate:
+//!   at = first entry of its digits
+//!   while rest > 0 { key += table[at + (rest & 15)]; rest //= 16; at += 16 }
+//! ```
+//!
+//! A coordinate that has no key ends the function: one that is negative, not below its extent,
+//! or so large that the key would have more than 63 bits.
+
+use sparsec_base::ElementType;
+use sparsec_computation::{Access, Key, Statement, Value};
+use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Failure, Stmt, Var};
+use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Parser};
+
+use super::emit::Emitter;
+use super::for_each_expression;
+
+/// The bits of a key that is not negative.
+const N_BITS: usize = 63;
+/// The entries of a coordinate in the table: sixteen for each digit of 64 bits.
+const OF_COORDINATE: i64 = 256;
+
+/// Whether loops compute a key.
+pub(super) fn is_computed(name: &str) -> bool {
+    Parser::is_key(name) && name != "LEX"
+}
+
+/// Whether a constraint speaks of a place on a curve.
+pub(super) fn is_called(constraint: &Constraint) -> bool {
+    let mut is_called = false;
+    for e in constraint.expressions() {
+        e.visit(&mut |e| is_called |= matches!(e, Expression::Call(name, _) if is_computed(name)));
+    }
+    is_called
+}
+
+/// Whether a key on a curve is below its extent at each point, by the form of both:
+///
+/// | extent                                | where                                          |
+/// |---------------------------------------|------------------------------------------------|
+/// | the largest integer                   | always                                         |
+/// | `2^(n b)`                             | the `n` coordinates are remainders of `b` bits |
+/// | `MORTON(N floordiv c, M floordiv c) + 1` | the coordinates are `i floordiv c` and `j floordiv c`, with `0 <= i <= N` and `0 <= j <= M` |
+pub(super) fn is_below(statement: &Statement, key: &Key, known: &Declarations) -> bool {
+    let Expression::Call(name, coordinates) = &key.value else {
+        return false;
+    };
+    match &key.extent {
+        Expression::Integer(i64::MAX) => is_computed(name),
+        Expression::Integer(extent) => {
+            let bits: Option<Vec<usize>> = coordinates.iter().map(n_bits).collect();
+            let most = bits.and_then(|bits| bits.into_iter().max());
+            let most = most.map(|most| most * coordinates.len());
+            name == "MORTON" && most.is_some_and(|most| most < N_BITS && *extent >= 1 << most)
+        }
+        Expression::Add(last, one) => match (&**last, &**one) {
+            (Expression::Call(of_last, last), Expression::Integer(1)) => {
+                name == "MORTON"
+                    && of_last == name
+                    && last.len() == coordinates.len()
+                    && std::iter::zip(coordinates, last).all(|(coordinate, last)| {
+                        match (coordinate, last) {
+                            (Expression::FloorDivide(i, c), Expression::FloorDivide(n, by)) => {
+                                let within = Constraint {
+                                    first: Expression::Integer(0),
+                                    rest: vec![
+                                        (Comparison::LessEqual, (**i).clone()),
+                                        (Comparison::LessEqual, (**n).clone()),
+                                    ],
+                                };
+                                c == by && statement.space.implies(&within, known)
+                            }
+                            _ => false,
+                        }
+                    })
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The bits of a remainder.
+fn n_bits(e: &Expression) -> Option<usize> {
+    let Expression::Modulo(_, by) = e else {
+        return None;
+    };
+    match **by {
+        Expression::Integer(by @ 1..) => Some((i64::BITS - (by - 1).leading_zeros()) as usize),
+        _ => None,
+    }
+}
+
+/// The coordinates of a key, each with its extent where the curve has extents.
+fn coordinates<'e>(
+    name: &str,
+    arguments: &'e [Expression],
+) -> Vec<(&'e Expression, Option<&'e Expression>)> {
+    match name {
+        "ALTO" => {
+            let pairs = arguments.chunks_exact(2);
+            pairs.map(|pair| (&pair[0], Some(&pair[1]))).collect()
+        }
+        _ => arguments.iter().map(|e| (e, None)).collect(),
+    }
+}
+
+/// What tells the tables of curves apart: how many coordinates there are, and their extents.
+fn key_of_table(name: &str, arguments: &[Expression]) -> String {
+    let extents = coordinates(name, arguments).into_iter();
+    let extents: Vec<String> = extents.map(|(_, extent)| format!("{extent:?}")).collect();
+    format!("{name}({})", extents.join(", "))
+}
+
+impl Emitter<'_> {
+    /// Makes the tables of the curves that statements of the stage speak of.
+    pub(super) fn make_curves(&mut self) {
+        let mut wanted: Vec<(String, Vec<Expression>)> = Vec::new();
+        for statement in &self.computation.statements {
+            for_each_expression(statement, &mut |e| {
+                e.visit(&mut |e| {
+                    if let Expression::Call(name, arguments) = e
+                        && is_computed(name)
+                    {
+                        wanted.push((name.clone(), arguments.clone()));
+                    }
+                });
+            });
+            statement.value.visit(&mut |value| {
+                if let Value::Curve(name, arguments) = value {
+                    wanted.push((name.clone(), arguments.clone()));
+                }
+            });
+        }
+        for (name, arguments) in wanted {
+            let key = key_of_table(&name, &arguments);
+            if !self.curves.contains_key(&key) {
+                let coordinates = coordinates(&name, &arguments).into_iter();
+                let extents: Vec<Option<&Expression>> = coordinates.map(|(_, n)| n).collect();
+                let table = self.table(&extents);
+                self.curves.insert(key, table);
+            }
+        }
+    }
+
+    /// The bits of keys of coordinates below these extents, or of as many bits as fit.
+    fn table(&mut self, extents: &[Option<&Expression>]) -> Buffer {
+        let element = ElementType::I64;
+        let access = BufferAccess::Workspace;
+        let table = self.builder.buffer("bits", element, element, access);
+        let len = Expr::int(extents.len() as i64 * OF_COORDINATE);
+        let buffer = table;
+        self.builder.push(Stmt::Alloc { buffer, len });
+        let widths = extents.iter().map(|extent| match extent {
+            Some(extent) => self.width(extent),
+            None => self.builder.var_("width", (N_BITS / extents.len()) as i64),
+        });
+        let widths: Vec<Var> = widths.collect();
+        let weight = self.builder.var_("weight", 1);
+        let n_dealt = self.builder.var_("n_dealt", 0);
+        let bit = self.builder.fixed("bit", element);
+        self.builder.for_loop(bit, 0, N_BITS as i64, |b| {
+            for (c, width) in widths.iter().enumerate() {
+                let has = Expr::Var(bit).less(*width);
+                b.if_then(has, |b| {
+                    // Those with fewer bits are dealt first, and of equal ones the last.
+                    let mut own = Expr::Var(weight);
+                    for (other, its) in widths.iter().enumerate() {
+                        let is_before = match other.cmp(&c) {
+                            std::cmp::Ordering::Equal => continue,
+                            std::cmp::Ordering::Greater => {
+                                Expr::Var(*its).binary(BinaryOp::Le, *width)
+                            }
+                            std::cmp::Ordering::Less => Expr::Var(*its).less(*width),
+                        };
+                        let is_dealt = Expr::Var(bit).less(*its).and(is_before);
+                        own = own.mul(Expr::Select {
+                            condition: Box::new(is_dealt),
+                            then: Box::new(Expr::int(2)),
+                            otherwise: Box::new(Expr::int(1)),
+                        });
+                    }
+                    let own = b.let_("own", own);
+                    let first = c as i64 * OF_COORDINATE;
+                    enter(b, table, (bit, first), own);
+                });
+            }
+            for width in &widths {
+                let has = Expr::Var(bit).less(*width);
+                b.if_then(has, |b| {
+                    b.assign(n_dealt, Expr::Var(n_dealt).add(1));
+                    b.assign(weight, Expr::Var(weight).mul(2));
+                });
+            }
+        });
+        let too_many = Expr::int(N_BITS as i64).less(n_dealt);
+        self.builder
+            .if_then(too_many, |b| b.fail(Failure::NotAsDeclared));
+        table
+    }
+
+    /// How many bits the coordinates below an extent have.
+    fn width(&mut self, extent: &Expression) -> Var {
+        let extent = self.expr(extent);
+        let rest = self.builder.var_("rest", extent.binary(BinaryOp::Sub, 1));
+        let width = self.builder.var_("width", 0);
+        self.builder.while_loop(Expr::int(0).less(rest), |b| {
+            b.assign(width, Expr::Var(width).add(1));
+            b.assign(rest, Expr::Var(rest).binary(BinaryOp::FloorDiv, 2));
+        });
+        width
+    }
+
+    /// The key of coordinates, which stays in a variable for the statements behind this one.
+    pub(super) fn place_on_curve(&mut self, name: &str, arguments: &[Expression]) -> Expr {
+        let access = Access {
+            space: name.to_owned(),
+            indices: arguments.to_vec(),
+        };
+        let mut carried = self.carried.iter().rev();
+        if let Some((_, var)) = carried.find(|(it, _)| *it == access) {
+            return Expr::Var(*var);
+        }
+        let table = self.curves[&key_of_table(name, arguments)];
+        let coordinates = coordinates(name, arguments);
+        let most = N_BITS / coordinates.len();
+        let key = self.builder.var_("key", 0);
+        for (c, (coordinate, extent)) in coordinates.into_iter().enumerate() {
+            let value = self.expr(coordinate);
+            let rest = self.builder.var_("rest", value);
+            let is_small = extent.is_none() && n_bits(coordinate).is_some_and(|n| n <= most);
+            if !is_small {
+                let end = match (extent, most) {
+                    (Some(extent), _) => self.expr(extent),
+                    (None, N_BITS) => Expr::int(i64::MAX),
+                    (None, most) => Expr::int(1 << most),
+                };
+                let is_outside = Expr::Var(rest)
+                    .less(0)
+                    .binary(BinaryOp::Or, end.binary(BinaryOp::Le, rest));
+                self.builder
+                    .if_then(is_outside, |b| b.fail(Failure::NotAsDeclared));
+            }
+            let at = self.builder.var_("at", c as i64 * OF_COORDINATE);
+            self.builder.while_loop(Expr::int(0).less(rest), |b| {
+                let digit = Expr::Var(rest).binary(BinaryOp::BitAnd, 15);
+                let part = Expr::load(table, Expr::Var(at).add(digit));
+                b.assign(key, Expr::Var(key).add(part));
+                b.assign(rest, Expr::Var(rest).binary(BinaryOp::FloorDiv, 16));
+                b.assign(at, Expr::Var(at).add(16));
+            });
+        }
+        self.carried.push((access, key));
+        key.into()
+    }
+}
+
+/// Adds a bit of a coordinate, of this weight in the key, to the values of its digit that have
+/// it; the coordinate's digits begin at an entry of the table.
+fn enter(b: &mut Builder, table: Buffer, (bit, first): (Var, i64), weight: Var) {
+    let digit = Expr::Var(bit).binary(BinaryOp::FloorDiv, 4).mul(16);
+    let digit = b.let_("digit", digit.add(first));
+    let part = b.var_("part", 1);
+    let turn = b.fixed("turn", ElementType::I64);
+    let within = Expr::Var(bit).binary(BinaryOp::Mod, 4);
+    b.for_loop(turn, 0, within, |b| b.assign(part, Expr::Var(part).mul(2)));
+    let value = b.fixed("value", ElementType::I64);
+    b.for_loop(value, 0, 16, |b| {
+        let has = Expr::Var(value)
+            .binary(BinaryOp::FloorDiv, part)
+            .binary(BinaryOp::Mod, 2);
+        let at = b.let_("at", Expr::Var(digit).add(value));
+        b.store(table, at, Expr::load(table, at).add(has.mul(weight)));
+    });
+}
