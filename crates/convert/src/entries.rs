@@ -36,6 +36,67 @@ pub(crate) fn same_variables(comparisons: &[Constraint], tuple: &[Variable]) -> 
     same
 }
 
+/// Constraints with the coordinates of each place on a curve that an array holds:
+///
+/// ```text
+/// crd0(q0) = MORTON(i floordiv 4, j floordiv 4)
+///   ──►   i floordiv 4 = UNMORTON(crd0(q0), 0, 2) && j floordiv 4 = UNMORTON(crd0(q0), 1, 2)
+/// ```
+fn taken_apart(constraints: &[Constraint]) -> Vec<Constraint> {
+    let links: Vec<Constraint> = constraints.iter().flat_map(Constraint::split).collect();
+    let mut places: Vec<(Expression, Expression)> = Vec::new();
+    for link in &links {
+        let [(Comparison::Equal, right)] = &link.rest[..] else {
+            continue;
+        };
+        for (key, place) in [(right, &link.first), (&link.first, right)] {
+            if matches!(key, Expression::Call(name, _) if ["MORTON", "ALTO"].contains(&&name[..]))
+                && !places.iter().any(|(known, _)| known == key)
+            {
+                places.push((key.clone(), place.clone()));
+                break;
+            }
+        }
+    }
+    if places.is_empty() {
+        return constraints.to_vec();
+    }
+    let put = InPlace(&places);
+    let mut all: Vec<Constraint> = links.iter().map(|link| link.rewritten(&put)).collect();
+    for (key, place) in &places {
+        let Expression::Call(name, arguments) = key else {
+            continue;
+        };
+        let (coordinates, curve): (Vec<&Expression>, Vec<Expression>) = match &name[..] {
+            "ALTO" => (
+                arguments.iter().step_by(2).collect(),
+                arguments.iter().skip(1).step_by(2).cloned().collect(),
+            ),
+            _ => {
+                let n = i64::try_from(arguments.len()).expect("few modes");
+                (arguments.iter().collect(), vec![Expression::Integer(n)])
+            }
+        };
+        for (c, coordinate) in (0..).zip(coordinates) {
+            let arguments = [vec![place.clone(), Expression::Integer(c)], curve.clone()];
+            let value = Expression::Call(format!("UN{name}"), arguments.concat());
+            all.push(coordinate.clone().equals(value));
+        }
+    }
+    all
+}
+
+/// Arrays in place of the keys that they hold.
+struct InPlace<'a>(&'a [(Expression, Expression)]);
+
+impl Rewrite for InPlace<'_> {
+    fn whole(&self, expression: &Expression) -> Option<Expression> {
+        let mut places = self.0.iter();
+        let found = places.find(|(key, _)| key == expression);
+        found.map(|(_, place)| place.clone())
+    }
+}
+
 /// The variables of a space in place of those of a map.
 struct Now(Vec<Variable>);
 
@@ -89,7 +150,7 @@ impl Entries {
             });
         }
         let now = Now(now);
-        for constraint in map.constraints() {
+        for constraint in &taken_apart(map.constraints()) {
             let constraint = constraint.rewritten(&now);
             let is_trivial = (constraint.rest.iter())
                 .all(|(c, e)| *c == Comparison::Equal && *e == constraint.first);

@@ -10,6 +10,9 @@
 //!                                                first; a mode drops out when its bits are used
 //! ```
 //!
+//! `UNMORTON(key, c, n)` is coordinate number `c` of `n` in a Morton key, and
+//! `UNALTO(key, c, 8, 2)` that of an ALTO key of such extents; both count from 0.
+//!
 //! `LEX(i, j)` is the tuple itself; it can only be compared with another tuple.
 //! In declarations a name that an `order` declares is a key as well.
 //!
@@ -23,9 +26,14 @@ pub(crate) const MORTON: &str = "MORTON";
 /// As [`MORTON`], where each mode has as many bits as its extent needs.
 pub(crate) const ALTO: &str = "ALTO";
 
-/// Whether a function takes any number of arguments.
+/// A coordinate of a [`MORTON`] key.
+pub(crate) const UNMORTON: &str = "UNMORTON";
+/// A coordinate of an [`ALTO`] key.
+pub(crate) const UNALTO: &str = "UNALTO";
+
+/// Whether a function is known, and takes any number of arguments.
 pub(crate) fn is_variadic(name: &str) -> bool {
-    [LEX, MORTON, ALTO].contains(&name)
+    [LEX, MORTON, ALTO, UNMORTON, UNALTO].contains(&name)
 }
 
 /// Whether equal keys on one curve are those of equal coordinates.
@@ -54,8 +62,48 @@ pub(crate) fn value(name: &str, arguments: &[i64]) -> Option<Key> {
     match name {
         MORTON => Some(morton(arguments)),
         ALTO => Some(alto(arguments)),
+        UNMORTON => Some(match arguments {
+            [key, c, n @ 1..=63] => coordinate(*key, *c, &vec![63 / *n as u32; *n as usize]),
+            _ => Key::Outside,
+        }),
+        UNALTO => Some(match arguments {
+            [key, c, extents @ ..] if extents.iter().all(|n| *n > 0) => {
+                let widths = extents.iter().map(|n| n_bits(n - 1));
+                coordinate(*key, *c, &widths.collect::<Vec<_>>())
+            }
+            _ => Key::Outside,
+        }),
         _ => None,
     }
+}
+
+/// The modes in the order in which their bits are dealt: the shortest has the lowest bit, of
+/// equal ones the last.
+fn dealt(widths: &[u32]) -> Vec<usize> {
+    let mut modes: Vec<usize> = (0..widths.len()).rev().collect();
+    modes.sort_by_key(|mode| widths[*mode]);
+    modes
+}
+
+/// A coordinate of a key whose modes have so many bits.
+fn coordinate(key: i64, mode: i64, widths: &[u32]) -> Key {
+    let mode = usize::try_from(mode)
+        .ok()
+        .filter(|mode| *mode < widths.len());
+    let (Some(mode), 0..) = (mode, key) else {
+        return Key::Outside;
+    };
+    let order = dealt(widths);
+    let (mut value, mut at) = (0, 0);
+    for bit in 0..widths.iter().copied().max().unwrap_or(0) {
+        for other in order.iter().filter(|other| bit < widths[**other]) {
+            if *other == mode && at < 63 {
+                value |= (key >> at & 1) << bit;
+            }
+            at += 1;
+        }
+    }
+    Key::Value(value)
 }
 
 fn morton(coordinates: &[i64]) -> Key {
@@ -74,13 +122,14 @@ fn alto(arguments: &[i64]) -> Key {
     {
         return Key::Outside;
     }
-    let mut modes: Vec<(u32, i64)> = modes.map(|m| (n_bits(m[1] - 1), m[0])).collect();
-    // The shortest mode has the lowest bit; of equal ones the last.
-    modes.reverse();
-    modes.sort_by_key(|&(n_bits, _)| n_bits);
-    modes.reverse();
-    let (n_bits, coordinates): (Vec<u32>, Vec<i64>) = modes.into_iter().unzip();
-    interleave(&coordinates, &n_bits)
+    let (widths, coordinates): (Vec<u32>, Vec<i64>) =
+        modes.map(|m| (n_bits(m[1] - 1), m[0])).unzip();
+    let order = dealt(&widths).into_iter().rev();
+    let of: Vec<(i64, u32)> = order
+        .map(|mode| (coordinates[mode], widths[mode]))
+        .collect();
+    let (coordinates, widths): (Vec<i64>, Vec<u32>) = of.into_iter().unzip();
+    interleave(&coordinates, &widths)
 }
 
 fn n_bits(value: i64) -> u32 {
@@ -123,6 +172,26 @@ mod tests {
         assert_eq!(value("MORTON", &[-1]), Some(Key::Outside));
         assert_eq!(value("MORTON", &[1 << 40, 0]), Some(Key::TooLarge));
         assert_eq!(value("LEX", &[1]), None);
+    }
+
+    #[test]
+    fn keys_give_coordinates_back() {
+        for (i, j, k) in
+            (0..5).flat_map(|i| (0..9).flat_map(move |j| (0..2).map(move |k| (i, j, k))))
+        {
+            let of = |name: &str, arguments: &[i64]| match value(name, arguments) {
+                Some(Key::Value(key)) => key,
+                other => panic!("{name}{arguments:?} is {other:?}"),
+            };
+            let (morton, alto) = (of("MORTON", &[i, j, k]), of("ALTO", &[i, 5, j, 9, k, 2]));
+            for (c, coordinate) in [i, j, k].into_iter().enumerate() {
+                assert_eq!(of("UNMORTON", &[morton, c as i64, 3]), coordinate);
+                assert_eq!(of("UNALTO", &[alto, c as i64, 5, 9, 2]), coordinate);
+            }
+        }
+        assert_eq!(value("UNMORTON", &[-1, 0, 2]), Some(Key::Outside));
+        assert_eq!(value("UNMORTON", &[1, 2, 2]), Some(Key::Outside));
+        assert_eq!(value("UNALTO", &[1, 0, 0, 2]), Some(Key::Outside));
     }
 
     #[test]

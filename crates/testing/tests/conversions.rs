@@ -96,6 +96,7 @@ fn conversions_along_curves_and_into_loose_segments_are_those_of_unpacking_and_p
         "(i, j) -> (j : compressed, i : loose_compressed(nonordered))",
     ];
     check(&of, &into, &MATRICES);
+    check(&into, &["csr", "csc"], &MATRICES);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Places on curves: `MORTON(i, j)` and `ALTO(i, N, j, M)` in loops.
+//! Places on curves in loops: `MORTON(i, j)` and `ALTO(i, N, j, M)`; and the coordinates of
+//! such places, `UNMORTON(key, 0, 2)` and `UNALTO(key, 0, N, M)`.
 //!
 //! A key has the bits of all coordinates, dealt in turn. Loops take a coordinate four bits at
 //! a time, and add up the parts of the key that each digit stands for:
@@ -15,8 +16,13 @@
 //!   while rest > 0 { key += table[at + (rest & 15)]; rest //= 16; at += 16 }
 //! ```
 //!
+//! Coordinates of a key are found in the same way, from digits of the key and a table of the
+//! bits that they stand for in a coordinate.
+//!
 //! A coordinate that has no key ends the function: one that is negative, not below its extent,
 //! or so large that the key would have more than 63 bits.
+
+use std::cmp::Ordering;
 
 use sparsec_base::ElementType;
 use sparsec_computation::{Access, Key, Statement, Value};
@@ -102,60 +108,99 @@ fn n_bits(e: &Expression) -> Option<usize> {
     }
 }
 
-/// The coordinates of a key, each with its extent where the curve has extents.
-fn coordinates<'e>(
-    name: &str,
-    arguments: &'e [Expression],
-) -> Vec<(&'e Expression, Option<&'e Expression>)> {
-    match name {
-        "ALTO" => {
-            let pairs = arguments.chunks_exact(2);
-            pairs.map(|pair| (&pair[0], Some(&pair[1]))).collect()
+/// The numbers that a call puts together or takes apart: coordinates with their extents where
+/// the curve has some, or a key.
+struct Called<'e> {
+    /// The coordinates, or the key alone.
+    given: Vec<&'e Expression>,
+    /// The extents of the curve's coordinates; `None` for as many bits as fit.
+    extents: Vec<Option<&'e Expression>>,
+    /// The coordinate that is taken from a key.
+    wanted: Option<usize>,
+}
+
+impl<'e> Called<'e> {
+    fn of(name: &str, arguments: &'e [Expression]) -> Self {
+        let number = |e: &Expression| match e {
+            Expression::Integer(n) => usize::try_from(*n).ok(),
+            _ => None,
+        };
+        match (name, arguments) {
+            ("ALTO", pairs) => {
+                let pairs = pairs.chunks_exact(2);
+                Self {
+                    given: pairs.clone().map(|pair| &pair[0]).collect(),
+                    extents: pairs.map(|pair| Some(&pair[1])).collect(),
+                    wanted: None,
+                }
+            }
+            ("UNALTO", [key, c, extents @ ..]) => Self {
+                given: vec![key],
+                extents: extents.iter().map(Some).collect(),
+                wanted: number(c),
+            },
+            ("UNMORTON", [key, c, n]) => Self {
+                given: vec![key],
+                extents: vec![None; number(n).unwrap_or(1)],
+                wanted: number(c),
+            },
+            (_, coordinates) => Self {
+                given: coordinates.iter().collect(),
+                extents: vec![None; coordinates.len()],
+                wanted: None,
+            },
         }
-        _ => arguments.iter().map(|e| (e, None)).collect(),
+    }
+
+    /// What tells the tables of calls apart.
+    fn table(&self) -> String {
+        let of = if self.wanted.is_some() { "from" } else { "to" };
+        format!("{of} {:?}", self.extents)
     }
 }
 
-/// What tells the tables of curves apart: how many coordinates there are, and their extents.
-fn key_of_table(name: &str, arguments: &[Expression]) -> String {
-    let extents = coordinates(name, arguments).into_iter();
-    let extents: Vec<String> = extents.map(|(_, extent)| format!("{extent:?}")).collect();
-    format!("{name}({})", extents.join(", "))
+/// Whether the arguments of a call are of its form.
+pub(super) fn is_well_formed(name: &str, arguments: &[Expression]) -> bool {
+    let called = Called::of(name, arguments);
+    let n = called.extents.len();
+    let is_inverse = name.starts_with("UN");
+    (1..=N_BITS).contains(&n) && called.wanted.is_some_and(|c| c < n) == is_inverse
 }
 
 impl Emitter<'_> {
     /// Makes the tables of the curves that statements of the stage speak of.
     pub(super) fn make_curves(&mut self) {
         let mut wanted: Vec<(String, Vec<Expression>)> = Vec::new();
-        for statement in &self.computation.statements {
-            for_each_expression(statement, &mut |e| {
-                e.visit(&mut |e| {
-                    if let Expression::Call(name, arguments) = e
-                        && is_computed(name)
-                    {
-                        wanted.push((name.clone(), arguments.clone()));
-                    }
-                });
+        let mut note = |e: &Expression| {
+            e.visit(&mut |e| {
+                if let Expression::Call(name, arguments) = e
+                    && is_computed(name)
+                {
+                    wanted.push((name.clone(), arguments.clone()));
+                }
             });
+        };
+        for statement in &self.computation.statements {
+            for_each_expression(statement, &mut note);
             statement.value.visit(&mut |value| {
                 if let Value::Curve(name, arguments) = value {
-                    wanted.push((name.clone(), arguments.clone()));
+                    note(&Expression::Call(name.clone(), arguments.clone()));
                 }
             });
         }
         for (name, arguments) in wanted {
-            let key = key_of_table(&name, &arguments);
+            let called = Called::of(&name, &arguments);
+            let key = called.table();
             if !self.curves.contains_key(&key) {
-                let coordinates = coordinates(&name, &arguments).into_iter();
-                let extents: Vec<Option<&Expression>> = coordinates.map(|(_, n)| n).collect();
-                let table = self.table(&extents);
+                let table = self.table(&called.extents, called.wanted.is_some());
                 self.curves.insert(key, table);
             }
         }
     }
 
-    /// The bits of keys of coordinates below these extents, or of as many bits as fit.
-    fn table(&mut self, extents: &[Option<&Expression>]) -> Buffer {
+    /// The bits of keys of coordinates below these extents, or of as many bits as fit; or the
+    /// bits of coordinates.
+    fn table(&mut self, extents: &[Option<&Expression>], from_keys: bool) -> Buffer {
         let element = ElementType::I64;
         let access = BufferAccess::Workspace;
         let table = self.builder.buffer("bits", element, element, access);
@@ -167,7 +212,6 @@ impl Emitter<'_> {
             None => self.builder.var_("width", (N_BITS / extents.len()) as i64),
         });
         let widths: Vec<Var> = widths.collect();
-        let weight = self.builder.var_("weight", 1);
         let n_dealt = self.builder.var_("n_dealt", 0);
         let bit = self.builder.fixed("bit", element);
         self.builder.for_loop(bit, 0, N_BITS as i64, |b| {
@@ -175,33 +219,28 @@ impl Emitter<'_> {
                 let has = Expr::Var(bit).less(*width);
                 b.if_then(has, |b| {
                     // Those with fewer bits are dealt first, and of equal ones the last.
-                    let mut own = Expr::Var(weight);
+                    let place = b.var_("place", n_dealt);
                     for (other, its) in widths.iter().enumerate() {
                         let is_before = match other.cmp(&c) {
-                            std::cmp::Ordering::Equal => continue,
-                            std::cmp::Ordering::Greater => {
-                                Expr::Var(*its).binary(BinaryOp::Le, *width)
-                            }
-                            std::cmp::Ordering::Less => Expr::Var(*its).less(*width),
+                            Ordering::Equal => continue,
+                            Ordering::Greater => Expr::Var(*its).binary(BinaryOp::Le, *width),
+                            Ordering::Less => Expr::Var(*its).less(*width),
                         };
                         let is_dealt = Expr::Var(bit).less(*its).and(is_before);
-                        own = own.mul(Expr::Select {
-                            condition: Box::new(is_dealt),
-                            then: Box::new(Expr::int(2)),
-                            otherwise: Box::new(Expr::int(1)),
-                        });
+                        b.if_then(is_dealt, |b| b.assign(place, Expr::Var(place).add(1)));
                     }
-                    let own = b.let_("own", own);
                     let first = c as i64 * OF_COORDINATE;
-                    enter(b, table, (bit, first), own);
+                    let (from, to) = match from_keys {
+                        true => (place, bit),
+                        false => (bit, place),
+                    };
+                    let weight = power_of_two(b, to);
+                    enter(b, table, (from, first), weight);
                 });
             }
             for width in &widths {
                 let has = Expr::Var(bit).less(*width);
-                b.if_then(has, |b| {
-                    b.assign(n_dealt, Expr::Var(n_dealt).add(1));
-                    b.assign(weight, Expr::Var(weight).mul(2));
-                });
+                b.if_then(has, |b| b.assign(n_dealt, Expr::Var(n_dealt).add(1)));
             }
         });
         let too_many = Expr::int(N_BITS as i64).less(n_dealt);
@@ -222,7 +261,8 @@ impl Emitter<'_> {
         width
     }
 
-    /// The key of coordinates, which stays in a variable for the statements behind this one.
+    /// The key of coordinates, or a coordinate of a key; it stays in a variable for the
+    /// statements behind this one.
     pub(super) fn place_on_curve(&mut self, name: &str, arguments: &[Expression]) -> Expr {
         let access = Access {
             space: name.to_owned(),
@@ -232,14 +272,18 @@ impl Emitter<'_> {
         if let Some((_, var)) = carried.find(|(it, _)| *it == access) {
             return Expr::Var(*var);
         }
-        let table = self.curves[&key_of_table(name, arguments)];
-        let coordinates = coordinates(name, arguments);
-        let most = N_BITS / coordinates.len();
-        let key = self.builder.var_("key", 0);
-        for (c, (coordinate, extent)) in coordinates.into_iter().enumerate() {
-            let value = self.expr(coordinate);
+        let called = Called::of(name, arguments);
+        let table = self.curves[&called.table()];
+        let most = match called.wanted {
+            Some(_) => N_BITS,
+            None => N_BITS / called.given.len(),
+        };
+        let sum = self.builder.var_("sum", 0);
+        for (c, given) in called.given.iter().enumerate() {
+            let extent = called.extents[c].filter(|_| called.wanted.is_none());
+            let value = self.expr(given);
             let rest = self.builder.var_("rest", value);
-            let is_small = extent.is_none() && n_bits(coordinate).is_some_and(|n| n <= most);
+            let is_small = extent.is_none() && n_bits(given).is_some_and(|n| n <= most);
             if !is_small {
                 let end = match (extent, most) {
                     (Some(extent), _) => self.expr(extent),
@@ -252,29 +296,35 @@ impl Emitter<'_> {
                 self.builder
                     .if_then(is_outside, |b| b.fail(Failure::NotAsDeclared));
             }
-            let at = self.builder.var_("at", c as i64 * OF_COORDINATE);
+            let first = called.wanted.unwrap_or(c) as i64 * OF_COORDINATE;
+            let at = self.builder.var_("at", first);
             self.builder.while_loop(Expr::int(0).less(rest), |b| {
                 let digit = Expr::Var(rest).binary(BinaryOp::BitAnd, 15);
                 let part = Expr::load(table, Expr::Var(at).add(digit));
-                b.assign(key, Expr::Var(key).add(part));
+                b.assign(sum, Expr::Var(sum).add(part));
                 b.assign(rest, Expr::Var(rest).binary(BinaryOp::FloorDiv, 16));
                 b.assign(at, Expr::Var(at).add(16));
             });
         }
-        self.carried.push((access, key));
-        key.into()
+        self.carried.push((access, sum));
+        sum.into()
     }
 }
 
-/// Adds a bit of a coordinate, of this weight in the key, to the values of its digit that have
-/// it; the coordinate's digits begin at an entry of the table.
+/// `2^n`, for `n` below 64.
+fn power_of_two(b: &mut Builder, n: impl Into<Expr>) -> Var {
+    let power = b.var_("power", 1);
+    let turn = b.fixed("bit", ElementType::I64);
+    b.for_loop(turn, 0, n, |b| b.assign(power, Expr::Var(power).mul(2)));
+    power
+}
+
+/// Adds to the values of a digit that have a bit, counted from the first of the number, its
+/// weight; the number's digits begin at an entry of the table.
 fn enter(b: &mut Builder, table: Buffer, (bit, first): (Var, i64), weight: Var) {
     let digit = Expr::Var(bit).binary(BinaryOp::FloorDiv, 4).mul(16);
     let digit = b.let_("digit", digit.add(first));
-    let part = b.var_("part", 1);
-    let turn = b.fixed("turn", ElementType::I64);
-    let within = Expr::Var(bit).binary(BinaryOp::Mod, 4);
-    b.for_loop(turn, 0, within, |b| b.assign(part, Expr::Var(part).mul(2)));
+    let part = power_of_two(b, Expr::Var(bit).binary(BinaryOp::Mod, 4));
     let value = b.fixed("value", ElementType::I64);
     b.for_loop(value, 0, 16, |b| {
         let has = Expr::Var(value)

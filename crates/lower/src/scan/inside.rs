@@ -202,7 +202,21 @@ pub(super) fn check_functions(
     }
     for statement in &computation.statements {
         let mut called = Vec::new();
-        super::for_each_expression(statement, &mut |e| called.extend(calls(e)));
+        let mut malformed = None;
+        super::for_each_expression(statement, &mut |e| {
+            called.extend(calls(e));
+            e.visit(&mut |e| {
+                if let Expression::Call(name, arguments) = e
+                    && curve::is_computed(name)
+                    && !curve::is_well_formed(name, arguments)
+                {
+                    malformed = Some(name);
+                }
+            });
+        });
+        if let Some(name) = malformed {
+            return refuse(name, place(text, &statement.name));
+        }
         for name in called {
             if curve::is_computed(name) {
                 continue;

@@ -366,6 +366,9 @@ pub(super) fn domain(
         sign: Sign::NonNegative,
     };
     match name {
+        key::UNMORTON | key::UNALTO => {
+            return Ok(arguments.first().map(from_zero).into_iter().collect());
+        }
         key::MORTON => return Ok(arguments.iter().map(from_zero).collect()),
         key::ALTO => {
             let pairs = arguments.chunks_exact(2).map(|pair| {
