@@ -7,7 +7,9 @@
 //! ```
 
 use serde_json::{Map, json};
-use sparsec::conversion::{ConversionStage, Wanted, convert, described, wanted};
+use sparsec::conversion::{
+    ConversionStage, Piece, Wanted, convert_pieces, described, pieces, wanted,
+};
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, ElementType, FormatSpec, Result, code};
 
@@ -51,14 +53,24 @@ pub(crate) fn derivation(
     let order = from.order().or(to.order()).unwrap_or(SHOWN_ORDER);
     let element = call.element(arguments.element.as_deref())?;
     let element = element.unwrap_or(ElementType::F64);
-    let wanted = match &from {
-        Side::Levels(spec) => wanted(&spec.resolve(order)?, element),
+    let parts = from.described(call, "from", order)?;
+    let destination = to.described(call, "to", order)?;
+    let made = match &from {
+        Side::Levels(spec) => {
+            let format = spec.resolve(order)?;
+            let pieces = pieces(&format, &parts, element)?;
+            convert_pieces(&pieces, &destination, &wanted(&format, element))?
+        }
         // Nothing is known of the tensors of a user's format.
-        Side::Relation(_) => Wanted::of(element),
+        Side::Relation(_) => {
+            let piece = Piece {
+                descriptor: &parts[0],
+                image: None,
+                negates: false,
+            };
+            convert_pieces(&[piece], &destination, &Wanted::of(element))?
+        }
     };
-    let from = from.descriptor(call, "from", order)?;
-    let to = to.descriptor(call, "to", order)?;
-    let made = convert(&from, &to, &wanted)?;
     let mut texts: Vec<(&str, String)> = Vec::new();
     for (name, stage) in arguments.emit.iter().zip(stages) {
         texts.push((name, stage.emit(&made)?));
@@ -97,10 +109,10 @@ impl Side {
         }
     }
 
-    fn descriptor(self, call: &Call, option: &str, order: usize) -> Result<Descriptor> {
+    fn described(&self, call: &Call, option: &str, order: usize) -> Result<Vec<Descriptor>> {
         let spec = match self {
             Self::Levels(spec) => spec,
-            Self::Relation(descriptor) => return Ok(descriptor),
+            Self::Relation(descriptor) => return Ok(vec![descriptor.clone()]),
         };
         let format = spec.resolve(order);
         let described = format.and_then(|format| described(&format, option == "to"));

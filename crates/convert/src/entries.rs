@@ -182,6 +182,15 @@ impl Entries {
         })
     }
 
+    /// Leaves out entries of which a constraint does not hold.
+    pub(crate) fn restrict(&mut self, constraint: Constraint) -> Result<()> {
+        let mut part = self.space.parts()[0].clone();
+        part.add(constraint);
+        self.space = Set::new(vec![part])?;
+        self.is_full = false;
+        Ok(())
+    }
+
     /// The names of the variables of a point.
     pub(crate) fn names(&self) -> Vec<String> {
         let part = &self.space.parts()[0];

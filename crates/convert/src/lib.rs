@@ -48,6 +48,7 @@ mod entries;
 mod keys;
 mod lists;
 mod named;
+mod pieces;
 mod sweeps;
 mod synthesis;
 mod terms;
@@ -107,8 +108,9 @@ impl Wanted {
 /// A synthesized conversion.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    /// Which tuples of the source and of the destination have the same coordinates.
-    pub relation: Relation,
+    /// Which tuples of the source and of the destination have the same coordinates: for each
+    /// part of the one and each of the other.
+    pub relations: Vec<Relation>,
     /// How each unknown of the destination is found, in the order in which they are.
     pub cases: Vec<Case>,
     /// The computation: given the source's arrays `A_…` and values `A`, it computes those
@@ -176,16 +178,61 @@ pub fn convert(
     destination: &Descriptor,
     wanted: &Wanted,
 ) -> Result<Conversion> {
-    if source.order() != destination.order() {
-        let (from, to) = (source.order(), destination.order());
-        let message = format!("a tensor of {from} modes has no format of {to}");
+    let source = Piece {
+        descriptor: source,
+        image: None,
+        negates: false,
+    };
+    convert_pieces(&[source], std::slice::from_ref(destination), wanted)
+}
+
+/// A piece of a source: a part of a union, or the mirror image of the piece before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    /// What the part is, or the part whose image this is.
+    pub descriptor: &'a Descriptor,
+    /// The two modes whose coordinates the image exchanges. Entries at equal coordinates
+    /// have none.
+    pub image: Option<[usize; 2]>,
+    /// Whether values of the image are the negated ones.
+    pub negates: bool,
+}
+
+/// As [`convert`], of sources of several pieces and destinations of several parts, of which
+/// each holds the entries that it can and none before it holds. The values of all parts are
+/// one array.
+///
+/// # Errors
+/// As [`convert`].
+pub fn convert_pieces(
+    source: &[Piece<'_>],
+    destination: &[Descriptor],
+    wanted: &Wanted,
+) -> Result<Conversion> {
+    let order = destination[0].order();
+    if let Some(piece) = source
+        .iter()
+        .find(|piece| piece.descriptor.order() != order)
+    {
+        let message = format!(
+            "a tensor of {} modes has no format of {order}",
+            piece.descriptor.order()
+        );
         return Err(refused(message).help("name two formats of one order"));
     }
-    let extents: Vec<String> = (0..source.order()).map(|mode| format!("N{mode}")).collect();
-    let source = named::Named::new(source, "A", &extents)?;
-    let destination = named::Named::new(destination, "B", &extents)?;
-    let entries = entries::Entries::of(&source, wanted)?;
-    synthesis::synthesized(&source, &destination, &entries, wanted, &extents)
+    let extents: Vec<String> = (0..order).map(|mode| format!("N{mode}")).collect();
+    let parts = destination.iter().enumerate().map(|(number, part)| {
+        let prefix = match destination.len() {
+            1 => "B".to_owned(),
+            _ => format!("B{}", number + 1),
+        };
+        named::Named::new(part, &prefix, &extents)
+    });
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    let mut source = pieces::Source::of(source, wanted, &extents)?;
+    // A part holds some of the entries.
+    source.entries.is_full &= parts.len() == 1;
+    synthesis::synthesized(&source, &parts, wanted, &extents)
 }
 
 /// That there is no conversion, and why.

@@ -67,7 +67,8 @@ impl Named {
         Ok(sides.into_iter().map(|(_, end)| end.simplified()).collect())
     }
 
-    /// The name of the array that says which places hold an entry.
+    /// The name of the array that says which places hold an entry, or, of a part of a
+    /// destination, which entries it holds.
     pub(crate) fn mask(&self) -> String {
         format!("{}_stored", self.name)
     }
@@ -82,6 +83,24 @@ impl Named {
         });
         links.collect()
     }
+}
+
+/// How long an array is that holds the values of sides one behind the other.
+pub(crate) fn joined(sides: &[&Named]) -> Result<Vec<Expression>> {
+    let mut total: Option<Expression> = None;
+    for side in sides {
+        let lengths = side.lengths(None)?;
+        let [length] = &lengths[..] else {
+            return Ok(lengths);
+        };
+        total = Some(match total {
+            None => length.clone(),
+            Some(before) => {
+                Expression::Add(Box::new(before), Box::new(length.clone())).simplified()
+            }
+        });
+    }
+    Ok(total.into_iter().collect())
 }
 
 fn zeros(declarations: &Declarations) -> Vec<Expression> {

@@ -10,35 +10,46 @@ use sparsec_relation::{Constraint, Declarations, Expression, Function, Relation,
 
 use crate::cases::{Case, CaseKind};
 use crate::entries::Entries;
-use crate::named::Named;
+use crate::named::{Named, joined};
+use crate::pieces::Source;
 use crate::terms::{at_least_zero, below, value};
 use crate::unknown::{Place, Unknowns};
 use crate::{Conversion, Wanted, refused};
 
-/// The conversion of a source to a destination.
+/// The conversion of a source to a destination of one part or several.
 ///
 /// # Errors
 /// `E0830` for an element that nothing determines, and other things that this does not do.
 pub(crate) fn synthesized(
-    source: &Named,
-    destination: &Named,
-    entries: &Entries,
+    source: &Source,
+    destinations: &[Named],
     wanted: &Wanted,
     extents: &[String],
 ) -> Result<Conversion> {
-    let mut known = source.declarations.clone();
-    for (name, value) in &source.constants {
-        if let Some(value) = value {
-            known.assume(value.clone().equals(Expression::Constant(name.clone())));
+    let entries = &source.entries;
+    let mut known = Declarations::new();
+    for side in source.sides() {
+        known.extend(side.declarations.clone());
+        for (name, value) in &side.constants {
+            if let Some(value) = value {
+                known.assume(value.clone().equals(Expression::Constant(name.clone())));
+            }
         }
     }
-    for function in destination.declarations.functions() {
-        known.declare(function.clone());
+    for destination in destinations {
+        for function in destination.declarations.functions() {
+            known.declare(function.clone());
+        }
     }
-    if wanted.has_padding {
+    let flags = source.masks(wanted).into_iter();
+    let taken = destinations
+        .split_last()
+        .map_or(&[][..], |(_, before)| before);
+    let taken = taken.iter().map(|part| (part.mask(), &entries.n_places));
+    for (name, places) in flags.chain(taken) {
         known.declare(Function {
-            name: source.mask(),
-            domain: below("p", &entries.n_places)?,
+            name,
+            domain: below("p", places)?,
             range: below("b", &Expression::Integer(2))?,
             injective: false,
             monotone: None,
@@ -48,15 +59,18 @@ pub(crate) fn synthesized(
         known.assume(at_least_zero(name));
     }
     let mut synthesis = Synthesis {
-        source,
-        destination,
+        source: &source.named,
+        destination: &destinations[0],
         entries,
         extents,
-        unknown_constants: unknown_constants(destination),
+        unknown_constants: BTreeSet::new(),
         found: BTreeMap::new(),
         written: BTreeSet::new(),
         kinds: Vec::new(),
         space: entries.space.clone(),
+        offset: Expression::Integer(0),
+        copies: Vec::new(),
+        is_last: true,
         adds: wanted.adds,
         computation: Computation {
             name: "convert".to_owned(),
@@ -66,37 +80,37 @@ pub(crate) fn synthesized(
             statements: Vec::new(),
         },
     };
-    synthesis.declare(wanted)?;
+    synthesis.declare(source, destinations, wanted)?;
+    source.list(&mut synthesis)?;
     if !wanted.is_unique && !wanted.adds {
         synthesis.check_places()?;
     }
-    let mut unknowns = Unknowns::new(destination, entries, &known);
     let mut cases = Vec::new();
-    let mut note = |element: (Variable, CaseKind), value: &Expression| {
-        cases.push(Case::element(destination, entries, element, value));
-    };
-    loop {
-        for (element, value) in unknowns.determine() {
-            note((element, CaseKind::Determined), &value);
+    for (number, destination) in destinations.iter().enumerate() {
+        synthesis.destination = destination;
+        synthesis.is_last = number + 1 == destinations.len();
+        synthesis.unknown_constants = unknown_constants(destination);
+        synthesis.found.clear();
+        let before = synthesis.space.clone();
+        synthesis.fill(&known, &mut cases)?;
+        if !synthesis.is_last {
+            synthesis.leave(before)?;
         }
-        synthesis.demand(&unknowns, &known)?;
-        let Some(element) = unknowns.next() else {
-            break;
-        };
-        let (kind, value) = synthesis.found(element, &mut unknowns)?;
-        note((element, kind), &value);
-        unknowns.set(element, value);
-        unknowns.establish(element);
     }
-    synthesis.keep(&mut unknowns, &known)?;
-    synthesis.copy(&unknowns, &known)?;
+    synthesis.copy();
     let mut computation = synthesis.computation.clone().checked()?;
     crate::sweeps::schedule(&mut computation);
     let computation = computation.checked()?;
     let arrays = synthesis.kinds.iter();
     cases.extend(arrays.map(|(name, kind)| Case::array(&computation, name, *kind)));
+    let mut relations = Vec::new();
+    for from in source.sides() {
+        for to in destinations {
+            relations.push(relation(from, to, &known)?);
+        }
+    }
     Ok(Conversion {
-        relation: relation(source, destination, &known)?,
+        relations,
         cases,
         computation,
     })
@@ -170,22 +184,87 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) written: BTreeSet<String>,
     /// What each of them is, in the order in which they are found.
     pub(crate) kinds: Vec<(String, CaseKind)>,
-    /// The entries that the destination can hold.
+    /// The entries that the part at hand can hold.
     pub(crate) space: Set,
+    /// Where the values of the part at hand begin.
+    pub(crate) offset: Expression,
+    /// For each part the entries that it holds, and the places of their values.
+    pub(crate) copies: Vec<(Set, Expression)>,
+    /// Whether it is the last part, which has to hold all entries that are left.
+    pub(crate) is_last: bool,
     /// Whether entries of one coordinate are added up.
     pub(crate) adds: bool,
     pub(crate) computation: Computation,
 }
 
 impl Synthesis<'_> {
+    /// Fills the arrays of the part at hand.
+    fn fill(&mut self, known: &Declarations, cases: &mut Vec<Case>) -> Result<()> {
+        let (destination, entries) = (self.destination, self.entries);
+        let mut unknowns = Unknowns::new(destination, entries, known);
+        let mut note = |element: (Variable, CaseKind), value: &Expression| {
+            cases.push(Case::element(destination, entries, element, value));
+        };
+        loop {
+            for (element, value) in unknowns.determine() {
+                note((element, CaseKind::Determined), &value);
+            }
+            self.demand(&unknowns, known)?;
+            let Some(element) = unknowns.next() else {
+                break;
+            };
+            let (kind, value) = self.found(element, &mut unknowns)?;
+            note((element, kind), &value);
+            unknowns.set(element, value);
+            unknowns.establish(element);
+        }
+        self.keep(&mut unknowns, known)?;
+        let places = self.destination.data.solve(known)?;
+        let [place] = &places[..] else {
+            return Err(refused("values lie by several rules".to_owned()));
+        };
+        let place = unknowns.at_entry(&place[0]);
+        let place = place.expect("all elements are found");
+        let place = match &self.offset {
+            Expression::Integer(0) => place,
+            offset => Expression::Add(Box::new(offset.clone()), Box::new(place)),
+        };
+        self.copies.push((self.space.clone(), place));
+        Ok(())
+    }
+
+    /// Leaves the entries `before` the part at hand that it does not hold to later parts.
+    fn leave(&mut self, before: Set) -> Result<()> {
+        let taken = self.destination.mask();
+        let place = self.entries.place.clone();
+        let target = (taken.clone(), vec![place.clone()]);
+        self.add(
+            self.space.clone(),
+            target,
+            (Update::Assign, Value::Integer(1)),
+        );
+        self.space = before;
+        let is_taken = Expression::Call(taken, vec![place]);
+        self.space = self.space_with(is_taken.equals(Expression::Integer(0)))?;
+        let [length] = &self.destination.lengths(None)?[..] else {
+            return Err(refused("values of a part have several indices".to_owned()));
+        };
+        let (before, own) = (Box::new(self.offset.clone()), Box::new(length.clone()));
+        self.offset = Expression::Add(before, own).simplified();
+        Ok(())
+    }
+
     /// Declares the arrays of both sides.
-    fn declare(&mut self, wanted: &Wanted) -> Result<()> {
+    fn declare(&mut self, source: &Source, destinations: &[Named], wanted: &Wanted) -> Result<()> {
         let element = wanted.element;
         let type_of = |name: &str| wanted.types.get(name).copied().unwrap_or(ElementType::I64);
-        for (name, _) in &self.source.constants {
-            self.computation.parameters.push(name.clone());
-        }
-        for (side, role) in [(self.source, Role::Given), (self.destination, Role::Out)] {
+        let given = source.sides().map(|side| (side, Role::Given));
+        let made = destinations.iter().map(|side| (side, Role::Out));
+        for (side, role) in given.chain(made) {
+            if role == Role::Given {
+                let names = side.constants.iter().map(|(name, _)| name.clone());
+                self.computation.parameters.extend(names);
+            }
             for function in side.declarations.functions() {
                 self.computation.spaces.push(DataSpace {
                     name: function.name.clone(),
@@ -194,26 +273,43 @@ impl Synthesis<'_> {
                     role,
                 });
             }
+        }
+        let all: Vec<&Named> = destinations.iter().collect();
+        for (name, sides, role) in [
+            ("A", source.sides().collect(), Role::Given),
+            ("B", all, Role::Out),
+        ] {
             self.computation.spaces.push(DataSpace {
-                name: side.name.clone(),
+                name: name.to_owned(),
                 element,
-                extents: side.lengths(None)?,
+                extents: joined(&sides)?,
                 role,
             });
         }
-        if wanted.has_padding {
+        for (name, places) in source.masks(wanted) {
             self.computation.spaces.push(DataSpace {
-                name: self.source.mask(),
+                name,
                 element: ElementType::U8,
-                extents: vec![self.entries.n_places.clone()],
+                extents: vec![places.clone()],
                 role: Role::Given,
             });
         }
-        for (name, _) in &self.destination.constants {
-            match self.unknown_constants.contains(name) {
-                false => self.computation.parameters.push(name.clone()),
-                true => self.add_number(name),
+        for destination in destinations {
+            let unknown = unknown_constants(destination);
+            for (name, _) in &destination.constants {
+                match unknown.contains(name) {
+                    false => self.computation.parameters.push(name.clone()),
+                    true => self.add_number(name),
+                }
             }
+        }
+        for part in destinations.iter().take(destinations.len() - 1) {
+            self.computation.spaces.push(DataSpace {
+                name: part.mask(),
+                element: ElementType::U8,
+                extents: vec![self.entries.n_places.clone()],
+                role: Role::Temporary,
+            });
         }
         Ok(())
     }
@@ -262,8 +358,12 @@ impl Synthesis<'_> {
     pub(crate) fn demand(&mut self, unknowns: &Unknowns<'_>, known: &Declarations) -> Result<()> {
         let demands = unknowns.demands().into_iter();
         let demands = demands.filter(|demand| !self.space.implies(demand, known));
-        let outside = format!("{}_outside", self.destination.name);
+        let outside = "B_outside".to_owned();
         for demand in demands.collect::<Vec<_>>() {
+            if !self.is_last {
+                self.space = self.space_with(demand)?;
+                continue;
+            }
             if self.computation.space(&outside).is_none() {
                 self.add_number(&outside);
                 let none = Expression::Constant(outside.clone()).equals(Expression::Integer(0));
@@ -352,25 +452,19 @@ impl Synthesis<'_> {
         self.numbered(element, &[], Value::Window(Window::Ordinal, keys), false)
     }
 
-    /// Copies the values.
-    pub(crate) fn copy(&mut self, unknowns: &Unknowns<'_>, known: &Declarations) -> Result<()> {
-        let places = self.destination.data.solve(known)?;
-        let [place] = &places[..] else {
-            return Err(refused("values lie by several rules".to_owned()));
-        };
-        let place = unknowns.at_entry(&place[0]);
-        let place = place.expect("all elements are found");
-        let value = Value::Entry(Access {
-            space: self.source.name.clone(),
-            indices: vec![self.entries.place.clone()],
-        });
-        let target = (self.destination.name.clone(), vec![place]);
+    /// Copies the values, once all parts are so long as they are.
+    fn copy(&mut self) {
         let update = match self.adds {
             true => Update::Add,
             false => Update::Assign,
         };
-        self.add(self.space.clone(), target, (update, value));
-        Ok(())
+        for (space, place) in std::mem::take(&mut self.copies) {
+            let value = Value::Entry(Access {
+                space: self.source.name.clone(),
+                indices: vec![self.entries.place.clone()],
+            });
+            self.add(space, ("B".to_owned(), vec![place]), (update, value));
+        }
     }
 
     /// Notes that statements compute an array or a constant; returns whether this is new.

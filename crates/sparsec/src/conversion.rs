@@ -7,8 +7,10 @@
 use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
-pub use sparsec_convert::{Case, CaseKind, Conversion, Types, Wanted, convert};
-use sparsec_format::{Holds, Level, LevelKind};
+pub use sparsec_convert::{
+    Case, CaseKind, Conversion, Piece, Types, Wanted, convert, convert_pieces,
+};
+use sparsec_format::{Holds, Level, LevelKind, Mirrored};
 use sparsec_relation::Descriptor;
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
@@ -35,7 +37,7 @@ const PACKING: f64 = 20.0;
 /// (`A_pos1` of the source, `B_pos1` of the destination), or 64 bits.
 ///
 /// # Errors
-/// `E0830` where there is none; for formats of several parts, for instance.
+/// `E0830` where there is none; to formats of mirror images, for instance.
 ///
 /// ```
 /// use sparsec::{ElementType, Format, conversion};
@@ -54,11 +56,51 @@ pub fn synthesized(
         types: types.clone(),
         ..wanted(source, element)
     };
-    convert(
-        &described(source, false)?,
-        &described(destination, true)?,
-        &wanted,
-    )
+    let (parts, destination) = (described(source, false)?, described(destination, true)?);
+    convert_pieces(&pieces(source, &parts, element)?, &destination, &wanted)
+}
+
+/// The parts of a source, each with the mirror image that its entries stand for.
+///
+/// # Errors
+/// `E0830` for images whose values are not those of the entries or their negatives.
+///
+/// ```
+/// use sparsec::{ElementType, Format, conversion};
+/// let format: Format = "(i, j) -> (i : dense, j : compressed), symmetric(i, j)".parse()?;
+/// let parts = conversion::described(&format, false)?;
+/// assert_eq!(conversion::pieces(&format, &parts, ElementType::F64)?.len(), 2);
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+pub fn pieces<'a>(
+    format: &Format,
+    parts: &'a [Descriptor],
+    element: ElementType,
+) -> Result<Vec<Piece<'a>>> {
+    let mut pieces = Vec::new();
+    for (part, descriptor) in std::iter::zip(format.parts(), parts) {
+        pieces.push(Piece {
+            descriptor,
+            image: None,
+            negates: false,
+        });
+        let Some(mirror) = part.mirror() else {
+            continue;
+        };
+        let negates = mirror.of == Mirrored::Skew;
+        let is_conjugate = mirror.of == Mirrored::Hermitian && element.is_complex();
+        if is_conjugate || (negates && !is_added_up(element)) {
+            let message = format!("no conversion computes the mirror images of `{element}`");
+            return Err(Diagnostic::new(code::NO_CONVERSION, message)
+                .help("convert a tensor of `f64`, `f32` or `i64`"));
+        }
+        pieces.push(Piece {
+            descriptor,
+            image: Some(mirror.modes),
+            negates,
+        });
+    }
+    Ok(pieces)
 }
 
 /// Whether computations add up values of a type as packing does.
@@ -79,32 +121,29 @@ pub fn wanted(source: &Format, element: ElementType) -> Wanted {
         is_unique: source.is_unique(),
         adds: !source.is_unique() && is_added_up(element),
         is_full: source.lists_entries(),
-        has_padding: source.levels().last().is_none_or(Level::may_pad),
+        has_padding: (source.parts().iter())
+            .any(|part| part.levels().last().is_none_or(Level::may_pad)),
         ..Wanted::of(element)
     }
 }
 
-/// What a format says of itself to conversions from it or to it, if it can be a source or a
-/// destination of those that are synthesized.
+/// What the parts of a format say of themselves to conversions from it or to it, if it can be
+/// a source or a destination of those that are synthesized.
 ///
 /// # Errors
-/// `E0830` for formats of several parts, for sources that may repeat entries or hold several at
-/// one place, and for destinations of which the descriptor leaves open where an entry goes.
-pub fn described(format: &Format, is_destination: bool) -> Result<Descriptor> {
+/// `E0830` for sources that hold several entries at one place, and for destinations of which
+/// the descriptor leaves open where an entry goes.
+pub fn described(format: &Format, is_destination: bool) -> Result<Vec<Descriptor>> {
     let refused = |why: &str, help: &str| {
         let message = format!("`{format}` {why}");
         Err(Diagnostic::new(code::NO_CONVERSION, message).help(help))
     };
-    let levels = || format.levels().iter();
-    let mut descriptors = format.descriptors(match is_destination {
-        true => "destination",
-        false => "source",
-    });
-    let first = descriptors.remove(0);
-    if !descriptors.is_empty() || format.mirror().is_some() {
+    let parts = format.parts();
+    let levels = || parts.iter().flat_map(Format::levels);
+    if is_destination && parts.iter().any(|part| part.mirror().is_some()) {
         return refused(
-            "has several parts",
-            "convert to or from a format of one part",
+            "holds entries that stand for others",
+            "convert to a format without mirror images",
         );
     }
     if !is_destination && levels().any(|level| level.kind == LevelKind::RunLength) {
@@ -114,13 +153,16 @@ pub fn described(format: &Format, is_destination: bool) -> Result<Descriptor> {
         );
     }
     let open = levels().find(|level| OPEN.contains(&level.kind.spec().name));
-    match open {
-        Some(level) if is_destination => refused(
+    if let Some(level) = open.filter(|_| is_destination) {
+        return refused(
             &format!("leaves open where `{}` puts an entry", level.kind.text()),
             "convert to a format of other levels",
-        ),
-        _ => Ok(first),
+        );
     }
+    Ok(format.descriptors(match is_destination {
+        true => "destination",
+        false => "source",
+    }))
 }
 
 /// One stage of a conversion.
@@ -200,7 +242,10 @@ impl ConversionStage {
     /// ```
     pub fn emit(self, conversion: &Conversion) -> Result<String> {
         match self {
-            Self::Relation => Ok(format!("{}\n", conversion.relation)),
+            Self::Relation => {
+                let relations = conversion.relations.iter();
+                Ok(relations.map(|relation| format!("{relation}\n")).collect())
+            }
             Self::Cases => Ok(conversion.table()),
             Self::Computed(stage) => {
                 let computed = Computed {
@@ -249,24 +294,27 @@ impl Converter {
             // It says which orders they have.
             synthesized(source, destination, like.element(), &Types::new())?;
         }
-        let specs = source.arrays().into_iter();
-        let mut types: Types = (specs.zip(like.arrays()))
-            .map(|(spec, array)| (name("A", spec.role), array.element()))
+        let mut types: Types = (names(source, "A").into_iter().zip(like.arrays()))
+            .map(|(name, array)| (name, array.element()))
             .collect();
         let widths = widths::of_copy(destination, like);
-        for spec in destination.arrays() {
+        for (spec, name) in destination
+            .arrays()
+            .into_iter()
+            .zip(names(destination, "B"))
+        {
             let own = destination.declared_width(spec.role);
             let width = match spec.role.holds() {
                 Holds::Positions => own.or(widths.pos),
                 Holds::Coordinates => own.or(widths.crd),
                 Holds::Bits => {
-                    types.insert(name("B", spec.role), ElementType::U8);
+                    types.insert(name, ElementType::U8);
                     continue;
                 }
                 Holds::Values => continue,
             };
             let width = width.expect("both widths are chosen");
-            types.insert(name("B", spec.role), width.element());
+            types.insert(name, width.element());
         }
         let made = synthesized(source, destination, like.element(), &types)?;
         Ok(Self {
@@ -288,10 +336,9 @@ impl Converter {
     /// `E0518` for a tensor of another format or types; `E0519` for entries that the
     /// destination cannot hold; those of [`Tensor::new`], and of running.
     pub fn run(&self, session: &Session, tensor: &Tensor) -> Result<Tensor> {
-        let specs = self.source.arrays();
-        let arrays = specs.iter().zip(tensor.arrays());
+        let arrays = names(&self.source, "A").into_iter().zip(tensor.arrays());
         let arrays: Vec<(String, TensorRef<'_>)> = arrays
-            .map(|(spec, array)| Ok((name("A", spec.role), list(array)?)))
+            .map(|(name, array)| Ok((name, list(array)?)))
             .collect::<Result<_>>()?;
         let mut given = Given::new();
         for (name, array) in &arrays {
@@ -306,19 +353,22 @@ impl Converter {
             given = given.data("A_stored", mask);
         }
         let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
-        for (format, prefix) in [(&self.source, "A"), (&self.destination, "B")] {
-            for (level, extent) in format.level_extents(&known).into_iter().enumerate() {
-                let name = format!("{prefix}_L{level}");
-                if let Some(extent) = extent
-                    && self.compiled.computation().parameters.contains(&name)
-                {
-                    given = given.parameter(name, extent as i64);
+        for (format, side) in [(&self.source, "A"), (&self.destination, "B")] {
+            for (prefix, part) in sides(format, side) {
+                for (level, extent) in part.level_extents(&known).into_iter().enumerate() {
+                    let name = format!("{prefix}_L{level}");
+                    if let Some(extent) = extent
+                        && self.compiled.computation().parameters.contains(&name)
+                    {
+                        given = given.parameter(name, extent as i64);
+                    }
                 }
             }
         }
-        for (spec, array) in self.source.arrays().iter().zip(tensor.arrays()) {
+        let sizes = std::iter::zip(self.source.arrays(), tensor.arrays());
+        for ((spec, array), name) in sizes.zip(names(&self.source, "A")) {
             if let Role::Size(_) = spec.role {
-                given = given.parameter(format!("{}_end", name("A", spec.role)), array.index(0));
+                given = given.parameter(format!("{name}_end"), array.index(0));
             }
         }
         for (mode, extent) in tensor.extents().iter().enumerate() {
@@ -329,8 +379,8 @@ impl Converter {
         let mut prepared = session.prepare_as(&self.compiled, &given, Checked::AsTensors)?;
         prepared.launch()?;
         let mut results = prepared.finish()?;
-        let made = self.destination.arrays().into_iter().map(|spec| {
-            let result = results.remove(&name("B", spec.role));
+        let made = names(&self.destination, "B").into_iter().map(|name| {
+            let result = results.remove(&name);
             let result = result.expect("the conversion computes each array");
             let (_, _, _, mut arrays) = result.into_parts();
             arrays.pop().expect("a dense tensor has its values")
@@ -383,12 +433,29 @@ impl Session {
     }
 }
 
-/// The name of an array in a conversion.
-fn name(side: &str, role: Role) -> String {
-    match role.in_descriptor() {
-        Some(name) => format!("{side}_{name}"),
-        None => side.to_owned(),
+/// The parts of a format with the names of their sides in a conversion: `B`, or `B1` and so on
+/// where there are several.
+fn sides(format: &Format, side: &str) -> Vec<(String, Format)> {
+    let parts = format.parts();
+    let is_one = parts.len() == 1;
+    let named = (1..).zip(parts).map(|(number, part)| match is_one {
+        true => (side.to_owned(), part),
+        false => (format!("{side}{number}"), part),
+    });
+    named.collect()
+}
+
+/// The names of a format's arrays in a conversion, in their order.
+fn names(format: &Format, side: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (prefix, part) in sides(format, side) {
+        let arrays = part.arrays().into_iter();
+        names.extend(
+            arrays.filter_map(|spec| Some(format!("{prefix}_{}", spec.role.in_descriptor()?))),
+        );
     }
+    names.push(side.to_owned());
+    names
 }
 
 /// An array as a dense vector, used where it lies.

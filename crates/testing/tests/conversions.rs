@@ -100,6 +100,61 @@ fn conversions_along_curves_and_into_loose_segments_are_those_of_unpacking_and_p
 }
 
 #[test]
+fn conversions_of_several_parts_are_those_of_unpacking_and_packing() {
+    let unions = [
+        "hyb(1)",
+        "hyb(2)",
+        "msr",
+        "(i, j) -> (j : dense), diagonal(i, j) | (i, j) -> (#i < 1 : dense, i : dense, j : singleton) | (i, j) -> (i : compressed, j : compressed)",
+    ];
+    check(&[SOURCES[0], "csr"], &unions, &MATRICES);
+    check(&unions, &["csc", "hyb(1)"], &MATRICES);
+    let mirrored = [
+        "(i, j) -> (i : dense, j : compressed), symmetric(i, j)",
+        "(i, j) -> (i : compressed, j : compressed), skew(i, j)",
+        "(i, j) -> (i : dense, j : range), symmetric(i, j)",
+    ];
+    let lower = &[
+        ("csr", &[5u64, 5][..], vec![1, 0, 2, 2, 4, 1, 4, 3]),
+        ("csr", &[3, 3], vec![]),
+    ];
+    let session = Session::new(Options {
+        backend: Backend::Cranelift,
+        ..Options::default()
+    });
+    for source in mirrored {
+        for (_, extents, coordinates) in lower {
+            let (is_skew, mut coordinates) = (source.contains("skew"), coordinates.clone());
+            if is_skew && !coordinates.is_empty() {
+                coordinates.drain(2..4);
+            }
+            let mut values: Vec<f64> = (1..=coordinates.len() / 2).map(|n| n as f64).collect();
+            // Both images of each entry.
+            let images: Vec<[u64; 2]> = coordinates.chunks(2).map(|at| [at[1], at[0]]).collect();
+            for (at, image) in images.iter().enumerate() {
+                if image[0] != image[1] {
+                    coordinates.extend(image);
+                    values.push(if is_skew { -values[at] } else { values[at] });
+                }
+            }
+            let format: Format = source.parse().expect("a format");
+            let given = Tensor::pack(&format, extents, &coordinates, &values).expect(source);
+            for into in ["csr", "dcsc", "bsr(2, 2)", "hyb(1)"] {
+                let into = into
+                    .parse::<FormatSpec>()
+                    .and_then(|it| it.resolve(2))
+                    .expect("a format");
+                let converter = Converter::new(&given, &into);
+                let found = converter.and_then(|it| it.run(&session, &given));
+                let found = found.unwrap_or_else(|error| panic!("{source} -> {into}: {error}"));
+                let expected = given.convert(&into).expect("it converts");
+                assert_eq!(sorted(&found), sorted(&expected), "{source} -> {into}");
+            }
+        }
+    }
+}
+
+#[test]
 fn repeated_entries_are_added_up() {
     let of = [
         "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered))",
