@@ -6,6 +6,7 @@
 //! | [`source`]     | source text with a name, and spans into it                   |
 //! | [`diagnostic`] | coded errors with places in the source and the way out       |
 //! | [`code`]       | every diagnostic code with its long explanation              |
+//! | [`hash`]       | where tables keep a number                                   |
 //! | [`lex`]        | the tokens that all our small languages are made of          |
 //! | [`recent`]     | a map that keeps what was used last                          |
 //! | [`mark`]       | how loops may run: unrolled, in parallel                     |
@@ -18,6 +19,7 @@
 pub mod arena;
 pub mod code;
 pub mod diagnostic;
+pub mod hash;
 pub mod lex;
 pub mod mark;
 pub mod recent;

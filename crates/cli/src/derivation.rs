@@ -8,7 +8,7 @@
 
 use serde_json::{Map, json};
 use sparsec::conversion::{
-    ConversionStage, Piece, Wanted, convert_pieces, described, pieces, wanted,
+    ConversionStage, Piece, Wanted, convert_pieces, described, pieces, tables, wanted,
 };
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, ElementType, FormatSpec, Result, code};
@@ -59,7 +59,11 @@ pub(crate) fn derivation(
         Side::Levels(spec) => {
             let format = spec.resolve(order)?;
             let pieces = pieces(&format, &parts, element)?;
-            convert_pieces(&pieces, &destination, &wanted(&format, element))?
+            convert_pieces(
+                &pieces,
+                &destination,
+                &to.wanted(wanted(&format, element), order)?,
+            )?
         }
         // Nothing is known of the tensors of a user's format.
         Side::Relation(_) => {
@@ -68,7 +72,11 @@ pub(crate) fn derivation(
                 image: None,
                 negates: false,
             };
-            convert_pieces(&[piece], &destination, &Wanted::of(element))?
+            convert_pieces(
+                &[piece],
+                &destination,
+                &to.wanted(Wanted::of(element), order)?,
+            )?
         }
     };
     let mut texts: Vec<(&str, String)> = Vec::new();
@@ -107,6 +115,17 @@ impl Side {
             Self::Levels(spec) => spec.order(),
             Self::Relation(descriptor) => Some(descriptor.order()),
         }
+    }
+
+    /// A conversion to this format.
+    fn wanted(&self, wanted: Wanted, order: usize) -> Result<Wanted> {
+        Ok(match self {
+            Self::Levels(spec) => Wanted {
+                tables: tables(&spec.resolve(order)?),
+                ..wanted
+            },
+            Self::Relation(_) => wanted,
+        })
     }
 
     fn described(&self, call: &Call, option: &str, order: usize) -> Result<Vec<Descriptor>> {

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use sparsec_base::arena::Id;
+use sparsec_base::hash::first_slot;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
 use sparsec_relation::{Environment, Expression};
 
@@ -168,6 +169,7 @@ impl Run<'_> {
     fn number(&mut self, id: StatementId, points: &BTreeSet<Point>) -> Result<()> {
         let computation = self.computation;
         for (window, keys) in computation.statement(id).value.windows() {
+            let mut taken = BTreeSet::new();
             let mut tuples = Vec::new();
             for (_, _, point) in points {
                 tuples.push(self.keys(id, keys, point)?);
@@ -180,6 +182,10 @@ impl Run<'_> {
                     Window::Ordinal => same().count(),
                     Window::Rank => smaller().count() + same().count(),
                     Window::DenseRank => smaller().collect::<BTreeSet<_>>().len(),
+                    Window::Slot => slot(tuple, &mut taken).ok_or_else(|| {
+                        let message = "a table has no place for a key";
+                        self.fault_at(id, point, message.to_owned())
+                    })?,
                 };
                 let value = i64::try_from(value).expect("points are listed in memory");
                 let values = self.windows.entry((id, point.clone())).or_default();
@@ -350,6 +356,17 @@ impl Run<'_> {
             },
             Value::Binary(operator, a, b) => self.combined(id, point, *operator, of(a)?, of(b)?)?,
             Value::Cast(ty, a) => of(a)?.cast(*ty).expect("numbers convert to floats"),
+            Value::PowerOfTwo(a) => match of(a)? {
+                Scalar::I64(..=0) => Scalar::I64(0),
+                Scalar::I64(n) => match n.unsigned_abs().next_power_of_two().try_into() {
+                    Ok(power) => Scalar::I64(power),
+                    Err(_) => {
+                        let message = "a power of two that does not fit into 64 bits";
+                        return Err(self.fault_at(id, point, message.to_owned()));
+                    }
+                },
+                other => other,
+            },
             Value::Curve(name, coordinates) => {
                 let key = Expression::Call(name.clone(), coordinates.clone());
                 let key = self.environment().value(&key, point);
@@ -408,6 +425,19 @@ impl Run<'_> {
             .at(&source, place, format!("at the point {point:?}"))
             .help("restrict the iteration space to points where all entries are there")
     }
+}
+
+/// The place of a key in a table, which takes it.
+fn slot(keys: &[i64], taken: &mut BTreeSet<i64>) -> Option<usize> {
+    let [key, begin, end] = keys[..] else {
+        return None;
+    };
+    let n = usize::try_from(end - begin).ok().filter(|n| *n > 0)?;
+    let first = first_slot(key as u64, n);
+    let mut places = (0..n).map(|step| begin + ((first + step) % n) as i64);
+    let place = places.find(|place| !taken.contains(place))?;
+    taken.insert(place);
+    usize::try_from(place).ok()
 }
 
 fn integers(operator: Operator, a: i64, b: i64) -> Option<i64> {

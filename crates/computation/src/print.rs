@@ -113,6 +113,11 @@ fn write_value(
             let keys: Vec<String> = keys.iter().map(key).collect();
             write!(f, "{}({})", window.word(), keys.join(", "))
         }
+        Value::PowerOfTwo(a) => {
+            f.write_str("power_of_two(")?;
+            write_value(f, names, a, Binding::Sum)?;
+            f.write_str(")")
+        }
         Value::Curve(name, coordinates) => write!(f, "{name}({})", list(names, coordinates)),
         Value::Negate(a) => match **a {
             // `-3` is a number; its negation as an operation is `-(3)`.

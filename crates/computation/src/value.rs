@@ -20,6 +20,7 @@
 //! | `f64(e)`, `f32(e)`                  | that type; `e` an integer, `f32` or `f64` |
 //! | `a + b`, `a * b`, `min(a, b)`, …    | that of both, which is one               |
 //! | `ordinal(k of n)`, `rank(k of n)`, `dense_rank(k of n)` | integer              |
+//! | `slot(k of n, a of t, b of t)`: a place in a table, `power_of_two(a)` | integer |
 //! | `MORTON(i, j)`, `ALTO(i, n, j, m)`: a place on a curve | integer               |
 //!
 //! **Windows.** The last three say where a point stands among all points of its
@@ -39,6 +40,11 @@
 //! So `rank` is the place of a point in a stable sort, `ordinal` its place within its
 //! group, and `dense_rank` the number of its group among those that have points.
 //! Several keys are compared as a tuple; without keys all points are one group.
+//!
+//! `slot(k of n, a of t, b of t)` is a place in a table: the places from `a` up to `b`. In
+//! their order, points take the first place that none has taken, from the one on that the
+//! hash of `k` says ([`sparsec_base::hash`]), and around the end of the table. There is no
+//! value where all places are taken.
 //!
 //! **Curves.** `MORTON` and `ALTO` deal the bits of coordinates into one integer, as in
 //! relations. They have no value where a coordinate is negative, or the integer would have
@@ -103,6 +109,8 @@ pub enum Window {
     Rank,
     /// The number of different smaller keys that points have.
     DenseRank,
+    /// The place that a table gives to a key.
+    Slot,
 }
 
 /// A key of a [`Window`].
@@ -138,11 +146,14 @@ pub enum Value {
     /// `MORTON(i, j)`: the place of coordinates on a curve that the language of relations
     /// knows, by its name.
     Curve(String, Vec<Expression>),
+    /// `power_of_two(a)`: the least power of two that is not less than an integer; 0 where
+    /// that is not positive.
+    PowerOfTwo(Box<Value>),
 }
 
 impl Window {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Ordinal, Self::Rank, Self::DenseRank];
+    pub const ALL: [Self; 4] = [Self::Ordinal, Self::Rank, Self::DenseRank, Self::Slot];
 
     /// The word in text.
     pub fn word(self) -> &'static str {
@@ -150,6 +161,7 @@ impl Window {
             Self::Ordinal => "ordinal",
             Self::Rank => "rank",
             Self::DenseRank => "dense_rank",
+            Self::Slot => "slot",
         }
     }
 
@@ -237,7 +249,7 @@ impl Value {
     pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Self)) {
         visit(self);
         match self {
-            Self::Negate(a) | Self::Cast(_, a) => a.visit(visit),
+            Self::Negate(a) | Self::Cast(_, a) | Self::PowerOfTwo(a) => a.visit(visit),
             Self::Binary(_, a, b) => {
                 a.visit(visit);
                 b.visit(visit);
@@ -295,6 +307,7 @@ impl Value {
             Self::Entry(access) => Self::Entry(change(access)),
             Self::Negate(a) => Self::Negate(Box::new(a.with_entries(change))),
             Self::Cast(ty, a) => Self::Cast(*ty, Box::new(a.with_entries(change))),
+            Self::PowerOfTwo(a) => Self::PowerOfTwo(Box::new(a.with_entries(change))),
             Self::Binary(operator, a, b) => Self::Binary(
                 *operator,
                 Box::new(a.with_entries(change)),

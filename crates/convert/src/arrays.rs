@@ -105,15 +105,7 @@ impl Synthesis<'_> {
             self.writes(function, CaseKind::Runs);
             unknowns.functions.remove(function);
         }
-        // How many elements there are is where the last run ends.
-        let end = Expression::Call(starts.clone(), vec![n_parents.clone()]);
-        for (name, value) in &self.destination.constants {
-            if value.as_ref().is_some_and(|value| *value == end) {
-                let last = (Update::Assign, entry(starts, &n_parents));
-                self.add(everywhere()?, (name.clone(), Vec::new()), last);
-                self.writes(name, CaseKind::Count);
-            }
-        }
+        self.end_of(starts, &n_parents)?;
         let [first, start] =
             [first, starts].map(|name| Expression::Call(name.clone(), vec![run.parent.clone()]));
         let offset = Expression::Subtract(Box::new(run.value.clone()), Box::new(first));
@@ -128,6 +120,29 @@ impl Synthesis<'_> {
             ],
         })?;
         Ok(value)
+    }
+
+    /// Says how many elements there are, where a constant is to say so: where the last segment
+    /// ends. Returns the constant.
+    pub(crate) fn end_of(
+        &mut self,
+        starts: &str,
+        n_parents: &Expression,
+    ) -> Result<Option<String>> {
+        let end = Expression::Call(starts.to_owned(), vec![n_parents.clone()]);
+        let mut constants = self.destination.constants.iter();
+        let found = constants.find(|(_, value)| value.as_ref() == Some(&end));
+        let Some((name, _)) = found else {
+            return Ok(None);
+        };
+        let last = Value::Entry(Access {
+            space: starts.to_owned(),
+            indices: vec![n_parents.clone()],
+        });
+        let target = (name.clone(), Vec::new());
+        self.add(everywhere()?, target, (Update::Assign, last));
+        self.writes(name, CaseKind::Count);
+        Ok(Some(name.clone()))
     }
 
     /// Stores what arrays hold at elements that are no lists, and the other constants.

@@ -208,6 +208,26 @@ impl Synthesis<'_> {
         self.is_told_apart(&self.coordinates(), &keys)
     }
 
+    /// The numbers that a place in rows of rows stands for: of `p * n + q`, where `q` is at
+    /// least 0 and less than `n`, those of `p`, and `q`.
+    fn digits(&self, e: &Expression) -> Vec<Expression> {
+        if let Expression::Add(rows, place) = e
+            && let Expression::Multiply(row, n) = &**rows
+        {
+            let within = Constraint {
+                first: Expression::Integer(0),
+                rest: vec![
+                    (Comparison::LessEqual, (**place).clone()),
+                    (Comparison::Less, (**n).clone()),
+                ],
+            };
+            if self.space.implies(&within, &self.computation.declarations) {
+                return [self.digits(row), vec![(**place).clone()]].concat();
+            }
+        }
+        vec![e.clone()]
+    }
+
     /// Whether entries at which `keys` are the same agree in all of `told`.
     pub(crate) fn is_told_apart(&self, told: &[Expression], keys: &[Expression]) -> Result<bool> {
         let part = &self.space.parts()[0];
@@ -222,7 +242,7 @@ impl Synthesis<'_> {
         both.conjoin_at(part, inputs.take(n_inputs));
         let inputs = both.inputs();
         both.conjoin_at(part, inputs.skip(n_inputs));
-        for key in keys {
+        for key in keys.iter().flat_map(|key| self.digits(key)) {
             both.add(key.clone().equals(key.rewritten(&second)));
         }
         for value in told {

@@ -51,10 +51,11 @@ mod named;
 mod pieces;
 mod sweeps;
 mod synthesis;
+mod tables;
 mod terms;
 mod unknown;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::Computation;
@@ -84,6 +85,11 @@ pub struct Wanted {
     /// Whether places may hold the fill as padding. The conversion is then given `A_stored`,
     /// which has a 1 for each place that holds an entry, and a 0 for each that does not.
     pub has_padding: bool,
+    /// Whether places of the destination that hold no entry have another value than 0. The
+    /// conversion is then given `A_fill`. Entries are not added up.
+    pub has_fill: bool,
+    /// The arrays that hold the keys of hash tables, by their names in the computation.
+    pub tables: BTreeSet<String>,
 }
 
 impl Wanted {
@@ -101,6 +107,8 @@ impl Wanted {
             adds: false,
             is_full: false,
             has_padding: false,
+            has_fill: false,
+            tables: BTreeSet::new(),
         }
     }
 }
@@ -210,6 +218,10 @@ pub fn convert_pieces(
     wanted: &Wanted,
 ) -> Result<Conversion> {
     let order = destination[0].order();
+    if wanted.has_fill && wanted.adds {
+        return Err(refused("entries are added to the fill".to_owned())
+            .help("convert a tensor without repeated entries, or one whose fill is 0"));
+    }
     if let Some(piece) = source
         .iter()
         .find(|piece| piece.descriptor.order() != order)

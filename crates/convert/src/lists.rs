@@ -27,6 +27,16 @@ impl Synthesis<'_> {
             let name = self.destination.map.name(element);
             return Err(refused(format!("nothing bounds the list of `{name}`")));
         };
+        if let (
+            [key],
+            Place::Segment {
+                function, parent, ..
+            },
+        ) = (keys, &place)
+            && self.tables.contains(&key.function)
+        {
+            return self.in_table(element, key, (function, parent), unknowns);
+        }
         let order = self.order(keys)?;
         let all = keys.iter().map(|key| self.key(key));
         let all = all.collect::<Result<Vec<Key>>>()?;
@@ -214,29 +224,7 @@ impl Synthesis<'_> {
                 end
             }
         };
-        self.computation.spaces.push(DataSpace {
-            name: array.clone(),
-            element: ElementType::I64,
-            extents: vec![self.entries.n_places.clone()],
-            role: Role::Temporary,
-        });
-        let places = below("p", &self.entries.n_places)?;
-        let from = match self.entries.is_full {
-            true => Expression::Integer(0),
-            false => Expression::Integer(-1),
-        };
-        self.computation.declarations.declare(Function {
-            name: array.clone(),
-            domain: places.clone(),
-            range: between("q", &from, &Expression::Constant(end.clone()))?,
-            injective: false,
-            monotone: None,
-        });
-        if !self.entries.is_full {
-            let all = vec![Expression::Variable(Variable::from_index(0))];
-            let none = (Update::Assign, Value::Integer(-1));
-            self.add(places, (array.clone(), all), none);
-        }
+        self.declare_numbers(&array, &end)?;
         let at = vec![self.entries.place.clone()];
         self.add(
             self.space.clone(),
@@ -257,7 +245,41 @@ impl Synthesis<'_> {
                 self.add(self.space.clone(), target, (Update::Maximum, more));
             }
         }
-        let number = Expression::Call(array, at);
+        self.number_at_entry(array)
+    }
+
+    /// An array by places for numbers of elements below a constant; where no entry is, it
+    /// holds -1.
+    pub(crate) fn declare_numbers(&mut self, array: &str, end: &str) -> Result<()> {
+        self.computation.spaces.push(DataSpace {
+            name: array.to_owned(),
+            element: ElementType::I64,
+            extents: vec![self.entries.n_places.clone()],
+            role: Role::Temporary,
+        });
+        let places = below("p", &self.entries.n_places)?;
+        let from = match self.entries.is_full {
+            true => Expression::Integer(0),
+            false => Expression::Integer(-1),
+        };
+        self.computation.declarations.declare(Function {
+            name: array.to_owned(),
+            domain: places.clone(),
+            range: between("q", &from, &Expression::Constant(end.to_owned()))?,
+            injective: false,
+            monotone: None,
+        });
+        if !self.entries.is_full {
+            let all = vec![Expression::Variable(Variable::from_index(0))];
+            let none = (Update::Assign, Value::Integer(-1));
+            self.add(places, (array.to_owned(), all), none);
+        }
+        Ok(())
+    }
+
+    /// The number of the element of an entry. Later statements run where there is one.
+    pub(crate) fn number_at_entry(&mut self, array: String) -> Result<Expression> {
+        let number = Expression::Call(array, vec![self.entries.place.clone()]);
         if !self.entries.is_full {
             let is_entry = (Comparison::LessEqual, number.clone());
             self.space = self.space_with(Constraint {

@@ -20,24 +20,14 @@ use sparsec_relation::{Constraint, Expression};
 
 /// Gives statements the times of their sweeps.
 pub(crate) fn schedule(computation: &mut Computation) {
-    let mut sweeps: Vec<Vec<usize>> = Vec::new();
-    for (number, statement) in computation.statements.iter().enumerate() {
-        let mut first = 0;
-        for (at, sweep) in sweeps.iter().enumerate() {
-            for other in sweep.iter().map(|other| &computation.statements[*other]) {
-                match dependence(computation, statement, other) {
-                    Dependence::None => {}
-                    Dependence::AtPoint if statement.space == other.space => first = first.max(at),
-                    _ => first = first.max(at + 1),
-                }
-            }
+    let mut settled = BTreeSet::new();
+    let sweeps = loop {
+        let sweeps = arranged(computation, &settled);
+        match left_behind(computation, &sweeps) {
+            Some(name) if settled.insert(name.clone()) => {}
+            _ => break sweeps,
         }
-        let like = |sweep: &Vec<usize>| computation.statements[sweep[0]].space == statement.space;
-        match sweeps.iter().skip(first).position(like) {
-            Some(at) => sweeps[first + at].push(number),
-            None => sweeps.push(vec![number]),
-        }
-    }
+    };
     for (at, sweep) in sweeps.iter().enumerate() {
         for (place, number) in sweep.iter().enumerate() {
             let statement = &mut computation.statements[*number];
@@ -53,6 +43,49 @@ pub(crate) fn schedule(computation: &mut Computation) {
         .iter()
         .map(|number| computation.statements[*number].clone());
     computation.statements = statements.collect();
+}
+
+/// The statements of each sweep. No statement shares a sweep with the one that writes
+/// `settled` data which it depends on.
+fn arranged(computation: &Computation, settled: &BTreeSet<String>) -> Vec<Vec<usize>> {
+    let mut sweeps: Vec<Vec<usize>> = Vec::new();
+    for (number, statement) in computation.statements.iter().enumerate() {
+        let mut first = 0;
+        for (at, sweep) in sweeps.iter().enumerate() {
+            for other in sweep.iter().map(|other| &computation.statements[*other]) {
+                let is_settled = settled.contains(&other.target.space);
+                match dependence(computation, statement, other) {
+                    Dependence::None => {}
+                    Dependence::AtPoint if statement.space == other.space && !is_settled => {
+                        first = first.max(at);
+                    }
+                    _ => first = first.max(at + 1),
+                }
+            }
+        }
+        let like = |sweep: &Vec<usize>| computation.statements[sweep[0]].space == statement.space;
+        match sweeps.iter().skip(first).position(like) {
+            Some(at) => sweeps[first + at].push(number),
+            None => sweeps.push(vec![number]),
+        }
+    }
+    sweeps
+}
+
+/// Data that some statements follow in the sweep that writes them, and others in a later one:
+/// loops of the later one need an array of them, which is there once a sweep has ended.
+fn left_behind<'c>(computation: &'c Computation, sweeps: &[Vec<usize>]) -> Option<&'c String> {
+    let sweep_of = |number: usize| sweeps.iter().position(|sweep| sweep.contains(&number));
+    let statements = computation.statements.iter().enumerate();
+    statements.clone().find_map(|(number, writer)| {
+        let name = &writer.target.space;
+        let own = sweep_of(number);
+        let followers = statements
+            .clone()
+            .filter(|(_, it)| followed(computation, it).contains(name));
+        let sweeps: BTreeSet<Option<usize>> = followers.map(|(it, _)| sweep_of(it)).collect();
+        (sweeps.len() > 1 && sweeps.contains(&own)).then_some(name)
+    })
 }
 
 /// How a statement depends on an earlier one.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
 use sparsec_computation::{
     Access, Computation, DataSpace, Key, Role, Statement, Update, Value, Window,
@@ -15,6 +16,9 @@ use crate::pieces::Source;
 use crate::terms::{at_least_zero, below, value};
 use crate::unknown::{Place, Unknowns};
 use crate::{Conversion, Wanted, refused};
+
+/// The value of entries that are not stored, where it is given.
+const FILL: &str = "A_fill";
 
 /// The conversion of a source to a destination of one part or several.
 ///
@@ -72,6 +76,9 @@ pub(crate) fn synthesized(
         copies: Vec::new(),
         is_last: true,
         adds: wanted.adds,
+        tables: wanted.tables.clone(),
+        has_counted: false,
+        has_fill: wanted.has_fill,
         computation: Computation {
             name: "convert".to_owned(),
             parameters: extents.to_vec(),
@@ -91,13 +98,14 @@ pub(crate) fn synthesized(
         synthesis.is_last = number + 1 == destinations.len();
         synthesis.unknown_constants = unknown_constants(destination);
         synthesis.found.clear();
+        synthesis.has_counted = false;
         let before = synthesis.space.clone();
         synthesis.fill(&known, &mut cases)?;
         if !synthesis.is_last {
             synthesis.leave(before)?;
         }
     }
-    synthesis.copy();
+    synthesis.copy()?;
     let mut computation = synthesis.computation.clone().checked()?;
     crate::sweeps::schedule(&mut computation);
     let computation = computation.checked()?;
@@ -194,6 +202,12 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) is_last: bool,
     /// Whether entries of one coordinate are added up.
     pub(crate) adds: bool,
+    /// The arrays of the destination that hold the keys of hash tables.
+    pub(crate) tables: BTreeSet<String>,
+    /// Whether entries of the part at hand were counted.
+    pub(crate) has_counted: bool,
+    /// Whether places without an entry hold the given fill.
+    has_fill: bool,
     pub(crate) computation: Computation,
 }
 
@@ -286,6 +300,14 @@ impl Synthesis<'_> {
                 role,
             });
         }
+        if wanted.has_fill {
+            self.computation.spaces.push(DataSpace {
+                name: FILL.to_owned(),
+                element,
+                extents: Vec::new(),
+                role: Role::Given,
+            });
+        }
         for (name, places) in source.masks(wanted) {
             self.computation.spaces.push(DataSpace {
                 name,
@@ -361,6 +383,12 @@ impl Synthesis<'_> {
         let outside = "B_outside".to_owned();
         for demand in demands.collect::<Vec<_>>() {
             if !self.is_last {
+                if self.has_counted {
+                    let name = &self.destination.name;
+                    let message = format!("part `{name}` leaves out entries that it counts");
+                    return Err(refused(message)
+                        .help("let the last part of the format be the one that lists entries"));
+                }
                 self.space = self.space_with(demand)?;
                 continue;
             }
@@ -453,11 +481,23 @@ impl Synthesis<'_> {
     }
 
     /// Copies the values, once all parts are so long as they are.
-    fn copy(&mut self) {
+    fn copy(&mut self) -> Result<()> {
         let update = match self.adds {
             true => Update::Add,
             false => Update::Assign,
         };
+        if self.has_fill {
+            let values = self.computation.space("B").map(|space| &space.extents[..]);
+            if let Some([length]) = values {
+                let places = below("x", length)?;
+                let x = vec![Expression::Variable(Variable::from_index(0))];
+                let fill = Value::Entry(Access {
+                    space: FILL.to_owned(),
+                    indices: Vec::new(),
+                });
+                self.add(places, ("B".to_owned(), x), (Update::Assign, fill));
+            }
+        }
         for (space, place) in std::mem::take(&mut self.copies) {
             let value = Value::Entry(Access {
                 space: self.source.name.clone(),
@@ -465,10 +505,17 @@ impl Synthesis<'_> {
             });
             self.add(space, ("B".to_owned(), vec![place]), (update, value));
         }
+        Ok(())
     }
 
     /// Notes that statements compute an array or a constant; returns whether this is new.
     pub(crate) fn writes(&mut self, name: &str, kind: CaseKind) -> bool {
+        use CaseKind::{Count, Keys, Runs, Segments};
+        let is_own = || {
+            let function = self.destination.declarations.function(name);
+            function.is_some() || self.unknown_constants.contains(name)
+        };
+        self.has_counted |= [Count, Keys, Runs, Segments].contains(&kind) && is_own();
         let is_new = self.written.insert(name.to_owned());
         if is_new {
             self.kinds.push((name.to_owned(), kind));

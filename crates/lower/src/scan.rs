@@ -44,6 +44,7 @@ mod curve;
 mod emit;
 mod inside;
 mod settle;
+mod table;
 mod values;
 mod window;
 

@@ -4,9 +4,10 @@
 //! formats ──► descriptors ──► sparsec_convert ──► Computation ──► kernel ──► arrays of the destination
 //! ```
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code, suggest};
 pub use sparsec_convert::{
     Case, CaseKind, Conversion, Piece, Types, Wanted, convert, convert_pieces,
 };
@@ -21,7 +22,7 @@ use crate::session::{Backend, Session};
 use crate::widths;
 
 /// The kinds of levels whose fragments do not say where an entry goes.
-const OPEN: [&str; 3] = ["hashed", "run_length", "structured"];
+const OPEN: [&str; 2] = ["run_length", "structured"];
 
 /// What it takes to make a kernel of a conversion, in nanoseconds: to synthesize and to
 /// lower it, and to generate its machine code. Source: 20 to 90 ms between `csr`, `csc`,
@@ -54,10 +55,31 @@ pub fn synthesized(
 ) -> Result<Conversion> {
     let wanted = Wanted {
         types: types.clone(),
+        tables: tables(destination),
         ..wanted(source, element)
     };
+    derive(source, destination, &wanted)
+}
+
+/// The conversion of tensors between formats of levels.
+fn derive(source: &Format, destination: &Format, wanted: &Wanted) -> Result<Conversion> {
+    let element = wanted.element;
     let (parts, destination) = (described(source, false)?, described(destination, true)?);
-    convert_pieces(&pieces(source, &parts, element)?, &destination, &wanted)
+    convert_pieces(&pieces(source, &parts, element)?, &destination, wanted)
+}
+
+/// The arrays of a destination that hold the keys of hash tables, by their names in a
+/// conversion.
+pub fn tables(destination: &Format) -> BTreeSet<String> {
+    let mut tables = BTreeSet::new();
+    for (prefix, part) in sides(destination, "B") {
+        for (number, level) in part.levels().iter().enumerate() {
+            if level.kind == LevelKind::Hashed {
+                tables.insert(format!("{prefix}_crd{number}"));
+            }
+        }
+    }
+    tables
 }
 
 /// The parts of a source, each with the mirror image that its entries stand for.
@@ -274,6 +296,8 @@ pub struct Converter {
     destination: Arc<Format>,
     /// Whether places of the source may hold the fill as padding, which is left behind.
     has_padding: bool,
+    /// The fill of the tensors, where it is not 0.
+    fill: Option<Scalar>,
     compiled: CompiledComputation,
 }
 
@@ -282,14 +306,9 @@ impl Converter {
     /// the destination have the widths that it declares, or those that hold this tensor.
     ///
     /// # Errors
-    /// As [`synthesized`], and `E0830` for tensors with a fill.
+    /// As [`synthesized`].
     pub fn new(like: &Tensor, destination: &Format) -> Result<Self> {
         let source = like.format();
-        if like.fill() != like.element().zero() {
-            let message = format!("the fill of the tensor is {}", like.fill());
-            return Err(Diagnostic::new(code::NO_CONVERSION, message)
-                .help("convert a tensor whose fill is 0"));
-        }
         if source.order() != destination.order() {
             // It says which orders they have.
             synthesized(source, destination, like.element(), &Types::new())?;
@@ -316,9 +335,16 @@ impl Converter {
             let width = width.expect("both widths are chosen");
             types.insert(name, width.element());
         }
-        let made = synthesized(source, destination, like.element(), &types)?;
+        let wanted = Wanted {
+            types,
+            tables: tables(destination),
+            has_fill: like.fill() != like.element().zero(),
+            ..wanted(source, like.element())
+        };
+        let made = derive(source, destination, &wanted)?;
         Ok(Self {
-            has_padding: wanted(source, like.element()).has_padding,
+            has_padding: wanted.has_padding,
+            fill: wanted.has_fill.then(|| like.fill()),
             source: Arc::new(source.clone()),
             destination: Arc::new(destination.clone()),
             compiled: compile_computation(&made.computation)?,
@@ -333,7 +359,7 @@ impl Converter {
     /// A tensor in the format of the destination. All stored entries but padding stay stored.
     ///
     /// # Errors
-    /// `E0518` for a tensor of another format or types; `E0519` for entries that the
+    /// `E0518` for a tensor of another format, types or fill; `E0519` for entries that the
     /// destination cannot hold; those of [`Tensor::new`], and of running.
     pub fn run(&self, session: &Session, tensor: &Tensor) -> Result<Tensor> {
         let arrays = names(&self.source, "A").into_iter().zip(tensor.arrays());
@@ -351,6 +377,21 @@ impl Converter {
         let mask = mask.as_ref().map(list).transpose()?;
         if let Some(mask) = &mask {
             given = given.data("A_stored", mask);
+        }
+        if self.fill.unwrap_or_else(|| tensor.element().zero()) != tensor.fill() {
+            let message = format!("the fill of the tensor is {}", tensor.fill());
+            return Err(Diagnostic::new(code::GIVEN_MISFIT, message)
+                .help("make a converter for a tensor of this fill"));
+        }
+        let fill = Array::filled(tensor.fill(), 1)?;
+        let fill = TensorRef::new(
+            Format::dense(0),
+            Vec::new(),
+            tensor.element().zero(),
+            vec![(&fill).into()],
+        )?;
+        if self.fill.is_some() {
+            given = given.data("A_fill", &fill);
         }
         let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
         for (format, side) in [(&self.source, "A"), (&self.destination, "B")] {

@@ -462,15 +462,22 @@ fn what_is_given_is_checked() {
 }
 
 #[test]
-fn places_on_curves_are_those_of_the_evaluator() {
+fn places_on_curves_and_in_tables_are_those_of_the_evaluator() {
     let text = "computation curves {
       parameters N, M, L
-      out m : i64[N, M], a : i64[N, M], j0 : i64[N, M], l1 : i64[N, M], s : i64
+      function begin : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= end} nondecreasing
+      assume 0 <= end
+      temporary end : i64
+      out begin : i64[N + 1], slots : i64[N, M], m : i64[N, M], a : i64[N, M], j0 : i64[N, M], l1 : i64[N, M], s : i64
       s0: m(i, j) = MORTON(i, j, 3) over {[i, j] : 0 <= i < N && 0 <= j < M}
       s1: a(i, j) = ALTO(i, N, j, M, i mod 3, 3) over {[i, j] : 0 <= i < N && 0 <= j < M}
       s2: j0(i, j) = UNMORTON(i * M + j, 0, 2) over {[i, j] : 0 <= i < N && 0 <= j < M}
       s3: l1(i, j) = UNALTO(i * M + j, 1, N, M, L) over {[i, j] : 0 <= i < N && 0 <= j < M}
       s4: s += i over {[i, j] : 0 <= i < N && 0 <= j < M && MORTON(i, j) < ALTO(i, N, j, M)}
+      s5: begin(i + 1) = begin(i) + power_of_two(M + i) over {[i] : 0 <= i < N} at [3, i]
+      s7: end = begin(N) over {[]} at [4]
+      s6: slots(i, j) = slot(j * 7 mod 5 of 5, begin(i) of end + 1, begin(i + 1) of end + 1)
+        over {[i, j] : 0 <= i < N && 0 <= j < M} at [6, j, i]
     }";
     let computation: Computation = text.parse().expect("it is well formed");
     assert_eq!(

@@ -3,7 +3,8 @@
 
 use sparsec::conversion::Converter;
 use sparsec::{
-    Array, Backend, Diagnostic, ElementType, Format, FormatSpec, Options, Session, Tensor, code,
+    Array, Backend, Diagnostic, ElementType, Format, FormatSpec, Options, PackOptions, Scalar,
+    Session, Tensor, code,
 };
 
 /// Entries of a small tensor: coordinates and values.
@@ -155,6 +156,49 @@ fn conversions_of_several_parts_are_those_of_unpacking_and_packing() {
 }
 
 #[test]
+fn conversions_into_tables_are_those_of_unpacking_and_packing() {
+    let tables = ["hash", "(i, j) -> (j : compressed, i : hashed)"];
+    check(&[SOURCES[0], "csr", "dia"], &tables, &MATRICES);
+}
+
+#[test]
+fn fills_are_kept() {
+    let session = Session::new(Options {
+        backend: Backend::Cranelift,
+        ..Options::default()
+    });
+    for fill in [f64::INFINITY, -0.0] {
+        for source in ["csr", "bsr(2, 2)", "scoo"] {
+            for destination in ["csc", "dense", "dia", "bsr(2, 3)", "ell"] {
+                let [source, destination] = [source, destination].map(|text| {
+                    let spec = text.parse::<FormatSpec>();
+                    spec.and_then(|it| it.resolve(2)).expect("a format")
+                });
+                let (coordinates, values) = entries(&[5, 7], 3, 9);
+                let options = PackOptions {
+                    fill: Some(Scalar::F64(fill)),
+                    ..PackOptions::default()
+                };
+                let listed = Tensor::pack(&Format::scoo(2), &[5, 7], &coordinates, &values);
+                let listed = listed.expect("a tensor").entries();
+                let given = Tensor::pack_entries(&source, listed, options).expect("a tensor");
+                let found =
+                    Converter::new(&given, &destination).and_then(|it| it.run(&session, &given));
+                let found =
+                    found.unwrap_or_else(|error| panic!("{source} -> {destination}: {error}"));
+                let expected = given.convert(&destination).expect("it converts");
+                assert_eq!(found.fill(), given.fill());
+                assert_eq!(
+                    sorted(&found),
+                    sorted(&expected),
+                    "{source} -> {destination}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn repeated_entries_are_added_up() {
     let of = [
         "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered))",
@@ -245,9 +289,8 @@ fn formats_that_say_too_little_are_refused() {
         assert!(error.help_text().is_some(), "{error}");
     };
     refused(&csr, "csr, symmetric(i, j)");
-    for open in ["hashed", "run_length"] {
-        refused(&csr, &format!("(i, j) -> (i : dense, j : {open})"));
-    }
+    refused(&csr, "(i, j) -> (i : dense, j : run_length)");
+    refused(&csr, "(i, j) -> (i : hashed, j : compressed)");
     let runs = "(i, j) -> (i : dense, j : run_length)";
     let runs = runs.parse().expect("a format");
     refused(&tensor(&runs, &[4, 4], 1, 3), "csr");

@@ -220,6 +220,9 @@ impl Reader {
                     return self.call_of_two(operator, place);
                 }
             }
+            if name == "power_of_two" {
+                return self.power_of_two(place);
+            }
             if Parser::is_key(&name) {
                 return self.curve(name, place);
             }
@@ -319,10 +322,34 @@ impl Reader {
                 break self.parser.tokens.expect(")")?;
             }
         };
+        if window == Window::Slot && keys.len() != 3 {
+            let message = "`slot` of other than a key and two places";
+            return Err(Diagnostic::new(code::COMPUTATION_TYPES, message)
+                .at(self.parser.tokens.source(), begin.to(end), "no table")
+                .help("write `slot(k of n, a of t, b of t)`: a key, and where its table begins and ends"));
+        }
         Ok(Typed {
             value: Value::Window(window, keys),
             ty: Type::Integer,
             place: begin.to(end),
+        })
+    }
+
+    fn power_of_two(&mut self, begin: Span) -> Result<Typed> {
+        self.parser.tokens.expect("(")?;
+        let a = self.value()?;
+        let end = self.parser.tokens.expect(")")?;
+        let place = begin.to(end);
+        if !matches!(a.ty, Type::Integer | Type::Integral) {
+            let message = "`power_of_two` of numbers with fractions";
+            return Err(Diagnostic::new(code::COMPUTATION_TYPES, message)
+                .at(self.parser.tokens.source(), a.place, a.ty.name())
+                .help("compute with integers"));
+        }
+        Ok(Typed {
+            value: Value::PowerOfTwo(Box::new(a.value)),
+            ty: Type::Integer,
+            place,
         })
     }
 
@@ -461,6 +488,7 @@ impl Reader {
                 let keys = keys.iter().map(|key| key.rewritten(variables));
                 Value::Window(*window, keys.collect())
             }
+            Value::PowerOfTwo(a) => Value::PowerOfTwo(boxed(a)),
             Value::Curve(name, coordinates) => {
                 let coordinates = coordinates.iter().map(|e| e.rewritten(variables));
                 Value::Curve(name.clone(), coordinates.collect())

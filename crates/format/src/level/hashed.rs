@@ -10,6 +10,8 @@
 //! slot, around the end of the table, until it meets itself or an empty slot.
 //! Tables are at most half full, so there is one. Coordinates stand in no order.
 
+pub use sparsec_base::hash::{MULTIPLIER, first_slot, n_slots};
+
 use super::{Capabilities, LevelSpec, Part};
 
 /// What a hashed level is.
@@ -34,23 +36,3 @@ pub const SPEC: LevelSpec = LevelSpec {
         function crd : {[q] : 0 <= q < pos(M)} -> {[i] : 0 <= i <= N}",
     siblings: "0 <= p < M && pos(p) <= q1 < q2 < pos(p + 1) && crd(q1) < N",
 };
-
-/// How many slots a table of so many coordinates has.
-pub fn n_slots(n: usize) -> usize {
-    match n {
-        0 => 0,
-        n => (2 * n).next_power_of_two(),
-    }
-}
-
-/// 2^64 over the golden ratio, and odd: the upper bits of a product with it
-/// depend on all bits of a coordinate.
-pub const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// The slot, counted from the first of a table of `n_slots`, at which the search
-/// for a coordinate begins: the upper half of the product with [`MULTIPLIER`], as
-/// a fraction of the table. Kernels compute the same.
-pub fn first_slot(coordinate: u64, n_slots: usize) -> usize {
-    let upper = coordinate.wrapping_mul(MULTIPLIER) >> 32;
-    (upper.wrapping_mul(n_slots as u64) >> 32) as usize
-}

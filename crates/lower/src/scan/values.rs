@@ -115,6 +115,10 @@ impl Emitter<'_> {
                 let a = self.value(a, tuple, wanted);
                 Expr::Unary(UnaryOp::Neg, Box::new(a))
             }
+            Value::PowerOfTwo(a) => {
+                let least = self.value(a, tuple, ElementType::I64);
+                self.power_of_two(least)
+            }
             Value::Curve(name, coordinates) => {
                 let key = Expression::Call(name.clone(), coordinates.clone());
                 self.expr(&key.rewritten(&Point(tuple)))
@@ -154,9 +158,11 @@ impl Emitter<'_> {
     fn type_of(&self, value: &Value) -> Option<ElementType> {
         match value {
             Value::Integer(_) | Value::Float(_) => None,
-            Value::Variable(_) | Value::Parameter(_) | Value::Window(..) | Value::Curve(..) => {
-                Some(ElementType::I64)
-            }
+            Value::Variable(_)
+            | Value::Parameter(_)
+            | Value::Window(..)
+            | Value::Curve(..)
+            | Value::PowerOfTwo(_) => Some(ElementType::I64),
             Value::Entry(access) => Some(self.element(access)),
             Value::Negate(a) => self.type_of(a),
             Value::Binary(_, a, b) => self.type_of(a).or_else(|| self.type_of(b)),

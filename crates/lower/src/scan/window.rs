@@ -6,6 +6,7 @@
 //! | with keys that ascend from point to point, by proof | counts at which they change   |
 //! | `ordinal` of a key  | a count for each value of the key                             |
 //! | `f(k) + ordinal(k of n)` | a copy of `f`, which counts on from where each group begins |
+//! | `slot`              | a mark for each place of all tables ([`table`](super::table)) |
 //! | others              | a stable sort of all keys, before the first point             |
 //!
 //! The sort is of one word for each point, which holds all of its keys, if the product
@@ -40,6 +41,8 @@ pub(super) enum Numbering {
     Counted(Buffer),
     /// The value of the statement is the next one of each value of the key.
     Cursor(Buffer),
+    /// A mark for each place of tables.
+    Tables(Buffer),
     /// The numbers of all points in their order, and the place of the next one.
     Listed(Buffer, Var),
 }
@@ -78,6 +81,7 @@ impl Emitter<'_> {
             for (place, (window, keys)) in statement.value.windows().into_iter().enumerate() {
                 let numbering = match (window, keys) {
                     (Window::DenseRank, []) => Numbering::Zero,
+                    (Window::Slot, keys) => Numbering::Tables(self.places_of_tables(keys)),
                     (_, []) => Numbering::Running(self.builder.var_("points", 0)),
                     _ if computation.keys_ascend(StatementId::from_index(number), keys) => {
                         self.follow(window, keys)
@@ -273,6 +277,7 @@ impl Emitter<'_> {
                 Window::Rank => Expr::Var(at),
                 Window::Ordinal => Expr::Var(at).binary(BinaryOp::Sub, first),
                 Window::DenseRank => group.into(),
+                Window::Slot => unreachable!("tables are not sorted"),
             };
             b.store(numbers, point, value);
         });
@@ -359,6 +364,7 @@ impl Emitter<'_> {
                     self.builder.store(counts, key, Expr::Var(now).add(1));
                     now.into()
                 }
+                Numbering::Tables(taken) => self.next_place(taken, keys, tuple),
                 Numbering::Listed(numbers, next) => {
                     let now = self.builder.let_("number", Expr::load(numbers, next));
                     self.builder.assign(next, Expr::Var(next).add(1));
