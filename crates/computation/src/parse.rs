@@ -122,7 +122,9 @@ impl Reader {
             ),
             false => error,
         })?;
-        self.computation.name = self.parser.tokens.name("a name")?.0;
+        let (name, place) = self.parser.tokens.name("a name")?;
+        self.parser.check_without_primes(&name, place)?;
+        self.computation.name = name;
         self.parser.tokens.expect("{")?;
         while self.header()? {}
         self.header_names()?;

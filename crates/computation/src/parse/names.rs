@@ -25,6 +25,7 @@ impl Reader {
     pub(super) fn new_name(&mut self, what: &'static str) -> Result<String> {
         let (name, place) = self.parser.tokens.name(what)?;
         self.parser.check_reserved(&name, place)?;
+        self.parser.check_without_primes(&name, place)?;
         let is_word = WORDS.contains(&name.as_str())
             || Role::ALL.iter().any(|role| role.word() == name)
             || ElementType::parse(&name).is_some();
