@@ -8,14 +8,24 @@
 //! function rowptr : {[i] : 0 <= i <= NR} -> {[q] : 0 <= q <= NNZ} nondecreasing
 //! function col : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
 //! function perm : {[t] : 0 <= t < NR} -> {[i] : 0 <= i < NR} injective
+//! function turn : {[i] : 0 <= i < NR} -> {[j] : 0 <= j < NR} inverse back
 //! order DIAGONAL = {[i, j] -> [k, l] : i + j < k + l}
 //! forall i, k1, k2 : rowptr(i) <= k1 < k2 < rowptr(i + 1) => col(k1) < col(k2)
 //! forall n1, n2 : n1 < n2 <=> LEX(row(n1), col(n1)) < LEX(row(n2), col(n2))
 //! ```
 //!
-//! `=>` is one implication and `<=>` two. Keys are compared with keys of the
+//! `=>` is one implication and `<=>` two; without either the constraints always hold. Keys are compared with keys of the
 //! same name: `LEX`, `MORTON`, `ALTO` (see the crate's page), or one that
 //! `order` declares as the pairs of tuples of which the first comes first.
+//!
+//! `inverse back` says that the function takes every value of its range once, and
+//! that `back` is a function that gives the argument. It stands for `injective`, and
+//!
+//! ```text
+//! function back : {[j] : 0 <= j < NR} -> {[i] : 0 <= i < NR} injective
+//! forall i : 0 <= i < NR => back(turn(i)) = i
+//! forall j : 0 <= j < NR => turn(back(j)) = j
+//! ```
 //!
 //! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion
 //! and Optimization", CGO 2023, §3.1. Unlike there, a weakly monotone function
@@ -56,7 +66,8 @@ pub struct Function {
     pub domain: Set,
     /// A set of one element that holds its values.
     pub range: Set,
-    /// Whether it never takes a value twice.
+    /// Whether it is said that it never takes a value twice; see
+    /// [`is_injective`](Self::is_injective).
     pub injective: bool,
     /// How values follow the argument, of which there is one then.
     pub monotone: Option<Monotone>,
@@ -75,7 +86,8 @@ pub enum Monotone {
     Decreasing,
 }
 
-/// `forall variables : premises => conclusions`.
+/// `forall variables : premises => conclusions`; without premises, `forall variables :
+/// conclusions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantifier {
     /// The variables are its inputs, the premises its constraints.
@@ -139,6 +151,8 @@ impl Monotone {
 #[derive(Clone, Debug)]
 pub(crate) struct Clause {
     pub(crate) n_variables: usize,
+    /// Whether a quantifier states it.
+    pub(crate) is_stated: bool,
     pub(crate) literals: Vec<Constraint>,
 }
 
@@ -273,6 +287,38 @@ impl Declarations {
         self.orders.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The function that is said to give the argument of another: `g`, where `g(f(x)) = x`
+    /// for all values of `f`.
+    ///
+    /// ```
+    /// use sparsec_relation::Declarations;
+    /// let known: Declarations =
+    ///     "function f : {[i] : 0 <= i < N} -> {[j] : 0 <= j < N} inverse g".parse()?;
+    /// assert_eq!(known.inverse_of("f"), Some("g"));
+    /// assert_eq!(known.inverse_of("g"), Some("f"));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn inverse_of(&self, name: &str) -> Option<&str> {
+        let of = self.function(name)?;
+        self.quantifiers.iter().find_map(|quantifier| {
+            let [conclusion] = &quantifier.conclusions[..] else {
+                return None;
+            };
+            let [(Comparison::Equal, Expression::Variable(x))] = conclusion.rest[..] else {
+                return None;
+            };
+            let Expression::Call(g, outer) = &conclusion.first else {
+                return None;
+            };
+            let [Expression::Call(f, inner)] = &outer[..] else {
+                return None;
+            };
+            let is_x = matches!(inner[..], [Expression::Variable(v)] if v == x);
+            let everywhere = || holds_within(&quantifier.premises, &of.domain);
+            (f == name && is_x && everywhere()).then_some(g.as_str())
+        })
+    }
+
     /// The functions that are in a quantifier, a domain or a range with another.
     pub(crate) fn tied_to(&self, name: &str) -> Vec<String> {
         let mut tied = vec![calls(&self.assumptions)];
@@ -324,6 +370,7 @@ impl Declarations {
             for choice in self.holding(&conclusion.first, *comparison, right) {
                 clauses.extend(refuted.iter().map(|refuted| Clause {
                     n_variables: quantifier.premises.n_variables(),
+                    is_stated: true,
                     literals: [&refuted[..], &choice[..]].concat(),
                 }));
             }
@@ -351,6 +398,16 @@ impl Declarations {
             right.clone(),
         )]]
     }
+}
+
+/// Whether a condition on one variable is one of those of a set of integers, or none.
+fn holds_within(premises: &Conjunction, set: &Set) -> bool {
+    let [part] = set.parts() else { return false };
+    let stated: Vec<Constraint> = part.constraints().iter().flat_map(Constraint::split).collect();
+    let premises_hold = premises.constraints().iter().flat_map(Constraint::split);
+    premises.n_variables() == 1
+        && part.n_variables() == 1
+        && premises_hold.into_iter().all(|premise| stated.contains(&premise))
 }
 
 /// Whether constraints speak of a function or a symbolic constant.
@@ -410,6 +467,26 @@ fn ordered(
 }
 
 impl Function {
+    /// Whether it never takes a value twice: said so, or strictly monotone.
+    ///
+    /// ```
+    /// use sparsec_relation::Declarations;
+    /// let known: Declarations = "function f : {[i]} -> {[x]} increasing".parse()?;
+    /// assert!(known.function("f").is_some_and(|f| f.is_injective()));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn is_injective(&self) -> bool {
+        self.injective || self.is_strict()
+    }
+
+    /// Whether other arguments have other values by order.
+    fn is_strict(&self) -> bool {
+        matches!(
+            self.monotone,
+            Some(Monotone::Increasing | Monotone::Decreasing)
+        )
+    }
+
     /// The expressions that bound its arguments and values.
     pub fn bounds(&self) -> impl Iterator<Item = &Expression> {
         let parts = [&self.domain, &self.range].into_iter().flat_map(Set::parts);
@@ -427,15 +504,18 @@ impl Function {
         for (arguments, values) in self.monotone.map_or(Vec::new(), Monotone::implications) {
             clauses.push(Clause {
                 n_variables: 2,
+                is_stated: false,
                 literals: vec![
                     Constraint::new(variable(0), arguments.negated(), variable(1)),
                     Constraint::new(call(0), values, call(1)),
                 ],
             });
         }
-        if self.injective {
+        // Those of a strict order say it already.
+        if self.injective && !self.is_strict() {
             clauses.extend((0..n).map(|k| Clause {
                 n_variables: 2 * n,
+                is_stated: false,
                 literals: vec![
                     Constraint::new(call(0), Comparison::NotEqual, call(n)),
                     Constraint::new(variable(k), Comparison::Equal, variable(n + k)),
@@ -487,7 +567,9 @@ impl fmt::Display for Quantifier {
         let premises = &self.premises;
         let names: Vec<&str> = premises.inputs().map(|v| premises.name(v)).collect();
         write!(f, "forall {} : ", names.join(", "))?;
-        write!(f, "{}", premises.list_of(premises.constraints()))?;
-        write!(f, " => {}", premises.list_of(&self.conclusions))
+        if !premises.constraints().is_empty() {
+            write!(f, "{} => ", premises.list_of(premises.constraints()))?;
+        }
+        write!(f, "{}", premises.list_of(&self.conclusions))
     }
 }

@@ -10,7 +10,9 @@
 //! | constraint                                | solution                  |
 //! |-------------------------------------------|---------------------------|
 //! | `a + j = b`                               | `j = b - a`               |
-//! | `f(j + a) = b`, `f` injective             | `j = f.inverse(b) - a`    |
+//! | `f(j + a) = b`, `f` injective or strictly monotone | `j = f.inverse(b) - a` |
+//! | `f(j + a) = b`, `g` declared as its inverse | `j = g(b) - a` |
+//! | `f(j, l) = b`, `f` injective              | `j = f.inverse.0(b)`, `l = f.inverse.1(b)` |
 //! | `a = B * j + e`, `0 <= e < B` (Euclid)     | `j = a floordiv B`, `e = a mod B` |
 //! | `a = j floordiv B`, `b = j mod B`, `0 < B` | `j = B * a + b`           |
 
@@ -27,6 +29,9 @@ use crate::facts::{Facts, atom};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::relation::Relation;
 use crate::set::Set;
+
+/// Equalities for arguments of injective functions that are looked at.
+const MOST_INVERTED: usize = 64;
 
 /// What is known of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -323,9 +328,15 @@ impl Solver<'_> {
         let rows = self.stated.iter().chain(self.facts.rows());
         let zero = rows.filter(|row| row.sign == Sign::Zero);
         let rows = self.with_known_terms(zero.map(|row| row.sum.clone()).collect());
-        let solve = [Self::directly, Self::by_inverse, Self::by_euclid];
-        for way in solve {
-            for row in &rows {
+        let solve = [Self::directly, Self::by_euclid];
+        // Inverses are looked at where nothing else helps.
+        let inverted = std::cell::LazyCell::new(|| self.inverted(&rows));
+        for (way, is_inverted) in solve.iter().flat_map(|way| [(way, false), (way, true)]) {
+            let rows = match is_inverted {
+                true => &*inverted,
+                false => &rows,
+            };
+            for row in rows {
                 let found = way(self, row);
                 if !found.is_empty() {
                     self.known.extend(found);
@@ -361,6 +372,60 @@ impl Solver<'_> {
         sums
     }
 
+    /// What follows for the arguments of injective functions from their values: for
+    /// `c(i, j) = k` that `i = c.inverse.0(k)` and `j = c.inverse.1(k)`.
+    fn inverted(&self, sums: &[Polynomial]) -> Vec<Polynomial> {
+        let mut found: Vec<Polynomial> = Vec::new();
+        // An argument may be a call again.
+        let mut at = 0;
+        while at < sums.len() + found.len() && found.len() < MOST_INVERTED {
+            let sum = sums.get(at).or_else(|| found.get(at - sums.len()));
+            let sum = sum.expect("it is one of the two").clone();
+            at += 1;
+            for (atoms, _) in sum.terms() {
+                let [call @ Atom::Call(name, arguments)] = atoms else {
+                    continue;
+                };
+                if self.unknowns(&Polynomial::atom(call.clone())).is_empty() {
+                    continue;
+                }
+                let value = sum.solved_for(call);
+                let value = value.filter(|value| self.unknowns(value).is_empty());
+                let places = value.and_then(|value| self.places(name, arguments.len(), value));
+                for (argument, place) in arguments.iter().zip(places.into_iter().flatten()) {
+                    let equal = argument.plus(-1, &place);
+                    found.extend(equal.filter(|sum| !self.unknowns(sum).is_empty()));
+                }
+            }
+        }
+        found
+    }
+
+    /// The arguments, so many, at which a function has a value, if it is injective.
+    fn places(&self, name: &str, n: usize, value: Polynomial) -> Option<Vec<Polynomial>> {
+        // Equal values are of equal arguments.
+        let injective = self.declarations.function(name)?.is_injective();
+        match value.as_atom() {
+            Some(Atom::Call(other, arguments)) if injective && **other == *name => {
+                return Some(arguments.to_vec());
+            }
+            _ => {}
+        }
+        let call = |function: String| {
+            let arguments = [value.clone()].into();
+            Polynomial::atom(Atom::Call(function.into(), arguments))
+        };
+        if let Some(inverse) = self.declarations.inverse_of(name) {
+            return Some(vec![call(inverse.to_owned())]);
+        }
+        injective.then(|| match n {
+            1 => vec![call(format!("{name}.inverse"))],
+            _ => (0..n)
+                .map(|k| call(format!("{name}.inverse.{k}")))
+                .collect(),
+        })
+    }
+
     fn directly(&self, sum: &Polynomial) -> Vec<(Variable, Polynomial)> {
         let [unknown] = self.unknowns(sum)[..] else {
             return Vec::new();
@@ -369,36 +434,6 @@ impl Solver<'_> {
         let value = value.filter(|value| !value.has(unknown));
         let value = value.and_then(|value| self.value(&value));
         value.map(|value| (unknown, value)).into_iter().collect()
-    }
-
-    fn by_inverse(&self, sum: &Polynomial) -> Vec<(Variable, Polynomial)> {
-        let [unknown] = self.unknowns(sum)[..] else {
-            return Vec::new();
-        };
-        for (atoms, _) in sum.terms() {
-            let [call @ Atom::Call(name, arguments)] = atoms else {
-                continue;
-            };
-            let ([argument], Some(function)) = (&arguments[..], self.declarations.function(name))
-            else {
-                continue;
-            };
-            let value = sum.solved_for(call).filter(|value| !value.has(unknown));
-            let Some(value) = value.filter(|_| function.injective) else {
-                continue;
-            };
-            let inverse =
-                Polynomial::atom(Atom::Call(format!("{name}.inverse").into(), [value].into()));
-            let solution = argument
-                .plus(-1, &inverse)
-                .and_then(|sum| sum.solved_for(&atom(unknown)))
-                .filter(|solution| !solution.has(unknown))
-                .and_then(|solution| self.value(&solution));
-            if let Some(solution) = solution {
-                return vec![(unknown, solution)];
-            }
-        }
-        Vec::new()
     }
 
     fn by_euclid(&self, sum: &Polynomial) -> Vec<(Variable, Polynomial)> {

@@ -80,7 +80,7 @@ fn what_does_not_fit_is_refused() {
     refuse("order O = {[i] -> [j, k] : i < j}", bad, "O");
     refuse("define f", code::UNEXPECTED_TOKEN, "define");
     refuse("forall i, i : i < 0 => i < 1", code::RELATION_NAME, "i");
-    refuse("forall i : i < 0 = i < 1", code::UNEXPECTED_TOKEN, "");
+    refuse("forall i : i < 0 => => i < 1", code::UNEXPECTED_TOKEN, "=>");
     refuse(
         "function f : {[i]} -> {[j]} forall a : 0 < a => f(a, a) < 1",
         code::RELATION_ARITY,

@@ -20,8 +20,11 @@ const DECLARED: &str = "
     function pos : {[p] : 0 <= p <= 4} -> {[q] : 0 <= q <= 5} nondecreasing
     function up : {[p] : 0 <= p < 4} -> {[q] : -1 <= q} increasing
     function down : {[p] : 0 <= p <= 3} -> {[q] : q < 9} decreasing
-    function perm : {[p] : 0 <= p < 4} -> {[q] : 0 <= q < 4} injective
+    function perm : {[p] : 0 <= p < 4} -> {[q] : 0 <= q < 4} inverse back
     function g : {[p, q] : p >= q} -> {[r] : r >= 0}
+    function c : {[p, q] : 0 <= p < 3 && 0 <= q < 3} -> {[r] : 0 <= r} injective
+    forall a : 0 <= a < 4 => pos(a) <= up(a + 0) + 6
+    forall a : 3 * c(a, 0) >= c(a, 1) - 4
     forall a, b : 0 <= a < b < 4 => LEX(perm(a) floordiv 2, perm(a)) > LEX(perm(b) floordiv 2, -8)
     forall a, b : 1 <= a < b => up(a) + 1 < up(b)
 ";
@@ -61,6 +64,13 @@ fn world() -> impl Strategy<Value = World> {
     })
 }
 
+/// Where each of the numbers from 0 on is.
+fn places(perm: &[i64]) -> Vec<i64> {
+    let place = |n: usize| perm.iter().position(|v| *v == n as i64);
+    let places = (0..perm.len()).map(|n| place(n).expect("a permutation") as i64);
+    places.collect()
+}
+
 impl World {
     fn environment(&self) -> Environment<'static> {
         Environment::new()
@@ -70,6 +80,11 @@ impl World {
             .table("up", self.up.clone())
             .table("down", self.down.clone())
             .table("perm", self.perm.clone())
+            .table("back", places(&self.perm))
+            .function("c", |a| {
+                let is_inside = a.iter().all(|n| (0..3).contains(n));
+                is_inside.then(|| a[0] + 3 * a[1])
+            })
             .function("g", |a| (a[0] >= a[1]).then(|| a[0] - a[1]))
             .function("h", |a| (a[0] != 1).then(|| 2 - a[0]))
     }
@@ -91,6 +106,8 @@ fn expression(names: &'static [&'static str]) -> impl Strategy<Value = String> {
         3 => (prop::sample::select(vec!["pos", "up", "down", "perm", "h"]), variable(), 0i64..2)
             .prop_map(|(f, v, n)| format!("{f}({v} + {n})")),
         1 => (variable(), variable()).prop_map(|(v, w)| format!("g({v}, {w})")),
+        1 => (variable(), variable()).prop_map(|(v, w)| format!("c({v}, {w})")),
+        1 => variable().prop_map(|v| format!("back({v})")),
     ]
 }
 
@@ -223,9 +240,16 @@ proptest! {
 
     fn solutions_are_values(relation in relation(), world in world()) {
         let Ok(solved) = relation.solved(&declared()) else { return Ok(()) };
-        let inverse = world.perm.clone();
-        let inverse = move |a: &[i64]| Some(inverse.iter().position(|v| *v == a[0])? as i64);
-        let environment = world.environment().function("perm.inverse", inverse);
+        let inverse = |of: &Vec<i64>| {
+            let of = of.clone();
+            move |a: &[i64]| Some(of.iter().position(|v| *v == a[0])? as i64)
+        };
+        let environment = world
+            .environment()
+            .function("up.inverse", inverse(&world.up))
+            .function("c.inverse.0", |a| (0..9).contains(&a[0]).then(|| a[0] % 3))
+            .function("c.inverse.1", |a| (0..9).contains(&a[0]).then(|| a[0] / 3))
+            .function("down.inverse", inverse(&world.down));
         let holds = |part: usize, pair: &Pair| {
             let text = solved.parts()[part].to_string();
             let solution: Relation = text.parse().expect("a relation");
@@ -327,6 +351,116 @@ fn inverses_of_injective_functions_solve() {
     let solved = rows.solved(&known).expect("solved");
     assert_eq!(solved.to_string(), "{[i] -> [t] : t = perm.inverse(i) - 1}");
     assert!(rows.solve(&Declarations::new()).is_err());
+}
+
+#[test]
+fn strictly_monotone_functions_have_inverses() {
+    for word in ["increasing", "decreasing"] {
+        let known: Declarations = format!("function f : {{[t]}} -> {{[i]}} {word}")
+            .parse()
+            .expect("declarations");
+        let solved = |text: &str| {
+            let relation: Relation = text.parse().expect("a relation");
+            relation.solved(&known).expect("solved").to_string()
+        };
+        assert_eq!(
+            solved("{[i] -> [t] : f(t + 1) = i}"),
+            "{[i] -> [t] : t = f.inverse(i) - 1}"
+        );
+        // Equal values are of equal arguments.
+        assert_eq!(
+            solved("{[i] -> [t] : f(t) = f(i + 1)}"),
+            "{[i] -> [t] : t = i + 1}"
+        );
+    }
+}
+
+#[test]
+fn injective_functions_of_several_arguments_have_inverses() {
+    let known: Declarations = "assume 1 <= B
+        function c : {[i, j] : 0 <= i < N && 0 <= j < M} -> {[k] : 0 <= k < N * M} injective"
+        .parse()
+        .expect("declarations");
+    let solved = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        assert_eq!(relation.is_function(&known), Answer::Yes);
+        relation.solved(&known).expect("solved").to_string()
+    };
+    // Two loops become one (loop coalescing), and the two are found again.
+    let coalesce: Relation = "{[i, j] -> [k] : c(i, j) = k && 0 <= i < N && 0 <= j < M}"
+        .parse()
+        .expect("a relation");
+    assert_eq!(
+        solved(&coalesce.inverse().to_string()),
+        "{[k] -> [i, j] : i = c.inverse.0(k) && j = c.inverse.1(k)}"
+    );
+    assert_eq!(
+        solved("{[k] -> [i, j] : c(i + j, j - 1) = k}"),
+        "{[k] -> [i, j] : i = c.inverse.0(k) - c.inverse.1(k) - 1 && j = c.inverse.1(k) + 1}"
+    );
+    assert_eq!(
+        solved("{[k, j] -> [b, e] : c(B * b + e, j) = k && 0 <= e < B}"),
+        "{[k, j] -> [b, e] : b = c.inverse.0(k) floordiv B && e = c.inverse.0(k) mod B}"
+    );
+    let text = solved("{[k] -> [i, j] : c(i, j) = k}").replace("c.inverse.0(k)", "c.inverse(k)[0]");
+    assert!(text.parse::<Relation>().is_ok());
+}
+
+#[test]
+fn a_bijection_and_its_inverse() {
+    let known: Declarations = "
+        function f : {[i] : 0 <= i < N} -> {[k] : 0 <= k < N} inverse g
+        function pos : {[k] : 0 <= k <= N} -> {[p]} increasing"
+        .parse()
+        .expect("declarations");
+    let again = known.to_string().parse::<Declarations>();
+    assert_eq!(again.expect("it parses"), known);
+    let empty = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        relation.is_empty(&known)
+    };
+    assert_eq!(empty("{[i] -> [k] : f(i) = k && i != g(k)}"), Answer::Yes);
+    assert_eq!(empty("{[i] -> [k] : g(k) = i && f(i) != k}"), Answer::Yes);
+    assert_eq!(empty("{[i] -> [k] : f(g(k)) != k}"), Answer::Yes);
+    assert_eq!(empty("{[i] -> [k] : g(f(i)) < i}"), Answer::Yes);
+    assert_eq!(empty("{[i] -> [k] : pos(f(i)) <= pos(k) && i = g(k + 1)}"), Answer::Yes);
+    assert_eq!(empty("{[i] -> [k] : f(i) = k && i != g(k + 1)}"), Answer::Unknown);
+    let turned: Relation = "{[i] -> [j] : f(j + 1) = i}".parse().expect("a relation");
+    assert_eq!(
+        turned.solved(&known).expect("solved").to_string(),
+        "{[i] -> [j] : j = g(i) - 1}"
+    );
+}
+
+#[test]
+fn quantifiers_create_terms() {
+    let known: Declarations = "
+        function rowptr : {[i] : 0 <= i <= m} -> {[q]} increasing
+        function diagptr : {[i] : 0 <= i < m} -> {[q]}
+        forall e : 0 <= e < m => rowptr(e) <= diagptr(e)"
+        .parse()
+        .expect("declarations");
+    let dead: Set = "{[i, c, j] : diagptr(c) < j < rowptr(i + 1) && c > i}"
+        .parse()
+        .expect("a set");
+    assert_eq!(dead.is_empty(&known), Answer::Yes);
+    let alive: Set = "{[i, c, j] : diagptr(c) < j < rowptr(i + 1) && c >= i}"
+        .parse()
+        .expect("a set");
+    assert_eq!(alive.is_empty(&known), Answer::Unknown);
+    // A call that is new needs a value: `rowptr` may have none at `c` here.
+    let narrow = known.to_string().replace("0 <= i <= m}", "0 <= i < n}");
+    let narrow: Declarations = narrow.parse().expect("declarations");
+    assert_eq!(dead.is_empty(&narrow), Answer::Unknown);
+    // Without premises the constraints always hold.
+    let always = "function a : {[i]} -> {[x]} function b : {[i]} -> {[x]}
+        function d : {[i]} -> {[x]}
+        forall e : a(e) < b(e) forall e : b(e) <= d(e)";
+    let always: Declarations = always.parse().expect("declarations");
+    assert!(always.to_string().contains("forall e : a(e) < b(e)\n"));
+    assert_eq!(always.to_string().parse::<Declarations>().expect("parses"), always);
+    let none: Set = "{[i] : d(i) <= a(i)}".parse().expect("a set");
+    assert_eq!(none.is_empty(&always), Answer::Yes);
 }
 
 #[test]

@@ -219,11 +219,7 @@ impl Function {
                     ));
                 }
             }
-            let is_strict = matches!(
-                self.monotone,
-                Some(Monotone::Increasing | Monotone::Decreasing)
-            );
-            if self.injective && !is_strict && !seen.insert(value) {
+            if self.injective && !self.is_strict() && !seen.insert(value) {
                 return Err(format!(
                     "`{name}` is not injective: {name}({}) = {value} was there before",
                     arguments()
