@@ -54,6 +54,7 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 
+mod budget;
 mod conjunction;
 mod declarations;
 mod descriptor;
@@ -76,6 +77,7 @@ mod set;
 mod simplify;
 mod solve;
 
+pub use budget::Budget;
 pub use conjunction::Conjunction;
 pub use declarations::{Broken, Declarations, Function, Monotone, Quantifier};
 pub use descriptor::Descriptor;

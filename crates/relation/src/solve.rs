@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
+use crate::budget::Budget;
 use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::enumerate::Environment;
@@ -42,6 +43,39 @@ pub enum Answer {
     No,
     /// Neither is known.
     Unknown,
+    /// Neither is known, and a budget of the proof ran out.
+    GaveUp(Budget),
+}
+
+impl Answer {
+    /// Whether all are so: *no* where one is not, and a budget that ran out before a
+    /// plain *unknown*.
+    ///
+    /// ```
+    /// use sparsec_relation::{Answer, Budget};
+    /// assert_eq!(Answer::Yes.and(Answer::Unknown), Answer::Unknown);
+    /// let gave_up = Answer::GaveUp(Budget::Rounds);
+    /// assert_eq!(Answer::Unknown.and(gave_up), gave_up);
+    /// assert_eq!(gave_up.and(Answer::No), Answer::No);
+    /// ```
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::No, _) | (_, Self::No) => Self::No,
+            (Self::Yes, other) => other,
+            (Self::Unknown, Self::Yes) => Self::Unknown,
+            (Self::Unknown, other) => other,
+            (gave_up, _) => gave_up,
+        }
+    }
+
+    /// The budget that ran out before anything was known.
+    pub fn budget(self) -> Option<Budget> {
+        match self {
+            Self::GaveUp(budget) => Some(budget),
+            Self::Yes | Self::No | Self::Unknown => None,
+        }
+    }
 }
 
 impl Relation {
@@ -58,18 +92,19 @@ impl Relation {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn is_empty(&self, declarations: &Declarations) -> Answer {
-        let impossible =
-            |part: &Conjunction| Facts::of(part.constraints(), declarations).impossible();
-        if self.parts().iter().all(impossible) {
-            return Answer::Yes;
-        }
-        match self
-            .parts()
-            .iter()
-            .any(|part| has_example(part, declarations))
-        {
+        let answer = |part: &Conjunction| {
+            let facts = Facts::of(part.constraints(), declarations);
+            match facts.impossible() {
+                true => Answer::Yes,
+                false => facts.gave_up().map_or(Answer::Unknown, Answer::GaveUp),
+            }
+        };
+        let answers = self.parts().iter().map(answer);
+        let known = answers.fold(Answer::Yes, Answer::and);
+        let is_shown = |part: &Conjunction| has_example(part, declarations);
+        match known != Answer::Yes && self.parts().iter().any(is_shown) {
             true => Answer::No,
-            false => Answer::Unknown,
+            false => known,
         }
     }
 
@@ -104,14 +139,12 @@ impl Relation {
                         return Answer::Unknown;
                     };
                     let mirrored = at == to;
-                    match (
-                        less.is_empty(declarations),
-                        mirrored || more.is_empty(declarations) == Answer::Yes,
-                    ) {
-                        (Answer::Yes, true) => {}
-                        (Answer::No, _) => return Answer::No,
-                        _ if more.is_empty(declarations) == Answer::No => return Answer::No,
-                        _ => all = Answer::Unknown,
+                    all = all.and(less.is_empty(declarations));
+                    if !mirrored || all != Answer::Yes {
+                        all = all.and(more.is_empty(declarations));
+                    }
+                    if all == Answer::No {
+                        return all;
                     }
                 }
             }
@@ -135,12 +168,15 @@ impl Relation {
     pub fn solve(&self, declarations: &Declarations) -> Result<Vec<Vec<Expression>>> {
         let mut solutions = Vec::new();
         for part in self.parts() {
-            let outputs = outputs(part, declarations).map_err(|unsolved| {
+            let outputs = outputs(part, declarations).map_err(|(unsolved, gave_up)| {
                 let text = self.to_string();
                 let name = part.name(unsolved).to_owned();
                 let place = Span::new(0, text.len());
                 let message = format!("nothing determines `{name}` from the first tuple");
-                Diagnostic::new(code::RELATION_NOT_SOLVED, message)
+                let error = Diagnostic::new(code::RELATION_NOT_SOLVED, message);
+                let notes = gave_up.into_iter().map(Budget::note);
+                notes
+                    .fold(error, Diagnostic::note)
                     .at(&Source::new("relation", text), place, "not a function, as far as known")
                     .help(format!(
                         "add a constraint that gives `{name}`, or declare a function of it `injective`"
@@ -258,11 +294,11 @@ impl Rewrite for Free<'_> {
 }
 
 /// The second tuple of a part as expressions of the first, or an element that
-/// is not known.
+/// is not known, with the budget that ran out.
 fn outputs(
     part: &Conjunction,
     declarations: &Declarations,
-) -> std::result::Result<Vec<Expression>, Variable> {
+) -> std::result::Result<Vec<Expression>, (Variable, Option<Budget>)> {
     let facts = Facts::of(part.constraints(), declarations);
     let links = part.constraints().iter().flat_map(Constraint::links);
     let stated: Vec<Row> = links
@@ -271,7 +307,10 @@ fn outputs(
     let known = solved(&stated, &facts, part.inputs(), declarations);
     let outputs = part.outputs();
     outputs
-        .map(|v| known.get(&v).map(Polynomial::to_expression).ok_or(v))
+        .map(|v| {
+            let value = known.get(&v).map(Polynomial::to_expression);
+            value.ok_or_else(|| (v, facts.gave_up()))
+        })
         .collect()
 }
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use sparsec_base::code;
-use sparsec_relation::{Answer, Declarations, Environment, Pair, Relation, Set};
+use sparsec_relation::{Answer, Budget, Declarations, Environment, Pair, Relation, Set};
 
 mod tally;
 
@@ -461,6 +461,36 @@ fn quantifiers_create_terms() {
     assert_eq!(always.to_string().parse::<Declarations>().expect("parses"), always);
     let none: Set = "{[i] : d(i) <= a(i)}".parse().expect("a set");
     assert_eq!(none.is_empty(&always), Answer::Yes);
+}
+
+#[test]
+fn budgets_that_run_out_are_said() {
+    let known: Declarations = "function f : {[i]} -> {[x]} nondecreasing"
+        .parse()
+        .expect("declarations");
+    // Each two of 40 calls may follow from each other.
+    let all: Vec<String> = (0..40).map(|k| format!("f(i * {k}) <= j")).collect();
+    let many: Relation = format!("{{[i] -> [j] : {}}}", all.join(" && "))
+        .parse()
+        .expect("a relation");
+    assert_eq!(many.is_empty(&known), Answer::GaveUp(Budget::Instances));
+    let error = many.solve(&known).expect_err("nothing gives `j`");
+    assert_eq!(error.code(), code::RELATION_NOT_SOLVED);
+    let note = "the proof ran out of its budget of 600 instances of one declaration";
+    assert_eq!(error.notes(), [note]);
+    // What was proved before is no less proved.
+    let none: Relation = format!("{{[i] -> [j] : j < i && i < j && {}}}", all.join(" && "))
+        .parse()
+        .expect("a relation");
+    assert_eq!(none.is_empty(&known), Answer::Yes);
+    // Numbers beyond 64 bits end a search.
+    let large = "{[i] -> [j] : 9223372036854775807 * i + 9223372036854775806 * j = f(i)
+        && 9223372036854775805 * j + 9223372036854775803 * i = f(j) && f(i) < f(j) < i < j}";
+    let large: Relation = large.parse().expect("a relation");
+    assert_eq!(large.is_empty(&known), Answer::GaveUp(Budget::Search));
+    let few: Relation = "{[i] -> [j] : f(i) <= j}".parse().expect("a relation");
+    assert_eq!(few.is_empty(&known), Answer::Unknown);
+    assert_eq!(few.solve(&known).expect_err("nothing gives `j`").notes(), [""; 0]);
 }
 
 #[test]

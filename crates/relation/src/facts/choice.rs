@@ -28,6 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::arena::Id;
 
 use super::{Facts, MOST_ROUNDS};
+use crate::budget::Budget;
 use crate::declarations::{Clause, Declarations};
 use crate::expression::{Constraint, Expression, Values, Variable};
 use crate::key;
@@ -35,9 +36,9 @@ use crate::linear::{Except, Linear, Sources};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 
 /// Terms for which one declared choice is tried.
-const MOST_INSTANCES: usize = 600;
+pub(crate) const MOST_INSTANCES: usize = 600;
 /// Calls that may be new.
-const MOST_CREATED: usize = 24;
+pub(crate) const MOST_CREATED: usize = 24;
 /// How often new calls give rise to new ones.
 const MOST_GENERATIONS: usize = 2;
 
@@ -200,7 +201,8 @@ impl Facts<'_> {
         let n_instances = candidates
             .iter()
             .try_fold(1usize, |n, terms| n.checked_mul(terms.len()));
-        if n_instances.is_none_or(|n| n == 0 || n > MOST_INSTANCES) {
+        if n_instances.is_none_or(|n| n > MOST_INSTANCES) {
+            self.spent.get_or_insert(Budget::Instances);
             return;
         }
         let mut instances: Vec<Vec<Expression>> = vec![Vec::new()];
@@ -261,6 +263,7 @@ impl Facts<'_> {
                 }
                 let count = new.iter().filter(|n| !self.choices.created.contains_key(*n));
                 if self.choices.created.len() + count.count() > MOST_CREATED {
+                    self.spent.get_or_insert(Budget::Calls);
                     continue;
                 }
                 let outside: Option<Vec<Vec<Row>>> =
