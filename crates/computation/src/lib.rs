@@ -61,6 +61,7 @@ pub mod guide;
 pub mod order;
 mod parse;
 mod print;
+mod proofs;
 pub mod script;
 pub mod transform;
 mod value;

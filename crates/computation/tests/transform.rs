@@ -198,6 +198,28 @@ fn index_arrays_are_written_before_loops_depend_on_them() {
 }
 
 #[test]
+fn refusals_say_which_budget_ran_out() {
+    let rows: Vec<String> = (1..40).map(|k| format!("pos({k} * i)")).collect();
+    let text = format!(
+        "computation c {{ parameters N
+           function pos : {{[i] : 0 <= i <= 40 * N}} -> {{[p] : 0 <= p}} nondecreasing
+           given pos : i32[40 * N + 1] out y : f64[N]
+           s0: y({}) = f64(i + j) over {{[i, j] : 0 <= i < N && 0 <= j < N}} at [i, j] }}",
+        rows.join(" + ")
+    );
+    let script: Script = "interchange(s0, 0, 1)".parse().expect("a script");
+    let error = read(&text)
+        .transformed(&script.commands[0])
+        .expect_err("not proved");
+    assert_eq!(error.code().to_string(), "E0807");
+    let note = "the proof ran out of its budget of 600 instances of one declaration";
+    assert_eq!(error.notes().last().map(String::as_str), Some(note));
+    // A plain refusal has none.
+    let plain = read(WAVE).transformed(&script.commands[0]);
+    assert_eq!(plain.expect_err("broken").notes().len(), 1);
+}
+
+#[test]
 fn evaluation_refuses_what_it_cannot_do() {
     let code = |text: &str, given: &Given| {
         let found = read(text).evaluate(given, -9..9);

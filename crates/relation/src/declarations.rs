@@ -403,11 +403,17 @@ impl Declarations {
 /// Whether a condition on one variable is one of those of a set of integers, or none.
 fn holds_within(premises: &Conjunction, set: &Set) -> bool {
     let [part] = set.parts() else { return false };
-    let stated: Vec<Constraint> = part.constraints().iter().flat_map(Constraint::split).collect();
+    let stated: Vec<Constraint> = part
+        .constraints()
+        .iter()
+        .flat_map(Constraint::split)
+        .collect();
     let premises_hold = premises.constraints().iter().flat_map(Constraint::split);
     premises.n_variables() == 1
         && part.n_variables() == 1
-        && premises_hold.into_iter().all(|premise| stated.contains(&premise))
+        && premises_hold
+            .into_iter()
+            .all(|premise| stated.contains(&premise))
 }
 
 /// Whether constraints speak of a function or a symbolic constant.

@@ -135,7 +135,10 @@ impl Descriptor {
     /// declared of functions has no form there.
     pub fn to_isl(&self) -> String {
         let (map, data) = (self.map.to_isl(), self.data.to_isl());
-        format!("map    {map}\ndata   {data}\nvalues {}\n", self.values.to_isl())
+        format!(
+            "map    {map}\ndata   {data}\nvalues {}\n",
+            self.values.to_isl()
+        )
     }
 }
 

@@ -39,9 +39,7 @@ pub(crate) mod expression;
 mod names;
 mod printed;
 
-pub(crate) const SYMBOLS: [&str; 10] = [
-    "<=>", "->", "=>", "&&", "||", "<=", ">=", "!=", "==", "'",
-];
+pub(crate) const SYMBOLS: [&str; 10] = ["<=>", "->", "=>", "&&", "||", "<=", ">=", "!=", "==", "'"];
 
 /// As [`SYMBOLS`], with `;` between parts of a union.
 const ALONE: [&str; 11] = [

@@ -423,8 +423,14 @@ fn a_bijection_and_its_inverse() {
     assert_eq!(empty("{[i] -> [k] : g(k) = i && f(i) != k}"), Answer::Yes);
     assert_eq!(empty("{[i] -> [k] : f(g(k)) != k}"), Answer::Yes);
     assert_eq!(empty("{[i] -> [k] : g(f(i)) < i}"), Answer::Yes);
-    assert_eq!(empty("{[i] -> [k] : pos(f(i)) <= pos(k) && i = g(k + 1)}"), Answer::Yes);
-    assert_eq!(empty("{[i] -> [k] : f(i) = k && i != g(k + 1)}"), Answer::Unknown);
+    assert_eq!(
+        empty("{[i] -> [k] : pos(f(i)) <= pos(k) && i = g(k + 1)}"),
+        Answer::Yes
+    );
+    assert_eq!(
+        empty("{[i] -> [k] : f(i) = k && i != g(k + 1)}"),
+        Answer::Unknown
+    );
     let turned: Relation = "{[i] -> [j] : f(j + 1) = i}".parse().expect("a relation");
     assert_eq!(
         turned.solved(&known).expect("solved").to_string(),
@@ -458,7 +464,10 @@ fn quantifiers_create_terms() {
         forall e : a(e) < b(e) forall e : b(e) <= d(e)";
     let always: Declarations = always.parse().expect("declarations");
     assert!(always.to_string().contains("forall e : a(e) < b(e)\n"));
-    assert_eq!(always.to_string().parse::<Declarations>().expect("parses"), always);
+    assert_eq!(
+        always.to_string().parse::<Declarations>().expect("parses"),
+        always
+    );
     let none: Set = "{[i] : d(i) <= a(i)}".parse().expect("a set");
     assert_eq!(none.is_empty(&always), Answer::Yes);
 }
@@ -490,7 +499,10 @@ fn budgets_that_run_out_are_said() {
     assert_eq!(large.is_empty(&known), Answer::GaveUp(Budget::Search));
     let few: Relation = "{[i] -> [j] : f(i) <= j}".parse().expect("a relation");
     assert_eq!(few.is_empty(&known), Answer::Unknown);
-    assert_eq!(few.solve(&known).expect_err("nothing gives `j`").notes(), [""; 0]);
+    assert_eq!(
+        few.solve(&known).expect_err("nothing gives `j`").notes(),
+        [""; 0]
+    );
 }
 
 #[test]

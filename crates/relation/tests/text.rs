@@ -114,7 +114,10 @@ fn papers_texts_read_as_printed() {
         "{[i] -> [j] : exists h : i = 2 * h && j = (i + 1) floordiv N} \
          union {[i] -> [e] : e = 0}",
     );
-    check("[] -> {[i] -> [i + floor(i)]}", "{[i] -> [e] : e = i + floor(i)}");
+    check(
+        "[] -> {[i] -> [i + floor(i)]}",
+        "{[i] -> [e] : e = i + floor(i)}",
+    );
     // A number and a name apart are two things.
     refuse("{[i] -> [j] : i = 2 j}", code::UNEXPECTED_TOKEN, "j");
     refuse("{[i] -> [j] : i = f(j) [0]}", code::UNEXPECTED_TOKEN, "[");
@@ -135,7 +138,11 @@ fn isl_texts_read_back() {
     ] {
         let relation: Relation = text.parse().expect("a relation");
         let isl = relation.to_isl();
-        assert_eq!(isl.parse::<Relation>().expect("it reads back"), relation, "{isl}");
+        assert_eq!(
+            isl.parse::<Relation>().expect("it reads back"),
+            relation,
+            "{isl}"
+        );
     }
 }
 

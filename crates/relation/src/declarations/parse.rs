@@ -129,7 +129,10 @@ impl Reader<'_> {
             if self.parser.tokens.eat("inverse") {
                 if function.domain.n_elements() != 1 {
                     return Err(self
-                        .does_not_fit("the inverse of a function of other than one argument", place)
+                        .does_not_fit(
+                            "the inverse of a function of other than one argument",
+                            place,
+                        )
                         .help("declare it `injective`; `f.inverse.0` gives its first argument"));
                 }
                 if inverse.is_some() {

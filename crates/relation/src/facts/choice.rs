@@ -261,7 +261,9 @@ impl Facts<'_> {
                 if new.is_empty() {
                     continue;
                 }
-                let count = new.iter().filter(|n| !self.choices.created.contains_key(*n));
+                let count = new
+                    .iter()
+                    .filter(|n| !self.choices.created.contains_key(*n));
                 if self.choices.created.len() + count.count() > MOST_CREATED {
                     self.spent.get_or_insert(Budget::Calls);
                     continue;

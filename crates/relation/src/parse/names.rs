@@ -97,7 +97,12 @@ impl Parser {
         }
     }
 
-    pub(super) fn two_roles(&self, name: &str, now: (Span, &str), before: (Span, &str)) -> Diagnostic {
+    pub(super) fn two_roles(
+        &self,
+        name: &str,
+        now: (Span, &str),
+        before: (Span, &str),
+    ) -> Diagnostic {
         Diagnostic::new(code::RELATION_NAME, format!("`{name}` has two roles"))
             .at(self.tokens.source(), now.0, now.1)
             .also(self.tokens.source(), before.0, before.1)

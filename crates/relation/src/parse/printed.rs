@@ -66,12 +66,12 @@ impl Parser {
             let names = parameters.iter().map(|(listed, _)| listed.as_str());
             let message = format!("`{name}` is neither a variable nor a listed constant");
             let error = Diagnostic::new(code::RELATION_NAME, message);
-            return Err(error
-                .at(self.tokens.source(), *place, "not listed")
-                .help(match closest(name, names) {
+            return Err(error.at(self.tokens.source(), *place, "not listed").help(
+                match closest(name, names) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("list it before the first part: `[{name}] -> ...`"),
-                }));
+                },
+            ));
         }
         Ok(())
     }
