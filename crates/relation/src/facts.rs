@@ -326,6 +326,17 @@ impl<'a> Facts<'a> {
                         new |= self.hold_member(&function.domain, &arguments);
                         new |= self.hold_member(&function.range, &value);
                     }
+                    // The elements of one value are tied by its range.
+                    if let Some((tuple, _)) = declarations.tuple_of(name)
+                        && arguments.len() == tuple.domain.n_elements()
+                    {
+                        let arguments: Vec<Expression> =
+                            arguments.iter().map(Polynomial::to_expression).collect();
+                        let value = tuple
+                            .elements()
+                            .map(|element| Expression::Call(element, arguments.clone()));
+                        new |= self.hold_member(&tuple.range, &value.collect::<Vec<_>>());
+                    }
                 }
                 Atom::FloorDivide(a, b) | Atom::Modulo(a, b) => {
                     let Some(held) = self.hold_division(a, b) else {

@@ -17,6 +17,7 @@
 //! | `a = j floordiv B`, `b = j mod B`, `0 < B` | `j = B * a + b`           |
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
@@ -419,7 +420,8 @@ impl Solver<'_> {
         let mut at = 0;
         while at < sums.len() + found.len() && found.len() < MOST_INVERTED {
             let sum = sums.get(at).or_else(|| found.get(at - sums.len()));
-            let sum = sum.expect("it is one of the two").clone();
+            let sum = &sum.expect("it is one of the two").clone();
+            let mut new = Vec::new();
             at += 1;
             for (atoms, _) in sum.terms() {
                 let [call @ Atom::Call(name, arguments)] = atoms else {
@@ -428,40 +430,67 @@ impl Solver<'_> {
                 if self.unknowns(&Polynomial::atom(call.clone())).is_empty() {
                     continue;
                 }
-                let value = sum.solved_for(call);
-                let value = value.filter(|value| self.unknowns(value).is_empty());
-                let places = value.and_then(|value| self.places(name, arguments.len(), value));
+                let value = |of: &Atom| {
+                    let values = [sum].into_iter().chain(sums).chain(&found);
+                    let mut values = values.filter_map(|sum| sum.solved_for(of));
+                    values.find(|value| self.unknowns(value).is_empty())
+                };
+                let places = self.places(name, arguments, |of| match of == call {
+                    true => sum.solved_for(call).filter(|v| self.unknowns(v).is_empty()),
+                    false => value(of),
+                });
                 for (argument, place) in arguments.iter().zip(places.into_iter().flatten()) {
                     let equal = argument.plus(-1, &place);
-                    found.extend(equal.filter(|sum| !self.unknowns(sum).is_empty()));
+                    new.extend(equal.filter(|sum| !self.unknowns(sum).is_empty()));
                 }
             }
+            found.extend(new);
         }
         found
     }
 
-    /// The arguments, so many, at which a function has a value, if it is injective.
-    fn places(&self, name: &str, n: usize, value: Polynomial) -> Option<Vec<Polynomial>> {
-        // Equal values are of equal arguments.
-        let injective = self.declarations.function(name)?.is_injective();
-        match value.as_atom() {
-            Some(Atom::Call(other, arguments)) if injective && **other == *name => {
-                return Some(arguments.to_vec());
+    /// The arguments at which a function, or the tuple that it is an element of, has the
+    /// values that `value` gives, if it is injective.
+    fn places(
+        &self,
+        name: &str,
+        arguments: &Rc<[Polynomial]>,
+        value: impl Fn(&Atom) -> Option<Polynomial>,
+    ) -> Option<Vec<Polynomial>> {
+        let (inverse, elements) = match self.declarations.tuple_of(name) {
+            Some((tuple, 0)) if tuple.injective => {
+                let elements = tuple.elements().map(Rc::from).collect();
+                (format!("{}.inverse", tuple.name), elements)
             }
-            _ => {}
-        }
-        let call = |function: String| {
-            let arguments = [value.clone()].into();
-            Polynomial::atom(Atom::Call(function.into(), arguments))
+            Some(_) => return None,
+            None => {
+                let function = self.declarations.function(name)?;
+                let inverse = match self.declarations.inverse_of(name) {
+                    Some(inverse) => inverse.to_owned(),
+                    None if function.is_injective() => format!("{name}.inverse"),
+                    None => return None,
+                };
+                (inverse, vec![Rc::from(name)])
+            }
         };
-        if let Some(inverse) = self.declarations.inverse_of(name) {
-            return Some(vec![call(inverse.to_owned())]);
+        let elements: Vec<Rc<str>> = elements;
+        let calls = elements.iter();
+        let values = calls.map(|name| value(&Atom::Call(name.clone(), arguments.clone())));
+        let values: Rc<[Polynomial]> = values.collect::<Option<Vec<_>>>()?.into();
+        // Equal values are of equal arguments.
+        if let Some(Atom::Call(_, others)) = values[0].as_atom() {
+            let same = elements.iter().zip(&*values).all(|(name, value)| {
+                let call = Atom::Call(name.clone(), others.clone());
+                value.as_atom() == Some(&call)
+            });
+            if same && others.len() == arguments.len() {
+                return Some(others.to_vec());
+            }
         }
-        injective.then(|| match n {
-            1 => vec![call(format!("{name}.inverse"))],
-            _ => (0..n)
-                .map(|k| call(format!("{name}.inverse.{k}")))
-                .collect(),
+        let call = |name: String| Polynomial::atom(Atom::Call(name.into(), values.clone()));
+        Some(match arguments.len() {
+            1 => vec![call(inverse)],
+            n => (0..n).map(|k| call(format!("{inverse}.{k}"))).collect(),
         })
     }
 

@@ -238,6 +238,20 @@ proptest! {
         }
     }
 
+    fn subsets_are_those_of_sets(relation in relation(), other in relation(), world in world()) {
+        let known = declared();
+        let (all, others) = (pairs(&relation, &world), pairs(&other, &world));
+        if relation.is_subset(&other, &known).expect("of one shape") == Answer::Yes {
+            prop_assert!(all.is_subset(&others), "{} in {}", relation, other);
+        }
+        let both = relation.intersect(&other).expect("of one shape");
+        prop_assert_ne!(both.is_subset(&relation, &known).expect("of one shape"), Answer::No);
+        let simple = relation.simplified_under(&known);
+        if simple.is_equal(&other, &known).expect("of one shape") == Answer::Yes {
+            prop_assert_eq!(all, others);
+        }
+    }
+
     fn solutions_are_values(relation in relation(), world in world()) {
         let Ok(solved) = relation.solved(&declared()) else { return Ok(()) };
         let inverse = |of: &Vec<i64>| {
@@ -288,6 +302,7 @@ fn laws_hold() {
         ("composition is associative", composition_is_associative),
         ("apply and restrict", apply_and_restrict),
         ("answers are right", answers_are_right),
+        ("subsets are those of sets", subsets_are_those_of_sets),
         ("solutions are values", solutions_are_values),
     ]);
 }
@@ -296,7 +311,7 @@ fn laws_hold() {
 #[test]
 fn proofs_find_something() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let (empty, functions, fewer) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let [empty, functions, fewer, subsets] = [const { Cell::new(0) }; 4];
     for _ in 0..150 {
         let relation = relation().new_tree(&mut runner).expect("a tree").current();
         let known = declared();
@@ -304,12 +319,18 @@ fn proofs_find_something() {
             |counter: &Cell<i32>, found: bool| counter.set(counter.get() + i32::from(found));
         count(&empty, relation.is_empty(&known) == Answer::Yes);
         count(&functions, relation.is_function(&known) == Answer::Yes);
-        let simple = relation.simplified_under(&known).to_string();
-        count(&fewer, simple.len() < relation.to_string().len());
+        let simple = relation.simplified_under(&known);
+        let subset = simple.is_subset(&relation, &known).expect("of one shape");
+        count(&subsets, subset == Answer::Yes);
+        count(
+            &fewer,
+            simple.to_string().len() < relation.to_string().len(),
+        );
     }
     assert!(empty.get() > 15, "{} found empty", empty.get());
     assert!(functions.get() > 30, "{} functions", functions.get());
     assert!(fewer.get() > 60, "{} simplified", fewer.get());
+    assert!(subsets.get() > 100, "{} subsets", subsets.get());
 }
 
 #[test]
@@ -404,6 +425,97 @@ fn injective_functions_of_several_arguments_have_inverses() {
     );
     let text = solved("{[k] -> [i, j] : c(i, j) = k}").replace("c.inverse.0(k)", "c.inverse(k)[0]");
     assert!(text.parse::<Relation>().is_ok());
+}
+
+#[test]
+fn subsets_and_equality() {
+    let known: Declarations = "assume 0 < N
+        function f : {[i] : 0 <= i < N} -> {[k] : 0 <= k < N} increasing"
+        .parse()
+        .expect("declarations");
+    let check = |one: &str, other: &str, subset: Answer, equal: Answer| {
+        let (one, other): (Set, Set) = (one.parse().expect("a set"), other.parse().expect("a set"));
+        let found = one.is_subset(&other, &known).expect("of one shape");
+        assert_eq!(found, subset, "{one} in {other}");
+        let found = one.is_equal(&other, &known).expect("of one shape");
+        assert_eq!(found, equal, "{one} equals {other}");
+    };
+    let (yes, no, unknown) = (Answer::Yes, Answer::No, Answer::Unknown);
+    check("{[i] : 0 <= i < N}", "{[i] : i < N}", yes, no);
+    check(
+        "{[i] : i != 0}",
+        "{[i] : i < 0} union {[i] : i > 0}",
+        yes,
+        yes,
+    );
+    check("{[i] : i = 3 || i = 4}", "{[i] : 3 <= i <= 4}", yes, yes);
+    check(
+        "{[i, j] : f(i) < f(j)}",
+        "{[i, j] : 0 <= i < j < N}",
+        yes,
+        yes,
+    );
+    check(
+        "{[i, j] : f(i) < f(j)}",
+        "{[i, j] : i + 1 < j}",
+        unknown,
+        unknown,
+    );
+    check(
+        "{[i] : i = 5 * N}",
+        "{[i] : exists k : i - 2 = k && k < 5 * N}",
+        yes,
+        no,
+    );
+    check("{[i] : 1 < i < 1}", "{[i] : exists k : i = 2 * k}", yes, no);
+    let pairs: Set = "{[i, j]}".parse().expect("a set");
+    let one: Set = "{[i]}".parse().expect("a set");
+    let error = one.is_subset(&pairs, &known).expect_err("refused");
+    assert_eq!(error.code(), code::RELATION_ARITY);
+}
+
+#[test]
+fn elements_of_one_value_are_tied() {
+    let known: Declarations = "
+        function P : {[n] : 0 <= n < NZ} -> {[i, j] : 0 <= i <= j < N} injective
+        function Q : {[i, j] : 0 <= i < N && 0 <= j < M} -> {[a, b]} injective"
+        .parse()
+        .expect("declarations");
+    let empty = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        relation.is_empty(&known)
+    };
+    assert_eq!(empty("{[n] -> [i] : P(n)[0] = i && i >= N}"), Answer::Yes);
+    assert_eq!(
+        empty("{[n] -> [j] : P(n)[1] = j && P(n)[0] > j}"),
+        Answer::Yes
+    );
+    assert_eq!(
+        empty("{[n] -> [m] : P(n)[0] = P(m)[0] && n < m}"),
+        Answer::Unknown
+    );
+    let same = "{[n] -> [m] : P(n)[0] = P(m)[0] && P(n)[1] = P(m)[1] && n < m}";
+    assert_eq!(empty(same), Answer::Yes);
+    let solved = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        relation
+            .solved(&known)
+            .map(|solved| solved.to_string())
+            .map_err(|error| error.code())
+    };
+    assert_eq!(
+        solved("{[i, j] -> [n] : P(n) = [i, j + 1]}").as_deref(),
+        Ok("{[i, j] -> [n] : n = P.inverse(i, j + 1)}")
+    );
+    assert_eq!(
+        solved("{[a, b] -> [i, j] : Q(i, j) = [a, b]}").as_deref(),
+        Ok("{[a, b] -> [i, j] : i = Q.inverse.0(a, b) && j = Q.inverse.1(a, b)}")
+    );
+    // One element does not tell.
+    assert_eq!(
+        solved("{[i] -> [n] : P(n)[0] = i}"),
+        Err(code::RELATION_NOT_SOLVED)
+    );
 }
 
 #[test]

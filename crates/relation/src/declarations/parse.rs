@@ -17,7 +17,7 @@ use std::str::FromStr;
 use sparsec_base::lex::Tokens;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
-use super::{Declarations, Function, Monotone};
+use super::{Declarations, Function, Monotone, TupleFunction};
 use crate::conjunction::Conjunction;
 use crate::expression::{Constraint, Expression, Values};
 use crate::key::LEX;
@@ -105,10 +105,14 @@ impl Reader<'_> {
         self.parser.tokens.expect("->")?;
         let range_place = self.parser.tokens.peek().span;
         let range = self.parser.set()?;
-        if range.n_elements() != 1 {
-            return Err(self
-                .does_not_fit("a range of tuples that are no integers", range_place)
-                .help("declare one function for each element of the values: `P.0`, `P.1`, …"));
+        match range.n_elements() {
+            0 => {
+                return Err(self
+                    .does_not_fit("a range of empty tuples", range_place)
+                    .help("name the value, as in `{[x] : 0 <= x < N}`"));
+            }
+            1 => {}
+            _ => return self.tuple_function((name, place), domain, range),
         }
         self.parser
             .check_role(name.clone(), Some(domain.n_elements()), place)?;
@@ -182,6 +186,44 @@ impl Reader<'_> {
             self.returns(&range, &inverse, &name);
         }
         Ok(())
+    }
+
+    /// A function whose values are tuples.
+    fn tuple_function(
+        &mut self,
+        (name, place): (String, Span),
+        domain: Set,
+        range: Set,
+    ) -> Result<()> {
+        let mut tuple = TupleFunction {
+            name,
+            domain,
+            range,
+            injective: false,
+        };
+        for name in tuple.elements() {
+            self.check_undeclared(&name, place)?;
+            let n = tuple.domain.n_elements();
+            self.parser.check_role(name, Some(n), place)?;
+        }
+        loop {
+            let place = self.parser.tokens.peek().span;
+            if self.parser.tokens.eat("injective") {
+                tuple.injective = true;
+                continue;
+            }
+            let mut words = Monotone::ALL
+                .into_iter()
+                .map(Monotone::word)
+                .chain(["inverse"]);
+            if words.any(|word| self.parser.tokens.at(word)) {
+                return Err(self
+                    .does_not_fit("a property of integers, of a function with tuples for values", place)
+                    .help("state with `forall` what holds of its elements, as in `P(n)[0] <= P(n + 1)[0]`"));
+            }
+            self.declarations.declare_tuple(tuple);
+            return Ok(());
+        }
     }
 
     /// Declares that for each integer of a set, `second` after `first` gives it back.
@@ -270,11 +312,17 @@ impl Reader<'_> {
     fn new_name(&mut self, what: &str) -> Result<(String, Span)> {
         let (name, place) = self.parser.tokens.name(what)?;
         self.parser.check_reserved(&name, place)?;
+        self.check_undeclared(&name, place)?;
+        Ok((name, place))
+    }
+
+    fn check_undeclared(&self, name: &str, place: Span) -> Result<()> {
         let declarations = &*self.declarations;
-        if declarations.function(&name).is_none()
-            && !declarations.orders.iter().any(|(order, _)| *order == name)
+        if declarations.function(name).is_none()
+            && !declarations.tuples.iter().any(|tuple| tuple.name == name)
+            && !declarations.orders.iter().any(|(order, _)| order == name)
         {
-            return Ok((name, place));
+            return Ok(());
         }
         Err(self
             .does_not_fit(&format!("`{name}` is declared twice"), place)
