@@ -97,7 +97,10 @@ impl Computation {
             }
             Command::Unroll(which, a, n) => {
                 self.check_without_windows(which)?;
-                self.rescheduled(which, |s| self.unrolled(&s, *a, *n))?
+                // Copies run in the order of one statement whose points have the number
+                // of their copy as a time, so the proof does not grow with the copies.
+                self.rescheduled(which, |s| vec![self.stepped(s, *a, *n)])?;
+                self.changed(which, |s| self.unrolled(&s, *a, *n))?.0
             }
             Command::Fuse(first, second, depth) => self.fused(first, second, *depth)?,
         };
@@ -123,6 +126,17 @@ impl Computation {
         which: &[String],
         change: impl Fn(Statement) -> Vec<Statement>,
     ) -> Result<Self> {
+        let (new, before) = self.changed(which, change)?;
+        new.check_order(&before)?;
+        Ok(new)
+    }
+
+    /// The computation with statements changed, and the times of its points before.
+    fn changed(
+        &self,
+        which: &[String],
+        change: impl Fn(Statement) -> Vec<Statement>,
+    ) -> Result<(Self, Vec<Time>)> {
         let mut chosen = BTreeSet::new();
         for name in which {
             chosen.insert(self.named(name)?);
@@ -145,8 +159,7 @@ impl Computation {
             let message = format!("{n} statements are more than {MOST_STATEMENTS}");
             return Err(self.does_not_apply(which, message).help("unroll less"));
         }
-        new.check_order(&before)?;
-        Ok(new)
+        Ok((new, before))
     }
 
     /// Refuses to make several statements of one that counts its own points.
@@ -165,10 +178,27 @@ impl Computation {
     }
 
     fn strip_mined(&self, statement: Statement, at: usize, n: i64) -> Statement {
+        let (mut statement, strip) = self.with_strip(statement, at, n);
+        statement.schedule.insert(at, strip);
+        statement
+    }
+
+    /// The statement with strips as times, and in each strip the number of the step.
+    fn stepped(&self, statement: Statement, at: usize, n: i64) -> Statement {
+        let (mut statement, strip) = self.with_strip(statement, at, n);
+        let begin = Box::new(scaled(n, strip.clone()));
+        let e = std::mem::replace(&mut statement.schedule[at], strip);
+        let step = Expression::Subtract(Box::new(e), begin);
+        statement.schedule.insert(at + 1, step);
+        statement
+    }
+
+    /// The statement with a variable for the strip of `n` in which a time is.
+    fn with_strip(&self, statement: Statement, at: usize, n: i64) -> (Statement, Expression) {
         let mut statement = statement;
         pad(&mut statement, at);
         let e = statement.schedule[at].clone();
-        let (mut statement, strip) = self.with_variable(&statement, &e, |strip| Constraint {
+        self.with_variable(&statement, &e, |strip| Constraint {
             first: scaled(n, strip.clone()),
             rest: vec![
                 (Comparison::LessEqual, e.clone()),
@@ -177,9 +207,7 @@ impl Computation {
                     plus(scaled(n, strip), Expression::Integer(n)),
                 ),
             ],
-        });
-        statement.schedule.insert(at, strip);
-        statement
+        })
     }
 
     fn unrolled(&self, statement: &Statement, at: usize, n: i64) -> Vec<Statement> {

@@ -94,6 +94,12 @@ fn strips_and_unrolls() {
     );
     refuse(WAVE, "strip_mine(s0, 1, 4) interchange(s0, 0, 1)", "E0807");
     check(NEST, "unroll(s0, 1, 2)", "s0_0 [i, j0, 0]; s0_1 [i, j0, 1]");
+    // One proof for all copies: 96 statements would be 9216 pairs.
+    let all = "fuse(s0, s1, 2) fuse(s1, s2, 2) unroll([s0, s1, s2], 1, 32)";
+    let unrolled = transformed(ROWS, all).expect("it unrolls");
+    assert_eq!(unrolled.split("; ").count(), 96);
+    assert!(unrolled.contains("s1_31 [0, i0, 31, 1, p]"), "{unrolled}");
+    refuse(WAVE, "interchange(s0, 0, 1) unroll(s0, 0, 4)", "E0807");
     refuse(NEST, "unroll(s0, 1, 0)", "E0809");
     refuse(NEST, "unroll(s0, 1, 65)", "E0809");
     refuse(NEST, "unroll(s1, 1, 2)", "E0801");
