@@ -14,6 +14,7 @@
 //! | `f(j + a) = b`, `g` declared as its inverse | `j = g(b) - a` |
 //! | `f(j, l) = b`, `f` injective              | `j = f.inverse.0(b)`, `l = f.inverse.1(b)` |
 //! | `a = B * j + e`, `0 <= e < B` (Euclid)     | `j = a floordiv B`, `e = a mod B` |
+//! | `B * j <= a < B * j + B`, `0 < B` (strips) | `j = a floordiv B`        |
 //! | `a = j floordiv B`, `b = j mod B`, `0 < B` | `j = B * a + b`           |
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -384,7 +385,52 @@ impl Solver<'_> {
                 }
             }
         }
-        false
+        let found = self.by_strips();
+        let is_found = found.is_some();
+        self.known.extend(found);
+        is_found
+    }
+
+    /// Solves `factor * strip <= whole < factor * strip + factor`.
+    fn by_strips(&self) -> Option<(Variable, Polynomial)> {
+        let bounds = self.stated.iter().map(|row| {
+            let is_bound = row.sign == Sign::NonNegative;
+            let [strip] = self.unknowns(&row.sum)[..] else {
+                return None;
+            };
+            is_bound.then_some((strip, &row.sum))
+        });
+        let bounds: Vec<(Variable, &Polynomial)> = bounds.flatten().collect();
+        bounds
+            .iter()
+            .find_map(|(strip, lower)| self.strip(*strip, lower, &bounds))
+    }
+
+    fn strip(
+        &self,
+        strip: Variable,
+        lower: &Polynomial,
+        bounds: &[(Variable, &Polynomial)],
+    ) -> Option<(Variable, Polynomial)> {
+        // `lower = whole - factor * strip`
+        let one = Polynomial::integer(1);
+        let whole = lower.substituted(strip, &Polynomial::default())?;
+        let factor = whole.plus(-1, &lower.substituted(strip, &one)?)?;
+        let product = factor.times(&Polynomial::atom(atom(strip)))?;
+        let width = factor.plus(-1, &one)?;
+        let upper = width.plus(-1, lower)?;
+        let is_positive = || {
+            self.facts.entails(&Row {
+                sum: width.clone(),
+                sign: Sign::NonNegative,
+            }) || width.value().is_some_and(|width| width >= 0)
+        };
+        let is_strip = !factor.has(strip)
+            && whole.plus(-1, &product)? == *lower
+            && bounds.contains(&(strip, &upper))
+            && is_positive();
+        let (whole, factor) = (self.value(&whole)?, self.value(&factor)?);
+        is_strip.then(|| (strip, whole.floor_divide(factor)))
     }
 
     /// The sums that are 0, and again with the values of quotients, rests and

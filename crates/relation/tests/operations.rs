@@ -428,6 +428,44 @@ fn injective_functions_of_several_arguments_have_inverses() {
 }
 
 #[test]
+fn strips_are_quotients() {
+    let known: Declarations = "assume 0 < B".parse().expect("declarations");
+    let solved = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        let answer = relation.is_function(&known);
+        let solved = relation.solved(&known).map(|solved| solved.to_string());
+        (answer, solved.map_err(|error| error.code()))
+    };
+    assert_eq!(
+        solved("{[i] -> [s] : 32 * s <= i + 1 < 32 * s + 32}"),
+        (
+            Answer::Yes,
+            Ok("{[i] -> [s] : s = (i + 1) floordiv 32}".to_owned())
+        )
+    );
+    assert_eq!(
+        solved("{[i] -> [s] : B * s <= i < B * (s + 1)}"),
+        (
+            Answer::Yes,
+            Ok("{[i] -> [s] : s = i floordiv B}".to_owned())
+        )
+    );
+    let (answer, error) = solved("{[i] -> [s] : 32 * s <= i < 32 * s + 33}");
+    assert_eq!(
+        (answer, error),
+        (Answer::No, Err(code::RELATION_NOT_SOLVED))
+    );
+    let all: Set = "{[i]}".parse().expect("a set");
+    let strips: Set = "{[i] : exists s : 4 * s <= i < 4 * s + 4}"
+        .parse()
+        .expect("a set");
+    assert_eq!(
+        all.is_subset(&strips, &known).expect("of one shape"),
+        Answer::Yes
+    );
+}
+
+#[test]
 fn subsets_and_equality() {
     let known: Declarations = "assume 0 < N
         function f : {[i] : 0 <= i < N} -> {[k] : 0 <= k < N} increasing"
