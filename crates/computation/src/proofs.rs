@@ -38,6 +38,11 @@ impl Proofs {
     /// Whether a relation is proved to be empty.
     pub(crate) fn is_none(&self, relation: &Relation) -> bool {
         let answer = relation.is_empty(&self.known);
+        self.is_so(answer)
+    }
+
+    /// Whether an answer is *yes*; notes a budget that ran out.
+    pub(crate) fn is_so(&self, answer: Answer) -> bool {
         if let Some(budget) = answer.budget() {
             self.spent.set(self.spent.get().or(Some(budget)));
         }

@@ -18,6 +18,7 @@
 //! | module       | what it does                                                         |
 //! |--------------|----------------------------------------------------------------------|
 //! | here         | schedules                                                            |
+//! | [`reschedule`] | any relation from old times to new ones                            |
 //! | [`remove`]   | statements whose values nobody reads, or that others compute as well |
 //! | [`shrink`]   | temporary data that do not need all their modes                      |
 //! | [`optimise`] | the script that the automatic pipeline finds                         |
@@ -37,6 +38,7 @@ use crate::script::Command;
 
 pub mod optimise;
 pub mod remove;
+pub mod reschedule;
 pub mod shrink;
 
 impl Computation {
@@ -102,6 +104,7 @@ impl Computation {
                 self.rescheduled(which, |s| vec![self.stepped(s, *a, *n)])?;
                 self.changed(which, |s| self.unrolled(&s, *a, *n))?.0
             }
+            Command::Reschedule(which, map) => self.mapped(which, map)?,
             Command::Fuse(first, second, depth) => self.fused(first, second, *depth)?,
         };
         new.checked()

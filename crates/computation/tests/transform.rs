@@ -106,6 +106,75 @@ fn strips_and_unrolls() {
 }
 
 #[test]
+fn relations_reschedule() {
+    check(NEST, "reschedule(s0, {[i, j] -> [j, i]})", "s0 [j, i]");
+    check(NEST, "reschedule(s0, {[i, j] -> [i, -j]})", "s0 [i, -j]");
+    check(
+        WAVE,
+        "reschedule(s0, {[t, u] -> [t, e, 0] : e - 2t = u})",
+        "s0 [i, 2 * i + j, 0]",
+    );
+    // Elements that are bounded, not given, are further variables.
+    check(
+        NEST,
+        "reschedule(s0, {[i, j] -> [q, i, j] : 8q <= j < 8q + 8})",
+        "s0 [q, i, j]",
+    );
+    check(
+        NEST,
+        "reschedule(s0, {[i, j] -> [h, i, j] : exists r : j = 8h + r && 0 <= r < 8})",
+        "s0 [h, i, j]",
+    );
+    check(
+        NEST,
+        "reschedule(s0, {[i, j] -> [i, j floordiv 2, j mod 2]})",
+        "s0 [i, e, e_1]",
+    );
+    // Parts of a union are statements.
+    check(
+        NEST,
+        "reschedule(s0, {[i, j] -> [0, i, j] : j < 5} union {[i, j] -> [1, i, j] : j >= 5})",
+        "s0_0 [0, i, j]; s0_1 [1, i, j]",
+    );
+    check(
+        NEST,
+        "reschedule(s0, {[i, j] -> [i, j mod 2, j] : j mod 2 = 0}
+           union {[i, j] -> [i, 1, j] : j mod 2 = 1})",
+        "s0_0 [i, e, j]; s0_1 [i, 1, j]",
+    );
+    // A shorter schedule ends in zeros.
+    check(
+        ROWS,
+        "reschedule([s0, s2], {[a, i, z] -> [a, z, i]})",
+        "s0 [0, 0, i]; s1 [1, i, p]; s2 [2, 0, i]",
+    );
+    let refused = |map: &str, code: &str| refuse(NEST, &format!("reschedule(s0, {map})"), code);
+    refuse(WAVE, "reschedule(s0, {[i, j] -> [j, i]})", "E0807");
+    refused("{[i, j] -> [-i, j]}", "E0807");
+    refused(
+        "{[i, j] -> [0, i] : j < 3} union {[i, j] -> [0, N - i] : j >= 3}",
+        "E0807",
+    );
+    refused("{[i, j] -> [i, j] : j < 5}", "E0809");
+    refused("{[i, j] -> [i, k] : k <= j}", "E0809");
+    refused(
+        "{[i, j] -> [0, i, j] : j < 5} union {[i, j] -> [0, i, j] : j >= 4}",
+        "E0809",
+    );
+    refused("{[i] -> [i]}", "E0809");
+    refused("{[i, j] -> [i + K, j]}", "E0801");
+    refused("{[i, j] -> [N(i), j]}", "E0801");
+    refused("{[i, j] -> [x(i, j), j]}", "E0801");
+    let windows = "computation w { parameters N out y : i64[N]
+        s0: y(i) = ordinal() over {[i] : 0 <= i < N} at [i] }";
+    refuse(
+        windows,
+        "reschedule(s0, {[i] -> [i] : i < 2} union {[i] -> [i] : i >= 2})",
+        "E0809",
+    );
+}
+
+#[test]
 fn fuses() {
     check(
         ROWS,
