@@ -11,6 +11,7 @@
 //!          | "fuse"        "(" NAME "," NAME "," PLACE ")"
 //!          | "remove"      "(" NAME ")"
 //!          | "shrink"      "(" NAME "," PLACE ")"
+//!          | "substitute"  "(" NAME ")"
 //! which   := NAME | "[" NAME { "," NAME } "]"
 //! ```
 //!
@@ -28,6 +29,7 @@
 //! | `fuse(s, t, d)`       | `t` in the loops around `s`, `d` deep, behind `s` | the same          |
 //! | `remove(s)`           | a statement without effect goes; see [`remove`](crate::transform) | |
 //! | `shrink(T, m)`        | temporary data lose a mode           |                                |
+//! | `substitute(T)`       | temporary data go; see [`substitute`](crate::transform::substitute) | |
 
 use std::fmt;
 use std::str::FromStr;
@@ -67,10 +69,12 @@ pub enum Command {
     Remove(String),
     /// Temporary data lose a mode.
     Shrink(String, usize),
+    /// Reads of temporary data become the values that are written.
+    Substitute(String),
 }
 
 /// The names of the commands.
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "interchange",
     "skew",
     "shift",
@@ -80,6 +84,7 @@ const COMMANDS: [&str; 9] = [
     "fuse",
     "remove",
     "shrink",
+    "substitute",
 ];
 
 impl Script {
@@ -169,7 +174,8 @@ impl Reader {
                 Command::Fuse(first, self.name()?, self.place()?)
             }
             "remove" => Command::Remove(self.name()?),
-            _ => Command::Shrink(self.name()?, self.place()?),
+            "shrink" => Command::Shrink(self.name()?, self.place()?),
+            _ => Command::Substitute(self.name()?),
         };
         self.parser.tokens.expect(")")?;
         Ok(command)
@@ -259,6 +265,7 @@ impl fmt::Display for Command {
             Self::Reschedule(s, map) => write!(f, "reschedule({}, {map})", which(s)),
             Self::Fuse(s, t, depth) => write!(f, "fuse({s}, {t}, {depth})"),
             Self::Remove(s) => write!(f, "remove({s})"),
+            Self::Substitute(space) => write!(f, "substitute({space})"),
             Self::Shrink(space, mode) => write!(f, "shrink({space}, {mode})"),
         }
     }

@@ -18,9 +18,10 @@
 //! | module       | what it does                                                         |
 //! |--------------|----------------------------------------------------------------------|
 //! | here         | schedules                                                            |
-//! | [`reschedule`] | any relation from old times to new ones                            |
+//! | [`reschedule`] | any relation from old times to new ones                          |
 //! | [`remove`]   | statements whose values nobody reads, or that others compute as well |
 //! | [`shrink`]   | temporary data that do not need all their modes                      |
+//! | [`substitute`] | temporary data whose values are known where they are read        |
 //! | [`optimise`] | the script that the automatic pipeline finds                         |
 
 use std::collections::BTreeSet;
@@ -40,6 +41,7 @@ pub mod optimise;
 pub mod remove;
 pub mod reschedule;
 pub mod shrink;
+pub mod substitute;
 
 impl Computation {
     /// The computation after a transformation, which is proved to keep what is
@@ -64,6 +66,7 @@ impl Computation {
         let new = match command {
             Command::Remove(name) => self.without(self.named(name)?)?,
             Command::Shrink(space, mode) => self.shrunk(space, *mode)?,
+            Command::Substitute(space) => self.substituted(space)?,
             Command::Interchange(which, a, b) => self.rescheduled(which, |mut s| {
                 pad(&mut s, *a.max(b));
                 s.schedule.swap(*a, *b);

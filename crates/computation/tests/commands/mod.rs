@@ -22,7 +22,7 @@ pub(crate) fn command(computation: &Computation, dice: &[usize; 4]) -> Command {
             .replace("$m", &(number.abs() + 1).to_string());
         text.parse().expect("a relation")
     };
-    match kind % 10 {
+    match kind % 11 {
         0 => Command::Interchange(which, b % 3, c % 3),
         1 => Command::Skew(which, b % 3, c % 3, number),
         2 => Command::Shift(which, b % 3, number),
@@ -30,6 +30,7 @@ pub(crate) fn command(computation: &Computation, dice: &[usize; 4]) -> Command {
         4 => Command::Unroll(which, b % 3, number.abs() + 1),
         5 => Command::Fuse(name(a), name(b), c % 3),
         6 => Command::Remove(name(a)),
+        10 => Command::Substitute(["t", "u"][a % 2].to_owned()),
         8 => Command::Reschedule(
             which,
             map([
