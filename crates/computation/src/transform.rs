@@ -264,7 +264,7 @@ impl Computation {
     }
 
     /// A name like this one that nothing in the computation has.
-    fn fresh(&self, name: &str) -> String {
+    pub(crate) fn fresh(&self, name: &str) -> String {
         let mut taken: BTreeSet<&str> = self.parameters.iter().map(String::as_str).collect();
         taken.extend(self.spaces.iter().map(|space| space.name.as_str()));
         taken.extend(self.declarations.orders());

@@ -247,7 +247,7 @@ impl Computation {
     }
 
     /// An index as a value.
-    fn value_of(&self, e: &Expression) -> Value {
+    pub(crate) fn value_of(&self, e: &Expression) -> Value {
         let binary = |operator, a: &Expression, b: &Expression| {
             Value::Binary(
                 operator,
@@ -300,38 +300,24 @@ impl Substitution<'_> {
     }
 
     fn value(&self, value: &Value) -> Value {
-        let boxed = |a: &Value| Box::new(self.value(a));
-        match value {
+        value.with_leaves(&mut |leaf| match leaf {
             Value::Entry(access) => {
                 let access = access.rewritten(self);
                 match access.space == self.name {
-                    true => self.value_at(&self.written.value, &self.at(&access.indices)),
+                    true => self.value_at(&self.at(&access.indices)),
                     false => Value::Entry(access),
                 }
             }
-            Value::Negate(a) => Value::Negate(boxed(a)),
-            Value::Cast(ty, a) => Value::Cast(*ty, boxed(a)),
-            Value::Binary(operator, a, b) => Value::Binary(*operator, boxed(a), boxed(b)),
-            Value::Integer(_)
-            | Value::Float(_)
-            | Value::Variable(_)
-            | Value::Parameter(_)
-            | Value::Window(..) => value.clone(),
-        }
+            leaf => leaf.clone(),
+        })
     }
 
-    fn value_at(&self, value: &Value, at: &At<'_>) -> Value {
-        let boxed = |a: &Value| Box::new(self.value_at(a, at));
-        match value {
+    fn value_at(&self, at: &At<'_>) -> Value {
+        self.written.value.with_leaves(&mut |leaf| match leaf {
             Value::Variable(variable) => self.computation.value_of(&at.variable(*variable)),
             Value::Entry(access) => Value::Entry(access.rewritten(at)),
-            Value::Negate(a) => Value::Negate(boxed(a)),
-            Value::Cast(ty, a) => Value::Cast(*ty, boxed(a)),
-            Value::Binary(operator, a, b) => Value::Binary(*operator, boxed(a), boxed(b)),
-            Value::Integer(_) | Value::Float(_) | Value::Parameter(_) | Value::Window(..) => {
-                value.clone()
-            }
-        }
+            leaf => leaf.clone(),
+        })
     }
 }
 
