@@ -21,7 +21,8 @@ use crate::source::{Source, Span};
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A letter or `_`, then letters, digits, `_`, and `.` between them.
+    /// A letter or `_`, then letters, digits, `_`, and `.` between them; also `'` in a
+    /// language that has it among its symbols.
     Name,
     /// Digits.
     Integer,
@@ -57,7 +58,8 @@ pub struct Tokens {
 impl Tokens {
     /// Cuts a source into tokens. `symbols` are the language's symbols of
     /// more than one character; longer ones win. Text from `;` to the end of
-    /// its line is a comment unless `symbols` has `";"`.
+    /// its line is a comment unless `symbols` has `";"`. Names may have primes, as in
+    /// `i'`, if `symbols` has `"'"`.
     ///
     /// # Errors
     /// `E0102` for a character that no token begins with, `E0101` for a
@@ -256,7 +258,7 @@ impl Lexer<'_> {
     fn token(&self, at: usize, c: char) -> Result<(Kind, usize)> {
         let rest = &self.source.text()[at..];
         if c.is_ascii_alphabetic() || c == '_' {
-            return Ok((Kind::Name, name_len(rest)));
+            return Ok((Kind::Name, name_len(rest, self.symbols.contains(&"'"))));
         }
         if c.is_ascii_digit() {
             return Ok(number(rest));
@@ -307,9 +309,9 @@ impl Lexer<'_> {
 
 /// A `.` belongs to a name only where a letter or digit follows, so that
 /// `lo..hi` stays three tokens.
-fn name_len(rest: &str) -> usize {
+fn name_len(rest: &str, with_primes: bool) -> usize {
     let bytes = rest.as_bytes();
-    let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || (with_primes && b == b'\'');
     let mut len = 0;
     while len < bytes.len()
         && (word(bytes[len])

@@ -54,7 +54,7 @@ pub(crate) enum Command {
         /// The format to describe: a preset, a map of levels, or a file.fmt
         format: Option<String>,
 
-        /// relation: its descriptor; drawing: a small tensor in it; both if not given
+        /// relation: its descriptor; isl: its map in the syntax of ISL; drawing: a small tensor in it; relation and drawing if not given
         #[arg(long, value_name = "STAGE", action = ArgAction::Append, requires = "format")]
         emit: Vec<String>,
 

@@ -15,7 +15,7 @@ use crate::text_file::read_source;
 /// The order of tensors where neither the format nor the call says it.
 const SHOWN_ORDER: usize = 2;
 /// What can be printed.
-const STAGES: [&str; 2] = ["relation", "drawing"];
+const STAGES: [&str; 3] = ["relation", "isl", "drawing"];
 
 /// The name of a format that is no preset.
 const UNNAMED: &str = "tensor";
@@ -85,12 +85,22 @@ pub(crate) fn describe(
         let texts: Vec<String> = descriptors.iter().map(Descriptor::to_string).collect();
         texts.join("\n")
     });
+    let isl = wants("isl").then(|| {
+        let texts: Vec<String> = descriptors.iter().map(Descriptor::to_isl).collect();
+        texts.join("\n")
+    });
     screen.answer(
         || {
-            let parts = [relation.clone(), drawing.clone()];
+            let parts = [relation.clone(), isl.clone(), drawing.clone()];
             parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
         },
-        || -> Value { json!({ "relation": relation, "drawing": drawing }) },
+        || -> Value {
+            let mut found = json!({ "relation": relation, "drawing": drawing });
+            if let Some(isl) = &isl {
+                found["isl"] = json!(isl);
+            }
+            found
+        },
     )?;
     Ok(0)
 }

@@ -209,9 +209,8 @@ impl Computation {
             }
             false => !function.bounds().any(|e| speaks(e, &is_computed)),
         };
-        let functions = kept.functions_mut();
-        functions.retain(is_established);
-        for function in functions {
+        kept.retain_functions(is_established);
+        for function in kept.functions_mut() {
             function.injective &= !is_computed(&function.name);
         }
         kept.assumptions_mut().retain(|constraint| {

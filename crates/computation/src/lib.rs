@@ -43,6 +43,9 @@
 //! where that is not proved. A [`Script`] of them prints, parses and replays. The
 //! [`guide`] walks through the examples of the literature.
 //!
+//! **Calls** ([`inline`]). A text may have several computations, each of which may
+//! call those before it; the last is the one that the text means.
+//!
 //! **Stages** ([`chain`]). Statements that follow data which others write run in a
 //! later stage, to which these data are given.
 //!
@@ -58,9 +61,11 @@ mod computation;
 mod evaluate;
 pub mod graph;
 pub mod guide;
+pub mod inline;
 pub mod order;
 mod parse;
 mod print;
+mod proofs;
 pub mod script;
 pub mod transform;
 mod value;
@@ -69,6 +74,7 @@ pub use accesses::{Effect, Reference};
 pub use chain::Stage;
 pub use computation::{Computation, DataSpace, Role, Statement, StatementId};
 pub use evaluate::Given;
+pub use inline::{Argument, Call};
 pub use order::{Dependence, DependenceKind};
 pub use script::{Command, Script};
 pub use value::{Access, Key, Operator, Update, Value, Window};

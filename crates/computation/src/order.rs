@@ -35,6 +35,7 @@ use sparsec_relation::{
 
 use crate::accesses::Reference;
 use crate::computation::{Computation, Statement, StatementId};
+use crate::proofs::Proofs;
 use crate::value::Key;
 
 /// Points of one statement that have to run before points of another.
@@ -151,7 +152,7 @@ impl Computation {
     /// # Errors
     /// `E0806` where that is not proved.
     pub fn check_settled(&self) -> Result<()> {
-        let known = self.known();
+        let proofs = Proofs::of(self);
         let times = self.times();
         for id in self.ids() {
             let arrays = self.index_arrays(id);
@@ -162,8 +163,8 @@ impl Computation {
                 let of = |id: StatementId| &self.statement(id).space;
                 let late = late.restricted_to(of(id))?;
                 let late = late.range_restricted_to(of(writer))?;
-                if id == writer || late.is_empty(&known) != Answer::Yes {
-                    return Err(self.unsettled(id));
+                if id == writer || !proofs.is_none(&late) {
+                    return Err(proofs.noted(self.unsettled(id)));
                 }
             }
         }
@@ -206,7 +207,7 @@ impl Computation {
     /// # Errors
     /// `E0807` with the first dependence that is not proved to be kept.
     pub(crate) fn check_order(&self, before: &[Time]) -> Result<()> {
-        let known = self.known();
+        let proofs = Proofs::of(self);
         let after = self.times();
         self.for_conflicts(|from, to, kind, space, conflict| {
             let was = earlier(self, (from, before), (to, before));
@@ -215,20 +216,21 @@ impl Computation {
                 return Ok(());
             };
             let broken = was.intersect(&is_not.inverse())?;
-            if broken.is_empty(&known) == Answer::Yes {
+            if proofs.is_none(&broken) {
                 return Ok(());
             }
             let broken = conflict.intersect(&broken)?;
-            if broken.is_empty(&known) == Answer::Yes {
+            if proofs.is_none(&broken) {
                 return Ok(());
             }
-            Err(self.broken(&Dependence {
+            let refused = self.broken(&Dependence {
                 from,
                 to,
                 kind,
                 space: space.to_owned(),
-                relation: without_empty_parts(&broken, &known),
-            }))
+                relation: without_empty_parts(&broken, proofs.known()),
+            });
+            Err(proofs.noted(refused))
         })
     }
 

@@ -1,13 +1,16 @@
 //! Reading computations.
 //!
 //! ```text
-//! computation := "computation" NAME "{" { header } { statement } "}"
+//! text        := computation { computation }
+//! computation := "computation" NAME "{" { header } { statement | call } "}"
 //! header      := "parameters" NAME { "," NAME }
 //!              | "assume" … | "function" … | "order" … | "forall" …
 //!              | role space { "," space }
 //! role        := "given" | "temporary" | "out" | "inout"
 //! space       := NAME ":" TYPE [ "[" sum { "," sum } "]" ]
 //! statement   := NAME ":" assignment "over" set [ "at" "[" [ sum { "," sum } ] "]" ]
+//! call        := "call" NAME "(" [ argument { "," argument } ] ")" "over" set [ "at" … ]
+//! argument    := NAME "=" ( sum | access )
 //! assignment  := access ( "=" | "+=" | "*=" | "min=" | "max=" ) value
 //! access      := NAME [ "(" sum { "," sum } ")" ]
 //! value       := term { ("+" | "-") term }
@@ -20,7 +23,8 @@
 //!
 //! Declarations, sets and sums are those of relations. A statement without `at`
 //! runs after those before it, each point in the order of its tuple: the third
-//! one over `{[i, j] : …}` is `at [2, i, j]`.
+//! one over `{[i, j] : …}` is `at [2, i, j]`. A call becomes the statements of a
+//! computation that stands before, see [`inline`](crate::inline).
 //!
 //! This is also where a computation is checked: what is read is valid, and what
 //! a program puts together is printed and read ([`Computation::checked`]).
@@ -36,6 +40,7 @@ use crate::script::{MOST_ELEMENTS, too_long};
 use crate::value::Access;
 use names::Names;
 
+mod call;
 mod names;
 mod value;
 
@@ -79,20 +84,30 @@ impl Computation {
     /// ```
     pub fn parse(source: &Source) -> Result<Self> {
         let symbols = [&Parser::SYMBOLS[..], &["+=", "*="]].concat();
-        let mut reader = Reader {
-            parser: Parser::new(Tokens::new(source, &symbols)?),
-            names: Names::default(),
-            size: 0,
-            computation: Self {
-                name: String::new(),
-                parameters: Vec::new(),
-                declarations: Declarations::new(),
-                spaces: Vec::new(),
-                statements: Vec::new(),
-            },
-        };
-        reader.computation()?;
-        Ok(reader.computation)
+        let mut tokens = Tokens::new(source, &symbols)?;
+        let mut library: Vec<Self> = Vec::new();
+        loop {
+            let mut reader = Reader {
+                parser: Parser::new(tokens),
+                names: Names::default(),
+                size: 0,
+                computation: Self {
+                    name: String::new(),
+                    parameters: Vec::new(),
+                    declarations: Declarations::new(),
+                    spaces: Vec::new(),
+                    statements: Vec::new(),
+                },
+                library,
+            };
+            reader.computation()?;
+            if !reader.parser.tokens.at("computation") {
+                reader.parser.tokens.expect_end()?;
+                return Ok(reader.computation);
+            }
+            (tokens, library) = (reader.parser.tokens, reader.library);
+            library.push(reader.computation);
+        }
     }
 }
 
@@ -110,6 +125,8 @@ struct Reader {
     /// Operators and parentheses in the value being read.
     size: usize,
     computation: Computation,
+    /// The computations before, which may be called.
+    library: Vec<Computation>,
 }
 
 impl Reader {
@@ -122,7 +139,9 @@ impl Reader {
             ),
             false => error,
         })?;
-        self.computation.name = self.parser.tokens.name("a name")?.0;
+        let (name, place) = self.parser.tokens.name("a name")?;
+        self.parser.check_without_primes(&name, place)?;
+        self.computation.name = name;
         self.parser.tokens.expect("{")?;
         while self.header()? {}
         self.header_names()?;
@@ -130,9 +149,12 @@ impl Reader {
         let role = |space: &DataSpace| Role::ALL.iter().position(|r| *r == space.role);
         self.computation.spaces.sort_by_key(role);
         while !self.parser.tokens.eat("}") {
-            self.statement()?;
+            match self.parser.tokens.at("call") && !self.parser.tokens.at_nth(1, ":") {
+                true => self.call()?,
+                false => self.statement()?,
+            }
         }
-        self.parser.tokens.expect_end()
+        Ok(())
     }
 
     /// Reads one line of the header, if there is one.

@@ -7,9 +7,11 @@
 //!          | "shift"       "(" which "," PLACE "," NUMBER ")"
 //!          | "strip_mine"  "(" which "," PLACE "," NUMBER ")"
 //!          | "unroll"      "(" which "," PLACE "," NUMBER ")"
+//!          | "reschedule"  "(" which "," relation ")"
 //!          | "fuse"        "(" NAME "," NAME "," PLACE ")"
 //!          | "remove"      "(" NAME ")"
 //!          | "shrink"      "(" NAME "," PLACE ")"
+//!          | "substitute"  "(" NAME ")"
 //! which   := NAME | "[" NAME { "," NAME } "]"
 //! ```
 //!
@@ -23,9 +25,11 @@
 //! | `shift(s, a, n)`      | `n` is added to element `a`          | the same                       |
 //! | `strip_mine(s, a, n)` | `q` before element `a`, which is `e` | with `n * q <= e < n * q + n`  |
 //! | `unroll(s, a, n)`     | `q, c` in place of element `e`       | `n` statements, `e = n * q + c` |
+//! | `reschedule(s, r)`    | times are what `r` gives for them; see [`reschedule`](crate::transform::reschedule) | as `r` asks |
 //! | `fuse(s, t, d)`       | `t` in the loops around `s`, `d` deep, behind `s` | the same          |
 //! | `remove(s)`           | a statement without effect goes; see [`remove`](crate::transform) | |
 //! | `shrink(T, m)`        | temporary data lose a mode           |                                |
+//! | `substitute(T)`       | temporary data go; see [`substitute`](crate::transform::substitute) | |
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,6 +37,7 @@ use std::str::FromStr;
 use sparsec_base::lex::Tokens;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
+use sparsec_relation::{Parser, Relation};
 
 use crate::computation::Computation;
 
@@ -56,24 +61,30 @@ pub enum Command {
     StripMine(Vec<String>, usize, i64),
     /// Statements are written out for so many steps of a loop.
     Unroll(Vec<String>, usize, i64),
+    /// A relation gives new times for old ones.
+    Reschedule(Vec<String>, Relation),
     /// The second statement joins that many loops around the first.
     Fuse(String, String, usize),
     /// A statement without effect is removed.
     Remove(String),
     /// Temporary data lose a mode.
     Shrink(String, usize),
+    /// Reads of temporary data become the values that are written.
+    Substitute(String),
 }
 
 /// The names of the commands.
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 10] = [
     "interchange",
     "skew",
     "shift",
     "strip_mine",
     "unroll",
+    "reschedule",
     "fuse",
     "remove",
     "shrink",
+    "substitute",
 ];
 
 impl Script {
@@ -109,13 +120,13 @@ impl Script {
 
 fn placed(source: &Source) -> Result<Vec<(Command, Span)>> {
     let mut reader = Reader {
-        tokens: Tokens::new(source, &[])?,
+        parser: Parser::new(Tokens::new(source, &Parser::SYMBOLS)?),
     };
     let mut commands = Vec::new();
-    while !reader.tokens.at_end() {
-        let begin = reader.tokens.peek().span;
+    while !reader.parser.tokens.at_end() {
+        let begin = reader.parser.tokens.peek().span;
         let command = reader.command()?;
-        commands.push((command, begin.to(reader.tokens.peek_before())));
+        commands.push((command, begin.to(reader.parser.tokens.peek_before())));
     }
     Ok(commands)
 }
@@ -129,69 +140,79 @@ impl FromStr for Script {
 }
 
 struct Reader {
-    tokens: Tokens,
+    /// Of the relations in commands; commands take their own tokens from it.
+    parser: Parser,
 }
 
 impl Reader {
     fn command(&mut self) -> Result<Command> {
-        let (name, place) = self.tokens.name("a transformation")?;
+        let (name, place) = self.parser.tokens.name("a transformation")?;
         if !COMMANDS.contains(&name.as_str()) {
             let message = format!("`{name}` is not a transformation");
             return Err(Diagnostic::new(code::UNEXPECTED_TOKEN, message)
-                .at(self.tokens.source(), place, "unknown")
+                .at(self.parser.tokens.source(), place, "unknown")
                 .help(match closest(&name, COMMANDS) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("transformations are {}", COMMANDS.join(", ")),
                 }));
         }
-        self.tokens.expect("(")?;
+        self.parser.tokens.expect("(")?;
         let command = match name.as_str() {
             "interchange" => Command::Interchange(self.which()?, self.place()?, self.place()?),
             "skew" => Command::Skew(self.which()?, self.place()?, self.place()?, self.number()?),
             "shift" => Command::Shift(self.which()?, self.place()?, self.number()?),
             "strip_mine" => Command::StripMine(self.which()?, self.place()?, self.number()?),
             "unroll" => Command::Unroll(self.which()?, self.place()?, self.number()?),
+            "reschedule" => {
+                let which = self.which()?;
+                self.parser.tokens.expect(",")?;
+                Command::Reschedule(which, self.parser.relation()?)
+            }
             "fuse" => {
                 let first = self.name()?;
-                self.tokens.expect(",")?;
+                self.parser.tokens.expect(",")?;
                 Command::Fuse(first, self.name()?, self.place()?)
             }
             "remove" => Command::Remove(self.name()?),
-            _ => Command::Shrink(self.name()?, self.place()?),
+            "shrink" => Command::Shrink(self.name()?, self.place()?),
+            _ => Command::Substitute(self.name()?),
         };
-        self.tokens.expect(")")?;
+        self.parser.tokens.expect(")")?;
         Ok(command)
     }
 
     fn name(&mut self) -> Result<String> {
-        Ok(self.tokens.name("a name")?.0)
+        Ok(self.parser.tokens.name("a name")?.0)
     }
 
     fn which(&mut self) -> Result<Vec<String>> {
-        if !self.tokens.eat("[") {
+        if !self.parser.tokens.eat("[") {
             return Ok(vec![
-                self.tokens.name("a statement, or several in brackets")?.0,
+                self.parser
+                    .tokens
+                    .name("a statement, or several in brackets")?
+                    .0,
             ]);
         }
         let mut names = vec![self.name()?];
-        while self.tokens.eat(",") {
+        while self.parser.tokens.eat(",") {
             names.push(self.name()?);
         }
-        self.tokens.expect("]")?;
+        self.parser.tokens.expect("]")?;
         Ok(names)
     }
 
     fn place(&mut self) -> Result<usize> {
-        self.tokens.expect(",")?;
-        let (place, span) = self.tokens.integer("a place")?;
+        self.parser.tokens.expect(",")?;
+        let (place, span) = self.parser.tokens.integer("a place")?;
         let fits = usize::try_from(place).ok().filter(|n| *n < MOST_ELEMENTS);
-        fits.ok_or_else(|| too_long().at(self.tokens.source(), span, "too large"))
+        fits.ok_or_else(|| too_long().at(self.parser.tokens.source(), span, "too large"))
     }
 
     fn number(&mut self) -> Result<i64> {
-        self.tokens.expect(",")?;
-        let negative = self.tokens.eat("-");
-        let (number, span) = self.tokens.integer("a number")?;
+        self.parser.tokens.expect(",")?;
+        let negative = self.parser.tokens.eat("-");
+        let (number, span) = self.parser.tokens.integer("a number")?;
         let number = match negative {
             true => 0i64.checked_sub_unsigned(number),
             false => i64::try_from(number).ok(),
@@ -199,7 +220,11 @@ impl Reader {
         let fits = number.filter(|n| (-MOST_STEPS..=MOST_STEPS).contains(n));
         fits.ok_or_else(|| {
             let message = format!("a number beyond {MOST_STEPS}");
-            Diagnostic::new(code::BAD_NUMBER, message).at(self.tokens.source(), span, "too large")
+            Diagnostic::new(code::BAD_NUMBER, message).at(
+                self.parser.tokens.source(),
+                span,
+                "too large",
+            )
         })
     }
 }
@@ -237,8 +262,10 @@ impl fmt::Display for Command {
             Self::Shift(s, a, n) => write!(f, "shift({}, {a}, {n})", which(s)),
             Self::StripMine(s, a, n) => write!(f, "strip_mine({}, {a}, {n})", which(s)),
             Self::Unroll(s, a, n) => write!(f, "unroll({}, {a}, {n})", which(s)),
+            Self::Reschedule(s, map) => write!(f, "reschedule({}, {map})", which(s)),
             Self::Fuse(s, t, depth) => write!(f, "fuse({s}, {t}, {depth})"),
             Self::Remove(s) => write!(f, "remove({s})"),
+            Self::Substitute(space) => write!(f, "substitute({space})"),
             Self::Shrink(space, mode) => write!(f, "shrink({space}, {mode})"),
         }
     }

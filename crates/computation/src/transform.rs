@@ -18,8 +18,10 @@
 //! | module       | what it does                                                         |
 //! |--------------|----------------------------------------------------------------------|
 //! | here         | schedules                                                            |
+//! | [`reschedule`] | any relation from old times to new ones                          |
 //! | [`remove`]   | statements whose values nobody reads, or that others compute as well |
 //! | [`shrink`]   | temporary data that do not need all their modes                      |
+//! | [`substitute`] | temporary data whose values are known where they are read        |
 //! | [`optimise`] | the script that the automatic pipeline finds                         |
 
 use std::collections::BTreeSet;
@@ -37,7 +39,9 @@ use crate::script::Command;
 
 pub mod optimise;
 pub mod remove;
+pub mod reschedule;
 pub mod shrink;
+pub mod substitute;
 
 impl Computation {
     /// The computation after a transformation, which is proved to keep what is
@@ -62,6 +66,7 @@ impl Computation {
         let new = match command {
             Command::Remove(name) => self.without(self.named(name)?)?,
             Command::Shrink(space, mode) => self.shrunk(space, *mode)?,
+            Command::Substitute(space) => self.substituted(space)?,
             Command::Interchange(which, a, b) => self.rescheduled(which, |mut s| {
                 pad(&mut s, *a.max(b));
                 s.schedule.swap(*a, *b);
@@ -97,8 +102,12 @@ impl Computation {
             }
             Command::Unroll(which, a, n) => {
                 self.check_without_windows(which)?;
-                self.rescheduled(which, |s| self.unrolled(&s, *a, *n))?
+                // Copies run in the order of one statement whose points have the number
+                // of their copy as a time, so the proof does not grow with the copies.
+                self.rescheduled(which, |s| vec![self.stepped(s, *a, *n)])?;
+                self.changed(which, |s| self.unrolled(&s, *a, *n))?.0
             }
+            Command::Reschedule(which, map) => self.mapped(which, map)?,
             Command::Fuse(first, second, depth) => self.fused(first, second, *depth)?,
         };
         new.checked()
@@ -123,6 +132,17 @@ impl Computation {
         which: &[String],
         change: impl Fn(Statement) -> Vec<Statement>,
     ) -> Result<Self> {
+        let (new, before) = self.changed(which, change)?;
+        new.check_order(&before)?;
+        Ok(new)
+    }
+
+    /// The computation with statements changed, and the times of its points before.
+    fn changed(
+        &self,
+        which: &[String],
+        change: impl Fn(Statement) -> Vec<Statement>,
+    ) -> Result<(Self, Vec<Time>)> {
         let mut chosen = BTreeSet::new();
         for name in which {
             chosen.insert(self.named(name)?);
@@ -145,8 +165,7 @@ impl Computation {
             let message = format!("{n} statements are more than {MOST_STATEMENTS}");
             return Err(self.does_not_apply(which, message).help("unroll less"));
         }
-        new.check_order(&before)?;
-        Ok(new)
+        Ok((new, before))
     }
 
     /// Refuses to make several statements of one that counts its own points.
@@ -165,10 +184,27 @@ impl Computation {
     }
 
     fn strip_mined(&self, statement: Statement, at: usize, n: i64) -> Statement {
+        let (mut statement, strip) = self.with_strip(statement, at, n);
+        statement.schedule.insert(at, strip);
+        statement
+    }
+
+    /// The statement with strips as times, and in each strip the number of the step.
+    fn stepped(&self, statement: Statement, at: usize, n: i64) -> Statement {
+        let (mut statement, strip) = self.with_strip(statement, at, n);
+        let begin = Box::new(scaled(n, strip.clone()));
+        let e = std::mem::replace(&mut statement.schedule[at], strip);
+        let step = Expression::Subtract(Box::new(e), begin);
+        statement.schedule.insert(at + 1, step);
+        statement
+    }
+
+    /// The statement with a variable for the strip of `n` in which a time is.
+    fn with_strip(&self, statement: Statement, at: usize, n: i64) -> (Statement, Expression) {
         let mut statement = statement;
         pad(&mut statement, at);
         let e = statement.schedule[at].clone();
-        let (mut statement, strip) = self.with_variable(&statement, &e, |strip| Constraint {
+        self.with_variable(&statement, &e, |strip| Constraint {
             first: scaled(n, strip.clone()),
             rest: vec![
                 (Comparison::LessEqual, e.clone()),
@@ -177,9 +213,7 @@ impl Computation {
                     plus(scaled(n, strip), Expression::Integer(n)),
                 ),
             ],
-        });
-        statement.schedule.insert(at, strip);
-        statement
+        })
     }
 
     fn unrolled(&self, statement: &Statement, at: usize, n: i64) -> Vec<Statement> {
@@ -230,7 +264,7 @@ impl Computation {
     }
 
     /// A name like this one that nothing in the computation has.
-    fn fresh(&self, name: &str) -> String {
+    pub(crate) fn fresh(&self, name: &str) -> String {
         let mut taken: BTreeSet<&str> = self.parameters.iter().map(String::as_str).collect();
         taken.extend(self.spaces.iter().map(|space| space.name.as_str()));
         taken.extend(self.declarations.orders());

@@ -303,17 +303,26 @@ impl Value {
     /// The value with each access changed.
     #[must_use]
     pub fn with_entries(&self, change: &mut impl FnMut(&Access) -> Access) -> Self {
-        match self {
+        self.with_leaves(&mut |leaf| match leaf {
             Self::Entry(access) => Self::Entry(change(access)),
-            Self::Negate(a) => Self::Negate(Box::new(a.with_entries(change))),
-            Self::Cast(ty, a) => Self::Cast(*ty, Box::new(a.with_entries(change))),
-            Self::PowerOfTwo(a) => Self::PowerOfTwo(Box::new(a.with_entries(change))),
+            leaf => leaf.clone(),
+        })
+    }
+
+    /// The value with other values in place of those that have none in them: numbers,
+    /// variables, parameters, entries and windows.
+    #[must_use]
+    pub fn with_leaves(&self, change: &mut impl FnMut(&Self) -> Self) -> Self {
+        match self {
+            Self::Negate(a) => Self::Negate(Box::new(a.with_leaves(change))),
+            Self::Cast(ty, a) => Self::Cast(*ty, Box::new(a.with_leaves(change))),
+            Self::PowerOfTwo(a) => Self::PowerOfTwo(Box::new(a.with_leaves(change))),
             Self::Binary(operator, a, b) => Self::Binary(
                 *operator,
-                Box::new(a.with_entries(change)),
-                Box::new(b.with_entries(change)),
+                Box::new(a.with_leaves(change)),
+                Box::new(b.with_leaves(change)),
             ),
-            other => other.clone(),
+            leaf => change(leaf),
         }
     }
 }

@@ -8,14 +8,28 @@
 //! function rowptr : {[i] : 0 <= i <= NR} -> {[q] : 0 <= q <= NNZ} nondecreasing
 //! function col : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
 //! function perm : {[t] : 0 <= t < NR} -> {[i] : 0 <= i < NR} injective
+//! function block : {[q] : 0 <= q < NB} -> {[b, c] : 0 <= b < MB && 0 <= c < KB} injective
+//! function turn : {[i] : 0 <= i < NR} -> {[j] : 0 <= j < NR} inverse back
 //! order DIAGONAL = {[i, j] -> [k, l] : i + j < k + l}
 //! forall i, k1, k2 : rowptr(i) <= k1 < k2 < rowptr(i + 1) => col(k1) < col(k2)
 //! forall n1, n2 : n1 < n2 <=> LEX(row(n1), col(n1)) < LEX(row(n2), col(n2))
 //! ```
 //!
-//! `=>` is one implication and `<=>` two. Keys are compared with keys of the
+//! `=>` is one implication and `<=>` two; without either the constraints always hold. Keys are compared with keys of the
 //! same name: `LEX`, `MORTON`, `ALTO` (see the crate's page), or one that
 //! `order` declares as the pairs of tuples of which the first comes first.
+//!
+//! `block` has values that are tuples; its elements are called `block(q)[0]` and
+//! `block(q)[1]`, or `block.0(q)` and `block.1(q)`.
+//!
+//! `inverse back` says that the function takes every value of its range once, and
+//! that `back` is a function that gives the argument. It stands for `injective`, and
+//!
+//! ```text
+//! function back : {[j] : 0 <= j < NR} -> {[i] : 0 <= i < NR} injective
+//! forall i : 0 <= i < NR => back(turn(i)) = i
+//! forall j : 0 <= j < NR => turn(back(j)) = j
+//! ```
 //!
 //! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion
 //! and Optimization", CGO 2023, §3.1. Unlike there, a weakly monotone function
@@ -24,25 +38,27 @@
 use std::fmt;
 
 use crate::conjunction::Conjunction;
-use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable, calls};
-use crate::key::LEX;
+use crate::expression::{Comparison, Constraint, Expression, Rewrite, calls};
 use crate::names::Uses;
-use crate::parse::expression::Alternatives;
 use crate::relation::Relation;
 use crate::set::Set;
 use sparsec_base::Result;
-use sparsec_base::arena::Id;
 
 mod check;
+mod clauses;
 mod parse;
+mod tuples;
 
 pub use check::Broken;
+pub(crate) use clauses::Clause;
+pub use tuples::TupleFunction;
 
 /// What is known of functions and symbolic constants; see the module's page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declarations {
     pub(crate) assumptions: Vec<Constraint>,
     pub(crate) functions: Vec<Function>,
+    pub(crate) tuples: Vec<TupleFunction>,
     pub(crate) orders: Vec<(String, Relation)>,
     pub(crate) quantifiers: Vec<Quantifier>,
 }
@@ -56,7 +72,8 @@ pub struct Function {
     pub domain: Set,
     /// A set of one element that holds its values.
     pub range: Set,
-    /// Whether it never takes a value twice.
+    /// Whether it is said that it never takes a value twice; see
+    /// [`is_injective`](Self::is_injective).
     pub injective: bool,
     /// How values follow the argument, of which there is one then.
     pub monotone: Option<Monotone>,
@@ -75,7 +92,8 @@ pub enum Monotone {
     Decreasing,
 }
 
-/// `forall variables : premises => conclusions`.
+/// `forall variables : premises => conclusions`; without premises, `forall variables :
+/// conclusions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantifier {
     /// The variables are its inputs, the premises its constraints.
@@ -121,25 +139,6 @@ impl Monotone {
             Self::Decreasing => "decreasing",
         }
     }
-
-    /// How arguments compare, and how values do then.
-    fn implications(self) -> Vec<(Comparison, Comparison)> {
-        use Comparison::{GreaterEqual, Less, LessEqual};
-        match self {
-            Self::Nondecreasing => vec![(LessEqual, LessEqual)],
-            // Equal arguments have equal values, so the weak one holds too.
-            Self::Increasing => vec![(LessEqual, LessEqual), (Less, Less)],
-            Self::Nonincreasing => vec![(LessEqual, GreaterEqual)],
-            Self::Decreasing => vec![(LessEqual, GreaterEqual), (Less, Comparison::Greater)],
-        }
-    }
-}
-
-/// A choice that always holds, whatever its variables are.
-#[derive(Clone, Debug)]
-pub(crate) struct Clause {
-    pub(crate) n_variables: usize,
-    pub(crate) literals: Vec<Constraint>,
 }
 
 impl Declarations {
@@ -152,6 +151,7 @@ impl Declarations {
     pub fn extend(&mut self, others: Self) {
         self.assumptions.extend(others.assumptions);
         self.functions.extend(others.functions);
+        self.tuples.extend(others.tuples);
         self.orders.extend(others.orders);
         self.quantifiers.extend(others.quantifiers);
     }
@@ -184,6 +184,7 @@ impl Declarations {
                 ..function.clone()
             });
         }
+        rewritten.tuples = self.tuples_rewritten(names)?;
         for (name, order) in &self.orders {
             let order = order.rewritten(names)?;
             rewritten.orders.push((names.function(name), order));
@@ -200,9 +201,15 @@ impl Declarations {
         &self.functions
     }
 
-    /// The declared functions, to be changed or dropped.
-    pub fn functions_mut(&mut self) -> &mut Vec<Function> {
+    /// The declared functions, to be changed.
+    pub fn functions_mut(&mut self) -> &mut [Function] {
         &mut self.functions
+    }
+
+    /// Drops functions, and the tuples of which one is an element.
+    pub fn retain_functions(&mut self, is_kept: impl Fn(&Function) -> bool) {
+        self.functions.retain(is_kept);
+        self.retain_tuples(None);
     }
 
     /// The function of a name, if it is declared.
@@ -230,6 +237,7 @@ impl Declarations {
             let sets = [&function.domain, &function.range];
             function.name != name && !sets.iter().any(|set| parts_speak(set.parts()))
         });
+        self.retain_tuples(Some(name));
         let mut gone = Vec::new();
         self.orders.retain(|(order, relation)| {
             let kept = order != name && !parts_speak(relation.parts());
@@ -250,8 +258,10 @@ impl Declarations {
         &self.quantifiers
     }
 
-    /// Drops the quantifiers that speak of a function or a symbolic constant.
+    /// Drops the quantifiers that speak of a function or a symbolic constant, and the
+    /// tuples that it is an element of.
     pub fn forget_quantifiers(&mut self, name: &str) {
+        self.retain_tuples(Some(name));
         self.quantifiers.retain(|quantifier| {
             let premises = quantifier.premises.constraints();
             !speaks(premises, name) && !speaks(&quantifier.conclusions, name)
@@ -273,6 +283,38 @@ impl Declarations {
         self.orders.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The function that is said to give the argument of another: `g`, where `g(f(x)) = x`
+    /// for all values of `f`.
+    ///
+    /// ```
+    /// use sparsec_relation::Declarations;
+    /// let known: Declarations =
+    ///     "function f : {[i] : 0 <= i < N} -> {[j] : 0 <= j < N} inverse g".parse()?;
+    /// assert_eq!(known.inverse_of("f"), Some("g"));
+    /// assert_eq!(known.inverse_of("g"), Some("f"));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn inverse_of(&self, name: &str) -> Option<&str> {
+        let of = self.function(name)?;
+        self.quantifiers.iter().find_map(|quantifier| {
+            let [conclusion] = &quantifier.conclusions[..] else {
+                return None;
+            };
+            let [(Comparison::Equal, Expression::Variable(x))] = conclusion.rest[..] else {
+                return None;
+            };
+            let Expression::Call(g, outer) = &conclusion.first else {
+                return None;
+            };
+            let [Expression::Call(f, inner)] = &outer[..] else {
+                return None;
+            };
+            let is_x = matches!(inner[..], [Expression::Variable(v)] if v == x);
+            let everywhere = || holds_within(&quantifier.premises, &of.domain);
+            (f == name && is_x && everywhere()).then_some(g.as_str())
+        })
+    }
+
     /// The functions that are in a quantifier, a domain or a range with another.
     pub(crate) fn tied_to(&self, name: &str) -> Vec<String> {
         let mut tied = vec![calls(&self.assumptions)];
@@ -281,6 +323,9 @@ impl Declarations {
             tied.push(calls(premises.chain(&quantifier.conclusions)));
         }
         tied.retain(|names| names.iter().any(|it| it == name));
+        if let Some((tuple, _)) = self.tuple_of(name) {
+            tied.push(tuple.elements().collect());
+        }
         if let Some(function) = self.function(name) {
             let sets = [&function.domain, &function.range].into_iter();
             let parts = sets.flat_map(Set::parts);
@@ -288,69 +333,22 @@ impl Declarations {
         }
         tied.concat()
     }
+}
 
-    /// Monotonicity, injectivity and quantifiers, as choices that always hold.
-    pub(crate) fn clauses(&self) -> Vec<Clause> {
-        let mut clauses = Vec::new();
-        for function in &self.functions {
-            clauses.extend(function.clauses());
-        }
-        for quantifier in &self.quantifiers {
-            self.add_clauses(quantifier, &mut clauses);
-        }
-        clauses
-    }
-
-    fn add_clauses(&self, quantifier: &Quantifier, clauses: &mut Vec<Clause>) {
-        let mut refuted = vec![Vec::new()];
-        for premise in quantifier
-            .premises
-            .constraints()
-            .iter()
-            .flat_map(Constraint::split)
-        {
-            let (comparison, right) = &premise.rest[0];
-            let choices = self.holding(&premise.first, comparison.negated(), right);
-            let with = |before: &Vec<Constraint>| {
-                let before = before.clone();
-                choices
-                    .iter()
-                    .map(move |after| [&before[..], &after[..]].concat())
-            };
-            refuted = refuted.iter().flat_map(with).collect();
-        }
-        for conclusion in quantifier.conclusions.iter().flat_map(Constraint::split) {
-            let (comparison, right) = &conclusion.rest[0];
-            for choice in self.holding(&conclusion.first, *comparison, right) {
-                clauses.extend(refuted.iter().map(|refuted| Clause {
-                    n_variables: quantifier.premises.n_variables(),
-                    literals: [&refuted[..], &choice[..]].concat(),
-                }));
-            }
-        }
-    }
-
-    /// Choices that all hold where a comparison does.
-    fn holding(
-        &self,
-        left: &Expression,
-        comparison: Comparison,
-        right: &Expression,
-    ) -> Alternatives {
-        if let (Expression::Call(name, a), Expression::Call(_, b)) = (left, right) {
-            if name == LEX {
-                return lexicographic(a, comparison, b);
-            }
-            if let Some((_, order)) = self.orders.iter().find(|(order, _)| order == name) {
-                return ordered(order, a, comparison, b);
-            }
-        }
-        vec![vec![Constraint::new(
-            left.clone(),
-            comparison,
-            right.clone(),
-        )]]
-    }
+/// Whether a condition on one variable is one of those of a set of integers, or none.
+fn holds_within(premises: &Conjunction, set: &Set) -> bool {
+    let [part] = set.parts() else { return false };
+    let stated: Vec<Constraint> = part
+        .constraints()
+        .iter()
+        .flat_map(Constraint::split)
+        .collect();
+    let premises_hold = premises.constraints().iter().flat_map(Constraint::split);
+    premises.n_variables() == 1
+        && part.n_variables() == 1
+        && premises_hold
+            .into_iter()
+            .all(|premise| stated.contains(&premise))
 }
 
 /// Whether constraints speak of a function or a symbolic constant.
@@ -365,84 +363,32 @@ fn speaks(constraints: &[Constraint], name: &str) -> bool {
     found
 }
 
-/// The choices that a comparison of tuples makes: all of them hold.
-fn lexicographic(a: &[Expression], comparison: Comparison, b: &[Expression]) -> Alternatives {
-    let link = |k: usize, comparison| Constraint::new(a[k].clone(), comparison, b[k].clone());
-    let weak = match comparison {
-        Comparison::Equal => return (0..a.len()).map(|k| vec![link(k, comparison)]).collect(),
-        Comparison::NotEqual => {
-            return vec![(0..a.len()).map(|k| link(k, comparison)).collect()];
-        }
-        Comparison::Less | Comparison::LessEqual => Comparison::LessEqual,
-        Comparison::Greater | Comparison::GreaterEqual => Comparison::GreaterEqual,
-    };
-    let up_to = |k| {
-        let differ = (0..k).map(|before| link(before, Comparison::NotEqual));
-        let last = k + 1 == a.len();
-        differ
-            .chain([link(k, if last { comparison } else { weak })])
-            .collect()
-    };
-    (0..a.len()).map(up_to).collect()
-}
-
-/// As [`lexicographic`] for a declared order. Only that a tuple comes first
-/// says something, and only if the order is one conjunction.
-fn ordered(
-    order: &Relation,
-    a: &[Expression],
-    comparison: Comparison,
-    b: &[Expression],
-) -> Alternatives {
-    let tuples = match comparison {
-        Comparison::Less => [a, b].concat(),
-        Comparison::Greater => [b, a].concat(),
-        _ => return vec![Vec::new()],
-    };
-    match order.parts() {
-        [part] if part.exists().len() == 0 => {
-            let values = Values(&tuples);
-            let links = part.constraints().iter().flat_map(Constraint::split);
-            links.map(|link| vec![link.rewritten(&values)]).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 impl Function {
+    /// Whether it never takes a value twice: said so, or strictly monotone.
+    ///
+    /// ```
+    /// use sparsec_relation::Declarations;
+    /// let known: Declarations = "function f : {[i]} -> {[x]} increasing".parse()?;
+    /// assert!(known.function("f").is_some_and(|f| f.is_injective()));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn is_injective(&self) -> bool {
+        self.injective || self.is_strict()
+    }
+
+    /// Whether other arguments have other values by order.
+    fn is_strict(&self) -> bool {
+        matches!(
+            self.monotone,
+            Some(Monotone::Increasing | Monotone::Decreasing)
+        )
+    }
+
     /// The expressions that bound its arguments and values.
     pub fn bounds(&self) -> impl Iterator<Item = &Expression> {
         let parts = [&self.domain, &self.range].into_iter().flat_map(Set::parts);
         let constraints = parts.flat_map(Conjunction::constraints);
         constraints.flat_map(Constraint::expressions)
-    }
-
-    fn clauses(&self) -> Vec<Clause> {
-        let n = self.domain.n_elements();
-        let variable = |k: usize| Expression::Variable(Variable::from_index(k));
-        let call = |from: usize| {
-            Expression::Call(self.name.clone(), (from..from + n).map(variable).collect())
-        };
-        let mut clauses = Vec::new();
-        for (arguments, values) in self.monotone.map_or(Vec::new(), Monotone::implications) {
-            clauses.push(Clause {
-                n_variables: 2,
-                literals: vec![
-                    Constraint::new(variable(0), arguments.negated(), variable(1)),
-                    Constraint::new(call(0), values, call(1)),
-                ],
-            });
-        }
-        if self.injective {
-            clauses.extend((0..n).map(|k| Clause {
-                n_variables: 2 * n,
-                literals: vec![
-                    Constraint::new(call(0), Comparison::NotEqual, call(n)),
-                    Constraint::new(variable(k), Comparison::Equal, variable(n + k)),
-                ],
-            }));
-        }
-        clauses
     }
 }
 
@@ -453,7 +399,11 @@ impl fmt::Display for Declarations {
             writeln!(f, "assume {}", free.list_of(&self.assumptions))?;
         }
         for function in &self.functions {
-            writeln!(f, "{function}")?;
+            match self.tuple_of(&function.name) {
+                Some((tuple, 0)) => writeln!(f, "{tuple}")?,
+                Some(_) => {}
+                None => writeln!(f, "{function}")?,
+            }
         }
         for (name, order) in &self.orders {
             writeln!(f, "order {name} = {order}")?;
@@ -487,7 +437,9 @@ impl fmt::Display for Quantifier {
         let premises = &self.premises;
         let names: Vec<&str> = premises.inputs().map(|v| premises.name(v)).collect();
         write!(f, "forall {} : ", names.join(", "))?;
-        write!(f, "{}", premises.list_of(premises.constraints()))?;
-        write!(f, " => {}", premises.list_of(&self.conclusions))
+        if !premises.constraints().is_empty() {
+            write!(f, "{} => ", premises.list_of(premises.constraints()))?;
+        }
+        write!(f, "{}", premises.list_of(&self.conclusions))
     }
 }

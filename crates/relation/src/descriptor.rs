@@ -130,6 +130,18 @@ impl Descriptor {
     }
 }
 
+impl Descriptor {
+    /// The map, the places and the values as [`Relation::to_isl`] prints them; what is
+    /// declared of functions has no form there.
+    pub fn to_isl(&self) -> String {
+        let (map, data) = (self.map.to_isl(), self.data.to_isl());
+        format!(
+            "map    {map}\ndata   {data}\nvalues {}\n",
+            self.values.to_isl()
+        )
+    }
+}
+
 impl fmt::Display for Descriptor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "format {}", self.name)?;

@@ -253,13 +253,18 @@ impl Rewrite for Values<'_> {
     }
 }
 
-/// The functions that constraints call, as often as they do; `f` for `f.inverse`.
+/// The functions that constraints call, as often as they do; `f` for `f.inverse` and
+/// `f.inverse.0`.
 pub(crate) fn calls<'a>(constraints: impl IntoIterator<Item = &'a Constraint>) -> Vec<String> {
     let mut names = Vec::new();
     for e in constraints.into_iter().flat_map(Constraint::expressions) {
         e.visit(&mut |inner| {
             if let Expression::Call(name, _) = inner {
-                names.push(name.strip_suffix(".inverse").unwrap_or(name).to_owned());
+                let inverse = name.find(".inverse").filter(|at| {
+                    let rest = &name[at + ".inverse".len()..];
+                    rest.is_empty() || rest.starts_with('.')
+                });
+                names.push(name[..inverse.unwrap_or(name.len())].to_owned());
             }
         });
     }

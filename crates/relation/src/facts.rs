@@ -19,8 +19,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::rc::Rc;
 
+use crate::budget::Budget;
 use crate::declarations::Declarations;
 use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
 use crate::linear::{Except, Linear, Sources, System};
@@ -29,13 +29,16 @@ use crate::set::Set;
 use choice::Choices;
 
 mod choice;
+mod products;
+
+pub(crate) use choice::{MOST_CREATED, MOST_INSTANCES};
 
 /// Rounds of conclusions from conclusions.
-const MOST_ROUNDS: usize = 4;
+pub(crate) const MOST_ROUNDS: usize = 4;
 /// Proofs that may be tried, which bounds the time.
-const MOST_TRIALS: usize = 4000;
+pub(crate) const MOST_TRIALS: usize = 4000;
 /// Rows that may be held.
-const MOST_FACTS: usize = 160;
+pub(crate) const MOST_FACTS: usize = 160;
 
 /// Rows that hold, with what follows from them.
 pub(crate) struct Facts<'a> {
@@ -61,6 +64,8 @@ pub(crate) struct Facts<'a> {
     /// How many of the rows are given.
     n_given: usize,
     trials: usize,
+    /// The first budget that ran out.
+    spent: Option<Budget>,
 }
 
 impl<'a> Facts<'a> {
@@ -101,6 +106,7 @@ impl<'a> Facts<'a> {
             scaled: Vec::new(),
             n_given: 0,
             trials: 0,
+            spent: None,
         };
         for constraint in &declarations.assumptions {
             for (left, comparison, right) in constraint.links() {
@@ -135,6 +141,11 @@ impl<'a> Facts<'a> {
     pub(crate) fn impossible(&self) -> bool {
         let never = |row: &Row| row.sign == Sign::NonZero && row.sum.value() == Some(0);
         self.rows.iter().any(never) || self.system.contradiction().is_some()
+    }
+
+    /// The budget that ran out, if one did: more may follow than is known.
+    pub(crate) fn gave_up(&self) -> Option<Budget> {
+        self.spent.or(self.system.gave_up())
     }
 
     /// Whether a row is known to hold where all others do.
@@ -248,6 +259,7 @@ impl<'a> Facts<'a> {
     fn hold(&mut self, row: Option<Row>, from: Sources) -> bool {
         let Some(row) = row else { return false };
         if self.rows.len() >= MOST_FACTS {
+            self.spent.get_or_insert(Budget::Rows);
             return false;
         }
         let linear = self.system.linear(&row);
@@ -270,6 +282,7 @@ impl<'a> Facts<'a> {
     fn trial(&mut self, row: &Linear, except: Except) -> Option<Sources> {
         self.trials += 1;
         if self.trials > MOST_TRIALS {
+            self.spent.get_or_insert(Budget::Proofs);
             return None;
         }
         self.proof(row, except)
@@ -293,6 +306,7 @@ impl<'a> Facts<'a> {
                 return;
             }
         }
+        self.spent.get_or_insert(Budget::Rounds);
     }
 
     /// Domains and ranges of calls; quotients and rests.
@@ -311,6 +325,17 @@ impl<'a> Facts<'a> {
                         let value = [atom.to_expression()];
                         new |= self.hold_member(&function.domain, &arguments);
                         new |= self.hold_member(&function.range, &value);
+                    }
+                    // The elements of one value are tied by its range.
+                    if let Some((tuple, _)) = declarations.tuple_of(name)
+                        && arguments.len() == tuple.domain.n_elements()
+                    {
+                        let arguments: Vec<Expression> =
+                            arguments.iter().map(Polynomial::to_expression).collect();
+                        let value = tuple
+                            .elements()
+                            .map(|element| Expression::Call(element, arguments.clone()));
+                        new |= self.hold_member(&tuple.range, &value.collect::<Vec<_>>());
                     }
                 }
                 Atom::FloorDivide(a, b) | Atom::Modulo(a, b) => {
@@ -339,84 +364,6 @@ impl<'a> Facts<'a> {
                 new |= self.hold(Row::of(left, comparison, right), Sources::NONE);
             }
         }
-        new
-    }
-
-    /// `None` as long as the divisor is not known to be positive.
-    fn hold_division(&mut self, a: &Polynomial, b: &Polynomial) -> Option<bool> {
-        let positive = Row {
-            sum: b.plus(-1, &Polynomial::integer(1))?,
-            sign: Sign::NonNegative,
-        };
-        let from = self.try_row(&positive)?;
-        let (a, b) = (Rc::new(a.clone()), Rc::new(b.clone()));
-        let quotient = Polynomial::atom(Atom::FloorDivide(a.clone(), b.clone()));
-        let left = a.plus(-1, &b.times(&quotient)?)?;
-        let rest = Polynomial::atom(Atom::Modulo(a, b.clone()));
-        let row = |sum: Option<Polynomial>, sign| sum.map(|sum| Row { sum, sign });
-        let mut new = self.hold(row(left.plus(-1, &rest), Sign::Zero), from);
-        new |= self.hold(row(Some(rest.clone()), Sign::NonNegative), from);
-        let below = b.plus(-1, &rest);
-        let below = below.and_then(|sum| sum.plus(-1, &Polynomial::integer(1)));
-        Some(new | self.hold(row(below, Sign::NonNegative), from))
-    }
-
-    /// Multiplies comparisons by symbolic constants that are not negative, where
-    /// such a product is spoken of other than by what was multiplied so.
-    fn hold_products(&mut self) -> bool {
-        let mut products: BTreeSet<(&Atom, &Atom)> = BTreeSet::new();
-        let is_scaled = |at: usize| self.scaled.iter().any(|rows| rows.contains(&at));
-        let rows = self.rows.iter().enumerate();
-        let rows = rows.filter(|(at, _)| !is_scaled(*at));
-        for (atoms, _) in rows.flat_map(|(_, row)| row.sum.terms()) {
-            if let [a, b] = atoms {
-                for (by, other) in [(a, b), (b, a)] {
-                    if matches!(by, Atom::Constant(_)) {
-                        products.insert((by, other));
-                    }
-                }
-            }
-        }
-        let degree = |row: &Row| row.sum.terms().map(|(atoms, _)| atoms.len()).max();
-        let greatest = self.rows.iter().filter_map(degree).max().unwrap_or(0);
-        let mut new = false;
-        let first = self.rows.len();
-        let products = products
-            .into_iter()
-            .map(|(by, other)| (by.clone(), other.clone()));
-        let products: Vec<(Atom, Atom)> = products.collect();
-        for product in products {
-            let (by, other) = product.clone();
-            let by = Polynomial::atom(by);
-            let sign = Row {
-                sum: by.clone(),
-                sign: Sign::NonNegative,
-            };
-            let Some(from) = self.try_row(&sign) else {
-                continue;
-            };
-            let other = self.system.number(&[other]);
-            let seen = self.multiplied.insert(product, (self.rows.len(), greatest));
-            let seen = seen.map_or(0, |(n, degree)| if degree == greatest { n } else { 0 });
-            let rows = self.rows.iter().zip(&self.linear).skip(seen);
-            let rows = rows.filter(|(row, linear)| {
-                row.sign != Sign::NonZero
-                    && other.is_some_and(|other| linear.factor(other) != 0)
-                    && degree(row).is_some_and(|degree| degree < greatest)
-            });
-            let scaled: Vec<(Row, Sources)> = rows
-                .filter_map(|(row, linear)| {
-                    let sign = row.sign;
-                    let of = self.known.get(linear)?;
-                    let sum = row.sum.times(&by)?;
-                    Some((Row { sum, sign }, from.and(*of)))
-                })
-                .collect();
-            for (row, from) in scaled {
-                new |= self.hold(Some(row), from);
-            }
-        }
-        self.scaled.push(first..self.rows.len());
         new
     }
 

@@ -34,6 +34,8 @@
 //! | [`Relation::closed_under`]           | the same pairs with all that follows            |
 //! | [`Relation::solve`]                  | the second tuple as a function of the first     |
 //! | [`Relation::is_empty`], [`is_function`](Relation::is_function) | an [`Answer`] |
+//! | [`Relation::is_subset`], [`is_equal`](Relation::is_equal) | an [`Answer`]  |
+//! | [`Relation::to_isl`]                 | the text in the syntax of ISL                   |
 //! | [`Set::scan`]                        | loops that visit the tuples in order            |
 //! | [`Relation::enumerate`]              | the pairs, given values for all that is symbolic |
 //!
@@ -54,6 +56,7 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 
+mod budget;
 mod conjunction;
 mod declarations;
 mod descriptor;
@@ -75,9 +78,11 @@ pub mod scan;
 mod set;
 mod simplify;
 mod solve;
+mod subset;
 
+pub use budget::Budget;
 pub use conjunction::Conjunction;
-pub use declarations::{Broken, Declarations, Function, Monotone, Quantifier};
+pub use declarations::{Broken, Declarations, Function, Monotone, Quantifier, TupleFunction};
 pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};

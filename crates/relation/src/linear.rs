@@ -16,6 +16,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use crate::budget::Budget;
 use crate::polynomial::{Atom, Row, Sign};
 use simplex::{Simplex, Verdict};
 
@@ -149,6 +150,8 @@ struct Search {
     points: Vec<Vec<i64>>,
     /// Points that satisfy all but those last put aside.
     others: (Except, Vec<Vec<i64>>),
+    /// Whether a search gave up.
+    is_stuck: bool,
 }
 
 impl System {
@@ -185,6 +188,12 @@ impl System {
         search.points.retain(|point| row.holds_at(point));
         search.others.1.retain(|point| row.holds_at(point));
         search.simplex.add(row, from, given);
+    }
+
+    /// The budget that ran out in a search, if one did.
+    pub(crate) fn gave_up(&self) -> Option<Budget> {
+        let search = self.search.borrow();
+        (search.is_stuck || search.simplex.is_incomplete).then_some(Budget::Search)
     }
 
     /// The rows that contradict each other, if some are known to.
@@ -248,6 +257,10 @@ impl Search {
                 None
             }
             Verdict::Unknown => None,
+            Verdict::Stuck => {
+                self.is_stuck = true;
+                None
+            }
         }
     }
 }

@@ -84,6 +84,12 @@ impl Names {
         Self(self.0[..n].to_vec())
     }
 
+    /// The same variables, with `_` for primes; two of them may have one name then.
+    pub(crate) fn without_primes(self) -> Self {
+        let plain = self.0.into_iter().map(|name| name.replace('\'', "_"));
+        Self(plain.collect())
+    }
+
     /// Whether a variable has one of these names.
     pub(crate) fn have_any(&self, free: &BTreeSet<&str>) -> bool {
         !free.is_empty() && self.0.iter().any(|name| free.contains(name.as_str()))

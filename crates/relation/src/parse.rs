@@ -1,10 +1,13 @@
 //! Reading relations and sets.
 //!
 //! ```text
-//! relation   := part { "union" part }
-//! part       := "{" tuple "->" tuple [ ":" body ] "}"
-//! set        := the same with one tuple and no "->"
-//! body       := "exists" NAME { "," NAME } [ ":" choice ]  |  choice
+//! relation   := [ parameters ] part { "union" part }
+//! parameters := "[" [ NAME { "," NAME } ] "]" "->"
+//! part       := "{" pairs { ";" pairs } "}"
+//! pairs      := tuple "->" tuple [ ":" body ]
+//! set        := the same with one tuple and no "->"; "{ :" has the empty tuple
+//! body       := "exists" names [ ":" choice ]  |  "exists" "(" names [ ":" choice ] ")"  |  choice
+//! names      := NAME { "," NAME }
 //! choice     := constraints { ("||" | "or") constraints }
 //! constraints:= chain { ("&&" | "and") chain }
 //! tuple      := "[" [ element { "," element } ] "]"
@@ -14,6 +17,10 @@
 //! [`expression`] has the chains. A tuple element that is not a new name stands
 //! for a new variable equal to it: `{[i] -> [i + 1, i]}` is
 //! `{[i] -> [e, i_1] : e = i + 1 && i_1 = i}`. A choice becomes parts of a union.
+//!
+//! The module `printed` has the forms of ISL and of papers. `;` between pairs is
+//! theirs too: a relation or set that is a text of its own has it, while in longer
+//! texts `;` begins a comment.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -30,8 +37,14 @@ use expression::Alternatives;
 
 pub(crate) mod expression;
 mod names;
+mod printed;
 
-pub(crate) const SYMBOLS: [&str; 8] = ["<=>", "->", "=>", "&&", "||", "<=", ">=", "!="];
+pub(crate) const SYMBOLS: [&str; 10] = ["<=>", "->", "=>", "&&", "||", "<=", ">=", "!=", "==", "'"];
+
+/// As [`SYMBOLS`], with `;` between parts of a union.
+const ALONE: [&str; 11] = [
+    "<=>", "->", "=>", "&&", "||", "<=", ">=", "!=", "==", "'", ";",
+];
 
 /// Parts of a union that one text may have.
 const MOST_PARTS: usize = 256;
@@ -44,7 +57,7 @@ impl Relation {
     /// tuples or arguments of different lengths, `E0131` for a name in two
     /// roles.
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
+        let mut parser = Parser::new(Tokens::new(source, &ALONE)?);
         let relation = parser.relation()?;
         parser.tokens.expect_end()?;
         Ok(relation)
@@ -65,7 +78,7 @@ impl Set {
     /// # Errors
     /// As [`Relation::parse`].
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
+        let mut parser = Parser::new(Tokens::new(source, &ALONE)?);
         let set = parser.set()?;
         parser.tokens.expect_end()?;
         Ok(set)
@@ -151,7 +164,7 @@ impl Head {
 
 impl Parser {
     /// Symbols that the tokens of a text with relations in it are cut by.
-    pub const SYMBOLS: [&'static str; 8] = SYMBOLS;
+    pub const SYMBOLS: [&'static str; 10] = SYMBOLS;
 
     /// A parser of what follows in `tokens`.
     pub fn new(tokens: Tokens) -> Self {
@@ -183,13 +196,22 @@ impl Parser {
 
     fn parts(&mut self, pairs: bool) -> Result<Vec<Conjunction>> {
         self.lengths = None;
-        let mut parts = self.part(pairs)?;
-        while self.tokens.eat("union") {
+        let parameters = self.parameters()?;
+        let mut parts = Vec::new();
+        self.tokens.expect("{")?;
+        loop {
             let place = self.tokens.peek().span;
-            parts.extend(self.part(pairs)?);
+            parts.extend(self.part(pairs, parameters.as_deref())?);
             self.check_parts(parts.len(), place)?;
+            if self.tokens.eat(";") {
+                continue;
+            }
+            self.tokens.expect("}")?;
+            if !self.tokens.eat("union") {
+                return Ok(parts);
+            }
+            self.tokens.expect("{")?;
         }
-        Ok(parts)
     }
 
     fn check_parts(&self, n: usize, place: Span) -> Result<()> {
@@ -205,11 +227,18 @@ impl Parser {
     }
 
     /// One part of the text; with a choice in it, several parts of the union.
-    fn part(&mut self, pairs: bool) -> Result<Vec<Conjunction>> {
+    fn part(
+        &mut self,
+        pairs: bool,
+        parameters: Option<&[(String, Span)]>,
+    ) -> Result<Vec<Conjunction>> {
         self.uses.clear();
-        self.tokens.expect("{")?;
         let mut head = Head::default();
-        let inputs = self.tuple(&mut head)?;
+        let is_empty_tuple = !pairs && self.tokens.at(":");
+        let inputs = match is_empty_tuple {
+            true => self.tokens.peek().span,
+            false => self.tuple(&mut head)?,
+        };
         let n_inputs = head.variables.len();
         let outputs = if pairs {
             self.tokens.expect("->")?;
@@ -226,7 +255,9 @@ impl Parser {
         let (before, after) = head.variables.split_at(n_inputs);
         let mut part = Conjunction::new(names(before), names(after));
         let alternatives = self.body(&mut part, &mut head)?;
-        self.tokens.expect("}")?;
+        if let Some(parameters) = parameters {
+            self.check_parameters(parameters, &head)?;
+        }
         self.check_names(&head)?;
 
         for (variable, e) in &head.elements {
@@ -290,6 +321,7 @@ impl Parser {
             return Ok(vec![Vec::new()]);
         }
         if self.tokens.eat("exists") {
+            let in_parentheses = self.tokens.eat("(");
             loop {
                 let (name, place) = self.tokens.name("a variable")?;
                 self.check_reserved(&name, place)?;
@@ -304,10 +336,19 @@ impl Parser {
                     break;
                 }
             }
-            if !self.tokens.eat(":") {
-                return Ok(vec![Vec::new()]);
+            let mut alternatives = vec![Vec::new()];
+            if self.tokens.eat(":") {
+                alternatives = self.choice()?;
             }
+            if in_parentheses {
+                self.tokens.expect(")")?;
+            }
+            return Ok(alternatives);
         }
+        self.choice()
+    }
+
+    fn choice(&mut self) -> Result<Alternatives> {
         let mut alternatives = self.constraints()?;
         while self.tokens.eat("||") || self.tokens.eat("or") {
             alternatives.extend(self.constraints()?);

@@ -6,6 +6,8 @@ use crate::conjunction::Conjunction;
 use crate::expression::{Constraint, Expression, Variable};
 use crate::relation::Relation;
 
+mod isl;
+
 impl fmt::Display for Relation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, true)
@@ -38,6 +40,17 @@ enum Binding {
     Sum,
     Product,
     Sign,
+}
+
+impl Binding {
+    /// Operators associate to the left: a right operand of the same binding
+    /// stands in parentheses.
+    fn tighter(self) -> Self {
+        match self {
+            Self::Sum => Self::Product,
+            _ => Self::Sign,
+        }
+    }
 }
 
 impl Conjunction {
@@ -142,8 +155,6 @@ impl Conjunction {
         }
     }
 
-    /// Operators associate to the left: a right operand of the same binding
-    /// stands in parentheses.
     fn binary(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -157,11 +168,7 @@ impl Conjunction {
         }
         self.expression(f, a, own)?;
         write!(f, " {operator} ")?;
-        let tighter = match own {
-            Binding::Sum => Binding::Product,
-            _ => Binding::Sign,
-        };
-        self.expression(f, b, tighter)?;
+        self.expression(f, b, own.tighter())?;
         if parentheses {
             f.write_str(")")?;
         }

@@ -225,8 +225,10 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
 }
 
 impl Loops {
-    /// Loops whose variables have names that nothing else in them has.
+    /// Loops whose variables have names that nothing else in them has, without the
+    /// primes that the languages of kernels do not know.
     fn new(names: Names, body: Vec<Step>) -> Self {
+        let names = names.without_primes();
         let mut expressions = Vec::new();
         body.iter().for_each(|step| step.collect(&mut expressions));
         let variables = Conjunction::over(names, &Uses::in_expressions(expressions));

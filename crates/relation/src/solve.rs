@@ -10,15 +10,20 @@
 //! | constraint                                | solution                  |
 //! |-------------------------------------------|---------------------------|
 //! | `a + j = b`                               | `j = b - a`               |
-//! | `f(j + a) = b`, `f` injective             | `j = f.inverse(b) - a`    |
+//! | `f(j + a) = b`, `f` injective or strictly monotone | `j = f.inverse(b) - a` |
+//! | `f(j + a) = b`, `g` declared as its inverse | `j = g(b) - a` |
+//! | `f(j, l) = b`, `f` injective              | `j = f.inverse.0(b)`, `l = f.inverse.1(b)` |
 //! | `a = B * j + e`, `0 <= e < B` (Euclid)     | `j = a floordiv B`, `e = a mod B` |
+//! | `B * j <= a < B * j + B`, `0 < B` (strips) | `j = a floordiv B`        |
 //! | `a = j floordiv B`, `b = j mod B`, `0 < B` | `j = B * a + b`           |
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
+use crate::budget::Budget;
 use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::enumerate::Environment;
@@ -27,6 +32,9 @@ use crate::facts::{Facts, atom};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::relation::Relation;
 use crate::set::Set;
+
+/// Equalities for arguments of injective functions that are looked at.
+const MOST_INVERTED: usize = 64;
 
 /// What is known of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +45,39 @@ pub enum Answer {
     No,
     /// Neither is known.
     Unknown,
+    /// Neither is known, and a budget of the proof ran out.
+    GaveUp(Budget),
+}
+
+impl Answer {
+    /// Whether all are so: *no* where one is not, and a budget that ran out before a
+    /// plain *unknown*.
+    ///
+    /// ```
+    /// use sparsec_relation::{Answer, Budget};
+    /// assert_eq!(Answer::Yes.and(Answer::Unknown), Answer::Unknown);
+    /// let gave_up = Answer::GaveUp(Budget::Rounds);
+    /// assert_eq!(Answer::Unknown.and(gave_up), gave_up);
+    /// assert_eq!(gave_up.and(Answer::No), Answer::No);
+    /// ```
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::No, _) | (_, Self::No) => Self::No,
+            (Self::Yes, other) => other,
+            (Self::Unknown, Self::Yes) => Self::Unknown,
+            (Self::Unknown, other) => other,
+            (gave_up, _) => gave_up,
+        }
+    }
+
+    /// The budget that ran out before anything was known.
+    pub fn budget(self) -> Option<Budget> {
+        match self {
+            Self::GaveUp(budget) => Some(budget),
+            Self::Yes | Self::No | Self::Unknown => None,
+        }
+    }
 }
 
 impl Relation {
@@ -53,18 +94,19 @@ impl Relation {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn is_empty(&self, declarations: &Declarations) -> Answer {
-        let impossible =
-            |part: &Conjunction| Facts::of(part.constraints(), declarations).impossible();
-        if self.parts().iter().all(impossible) {
-            return Answer::Yes;
-        }
-        match self
-            .parts()
-            .iter()
-            .any(|part| has_example(part, declarations))
-        {
+        let answer = |part: &Conjunction| {
+            let facts = Facts::of(part.constraints(), declarations);
+            match facts.impossible() {
+                true => Answer::Yes,
+                false => facts.gave_up().map_or(Answer::Unknown, Answer::GaveUp),
+            }
+        };
+        let answers = self.parts().iter().map(answer);
+        let known = answers.fold(Answer::Yes, Answer::and);
+        let is_shown = |part: &Conjunction| has_example(part, declarations);
+        match known != Answer::Yes && self.parts().iter().any(is_shown) {
             true => Answer::No,
-            false => Answer::Unknown,
+            false => known,
         }
     }
 
@@ -99,14 +141,12 @@ impl Relation {
                         return Answer::Unknown;
                     };
                     let mirrored = at == to;
-                    match (
-                        less.is_empty(declarations),
-                        mirrored || more.is_empty(declarations) == Answer::Yes,
-                    ) {
-                        (Answer::Yes, true) => {}
-                        (Answer::No, _) => return Answer::No,
-                        _ if more.is_empty(declarations) == Answer::No => return Answer::No,
-                        _ => all = Answer::Unknown,
+                    all = all.and(less.is_empty(declarations));
+                    if !mirrored || all != Answer::Yes {
+                        all = all.and(more.is_empty(declarations));
+                    }
+                    if all == Answer::No {
+                        return all;
                     }
                 }
             }
@@ -130,12 +170,15 @@ impl Relation {
     pub fn solve(&self, declarations: &Declarations) -> Result<Vec<Vec<Expression>>> {
         let mut solutions = Vec::new();
         for part in self.parts() {
-            let outputs = outputs(part, declarations).map_err(|unsolved| {
+            let outputs = outputs(part, declarations).map_err(|(unsolved, gave_up)| {
                 let text = self.to_string();
                 let name = part.name(unsolved).to_owned();
                 let place = Span::new(0, text.len());
                 let message = format!("nothing determines `{name}` from the first tuple");
-                Diagnostic::new(code::RELATION_NOT_SOLVED, message)
+                let error = Diagnostic::new(code::RELATION_NOT_SOLVED, message);
+                let notes = gave_up.into_iter().map(Budget::note);
+                notes
+                    .fold(error, Diagnostic::note)
                     .at(&Source::new("relation", text), place, "not a function, as far as known")
                     .help(format!(
                         "add a constraint that gives `{name}`, or declare a function of it `injective`"
@@ -253,11 +296,11 @@ impl Rewrite for Free<'_> {
 }
 
 /// The second tuple of a part as expressions of the first, or an element that
-/// is not known.
+/// is not known, with the budget that ran out.
 fn outputs(
     part: &Conjunction,
     declarations: &Declarations,
-) -> std::result::Result<Vec<Expression>, Variable> {
+) -> std::result::Result<Vec<Expression>, (Variable, Option<Budget>)> {
     let facts = Facts::of(part.constraints(), declarations);
     let links = part.constraints().iter().flat_map(Constraint::links);
     let stated: Vec<Row> = links
@@ -266,7 +309,10 @@ fn outputs(
     let known = solved(&stated, &facts, part.inputs(), declarations);
     let outputs = part.outputs();
     outputs
-        .map(|v| known.get(&v).map(Polynomial::to_expression).ok_or(v))
+        .map(|v| {
+            let value = known.get(&v).map(Polynomial::to_expression);
+            value.ok_or_else(|| (v, facts.gave_up()))
+        })
         .collect()
 }
 
@@ -323,9 +369,15 @@ impl Solver<'_> {
         let rows = self.stated.iter().chain(self.facts.rows());
         let zero = rows.filter(|row| row.sign == Sign::Zero);
         let rows = self.with_known_terms(zero.map(|row| row.sum.clone()).collect());
-        let solve = [Self::directly, Self::by_inverse, Self::by_euclid];
-        for way in solve {
-            for row in &rows {
+        let solve = [Self::directly, Self::by_euclid];
+        // Inverses are looked at where nothing else helps.
+        let inverted = std::cell::LazyCell::new(|| self.inverted(&rows));
+        for (way, is_inverted) in solve.iter().flat_map(|way| [(way, false), (way, true)]) {
+            let rows = match is_inverted {
+                true => &*inverted,
+                false => &rows,
+            };
+            for row in rows {
                 let found = way(self, row);
                 if !found.is_empty() {
                     self.known.extend(found);
@@ -333,7 +385,52 @@ impl Solver<'_> {
                 }
             }
         }
-        false
+        let found = self.by_strips();
+        let is_found = found.is_some();
+        self.known.extend(found);
+        is_found
+    }
+
+    /// Solves `factor * strip <= whole < factor * strip + factor`.
+    fn by_strips(&self) -> Option<(Variable, Polynomial)> {
+        let bounds = self.stated.iter().map(|row| {
+            let is_bound = row.sign == Sign::NonNegative;
+            let [strip] = self.unknowns(&row.sum)[..] else {
+                return None;
+            };
+            is_bound.then_some((strip, &row.sum))
+        });
+        let bounds: Vec<(Variable, &Polynomial)> = bounds.flatten().collect();
+        bounds
+            .iter()
+            .find_map(|(strip, lower)| self.strip(*strip, lower, &bounds))
+    }
+
+    fn strip(
+        &self,
+        strip: Variable,
+        lower: &Polynomial,
+        bounds: &[(Variable, &Polynomial)],
+    ) -> Option<(Variable, Polynomial)> {
+        // `lower = whole - factor * strip`
+        let one = Polynomial::integer(1);
+        let whole = lower.substituted(strip, &Polynomial::default())?;
+        let factor = whole.plus(-1, &lower.substituted(strip, &one)?)?;
+        let product = factor.times(&Polynomial::atom(atom(strip)))?;
+        let width = factor.plus(-1, &one)?;
+        let upper = width.plus(-1, lower)?;
+        let is_positive = || {
+            self.facts.entails(&Row {
+                sum: width.clone(),
+                sign: Sign::NonNegative,
+            }) || width.value().is_some_and(|width| width >= 0)
+        };
+        let is_strip = !factor.has(strip)
+            && whole.plus(-1, &product)? == *lower
+            && bounds.contains(&(strip, &upper))
+            && is_positive();
+        let (whole, factor) = (self.value(&whole)?, self.value(&factor)?);
+        is_strip.then(|| (strip, whole.floor_divide(factor)))
     }
 
     /// The sums that are 0, and again with the values of quotients, rests and
@@ -361,6 +458,88 @@ impl Solver<'_> {
         sums
     }
 
+    /// What follows for the arguments of injective functions from their values: for
+    /// `c(i, j) = k` that `i = c.inverse.0(k)` and `j = c.inverse.1(k)`.
+    fn inverted(&self, sums: &[Polynomial]) -> Vec<Polynomial> {
+        let mut found: Vec<Polynomial> = Vec::new();
+        // An argument may be a call again.
+        let mut at = 0;
+        while at < sums.len() + found.len() && found.len() < MOST_INVERTED {
+            let sum = sums.get(at).or_else(|| found.get(at - sums.len()));
+            let sum = &sum.expect("it is one of the two").clone();
+            let mut new = Vec::new();
+            at += 1;
+            for (atoms, _) in sum.terms() {
+                let [call @ Atom::Call(name, arguments)] = atoms else {
+                    continue;
+                };
+                if self.unknowns(&Polynomial::atom(call.clone())).is_empty() {
+                    continue;
+                }
+                let value = |of: &Atom| {
+                    let values = [sum].into_iter().chain(sums).chain(&found);
+                    let mut values = values.filter_map(|sum| sum.solved_for(of));
+                    values.find(|value| self.unknowns(value).is_empty())
+                };
+                let places = self.places(name, arguments, |of| match of == call {
+                    true => sum.solved_for(call).filter(|v| self.unknowns(v).is_empty()),
+                    false => value(of),
+                });
+                for (argument, place) in arguments.iter().zip(places.into_iter().flatten()) {
+                    let equal = argument.plus(-1, &place);
+                    new.extend(equal.filter(|sum| !self.unknowns(sum).is_empty()));
+                }
+            }
+            found.extend(new);
+        }
+        found
+    }
+
+    /// The arguments at which a function, or the tuple that it is an element of, has the
+    /// values that `value` gives, if it is injective.
+    fn places(
+        &self,
+        name: &str,
+        arguments: &Rc<[Polynomial]>,
+        value: impl Fn(&Atom) -> Option<Polynomial>,
+    ) -> Option<Vec<Polynomial>> {
+        let (inverse, elements) = match self.declarations.tuple_of(name) {
+            Some((tuple, 0)) if tuple.injective => {
+                let elements = tuple.elements().map(Rc::from).collect();
+                (format!("{}.inverse", tuple.name), elements)
+            }
+            Some(_) => return None,
+            None => {
+                let function = self.declarations.function(name)?;
+                let inverse = match self.declarations.inverse_of(name) {
+                    Some(inverse) => inverse.to_owned(),
+                    None if function.is_injective() => format!("{name}.inverse"),
+                    None => return None,
+                };
+                (inverse, vec![Rc::from(name)])
+            }
+        };
+        let elements: Vec<Rc<str>> = elements;
+        let calls = elements.iter();
+        let values = calls.map(|name| value(&Atom::Call(name.clone(), arguments.clone())));
+        let values: Rc<[Polynomial]> = values.collect::<Option<Vec<_>>>()?.into();
+        // Equal values are of equal arguments.
+        if let Some(Atom::Call(_, others)) = values[0].as_atom() {
+            let same = elements.iter().zip(&*values).all(|(name, value)| {
+                let call = Atom::Call(name.clone(), others.clone());
+                value.as_atom() == Some(&call)
+            });
+            if same && others.len() == arguments.len() {
+                return Some(others.to_vec());
+            }
+        }
+        let call = |name: String| Polynomial::atom(Atom::Call(name.into(), values.clone()));
+        Some(match arguments.len() {
+            1 => vec![call(inverse)],
+            n => (0..n).map(|k| call(format!("{inverse}.{k}"))).collect(),
+        })
+    }
+
     fn directly(&self, sum: &Polynomial) -> Vec<(Variable, Polynomial)> {
         let [unknown] = self.unknowns(sum)[..] else {
             return Vec::new();
@@ -369,36 +548,6 @@ impl Solver<'_> {
         let value = value.filter(|value| !value.has(unknown));
         let value = value.and_then(|value| self.value(&value));
         value.map(|value| (unknown, value)).into_iter().collect()
-    }
-
-    fn by_inverse(&self, sum: &Polynomial) -> Vec<(Variable, Polynomial)> {
-        let [unknown] = self.unknowns(sum)[..] else {
-            return Vec::new();
-        };
-        for (atoms, _) in sum.terms() {
-            let [call @ Atom::Call(name, arguments)] = atoms else {
-                continue;
-            };
-            let ([argument], Some(function)) = (&arguments[..], self.declarations.function(name))
-            else {
-                continue;
-            };
-            let value = sum.solved_for(call).filter(|value| !value.has(unknown));
-            let Some(value) = value.filter(|_| function.injective) else {
-                continue;
-            };
-            let inverse =
-                Polynomial::atom(Atom::Call(format!("{name}.inverse").into(), [value].into()));
-            let solution = argument
-                .plus(-1, &inverse)
-                .and_then(|sum| sum.solved_for(&atom(unknown)))
-                .filter(|solution| !solution.has(unknown))
-                .and_then(|solution| self.value(&solution));
-            if let Some(solution) = solution {
-                return vec![(unknown, solution)];
-            }
-        }
-        Vec::new()
     }
 
     fn by_euclid(&self, sum: &Polynomial) -> Vec<(Variable, Polynomial)> {

@@ -1,7 +1,7 @@
 //! The text of declarations: what reads as what, and what is refused.
 
 use sparsec_base::{Code, code};
-use sparsec_relation::Declarations;
+use sparsec_relation::{Data, Declarations};
 
 /// Reads `text` and prints it again.
 #[track_caller]
@@ -59,6 +59,53 @@ fn quantifiers_are_implications() {
 }
 
 #[test]
+fn values_may_be_tuples() {
+    check(
+        "function P : {[n] : 0 <= n < NZ} -> {[i, j] : 0 <= i <= j < N} injective
+         forall n : P(n)[0] <= P.1(n)",
+        "function P : {[n] : 0 <= n < NZ} -> {[i, j] : 0 <= i <= j < N} injective\n\
+         forall n : P.0(n) <= P.1(n)\n",
+    );
+    check(
+        "function f : {[i] : 0 <= i < N} -> {[k] : 0 <= k < M} inverse g",
+        "function f : {[i] : 0 <= i < N} -> {[k] : 0 <= k < M} injective\n\
+         function g : {[k] : 0 <= k < M} -> {[i] : 0 <= i < N} injective\n\
+         forall i : 0 <= i < N => g(f(i)) = i\n\
+         forall k : 0 <= k < M => f(g(k)) = k\n",
+    );
+}
+
+#[test]
+fn arrays_are_checked_against_what_ties_them() {
+    let known: Declarations = "
+        function P : {[n] : 0 <= n < 3} -> {[i, j] : 0 <= i <= j < 4} injective
+        function f : {[i] : 0 <= i < 3} -> {[k] : 0 <= k < 3} inverse g"
+        .parse()
+        .expect("declarations");
+    let check = |first: [i64; 3], second: [i64; 3], f: [i64; 3], g: [i64; 3]| {
+        let mut data = Data::new();
+        for (name, values) in [("P.0", first), ("P.1", second), ("f", f), ("g", g)] {
+            data.array(name, vec![3], move |at| values[at]);
+        }
+        known.check(&data).map_err(|broken| broken.why)
+    };
+    let why = |text: &str| Err(text.to_owned());
+    assert_eq!(check([0, 1, 0], [1, 1, 3], [1, 2, 0], [2, 0, 1]), Ok(()));
+    assert_eq!(
+        check([0, 2, 0], [1, 1, 3], [1, 2, 0], [2, 0, 1]),
+        why("P(1) = [2, 1] is not in {[i, j] : 0 <= i <= j < 4}")
+    );
+    assert_eq!(
+        check([0, 1, 0], [1, 1, 1], [1, 2, 0], [2, 0, 1]),
+        why("`P` is not injective: P(2) = [0, 1] was there before")
+    );
+    assert_eq!(
+        check([0, 1, 0], [1, 1, 3], [1, 2, 0], [2, 1, 0]),
+        why("`forall i : 0 <= i < 3 => g(f(i)) = i` does not hold for i = 0")
+    );
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let bad = code::BAD_DECLARATION;
     refuse(
@@ -76,11 +123,28 @@ fn what_does_not_fit_is_refused() {
         bad,
         "decreasing",
     );
-    refuse("function f : {[i]} -> {[k, l]}", bad, "{");
+    refuse("function f : {[i]} -> {[]}", bad, "{");
+    refuse(
+        "function f : {[i]} -> {[k, l]} increasing",
+        bad,
+        "increasing",
+    );
+    refuse(
+        "function f.0 : {[i]} -> {[k]} function f : {[i]} -> {[k, l]}",
+        bad,
+        "f",
+    );
+    refuse("function f : {[i, j]} -> {[k]} inverse g", bad, "inverse");
+    refuse("function f : {[i]} -> {[k]} inverse f", bad, "f");
+    refuse(
+        "function f : {[i]} -> {[k]} inverse g function g : {[i]} -> {[k]}",
+        bad,
+        "g",
+    );
     refuse("order O = {[i] -> [j, k] : i < j}", bad, "O");
     refuse("define f", code::UNEXPECTED_TOKEN, "define");
     refuse("forall i, i : i < 0 => i < 1", code::RELATION_NAME, "i");
-    refuse("forall i : i < 0 = i < 1", code::UNEXPECTED_TOKEN, "");
+    refuse("forall i : i < 0 => => i < 1", code::UNEXPECTED_TOKEN, "=>");
     refuse(
         "function f : {[i]} -> {[j]} forall a : 0 < a => f(a, a) < 1",
         code::RELATION_ARITY,

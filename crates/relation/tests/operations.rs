@@ -11,7 +11,7 @@ use std::ops::Range;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use sparsec_base::code;
-use sparsec_relation::{Answer, Declarations, Environment, Pair, Relation, Set};
+use sparsec_relation::{Answer, Budget, Declarations, Environment, Pair, Relation, Set};
 
 mod tally;
 
@@ -20,8 +20,11 @@ const DECLARED: &str = "
     function pos : {[p] : 0 <= p <= 4} -> {[q] : 0 <= q <= 5} nondecreasing
     function up : {[p] : 0 <= p < 4} -> {[q] : -1 <= q} increasing
     function down : {[p] : 0 <= p <= 3} -> {[q] : q < 9} decreasing
-    function perm : {[p] : 0 <= p < 4} -> {[q] : 0 <= q < 4} injective
+    function perm : {[p] : 0 <= p < 4} -> {[q] : 0 <= q < 4} inverse back
     function g : {[p, q] : p >= q} -> {[r] : r >= 0}
+    function c : {[p, q] : 0 <= p < 3 && 0 <= q < 3} -> {[r] : 0 <= r} injective
+    forall a : 0 <= a < 4 => pos(a) <= up(a + 0) + 6
+    forall a : 3 * c(a, 0) >= c(a, 1) - 4
     forall a, b : 0 <= a < b < 4 => LEX(perm(a) floordiv 2, perm(a)) > LEX(perm(b) floordiv 2, -8)
     forall a, b : 1 <= a < b => up(a) + 1 < up(b)
 ";
@@ -61,6 +64,13 @@ fn world() -> impl Strategy<Value = World> {
     })
 }
 
+/// Where each of the numbers from 0 on is.
+fn places(perm: &[i64]) -> Vec<i64> {
+    let place = |n: usize| perm.iter().position(|v| *v == n as i64);
+    let places = (0..perm.len()).map(|n| place(n).expect("a permutation") as i64);
+    places.collect()
+}
+
 impl World {
     fn environment(&self) -> Environment<'static> {
         Environment::new()
@@ -70,6 +80,11 @@ impl World {
             .table("up", self.up.clone())
             .table("down", self.down.clone())
             .table("perm", self.perm.clone())
+            .table("back", places(&self.perm))
+            .function("c", |a| {
+                let is_inside = a.iter().all(|n| (0..3).contains(n));
+                is_inside.then(|| a[0] + 3 * a[1])
+            })
             .function("g", |a| (a[0] >= a[1]).then(|| a[0] - a[1]))
             .function("h", |a| (a[0] != 1).then(|| 2 - a[0]))
     }
@@ -91,6 +106,8 @@ fn expression(names: &'static [&'static str]) -> impl Strategy<Value = String> {
         3 => (prop::sample::select(vec!["pos", "up", "down", "perm", "h"]), variable(), 0i64..2)
             .prop_map(|(f, v, n)| format!("{f}({v} + {n})")),
         1 => (variable(), variable()).prop_map(|(v, w)| format!("g({v}, {w})")),
+        1 => (variable(), variable()).prop_map(|(v, w)| format!("c({v}, {w})")),
+        1 => variable().prop_map(|v| format!("back({v})")),
     ]
 }
 
@@ -221,11 +238,32 @@ proptest! {
         }
     }
 
+    fn subsets_are_those_of_sets(relation in relation(), other in relation(), world in world()) {
+        let known = declared();
+        let (all, others) = (pairs(&relation, &world), pairs(&other, &world));
+        if relation.is_subset(&other, &known).expect("of one shape") == Answer::Yes {
+            prop_assert!(all.is_subset(&others), "{} in {}", relation, other);
+        }
+        let both = relation.intersect(&other).expect("of one shape");
+        prop_assert_ne!(both.is_subset(&relation, &known).expect("of one shape"), Answer::No);
+        let simple = relation.simplified_under(&known);
+        if simple.is_equal(&other, &known).expect("of one shape") == Answer::Yes {
+            prop_assert_eq!(all, others);
+        }
+    }
+
     fn solutions_are_values(relation in relation(), world in world()) {
         let Ok(solved) = relation.solved(&declared()) else { return Ok(()) };
-        let inverse = world.perm.clone();
-        let inverse = move |a: &[i64]| Some(inverse.iter().position(|v| *v == a[0])? as i64);
-        let environment = world.environment().function("perm.inverse", inverse);
+        let inverse = |of: &Vec<i64>| {
+            let of = of.clone();
+            move |a: &[i64]| Some(of.iter().position(|v| *v == a[0])? as i64)
+        };
+        let environment = world
+            .environment()
+            .function("up.inverse", inverse(&world.up))
+            .function("c.inverse.0", |a| (0..9).contains(&a[0]).then(|| a[0] % 3))
+            .function("c.inverse.1", |a| (0..9).contains(&a[0]).then(|| a[0] / 3))
+            .function("down.inverse", inverse(&world.down));
         let holds = |part: usize, pair: &Pair| {
             let text = solved.parts()[part].to_string();
             let solution: Relation = text.parse().expect("a relation");
@@ -264,6 +302,7 @@ fn laws_hold() {
         ("composition is associative", composition_is_associative),
         ("apply and restrict", apply_and_restrict),
         ("answers are right", answers_are_right),
+        ("subsets are those of sets", subsets_are_those_of_sets),
         ("solutions are values", solutions_are_values),
     ]);
 }
@@ -272,7 +311,7 @@ fn laws_hold() {
 #[test]
 fn proofs_find_something() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let (empty, functions, fewer) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let [empty, functions, fewer, subsets] = [const { Cell::new(0) }; 4];
     for _ in 0..150 {
         let relation = relation().new_tree(&mut runner).expect("a tree").current();
         let known = declared();
@@ -280,12 +319,18 @@ fn proofs_find_something() {
             |counter: &Cell<i32>, found: bool| counter.set(counter.get() + i32::from(found));
         count(&empty, relation.is_empty(&known) == Answer::Yes);
         count(&functions, relation.is_function(&known) == Answer::Yes);
-        let simple = relation.simplified_under(&known).to_string();
-        count(&fewer, simple.len() < relation.to_string().len());
+        let simple = relation.simplified_under(&known);
+        let subset = simple.is_subset(&relation, &known).expect("of one shape");
+        count(&subsets, subset == Answer::Yes);
+        count(
+            &fewer,
+            simple.to_string().len() < relation.to_string().len(),
+        );
     }
     assert!(empty.get() > 15, "{} found empty", empty.get());
     assert!(functions.get() > 30, "{} functions", functions.get());
     assert!(fewer.get() > 60, "{} simplified", fewer.get());
+    assert!(subsets.get() > 100, "{} subsets", subsets.get());
 }
 
 #[test]
@@ -327,6 +372,287 @@ fn inverses_of_injective_functions_solve() {
     let solved = rows.solved(&known).expect("solved");
     assert_eq!(solved.to_string(), "{[i] -> [t] : t = perm.inverse(i) - 1}");
     assert!(rows.solve(&Declarations::new()).is_err());
+}
+
+#[test]
+fn strictly_monotone_functions_have_inverses() {
+    for word in ["increasing", "decreasing"] {
+        let known: Declarations = format!("function f : {{[t]}} -> {{[i]}} {word}")
+            .parse()
+            .expect("declarations");
+        let solved = |text: &str| {
+            let relation: Relation = text.parse().expect("a relation");
+            relation.solved(&known).expect("solved").to_string()
+        };
+        assert_eq!(
+            solved("{[i] -> [t] : f(t + 1) = i}"),
+            "{[i] -> [t] : t = f.inverse(i) - 1}"
+        );
+        // Equal values are of equal arguments.
+        assert_eq!(
+            solved("{[i] -> [t] : f(t) = f(i + 1)}"),
+            "{[i] -> [t] : t = i + 1}"
+        );
+    }
+}
+
+#[test]
+fn injective_functions_of_several_arguments_have_inverses() {
+    let known: Declarations = "assume 1 <= B
+        function c : {[i, j] : 0 <= i < N && 0 <= j < M} -> {[k] : 0 <= k < N * M} injective"
+        .parse()
+        .expect("declarations");
+    let solved = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        assert_eq!(relation.is_function(&known), Answer::Yes);
+        relation.solved(&known).expect("solved").to_string()
+    };
+    // Two loops become one (loop coalescing), and the two are found again.
+    let coalesce: Relation = "{[i, j] -> [k] : c(i, j) = k && 0 <= i < N && 0 <= j < M}"
+        .parse()
+        .expect("a relation");
+    assert_eq!(
+        solved(&coalesce.inverse().to_string()),
+        "{[k] -> [i, j] : i = c.inverse.0(k) && j = c.inverse.1(k)}"
+    );
+    assert_eq!(
+        solved("{[k] -> [i, j] : c(i + j, j - 1) = k}"),
+        "{[k] -> [i, j] : i = c.inverse.0(k) - c.inverse.1(k) - 1 && j = c.inverse.1(k) + 1}"
+    );
+    assert_eq!(
+        solved("{[k, j] -> [b, e] : c(B * b + e, j) = k && 0 <= e < B}"),
+        "{[k, j] -> [b, e] : b = c.inverse.0(k) floordiv B && e = c.inverse.0(k) mod B}"
+    );
+    let text = solved("{[k] -> [i, j] : c(i, j) = k}").replace("c.inverse.0(k)", "c.inverse(k)[0]");
+    assert!(text.parse::<Relation>().is_ok());
+}
+
+#[test]
+fn strips_are_quotients() {
+    let known: Declarations = "assume 0 < B".parse().expect("declarations");
+    let solved = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        let answer = relation.is_function(&known);
+        let solved = relation.solved(&known).map(|solved| solved.to_string());
+        (answer, solved.map_err(|error| error.code()))
+    };
+    assert_eq!(
+        solved("{[i] -> [s] : 32 * s <= i + 1 < 32 * s + 32}"),
+        (
+            Answer::Yes,
+            Ok("{[i] -> [s] : s = (i + 1) floordiv 32}".to_owned())
+        )
+    );
+    assert_eq!(
+        solved("{[i] -> [s] : B * s <= i < B * (s + 1)}"),
+        (
+            Answer::Yes,
+            Ok("{[i] -> [s] : s = i floordiv B}".to_owned())
+        )
+    );
+    let (answer, error) = solved("{[i] -> [s] : 32 * s <= i < 32 * s + 33}");
+    assert_eq!(
+        (answer, error),
+        (Answer::No, Err(code::RELATION_NOT_SOLVED))
+    );
+    let all: Set = "{[i]}".parse().expect("a set");
+    let strips: Set = "{[i] : exists s : 4 * s <= i < 4 * s + 4}"
+        .parse()
+        .expect("a set");
+    assert_eq!(
+        all.is_subset(&strips, &known).expect("of one shape"),
+        Answer::Yes
+    );
+}
+
+#[test]
+fn subsets_and_equality() {
+    let known: Declarations = "assume 0 < N
+        function f : {[i] : 0 <= i < N} -> {[k] : 0 <= k < N} increasing"
+        .parse()
+        .expect("declarations");
+    let check = |one: &str, other: &str, subset: Answer, equal: Answer| {
+        let (one, other): (Set, Set) = (one.parse().expect("a set"), other.parse().expect("a set"));
+        let found = one.is_subset(&other, &known).expect("of one shape");
+        assert_eq!(found, subset, "{one} in {other}");
+        let found = one.is_equal(&other, &known).expect("of one shape");
+        assert_eq!(found, equal, "{one} equals {other}");
+    };
+    let (yes, no, unknown) = (Answer::Yes, Answer::No, Answer::Unknown);
+    check("{[i] : 0 <= i < N}", "{[i] : i < N}", yes, no);
+    check(
+        "{[i] : i != 0}",
+        "{[i] : i < 0} union {[i] : i > 0}",
+        yes,
+        yes,
+    );
+    check("{[i] : i = 3 || i = 4}", "{[i] : 3 <= i <= 4}", yes, yes);
+    check(
+        "{[i, j] : f(i) < f(j)}",
+        "{[i, j] : 0 <= i < j < N}",
+        yes,
+        yes,
+    );
+    check(
+        "{[i, j] : f(i) < f(j)}",
+        "{[i, j] : i + 1 < j}",
+        unknown,
+        unknown,
+    );
+    check(
+        "{[i] : i = 5 * N}",
+        "{[i] : exists k : i - 2 = k && k < 5 * N}",
+        yes,
+        no,
+    );
+    check("{[i] : 1 < i < 1}", "{[i] : exists k : i = 2 * k}", yes, no);
+    let pairs: Set = "{[i, j]}".parse().expect("a set");
+    let one: Set = "{[i]}".parse().expect("a set");
+    let error = one.is_subset(&pairs, &known).expect_err("refused");
+    assert_eq!(error.code(), code::RELATION_ARITY);
+}
+
+#[test]
+fn elements_of_one_value_are_tied() {
+    let known: Declarations = "
+        function P : {[n] : 0 <= n < NZ} -> {[i, j] : 0 <= i <= j < N} injective
+        function Q : {[i, j] : 0 <= i < N && 0 <= j < M} -> {[a, b]} injective"
+        .parse()
+        .expect("declarations");
+    let empty = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        relation.is_empty(&known)
+    };
+    assert_eq!(empty("{[n] -> [i] : P(n)[0] = i && i >= N}"), Answer::Yes);
+    assert_eq!(
+        empty("{[n] -> [j] : P(n)[1] = j && P(n)[0] > j}"),
+        Answer::Yes
+    );
+    assert_eq!(
+        empty("{[n] -> [m] : P(n)[0] = P(m)[0] && n < m}"),
+        Answer::Unknown
+    );
+    let same = "{[n] -> [m] : P(n)[0] = P(m)[0] && P(n)[1] = P(m)[1] && n < m}";
+    assert_eq!(empty(same), Answer::Yes);
+    let solved = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        relation
+            .solved(&known)
+            .map(|solved| solved.to_string())
+            .map_err(|error| error.code())
+    };
+    assert_eq!(
+        solved("{[i, j] -> [n] : P(n) = [i, j + 1]}").as_deref(),
+        Ok("{[i, j] -> [n] : n = P.inverse(i, j + 1)}")
+    );
+    assert_eq!(
+        solved("{[a, b] -> [i, j] : Q(i, j) = [a, b]}").as_deref(),
+        Ok("{[a, b] -> [i, j] : i = Q.inverse.0(a, b) && j = Q.inverse.1(a, b)}")
+    );
+    // One element does not tell.
+    assert_eq!(
+        solved("{[i] -> [n] : P(n)[0] = i}"),
+        Err(code::RELATION_NOT_SOLVED)
+    );
+}
+
+#[test]
+fn a_bijection_and_its_inverse() {
+    let known: Declarations = "
+        function f : {[i] : 0 <= i < N} -> {[k] : 0 <= k < N} inverse g
+        function pos : {[k] : 0 <= k <= N} -> {[p]} increasing"
+        .parse()
+        .expect("declarations");
+    let again = known.to_string().parse::<Declarations>();
+    assert_eq!(again.expect("it parses"), known);
+    let empty = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        relation.is_empty(&known)
+    };
+    assert_eq!(empty("{[i] -> [k] : f(i) = k && i != g(k)}"), Answer::Yes);
+    assert_eq!(empty("{[i] -> [k] : g(k) = i && f(i) != k}"), Answer::Yes);
+    assert_eq!(empty("{[i] -> [k] : f(g(k)) != k}"), Answer::Yes);
+    assert_eq!(empty("{[i] -> [k] : g(f(i)) < i}"), Answer::Yes);
+    assert_eq!(
+        empty("{[i] -> [k] : pos(f(i)) <= pos(k) && i = g(k + 1)}"),
+        Answer::Yes
+    );
+    assert_eq!(
+        empty("{[i] -> [k] : f(i) = k && i != g(k + 1)}"),
+        Answer::Unknown
+    );
+    let turned: Relation = "{[i] -> [j] : f(j + 1) = i}".parse().expect("a relation");
+    assert_eq!(
+        turned.solved(&known).expect("solved").to_string(),
+        "{[i] -> [j] : j = g(i) - 1}"
+    );
+}
+
+#[test]
+fn quantifiers_create_terms() {
+    let known: Declarations = "
+        function rowptr : {[i] : 0 <= i <= m} -> {[q]} increasing
+        function diagptr : {[i] : 0 <= i < m} -> {[q]}
+        forall e : 0 <= e < m => rowptr(e) <= diagptr(e)"
+        .parse()
+        .expect("declarations");
+    let dead: Set = "{[i, c, j] : diagptr(c) < j < rowptr(i + 1) && c > i}"
+        .parse()
+        .expect("a set");
+    assert_eq!(dead.is_empty(&known), Answer::Yes);
+    let alive: Set = "{[i, c, j] : diagptr(c) < j < rowptr(i + 1) && c >= i}"
+        .parse()
+        .expect("a set");
+    assert_eq!(alive.is_empty(&known), Answer::Unknown);
+    // A call that is new needs a value: `rowptr` may have none at `c` here.
+    let narrow = known.to_string().replace("0 <= i <= m}", "0 <= i < n}");
+    let narrow: Declarations = narrow.parse().expect("declarations");
+    assert_eq!(dead.is_empty(&narrow), Answer::Unknown);
+    // Without premises the constraints always hold.
+    let always = "function a : {[i]} -> {[x]} function b : {[i]} -> {[x]}
+        function d : {[i]} -> {[x]}
+        forall e : a(e) < b(e) forall e : b(e) <= d(e)";
+    let always: Declarations = always.parse().expect("declarations");
+    assert!(always.to_string().contains("forall e : a(e) < b(e)\n"));
+    assert_eq!(
+        always.to_string().parse::<Declarations>().expect("parses"),
+        always
+    );
+    let none: Set = "{[i] : d(i) <= a(i)}".parse().expect("a set");
+    assert_eq!(none.is_empty(&always), Answer::Yes);
+}
+
+#[test]
+fn budgets_that_run_out_are_said() {
+    let known: Declarations = "function f : {[i]} -> {[x]} nondecreasing"
+        .parse()
+        .expect("declarations");
+    // Each two of 40 calls may follow from each other.
+    let all: Vec<String> = (0..40).map(|k| format!("f(i * {k}) <= j")).collect();
+    let many: Relation = format!("{{[i] -> [j] : {}}}", all.join(" && "))
+        .parse()
+        .expect("a relation");
+    assert_eq!(many.is_empty(&known), Answer::GaveUp(Budget::Instances));
+    let error = many.solve(&known).expect_err("nothing gives `j`");
+    assert_eq!(error.code(), code::RELATION_NOT_SOLVED);
+    let note = "the proof ran out of its budget of 600 instances of one declaration";
+    assert_eq!(error.notes(), [note]);
+    // What was proved before is no less proved.
+    let none: Relation = format!("{{[i] -> [j] : j < i && i < j && {}}}", all.join(" && "))
+        .parse()
+        .expect("a relation");
+    assert_eq!(none.is_empty(&known), Answer::Yes);
+    // Numbers beyond 64 bits end a search.
+    let large = "{[i] -> [j] : 9223372036854775807 * i + 9223372036854775806 * j = f(i)
+        && 9223372036854775805 * j + 9223372036854775803 * i = f(j) && f(i) < f(j) < i < j}";
+    let large: Relation = large.parse().expect("a relation");
+    assert_eq!(large.is_empty(&known), Answer::GaveUp(Budget::Search));
+    let few: Relation = "{[i] -> [j] : f(i) <= j}".parse().expect("a relation");
+    assert_eq!(few.is_empty(&known), Answer::Unknown);
+    assert_eq!(
+        few.solve(&known).expect_err("nothing gives `j`").notes(),
+        [""; 0]
+    );
 }
 
 #[test]

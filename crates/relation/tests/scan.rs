@@ -161,6 +161,17 @@ for i in 0..N
     visit(i, t)
 ",
     );
+    // One search, since no value of `off` is there twice.
+    check(
+        "{[i, x, d] : 0 <= i < N && x = perm(i) && off(d + 1) = x}",
+        "
+for i in 0..N
+  let x = perm(i)
+  let d = off.inverse(x) - 1
+  if 0 <= d + 1 and d + 1 < ND and x = off(d + 1)
+    visit(i, x, d)
+",
+    );
     check(
         "{[x, d] : 0 <= x < 7 && fall(d) = x}",
         "

@@ -85,11 +85,11 @@ fn grammar_is_refused_with_a_caret() {
     refuse("{[i] : i = 0}", code::UNEXPECTED_TOKEN, ":");
     refuse("{[i] -> [j] : i mod = 0}", code::UNEXPECTED_TOKEN, "=");
     refuse("{[i] -> [j] : i = 0 or}", code::UNEXPECTED_TOKEN, "}");
-    refuse("{[i] -> [j] : i == 0}", code::UNEXPECTED_TOKEN, "=");
+    refuse("{[i] -> [j] : i === 0}", code::UNEXPECTED_TOKEN, "=");
     refuse("{[i -> [j]}", code::UNEXPECTED_TOKEN, "->");
     refuse("{[i] -> [j] : f(i}", code::UNEXPECTED_TOKEN, "}");
     refuse("{[i] -> [j]} {[i] -> [j]}", code::UNEXPECTED_TOKEN, "{");
-    refuse("{[i] -> [j] : i' = 0}", code::UNEXPECTED_TOKEN, "'");
+    refuse("{[i] -> [j] : 'i = 0}", code::UNEXPECTED_TOKEN, "'");
     refuse("", code::UNEXPECTED_TOKEN, "");
     refuse(
         "{[i] -> [] : i = 9223372036854775808}",
@@ -97,6 +97,53 @@ fn grammar_is_refused_with_a_caret() {
         "9223372036854775808",
     );
     refuse("{[i] -> [] : i = 1.5}", code::UNEXPECTED_TOKEN, "1.5");
+}
+
+#[test]
+fn papers_texts_read_as_printed() {
+    check(
+        "{[n] -> [i', j''] : P(n)[0] == i' and P(n)[1] == j'' && i' != j''}",
+        "{[n] -> [i', j''] : P.0(n) = i' && P.1(n) = j'' && i' != j''}",
+    );
+    check(
+        "{[i] -> [j] : 2i + -3j = 4N - 2(i + 1) floordiv 2 && 2i' < 0}",
+        "{[i] -> [j] : 2 * i + -3 * j = 4 * N - 2 * (i + 1) floordiv 2 && 2 * i' < 0}",
+    );
+    check(
+        "[N] -> { [i] -> [j] : exists (h : i = 2h and j = floor((i + 1)/N)); [i] -> [0] }",
+        "{[i] -> [j] : exists h : i = 2 * h && j = (i + 1) floordiv N} \
+         union {[i] -> [e] : e = 0}",
+    );
+    check(
+        "[] -> {[i] -> [i + floor(i)]}",
+        "{[i] -> [e] : e = i + floor(i)}",
+    );
+    // A number and a name apart are two things.
+    refuse("{[i] -> [j] : i = 2 j}", code::UNEXPECTED_TOKEN, "j");
+    refuse("{[i] -> [j] : i = f(j) [0]}", code::UNEXPECTED_TOKEN, "[");
+    refuse("[N] -> {[i] -> [j] : i = M}", code::RELATION_NAME, "M");
+    refuse("[i] -> {[i] -> [j] : j = i}", code::RELATION_NAME, "i");
+    let positive: Set = "[N] -> { : N > 0 }".parse().expect("a set");
+    assert_eq!(positive.to_string(), "{[] : N > 0}");
+    assert_eq!(positive.to_isl(), "[N] -> { [] : N > 0 }");
+}
+
+#[test]
+fn isl_texts_read_back() {
+    for text in [
+        "{[] -> []}",
+        "{[i] -> [j] : exists k, l : i = 2 * k && j = l} union {[i] -> [j] : exists k}",
+        "{[i] -> [j] : i mod (2 * 3) floordiv 2 = -(3) - -i * -(j + N)}",
+        "{[i'] -> [j] : P.0(i', j) = 0 <= P.1(i', j) floordiv (M floordiv 2) < f.0x() mod N}",
+    ] {
+        let relation: Relation = text.parse().expect("a relation");
+        let isl = relation.to_isl();
+        assert_eq!(
+            isl.parse::<Relation>().expect("it reads back"),
+            relation,
+            "{isl}"
+        );
+    }
 }
 
 #[test]

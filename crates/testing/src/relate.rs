@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Above the relation stands what is declared. Relations are composed in their order;
-//! `then inverse` takes one the other way round.
+//! `then inverse` takes one the other way round. `against` names a relation that the
+//! composition is compared with.
 //!
 //! | stage        | is                                             |
 //! |--------------|------------------------------------------------|
@@ -20,6 +21,10 @@
 //! | `simplified` | the same pairs in fewer constraints            |
 //! | `solved`     | the second tuple in terms of the first         |
 //! | `function`   | whether no first tuple has two second tuples   |
+//! | `isl`        | the composition in the syntax of ISL           |
+//! | `empty`      | whether the composition has no pairs           |
+//! | `subset`     | whether `against` has all pairs of the composition |
+//! | `equal`      | whether `against` has the same pairs           |
 
 use sparsec::Result;
 use sparsec::relation::{Declarations, Relation};
@@ -41,6 +46,7 @@ pub fn is_relation(text: &str) -> bool {
 pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
     let (head, sections) = split(text);
     let mut stages = Vec::new();
+    let mut against = String::new();
     let mut texts = vec![(false, String::new())];
     for line in head.lines().filter(|line| !line.starts_with(';')) {
         let begun = ["then inverse ", "then ", "relation "];
@@ -49,6 +55,8 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
             .find_map(|word| Some((word, line.strip_prefix(word)?)));
         if let Some(names) = line.strip_prefix(TEST) {
             stages.extend(names.split_whitespace());
+        } else if let Some(rest) = line.strip_prefix("against ") {
+            against = rest.to_owned();
         } else if let Some((word, rest)) = begun {
             texts.push((word == "then inverse ", format!("{rest}\n")));
         } else {
@@ -57,8 +65,8 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
             text.push('\n');
         }
     }
-    let found =
-        emitted(&texts, &stages).map_err(|error| format!("{name}: {}", error.render(false)))?;
+    let found = emitted(&texts, &against, &stages)
+        .map_err(|error| format!("{name}: {}", error.render(false)))?;
     if !bless {
         if sections.len() != found.len() {
             return Err(format!("{name}: there should be a section for each stage"));
@@ -70,7 +78,7 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
     Ok(join(&head, &found))
 }
 
-fn emitted(texts: &[(bool, String)], stages: &[&str]) -> Result<Vec<Section>> {
+fn emitted(texts: &[(bool, String)], against: &str, stages: &[&str]) -> Result<Vec<Section>> {
     let known: Declarations = texts[0].1.parse()?;
     let mut composed: Option<Relation> = None;
     for (is_inverse, text) in &texts[1..] {
@@ -92,6 +100,10 @@ fn emitted(texts: &[(bool, String)], stages: &[&str]) -> Result<Vec<Section>> {
             "simplified" => simplified.to_string(),
             "solved" => simplified.solved(&known)?.to_string(),
             "function" => format!("{:?}", simplified.is_function(&known)),
+            "isl" => composed.to_isl(),
+            "empty" => format!("{:?}", composed.is_empty(&known)),
+            "subset" => format!("{:?}", composed.is_subset(&against.parse()?, &known)?),
+            "equal" => format!("{:?}", composed.is_equal(&against.parse()?, &known)?),
             other => panic!("there is no stage `{other}` of a relation"),
         };
         Ok(Section {

@@ -14,7 +14,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 use sparsec_relation::{Conjunction, Constraint, Expression, Parser, Set};
 
 use super::{Reader, Use, WORDS};
-use crate::computation::Role;
+use crate::computation::{Computation, Role};
 
 /// What is declared, and where.
 #[derive(Default)]
@@ -25,6 +25,7 @@ impl Reader {
     pub(super) fn new_name(&mut self, what: &'static str) -> Result<String> {
         let (name, place) = self.parser.tokens.name(what)?;
         self.parser.check_reserved(&name, place)?;
+        self.parser.check_without_primes(&name, place)?;
         let is_word = WORDS.contains(&name.as_str())
             || Role::ALL.iter().any(|role| role.word() == name)
             || ElementType::parse(&name).is_some();
@@ -39,6 +40,20 @@ impl Reader {
         }
         self.names.0.insert(name.clone(), (what, place));
         Ok(name)
+    }
+
+    /// Takes the names of data and statements that a call at `place` brings in.
+    pub(super) fn take_names(&mut self, inlined: &Computation, place: Span) -> Result<()> {
+        let data = inlined.spaces.iter().map(|space| (&space.name, "data"));
+        let statements = inlined.statements.iter().map(|s| (&s.name, "a statement"));
+        for (name, what) in data.chain(statements) {
+            self.names.0.entry(name.clone()).or_insert((what, place));
+        }
+        for space in &inlined.spaces {
+            let n = Some(space.extents.len()).filter(|n| *n > 0);
+            self.parser.check_role(space.name.clone(), n, place)?;
+        }
+        Ok(())
     }
 
     /// Checks the names in declarations and extents, all of which are integers.

@@ -22,26 +22,28 @@
 use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_relation::{
-    Answer, Comparison, Conjunction, Constraint, Expression, Relation, Rewrite,
-};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Relation, Rewrite};
 
 use crate::accesses::{Effect, Reference};
 use crate::computation::{Computation, Role, StatementId};
 use crate::order::{Shift, earlier};
+use crate::proofs::Proofs;
 use crate::value::Update;
 
 impl Computation {
     /// The computation without a statement that has no effect.
     pub(super) fn without(&self, id: StatementId) -> Result<Self> {
-        if !self.is_dead(id) && !self.is_overwritten(id)? && !self.is_repeated(id)? {
+        let proofs = Proofs::of(self);
+        let is_without_effect = self.is_dead(id)
+            || self.is_overwritten(id, &proofs)?
+            || self.is_repeated(id, &proofs)?;
+        if !is_without_effect {
             let statement = self.statement(id);
             let (name, target) = (&statement.name, &statement.target.space);
             let (source, place) = self.place_of(id);
-            return Err(Diagnostic::new(
-                code::TRANSFORMATION,
-                format!("`{name}` is not proved to be without effect"),
-            )
+            let message = format!("`{name}` is not proved to be without effect");
+            let error = proofs.noted(Diagnostic::new(code::TRANSFORMATION, message));
+            return Err(error
             .at(&source, place, format!("its values of `{target}` may be wanted"))
             .help("remove what is neither read nor live out, is overwritten unread, or repeats another statement"));
         }
@@ -75,14 +77,17 @@ impl Computation {
     }
 
     /// Whether another statement overwrites all entries of this one unread.
-    fn is_overwritten(&self, id: StatementId) -> Result<bool> {
+    fn is_overwritten(&self, id: StatementId, proofs: &Proofs) -> Result<bool> {
         let Some(target) = self.references(id).into_iter().next().filter(|r| r.exact) else {
             return Ok(false);
         };
         let others = self.writers(&target.space).filter(|t| *t != id);
         for other in others.collect::<Vec<_>>() {
             let by = &self.references(other)[0];
-            if by.effect == Effect::Write && by.exact && self.hides((id, &target), (other, by))? {
+            if by.effect == Effect::Write
+                && by.exact
+                && self.hides((id, &target), (other, by), proofs)?
+            {
                 return Ok(true);
             }
         }
@@ -93,14 +98,13 @@ impl Computation {
         &self,
         (id, target): (StatementId, &Reference),
         (other, by): (StatementId, &Reference),
+        proofs: &Proofs,
     ) -> Result<bool> {
-        let known = self.known();
         let times = self.times();
-        let is_none = |r: &Relation| r.is_empty(&known) == Answer::Yes;
         let back = earlier(self, (other, &times), (id, &times));
-        'covers: for cover in self.covers((id, target), (other, by))? {
+        'covers: for cover in self.covers((id, target), (other, by), proofs)? {
             if let Some(back) = &back
-                && !is_none(&cover.intersect(&back.inverse())?)
+                && !proofs.is_none(&cover.intersect(&back.inverse())?)
             {
                 continue;
             }
@@ -113,12 +117,12 @@ impl Computation {
                     }
                     let meet = target.relation.then(&read.relation.inverse())?;
                     // What the same point reads, it reads before it writes.
-                    if reader == other && !is_none(&meet.intersect(&cover)?) {
+                    if reader == other && !proofs.is_none(&meet.intersect(&cover)?) {
                         continue 'covers;
                     }
                     if let (Some(before), Some(after)) = (&before, &after) {
                         let between = meet.intersect(before)?.then(after)?;
-                        if !is_none(&between.intersect(&cover)?) {
+                        if !proofs.is_none(&between.intersect(&cover)?) {
                             continue 'covers;
                         }
                     }
@@ -136,15 +140,15 @@ impl Computation {
         &self,
         (id, target): (StatementId, &Reference),
         (other, by): (StatementId, &Reference),
+        proofs: &Proofs,
     ) -> Result<Vec<Relation>> {
-        let known = self.known();
         let meet = target.relation.then(&by.relation.inverse())?;
         let aligned = meet.intersect(&self.same_iterations(id, other))?;
         let space = &self.statement(id).space;
         let is_full = |cover: &Relation| {
             // A difference that cannot be written leaves this unproved.
-            let left = space.minus(&cover.domain(), &known);
-            left.is_ok_and(|left| left.as_relation().is_empty(&known) == Answer::Yes)
+            let left = space.minus(&cover.domain(), proofs.known());
+            left.is_ok_and(|left| proofs.is_none(left.as_relation()))
         };
         Ok([aligned, meet].into_iter().filter(is_full).collect())
     }
@@ -172,7 +176,7 @@ impl Computation {
     }
 
     /// Whether an earlier statement has done the same.
-    fn is_repeated(&self, id: StatementId) -> Result<bool> {
+    fn is_repeated(&self, id: StatementId, proofs: &Proofs) -> Result<bool> {
         let statement = self.statement(id);
         // A window counts the points of its own statement.
         if !statement.value.windows().is_empty() {
@@ -188,7 +192,7 @@ impl Computation {
             let same = like.variables().len() == statement.variables().len()
                 && (&like.target, like.update, &like.value)
                     == (&statement.target, statement.update, &statement.value);
-            if same && self.repeats(id, other)? {
+            if same && self.repeats(id, other, proofs)? {
                 return Ok(true);
             }
         }
@@ -197,18 +201,16 @@ impl Computation {
 
     /// Whether each point of a statement comes after the same point of another,
     /// and nothing that it touches is written between the two.
-    fn repeats(&self, id: StatementId, other: StatementId) -> Result<bool> {
-        let known = self.known();
+    fn repeats(&self, id: StatementId, other: StatementId, proofs: &Proofs) -> Result<bool> {
         let times = self.times();
-        let is_none = |r: &Relation| r.is_empty(&known) == Answer::Yes;
         let space = &self.statement(id).space;
-        let left = space.minus(&self.statement(other).space, &known);
-        if !left.is_ok_and(|left| is_none(left.as_relation())) {
+        let left = space.minus(&self.statement(other).space, proofs.known());
+        if !left.is_ok_and(|left| proofs.is_none(left.as_relation())) {
             return Ok(false);
         }
         if let Some(too_early) = earlier(self, (id, &times), (other, &times)) {
             let same = self.same_point(id, other).restricted_to(space)?;
-            if !is_none(&same.intersect(&too_early)?) {
+            if !proofs.is_none(&same.intersect(&too_early)?) {
                 return Ok(false);
             }
         }
@@ -226,7 +228,7 @@ impl Computation {
                     continue;
                 }
                 let meet = touched.relation.then(&written.relation.inverse())?;
-                if !is_none(&meet.intersect(&between)?) {
+                if !proofs.is_none(&meet.intersect(&between)?) {
                     return Ok(false);
                 }
             }

@@ -23,11 +23,12 @@
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_relation::{Answer, Comparison, Conjunction, Constraint, Expression, Relation};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Relation};
 
 use crate::accesses::{Effect, Reference};
 use crate::computation::{Computation, Role, StatementId};
 use crate::order::earlier;
+use crate::proofs::Proofs;
 use crate::value::Access;
 
 impl Computation {
@@ -59,10 +60,12 @@ impl Computation {
             let message = format!("`{name}` is an index array");
             return Err(refused(message, "loops that depend on it need all of it"));
         }
-        if let Some((id, what)) = self.obstacle(name, mode)? {
+        let proofs = Proofs::of(self);
+        if let Some((id, what)) = self.obstacle(name, mode, &proofs)? {
             let (source, place) = self.place_of(id);
             let message = format!("`{name}` is not proved to do without mode {mode}");
-            return Err(Diagnostic::new(code::TRANSFORMATION, message)
+            return Err(proofs
+                .noted(Diagnostic::new(code::TRANSFORMATION, message))
                 .at(&source, place, what)
                 .help("fuse the statements that write it with those that read it first"));
         }
@@ -83,7 +86,12 @@ impl Computation {
     }
 
     /// A statement that may then read another entry than before, and why.
-    fn obstacle(&self, name: &str, mode: usize) -> Result<Option<(StatementId, String)>> {
+    fn obstacle(
+        &self,
+        name: &str,
+        mode: usize,
+        proofs: &Proofs,
+    ) -> Result<Option<(StatementId, String)>> {
         for id in self.ids() {
             let references = self.references(id);
             let here = references.iter().filter(|r| r.space == name);
@@ -94,7 +102,7 @@ impl Computation {
                 }
                 let mut covered = false;
                 for writer in self.writers(name).filter(|w| *w != id) {
-                    covered = covered || self.keeps((id, read), writer, mode)?;
+                    covered = covered || self.keeps((id, read), writer, mode, proofs)?;
                 }
                 if !covered {
                     let why = format!("it may read an entry of `{name}` that changes");
@@ -111,18 +119,17 @@ impl Computation {
         (id, read): (StatementId, &Reference),
         writer: StatementId,
         mode: usize,
+        proofs: &Proofs,
     ) -> Result<bool> {
         let written = &self.references(writer)[0];
         if written.effect != Effect::Write || !written.exact {
             return Ok(false);
         }
-        let known = self.known();
         let times = self.times();
-        let is_none = |r: &Relation| r.is_empty(&known) == Answer::Yes;
         let late = earlier(self, (id, &times), (writer, &times));
-        'covers: for cover in self.covers((id, read), (writer, written))? {
+        'covers: for cover in self.covers((id, read), (writer, written), proofs)? {
             if let Some(late) = &late
-                && !is_none(&cover.intersect(late)?)
+                && !proofs.is_none(&cover.intersect(late)?)
             {
                 continue;
             }
@@ -134,7 +141,7 @@ impl Computation {
                     continue;
                 };
                 let clash = clash(read, target, mode)?.intersect(&until.inverse())?;
-                if !is_none(&cover.then(&since)?.intersect(&clash)?) {
+                if !proofs.is_none(&cover.then(&since)?.intersect(&clash)?) {
                     continue 'covers;
                 }
             }

@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use super::{Declarations, Function, Monotone, Quantifier};
+use super::{Declarations, Function, Monotone, Quantifier, TupleFunction};
 use crate::conjunction::Conjunction;
 use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
 use crate::key::is_variadic;
@@ -65,6 +65,12 @@ impl Declarations {
             if data.has(&function.name) {
                 let checked = function.check(data);
                 checked.map_err(|why| broken(function.to_string(), why))?;
+            }
+        }
+        for tuple in &self.tuples {
+            if tuple.elements().all(|name| data.has(&name)) {
+                let checked = tuple.check(data);
+                checked.map_err(|why| broken(tuple.to_string(), why))?;
             }
         }
         for quantifier in &self.quantifiers {
@@ -219,32 +225,81 @@ impl Function {
                     ));
                 }
             }
-            let is_strict = matches!(
-                self.monotone,
-                Some(Monotone::Increasing | Monotone::Decreasing)
-            );
-            if self.injective && !is_strict && !seen.insert(value) {
+            if self.injective && !self.is_strict() && !seen.insert(value) {
                 return Err(format!(
                     "`{name}` is not injective: {name}({}) = {value} was there before",
                     arguments()
                 ));
             }
             before = Some((point[point.len() - 1], value));
-            // The next point of the box, the last argument fastest.
-            let mut mode = domain.len();
-            loop {
-                let Some(up) = mode.checked_sub(1) else {
-                    return Ok(());
-                };
-                mode = up;
-                point[mode] += 1;
-                if point[mode] < domain[mode].1 {
-                    break;
-                }
-                point[mode] = domain[mode].0;
+            if !advance(&mut point, &domain) {
+                return Ok(());
             }
         }
     }
+}
+
+impl TupleFunction {
+    /// Checks what ties the elements; each of them is checked as a function.
+    fn check(&self, data: &Data<'_>) -> Result<(), String> {
+        let name = &self.name;
+        let unchecked = |what: &str| format!("the {what} of `{name}` cannot be checked");
+        let sides = self.domain.as_box().ok_or_else(|| unchecked("domain"))?;
+        let sides = sides.iter().map(|(a, b)| data.value(a).zip(data.value(b)));
+        let domain: Option<Vec<(i64, i64)>> = sides.collect();
+        let domain = domain.ok_or_else(|| unchecked("domain"))?;
+        let [range] = self.range.parts() else {
+            return Err(unchecked("range"));
+        };
+        if range.exists().len() > 0 {
+            return Err(unchecked("range"));
+        }
+        if domain.iter().any(|(from, end)| from >= end) {
+            return Ok(());
+        }
+        let mut seen = HashSet::new();
+        let mut point: Vec<i64> = domain.iter().map(|(from, _)| *from).collect();
+        let list = |numbers: &[i64]| {
+            let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+            numbers.join(", ")
+        };
+        loop {
+            let arguments: Vec<Expression> =
+                point.iter().map(|n| Expression::Integer(*n)).collect();
+            let calls = self.elements();
+            let calls = calls.map(|name| Expression::Call(name, arguments.clone()));
+            let values: Option<Vec<i64>> = calls.map(|call| data.value(&call)).collect();
+            let Some(values) = values else {
+                return Err(format!("`{name}` has no entry for {}", list(&point)));
+            };
+            let shown = || format!("{name}({}) = [{}]", list(&point), list(&values));
+            let mut constraints = range.constraints().iter();
+            if !constraints.all(|c| data.holds(c, &values) == Some(true)) {
+                return Err(format!("{} is not in {}", shown(), self.range));
+            }
+            if self.injective && !seen.insert(values.clone()) {
+                let shown = shown();
+                return Err(format!(
+                    "`{name}` is not injective: {shown} was there before"
+                ));
+            }
+            if !advance(&mut point, &domain) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Goes to the next point of a box, the last element fastest; whether there is one.
+fn advance(point: &mut [i64], sides: &[(i64, i64)]) -> bool {
+    for (at, (from, end)) in point.iter_mut().zip(sides).rev() {
+        *at += 1;
+        if *at < *end {
+            return true;
+        }
+        *at = *from;
+    }
+    false
 }
 
 /// Two variables `a < b` of which it is enough to look at `b = a + 1`: premises bound

@@ -5,8 +5,9 @@
 //! assume       := "assume" constraints
 //! function     := "function" NAME ":" set "->" set { property }
 //! property     := "injective" | "nondecreasing" | "increasing" | "nonincreasing" | "decreasing"
+//!               | "inverse" NAME
 //! order        := "order" NAME "=" relation
-//! forall       := "forall" NAME { "," NAME } ":" constraints ( "=>" | "<=>" ) constraints
+//! forall       := "forall" NAME { "," NAME } ":" constraints [ ( "=>" | "<=>" ) constraints ]
 //! ```
 //!
 //! Sets, relations and constraints are those of relations.
@@ -16,11 +17,12 @@ use std::str::FromStr;
 use sparsec_base::lex::Tokens;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
-use super::{Declarations, Function, Monotone};
+use super::{Declarations, Function, Monotone, TupleFunction};
 use crate::conjunction::Conjunction;
-use crate::expression::{Constraint, Expression};
+use crate::expression::{Constraint, Expression, Values};
 use crate::key::LEX;
 use crate::parse::{Parser, SYMBOLS};
+use crate::set::Set;
 
 impl Declarations {
     /// Reads declarations from the whole of a source.
@@ -103,10 +105,14 @@ impl Reader<'_> {
         self.parser.tokens.expect("->")?;
         let range_place = self.parser.tokens.peek().span;
         let range = self.parser.set()?;
-        if range.n_elements() != 1 {
-            return Err(self
-                .does_not_fit("a range of tuples that are no integers", range_place)
-                .help("declare one function for each element of the values: `P.0`, `P.1`, …"));
+        match range.n_elements() {
+            0 => {
+                return Err(self
+                    .does_not_fit("a range of empty tuples", range_place)
+                    .help("name the value, as in `{[x] : 0 <= x < N}`"));
+            }
+            1 => {}
+            _ => return self.tuple_function((name, place), domain, range),
         }
         self.parser
             .check_role(name.clone(), Some(domain.n_elements()), place)?;
@@ -117,10 +123,36 @@ impl Reader<'_> {
             injective: false,
             monotone: None,
         };
+        let mut inverse = None;
         loop {
             let place = self.parser.tokens.peek().span;
             if self.parser.tokens.eat("injective") {
                 function.injective = true;
+                continue;
+            }
+            if self.parser.tokens.eat("inverse") {
+                if function.domain.n_elements() != 1 {
+                    return Err(self
+                        .does_not_fit(
+                            "the inverse of a function of other than one argument",
+                            place,
+                        )
+                        .help("declare it `injective`; `f.inverse.0` gives its first argument"));
+                }
+                if inverse.is_some() {
+                    return Err(self
+                        .does_not_fit("a function with two inverses", place)
+                        .help("keep one of them"));
+                }
+                let (name, place) = self.new_name("the inverse")?;
+                if name == function.name {
+                    return Err(self
+                        .does_not_fit("a function that is its own inverse by name", place)
+                        .help("state it with `forall`"));
+                }
+                self.parser.check_role(name.clone(), Some(1), place)?;
+                function.injective = true;
+                inverse = Some(name);
                 continue;
             }
             let mut words = Monotone::ALL.into_iter();
@@ -139,8 +171,76 @@ impl Reader<'_> {
             }
             function.monotone = Some(monotone);
         }
+        let (domain, range) = (function.domain.clone(), function.range.clone());
+        let name = function.name.clone();
         self.declarations.functions.push(function);
+        if let Some(inverse) = inverse {
+            self.declarations.functions.push(Function {
+                name: inverse.clone(),
+                domain: range.clone(),
+                range: domain.clone(),
+                injective: true,
+                monotone: None,
+            });
+            self.returns(&domain, &name, &inverse);
+            self.returns(&range, &inverse, &name);
+        }
         Ok(())
+    }
+
+    /// A function whose values are tuples.
+    fn tuple_function(
+        &mut self,
+        (name, place): (String, Span),
+        domain: Set,
+        range: Set,
+    ) -> Result<()> {
+        let mut tuple = TupleFunction {
+            name,
+            domain,
+            range,
+            injective: false,
+        };
+        for name in tuple.elements() {
+            self.check_undeclared(&name, place)?;
+            let n = tuple.domain.n_elements();
+            self.parser.check_role(name, Some(n), place)?;
+        }
+        loop {
+            let place = self.parser.tokens.peek().span;
+            if self.parser.tokens.eat("injective") {
+                tuple.injective = true;
+                continue;
+            }
+            let mut words = Monotone::ALL
+                .into_iter()
+                .map(Monotone::word)
+                .chain(["inverse"]);
+            if words.any(|word| self.parser.tokens.at(word)) {
+                return Err(self
+                    .does_not_fit("a property of integers, of a function with tuples for values", place)
+                    .help("state with `forall` what holds of its elements, as in `P(n)[0] <= P(n + 1)[0]`"));
+            }
+            self.declarations.declare_tuple(tuple);
+            return Ok(());
+        }
+    }
+
+    /// Declares that for each integer of a set, `second` after `first` gives it back.
+    fn returns(&mut self, set: &Set, first: &str, second: &str) {
+        for part in set.parts() {
+            let names = part.inputs().chain(part.exists());
+            let names = names.map(|v| part.name(v).to_owned());
+            let mut premises = Conjunction::new(names, []);
+            let same: Vec<Expression> = premises.inputs().map(Expression::Variable).collect();
+            for constraint in part.constraints() {
+                premises.add(constraint.rewritten(&Values(&same)));
+            }
+            let call = |name: &str, e| Expression::Call(name.to_owned(), vec![e]);
+            let returned = call(second, call(first, same[0].clone()));
+            let equal = returned.equals(same[0].clone());
+            self.declarations.forall(premises, vec![equal]);
+        }
     }
 
     fn order(&mut self) -> Result<()> {
@@ -185,12 +285,15 @@ impl Reader<'_> {
         let premises = self.parser.all_of(&names)?;
         self.check_keys(&premises, place)?;
         let both = self.parser.tokens.eat("<=>");
-        if !both {
-            self.parser.tokens.expect("=>")?;
-        }
-        let place = self.parser.tokens.peek().span;
-        let conclusions = self.parser.all_of(&names)?;
-        self.check_keys(&conclusions, place)?;
+        let (premises, conclusions) = match both || self.parser.tokens.eat("=>") {
+            true => {
+                let place = self.parser.tokens.peek().span;
+                let conclusions = self.parser.all_of(&names)?;
+                self.check_keys(&conclusions, place)?;
+                (premises, conclusions)
+            }
+            false => (Vec::new(), premises),
+        };
         let names = || names.iter().map(|(name, _)| name.clone());
         let mut add = |from: &[Constraint], to: &[Constraint]| {
             let mut premises = Conjunction::new(names(), []);
@@ -209,11 +312,17 @@ impl Reader<'_> {
     fn new_name(&mut self, what: &str) -> Result<(String, Span)> {
         let (name, place) = self.parser.tokens.name(what)?;
         self.parser.check_reserved(&name, place)?;
+        self.check_undeclared(&name, place)?;
+        Ok((name, place))
+    }
+
+    fn check_undeclared(&self, name: &str, place: Span) -> Result<()> {
         let declarations = &*self.declarations;
-        if declarations.function(&name).is_none()
-            && !declarations.orders.iter().any(|(order, _)| *order == name)
+        if declarations.function(name).is_none()
+            && !declarations.tuples.iter().any(|tuple| tuple.name == name)
+            && !declarations.orders.iter().any(|(order, _)| order == name)
         {
-            return Ok((name, place));
+            return Ok(());
         }
         Err(self
             .does_not_fit(&format!("`{name}` is declared twice"), place)

@@ -247,13 +247,14 @@ impl Descriptor {
         place: Span,
         what: &str,
     ) -> Result<()> {
-        let (message, label) = match relation.is_function(&self.declarations) {
+        let answer = relation.is_function(&self.declarations);
+        let (message, label) = match answer {
             Answer::Yes => return Ok(()),
             Answer::No => (
                 format!("a tuple of the sparse space has more than one {what}"),
                 "not a function",
             ),
-            Answer::Unknown => (
+            Answer::Unknown | Answer::GaveUp(_) => (
                 format!("a tuple of the sparse space may have more than one {what}"),
                 "not known to be a function",
             ),
@@ -262,6 +263,10 @@ impl Descriptor {
         let why = relation.solve(&self.declarations).err();
         let error = match &why {
             Some(why) => error.note(why.message().to_owned()),
+            None => error,
+        };
+        let error = match answer.budget() {
+            Some(budget) => error.note(budget.note()),
             None => error,
         };
         Err(error.help("determine it by an equation with elements of the tuple, or by an array, as in `i = row(n)`"))

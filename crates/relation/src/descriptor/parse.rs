@@ -35,7 +35,8 @@ impl Descriptor {
     pub fn parse(source: &Source) -> Result<Self> {
         let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
         parser.tokens.expect("format")?;
-        let (name, _) = parser.tokens.name("the name of the format")?;
+        let (name, place) = parser.tokens.name("the name of the format")?;
+        parser.check_without_primes(&name, place)?;
 
         let start = parser.tokens.expect("extents")?;
         let mut extents: Vec<String> = Vec::new();
@@ -71,6 +72,9 @@ impl Descriptor {
         let mut declarations = Declarations::new();
         while !parser.tokens.at_end() {
             parser.declaration(&mut declarations)?;
+        }
+        for (name, _, place) in parser.free_names() {
+            parser.check_without_primes(name, place)?;
         }
         let descriptor = Self {
             name,

@@ -10,20 +10,37 @@
 //!
 //! For `f(i)` and `f(j + 1)` in the rows, `a` and `b` are tried as `i` and
 //! `j + 1`. Where all members but one are refuted, that one holds.
+//!
+//! **New terms.** Where one call gives all variables of a choice their values, the
+//! other calls of the choice may be new. Such a call has a value only in the domain of
+//! its function, so the choice has members besides that say that it is outside:
+//!
+//! ```text
+//! forall e : 0 <= e < m => ptr(e) <= diag(e)      and diag(c) in the rows
+//!
+//! c < 0  or  c >= m  or  ptr(c) <= diag(c)  or  c outside of the domain of ptr
+//! ```
+//!
+//! Calls that come about so give rise to further ones, but those to none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::arena::Id;
 
 use super::{Facts, MOST_ROUNDS};
+use crate::budget::Budget;
 use crate::declarations::{Clause, Declarations};
-use crate::expression::{Constraint, Expression, Values};
+use crate::expression::{Constraint, Expression, Values, Variable};
 use crate::key;
 use crate::linear::{Except, Linear, Sources};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 
 /// Terms for which one declared choice is tried.
-const MOST_INSTANCES: usize = 600;
+pub(crate) const MOST_INSTANCES: usize = 600;
+/// Calls that may be new.
+pub(crate) const MOST_CREATED: usize = 24;
+/// How often new calls give rise to new ones.
+const MOST_GENERATIONS: usize = 2;
 
 /// Choices that are open.
 pub(super) struct Choices {
@@ -34,6 +51,8 @@ pub(super) struct Choices {
     open: Vec<Vec<Member>>,
     /// Those of which a member was taken, with what that follows from.
     taken: Vec<(Vec<Member>, Sources)>,
+    /// Calls that no row had, with the number of those that one comes from.
+    created: BTreeMap<Atom, usize>,
 }
 
 #[derive(Clone)]
@@ -51,6 +70,7 @@ impl Choices {
             made: BTreeSet::new(),
             open: Vec::new(),
             taken: Vec::new(),
+            created: BTreeMap::new(),
         }
     }
 }
@@ -128,6 +148,9 @@ impl Facts<'_> {
         self.choices.n_calls = calls.len();
         for clause in std::mem::take(&mut self.choices.clauses) {
             self.make_instances(&clause, &calls);
+            if clause.is_stated {
+                self.make_terms(&clause, &calls);
+            }
             self.choices.clauses.push(clause);
         }
         self.make_congruences(&calls);
@@ -178,7 +201,8 @@ impl Facts<'_> {
         let n_instances = candidates
             .iter()
             .try_fold(1usize, |n, terms| n.checked_mul(terms.len()));
-        if n_instances.is_none_or(|n| n == 0 || n > MOST_INSTANCES) {
+        if n_instances.is_none_or(|n| n > MOST_INSTANCES) {
+            self.spent.get_or_insert(Budget::Instances);
             return;
         }
         let mut instances: Vec<Vec<Expression>> = vec![Vec::new()];
@@ -200,6 +224,84 @@ impl Facts<'_> {
             });
             self.open(rows);
         }
+    }
+
+    /// Instances of a choice that one call determines, with calls that are new.
+    fn make_terms(&mut self, clause: &Clause, calls: &BTreeSet<Atom>) {
+        let mut patterns: Vec<&Expression> = Vec::new();
+        for e in clause.literals.iter().flat_map(Constraint::expressions) {
+            e.visit(&mut |e| {
+                if matches!(e, Expression::Call(..)) && !patterns.contains(&e) {
+                    patterns.push(e);
+                }
+            });
+        }
+        for call in calls {
+            let generation = self.choices.created.get(call).copied().unwrap_or(0);
+            if generation >= MOST_GENERATIONS {
+                continue;
+            }
+            for pattern in &patterns {
+                let Some(instance) = matched(pattern, call, clause.n_variables) else {
+                    continue;
+                };
+                let rows: Option<Vec<Row>> = clause
+                    .literals
+                    .iter()
+                    .map(|literal| {
+                        let literal = literal.rewritten(&Values(&instance));
+                        let (comparison, right) = &literal.rest[0];
+                        Row::of(&literal.first, *comparison, right)
+                    })
+                    .collect();
+                let Some(mut rows) = rows else { continue };
+                let Some(new) = new_calls(&rows, calls) else {
+                    continue;
+                };
+                if new.is_empty() {
+                    continue;
+                }
+                let count = new
+                    .iter()
+                    .filter(|n| !self.choices.created.contains_key(*n));
+                if self.choices.created.len() + count.count() > MOST_CREATED {
+                    self.spent.get_or_insert(Budget::Calls);
+                    continue;
+                }
+                let outside: Option<Vec<Vec<Row>>> =
+                    new.iter().map(|call| self.outside(call)).collect();
+                let Some(outside) = outside else { continue };
+                rows.extend(outside.into_iter().flatten());
+                for call in new {
+                    self.choices.created.entry(call).or_insert(generation + 1);
+                }
+                self.open(rows.into_iter().map(Some));
+            }
+        }
+    }
+
+    /// The comparisons of which one holds where a call has no value; `None` where that
+    /// is not known.
+    fn outside(&self, call: &Atom) -> Option<Vec<Row>> {
+        let Atom::Call(name, arguments) = call else {
+            return Some(Vec::new());
+        };
+        let function = self.declarations.function(name)?;
+        let [part] = function.domain.parts() else {
+            return None;
+        };
+        if part.exists().len() > 0 || arguments.len() != function.domain.n_elements() {
+            return None;
+        }
+        let arguments: Vec<Expression> = arguments.iter().map(Polynomial::to_expression).collect();
+        let links = part.constraints().iter().flat_map(Constraint::split);
+        links
+            .map(|link| {
+                let link = link.rewritten(&Values(&arguments));
+                let (comparison, right) = &link.rest[0];
+                Row::of(&link.first, comparison.negated(), right)
+            })
+            .collect()
     }
 
     /// Opens a choice of rows, unless one of them is none or holds anyway.
@@ -241,6 +343,63 @@ fn speaks_of(row: &Row, calls: &BTreeSet<Atom>) -> bool {
     known
 }
 
+/// The variables of a choice, if a call that is of this pattern determines all of them.
+fn matched(pattern: &Expression, call: &Atom, n_variables: usize) -> Option<Vec<Expression>> {
+    let (Expression::Call(name, arguments), Atom::Call(called, values)) = (pattern, call) else {
+        return None;
+    };
+    if **called != **name || values.len() != arguments.len() {
+        return None;
+    }
+    let mut found: Vec<Option<Polynomial>> = vec![None; n_variables];
+    for (argument, value) in arguments.iter().zip(&**values) {
+        let pattern = Polynomial::of(argument)?;
+        if pattern.variables().is_empty() {
+            if pattern != *value {
+                return None;
+            }
+            continue;
+        }
+        let (variable, offset) = shifted(&pattern)?;
+        let here = value.plus(-1, &offset)?;
+        match &mut found[variable.index()] {
+            Some(before) if *before != here => return None,
+            place => *place = Some(here),
+        }
+    }
+    let found: Option<Vec<Polynomial>> = found.into_iter().collect();
+    Some(found?.iter().map(Polynomial::to_expression).collect())
+}
+
+/// The calls of rows that are not among these; none where a quotient may have no
+/// value.
+fn new_calls(rows: &[Row], calls: &BTreeSet<Atom>) -> Option<BTreeSet<Atom>> {
+    let mut new = BTreeSet::new();
+    let mut is_known = true;
+    for row in rows {
+        row.sum.visit(&mut |atom| match atom {
+            Atom::Call(name, _) if key::is_variadic(name) => {}
+            Atom::Call(..) if !calls.contains(atom) => {
+                new.insert(atom.clone());
+            }
+            Atom::Call(..) => {}
+            _ => is_known &= !atom.is_partial(),
+        });
+    }
+    is_known.then_some(new)
+}
+
+/// The one variable of `x + 1`, and what is added to it.
+fn shifted(pattern: &Polynomial) -> Option<(Variable, Polynomial)> {
+    let variables = pattern.variables();
+    let (1, Some(variable)) = (variables.len(), variables.first()) else {
+        return None;
+    };
+    let alone = Polynomial::atom(Atom::Variable(*variable));
+    let offset = pattern.plus(-1, &alone)?;
+    offset.value().is_some().then_some((*variable, offset))
+}
+
 /// For `f(x + 1)` in a choice and `f(a)` in a row, `a - 1` may be `x`.
 fn collect_candidates(
     name: &str,
@@ -252,15 +411,7 @@ fn collect_candidates(
         let Some(pattern) = Polynomial::of(argument) else {
             continue;
         };
-        let variables = pattern.variables();
-        let (1, Some(variable)) = (variables.len(), variables.first()) else {
-            continue;
-        };
-        let alone = Polynomial::atom(Atom::Variable(*variable));
-        let Some(offset) = pattern
-            .plus(-1, &alone)
-            .filter(|rest| rest.value().is_some())
-        else {
+        let Some((variable, offset)) = shifted(&pattern) else {
             continue;
         };
         for call in calls {

@@ -40,8 +40,10 @@ pub(super) enum Verdict {
     Refuted(Sources),
     /// These do, by unknown.
     Point(Vec<i64>),
-    /// It gave up.
+    /// Nothing binds an unknown.
     Unknown,
+    /// It gave up.
+    Stuck,
 }
 
 /// Bounds of variables and the table.
@@ -58,6 +60,8 @@ pub(super) struct Simplex {
     except: Except,
     /// Rows of numbers alone that do not hold.
     never: Vec<Bound>,
+    /// Whether a row is missing, since its numbers are too large.
+    pub(super) is_incomplete: bool,
 }
 
 /// A row as bounds of one variable, which is a sum where there is none of it.
@@ -86,6 +90,7 @@ impl Simplex {
             return;
         };
         let Ok(variable) = self.variable(&bounded.sum) else {
+            self.is_incomplete = true;
             return;
         };
         let variable = &mut self.variables[variable];
@@ -122,7 +127,7 @@ impl Simplex {
         };
         let n_variables = self.variables.len();
         let Ok(variable) = self.variable(&bounded.sum) else {
-            return Verdict::Unknown;
+            return Verdict::Stuck;
         };
         let before = self.tightened(variable, bounded.lower, bounded.upper);
         let verdict = self.searched();
@@ -140,7 +145,7 @@ impl Simplex {
             Ok(verdict) => verdict,
             Err(Stuck) => {
                 self.renew();
-                Verdict::Unknown
+                Verdict::Stuck
             }
         }
     }

@@ -3,21 +3,25 @@
 //! ```text
 //! chain      := operand comparison operand { comparison operand }
 //! operand    := sum | "[" [ sum { "," sum } ] "]"
-//! comparison := "<" | "<=" | "=" | "!=" | ">" | ">="
+//! comparison := "<" | "<=" | "=" | "==" | "!=" | ">" | ">="
 //! sum        := product { ("+" | "-") product }
 //! product    := sign { ("*" | "floordiv" | "mod") sign }
-//! sign       := "-" sign | INTEGER | NAME | NAME "(" [ sum { "," sum } ] ")" | "(" sum ")"
+//! sign       := "-" sign | INTEGER [ sign ] | NAME | "(" sum ")"
+//!             | NAME "(" [ sum { "," sum } ] ")" [ "[" INTEGER "]" ]
+//!             | "floor" "(" sum "/" sign ")"
 //! ```
 //!
 //! Tuples compare lexicographically, which leaves a choice:
 //! `[a, b] < [c, d]` is `a < c`, or `a = c && b < d`. Beside a tuple, a call is
 //! one of a function whose values are tuples: `P(i, j) = [m, n]` is
-//! `P.0(i, j) = m && P.1(i, j) = n`.
+//! `P.0(i, j) = m && P.1(i, j) = n`, and so is `P(i, j)[0] = m && P(i, j)[1] = n`. In
+//! `2i`, nothing stands between the number and the name.
 
 use sparsec_base::lex::Kind;
 use sparsec_base::{Diagnostic, Result, Span, code};
 
 use super::Parser;
+use super::printed::FLOOR;
 use crate::expression::{Comparison, Constraint, Expression};
 use crate::key;
 
@@ -182,6 +186,9 @@ impl Parser {
     }
 
     fn comparison(&mut self) -> Option<Comparison> {
+        if self.tokens.eat("==") {
+            return Some(Comparison::Equal);
+        }
         Comparison::ALL
             .into_iter()
             .find(|comparison| self.tokens.eat(comparison.symbol()))
@@ -196,7 +203,7 @@ impl Parser {
         self.sum()
     }
 
-    fn sum(&mut self) -> Result<Expression> {
+    pub(super) fn sum(&mut self) -> Result<Expression> {
         let mut e = self.product()?;
         loop {
             let operator = if self.tokens.eat("+") {
@@ -228,16 +235,18 @@ impl Parser {
         }
     }
 
-    fn sign(&mut self) -> Result<Expression> {
+    pub(super) fn sign(&mut self) -> Result<Expression> {
         if self.tokens.eat("-") {
             self.grow()?;
             if self.tokens.peek().kind == Kind::Integer {
-                return self.integer(true);
+                let factor = self.integer(true)?;
+                return self.multiple(factor);
             }
             return Ok(Expression::Negate(Box::new(self.sign()?)));
         }
         if self.tokens.peek().kind == Kind::Integer {
-            return self.integer(false);
+            let factor = self.integer(false)?;
+            return self.multiple(factor);
         }
         if self.tokens.eat("(") {
             self.grow()?;
@@ -245,14 +254,22 @@ impl Parser {
             self.tokens.expect(")")?;
             return Ok(e);
         }
-        let (name, place) = self.tokens.name("an expression")?;
+        let (mut name, place) = self.tokens.name("an expression")?;
         self.check_reserved(&name, place)?;
         if !self.tokens.eat("(") {
             self.uses.push((name.clone(), None, place));
             return Ok(Expression::Constant(name));
         }
         self.grow()?;
+        if name == FLOOR
+            && let Some(quotient) = self.rounded()?
+        {
+            return Ok(quotient);
+        }
         let arguments = self.list(")")?;
+        if let Some(element) = self.element_of_value()? {
+            name = format!("{name}.{element}");
+        }
         self.uses.push((name.clone(), Some(arguments.len()), place));
         Ok(Expression::Call(name, arguments))
     }
@@ -294,7 +311,7 @@ impl Parser {
         }
     }
 
-    fn grow(&mut self) -> Result<()> {
+    pub(super) fn grow(&mut self) -> Result<()> {
         self.size += 1;
         if self.size <= LARGEST_EXPRESSION {
             return Ok(());

@@ -24,6 +24,21 @@ impl Parser {
             .help("choose another name"))
     }
 
+    /// Refuses a name with a prime for something that is known outside of relations:
+    /// arrays, parameters and statements keep their names in kernels and files.
+    ///
+    /// # Errors
+    /// `E0131`.
+    pub fn check_without_primes(&self, name: &str, place: Span) -> Result<()> {
+        if !name.contains('\'') {
+            return Ok(());
+        }
+        let message = format!("`{name}` has a prime, which only variables may have");
+        Err(Diagnostic::new(code::RELATION_NAME, message)
+            .at(self.tokens.source(), place, "not a variable")
+            .help(format!("rename it, as in `{}`", name.replace('\'', "_"))))
+    }
+
     /// Takes the names that were used in expressions since this was last asked or
     /// a relation was read: each with its number of arguments and its place.
     pub fn take_uses(&mut self) -> Vec<(String, Option<usize>, Span)> {
@@ -82,7 +97,12 @@ impl Parser {
         }
     }
 
-    fn two_roles(&self, name: &str, now: (Span, &str), before: (Span, &str)) -> Diagnostic {
+    pub(super) fn two_roles(
+        &self,
+        name: &str,
+        now: (Span, &str),
+        before: (Span, &str),
+    ) -> Diagnostic {
         Diagnostic::new(code::RELATION_NAME, format!("`{name}` has two roles"))
             .at(self.tokens.source(), now.0, now.1)
             .also(self.tokens.source(), before.0, before.1)

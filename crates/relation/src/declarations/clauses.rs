@@ -1,0 +1,187 @@
+//! Declarations as choices: lists of comparisons of which one holds, whatever the
+//! variables are.
+//!
+//! ```text
+//! f nondecreasing                  a > b         or  f(a) <= f(b)
+//! f injective                      f(a) != f(b)  or  a = b
+//! P injective, of pairs            P.0(a) != P.0(b)  or  P.1(a) != P.1(b)  or  a = b
+//! forall x : a < x => b < f(x)     a >= x        or  b < f(x)
+//! LEX(a, b) < LEX(c, d)            a <= c,  and  a != c  or  b < d
+//! ```
+
+use sparsec_base::arena::Id;
+
+use super::{Declarations, Function, Monotone, Quantifier};
+use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
+use crate::key::LEX;
+use crate::parse::expression::Alternatives;
+use crate::relation::Relation;
+
+/// A choice that always holds, whatever its variables are.
+#[derive(Clone, Debug)]
+pub(crate) struct Clause {
+    pub(crate) n_variables: usize,
+    /// Whether a quantifier states it.
+    pub(crate) is_stated: bool,
+    pub(crate) literals: Vec<Constraint>,
+}
+
+impl Monotone {
+    /// How arguments compare, and how values do then.
+    fn implications(self) -> Vec<(Comparison, Comparison)> {
+        use Comparison::{GreaterEqual, Less, LessEqual};
+        match self {
+            Self::Nondecreasing => vec![(LessEqual, LessEqual)],
+            // Equal arguments have equal values, so the weak one holds too.
+            Self::Increasing => vec![(LessEqual, LessEqual), (Less, Less)],
+            Self::Nonincreasing => vec![(LessEqual, GreaterEqual)],
+            Self::Decreasing => vec![(LessEqual, GreaterEqual), (Less, Comparison::Greater)],
+        }
+    }
+}
+
+impl Declarations {
+    /// Monotonicity, injectivity and quantifiers, as choices that always hold.
+    pub(crate) fn clauses(&self) -> Vec<Clause> {
+        let mut clauses = Vec::new();
+        for function in &self.functions {
+            clauses.extend(function.clauses());
+        }
+        for tuple in &self.tuples {
+            clauses.extend(tuple.clauses());
+        }
+        for quantifier in &self.quantifiers {
+            self.add_clauses(quantifier, &mut clauses);
+        }
+        clauses
+    }
+
+    fn add_clauses(&self, quantifier: &Quantifier, clauses: &mut Vec<Clause>) {
+        let mut refuted = vec![Vec::new()];
+        for premise in quantifier
+            .premises
+            .constraints()
+            .iter()
+            .flat_map(Constraint::split)
+        {
+            let (comparison, right) = &premise.rest[0];
+            let choices = self.holding(&premise.first, comparison.negated(), right);
+            let with = |before: &Vec<Constraint>| {
+                let before = before.clone();
+                choices
+                    .iter()
+                    .map(move |after| [&before[..], &after[..]].concat())
+            };
+            refuted = refuted.iter().flat_map(with).collect();
+        }
+        for conclusion in quantifier.conclusions.iter().flat_map(Constraint::split) {
+            let (comparison, right) = &conclusion.rest[0];
+            for choice in self.holding(&conclusion.first, *comparison, right) {
+                clauses.extend(refuted.iter().map(|refuted| Clause {
+                    n_variables: quantifier.premises.n_variables(),
+                    is_stated: true,
+                    literals: [&refuted[..], &choice[..]].concat(),
+                }));
+            }
+        }
+    }
+
+    /// Choices that all hold where a comparison does.
+    fn holding(
+        &self,
+        left: &Expression,
+        comparison: Comparison,
+        right: &Expression,
+    ) -> Alternatives {
+        if let (Expression::Call(name, a), Expression::Call(_, b)) = (left, right) {
+            if name == LEX {
+                return lexicographic(a, comparison, b);
+            }
+            if let Some((_, order)) = self.orders.iter().find(|(order, _)| order == name) {
+                return ordered(order, a, comparison, b);
+            }
+        }
+        vec![vec![Constraint::new(
+            left.clone(),
+            comparison,
+            right.clone(),
+        )]]
+    }
+}
+
+/// The choices that a comparison of tuples makes: all of them hold.
+fn lexicographic(a: &[Expression], comparison: Comparison, b: &[Expression]) -> Alternatives {
+    let link = |k: usize, comparison| Constraint::new(a[k].clone(), comparison, b[k].clone());
+    let weak = match comparison {
+        Comparison::Equal => return (0..a.len()).map(|k| vec![link(k, comparison)]).collect(),
+        Comparison::NotEqual => {
+            return vec![(0..a.len()).map(|k| link(k, comparison)).collect()];
+        }
+        Comparison::Less | Comparison::LessEqual => Comparison::LessEqual,
+        Comparison::Greater | Comparison::GreaterEqual => Comparison::GreaterEqual,
+    };
+    let up_to = |k| {
+        let differ = (0..k).map(|before| link(before, Comparison::NotEqual));
+        let last = k + 1 == a.len();
+        differ
+            .chain([link(k, if last { comparison } else { weak })])
+            .collect()
+    };
+    (0..a.len()).map(up_to).collect()
+}
+
+/// As [`lexicographic`] for a declared order. Only that a tuple comes first
+/// says something, and only if the order is one conjunction.
+fn ordered(
+    order: &Relation,
+    a: &[Expression],
+    comparison: Comparison,
+    b: &[Expression],
+) -> Alternatives {
+    let tuples = match comparison {
+        Comparison::Less => [a, b].concat(),
+        Comparison::Greater => [b, a].concat(),
+        _ => return vec![Vec::new()],
+    };
+    match order.parts() {
+        [part] if part.exists().len() == 0 => {
+            let values = Values(&tuples);
+            let links = part.constraints().iter().flat_map(Constraint::split);
+            links.map(|link| vec![link.rewritten(&values)]).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl Function {
+    pub(super) fn clauses(&self) -> Vec<Clause> {
+        let n = self.domain.n_elements();
+        let variable = |k: usize| Expression::Variable(Variable::from_index(k));
+        let call = |from: usize| {
+            Expression::Call(self.name.clone(), (from..from + n).map(variable).collect())
+        };
+        let mut clauses = Vec::new();
+        for (arguments, values) in self.monotone.map_or(Vec::new(), Monotone::implications) {
+            clauses.push(Clause {
+                n_variables: 2,
+                is_stated: false,
+                literals: vec![
+                    Constraint::new(variable(0), arguments.negated(), variable(1)),
+                    Constraint::new(call(0), values, call(1)),
+                ],
+            });
+        }
+        // Those of a strict order say it already.
+        if self.injective && !self.is_strict() {
+            clauses.extend((0..n).map(|k| Clause {
+                n_variables: 2 * n,
+                is_stated: false,
+                literals: vec![
+                    Constraint::new(call(0), Comparison::NotEqual, call(n)),
+                    Constraint::new(variable(k), Comparison::Equal, variable(n + k)),
+                ],
+            }));
+        }
+        clauses
+    }
+}

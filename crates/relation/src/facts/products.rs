@@ -1,0 +1,93 @@
+//! What follows for products and quotients, which are unknowns of their own.
+//!
+//! ```text
+//! 0 < B,   i floordiv B       i = B * (i floordiv B) + i mod B    0 <= i mod B < B
+//! 0 <= N,  a <= x,  N * x     N * a <= N * x
+//! ```
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::Facts;
+use crate::linear::Sources;
+use crate::polynomial::{Atom, Polynomial, Row, Sign};
+
+impl Facts<'_> {
+    /// `None` as long as the divisor is not known to be positive.
+    pub(super) fn hold_division(&mut self, a: &Polynomial, b: &Polynomial) -> Option<bool> {
+        let positive = Row {
+            sum: b.plus(-1, &Polynomial::integer(1))?,
+            sign: Sign::NonNegative,
+        };
+        let from = self.try_row(&positive)?;
+        let (a, b) = (Rc::new(a.clone()), Rc::new(b.clone()));
+        let quotient = Polynomial::atom(Atom::FloorDivide(a.clone(), b.clone()));
+        let left = a.plus(-1, &b.times(&quotient)?)?;
+        let rest = Polynomial::atom(Atom::Modulo(a, b.clone()));
+        let row = |sum: Option<Polynomial>, sign| sum.map(|sum| Row { sum, sign });
+        let mut new = self.hold(row(left.plus(-1, &rest), Sign::Zero), from);
+        new |= self.hold(row(Some(rest.clone()), Sign::NonNegative), from);
+        let below = b.plus(-1, &rest);
+        let below = below.and_then(|sum| sum.plus(-1, &Polynomial::integer(1)));
+        Some(new | self.hold(row(below, Sign::NonNegative), from))
+    }
+
+    /// Multiplies comparisons by symbolic constants that are not negative, where
+    /// such a product is spoken of other than by what was multiplied so.
+    pub(super) fn hold_products(&mut self) -> bool {
+        let mut products: BTreeSet<(&Atom, &Atom)> = BTreeSet::new();
+        let is_scaled = |at: usize| self.scaled.iter().any(|rows| rows.contains(&at));
+        let rows = self.rows.iter().enumerate();
+        let rows = rows.filter(|(at, _)| !is_scaled(*at));
+        for (atoms, _) in rows.flat_map(|(_, row)| row.sum.terms()) {
+            if let [a, b] = atoms {
+                for (by, other) in [(a, b), (b, a)] {
+                    if matches!(by, Atom::Constant(_)) {
+                        products.insert((by, other));
+                    }
+                }
+            }
+        }
+        let degree = |row: &Row| row.sum.terms().map(|(atoms, _)| atoms.len()).max();
+        let greatest = self.rows.iter().filter_map(degree).max().unwrap_or(0);
+        let mut new = false;
+        let first = self.rows.len();
+        let products = products
+            .into_iter()
+            .map(|(by, other)| (by.clone(), other.clone()));
+        let products: Vec<(Atom, Atom)> = products.collect();
+        for product in products {
+            let (by, other) = product.clone();
+            let by = Polynomial::atom(by);
+            let sign = Row {
+                sum: by.clone(),
+                sign: Sign::NonNegative,
+            };
+            let Some(from) = self.try_row(&sign) else {
+                continue;
+            };
+            let other = self.system.number(&[other]);
+            let seen = self.multiplied.insert(product, (self.rows.len(), greatest));
+            let seen = seen.map_or(0, |(n, degree)| if degree == greatest { n } else { 0 });
+            let rows = self.rows.iter().zip(&self.linear).skip(seen);
+            let rows = rows.filter(|(row, linear)| {
+                row.sign != Sign::NonZero
+                    && other.is_some_and(|other| linear.factor(other) != 0)
+                    && degree(row).is_some_and(|degree| degree < greatest)
+            });
+            let scaled: Vec<(Row, Sources)> = rows
+                .filter_map(|(row, linear)| {
+                    let sign = row.sign;
+                    let of = self.known.get(linear)?;
+                    let sum = row.sum.times(&by)?;
+                    Some((Row { sum, sign }, from.and(*of)))
+                })
+                .collect();
+            for (row, from) in scaled {
+                new |= self.hold(Some(row), from);
+            }
+        }
+        self.scaled.push(first..self.rows.len());
+        new
+    }
+}

@@ -1,0 +1,121 @@
+//! Forms in which ISL and papers print relations.
+//!
+//! ```text
+//! [N] -> { [i] -> [j] : exists (h : i = 2h and h < N); [i] -> [0] }     ISL
+//! {[n] -> [i, j] : P(n)[0] == i && P(n)[1] == j}                        papers
+//!
+//! 2h             2 * h
+//! floor(i/4)     i floordiv 4
+//! P(n)[0]        P.0(n), an element of a value that is a tuple
+//! a == b         a = b
+//! { : N > 0 }    {[] : N > 0}
+//! ```
+//!
+//! The names before the first `->` are all the symbolic constants; another name
+//! that no tuple brings in is refused, as ISL does.
+
+use sparsec_base::lex::Kind;
+use sparsec_base::suggest::closest;
+use sparsec_base::{Diagnostic, Result, Span, code};
+
+use super::{Head, Parser};
+use crate::expression::Expression;
+
+/// The function of a quotient that is rounded down.
+pub(crate) const FLOOR: &str = "floor";
+
+impl Parser {
+    /// The symbolic constants that a text lists before its first part.
+    pub(super) fn parameters(&mut self) -> Result<Option<Vec<(String, Span)>>> {
+        if !self.tokens.eat("[") {
+            return Ok(None);
+        }
+        let mut names = Vec::new();
+        while !self.tokens.at("]") {
+            let (name, place) = self.tokens.name("a symbolic constant")?;
+            self.check_reserved(&name, place)?;
+            self.check_role(name.clone(), None, place)?;
+            names.push((name, place));
+            if !self.tokens.eat(",") {
+                break;
+            }
+        }
+        self.tokens.expect("]")?;
+        self.tokens.expect("->")?;
+        Ok(Some(names))
+    }
+
+    /// Refuses a name that neither a tuple nor the list of constants has, and one
+    /// that both have.
+    pub(super) fn check_parameters(
+        &self,
+        parameters: &[(String, Span)],
+        head: &Head,
+    ) -> Result<()> {
+        for (name, place) in parameters {
+            if let Some(variable) = head.find(name) {
+                let variable = (head.place(variable), "a variable here");
+                return Err(self.two_roles(name, variable, (*place, "a constant here")));
+            }
+        }
+        for (name, arguments, place) in &self.uses {
+            let is_listed = || parameters.iter().any(|(listed, _)| listed == name);
+            if arguments.is_some() || head.find(name).is_some() || is_listed() {
+                continue;
+            }
+            let names = parameters.iter().map(|(listed, _)| listed.as_str());
+            let message = format!("`{name}` is neither a variable nor a listed constant");
+            let error = Diagnostic::new(code::RELATION_NAME, message);
+            return Err(error.at(self.tokens.source(), *place, "not listed").help(
+                match closest(name, names) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("list it before the first part: `[{name}] -> ...`"),
+                },
+            ));
+        }
+        Ok(())
+    }
+
+    /// A number, or a multiple of the name or parenthesis that begins where it ends.
+    pub(super) fn multiple(&mut self, factor: Expression) -> Result<Expression> {
+        let next = self.tokens.peek();
+        let is_adjacent = next.span.start == self.tokens.peek_before().end;
+        if !is_adjacent || !(next.kind == Kind::Name || self.tokens.at("(")) {
+            return Ok(factor);
+        }
+        self.grow()?;
+        let of = self.sign()?;
+        Ok(Expression::Multiply(Box::new(factor), Box::new(of)))
+    }
+
+    /// What follows `floor(`, if that is a quotient.
+    pub(super) fn rounded(&mut self) -> Result<Option<Expression>> {
+        let begin = self.tokens.position();
+        let n_uses = self.uses.len();
+        if self.tokens.at(")") {
+            return Ok(None);
+        }
+        let whole = self.sum()?;
+        if !self.tokens.eat("/") {
+            self.tokens.go_back(begin);
+            self.uses.truncate(n_uses);
+            return Ok(None);
+        }
+        let by = self.sign()?;
+        self.tokens.expect(")")?;
+        Ok(Some(Expression::FloorDivide(Box::new(whole), Box::new(by))))
+    }
+
+    /// The number in `[0]` right behind a call.
+    pub(super) fn element_of_value(&mut self) -> Result<Option<u64>> {
+        let is_adjacent = self.tokens.peek().span.start == self.tokens.peek_before().end;
+        let is_element = self.tokens.peek_at(1).kind == Kind::Integer && self.tokens.at_nth(2, "]");
+        if !is_adjacent || !self.tokens.at("[") || !is_element {
+            return Ok(None);
+        }
+        self.tokens.take();
+        let (element, _) = self.tokens.integer("the number of an element")?;
+        self.tokens.expect("]")?;
+        Ok(Some(element))
+    }
+}
