@@ -12,6 +12,7 @@
 //! | `E06..` | loop IR given as text                         | `loops`     |
 //! | `E07..` | relations, their declarations and operations  | `relations` |
 //! | `E08..` | computations and their transformations        | `computations` |
+//! | `E10..` | MLIR text and the encodings in it             | `mlir`      |
 //!
 //! A code never changes its meaning and is never used again.
 
@@ -23,6 +24,7 @@ mod data;
 mod kernel;
 mod loops;
 mod lowering;
+mod mlir;
 mod notation;
 mod relations;
 mod syntax;
@@ -33,6 +35,7 @@ pub use data::*;
 pub use kernel::*;
 pub use loops::*;
 pub use lowering::*;
+pub use mlir::*;
 pub use notation::*;
 pub use relations::*;
 pub use syntax::*;
@@ -88,6 +91,7 @@ pub fn all() -> impl Iterator<Item = &'static Explanation> {
         loops::LIST,
         relations::LIST,
         computations::LIST,
+        mlir::LIST,
     ]
     .into_iter()
     .flatten()

@@ -7,7 +7,7 @@ use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand};
 
 use crate::examples::{
     COMPILE_EXAMPLES, COMPLETIONS_EXAMPLES, CONVERT_EXAMPLES, FORMATS_EXAMPLES, INFO_EXAMPLES,
-    RELATIONS_EXAMPLES, RUN_EXAMPLES,
+    MLIR_EXAMPLES, RELATIONS_EXAMPLES, RUN_EXAMPLES,
 };
 
 /// A compiler for sparse tensors.
@@ -42,6 +42,9 @@ pub(crate) enum Command {
     /// Transform a computation over relations; print any stage of it, or run it
     #[command(alias = "compute", after_help = RELATIONS_EXAMPLES)]
     Relations(RelationsArguments),
+    /// Read a program of MLIR's sparse_tensor dialect; print it, or rewrite it for a release
+    #[command(after_help = MLIR_EXAMPLES)]
+    Mlir(MlirArguments),
     /// Show what a file holds: size, structure, how entries spread, what format suits
     #[command(after_help = INFO_EXAMPLES)]
     Info(InfoArguments),
@@ -313,6 +316,27 @@ pub(crate) struct RelationsArguments {
     /// interp (slow, checks every access)
     #[arg(long, value_name = "BACKEND", default_value = "auto")]
     pub(crate) backend: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MlirArguments {
+    /// The file of the program
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+
+    /// mlir: the program; generic: in the generic form; encodings: how its sparse tensors
+    /// are stored; may be given several times
+    #[arg(long, value_name = "STAGE", action = ArgAction::Append)]
+    pub(crate) emit: Vec<String>,
+
+    /// The dialect that the file is written in: 13 to 20 for that release, sparsec for the
+    /// words of all, auto to have the file tell
+    #[arg(long, value_name = "DIALECT", default_value = "auto")]
+    pub(crate) dialect: String,
+
+    /// The dialect to write it in; that of the file if not given
+    #[arg(long, value_name = "DIALECT")]
+    pub(crate) to_dialect: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,13 @@ Examples:
   sparsec relations spmv.spf --run -i pos=pos.npy -i crd=crd.npy -i A=a.npy -i x=x.npy -o y=y.npy
   sparsec relations 'y(i) = A(i,j) * x(j)' -f A=samples/jds.fmt";
 
+pub(crate) const MLIR_EXAMPLES: &str = "\
+Examples:
+  sparsec mlir samples/spmv.mlir
+  sparsec mlir samples/spmv.mlir --emit encodings
+  sparsec mlir old.mlir --to-dialect 19
+  sparsec mlir diagonals.mlir --dialect sparsec --emit generic";
+
 pub(crate) const FORMATS_EXAMPLES: &str = "\
 Examples:
   sparsec formats

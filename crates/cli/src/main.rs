@@ -23,7 +23,7 @@
 //! | [`tensors`]   | tensors as answers: text, JSON, standard output               |
 //! | [`spy`]       | pictures of where entries lie                                 |
 //! | [`generated`] | completions of shells and the manual page                     |
-//! | a module each | the commands: [`run`], [`compile`], [`relations`], [`info`], [`convert`], [`formats`], [`explain`], [`cache`], [`bench`], [`doctor`] |
+//! | a module each | the commands: [`run`], [`compile`], [`relations`], [`mlir`], [`info`], [`convert`], [`formats`], [`explain`], [`cache`], [`bench`], [`doctor`] |
 //!
 //! Exit codes: 0 done; 2 where the error's place is on the command line or in
 //! the text of an option; 1 for every other error.
@@ -50,6 +50,7 @@ mod files;
 mod formats;
 mod generated;
 mod info;
+mod mlir;
 mod notes;
 mod operands;
 mod pairs;
@@ -122,6 +123,7 @@ fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
         Command::Run(arguments) => run::run(call, screen, &arguments),
         Command::Compile(arguments) => compile::compile(call, screen, &arguments),
         Command::Relations(arguments) => relations::relations(call, screen, &arguments),
+        Command::Mlir(arguments) => mlir::mlir(call, screen, &arguments),
         Command::Formats { format: None, .. } => formats::formats(screen),
         Command::Formats {
             format: Some(format),

@@ -159,7 +159,7 @@
 //! | [`request`], [`compile`](mod@compile) | the pipeline by hand: what is asked, for inputs at hand, to kernels |
 //! | [`mod@compute`] | computations over relations: their stages, and running them  |
 //! | [`io`]          | reading and writing files                                    |
-//! | [`index`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`codegen_c`] | the rooms behind, for tools |
+//! | [`index`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`mlir`](mod@mlir), [`codegen_c`] | the rooms behind, for tools |
 
 pub mod binding;
 pub mod compile;
@@ -225,6 +225,7 @@ pub use sparsec_index::{Notation, UserFunction, notation};
 pub use sparsec_io as io;
 pub use sparsec_loop::Function;
 pub use sparsec_loop::passes::PIPELINE as PASSES;
+pub use sparsec_mlir as mlir;
 pub use sparsec_parallel as parallel;
 pub use sparsec_plan::account;
 pub use sparsec_reference as reference;

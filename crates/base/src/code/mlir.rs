@@ -1,0 +1,276 @@
+//! `E10..`: MLIR text and the encodings in it.
+
+use super::codes;
+
+codes! {
+    UNKNOWN_OPERATION = "E1001", "an operation that sparsec does not know",
+    "sparsec reads the operations that sparse programs are made of: those of `sparse_tensor`, `arith`,
+`math`, `complex`, `tensor`, `bufferization`, `memref`, `linalg`, `scf`, `func` and some of `vector`.
+
+    %0 = sparse_tensor.convrt %a : tensor<8xf64> to tensor<8xf64, #SV>
+         ^^^^^^^^^^^^^^^^^^^^ did you mean `sparse_tensor.convert`?
+
+Write the program in these, or run the passes of MLIR that lower others to them.";
+    UNKNOWN_TYPE = "E1002", "a type that sparsec does not know",
+    "Types are `index`, integers, `bf16` to `f64`, `complex`, `tensor`, `memref`, `vector`, functions,
+`!llvm.ptr`, and the specifiers, iteration spaces and iterators of `sparse_tensor`.
+
+    func.func private @f(tensor<8xfloat64>)
+                                  ^^^^^^^ no type is named like this
+
+Write `f64`.";
+    UNKNOWN_ATTRIBUTE = "E1003", "an attribute that sparsec does not read",
+    "Attributes are numbers, texts, types, symbols, affine maps, lists, dictionaries, dense and sparse
+constants, encodings, and a few words of dialects such as `#arith.fastmath<fast>`.
+
+    func.func private @f(tensor<8xf64, affine_map<(i) -> (i)>>)
+                                       ^^^^^^^^^^^^^^^^^^^^^^ not an encoding
+
+An attribute that programs do not need may be left out.";
+    UNKNOWN_ALIAS = "E1004", "an alias that is not defined",
+    "A name with `#` stands for an attribute, one with `!` for a type, and each is defined above its first
+use.
+
+    func.func private @f(tensor<8xf64, #SV>)
+                                       ^^^ not defined
+
+Define it: `#SV = #sparse_tensor.encoding<{ map = (i) -> (i : compressed) }>`.";
+    DEFINED_TWICE = "E1005", "a name that is given twice",
+    "Values, aliases, functions, keys and attributes have names of their own. A region sees the values
+around it, so it does not use their names for others.
+
+    %0 = arith.constant 1 : index
+    %0 = arith.constant 2 : index
+    ^^ defined again
+
+Rename one of them.";
+    UNKNOWN_VALUE = "E1006", "a value that is not defined here",
+    "An operation uses results of operations above it, in its own region or a region around it, and the
+arguments of those regions. Functions see no values from outside.
+
+    %1 = arith.addi %0, %0 : index
+                    ^^ defined below
+    %0 = arith.constant 1 : index
+
+Move the definition up.";
+    MLIR_TOO_DEEP = "E1007", "a text that is nested too deeply",
+    "Regions, types, attributes and expressions may be nested 64 levels deep, all of them together.
+No program that somebody writes comes near; one that a program wrote can name its parts by aliases and
+functions.";
+    OTHER_RELEASE = "E1008", "a word of another release",
+    "Each release of MLIR changed the words of `sparse_tensor`. A text is written in the words of one
+release, which they tell; `--dialect` says which, where that is wanted.
+
+    #A = #sparse_tensor.encoding<{ dimLevelType = [\"compressed\"] }>
+                                   ------------ a word of releases up to 16
+    sparse_tensor.print %a : tensor<8xf64, #A>
+    ^^^^^^^^^^^^^^^^^^^ a word of releases from 18 on
+
+Write all of it in the words of one release, or read it with `--dialect sparsec`, which knows all words.";
+    BAD_MAP = "E1009", "a map that is not affine",
+    "The results of a map are sums of its dimensions and symbols times numbers, and quotients and rests
+of divisions by positive numbers.
+
+    affine_map<(i, j) -> (i * j)>
+                          ^^^^^ a dimension times a dimension
+
+Name dimensions and symbols in the lists before `->`.";
+    OPERAND_TYPE = "E1010", "a type that an operation does not take",
+    "Each operation says which types its operands and results have: `arith.addf` adds floating-point
+numbers, the operations of `sparse_tensor` take tensors with an encoding.
+
+    %0 = arith.addf %i, %i : index
+                    ^^ `index` is no floating-point type
+
+Use the operation for this type, or convert the value first.";
+    TYPES_DIFFER = "E1011", "types that are to be the same",
+    "A value has one type, wherever it is used, and operations want some of their types to be the same.
+
+    func.func @f(%x: f32) -> f64 {
+      %0 = arith.addf %x, %x : f64
+                      ^^ has type `f32`
+
+Write the type that the value has, or convert it.";
+    BAD_COUNT = "E1012", "a wrong number of operands, results or types",
+    "An operation has as many operands, results and types as its definition says.
+
+    %0, %1 = arith.constant 1 : index
+    ^^^^^^ one result has two names
+
+`sparsec explain` cannot know each operation; the help of the error shows how this one is written.";
+    BAD_ATTRIBUTE = "E1013", "an attribute that is missing or of another kind",
+    "Some attributes belong to an operation: without the level, `sparse_tensor.positions` does not say
+which array is meant.
+
+    %0 = sparse_tensor.positions %a : tensor<8x8xf64, #CSR> to memref<?xindex>
+         ^^^^^^^^^^^^^^^^^^^^^^^ `level` is missing
+
+Write it in braces: `{level = 1 : index}`.";
+    BAD_REGION = "E1014", "a region of another form",
+    "Operations say which regions they have, which arguments these have, and in which operation they
+end. Regions have one block: sparsec reads no branches between blocks.
+
+    %0 = sparse_tensor.unary %x : f64 to f64
+      present = {
+        ^bb0(%a: f32):
+             ^^ to be `f64`
+
+The label says what the region should have.";
+    BAD_CALL_SYMBOL = "E1015", "a call that does not fit its function",
+    "A call names a function of the module, and gives it arguments of its types.
+
+    func.func private @read(index) -> f64
+    %0 = call @read(%x) : (f64) -> f64
+              ^^^^^ takes `(index)`
+
+Declare functions of other libraries with `func.func private @name(types) -> types`.";
+    SHAPE_MISMATCH = "E1016", "shapes that do not fit",
+    "Extents that are known on both sides are equal, and there are as many indices as modes.
+
+    %0 = tensor.empty(%n) : tensor<4x4xf64>
+                      ^^ no extent is open
+
+Where the program computes an extent, write `?` in the type.";
+    BAD_CONSTANT = "E1017", "a constant that its type does not hold",
+    "Integers fit in their type, floating-point numbers have a point, and `dense` has as many numbers as
+its type has entries, in as many brackets as it has modes.
+
+    %0 = arith.constant 300 : i8
+                        ^^^ at most 255
+
+Use a wider type.";
+    ENCODING_KEY = "E1020", "an unknown key of an encoding",
+    "An encoding has a `map` of levels, and may have `posWidth`, `crdWidth`, `explicitVal` and `implicitVal`.
+Earlier releases have keys of their own.
+
+    #A = #sparse_tensor.encoding<{ maps = (i) -> (i : compressed) }>
+                                   ^^^^ did you mean `map`?
+
+`sparsec mlir FILE --emit encodings` lists the encodings of a text in every spelling.";
+    ENCODING_LEVEL = "E1021", "a level type where it cannot stand",
+    "Levels are `dense`, `compressed`, `loose_compressed`, `singleton`, `structured[n, m]` and `batch`.
+`batch` levels come first; above `structured` all are dense; a singleton stands below a compressed level, and
+behind it come singletons alone.
+
+    map = (i, j) -> (i : dense, j : singleton)
+                                ^^^^^^^^^^^^^ below no compressed level
+
+For coordinate lists write `(i : compressed(nonunique), j : singleton)`.";
+    ENCODING_MAP = "E1022", "a level map that cannot be turned round",
+    "The coordinates of an entry follow from its levels: each mode is a level, or the quotient and the rest
+of its division by a number are two.
+
+    map = (i, j) -> (j - i : compressed, i : dense)
+          ^ diagonals, which releases of MLIR do not take
+
+`--dialect sparsec` takes every map that sparsec's formats take: diagonals, slots of ELL, Morton order.";
+    ENCODING_WIDTH = "E1023", "an index of an unknown width",
+    "Positions and coordinates have 8, 16, 32 or 64 bits, or 0 for those of `index`.
+
+    #A = #sparse_tensor.encoding<{ map = (i) -> (i : compressed), posWidth = 24 }>
+                                                                            ^^ not a width
+
+Write the next wider one.";
+    ENCODING_ORDER = "E1024", "an encoding for tensors of another order",
+    "An encoding has as many modes as the tensor that it is given to.
+
+    tensor<8xf64, #CSR>
+                  ^^^^ two modes
+
+Give each order an encoding of its own.";
+    ENCODING_VALUE = "E1025", "a value or slice that an encoding cannot have",
+    "`explicitVal` and `implicitVal` are numbers of the type of the tensor's entries, and the implicit one is
+zero. A slice has an offset, a size and a step from 1 on.
+
+    #A = #sparse_tensor.encoding<{ map = (i) -> (i : compressed), implicitVal = 1.0 : f64 }>
+                                                                                ^^^ not zero
+
+Leave the key out where entries that are not stored are zero.";
+    NO_FORMAT = "E1027", "an encoding without a format",
+    "sparsec stores tensors in formats. Encodings of slices, which are views of other tensors, and level maps
+with symbols have none.
+
+    map = [s](i, j) -> (i * s : dense, i : dense, j : compressed)
+
+Write ELL with the rank of an entry in its row, `(#i : dense, i : dense, j : singleton)`, in `--dialect
+sparsec`.";
+    NO_ENCODING = "E1028", "a format without an encoding",
+    "An encoding is one map of levels. Formats of several parts, of triangles, with mirror images or along a
+curve have clauses that no encoding has.
+
+    sparsec formats 'csr, lower'
+
+Use a format of one map of levels.";
+    NOT_SPARSE = "E1030", "a tensor without the encoding that an operation needs",
+    "Operations of `sparse_tensor` read and make tensors that are stored sparsely; the type says how.
+
+    %0 = sparse_tensor.positions %a {level = 0 : index} : tensor<8xf64> to memref<?xindex>
+                                 ^^ has no encoding
+
+Convert the tensor first: `sparse_tensor.convert %a : tensor<8xf64> to tensor<8xf64, #SV>`.";
+    LEVEL_OUT_OF_RANGE = "E1031", "a level or mode that a tensor does not have",
+    "Levels and modes are counted from 0, and a tensor has as many levels as its encoding.
+
+    %0 = sparse_tensor.positions %a {level = 2 : index} : tensor<8x8xf64, #CSR> to memref<?xindex>
+                                             ^ levels are 0 and 1
+
+Only levels of some types have positions: `compressed` and `loose_compressed`.";
+    CONVERT_EXTENTS = "E1032", "a conversion to an extent that is not known to be right",
+    "A conversion keeps the extents, or forgets them: a tensor of 32 rows may become one of `?` rows. The other
+way round would have to be tested as the program runs.
+
+    %0 = sparse_tensor.convert %d : tensor<?xf64> to tensor<100xf64, #SV>
+         ^ is it 100?
+
+Convert to `?`, and use `tensor.cast` where the extent is certain.";
+    BUFFER_TYPE = "E1033", "an array of another type than the encoding says",
+    "The arrays of a tensor are memrefs of one mode. Positions and coordinates have the widths that the
+encoding says, `index` without one; values have the type of the entries.
+
+    %0 = sparse_tensor.positions %a {level = 1 : index} : tensor<8x8xf64, #CSR> to memref<?xi32>
+                                                                                   ^ `index`
+
+Write the type that the encoding says, or give the encoding `posWidth = 32`.";
+    BAD_INDEXING = "E1035", "indexing maps that do not fit",
+    "`linalg.generic` has an indexing map for each operand, of one dimension for each iterator, and of one
+result for each mode of the operand. Extents that different operands give one iterator are equal.
+
+    {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = [\"parallel\"]} ins(%a : …) outs(%x : …)
+                     ^ one map for two operands
+
+Write a map for each operand, those of `ins` first.";
+    BAD_ASSEMBLY = "E1036", "arrays that do not make up a tensor",
+    "`sparse_tensor.assemble` takes the arrays of all levels in order: for a compressed level positions and
+coordinates, for a singleton its coordinates, for a coordinate list all coordinates in one array of tuples;
+then the values.
+
+    %0 = sparse_tensor.assemble (%pos), %vals : (tensor<9xindex>), tensor<?xf64> to tensor<8x8xf64, #CSR>
+                                 ^ two arrays for `#CSR`
+
+`sparsec mlir FILE --emit encodings` lists the arrays of each encoding.";
+    NOT_CONCATENATED = "E1038", "tensors that cannot be concatenated",
+    "Concatenated tensors have the same order, the same extents in all modes but one, and their extents in
+that one add up.
+
+    %0 = sparse_tensor.concatenate %a, %b {dimension = 0 : index}
+       : tensor<2x4xf64, #CSR>, tensor<3x4xf64, #CSR> to tensor<6x4xf64, #CSR>
+                                                                ^ 5
+
+Write the sum, or `?`.";
+    RELEASED = "E1039", "a tensor used after its release",
+    "A release gives the memory of a tensor back. Nothing behind it may use the tensor.
+
+    bufferization.dealloc_tensor %a : tensor<8xf64, #SV>
+    %0 = sparse_tensor.values %a : tensor<8xf64, #SV> to memref<?xf64>
+                              ^^ released above
+
+Release it behind its last use.";
+    NOT_IN_RELEASE = "E1050", "a program that a release has no words for",
+    "`--to-dialect` writes a program in the words of a release. Not every release has words for everything.
+
+    sparsec mlir new.mlir --emit mlir --to-dialect 14
+    sparse_tensor.sort quick_sort %n, %x : memref<?xindex>
+    ^^^^^^^^^^^^^^^^^^ release 14 has no `sparse_tensor.sort`
+
+Choose a later release, or write the program without it.";
+}

@@ -1,0 +1,97 @@
+//! `sparsec mlir`: a program of the `sparse_tensor` dialect, read, verified, printed.
+
+use serde_json::{Map, Value, json};
+use sparsec::mlir::{Dialect, Module};
+use sparsec::{Diagnostic, Result, code, suggest};
+
+use crate::arguments::MlirArguments;
+use crate::call::Call;
+use crate::compile::joined;
+use crate::screen::Screen;
+use crate::text_file::read_source;
+
+/// What asks for the dialect that the words of a file tell.
+const AUTO: &str = "auto";
+
+/// What `--emit` takes.
+const STAGES: [&str; 3] = ["mlir", "generic", "encodings"];
+
+/// Prints the stages that were asked for.
+///
+/// # Errors
+/// Those of the file, the dialects and the stages' names; `E1050` where the program has no
+/// words in the dialect that it is to be written in.
+pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) -> Result<u8> {
+    let stages = stages(call, arguments)?;
+    let read_as = match arguments.dialect.as_str() {
+        AUTO => None,
+        name => Some(dialect(call, "dialect", name)?),
+    };
+    let write_as = match &arguments.to_dialect {
+        Some(name) => Some(dialect(call, "to-dialect", name)?),
+        None => None,
+    };
+    let place = call
+        .find_word(&arguments.file)
+        .unwrap_or_else(|| call.end());
+    let source = read_source(call, &arguments.file, place)?;
+    let mut module = Module::parse(&source, read_as)?;
+    module.verify()?;
+    if let Some(dialect) = write_as {
+        module = module.rewritten(dialect)?;
+    }
+    let mut texts = Vec::new();
+    for name in stages {
+        let text = match name {
+            "mlir" => module.to_string(),
+            "generic" => module.generic(),
+            _ => module.encodings_text(),
+        };
+        texts.push((name, text));
+    }
+    let text = || joined(&texts);
+    let value = || {
+        let stages = texts.iter();
+        let stages: Map<String, Value> = stages
+            .map(|(name, text)| ((*name).to_owned(), json!(text)))
+            .collect();
+        json!({ "dialect": module.dialect().to_string(), "stages": stages })
+    };
+    screen.answer(text, value)?;
+    Ok(0)
+}
+
+fn stages(call: &Call, arguments: &MlirArguments) -> Result<Vec<&'static str>> {
+    let find = |(n, name): (usize, &String)| {
+        let known = STAGES.into_iter().find(|known| known == name);
+        known.ok_or_else(|| {
+            let place = call.value_span("emit", n);
+            let error = Diagnostic::new(
+                code::BAD_OPTION_VALUE,
+                format!("`{name}` is no stage of a program"),
+            )
+            .at(call.source(), place, "unknown");
+            error.help(match suggest::closest(name, STAGES) {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => format!("stages are {}", STAGES.join(", ")),
+            })
+        })
+    };
+    match &arguments.emit[..] {
+        [] => Ok(vec![STAGES[0]]),
+        names => names.iter().enumerate().map(find).collect(),
+    }
+}
+
+fn dialect(call: &Call, option: &str, name: &str) -> Result<Dialect> {
+    Dialect::parse(name).ok_or_else(|| {
+        let message = format!("`{name}` is no dialect");
+        let error = Diagnostic::new(code::BAD_OPTION_VALUE, message);
+        let error = error.at(call.source(), call.value_span(option, 0), "unknown");
+        error.help(format!(
+            "dialects are those of releases {} to {}, and sparsec",
+            Dialect::OLDEST,
+            Dialect::NEWEST
+        ))
+    })
+}

@@ -1,0 +1,148 @@
+//! Which types a group of values may have.
+
+use crate::types::Type;
+
+/// Which types a group of values may have.
+#[derive(Clone, Debug)]
+pub enum Constraint {
+    /// One of these kinds of types.
+    Kinds(Vec<TypeKind>),
+    /// This type.
+    Exactly(Type),
+    /// The type of another group.
+    Same(&'static str),
+    /// The type of the entries of another group.
+    Element(&'static str),
+    /// A tensor in the shape of a memref, another group.
+    TensorOf(&'static str),
+    /// Truth values in the shape of another group.
+    BoolLike(&'static str),
+}
+
+/// A kind of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeKind {
+    /// All types.
+    Any,
+    /// Tensors.
+    Tensor,
+    /// Tensors with an encoding.
+    Sparse,
+    /// Memrefs.
+    MemRef,
+    /// Memrefs of one mode.
+    Buffer,
+    /// Vectors.
+    Vector,
+    /// `index`
+    Index,
+    /// Integers, whatever their width.
+    Integer,
+    /// Floating-point numbers.
+    Float,
+    /// Complex numbers.
+    Complex,
+    /// `i1`
+    Bool,
+    /// Integers or `index`, also as entries of a shape.
+    IntegerLike,
+    /// Floating-point numbers, also as entries of a shape.
+    FloatLike,
+    /// Complex numbers, also as entries of a shape.
+    ComplexLike,
+    /// Storage specifiers.
+    Specifier,
+    /// Iteration spaces.
+    Space,
+    /// Iterators.
+    Iterator,
+    /// Functions.
+    Function,
+}
+
+impl TypeKind {
+    /// Every kind with its name in definitions and the words for it in messages.
+    pub const ALL: [(Self, &'static str, &'static str); 18] = [
+        (Self::Any, "any", "any type"),
+        (Self::Tensor, "tensor", "a tensor"),
+        (Self::Sparse, "sparse", "a tensor with an encoding"),
+        (Self::MemRef, "memref", "a memref"),
+        (Self::Buffer, "buffer", "a memref of one mode"),
+        (Self::Vector, "vector", "a vector"),
+        (Self::Index, "index", "`index`"),
+        (Self::Integer, "int", "an integer type"),
+        (Self::Float, "float", "a floating-point type"),
+        (Self::Complex, "complex", "a complex type"),
+        (Self::Bool, "i1", "`i1`"),
+        (Self::IntegerLike, "intlike", "integers"),
+        (Self::FloatLike, "floatlike", "floating-point numbers"),
+        (Self::ComplexLike, "complexlike", "complex numbers"),
+        (Self::Specifier, "specifier", "a storage specifier"),
+        (Self::Space, "space", "an iteration space"),
+        (Self::Iterator, "iterator", "an iterator"),
+        (Self::Function, "function", "a function type"),
+    ];
+
+    /// Whether a type is of this kind.
+    pub fn holds(self, ty: &Type) -> bool {
+        let is_number = |ty: &Type| matches!(ty, Type::Integer(..) | Type::Index);
+        match self {
+            Self::Any => true,
+            Self::Tensor => matches!(ty, Type::Tensor(_) | Type::UnrankedTensor(_)),
+            Self::Sparse => ty.encoding().is_some(),
+            Self::MemRef => matches!(ty, Type::MemRef(_) | Type::UnrankedMemRef(_)),
+            Self::Buffer => matches!(ty, Type::MemRef(memref) if memref.shape.len() == 1),
+            Self::Vector => matches!(ty, Type::Vector(_)),
+            Self::Index => *ty == Type::Index,
+            Self::Integer => matches!(ty, Type::Integer(..)),
+            Self::Float => matches!(ty, Type::Float(_)),
+            Self::Complex => matches!(ty, Type::Complex(_)),
+            Self::Bool => *ty == Type::BOOL,
+            Self::IntegerLike => is_number(ty) || (is_lanes(ty) && is_number(ty.element())),
+            Self::FloatLike => {
+                matches!(ty, Type::Float(_))
+                    || (is_lanes(ty) && matches!(ty.element(), Type::Float(_)))
+            }
+            Self::ComplexLike => {
+                matches!(ty, Type::Complex(_))
+                    || (is_lanes(ty) && matches!(ty.element(), Type::Complex(_)))
+            }
+            Self::Specifier => matches!(ty, Type::Specifier(_)),
+            Self::Space => matches!(ty, Type::Space(_)),
+            Self::Iterator => matches!(ty, Type::Iterator(_)),
+            Self::Function => matches!(ty, Type::Function(_)),
+        }
+    }
+
+    /// The words for it in messages.
+    pub fn words(self) -> &'static str {
+        let found = Self::ALL.iter().find(|(kind, ..)| *kind == self);
+        found.map_or("", |(_, _, words)| words)
+    }
+}
+
+/// Whether operations apply to the entries one by one.
+fn is_lanes(ty: &Type) -> bool {
+    matches!(
+        ty,
+        Type::Vector(_) | Type::Tensor(_) | Type::UnrankedTensor(_)
+    )
+}
+
+impl Constraint {
+    /// The words for it in messages.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Kinds(kinds) => {
+                let words: Vec<&str> = kinds.iter().map(|kind| kind.words()).collect();
+                words.join(" or ")
+            }
+            Self::Exactly(Type::Index) => "`index`".to_owned(),
+            Self::Exactly(ty) => format!("`{}`", crate::spell::plain(ty)),
+            Self::Same(other) => format!("the type of `{other}`"),
+            Self::Element(other) => format!("the type of the entries of `{other}`"),
+            Self::TensorOf(other) => format!("a tensor in the shape of `{other}`"),
+            Self::BoolLike(other) => format!("`i1` in the shape of `{other}`"),
+        }
+    }
+}

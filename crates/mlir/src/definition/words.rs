@@ -1,0 +1,70 @@
+//! Attributes that are one of some words.
+
+/// Some words, and how the generic form spells one.
+#[derive(Debug)]
+pub struct Words {
+    /// The name in definitions.
+    pub name: &'static str,
+    /// What stands before the word between the brackets of a dialect's attribute; `None`
+    /// where the generic form has the number of the word.
+    pub prefix: Option<(&'static str, &'static str)>,
+    /// The words, in the order of their numbers.
+    pub words: &'static [&'static str],
+}
+
+impl Words {
+    /// The words of a name in definitions.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        ALL.iter().find(|words| words.name == name)
+    }
+
+    /// The word as it stands in the list.
+    pub fn word(&self, text: &str) -> Option<&'static str> {
+        self.words.iter().copied().find(|word| *word == text)
+    }
+}
+
+static ALL: [Words; 5] = [
+    Words {
+        name: "cmpi",
+        prefix: None,
+        words: &[
+            "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge",
+        ],
+    },
+    Words {
+        name: "cmpf",
+        prefix: None,
+        words: &[
+            "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult",
+            "ule", "une", "uno", "true",
+        ],
+    },
+    Words {
+        name: "direction",
+        prefix: Some(("sparse_tensor", "CrdTransDirection ")),
+        words: &["dim_to_lvl", "lvl_to_dim"],
+    },
+    Words {
+        name: "specifier",
+        prefix: Some(("sparse_tensor", "kind ")),
+        words: &[
+            "lvl_sz",
+            "pos_mem_sz",
+            "crd_mem_sz",
+            "val_mem_sz",
+            "dim_offset",
+            "dim_stride",
+        ],
+    },
+    Words {
+        name: "sorting",
+        prefix: Some(("sparse_tensor", "SparseTensorSortAlgorithm ")),
+        words: &[
+            "hybrid_quick_sort",
+            "insertion_sort_stable",
+            "quick_sort",
+            "heap_sort",
+        ],
+    },
+];

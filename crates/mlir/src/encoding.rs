@@ -1,0 +1,201 @@
+//! Encodings: how a sparse tensor is stored, whichever release spelled it.
+//!
+//! ```text
+//! 14   {dimLevelType = ["dense", "compressed"], dimOrdering = affine_map<(i, j) -> (j, i)>}
+//! 17   {lvlTypes = ["dense", "compressed"], dimToLvl = affine_map<(i, j) -> (j, i)>}
+//! 19   {map = (i, j) -> (j : dense, i : compressed)}
+//! ```
+//!
+//! All three are one [`Encoding`]: a level has an expression over the modes, a kind and
+//! properties. [`Encoding::refusal`] says why a release has no words for one,
+//! [`Encoding::to_format`] and [`Encoding::of_format`] lead to sparsec's formats and back.
+
+use sparsec_format::{Coordinate, LevelKind};
+
+use crate::affine::{AffineExpr, AffineMap, AffineOp};
+use crate::attribute::Attribute;
+
+mod blocks;
+mod format;
+pub(crate) mod list;
+mod print;
+mod refusal;
+pub(crate) mod rules;
+
+/// How a sparse tensor is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Encoding {
+    /// How many modes the tensor has.
+    pub n_modes: usize,
+    /// How many symbols the expressions of levels have.
+    pub n_symbols: usize,
+    /// The levels, outermost first.
+    pub levels: Vec<Level>,
+    /// The slice of each mode, where the tensor is one; else empty.
+    pub slices: Vec<Option<Slice>>,
+    /// How many bits a position has; 0 for those of `index`.
+    pub pos_width: u32,
+    /// How many bits a coordinate has; 0 for those of `index`.
+    pub crd_width: u32,
+    /// The value that all stored entries have.
+    pub explicit_value: Option<Attribute>,
+    /// The value of entries that are not stored, if not zero.
+    pub implicit_value: Option<Attribute>,
+}
+
+/// One level of storage.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Level {
+    /// What it stores the coordinates of.
+    pub expression: LevelExpr,
+    /// What kind of level it is.
+    pub kind: LevelKind,
+    /// Whether coordinates may repeat below one parent.
+    pub nonunique: bool,
+    /// Whether coordinates may stand in any order below one parent.
+    pub nonordered: bool,
+    /// Whether a singleton's coordinates are an array of their own, rather than a part of
+    /// tuples.
+    pub soa: bool,
+}
+
+/// What a level stores the coordinates of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LevelExpr {
+    /// An affine expression over the modes.
+    Affine(AffineExpr),
+    /// A place on a curve or the rank of an entry, which only sparsec has.
+    Other(Coordinate),
+}
+
+/// Which coordinates of a mode a slice has; `None` is a number that the program computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slice {
+    /// The first.
+    pub offset: Option<u64>,
+    /// How many.
+    pub size: Option<u64>,
+    /// How far neighbours are apart.
+    pub stride: Option<u64>,
+}
+
+impl Level {
+    /// A unique, ordered level.
+    pub fn new(expression: LevelExpr, kind: LevelKind) -> Self {
+        Self {
+            expression,
+            kind,
+            nonunique: false,
+            nonordered: false,
+            soa: false,
+        }
+    }
+
+    /// The mode that the level stores, where it stores one as it is.
+    pub fn mode(&self) -> Option<usize> {
+        match &self.expression {
+            LevelExpr::Affine(expression) => expression.dimension(),
+            LevelExpr::Other(coordinate) => coordinate.mode(),
+        }
+    }
+
+    /// Whether the level has an array of positions.
+    pub fn has_positions(&self) -> bool {
+        matches!(
+            self.kind,
+            LevelKind::Compressed | LevelKind::LooseCompressed
+        )
+    }
+
+    /// Whether the level has an array of coordinates.
+    pub fn has_coordinates(&self) -> bool {
+        !matches!(self.kind, LevelKind::Dense | LevelKind::Batch)
+    }
+}
+
+impl Encoding {
+    /// An encoding of levels that keeps the usual widths and values.
+    pub fn new(n_modes: usize, levels: Vec<Level>) -> Self {
+        Self {
+            n_modes,
+            n_symbols: 0,
+            levels,
+            slices: Vec::new(),
+            pos_width: 0,
+            crd_width: 0,
+            explicit_value: None,
+            implicit_value: None,
+        }
+    }
+
+    /// How many levels there are.
+    pub fn n_levels(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Whether the tensor is a slice of another.
+    pub fn is_slice(&self) -> bool {
+        !self.slices.is_empty()
+    }
+
+    /// Whether all levels are dense.
+    pub fn is_all_dense(&self) -> bool {
+        self.levels
+            .iter()
+            .all(|level| level.kind == LevelKind::Dense)
+    }
+
+    /// The map from modes to levels, where all expressions are affine.
+    pub fn map(&self) -> Option<AffineMap> {
+        let affine = |level: &Level| match &level.expression {
+            LevelExpr::Affine(expression) => Some(expression.clone()),
+            LevelExpr::Other(_) => None,
+        };
+        Some(AffineMap {
+            n_dimensions: self.n_modes,
+            n_symbols: self.n_symbols,
+            results: self.levels.iter().map(affine).collect::<Option<_>>()?,
+        })
+    }
+
+    /// The mode of each level, where the levels store the modes as they are.
+    pub fn permutation(&self) -> Option<Vec<usize>> {
+        self.map()?.permutation()
+    }
+
+    /// The extents of the levels of a tensor of these extents; `None` is one that is not
+    /// known.
+    pub fn level_shape(&self, shape: &[Option<u64>]) -> Vec<Option<u64>> {
+        let extent = |level: &Level| match &level.expression {
+            LevelExpr::Affine(AffineExpr::Dimension(mode)) => shape.get(*mode).copied().flatten(),
+            LevelExpr::Affine(AffineExpr::Binary(op, of, by)) => match (op, &**of, &**by) {
+                (AffineOp::Modulo, _, AffineExpr::Constant(by)) => u64::try_from(*by).ok(),
+                (AffineOp::FloorDivide, AffineExpr::Dimension(mode), AffineExpr::Constant(by)) => {
+                    let extent = shape.get(*mode).copied().flatten()?;
+                    u64::try_from(*by)
+                        .ok()
+                        .filter(|by| *by > 0)
+                        .map(|by| extent.div_ceil(by))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        self.levels.iter().map(extent).collect()
+    }
+
+    /// The level at which trailing coordinates begin that share positions: `compressed` with
+    /// singletons behind it, all in tuples or all apart.
+    pub fn coo_start(&self) -> Option<usize> {
+        let is_tail = |from: usize| {
+            let [first, rest @ ..] = &self.levels[from..] else {
+                return false;
+            };
+            first.has_positions()
+                && first.nonunique
+                && !rest.is_empty()
+                && rest.iter().all(|level| level.kind == LevelKind::Singleton)
+        };
+        (0..self.levels.len()).find(|&from| is_tail(from))
+    }
+}

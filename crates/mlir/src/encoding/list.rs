@@ -1,0 +1,149 @@
+//! The encodings of a module, each in the spelling of every release.
+
+use std::sync::Arc;
+
+use sparsec_format::LevelKind;
+
+use crate::attribute::Attribute;
+use crate::module::Module;
+use crate::release::Dialect;
+use crate::spell::{Aliases, Spell};
+use crate::types::Type;
+
+use super::Encoding;
+
+/// The releases whose spelling is shown: where it changed.
+const SHOWN: [u8; 4] = [14, 16, 17, 19];
+
+impl Module {
+    /// Every encoding of the module: in the spelling of releases, as a format, and the arrays
+    /// that a tensor in it has.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_mlir::Module;
+    /// let text = "#SV = #sparse_tensor.encoding<{ map = (i) -> (i : compressed) }>
+    /// func.func private @f(tensor<8xf64, #SV>)";
+    /// let module = Module::parse(&Source::new("text", text), None)?;
+    /// assert!(module.encodings_text().contains("format  (d0) -> (d0 : compressed)"));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn encodings_text(&self) -> String {
+        let mut out = String::new();
+        for (n, (name, encoding)) in self.encodings().into_iter().enumerate() {
+            if n > 0 {
+                out.push('\n');
+            }
+            out.push_str(&format!("{name}\n"));
+            for release in SHOWN {
+                let dialect = Dialect::Release(release);
+                let text = match encoding.refusal(dialect) {
+                    Some(why) => why,
+                    None => spelled(&encoding, dialect),
+                };
+                out.push_str(&format!("  {release:<7} {text}\n"));
+            }
+            if encoding.refusal(Dialect::Release(Dialect::USUAL)).is_some() {
+                out.push_str(&format!(
+                    "  sparsec {}\n",
+                    spelled(&encoding, Dialect::Sparsec)
+                ));
+            }
+            let format = match encoding.to_format() {
+                Ok(format) => format.to_string(),
+                Err(refusal) => refusal.message().to_owned(),
+            };
+            out.push_str(&format!(
+                "  format  {format}\n  arrays  {}\n",
+                encoding.arrays().join(", ")
+            ));
+        }
+        out
+    }
+
+    /// The encodings with their names, those of aliases first, then those that types spell
+    /// out.
+    pub fn encodings(&self) -> Vec<(String, Arc<Encoding>)> {
+        let mut found: Vec<(String, Arc<Encoding>)> = Vec::new();
+        for (name, value) in &self.aliases.attributes {
+            if let Attribute::Encoding(encoding) = value {
+                found.push((name.clone(), encoding.clone()));
+            }
+        }
+        for (_, value) in self.values.iter() {
+            visit(&value.ty, &mut |encoding| add(&mut found, encoding));
+        }
+        for (_, op) in self.ops.iter() {
+            for (_, value) in &op.attributes {
+                if let Attribute::Type(ty) = value {
+                    visit(ty, &mut |encoding| add(&mut found, encoding));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn add(found: &mut Vec<(String, Arc<Encoding>)>, encoding: &Arc<Encoding>) {
+    if !found.iter().any(|(_, known)| known == encoding) {
+        found.push((format!("encoding {}", found.len()), encoding.clone()));
+    }
+}
+
+/// Calls `found` with the encodings in a type.
+pub(crate) fn visit(ty: &Type, found: &mut impl FnMut(&Arc<Encoding>)) {
+    match ty {
+        Type::Tensor(tensor) => tensor.encoding.iter().for_each(found),
+        Type::Specifier(encoding) => found(encoding),
+        Type::Space(levels) | Type::Iterator(levels) => found(&levels.encoding),
+        Type::Function(function) => {
+            for ty in function.inputs.iter().chain(&function.results) {
+                visit(ty, found);
+            }
+        }
+        Type::Tuple(parts) => parts.iter().for_each(|part| visit(part, found)),
+        _ => {}
+    }
+}
+
+fn spelled(encoding: &Encoding, dialect: Dialect) -> String {
+    let aliases = Aliases::default();
+    encoding.text(&Spell {
+        dialect,
+        aliases: &aliases,
+    })
+}
+
+impl Encoding {
+    /// The arrays of a tensor, in the order in which `assemble` takes them: positions and
+    /// coordinates level by level, a coordinate list as one array of tuples, then values.
+    pub fn arrays(&self) -> Vec<String> {
+        let tuples = self
+            .coo_start()
+            .filter(|start| !self.levels[start + 1..].iter().any(|level| level.soa));
+        let mut found = Vec::new();
+        for (number, level) in self.levels.iter().enumerate() {
+            if level.has_positions() {
+                found.push(match level.kind {
+                    LevelKind::LooseCompressed => format!("pairs of positions of level {number}"),
+                    _ => format!("positions of level {number}"),
+                });
+            }
+            match tuples {
+                Some(start) if number == start => {
+                    found.push(format!(
+                        "tuples of coordinates of levels {start} to {}",
+                        self.n_levels() - 1
+                    ));
+                }
+                Some(start) if number > start => {}
+                _ if level.has_coordinates() => {
+                    found.push(format!("coordinates of level {number}"))
+                }
+                _ => {}
+            }
+        }
+        found.push("values".to_owned());
+        found
+    }
+}

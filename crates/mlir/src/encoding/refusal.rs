@@ -1,0 +1,87 @@
+//! Why a release has no words for an encoding.
+
+use sparsec_format::LevelKind;
+
+use crate::release::Dialect;
+
+use super::blocks::inverse;
+use super::{Encoding, Level};
+
+impl Encoding {
+    /// Why `dialect` cannot spell this encoding, as the end of a sentence that begins with
+    /// the name of the release; `None` where it can.
+    ///
+    /// ```
+    /// use sparsec_format::Format;
+    /// use sparsec_mlir::{Dialect, Encoding};
+    /// let coo = Encoding::of_format(&Format::coo(2)).unwrap();
+    /// assert_eq!(coo.refusal(Dialect::Release(19)), None);
+    /// assert!(coo.refusal(Dialect::Release(14)).unwrap().contains("nonunique"));
+    /// ```
+    pub fn refusal(&self, dialect: Dialect) -> Option<String> {
+        let Dialect::Release(release) = dialect else {
+            return None;
+        };
+        self.levels
+            .iter()
+            .find_map(|level| level.refusal(release))
+            .or_else(|| self.map_refusal(release))
+            .or_else(|| self.values_refusal(release))
+    }
+
+    fn map_refusal(&self, release: u8) -> Option<String> {
+        let is_permutation = self.permutation().is_some();
+        match release {
+            ..=15 if !is_permutation => {
+                Some("stores each mode in one level, not blocks or diagonals".to_owned())
+            }
+            // The map is checked since release 18.
+            ..=17 if self.n_symbols == 0 && self.map().is_some() => None,
+            18.. if inverse(self).is_some() || self.is_symbolic() => None,
+            _ => Some("has maps of modes, `i floordiv c` and `i mod c` alone".to_owned()),
+        }
+    }
+
+    /// Maps with symbols are read, and no pass takes them.
+    fn is_symbolic(&self) -> bool {
+        self.n_symbols > 0 && self.map().is_some()
+    }
+
+    fn values_refusal(&self, release: u8) -> Option<String> {
+        if self.is_slice() && release < 16 {
+            return Some("has no slices".to_owned());
+        }
+        if self.is_slice() && release < 18 && self.slices.iter().any(Option::is_none) {
+            return Some("has slices of all modes or of none".to_owned());
+        }
+        let has_value = self.explicit_value.is_some() || self.implicit_value.is_some();
+        (has_value && release < 19).then(|| "has no `explicitVal` and `implicitVal`".to_owned())
+    }
+}
+
+impl Level {
+    fn refusal(&self, release: u8) -> Option<String> {
+        let since = match self.kind {
+            LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton => Dialect::OLDEST,
+            LevelKind::LooseCompressed => 17,
+            LevelKind::Structured { n: 2, m: 4 } => 18,
+            LevelKind::Batch | LevelKind::Structured { .. } => 19,
+            LevelKind::Range | LevelKind::Bitmap | LevelKind::Hashed | LevelKind::RunLength => {
+                return Some(format!("has no level `{}`", self.kind.text()));
+            }
+        };
+        if release < since {
+            return Some(format!("has no level `{}`", self.kind.text()));
+        }
+        let properties = [
+            (self.nonunique, "nonunique"),
+            (self.nonordered, "nonordered"),
+        ];
+        for (has, name) in properties {
+            if has && release < 16 {
+                return Some(format!("has no `{name}` levels"));
+            }
+        }
+        (self.soa && release < 19).then(|| "has no `soa` levels".to_owned())
+    }
+}

@@ -1,0 +1,369 @@
+//! From text to modules.
+//!
+//! | module          | reads                                                    |
+//! |-----------------|----------------------------------------------------------|
+//! | [`affine`]      | affine maps, and the level maps of encodings             |
+//! | [`types`]       | types                                                    |
+//! | [`attribute`]   | attributes                                               |
+//! | [`constant`]    | `dense<…>` and `sparse<…>`                               |
+//! | [`encoding`]    | encodings of all releases                                |
+//! | [`operation`]   | operations in the generic form; regions and their values |
+//! | [`form`]        | operations in the form of their definition               |
+//! | [`custom`]      | forms that only code reads                               |
+//! | [`pending`]     | an operation that is read and not yet made               |
+//!
+//! The parser learns the dialect as it reads: each word that only some releases know narrows
+//! the range, and one that is known to none of those that remain is refused with the place of
+//! the word that excluded it.
+
+use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
+
+use crate::attribute::Attribute;
+use crate::lex::{Cursor, Kind};
+use crate::module::{Module, Op};
+use crate::release::{Dialect, Releases};
+use crate::types::Type;
+
+mod affine;
+mod attribute;
+mod constant;
+mod custom;
+mod encoding;
+mod form;
+mod operation;
+mod pending;
+mod types;
+
+pub(crate) use form::OPEN;
+use operation::Scopes;
+pub(crate) use pending::{bool_like, tensor_of};
+
+/// How deep regions, types, attributes and expressions may be nested in a text.
+const DEEPEST: usize = 64;
+
+impl Module {
+    /// Reads a module; `dialect` says in which dialect it is, if its words do not.
+    ///
+    /// Operations outside of a `module` stand in one that the text leaves out. The module is
+    /// read, not [verified](Self::verify).
+    ///
+    /// # Errors
+    /// `E0101` to `E0103` for text that is no MLIR, `E1001` to `E1028` for names that are not
+    /// known, values that are not there, encodings that break a rule.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_mlir::Module;
+    /// let text = "%c = arith.constant 1 : index";
+    /// let module = Module::parse(&Source::new("text", text), None)?;
+    /// assert_eq!(module.to_string(), "module {\n  %c = arith.constant 1 : index\n}\n");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn parse(source: &Source, dialect: Option<Dialect>) -> Result<Self> {
+        let mut parser = Parser {
+            cursor: Cursor::new(source),
+            module: Self::empty(source, dialect.unwrap_or(Dialect::Release(Dialect::USUAL))),
+            asked: dialect,
+            narrowed: Vec::new(),
+            scopes: Scopes::default(),
+            depth: 0,
+        };
+        let root = parser.file()?;
+        Ok(parser.finish(root))
+    }
+}
+
+/// A word that excludes releases.
+#[derive(Clone, Debug)]
+struct Narrowing {
+    releases: Releases,
+    word: String,
+    span: Span,
+}
+
+struct Parser {
+    cursor: Cursor,
+    module: Module,
+    /// The dialect that the text is to have.
+    asked: Option<Dialect>,
+    narrowed: Vec<Narrowing>,
+    scopes: Scopes,
+    depth: usize,
+}
+
+impl Parser {
+    fn source(&self) -> &Source {
+        self.cursor.source()
+    }
+
+    fn fault(
+        &self,
+        code: Code,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic::new(code, message).at(self.source(), span, label)
+    }
+
+    fn finish(mut self, root: Op) -> Module {
+        self.module.root = root;
+        let releases = self.releases();
+        self.module.releases = releases;
+        self.module.dialect = match self.asked {
+            Some(dialect) => dialect,
+            None => Dialect::Release(releases.usual()),
+        };
+        self.module
+    }
+
+    /// The releases that know every word so far.
+    fn releases(&self) -> Releases {
+        let narrowed = self.narrowed.iter();
+        narrowed.fold(Releases::ALL, |all, word| {
+            all.and(word.releases).unwrap_or(all)
+        })
+    }
+
+    /// Whether the text may have a word of these releases.
+    fn allows(&self, releases: Releases) -> bool {
+        match self.asked {
+            Some(dialect) => dialect.knows(releases),
+            None => self.releases().and(releases).is_some(),
+        }
+    }
+
+    /// Takes note of a word that only these releases know.
+    fn word_of(&mut self, releases: Releases, word: &str, span: Span) -> Result<()> {
+        if releases == Releases::ALL {
+            return Ok(());
+        }
+        if !self.allows(releases) {
+            return Err(self.other_release(releases, word, span));
+        }
+        let narrows = self.releases().and(releases) != Some(self.releases());
+        if narrows && self.asked.is_none() {
+            self.narrowed.push(Narrowing {
+                releases,
+                word: word.to_owned(),
+                span,
+            });
+        }
+        Ok(())
+    }
+
+    fn other_release(&self, releases: Releases, word: &str, span: Span) -> Diagnostic {
+        if let Some(dialect) = self.asked {
+            let message = format!("`{word}` is a word of {releases}, not of dialect {dialect}");
+            return self
+                .fault(code::OTHER_RELEASE, message, span, "not known")
+                .help("leave `--dialect` out to have the text tell its release, or read it as `--dialect sparsec`");
+        }
+        let message = format!(
+            "`{word}` is a word of {releases}, and no text of {}",
+            self.releases()
+        );
+        let error = self.fault(code::OTHER_RELEASE, message, span, format!("{releases}"));
+        let excludes = |narrowing: &&Narrowing| narrowing.releases.and(releases).is_none();
+        let error = match self.narrowed.iter().find(excludes) {
+            Some(narrowing) => {
+                let label = format!("`{}` is a word of {}", narrowing.word, narrowing.releases);
+                error.also(self.source(), narrowing.span, label)
+            }
+            None => error,
+        };
+        error.help(
+            "write all of a text in the words of one release, or read it as `--dialect sparsec`",
+        )
+    }
+
+    /// Goes one level deeper, while `read` reads.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth == DEEPEST {
+            let span = self.cursor.peek().span;
+            let message = format!("nested more than {DEEPEST} levels deep");
+            return Err(self
+                .fault(code::MLIR_TOO_DEEP, message, span, "one level too deep")
+                .help("give parts names: aliases, functions, values"));
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
+    /// A list with commas, up to `close`, which is taken.
+    fn list<T>(
+        &mut self,
+        close: &str,
+        mut entry: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        if self.cursor.eat(close) {
+            return Ok(found);
+        }
+        loop {
+            found.push(entry(self)?);
+            if !self.cursor.eat(",") {
+                if !self.cursor.eat(close) {
+                    return Err(self.cursor.unexpected(&format!("`,` or `{close}`")));
+                }
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Everything: aliases, locations, operations.
+    fn file(&mut self) -> Result<Op> {
+        let start = self.cursor.peek().span;
+        let mut ops = self.open_file(start);
+        while self.cursor.kind() != Kind::End {
+            match self.cursor.kind() {
+                Kind::Hash if self.is_definition() => self.attribute_alias()?,
+                Kind::Bang if self.is_definition() => self.type_alias()?,
+                Kind::Symbol if self.cursor.at("{") => {
+                    // `{-# … #-}` holds resources of no interest to a program.
+                    return Err(self.cursor.unexpected("an operation or an alias"));
+                }
+                _ => {
+                    let op = self.operation()?;
+                    ops.push(op);
+                }
+            }
+        }
+        self.close_file(ops, start)
+    }
+
+    fn is_definition(&self) -> bool {
+        self.cursor.slice(self.cursor.second().span) == "="
+    }
+
+    fn attribute_alias(&mut self) -> Result<()> {
+        let token = self.cursor.take();
+        let name = self.cursor.slice(token.span).to_owned();
+        self.cursor.expect("=")?;
+        if self.cursor.at("loc") {
+            return self.location();
+        }
+        if name.contains('.') {
+            return Err(self
+                .fault(
+                    code::UNKNOWN_ALIAS,
+                    format!("`{name}` is no name of an alias"),
+                    token.span,
+                    "has a point",
+                )
+                .help("a point stands between a dialect and its word; use `_`"));
+        }
+        let value = self.attribute()?;
+        if self
+            .module
+            .aliases
+            .attributes
+            .iter()
+            .any(|(known, _)| *known == name)
+        {
+            return Err(self
+                .fault(
+                    code::DEFINED_TWICE,
+                    format!("`{name}` is defined twice"),
+                    token.span,
+                    "defined again",
+                )
+                .help("give one of them another name"));
+        }
+        self.module.aliases.attributes.push((name, value));
+        Ok(())
+    }
+
+    fn type_alias(&mut self) -> Result<()> {
+        let token = self.cursor.take();
+        let name = self.cursor.slice(token.span).to_owned();
+        self.cursor.expect("=")?;
+        // Releases up to 15 say `type` first.
+        if self.cursor.at("type") {
+            self.cursor.take();
+        }
+        let value = self.ty()?;
+        if self
+            .module
+            .aliases
+            .types
+            .iter()
+            .any(|(known, _)| *known == name)
+        {
+            return Err(self
+                .fault(
+                    code::DEFINED_TWICE,
+                    format!("`{name}` is defined twice"),
+                    token.span,
+                    "defined again",
+                )
+                .help("give one of them another name"));
+        }
+        self.module.aliases.types.push((name, value));
+        Ok(())
+    }
+
+    /// `loc(…)`, which is passed over.
+    fn location(&mut self) -> Result<()> {
+        self.cursor.expect("loc")?;
+        self.cursor.expect("(")?;
+        let mut depth = 1;
+        while depth > 0 {
+            if matches!(self.cursor.kind(), Kind::End | Kind::Unknown) {
+                return Err(self.cursor.unexpected("`)` of the location"));
+            }
+            let token = self.cursor.take();
+            match self.cursor.slice(token.span) {
+                "(" => depth += 1,
+                ")" => depth -= 1,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn location_if_any(&mut self) -> Result<()> {
+        match self.cursor.at("loc") {
+            true => self.location(),
+            false => Ok(()),
+        }
+    }
+
+    /// The attribute that an alias stands for.
+    fn aliased_attribute(&mut self, span: Span) -> Result<Attribute> {
+        let name = self.cursor.slice(span).to_owned();
+        let known = &self.module.aliases.attributes;
+        if let Some((_, value)) = known.iter().find(|(known, _)| *known == name) {
+            return Ok(value.clone());
+        }
+        let names = known.iter().map(|(name, _)| name.as_str());
+        let close = sparsec_base::suggest::closest(&name, names).map(str::to_owned);
+        Err(self.unknown_alias(&name, span, close))
+    }
+
+    fn aliased_type(&mut self, span: Span) -> Result<Type> {
+        let name = self.cursor.slice(span).to_owned();
+        let known = &self.module.aliases.types;
+        if let Some((_, value)) = known.iter().find(|(known, _)| *known == name) {
+            return Ok(value.clone());
+        }
+        let names = known.iter().map(|(name, _)| name.as_str());
+        let close = sparsec_base::suggest::closest(&name, names).map(str::to_owned);
+        Err(self.unknown_alias(&name, span, close))
+    }
+
+    fn unknown_alias(&self, name: &str, span: Span, close: Option<String>) -> Diagnostic {
+        let error = self.fault(
+            code::UNKNOWN_ALIAS,
+            format!("nothing above is named `{name}`"),
+            span,
+            "not defined",
+        );
+        error.help(match close {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => format!("define it above: `{name} = …`"),
+        })
+    }
+}

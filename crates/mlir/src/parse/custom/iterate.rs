@@ -1,0 +1,222 @@
+//! Loops over iteration spaces: `sparse_tensor.iterate` and `coiterate`.
+
+use sparsec_base::{Diagnostic, Result, Span, code};
+
+use crate::attribute::Attribute;
+use crate::lex::Kind;
+use crate::types::Type;
+
+use super::super::Parser;
+use super::super::operation::Argument;
+use super::super::pending::Pending;
+
+/// The most levels and spaces whose use is a set of 64 bits.
+const MOST: usize = 64;
+
+impl Parser {
+    /// `%it in %space at(%i, _) iter_args(%x = %y) : type -> (types) { … }`
+    pub(super) fn iterate_form(&mut self, pending: &mut Pending) -> Result<()> {
+        self.since_iterators(pending.span)?;
+        let token = self
+            .cursor
+            .expect_kind(Kind::Value, "the name of the iterator")?;
+        let iterator = self.cursor.slice(token.span)[1..].to_owned();
+        self.cursor.expect("in")?;
+        pending.operands[0] = vec![self.value_use()?];
+        let coords = self.used_coordinates()?;
+        let mut carried = Vec::new();
+        if self.cursor.eat("iter_args") {
+            carried = self.bindings()?;
+        }
+        self.cursor.expect(":")?;
+        let start = self.cursor.peek().span;
+        let space = self.ty()?;
+        let types = self.carried_types(carried.len())?;
+        let Some((iterator_type, n_levels)) = Self::iterator_of(&space) else {
+            return Err(self.no_space(start));
+        };
+        if coords.len() as u64 > n_levels {
+            let message = format!("{} coordinates of {n_levels} levels", coords.len());
+            return Err(self
+                .fault(code::BAD_COUNT, message, start, "the space")
+                .help("name one coordinate for each level, or `_`"));
+        }
+        let mut arguments = vec![Argument {
+            name: iterator,
+            span: token.span,
+            ty: iterator_type,
+        }];
+        let used = self.coordinate_arguments(coords, &mut arguments);
+        for ((name, span, value), ty) in carried.into_iter().zip(&types) {
+            pending.operands[1].push(value);
+            arguments.push(Argument {
+                name,
+                span,
+                ty: ty.clone(),
+            });
+        }
+        pending.operand_types[0] = Some(vec![space]);
+        pending.operand_types[1] = Some(types.clone());
+        pending.result_types[0] = Some(types);
+        pending.attributes.push(("crdUsedLvls".to_owned(), used));
+        let region = self.region(pending.definition, Some(arguments))?;
+        pending.regions.push(region);
+        Ok(())
+    }
+
+    fn no_space(&self, span: Span) -> Diagnostic {
+        self.fault(
+            code::OPERAND_TYPE,
+            "a loop over what is no iteration space",
+            span,
+            "another type",
+        )
+        .help("write `!sparse_tensor.iter_space<#CSR, lvls = 0>`")
+    }
+
+    /// `at(%i, _)`: the names of coordinates, none for `_`.
+    fn used_coordinates(&mut self) -> Result<Vec<Option<(String, Span)>>> {
+        if !self.cursor.eat("at") {
+            return Ok(Vec::new());
+        }
+        self.cursor.expect("(")?;
+        let found = self.list(")", Self::name_or_none)?;
+        match found.len() > MOST {
+            true => Err(self.cursor.too_large(self.cursor.before())),
+            false => Ok(found),
+        }
+    }
+
+    fn name_or_none(&mut self) -> Result<Option<(String, Span)>> {
+        if self.cursor.eat("_") {
+            return Ok(None);
+        }
+        let token = self.cursor.expect_kind(Kind::Value, "a name or `_`")?;
+        Ok(Some((
+            self.cursor.slice(token.span)[1..].to_owned(),
+            token.span,
+        )))
+    }
+
+    /// Adds the coordinates that are used; the set of their levels.
+    fn coordinate_arguments(
+        &self,
+        coords: Vec<Option<(String, Span)>>,
+        to: &mut Vec<Argument>,
+    ) -> Attribute {
+        let mut used = 0i128;
+        for (level, coordinate) in coords.into_iter().enumerate() {
+            if let Some((name, span)) = coordinate {
+                used |= 1 << level;
+                to.push(Argument {
+                    name,
+                    span,
+                    ty: Type::Index,
+                });
+            }
+        }
+        Attribute::Integer(used, Type::integer(64))
+    }
+
+    /// `-> (types)` of so many values that a loop carries.
+    fn carried_types(&mut self, n: usize) -> Result<Vec<Type>> {
+        let mut types = Vec::new();
+        if self.cursor.eat("->") {
+            types = self.result_types()?;
+        }
+        match types.len() == n {
+            true => Ok(types),
+            false => Err(self
+                .fault(
+                    code::BAD_COUNT,
+                    format!("{n} values for {} types", types.len()),
+                    self.cursor.before(),
+                    "types of results",
+                )
+                .help("write a type for each value of `iter_args`")),
+        }
+    }
+
+    /// `(%a, %b) at(%i) iter_args(…) : (types) -> types case %it, _ { … } …`
+    pub(super) fn coiterate_form(&mut self, pending: &mut Pending) -> Result<()> {
+        self.cursor.expect("(")?;
+        pending.operands[0] = self.list(")", Self::value_use)?;
+        let coords = self.used_coordinates()?;
+        let mut carried = Vec::new();
+        if self.cursor.eat("iter_args") {
+            carried = self.bindings()?;
+        }
+        self.cursor.expect(":")?;
+        self.cursor.expect("(")?;
+        let start = self.cursor.peek().span;
+        let spaces = self.list(")", Self::ty)?;
+        let types = self.carried_types(carried.len())?;
+        let iterators: Option<Vec<Type>> = spaces
+            .iter()
+            .map(|space| Self::iterator_of(space).map(|(ty, _)| ty))
+            .collect();
+        let iterators = iterators
+            .filter(|found| found.len() <= MOST)
+            .ok_or_else(|| self.no_space(start))?;
+        let mut shared = Vec::new();
+        let used = self.coordinate_arguments(coords, &mut shared);
+        for ((name, span, value), ty) in carried.into_iter().zip(&types) {
+            pending.operands[1].push(value);
+            shared.push(Argument {
+                name,
+                span,
+                ty: ty.clone(),
+            });
+        }
+        pending.operand_types[0] = Some(spaces);
+        pending.operand_types[1] = Some(types.clone());
+        pending.result_types[0] = Some(types);
+        let mut cases = Vec::new();
+        while self.cursor.eat("case") {
+            let mut names = vec![self.name_or_none()?];
+            while self.cursor.eat(",") {
+                names.push(self.name_or_none()?);
+            }
+            if names.len() != iterators.len() {
+                let message = format!(
+                    "a case of {} iterators for {} spaces",
+                    names.len(),
+                    iterators.len()
+                );
+                return Err(self
+                    .fault(
+                        code::BAD_COUNT,
+                        message,
+                        self.cursor.before(),
+                        "in this case",
+                    )
+                    .help("name an iterator of each space, or write `_`"));
+            }
+            let mut case = 0i128;
+            let copied = shared.iter().map(|argument| Argument {
+                name: argument.name.clone(),
+                span: argument.span,
+                ty: argument.ty.clone(),
+            });
+            let mut arguments: Vec<Argument> = copied.collect();
+            for (n, (name, ty)) in names.into_iter().zip(&iterators).enumerate() {
+                if let Some((name, span)) = name {
+                    case |= 1 << n;
+                    arguments.push(Argument {
+                        name,
+                        span,
+                        ty: ty.clone(),
+                    });
+                }
+            }
+            cases.push(Attribute::Integer(case, Type::integer(64)));
+            let region = self.region(pending.definition, Some(arguments))?;
+            pending.regions.push(region);
+        }
+        pending.attributes.push(("crdUsedLvls".to_owned(), used));
+        pending
+            .attributes
+            .push(("cases".to_owned(), Attribute::Array(cases)));
+        Ok(())
+    }
+}

@@ -1,0 +1,626 @@
+//! Encodings of all releases.
+//!
+//! ```text
+//! encoding := "<" "{" key "=" value { "," key "=" value } "}" ">"
+//! map      := [ "{" levels "}" ] [ "[" symbols "]" ] "(" mode { "," mode } ")" "->" "(" level { "," level } ")"
+//! mode     := NAME [ "=" expression over levels ] [ ":" slice ]
+//! level    := [ NAME "=" ] expression ":" kind [ "(" property { "," property } ")" ]
+//! ```
+
+use std::sync::Arc;
+
+use sparsec_base::suggest::closest;
+use sparsec_base::{Diagnostic, Result, Span, code};
+use sparsec_format::LevelKind;
+
+use crate::affine::{AffineExpr, AffineMap};
+use crate::attribute::Attribute;
+use crate::encoding::{Encoding, Level, LevelExpr, Slice, rules};
+use crate::lex::Kind;
+use crate::release::{Dialect, Releases};
+
+use super::Parser;
+use super::affine::Names;
+
+/// What a key says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Map,
+    Kinds,
+    Ordering,
+    Higher,
+    Pos,
+    Crd,
+    Slices,
+    Explicit,
+    Implicit,
+}
+
+/// Every key, and the releases that know it.
+const KEYS: [(&str, Key, Releases); 14] = [
+    ("map", Key::Map, Releases::from(18)),
+    ("posWidth", Key::Pos, Releases::from(17)),
+    ("crdWidth", Key::Crd, Releases::from(17)),
+    ("explicitVal", Key::Explicit, Releases::from(19)),
+    ("implicitVal", Key::Implicit, Releases::from(19)),
+    ("lvlTypes", Key::Kinds, Releases::new(17, 17)),
+    ("dimToLvl", Key::Ordering, Releases::new(17, 17)),
+    ("dimSlices", Key::Slices, Releases::new(17, 17)),
+    ("dimLevelType", Key::Kinds, Releases::until(16)),
+    ("dimOrdering", Key::Ordering, Releases::until(16)),
+    ("higherOrdering", Key::Higher, Releases::new(16, 16)),
+    ("pointerBitWidth", Key::Pos, Releases::until(16)),
+    ("indexBitWidth", Key::Crd, Releases::until(16)),
+    ("slice", Key::Slices, Releases::new(16, 16)),
+];
+
+/// An encoding while its keys are read.
+#[derive(Default)]
+struct Parts {
+    map: Option<Encoding>,
+    kinds: Option<Vec<Level>>,
+    ordering: Option<AffineMap>,
+    higher: Option<AffineMap>,
+    slices: Vec<Option<Slice>>,
+    widths: [u32; 2],
+    values: [Option<Attribute>; 2],
+    /// Where levels stand.
+    level_spans: Vec<Span>,
+    /// Where the widths, and the ordering, stand.
+    width_span: Option<Span>,
+    ordering_span: Option<Span>,
+}
+
+impl Parser {
+    /// What stands behind `#sparse_tensor.encoding`.
+    pub(super) fn encoding(&mut self) -> Result<Attribute> {
+        let start = self.cursor.before();
+        self.cursor.expect("<")?;
+        // One encoding may be made of another, with other slices.
+        if self.cursor.kind() == Kind::Hash {
+            let span = self.cursor.peek().span;
+            return Err(self
+                .fault(
+                    code::ENCODING_KEY,
+                    "sparsec reads encodings of keys alone",
+                    span,
+                    "not a key",
+                )
+                .help("write `#sparse_tensor.encoding<{ map = … }>`"));
+        }
+        self.cursor.expect("{")?;
+        let mut parts = Parts::default();
+        let mut seen: Vec<Key> = Vec::new();
+        self.list("}", |parser| parser.key(&mut parts, &mut seen))?;
+        self.cursor.expect(">")?;
+        let span = start.to(self.cursor.before());
+        let encoding = self.assembled(&mut parts, span)?;
+        self.check_encoding(&encoding, &parts, span)?;
+        Ok(Attribute::Encoding(Arc::new(encoding)))
+    }
+
+    fn key(&mut self, parts: &mut Parts, seen: &mut Vec<Key>) -> Result<()> {
+        let token = self
+            .cursor
+            .expect_kind(Kind::Name, "a key, such as `map`")?;
+        let name = self.cursor.slice(token.span).to_owned();
+        let Some((word, key, releases)) = KEYS.into_iter().find(|(known, ..)| *known == name)
+        else {
+            return Err(self.unknown_key(&name, token.span));
+        };
+        self.word_of(releases, word, token.span)?;
+        if seen.contains(&key) {
+            return Err(self
+                .fault(
+                    code::DEFINED_TWICE,
+                    format!("an encoding with two keys `{word}`"),
+                    token.span,
+                    "given again",
+                )
+                .help("leave one of them out"));
+        }
+        seen.push(key);
+        self.cursor.expect("=")?;
+        let start = self.cursor.peek().span;
+        match key {
+            Key::Map => parts.map = Some(self.level_map(&mut parts.level_spans)?),
+            Key::Kinds => parts.kinds = Some(self.old_kinds(&mut parts.level_spans)?),
+            Key::Ordering | Key::Higher => {
+                let map = self.map_attribute()?;
+                parts.ordering_span = Some(start.to(self.cursor.before()));
+                match key {
+                    Key::Ordering => parts.ordering = Some(map),
+                    _ => parts.higher = Some(map),
+                }
+            }
+            Key::Pos | Key::Crd => {
+                let (width, span) = self.cursor.integer("a number of bits")?;
+                parts.widths[usize::from(key == Key::Crd)] =
+                    u32::try_from(width).unwrap_or(u32::MAX);
+                parts.width_span = Some(span);
+                // Attributes of integers may have a type.
+                if self.cursor.eat(":") {
+                    self.ty()?;
+                }
+            }
+            Key::Slices => {
+                self.cursor.expect("[")?;
+                parts.slices = self.list("]", |parser| parser.slice_numbers().map(Some))?;
+            }
+            Key::Explicit | Key::Implicit => {
+                let value = self.attribute()?;
+                if !matches!(
+                    value,
+                    Attribute::Integer(..) | Attribute::Float(..) | Attribute::Dialect(..)
+                ) {
+                    let span = start.to(self.cursor.before());
+                    return Err(self
+                        .fault(
+                            code::ENCODING_VALUE,
+                            format!("`{word}` is a number"),
+                            span,
+                            "not a number",
+                        )
+                        .help("write `1.0 : f32` or the like"));
+                }
+                parts.values[usize::from(key == Key::Implicit)] = Some(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown_key(&self, name: &str, span: Span) -> Diagnostic {
+        let error = self.fault(
+            code::ENCODING_KEY,
+            format!("encodings have no key `{name}`"),
+            span,
+            "not a key",
+        );
+        let allowed = KEYS.iter().filter(|(.., releases)| self.allows(*releases));
+        let names: Vec<&str> = allowed.map(|(name, ..)| *name).collect();
+        error.help(match closest(name, KEYS.map(|(name, ..)| name)) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => format!("keys are {}", names.join(", ")),
+        })
+    }
+
+    fn map_attribute(&mut self) -> Result<AffineMap> {
+        let start = self.cursor.peek().span;
+        match self.attribute()? {
+            Attribute::Map(map) => Ok(map),
+            _ => Err(self
+                .fault(
+                    code::ENCODING_MAP,
+                    "an affine map is expected",
+                    start.to(self.cursor.before()),
+                    "not a map",
+                )
+                .help("write `affine_map<(i, j) -> (j, i)>`")),
+        }
+    }
+
+    /// `["dense", "compressed-nu"]`
+    fn old_kinds(&mut self, spans: &mut Vec<Span>) -> Result<Vec<Level>> {
+        self.cursor.expect("[")?;
+        self.list("]", |parser| {
+            let token = parser
+                .cursor
+                .expect_kind(Kind::Text, "a level type in quotes")?;
+            let text = parser.cursor.unquoted(token.span);
+            spans.push(token.span);
+            parser.old_kind(&text, token.span)
+        })
+    }
+
+    fn old_kind(&mut self, text: &str, span: Span) -> Result<Level> {
+        let mut rest = text;
+        let mut ends = |suffix: &str| match rest.strip_suffix(suffix) {
+            Some(before) => {
+                rest = before;
+                true
+            }
+            None => false,
+        };
+        let nonordered = ends("-no");
+        let nonunique = ends("-nu");
+        let kind = match rest {
+            "dense" => Some(LevelKind::Dense),
+            "compressed" => Some(LevelKind::Compressed),
+            "singleton" => Some(LevelKind::Singleton),
+            "compressed-hi" | "loose-compressed" => {
+                self.word_of(Releases::new(17, 17), text, span)?;
+                Some(LevelKind::LooseCompressed)
+            }
+            _ => None,
+        };
+        let Some(kind) = kind else {
+            return Err(self
+                .fault(code::ENCODING_LEVEL, format!("no level type is named `{text}`"), span, "not a level type")
+                .help("level types are dense, compressed and singleton, with `-nu` and `-no` behind them"));
+        };
+        if nonunique || nonordered {
+            self.word_of(Releases::new(16, 17), text, span)?;
+        }
+        Ok(Level {
+            nonunique,
+            nonordered,
+            ..Level::new(LevelExpr::Affine(AffineExpr::Constant(0)), kind)
+        })
+    }
+
+    /// `(0, 4, ?)`
+    fn slice_numbers(&mut self) -> Result<Slice> {
+        self.cursor.expect("(")?;
+        let numbers = self.list(")", |parser| match parser.cursor.eat("?") {
+            true => Ok(None),
+            false => Ok(Some(parser.cursor.integer("a number or `?`")?.0)),
+        })?;
+        match numbers[..] {
+            [offset, size, stride] => Ok(Slice {
+                offset,
+                size,
+                stride,
+            }),
+            _ => Err(self
+                .fault(
+                    code::ENCODING_VALUE,
+                    "a slice is three numbers",
+                    self.cursor.before(),
+                    "not three",
+                )
+                .help("write offset, size and stride: `(0, 4, 1)`")),
+        }
+    }
+
+    /// `(d0, d1) -> (d0 : dense, d1 : compressed)`
+    fn level_map(&mut self, spans: &mut Vec<Span>) -> Result<Encoding> {
+        let mut levels_named: Vec<String> = Vec::new();
+        let mut names = Names::default();
+        if self.cursor.eat("{") {
+            levels_named = self.list("}", |parser| parser.new_name("a level"))?;
+        }
+        if self.cursor.eat("[") {
+            names.symbols = self.list("]", |parser| parser.new_name("a symbol"))?;
+        }
+        let over_levels = Names {
+            dimensions: levels_named.clone(),
+            symbols: names.symbols.clone(),
+        };
+        self.cursor.expect("(")?;
+        let mut inverse: Vec<(AffineExpr, Span)> = Vec::new();
+        let mut slices = Vec::new();
+        names.dimensions = self.list(")", |parser| {
+            let name = parser.new_name("a mode")?;
+            if parser.cursor.eat("=") {
+                let start = parser.cursor.peek().span;
+                let expression = parser.affine(&over_levels)?;
+                inverse.push((expression, start.to(parser.cursor.before())));
+            }
+            slices.push(match parser.cursor.eat(":") {
+                true => Some(parser.new_slice()?),
+                false => None,
+            });
+            Ok(name)
+        })?;
+        self.check_names(&names)?;
+        self.cursor.expect("->")?;
+        self.cursor.expect("(")?;
+        let levels = self.list(")", |parser| {
+            if let Some(named) = levels_named.get(spans.len())
+                && parser.cursor.at(named)
+                && parser.cursor.slice(parser.cursor.second().span) == "="
+            {
+                parser.cursor.take();
+                parser.cursor.take();
+            }
+            let start = parser.cursor.peek().span;
+            let level = parser.level(&names)?;
+            spans.push(start.to(parser.cursor.before()));
+            Ok(level)
+        })?;
+        let mut encoding = Encoding::new(names.dimensions.len(), levels);
+        encoding.n_symbols = names.symbols.len();
+        if slices.iter().any(Option::is_some) {
+            encoding.slices = slices;
+        }
+        self.check_inverse(&encoding, &inverse)?;
+        Ok(encoding)
+    }
+
+    /// `#sparse_tensor<slice(0, 4, 1)>`
+    fn new_slice(&mut self) -> Result<Slice> {
+        let token = self.cursor.peek();
+        if self.cursor.word() != "#sparse_tensor" {
+            return Err(self.cursor.unexpected("`#sparse_tensor<slice(…)>`"));
+        }
+        self.cursor.take();
+        self.cursor.expect("<")?;
+        self.cursor.expect("slice")?;
+        let slice = self.slice_numbers()?;
+        self.cursor.expect(">")?;
+        let _ = token;
+        Ok(slice)
+    }
+
+    fn level(&mut self, names: &Names) -> Result<Level> {
+        let expression = self.level_expression(names)?;
+        self.cursor.expect(":")?;
+        let token = self.cursor.expect_kind(Kind::Name, "a level type")?;
+        let word = self.cursor.slice(token.span).to_owned();
+        let kind = self.level_kind(&word, token.span)?;
+        let mut level = Level::new(expression, kind);
+        if self.cursor.eat("(") {
+            self.list(")", |parser| parser.property(&mut level))?;
+        }
+        Ok(level)
+    }
+
+    fn level_kind(&mut self, word: &str, span: Span) -> Result<LevelKind> {
+        let (kind, releases) = match word {
+            "dense" => (LevelKind::Dense, Releases::ALL),
+            "compressed" => (LevelKind::Compressed, Releases::ALL),
+            "singleton" => (LevelKind::Singleton, Releases::ALL),
+            "loose_compressed" => (LevelKind::LooseCompressed, Releases::from(18)),
+            "block2_4" => (LevelKind::Structured { n: 2, m: 4 }, Releases::new(18, 18)),
+            "batch" => (LevelKind::Batch, Releases::from(19)),
+            "structured" => {
+                self.cursor.expect("[")?;
+                let (n, m) = (
+                    self.small()?,
+                    self.cursor.expect(",").and_then(|_| self.small())?,
+                );
+                self.cursor.expect("]")?;
+                (LevelKind::Structured { n, m }, Releases::from(19))
+            }
+            _ => {
+                let ours = LevelKind::ALL
+                    .into_iter()
+                    .find(|kind| kind.spec().name == word);
+                let Some(kind) = ours else {
+                    return Err(self.unknown_kind(word, span));
+                };
+                if self.asked != Some(Dialect::Sparsec) {
+                    let message = format!("`{word}` is a level type of sparsec, not of MLIR");
+                    return Err(self
+                        .fault(
+                            code::OTHER_RELEASE,
+                            message,
+                            span,
+                            "not known to any release",
+                        )
+                        .help("read the text as `--dialect sparsec`"));
+                }
+                (kind, Releases::ALL)
+            }
+        };
+        self.word_of(releases, word, span)?;
+        Ok(kind)
+    }
+
+    fn small(&mut self) -> Result<u32> {
+        let (value, span) = self.cursor.integer("a size")?;
+        u32::try_from(value).map_err(|_| self.cursor.too_large(span))
+    }
+
+    fn unknown_kind(&self, word: &str, span: Span) -> Diagnostic {
+        let error = self.fault(
+            code::ENCODING_LEVEL,
+            format!("no level type is named `{word}`"),
+            span,
+            "not a level type",
+        );
+        let names = [
+            "dense",
+            "compressed",
+            "singleton",
+            "loose_compressed",
+            "structured",
+            "batch",
+        ];
+        error.help(match closest(word, names) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => format!("level types are {}", names.join(", ")),
+        })
+    }
+
+    fn property(&mut self, level: &mut Level) -> Result<()> {
+        let token = self.cursor.expect_kind(Kind::Name, "a property")?;
+        let word = self.cursor.slice(token.span).to_owned();
+        match word.as_str() {
+            "nonunique" => level.nonunique = true,
+            "nonordered" => level.nonordered = true,
+            "soa" => {
+                self.word_of(Releases::from(19), "soa", token.span)?;
+                level.soa = true;
+            }
+            _ => {
+                let error = self.fault(
+                    code::ENCODING_LEVEL,
+                    format!("no property of levels is named `{word}`"),
+                    token.span,
+                    "not a property",
+                );
+                return Err(
+                    error.help(match closest(&word, ["nonunique", "nonordered", "soa"]) {
+                        Some(close) => format!("did you mean `{close}`?"),
+                        None => "properties are nonunique, nonordered and soa".to_owned(),
+                    }),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// What the text says of the way back from levels to modes has to be right.
+    fn check_inverse(&self, encoding: &Encoding, inverse: &[(AffineExpr, Span)]) -> Result<()> {
+        if inverse.is_empty() || encoding.n_symbols > 0 {
+            return Ok(());
+        }
+        let Some(map) = encoding.map().filter(|_| inverse.len() == encoding.n_modes) else {
+            return Err(self
+                .fault(
+                    code::ENCODING_MAP,
+                    "some modes say how they follow from the levels, others do not",
+                    inverse[0].1,
+                    "of this mode",
+                )
+                .help("leave these expressions out: they follow from the levels"));
+        };
+        // Affine expressions with small divisors that agree here agree everywhere.
+        let samples = (0..64i64).map(|n| {
+            let coordinate = |mode: usize| (n * (2 * mode as i64 + 7) + mode as i64) % 61;
+            (0..encoding.n_modes).map(coordinate).collect::<Vec<i64>>()
+        });
+        for modes in samples {
+            let levels: Option<Vec<i64>> = map
+                .results
+                .iter()
+                .map(|level| level.value(&modes, &[]))
+                .collect();
+            let Some(levels) = levels else { continue };
+            for (mode, (expression, span)) in inverse.iter().enumerate() {
+                if expression.value(&levels, &[]) != Some(modes[mode]) {
+                    return Err(self
+                        .fault(
+                            code::ENCODING_MAP,
+                            "this expression does not give the mode back from its levels",
+                            *span,
+                            "not the inverse",
+                        )
+                        .help("leave it out: it follows from the levels"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn assembled(&mut self, parts: &mut Parts, span: Span) -> Result<Encoding> {
+        let mut encoding = match (parts.map.take(), parts.kinds.take()) {
+            (Some(map), None) => map,
+            (None, Some(kinds)) => self.of_kinds(kinds, parts, span)?,
+            (Some(_), Some(_)) => {
+                return Err(self
+                    .fault(
+                        code::ENCODING_KEY,
+                        "an encoding with `map` and a list of level types",
+                        span,
+                        "both",
+                    )
+                    .help("write `map` alone"));
+            }
+            (None, None) => {
+                return Err(self
+                    .fault(
+                        code::ENCODING_KEY,
+                        "an encoding without levels",
+                        span,
+                        "no `map`",
+                    )
+                    .help("write `map = (i, j) -> (i : dense, j : compressed)`"));
+            }
+        };
+        [encoding.pos_width, encoding.crd_width] = parts.widths;
+        [encoding.explicit_value, encoding.implicit_value] = std::mem::take(&mut parts.values);
+        if !parts.slices.is_empty() {
+            encoding.slices = std::mem::take(&mut parts.slices);
+            if encoding.slices.len() != encoding.n_modes {
+                let message = format!(
+                    "{} slices for {} modes",
+                    encoding.slices.len(),
+                    encoding.n_modes
+                );
+                return Err(self
+                    .fault(code::ENCODING_VALUE, message, span, "in this encoding")
+                    .help("write a slice for each mode"));
+            }
+        }
+        Ok(encoding)
+    }
+
+    /// Levels of a list of types, in the order that maps say.
+    fn of_kinds(&self, kinds: Vec<Level>, parts: &Parts, span: Span) -> Result<Encoding> {
+        let n_levels = kinds.len();
+        let place = parts.ordering_span.unwrap_or(span);
+        let wrong = |message: String| {
+            self.fault(code::ENCODING_MAP, message, place, "this map")
+                .help("give each level one result of the map")
+        };
+        if n_levels == 0 {
+            return Err(self
+                .fault(
+                    code::ENCODING_LEVEL,
+                    "an encoding of no levels",
+                    span,
+                    "no level types",
+                )
+                .help("write a level type for each mode"));
+        }
+        let ordering = parts
+            .ordering
+            .clone()
+            .unwrap_or_else(|| match &parts.higher {
+                Some(_) => AffineMap::identity(n_levels),
+                None => AffineMap::identity(n_levels),
+            });
+        if ordering.results.len() != n_levels {
+            return Err(wrong(format!(
+                "{n_levels} level types and a map of {} results",
+                ordering.results.len()
+            )));
+        }
+        let mut n_modes = ordering.n_dimensions;
+        let mut results = ordering.results.clone();
+        let mut n_symbols = ordering.n_symbols;
+        if let Some(higher) = &parts.higher {
+            let permutation = ordering
+                .permutation()
+                .filter(|order| order.len() == higher.results.len());
+            let Some(permutation) = permutation else {
+                return Err(wrong(format!(
+                    "`higherOrdering` has {} results for {n_levels} levels in an order",
+                    higher.results.len()
+                )));
+            };
+            results = permutation
+                .iter()
+                .map(|&n| higher.results[n].clone())
+                .collect();
+            n_modes = higher.n_dimensions;
+            n_symbols = higher.n_symbols;
+        } else if ordering.permutation().is_none()
+            && self.releases().has(16)
+            && self.asked != Some(Dialect::Sparsec)
+        {
+            return Err(wrong("an ordering that is no permutation".to_owned()));
+        }
+        let level = |(level, expression): (Level, AffineExpr)| Level {
+            expression: LevelExpr::Affine(expression),
+            ..level
+        };
+        let levels = kinds.into_iter().zip(results).map(level).collect();
+        Ok(Encoding {
+            n_symbols,
+            ..Encoding::new(n_modes, levels)
+        })
+    }
+
+    fn check_encoding(&self, encoding: &Encoding, parts: &Parts, span: Span) -> Result<()> {
+        let dialect = self
+            .asked
+            .unwrap_or(Dialect::Release(self.releases().usual()));
+        rules::check(encoding, dialect).map_err(|fault| {
+            let place = match fault.level {
+                Some(level) => parts.level_spans.get(level).copied(),
+                None if fault.code == code::ENCODING_WIDTH => parts.width_span,
+                None => None,
+            };
+            self.fault(
+                fault.code,
+                fault.message,
+                place.unwrap_or(span),
+                "in this encoding",
+            )
+            .help(fault.help)
+        })
+    }
+}

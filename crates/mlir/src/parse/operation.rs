@@ -1,0 +1,597 @@
+//! Operations in the generic form, regions, and the values that names stand for.
+
+use std::collections::HashMap;
+
+use sparsec_base::suggest::closest;
+use sparsec_base::{Diagnostic, Result, Span, code};
+
+use crate::attribute::{Attribute, Dictionary};
+use crate::definition::{Definition, Trait};
+use crate::lex::Kind;
+use crate::module::{BlockData, Op, Origin, Region, RegionData, Value};
+use crate::types::Type;
+
+use super::Parser;
+use super::pending::{Pending, Use};
+
+/// The values that names stand for, from the outside in.
+#[derive(Default)]
+pub(super) struct Scopes {
+    stack: Vec<Scope>,
+}
+
+struct Scope {
+    /// Whether names from outside are not seen.
+    is_isolated: bool,
+    /// The dialect that names of operations may leave out.
+    dialect: Option<&'static str>,
+    names: HashMap<String, Value>,
+}
+
+impl Scopes {
+    fn find(&self, name: &str) -> Option<Value> {
+        for scope in self.stack.iter().rev() {
+            if let Some(value) = scope.names.get(name) {
+                return Some(*value);
+            }
+            if scope.is_isolated {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+/// An argument of a block as the text names it.
+pub(super) struct Argument {
+    pub(super) name: String,
+    pub(super) span: Span,
+    pub(super) ty: Type,
+}
+
+/// The names on the left of `=`.
+struct ResultNames {
+    name: String,
+    count: usize,
+    span: Span,
+}
+
+impl Parser {
+    /// Begins the module that a text may leave out.
+    pub(super) fn open_file(&mut self, _start: Span) -> Vec<Op> {
+        self.scopes.stack.push(Scope {
+            is_isolated: true,
+            dialect: Some("builtin"),
+            names: HashMap::new(),
+        });
+        Vec::new()
+    }
+
+    /// Ends it: one `module` is the whole, other operations stand in one.
+    pub(super) fn close_file(&mut self, ops: Vec<Op>, start: Span) -> Result<Op> {
+        self.scopes.stack.pop();
+        if let [only] = ops[..]
+            && self.module.ops[only].definition.name == "builtin.module"
+        {
+            return Ok(only);
+        }
+        let region = self.new_region(Vec::new(), ops, start, true);
+        let definition = Definition::find("builtin.module")[0];
+        let mut pending = Pending::new(definition, start);
+        pending.regions.push(region);
+        self.make(pending)
+    }
+
+    /// One operation with the names of its results.
+    pub(super) fn operation(&mut self) -> Result<Op> {
+        self.deeper(|parser| {
+            let names = parser.result_names()?;
+            let op = match parser.cursor.kind() {
+                Kind::Text => parser.generic_operation()?,
+                Kind::Name => parser.custom_operation()?,
+                _ => {
+                    return Err(parser
+                        .cursor
+                        .unexpected("an operation")
+                        .or_help("operations are `%y = arith.addf %x, %x : f64` and the like"));
+                }
+            };
+            parser.location_if_any()?;
+            parser.name_results(op, &names)?;
+            Ok(op)
+        })
+    }
+
+    /// `%a, %b:2 =`
+    fn result_names(&mut self) -> Result<Vec<ResultNames>> {
+        let mut found = Vec::new();
+        if self.cursor.kind() != Kind::Value {
+            return Ok(found);
+        }
+        loop {
+            let token = self
+                .cursor
+                .expect_kind(Kind::Value, "the name of a result")?;
+            let name = self.cursor.slice(token.span)[1..].to_owned();
+            let mut count = 1;
+            if self.cursor.eat(":") {
+                let (n, span) = self.cursor.integer("how many results there are")?;
+                count = usize::try_from(n)
+                    .ok()
+                    .filter(|n| (1..=1 << 16).contains(n))
+                    .ok_or_else(|| {
+                        self.fault(code::BAD_COUNT, format!("{n} results"), span, "not so many")
+                            .help("write how many results the operation has")
+                    })?;
+            }
+            found.push(ResultNames {
+                name,
+                count,
+                span: token.span,
+            });
+            if !self.cursor.eat(",") {
+                break;
+            }
+        }
+        self.cursor.expect("=")?;
+        Ok(found)
+    }
+
+    fn name_results(&mut self, op: Op, names: &[ResultNames]) -> Result<()> {
+        let results = self.module.ops[op].results.clone();
+        let n_named: usize = names.iter().map(|group| group.count).sum();
+        if !names.is_empty() && n_named != results.len() {
+            let name = self.module.ops[op].definition.name;
+            let span = names[0].span.to(names[names.len() - 1].span);
+            let message = format!(
+                "`{name}` has {}, not {n_named}",
+                counted(results.len(), "result")
+            );
+            return Err(self
+                .fault(code::BAD_COUNT, message, span, format!("{n_named} named"))
+                .help("name each result, or write `%x:2` for two of them"));
+        }
+        let mut next = results.into_iter();
+        for group in names {
+            for n in 0..group.count {
+                let value = next.next().expect("as many names as results");
+                let name = match group.count {
+                    1 => group.name.clone(),
+                    _ => format!("{}#{n}", group.name),
+                };
+                self.define(name, value, group.span)?;
+                // The name without a number is the first of several.
+                if group.count > 1 && n == 0 {
+                    self.alias(&group.name, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a value its name from here on.
+    fn define(&mut self, name: String, value: Value, span: Span) -> Result<()> {
+        if let Some(known) = self.scopes.find(&name) {
+            let place = self.module.values[known].span;
+            return Err(self
+                .fault(
+                    code::DEFINED_TWICE,
+                    format!("`%{name}` is defined twice"),
+                    span,
+                    "defined again",
+                )
+                .also(self.source(), place, "defined here")
+                .help("give one of them another name"));
+        }
+        let data = &mut self.module.values[value];
+        data.name = name.clone();
+        data.span = span;
+        self.alias(&name, value);
+        Ok(())
+    }
+
+    fn alias(&mut self, name: &str, value: Value) {
+        let scope = self.scopes.stack.last_mut().expect("an open scope");
+        scope.names.insert(name.to_owned(), value);
+    }
+
+    /// `%a` or `%a#1`, used.
+    pub(super) fn value_use(&mut self) -> Result<Use> {
+        let token = self
+            .cursor
+            .expect_kind(Kind::Value, "a value, such as `%x`")?;
+        let mut name = self.cursor.slice(token.span)[1..].to_owned();
+        let mut span = token.span;
+        if self.cursor.kind() == Kind::Hash
+            && self.cursor.word()[1..].bytes().all(|b| b.is_ascii_digit())
+        {
+            let number = self.cursor.take();
+            name.push_str(self.cursor.slice(number.span));
+            span = span.to(number.span);
+        }
+        Ok(Use { name, span })
+    }
+
+    /// Values with commas between them, where there are any.
+    pub(super) fn value_uses(&mut self) -> Result<Vec<Use>> {
+        let mut found = Vec::new();
+        if self.cursor.kind() != Kind::Value {
+            return Ok(found);
+        }
+        loop {
+            found.push(self.value_use()?);
+            if !self.cursor.at(",") || self.cursor.second().kind != Kind::Value {
+                return Ok(found);
+            }
+            self.cursor.take();
+        }
+    }
+
+    /// The value that a name stands for.
+    pub(super) fn resolve(&self, used: &Use) -> Result<Value> {
+        if let Some(value) = self.scopes.find(&used.name) {
+            return Ok(value);
+        }
+        let message = format!("no value is named `%{}` here", used.name);
+        let mut error = self.fault(code::UNKNOWN_VALUE, message, used.span, "not defined above");
+        // The text may define it further down, or in a region that has ended.
+        let text = self.source().text();
+        let base = used.name.split('#').next().unwrap_or_default();
+        let wanted = format!("%{base}");
+        let definition = text.match_indices(&wanted).find(|(at, _)| {
+            let rest = text[at + wanted.len()..].trim_start();
+            rest.starts_with('=') && !rest.starts_with("==")
+        });
+        if let Some((at, _)) = definition {
+            let label = match at > used.span.start as usize {
+                true => "defined here, after its use",
+                false => "defined here, where it is not seen",
+            };
+            error = error.also(self.source(), Span::new(at, at + wanted.len()), label);
+        }
+        let names = self
+            .scopes
+            .stack
+            .iter()
+            .rev()
+            .flat_map(|scope| scope.names.keys());
+        let mut names: Vec<&str> = names.map(String::as_str).collect();
+        names.sort_unstable();
+        Err(match closest(&used.name, names) {
+            Some(close) => error.help(format!("did you mean `%{close}`?")),
+            None => error.help("define it in an operation above, in the same region or around it"),
+        })
+    }
+
+    /// `"name"(operands) <{…}> ({…}) {…} : (types) -> types`
+    fn generic_operation(&mut self) -> Result<Op> {
+        let token = self.cursor.take();
+        let name = self.cursor.unquoted(token.span);
+        let inside = Span::new(token.span.start as usize + 1, token.span.end as usize - 1);
+        let candidates = self.candidates(&name, inside)?;
+        self.cursor.expect("(")?;
+        let operands = self.list(")", Self::value_use)?;
+        if self.cursor.at("[") {
+            return Err(self.no_blocks(self.cursor.peek().span));
+        }
+        let mut attributes: Dictionary = Vec::new();
+        if self.cursor.eat("<") {
+            attributes = self.dictionary()?;
+            self.cursor.expect(">")?;
+        }
+        let mut regions = Vec::new();
+        // The operands' list is closed, so a parenthesis begins regions.
+        if self.cursor.eat("(") {
+            regions = self.list(")", |parser| parser.region(candidates[0], None))?;
+        }
+        if self.cursor.at("{") {
+            attributes.extend(self.dictionary()?);
+        }
+        self.cursor.expect(":")?;
+        let types = self.function_type()?;
+        if types.inputs.len() != operands.len() {
+            let message = format!(
+                "{} and {}",
+                counted(operands.len(), "operand"),
+                counted(types.inputs.len(), "type of operands")
+            );
+            return Err(self
+                .fault(code::BAD_COUNT, message, token.span, "of this operation")
+                .help("write a type for each operand"));
+        }
+        let mut first_error = None;
+        for definition in &candidates {
+            match self.grouped(definition, &operands, &types, &attributes, inside) {
+                Ok(mut pending) => {
+                    pending.regions = regions;
+                    return self.make(pending);
+                }
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        Err(first_error.expect("there is a candidate"))
+    }
+
+    /// The definitions that an operation of this name may have.
+    pub(super) fn candidates(
+        &mut self,
+        name: &str,
+        span: Span,
+    ) -> Result<Vec<&'static Definition>> {
+        // An early page of the dialect calls it so in an example.
+        let name = match name {
+            "sparse_tensor.init_tensor" => "sparse_tensor.init",
+            name => name,
+        };
+        let all = Definition::find(name);
+        if all.is_empty() {
+            return Err(self.unknown_operation(name, span));
+        }
+        let allowed: Vec<&'static Definition> = all
+            .iter()
+            .copied()
+            .filter(|known| self.allows(known.releases))
+            .collect();
+        match allowed.is_empty() {
+            true => Err(self.other_release(all[0].releases, name, span)),
+            false => Ok(allowed),
+        }
+    }
+
+    fn unknown_operation(&self, name: &str, span: Span) -> Diagnostic {
+        let error = self.fault(
+            code::UNKNOWN_OPERATION,
+            format!("sparsec does not know the operation `{name}`"),
+            span,
+            "not known",
+        );
+        let names = Definition::all().iter().map(|known| known.name);
+        match closest(name, names) {
+            Some(close) => error.help(format!("did you mean `{close}`?")),
+            None => error.help(
+                "operations are those of sparse_tensor, arith, math, complex, tensor, bufferization, memref, linalg, scf, func and some of vector",
+            ),
+        }
+    }
+
+    /// An operation that begins with its name.
+    fn custom_operation(&mut self) -> Result<Op> {
+        let token = self.cursor.take();
+        let word = self.cursor.slice(token.span).to_owned();
+        let name = match word.contains('.') {
+            true => word,
+            false => self.whole_name(&word),
+        };
+        let candidates = self.candidates(&name, token.span)?;
+        if let [only] = candidates[..] {
+            let pending = self.form(only, token.span)?;
+            return self.make(pending);
+        }
+        // Forms of one name differ early; the one that reads furthest says what is wrong.
+        let start = self.cursor.clone();
+        let mut furthest: Option<(u32, Diagnostic)> = None;
+        for definition in candidates {
+            let narrowed = self.narrowed.len();
+            let made = self
+                .form(definition, token.span)
+                .and_then(|pending| self.make(pending));
+            match made {
+                Ok(op) => return Ok(op),
+                Err(error) => {
+                    let place = self.cursor.before().end;
+                    if furthest.as_ref().is_none_or(|(known, _)| *known < place) {
+                        furthest = Some((place, error));
+                    }
+                }
+            }
+            self.cursor = start.clone();
+            self.narrowed.truncate(narrowed);
+        }
+        Err(furthest.expect("there is a candidate").1)
+    }
+
+    /// The name with the dialect that it may leave out here.
+    fn whole_name(&self, word: &str) -> String {
+        if word == "module" {
+            return "builtin.module".to_owned();
+        }
+        let dialect = self
+            .scopes
+            .stack
+            .iter()
+            .rev()
+            .find_map(|scope| scope.dialect);
+        let own = format!("{}.{word}", dialect.unwrap_or("builtin"));
+        match Definition::find(&own).is_empty() {
+            false => own,
+            true => word.to_owned(),
+        }
+    }
+
+    fn no_blocks(&self, span: Span) -> Diagnostic {
+        self.fault(
+            code::BAD_REGION,
+            "sparsec reads regions of one block",
+            span,
+            "another block",
+        )
+        .help("write loops and conditions as `scf.for`, `scf.while` and `scf.if`")
+    }
+
+    /// A region with the arguments that the text before it names, if it does.
+    pub(super) fn region(
+        &mut self,
+        of: &'static Definition,
+        arguments: Option<Vec<Argument>>,
+    ) -> Result<Region> {
+        self.deeper(|parser| {
+            let start = parser.cursor.expect("{")?;
+            parser.scopes.stack.push(Scope {
+                is_isolated: of.has(Trait::Isolated),
+                dialect: of.inner_dialect(),
+                names: HashMap::new(),
+            });
+            let always = arguments.is_some()
+                || of.has(Trait::NoTerminator)
+                || of.implicit_terminator().is_some();
+            let region = parser.region_inside(of, arguments, start, always);
+            parser.scopes.stack.pop();
+            region
+        })
+    }
+
+    fn region_inside(
+        &mut self,
+        of: &'static Definition,
+        arguments: Option<Vec<Argument>>,
+        start: Span,
+        always: bool,
+    ) -> Result<Region> {
+        let mut has_header = false;
+        let mut values = Vec::new();
+        for argument in arguments.unwrap_or_default() {
+            values.push(self.new_argument(argument)?);
+        }
+        if self.cursor.kind() == Kind::Caret {
+            let token = self.cursor.take();
+            if !values.is_empty() {
+                return Err(self
+                    .fault(
+                        code::BAD_REGION,
+                        "a block with arguments that are named already",
+                        token.span,
+                        "a second list",
+                    )
+                    .help("leave this line out"));
+            }
+            has_header = true;
+            if self.cursor.eat("(") {
+                let named = self.list(")", Self::argument)?;
+                for argument in named {
+                    values.push(self.new_argument(argument)?);
+                }
+            }
+            self.cursor.expect(":")?;
+        }
+        let mut ops = Vec::new();
+        while !self.cursor.at("}") {
+            match self.cursor.kind() {
+                Kind::Caret => return Err(self.no_blocks(self.cursor.peek().span)),
+                Kind::End => {
+                    return Err(self
+                        .cursor
+                        .unexpected("an operation or `}`")
+                        .or_help("close the region with `}`"));
+                }
+                _ => ops.push(self.operation()?),
+            }
+        }
+        let end = self.cursor.take().span;
+        let is_terminated = ops
+            .last()
+            .is_some_and(|op| self.module.ops[*op].definition.has(Trait::Terminator));
+        if let Some(name) = of.implicit_terminator()
+            && !is_terminated
+        {
+            let definition = Definition::find(name)[0];
+            ops.push(self.make(Pending::new(definition, end))?);
+        }
+        let has_block = always || has_header || !ops.is_empty();
+        Ok(self.new_region(values, ops, start, has_block))
+    }
+
+    /// A region without operations that the text leaves out.
+    pub(super) fn empty_region(&mut self, span: Span) -> Region {
+        self.new_region(Vec::new(), Vec::new(), span, false)
+    }
+
+    /// `%a : f64`
+    pub(super) fn argument(&mut self) -> Result<Argument> {
+        let token = self
+            .cursor
+            .expect_kind(Kind::Value, "the name of an argument")?;
+        let name = self.cursor.slice(token.span)[1..].to_owned();
+        self.cursor.expect(":")?;
+        let ty = self.ty()?;
+        self.location_if_any()?;
+        Ok(Argument {
+            name,
+            span: token.span,
+            ty,
+        })
+    }
+
+    fn new_argument(&mut self, argument: Argument) -> Result<Value> {
+        // The block and the number come when the region is complete.
+        let origin = Origin::Argument(sparsec_base::arena::Id::from_index(0), 0);
+        let value =
+            self.module
+                .add_value(argument.name.clone(), argument.ty, origin, argument.span);
+        match argument.name.as_str() {
+            "" => {}
+            _ => self.define(argument.name, value, argument.span)?,
+        }
+        Ok(value)
+    }
+
+    fn new_region(
+        &mut self,
+        arguments: Vec<Value>,
+        ops: Vec<Op>,
+        span: Span,
+        has_block: bool,
+    ) -> Region {
+        let region = self.module.regions.push(RegionData {
+            block: None,
+            op: None,
+            span,
+        });
+        if has_block {
+            let block = self.module.blocks.push(BlockData {
+                arguments: arguments.clone(),
+                ops: ops.clone(),
+                region,
+                span,
+            });
+            for (n, value) in arguments.into_iter().enumerate() {
+                self.module.values[value].origin = Origin::Argument(block, n);
+            }
+            for op in ops {
+                self.module.ops[op].block = Some(block);
+            }
+            self.module.regions[region].block = Some(block);
+        }
+        region
+    }
+
+    /// An attribute that an operation's form spells out elsewhere may not be given again.
+    pub(super) fn give(
+        &self,
+        pending: &mut Pending,
+        name: &str,
+        value: Attribute,
+        span: Span,
+    ) -> Result<()> {
+        if pending.attributes.iter().any(|(known, _)| known == name) {
+            return Err(self
+                .fault(
+                    code::DEFINED_TWICE,
+                    format!("two attributes are named `{name}`"),
+                    span,
+                    "given again",
+                )
+                .help("leave one of them out"));
+        }
+        pending.attributes.push((name.to_owned(), value));
+        Ok(())
+    }
+}
+
+/// `1 operand`, `2 operands`
+pub(super) fn counted(n: usize, thing: &str) -> String {
+    match (n, thing.split_once(' ')) {
+        (1, _) => format!("1 {thing}"),
+        (n, None) => format!("{n} {thing}s"),
+        (n, Some((first, rest))) => format!("{n} {first}s {rest}"),
+    }
+}

@@ -1,0 +1,487 @@
+//! An operation that is read and not yet made: types that follow are found, values looked up.
+//!
+//! A form names only the types that the others do not follow from. A definition says how they
+//! do, in both directions: of `(lhs: intlike, rhs: same(lhs)) -> (result: same(lhs))` one type
+//! is enough.
+
+use std::sync::Arc;
+
+use sparsec_base::{Result, Span, code};
+
+use crate::attribute::{Attribute, Dictionary, Number};
+use crate::definition::{AttributeKind, Constraint, Count, Definition, Group, Trait};
+use crate::module::{Op, OpData, Origin, Region, Value};
+use crate::types::{FunctionType, TensorType, Type};
+
+use super::Parser;
+use super::operation::counted;
+
+/// The attributes that say how many operands each group has.
+const SEGMENTS: [&str; 2] = ["operandSegmentSizes", "operand_segment_sizes"];
+/// Those that say how many results.
+const RESULT_SEGMENTS: [&str; 2] = ["resultSegmentSizes", "result_segment_sizes"];
+
+/// A name of a value where it is used.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    pub(super) name: String,
+    pub(super) span: Span,
+}
+
+/// An operation that is read and not yet made.
+pub(super) struct Pending {
+    pub(super) definition: &'static Definition,
+    /// The operands, group by group.
+    pub(super) operands: Vec<Vec<Use>>,
+    /// Their types, of groups whose types are given.
+    pub(super) operand_types: Vec<Option<Vec<Type>>>,
+    /// The types of results, of groups whose types are given.
+    pub(super) result_types: Vec<Option<Vec<Type>>>,
+    pub(super) attributes: Dictionary,
+    pub(super) regions: Vec<Region>,
+    pub(super) span: Span,
+}
+
+impl Pending {
+    pub(super) fn new(definition: &'static Definition, span: Span) -> Self {
+        Self {
+            definition,
+            operands: definition.operands.iter().map(|_| Vec::new()).collect(),
+            operand_types: definition.operands.iter().map(|_| None).collect(),
+            result_types: definition.results.iter().map(|_| None).collect(),
+            attributes: Vec::new(),
+            regions: Vec::new(),
+            span,
+        }
+    }
+
+    /// The first type of a group, where it is known.
+    fn known(&self, name: &str) -> Option<&Type> {
+        let of = |groups: &[Group], types: &[Option<Vec<Type>>]| {
+            let place = groups.iter().position(|group| group.name == name)?;
+            Some((place, types[place].is_some()))
+        };
+        if let Some((place, _)) = of(&self.definition.operands, &self.operand_types) {
+            return self.operand_types[place].as_ref()?.first();
+        }
+        let (place, _) = of(&self.definition.results, &self.result_types)?;
+        self.result_types[place].as_ref()?.first()
+    }
+
+    /// The type that a constraint gives, where the groups that it names are known.
+    fn follows(&self, constraint: &Constraint) -> Option<Type> {
+        match constraint {
+            Constraint::Kinds(_) => None,
+            Constraint::Exactly(ty) => Some(ty.clone()),
+            Constraint::Same(of) => self.known(of).cloned(),
+            Constraint::Element(of) => self.known(of).map(|ty| ty.element().clone()),
+            Constraint::BoolLike(of) => self.known(of).map(bool_like),
+            Constraint::TensorOf(of) => self.known(of).map(tensor_of),
+        }
+    }
+
+    /// Finds types that follow from others, until no more do.
+    fn infer(&mut self) {
+        loop {
+            let mut found = false;
+            for (n, group) in self.definition.operands.iter().enumerate() {
+                if self.operand_types[n].is_none()
+                    && let Some(ty) = self.follows(&group.ty)
+                {
+                    self.operand_types[n] = Some(vec![ty; self.operands[n].len()]);
+                    found = true;
+                }
+            }
+            for (n, group) in self.definition.results.iter().enumerate() {
+                if self.result_types[n].is_none()
+                    && let Some(ty) = self.follows(&group.ty)
+                {
+                    let count = usize::from(group.count == Count::One);
+                    self.result_types[n] = Some(vec![ty; count]);
+                    found = true;
+                }
+            }
+            if !self.infer_backwards() && !found {
+                return;
+            }
+        }
+    }
+
+    /// A type that is to be the same as another gives that one its type.
+    fn infer_backwards(&mut self) -> bool {
+        let operands = self.definition.operands.iter().zip(&self.operand_types);
+        let results = self.definition.results.iter().zip(&self.result_types);
+        let given = operands
+            .chain(results)
+            .filter_map(|(group, types)| match (&group.ty, types) {
+                (Constraint::Same(of), Some(types)) => Some((*of, types.first()?.clone())),
+                _ => None,
+            });
+        let given: Vec<(&str, Type)> = given.collect();
+        for (of, ty) in given {
+            if self.known(of).is_some() {
+                continue;
+            }
+            if let Some(n) = self
+                .definition
+                .operands
+                .iter()
+                .position(|group| group.name == of)
+            {
+                if self.operand_types[n].is_none() {
+                    self.operand_types[n] = Some(vec![ty; self.operands[n].len()]);
+                    return true;
+                }
+            } else if let Some(n) = self
+                .definition
+                .results
+                .iter()
+                .position(|group| group.name == of)
+                && self.result_types[n].is_none()
+            {
+                self.result_types[n] = Some(vec![ty]);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Truth values in the shape of a type.
+pub(crate) fn bool_like(ty: &Type) -> Type {
+    match ty {
+        Type::Vector(_) | Type::Tensor(_) | Type::UnrankedTensor(_) => ty.with_element(Type::BOOL),
+        _ => Type::BOOL,
+    }
+}
+
+/// The tensor of a memref's shape.
+pub(crate) fn tensor_of(ty: &Type) -> Type {
+    match ty {
+        Type::MemRef(memref) => Type::Tensor(Arc::new(TensorType {
+            shape: memref.shape.clone(),
+            element: memref.element.clone(),
+            encoding: None,
+        })),
+        Type::UnrankedMemRef(element) => Type::UnrankedTensor(element.clone()),
+        other => other.clone(),
+    }
+}
+
+impl Parser {
+    /// Makes the operation.
+    pub(super) fn make(&mut self, mut pending: Pending) -> Result<Op> {
+        let definition = pending.definition;
+        self.word_of(definition.releases, definition.name, pending.span)?;
+        pending.infer();
+        // What no type says, the values that are named say.
+        for n in 0..pending.operands.len() {
+            if pending.operand_types[n].is_none() {
+                let ty = |used: &Use| Ok(self.module.ty(self.resolve(used)?).clone());
+                let types: Result<Vec<Type>> = pending.operands[n].iter().map(ty).collect();
+                pending.operand_types[n] = Some(types?);
+                pending.infer();
+            }
+        }
+        if definition.has(Trait::Structured) && pending.result_types[0].is_none() {
+            let outputs = pending.operand_types[definition.operand("outputs")].clone();
+            let is_tensor = |ty: &Type| matches!(ty, Type::Tensor(_) | Type::UnrankedTensor(_));
+            pending.result_types[0] = Some(
+                outputs
+                    .unwrap_or_default()
+                    .into_iter()
+                    .filter(is_tensor)
+                    .collect(),
+            );
+        }
+        let mut operands = Vec::new();
+        let mut spans = Vec::new();
+        let mut groups = Vec::new();
+        for (n, uses) in pending.operands.iter().enumerate() {
+            let types = pending.operand_types[n].clone().unwrap_or_default();
+            self.check_count(&definition.operands[n], uses.len(), "operand", &pending)?;
+            if types.len() != uses.len() {
+                let message = format!(
+                    "{} in `{}` with {}",
+                    counted(uses.len(), "value"),
+                    definition.operands[n].name,
+                    counted(types.len(), "type"),
+                );
+                let span = uses.first().map_or(pending.span, |used| used.span);
+                return Err(self
+                    .fault(code::BAD_COUNT, message, span, "of these")
+                    .help("write a type for each value"));
+            }
+            for (used, ty) in uses.iter().zip(&types) {
+                operands.push(self.typed(used, ty)?);
+                spans.push(used.span);
+            }
+            groups.push(uses.len());
+        }
+        let mut result_groups = Vec::new();
+        for (n, group) in definition.results.iter().enumerate() {
+            let n_results = pending.result_types[n].as_ref().map_or(0, Vec::len);
+            self.check_count(group, n_results, "result", &pending)?;
+            result_groups.push(n_results);
+        }
+        let attributes = self.normal_attributes(&mut pending)?;
+        self.check_regions(&pending)?;
+        let op = self.module.ops.push(OpData {
+            definition,
+            operands,
+            operand_spans: spans,
+            operand_groups: groups,
+            results: Vec::new(),
+            result_groups,
+            attributes,
+            regions: pending.regions.clone(),
+            block: None,
+            span: pending.span,
+        });
+        let types: Vec<Type> = pending
+            .result_types
+            .into_iter()
+            .flatten()
+            .flatten()
+            .collect();
+        for (n, ty) in types.into_iter().enumerate() {
+            let value =
+                self.module
+                    .add_value(String::new(), ty, Origin::Result(op, n), pending.span);
+            self.module.ops[op].results.push(value);
+        }
+        for region in pending.regions {
+            self.module.regions[region].op = Some(op);
+        }
+        Ok(op)
+    }
+
+    /// The value of a name, which has to have a type.
+    fn typed(&self, used: &Use, ty: &Type) -> Result<Value> {
+        let value = self.resolve(used)?;
+        let known = self.module.ty(value);
+        if known == ty {
+            return Ok(value);
+        }
+        let spell = self.module.spell();
+        let message = format!(
+            "`%{}` has type `{}`, not `{}`",
+            used.name,
+            spell.ty(known),
+            spell.ty(ty)
+        );
+        let place = self.module.values[value].span;
+        Err(self
+            .fault(
+                code::TYPES_DIFFER,
+                message,
+                used.span,
+                format!("used as `{}`", spell.ty(ty)),
+            )
+            .also(self.source(), place, format!("`{}`", spell.ty(known)))
+            .help(format!("write `{}`, or use another value", spell.ty(known))))
+    }
+
+    fn check_count(&self, group: &Group, n: usize, thing: &str, pending: &Pending) -> Result<()> {
+        let fits = match group.count {
+            Count::One => n == 1,
+            Count::Optional => n <= 1,
+            Count::Any => true,
+        };
+        if fits {
+            return Ok(());
+        }
+        let name = pending.definition.name;
+        let wanted = match group.count {
+            Count::One => "one",
+            _ => "at most one",
+        };
+        let message = format!(
+            "`{name}` has {} `{}`, not {wanted}",
+            counted(n, thing),
+            group.name
+        );
+        Err(self
+            .fault(code::BAD_COUNT, message, pending.span, "of this operation")
+            .help(format!("give it {wanted}")))
+    }
+
+    fn check_regions(&self, pending: &Pending) -> Result<()> {
+        let specs = &pending.definition.regions;
+        let least = specs.iter().filter(|spec| spec.count == Count::One).count();
+        let is_open = specs.iter().any(|spec| spec.count == Count::Any);
+        let n = pending.regions.len();
+        if n >= least && (is_open || n <= specs.len()) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` has {}, not {n}",
+            pending.definition.name,
+            counted(specs.len(), "region")
+        );
+        Err(self
+            .fault(code::BAD_REGION, message, pending.span, "of this operation")
+            .help("write each region in braces, an empty one as `{}`"))
+    }
+
+    /// The attributes as modules keep them: words for numbers, nothing for what is usual.
+    fn normal_attributes(&self, pending: &mut Pending) -> Result<Dictionary> {
+        let given = std::mem::take(&mut pending.attributes);
+        let mut found = Dictionary::new();
+        for (name, value) in given {
+            let spec = pending.definition.attribute(&name);
+            let value = match (spec.map(|spec| spec.kind), value) {
+                (Some(AttributeKind::Word(words)), value) => {
+                    let word = match &value {
+                        Attribute::Integer(n, _) => usize::try_from(*n)
+                            .ok()
+                            .and_then(|n| words.words.get(n).copied()),
+                        Attribute::Dialect(_, body) => {
+                            words.word(body.rsplit(' ').next().unwrap_or_default())
+                        }
+                        Attribute::Word(word) => words.word(word),
+                        Attribute::Text(text) => words.word(text),
+                        _ => None,
+                    };
+                    match word {
+                        Some(word) => Attribute::Word(word),
+                        None => {
+                            let message = format!(
+                                "`{name}` of `{}` is another word",
+                                pending.definition.name
+                            );
+                            return Err(self
+                                .fault(
+                                    code::BAD_ATTRIBUTE,
+                                    message,
+                                    pending.span,
+                                    "of this operation",
+                                )
+                                .help(format!("write one of {}", words.words.join(", "))));
+                        }
+                    }
+                }
+                // The usual one is left out.
+                (Some(AttributeKind::Dialect(_, usual)), Attribute::Dialect(_, body))
+                    if body == usual && spec.is_some_and(|spec| spec.is_optional) =>
+                {
+                    continue;
+                }
+                (Some(AttributeKind::Numbers), value) => match value.integers() {
+                    Some(numbers) => Attribute::Numbers(
+                        Type::integer(64),
+                        numbers.into_iter().map(Number::Integer).collect(),
+                    ),
+                    None => value,
+                },
+                (_, value) => value,
+            };
+            found.push((name, value));
+        }
+        Ok(found)
+    }
+
+    /// Puts the operands and types of the generic form into the groups of a definition.
+    pub(super) fn grouped(
+        &self,
+        definition: &'static Definition,
+        operands: &[Use],
+        types: &FunctionType,
+        attributes: &Dictionary,
+        span: Span,
+    ) -> Result<Pending> {
+        let mut pending = Pending::new(definition, span);
+        let segments = |names: &[&str]| {
+            let given = attributes
+                .iter()
+                .find(|(name, _)| names.contains(&name.as_str()));
+            given.and_then(|(_, value)| value.integers())
+        };
+        let counts = self.counts(
+            &definition.operands,
+            operands.len(),
+            segments(&SEGMENTS),
+            "operand",
+            &pending,
+        )?;
+        let mut at = 0;
+        for (n, count) in counts.into_iter().enumerate() {
+            pending.operands[n] = operands[at..at + count].to_vec();
+            pending.operand_types[n] = Some(types.inputs[at..at + count].to_vec());
+            at += count;
+        }
+        let counts = self.counts(
+            &definition.results,
+            types.results.len(),
+            segments(&RESULT_SEGMENTS),
+            "result",
+            &pending,
+        )?;
+        let mut at = 0;
+        for (n, count) in counts.into_iter().enumerate() {
+            pending.result_types[n] = Some(types.results[at..at + count].to_vec());
+            at += count;
+        }
+        let is_segments = |name: &str| SEGMENTS.contains(&name) || RESULT_SEGMENTS.contains(&name);
+        let is_own = |(name, _): &&(String, Attribute)| {
+            // What a name says of its indexing follows from the name.
+            !is_segments(name) && name != "linalg.memoized_indexing_maps"
+        };
+        pending.attributes = attributes.iter().filter(is_own).cloned().collect();
+        Ok(pending)
+    }
+
+    fn counts(
+        &self,
+        groups: &[Group],
+        n: usize,
+        segments: Option<Vec<i128>>,
+        thing: &str,
+        pending: &Pending,
+    ) -> Result<Vec<usize>> {
+        let wrong = |help: &str| {
+            let message = format!(
+                "`{}` does not have {}",
+                pending.definition.name,
+                counted(n, thing)
+            );
+            Err(self
+                .fault(code::BAD_COUNT, message, pending.span, "of this operation")
+                .help(help.to_owned()))
+        };
+        let open = groups
+            .iter()
+            .filter(|group| group.count != Count::One)
+            .count();
+        if open > 1 {
+            let Some(segments) = segments else {
+                return wrong(&format!(
+                    "say how many each group has: `{thing}SegmentSizes = array<i32: …>`"
+                ));
+            };
+            let counts: Option<Vec<usize>> =
+                segments.iter().map(|n| usize::try_from(*n).ok()).collect();
+            let counts = counts.filter(|counts| {
+                let sum = counts.iter().try_fold(0usize, |sum, n| sum.checked_add(*n));
+                counts.len() == groups.len() && sum == Some(n)
+            });
+            return match counts {
+                Some(counts) => Ok(counts),
+                None => wrong(&format!(
+                    "`{thing}SegmentSizes` is to have {} that add up to {n}",
+                    counted(groups.len(), "number")
+                )),
+            };
+        }
+        let fixed = groups.len() - open;
+        if n < fixed || (open == 0 && n > fixed) {
+            let names: Vec<&str> = groups.iter().map(|group| group.name).collect();
+            return wrong(&format!("its {thing}s are {}", names.join(", ")));
+        }
+        let count = |group: &Group| match group.count {
+            Count::One => 1,
+            _ => n - fixed,
+        };
+        Ok(groups.iter().map(count).collect())
+    }
+}

@@ -1,0 +1,481 @@
+//! From modules to text.
+//!
+//! [`Module::to_string`] has the form of each definition, [`Module::generic`] the generic
+//! form. Both read back to the same module, and print alike then: names of values and aliases
+//! are those of the text, and values without a name get the next free number.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use crate::attribute::{Attribute, Number};
+use crate::definition::{Anchor, AttributeKind, AttributeSpec, Definition, Directive};
+use crate::module::{Module, Op, Operation, Region, Value};
+use crate::spell::{Spell, attribute_name, symbol};
+use crate::types::Type;
+
+mod custom;
+mod generic;
+mod outline;
+
+pub(crate) use outline::outline;
+
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(false))
+    }
+}
+
+impl Module {
+    /// The text in which every operation has the generic form.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_mlir::Module;
+    /// let module = Module::parse(&Source::new("text", "%c = arith.constant 1 : index"), None)?;
+    /// assert!(module.generic().contains("%c = \"arith.constant\"() {value = 1 : index} : () -> index"));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn generic(&self) -> String {
+        self.text(true)
+    }
+
+    fn text(&self, is_generic: bool) -> String {
+        let mut printer = Printer {
+            module: self,
+            spell: self.spell(),
+            names: self.names(),
+            out: String::new(),
+            indent: 0,
+            is_generic,
+        };
+        printer.aliases();
+        printer.op(self.root);
+        printer.out
+    }
+
+    /// The name of each value, without `%`.
+    fn names(&self) -> HashMap<Value, String> {
+        let ops = self.walk();
+        let mut named: Vec<(Value, Option<String>)> = Vec::new();
+        for op in &ops {
+            let data = &self.ops[*op];
+            let results = data
+                .results
+                .iter()
+                .map(|value| self.values[*value].name.as_str());
+            let results: Vec<&str> = results.collect();
+            for (n, value) in data.results.iter().enumerate() {
+                named.push((
+                    *value,
+                    is_in_order(&results, n).then(|| results[n].to_owned()),
+                ));
+            }
+            for region in &data.regions {
+                let block = self.regions[*region].block;
+                let arguments =
+                    block.map_or(&[] as &[Value], |block| &self.blocks[block].arguments);
+                for value in arguments {
+                    let name = &self.values[*value].name;
+                    named.push((*value, (!name.is_empty()).then(|| name.clone())));
+                }
+            }
+        }
+        let taken: HashSet<&String> = named.iter().filter_map(|(_, name)| name.as_ref()).collect();
+        let mut free = (0usize..)
+            .map(|n| n.to_string())
+            .filter(|name| !taken.contains(name));
+        let pick = |(value, name): &(Value, Option<String>)| {
+            let name = name
+                .clone()
+                .unwrap_or_else(|| free.next().expect("numbers do not end"));
+            (*value, name)
+        };
+        named.iter().map(pick).collect()
+    }
+}
+
+/// Whether a result has a name that its place among the results allows: `x#1` is the second
+/// of those that share `x`.
+fn is_in_order(names: &[&str], n: usize) -> bool {
+    let Some((base, number)) = names[n].split_once('#') else {
+        return !names[n].is_empty();
+    };
+    let number: usize = number.parse().unwrap_or(usize::MAX);
+    let Some(first) = n.checked_sub(number) else {
+        return false;
+    };
+    let group: Vec<&&str> = names[first..]
+        .iter()
+        .take_while(|name| name.split('#').next() == Some(base))
+        .collect();
+    let is_right = |(n, name): (usize, &&&str)| {
+        name.split_once('#')
+            .is_some_and(|(_, number)| number == n.to_string())
+    };
+    group.len() > number && group.iter().enumerate().all(is_right)
+}
+
+struct Printer<'a> {
+    module: &'a Module,
+    spell: Spell<'a>,
+    names: HashMap<Value, String>,
+    out: String,
+    indent: usize,
+    is_generic: bool,
+}
+
+impl Printer<'_> {
+    fn aliases(&mut self) {
+        let aliases = &self.module.aliases;
+        for (n, (name, value)) in aliases.attributes.iter().enumerate() {
+            // An alias is not its own definition, and knows those above it only.
+            let above = crate::spell::Aliases {
+                attributes: aliases.attributes[..n].to_vec(),
+                types: Vec::new(),
+            };
+            let spell = Spell {
+                dialect: self.spell.dialect,
+                aliases: &above,
+            };
+            self.out
+                .push_str(&format!("{name} = {}\n", spell.whole(value)));
+        }
+        for (name, ty) in &aliases.types {
+            let above = crate::spell::Aliases {
+                attributes: aliases.attributes.clone(),
+                types: Vec::new(),
+            };
+            let spell = Spell {
+                dialect: self.spell.dialect,
+                aliases: &above,
+            };
+            let word = match self.spell.dialect.release() {
+                ..=14 => "type ",
+                _ => "",
+            };
+            self.out
+                .push_str(&format!("{name} = {word}{}\n", spell.whole_type(ty)));
+        }
+    }
+
+    fn line(&mut self) {
+        self.out.push('\n');
+        self.out.push_str(&"  ".repeat(self.indent));
+    }
+
+    /// An operation, and the end of its line.
+    fn op(&mut self, op: Op) {
+        let operation = self.module.op(op);
+        self.results(operation);
+        match self.is_generic || operation.data().definition.form.is_empty() {
+            true => self.generic_op(operation),
+            false => self.custom_op(operation),
+        }
+        if self.indent == 0 {
+            self.out.push('\n');
+        }
+    }
+
+    /// `%a, %b:2 = `
+    fn results(&mut self, operation: Operation<'_>) {
+        let results = &operation.data().results;
+        let mut texts: Vec<String> = Vec::new();
+        for value in results {
+            let name = &self.names[value];
+            match name.split_once('#') {
+                None => texts.push(format!("%{name}")),
+                Some((base, "0")) => {
+                    let shares =
+                        |other: &&Value| self.names[*other].split('#').next() == Some(base);
+                    texts.push(format!("%{base}:{}", results.iter().filter(shares).count()));
+                }
+                Some(_) => {}
+            }
+        }
+        if !texts.is_empty() {
+            self.out.push_str(&format!("{} = ", texts.join(", ")));
+        }
+    }
+
+    fn value(&self, value: Value) -> String {
+        format!("%{}", self.names[&value])
+    }
+
+    fn values(&self, values: &[Value]) -> String {
+        let texts: Vec<String> = values.iter().map(|value| self.value(*value)).collect();
+        texts.join(", ")
+    }
+
+    fn types_of(&self, values: &[Value]) -> String {
+        let texts: Vec<String> = values
+            .iter()
+            .map(|value| self.spell.ty(self.module.ty(*value)))
+            .collect();
+        texts.join(", ")
+    }
+
+    /// A region in braces; `header` where its arguments stand in a line of their own.
+    fn region(&mut self, region: Region, definition: &Definition, header: bool) {
+        self.out.push('{');
+        if let Some(block) = self.module.regions[region].block {
+            let block = &self.module.blocks[block];
+            if header && !block.arguments.is_empty() {
+                let argument = |value: &Value| {
+                    format!(
+                        "{}: {}",
+                        self.value(*value),
+                        self.spell.ty(self.module.ty(*value))
+                    )
+                };
+                let texts: Vec<String> = block.arguments.iter().map(argument).collect();
+                self.line();
+                self.out.push_str(&format!("^bb0({}):", texts.join(", ")));
+            }
+            self.indent += 1;
+            for op in &block.ops {
+                if !self.is_generic && self.is_implied(*op, definition) {
+                    continue;
+                }
+                self.line();
+                self.op(*op);
+            }
+            self.indent -= 1;
+        }
+        self.line();
+        self.out.push('}');
+    }
+
+    /// Whether the text leaves out this operation, which ends a block.
+    fn is_implied(&self, op: Op, of: &Definition) -> bool {
+        let data = &self.module.ops[op];
+        of.implicit_terminator() == Some(data.definition.name)
+            && data.operands.is_empty()
+            && data.attributes.is_empty()
+    }
+
+    /// The name as it stands in this place.
+    fn name(&self, operation: Operation<'_>) -> &'static str {
+        let name = operation.name();
+        let (dialect, word) = name.split_once('.').expect("a name has a dialect");
+        let parent = self.module.parent(operation.id());
+        let inner = parent.and_then(|parent| self.module.ops[parent].definition.inner_dialect());
+        match dialect {
+            // These are known without their dialect everywhere.
+            "builtin" if word != "unrealized_conversion_cast" => word,
+            "std" => word,
+            _ if inner == Some(dialect) => word,
+            _ => name,
+        }
+    }
+
+    fn custom_op(&mut self, operation: Operation<'_>) {
+        self.out.push_str(self.name(operation));
+        let definition = operation.data().definition;
+        self.steps(&definition.form, operation);
+    }
+
+    fn steps(&mut self, steps: &'static [Directive], operation: Operation<'_>) {
+        for step in steps {
+            self.step(step, operation);
+        }
+    }
+
+    fn step(&mut self, step: &'static Directive, operation: Operation<'_>) {
+        let definition = operation.data().definition;
+        match step {
+            Directive::Literal(text) => self.word(text),
+            Directive::Operands(group) => {
+                let values = operation.operands(definition.operands[*group].name);
+                let text = self.values(values);
+                self.word(&text);
+            }
+            Directive::Attribute(place) => {
+                self.attribute(&definition.attributes[*place], operation)
+            }
+            Directive::Region(place) => {
+                self.word("");
+                self.region(operation.data().regions[*place], definition, true);
+            }
+            Directive::OperandTypes(group) => {
+                let text = self.types_of(operation.operands(definition.operands[*group].name));
+                self.word(&text);
+            }
+            Directive::ResultTypes(group) => {
+                let text = self.types_of(operation.results(definition.results[*group].name));
+                self.word(&text);
+            }
+            Directive::Dictionary => {
+                let shown = shown(&definition.form, definition);
+                let text = self.dictionary(operation, &shown);
+                self.word(&text);
+            }
+            Directive::Functional(operands, results) => {
+                let operands = operands
+                    .iter()
+                    .flat_map(|group| operation.operand_types(definition.operands[*group].name));
+                let results = operation.results(definition.results[*results].name);
+                let results: Vec<Type> = results
+                    .iter()
+                    .map(|value| self.module.ty(*value).clone())
+                    .collect();
+                let text = self.spell.function(&operands.collect::<Vec<_>>(), &results);
+                self.word(&text);
+            }
+            Directive::Arrow(results) => {
+                let results = operation.results(definition.results[*results].name);
+                if !results.is_empty() {
+                    let text = format!("-> {}", self.types_of(results));
+                    self.word(&text);
+                }
+            }
+            Directive::List(group, attribute) => {
+                let text =
+                    self.open_list(operation, *group, definition.attributes[*attribute].name);
+                self.word(&text);
+            }
+            Directive::Optional(inside, anchor) => {
+                let is_there = match anchor {
+                    Anchor::Operands(group) => operation.data().operand_groups[*group] > 0,
+                    Anchor::Results(group) => operation.data().result_groups[*group] > 0,
+                    Anchor::Attribute(place) => operation
+                        .attribute(definition.attributes[*place].name)
+                        .is_some(),
+                };
+                if is_there {
+                    self.steps(inside, operation);
+                }
+            }
+            Directive::Custom(name) => self.custom(name, operation),
+        }
+    }
+
+    /// Appends a word, with a space before it unless signs stand there.
+    fn word(&mut self, text: &str) {
+        let opens = ["(", "[", "<"];
+        let glued = [",", ")", "]", ">", "<"];
+        let is_call =
+            |out: &str| out.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '"');
+        let is_glued = match text {
+            "" => false,
+            text if glued.contains(&text) => true,
+            "(" | "[" => is_call(&self.out) && !self.out.ends_with(" in"),
+            text if text.starts_with("<") => true,
+            _ => opens.iter().any(|open| self.out.ends_with(open)),
+        };
+        // Nothing is written for what is not there, but for the space before a region.
+        if text.is_empty() {
+            if !self.out.ends_with(' ') {
+                self.out.push(' ');
+            }
+            return;
+        }
+        if !is_glued && !self.out.ends_with(' ') {
+            self.out.push(' ');
+        }
+        self.out.push_str(text);
+    }
+
+    fn attribute(&mut self, spec: &AttributeSpec, operation: Operation<'_>) {
+        let Some(value) = operation.attribute(spec.name) else {
+            return;
+        };
+        let text = match (spec.kind, value) {
+            (AttributeKind::Unit, _) => return,
+            (AttributeKind::Integer(_), Attribute::Integer(value, _)) => value.to_string(),
+            (AttributeKind::Dialect(..), Attribute::Dialect(_, body)) => format!("<{body}>"),
+            (AttributeKind::Symbol, Attribute::Symbol(path)) => symbol(path),
+            (AttributeKind::Numbers, value) => {
+                let numbers = value.integers().unwrap_or_default();
+                let texts: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                format!("[{}]", texts.join(", "))
+            }
+            (_, value) => self.spell.attribute(value),
+        };
+        self.word(&text);
+    }
+
+    /// The attributes that nothing of the form shows, in braces; nothing where there are
+    /// none.
+    fn dictionary(&self, operation: Operation<'_>, shown: &[&str]) -> String {
+        let attributes = &operation.data().attributes;
+        let rest = attributes
+            .iter()
+            .filter(|(name, _)| !shown.contains(&name.as_str()));
+        let texts: Vec<String> = rest
+            .map(|(name, value)| self.entry(operation, name, value))
+            .collect();
+        match texts.is_empty() {
+            true => String::new(),
+            false => format!("{{{}}}", texts.join(", ")),
+        }
+    }
+
+    /// One attribute as the generic form has it.
+    fn entry(&self, operation: Operation<'_>, name: &str, value: &Attribute) -> String {
+        let spec = operation.data().definition.attribute(name);
+        let text = match (spec.map(|spec| spec.kind), value) {
+            (_, Attribute::Unit) => return attribute_name(name),
+            (Some(AttributeKind::Word(words)), Attribute::Word(word)) => match words.prefix {
+                Some((dialect, prefix)) => format!("#{dialect}<{prefix}{word}>"),
+                None => {
+                    let number = words.words.iter().position(|known| known == word);
+                    format!("{} : i64", number.unwrap_or_default())
+                }
+            },
+            // Lists of numbers have a type of their own since release 16.
+            (_, Attribute::Numbers(_, numbers)) if self.spell.dialect.release() < 16 => {
+                let number = |number: &Number| match number {
+                    Number::Integer(value) => value.to_string(),
+                    _ => String::new(),
+                };
+                format!(
+                    "[{}]",
+                    numbers.iter().map(number).collect::<Vec<_>>().join(", ")
+                )
+            }
+            (_, value) => self.spell.attribute(value),
+        };
+        format!("{} = {text}", attribute_name(name))
+    }
+
+    fn open_list(&self, operation: Operation<'_>, group: usize, attribute: &str) -> String {
+        let definition = operation.data().definition;
+        let mut values = operation.operands(definition.operands[group].name).iter();
+        let numbers = operation
+            .attribute(attribute)
+            .and_then(Attribute::integers)
+            .unwrap_or_default();
+        let text = |number: &i128| match number {
+            // Either number says that an operand follows, depending on the release.
+            -1 | &crate::parse::OPEN => values
+                .next()
+                .map_or_else(|| number.to_string(), |value| self.value(*value)),
+            number => number.to_string(),
+        };
+        let texts: Vec<String> = numbers.iter().map(text).collect();
+        format!("[{}]", texts.join(", "))
+    }
+}
+
+/// The attributes that a form shows outside of braces.
+fn shown<'a>(steps: &'a [Directive], definition: &'a Definition) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for step in steps {
+        match step {
+            Directive::Attribute(place) | Directive::List(_, place) => {
+                found.push(definition.attributes[*place].name)
+            }
+            Directive::Optional(inside, anchor) => {
+                found.extend(shown(inside, definition));
+                if let Anchor::Attribute(place) = anchor {
+                    found.push(definition.attributes[*place].name);
+                }
+            }
+            Directive::Custom("Left") => found.push("left_identity"),
+            Directive::Custom("Right") => found.push("right_identity"),
+            Directive::Custom("LevelRange") => found.extend(["loLvl", "hiLvl"]),
+            _ => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,69 @@
+//! The generic form, which every operation has.
+
+use crate::module::Operation;
+
+use super::Printer;
+
+impl Printer<'_> {
+    /// `"name"(operands) ({…}) {…} : (types) -> types`
+    pub(super) fn generic_op(&mut self, operation: Operation<'_>) {
+        let data = operation.data();
+        let operands = self.values(&data.operands);
+        self.out
+            .push_str(&format!("\"{}\"({operands})", data.definition.name));
+        if !data.regions.is_empty() {
+            self.out.push_str(" (");
+            for (n, region) in data.regions.iter().enumerate() {
+                if n > 0 {
+                    self.out.push_str(", ");
+                }
+                self.region(*region, data.definition, true);
+            }
+            self.out.push(')');
+        }
+        let attributes = data.attributes.iter();
+        let mut entries: Vec<String> = attributes
+            .map(|(name, value)| self.entry(operation, name, value))
+            .collect();
+        entries.extend(self.segments(operation));
+        if !entries.is_empty() {
+            self.out.push_str(&format!(" {{{}}}", entries.join(", ")));
+        }
+        let inputs: Vec<_> = data
+            .operands
+            .iter()
+            .map(|value| self.module.ty(*value).clone())
+            .collect();
+        let text = self.spell.function(&inputs, &operation.result_types());
+        self.out.push_str(&format!(" : {text}"));
+    }
+
+    /// How many operands and results each group has, where that has to be said.
+    fn segments(&self, operation: Operation<'_>) -> Vec<String> {
+        let data = operation.data();
+        let release = self.spell.dialect.release();
+        let list = |counts: &[usize]| {
+            let texts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+            match release {
+                ..=15 => format!(
+                    "dense<[{}]> : vector<{}xi32>",
+                    texts.join(", "),
+                    counts.len()
+                ),
+                _ => format!("array<i32: {}>", texts.join(", ")),
+            }
+        };
+        let names = match release {
+            ..=16 => ("operand_segment_sizes", "result_segment_sizes"),
+            _ => ("operandSegmentSizes", "resultSegmentSizes"),
+        };
+        let mut found = Vec::new();
+        if data.definition.is_segmented() {
+            found.push(format!("{} = {}", names.0, list(&data.operand_groups)));
+        }
+        if data.definition.has_segmented_results() {
+            found.push(format!("{} = {}", names.1, list(&data.result_groups)));
+        }
+        found
+    }
+}

@@ -1,0 +1,147 @@
+//! The releases of the `sparse_tensor` dialect, and which of them know a word.
+//!
+//! The dialect has no version number of its own: each release of LLVM changed its
+//! operations and the keys of its encodings. Each word of a text is therefore known to a
+//! range of releases, and a text belongs to the releases that know all of its words:
+//!
+//! ```text
+//! sparse_tensor.release        14 ─ 14
+//! dimLevelType = [ … ]         13 ───── 16
+//! the text                     14 ─ 14
+//! ```
+//!
+//! [`Dialect::Sparsec`] knows every word, and level maps that no release accepts.
+//!
+//! Source: the dialect's definitions in LLVM 13.0.1 to 19.1.7.
+
+use std::fmt;
+
+/// Which spelling of the dialect a text has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// That of a release of LLVM, from [`Dialect::OLDEST`] to [`Dialect::NEWEST`].
+    Release(u8),
+    /// Words of all releases, and level maps that only sparsec has.
+    Sparsec,
+}
+
+impl Dialect {
+    /// The first release that has the dialect as it is known here.
+    pub const OLDEST: u8 = 13;
+    /// The last release whose operations are known here.
+    pub const NEWEST: u8 = 20;
+    /// The release of a text whose words do not tell.
+    pub const USUAL: u8 = 19;
+
+    /// The dialect of a name: the number of a release, or `sparsec`.
+    ///
+    /// ```
+    /// use sparsec_mlir::Dialect;
+    /// assert_eq!(Dialect::parse("16"), Some(Dialect::Release(16)));
+    /// assert_eq!(Dialect::parse("sparsec"), Some(Dialect::Sparsec));
+    /// assert_eq!(Dialect::parse("12"), None);
+    /// ```
+    pub fn parse(name: &str) -> Option<Self> {
+        match name.parse() {
+            Ok(number) if (Self::OLDEST..=Self::NEWEST).contains(&number) => {
+                Some(Self::Release(number))
+            }
+            _ if name == "sparsec" => Some(Self::Sparsec),
+            _ => None,
+        }
+    }
+
+    /// The release whose spelling the dialect has: its own, or the usual one.
+    pub fn release(self) -> u8 {
+        match self {
+            Self::Release(number) => number,
+            Self::Sparsec => Self::USUAL,
+        }
+    }
+
+    /// Whether texts of this dialect may have a word of these releases.
+    pub fn knows(self, word: Releases) -> bool {
+        match self {
+            Self::Release(number) => word.has(number),
+            Self::Sparsec => true,
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Release(number) => write!(f, "{number}"),
+            Self::Sparsec => f.write_str("sparsec"),
+        }
+    }
+}
+
+/// The releases that know a word: a range, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Releases {
+    /// The first.
+    pub from: u8,
+    /// The last.
+    pub to: u8,
+}
+
+impl Releases {
+    /// All releases.
+    pub const ALL: Self = Self {
+        from: Dialect::OLDEST,
+        to: Dialect::NEWEST,
+    };
+
+    /// The releases from one to another.
+    pub const fn new(from: u8, to: u8) -> Self {
+        Self { from, to }
+    }
+
+    /// The releases from one on.
+    pub const fn from(from: u8) -> Self {
+        Self {
+            from,
+            to: Dialect::NEWEST,
+        }
+    }
+
+    /// The releases up to one.
+    pub const fn until(to: u8) -> Self {
+        Self {
+            from: Dialect::OLDEST,
+            to,
+        }
+    }
+
+    /// Whether a release is among them.
+    pub const fn has(self, release: u8) -> bool {
+        self.from <= release && release <= self.to
+    }
+
+    /// The releases in both ranges, where there are any.
+    pub fn and(self, other: Self) -> Option<Self> {
+        let both = Self {
+            from: self.from.max(other.from),
+            to: self.to.min(other.to),
+        };
+        (both.from <= both.to).then_some(both)
+    }
+
+    /// The release to read a text as whose words all of these know: the usual one, or
+    /// the nearest to it.
+    pub fn usual(self) -> u8 {
+        Dialect::USUAL.clamp(self.from, self.to)
+    }
+}
+
+impl fmt::Display for Releases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.from, self.to) {
+            (from, to) if from == to => write!(f, "release {from}"),
+            (from, Dialect::NEWEST) => write!(f, "releases from {from} on"),
+            (Dialect::OLDEST, to) => write!(f, "releases up to {to}"),
+            (from, to) => write!(f, "releases {from} to {to}"),
+        }
+    }
+}

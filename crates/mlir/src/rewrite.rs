@@ -1,0 +1,355 @@
+//! A module in the words of another release.
+//!
+//! Most operations differ in their name alone, or in whether a level is an operand or an
+//! attribute. [`steps`] has these as a list, and each operation takes the step that
+//! leads it to the release that is wanted:
+//!
+//! ```text
+//! sparse_tensor.pointers %t, %c1     …..15
+//!        │ the level is an attribute
+//! sparse_tensor.pointers %t {dimension = 1}     16
+//!        │ another name
+//! sparse_tensor.positions %t {level = 1}     17..…
+//! ```
+//!
+//! Encodings are spelled by the printer; here it is only asked whether the release has words
+//! for them. What has none is refused with its place, so that a module that is rewritten
+//! means what it meant.
+
+use std::collections::HashMap;
+
+use sparsec_base::{Diagnostic, Result, code};
+
+use crate::attribute::Attribute;
+use crate::definition::{AttributeKind, Definition};
+use crate::module::{Module, Op, OpData, Origin, Value};
+use crate::release::{Dialect, Releases};
+use crate::types::Type;
+
+mod steps;
+
+use steps::STEPS;
+
+impl Module {
+    /// The module in the words of `dialect`.
+    ///
+    /// # Errors
+    /// `E1050` for an operation, an encoding or a type that the release has no words for.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_mlir::{Dialect, Module};
+    /// let old = "#SV = #sparse_tensor.encoding<{ dimLevelType = [\"compressed\"] }>
+    /// func @f(%a: tensor<8xf64, #SV>) {
+    ///   sparse_tensor.release %a : tensor<8xf64, #SV>
+    ///   return
+    /// }";
+    /// let module = Module::parse(&Source::new("old", old), None)?;
+    /// let text = module.rewritten(Dialect::Release(19))?.to_string();
+    /// assert!(text.contains("map = (d0) -> (d0 : compressed)"));
+    /// assert!(text.contains("bufferization.dealloc_tensor %a"));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn rewritten(&self, dialect: Dialect) -> Result<Self> {
+        let mut rewrite = Rewrite {
+            module: self.clone(),
+            dialect,
+        };
+        rewrite.encodings()?;
+        for op in self.walk() {
+            rewrite.op(op)?;
+        }
+        rewrite.attributes()?;
+        rewrite.module.dialect = dialect;
+        if let Dialect::Release(number) = dialect {
+            rewrite.module.releases = Releases::new(number, number);
+        }
+        rewrite.module.drop_unused();
+        Ok(rewrite.module)
+    }
+
+    /// Takes constants out whose only use was rewritten.
+    fn drop_unused(&mut self) {
+        let mut uses: HashMap<Value, usize> = HashMap::new();
+        for op in self.walk() {
+            for value in &self.ops[op].operands {
+                *uses.entry(*value).or_default() += 1;
+            }
+        }
+        for op in self.walk() {
+            let data = &self.ops[op];
+            let is_spent = data.attributes.iter().any(|(name, _)| name == SPENT);
+            if !is_spent {
+                continue;
+            }
+            let is_used = data.results.iter().any(|value| uses.contains_key(value));
+            self.ops[op].attributes.retain(|(name, _)| name != SPENT);
+            if let Some(block) = self.ops[op].block.filter(|_| !is_used) {
+                self.blocks[block].ops.retain(|other| *other != op);
+            }
+        }
+    }
+}
+
+/// The mark of a constant that an operation no longer needs; no text has this name.
+const SPENT: &str = " spent";
+
+struct Rewrite {
+    module: Module,
+    dialect: Dialect,
+}
+
+impl Rewrite {
+    fn refuse(&self, op: Op, message: String) -> Diagnostic {
+        Diagnostic::new(code::NOT_IN_RELEASE, message).at(
+            self.module.source(),
+            self.module.ops[op].span,
+            "not in this release",
+        )
+    }
+
+    /// Whether the release has words for all encodings.
+    fn encodings(&self) -> Result<()> {
+        for (name, encoding) in self.module.encodings() {
+            if let Some(why) = encoding.refusal(self.dialect) {
+                let text = self.module.source().text();
+                let message = format!(
+                    "`{name}` has no spelling in release {}: it {why}",
+                    self.dialect
+                );
+                let error = Diagnostic::new(code::NOT_IN_RELEASE, message);
+                let at = text.find(&name).unwrap_or_default();
+                let end = at
+                    + if text[at..].starts_with(&name) {
+                        name.len()
+                    } else {
+                        0
+                    };
+                return Err(error
+                    .at(
+                        self.module.source(),
+                        sparsec_base::Span::new(at, end),
+                        "this encoding",
+                    )
+                    .help("`--emit encodings` shows which releases spell it"));
+            }
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: Op) -> Result<()> {
+        // Each step leads to other releases, so that there are never more than these.
+        for _ in 0..STEPS.len() {
+            let definition = self.module.ops[op].definition;
+            if self.dialect.knows(definition.releases) && self.dialect != Dialect::Sparsec {
+                return self.types(op);
+            }
+            if self.dialect == Dialect::Sparsec {
+                return Ok(());
+            }
+            let is_back = self.dialect.release() < definition.releases.from;
+            let name = definition.name;
+            let step = STEPS.iter().find(|step| {
+                let (from, before) = if is_back {
+                    (step.to, step.from)
+                } else {
+                    (step.from, step.to)
+                };
+                from.0 == name && from.1 == definition.releases.from && before.0 != from.0
+                    || from.0 == name && from.1 == definition.releases.from
+            });
+            let Some(step) = step else {
+                let message = format!("release {} has no `{name}`", self.dialect);
+                return Err(self
+                    .refuse(op, message)
+                    .help(format!("it is known to {}", definition.releases)));
+            };
+            let target = if is_back { step.from } else { step.to };
+            let target = find(target.0, target.1);
+            let change = if is_back { step.back } else { step.on };
+            let Some(change) = change else {
+                let message = format!("`{name}` cannot be written in release {}", self.dialect);
+                return Err(self.refuse(op, message).help(step.why));
+            };
+            change(self, op, target)?;
+        }
+        let name = self.module.ops[op].definition.name;
+        Err(self
+            .refuse(op, format!("release {} has no `{name}`", self.dialect))
+            .help("choose another release"))
+    }
+
+    /// Attributes whose words came later.
+    fn types(&self, op: Op) -> Result<()> {
+        let release = self.dialect.release();
+        for value in &self.module.ops[op].results {
+            let is_new = match self.module.ty(*value) {
+                Type::Specifier(_) => release < 16,
+                Type::Space(_) | Type::Iterator(_) => release < 19,
+                _ => false,
+            };
+            if is_new {
+                let message = format!(
+                    "release {} has no type `{}`",
+                    self.dialect,
+                    self.module.spell().ty(self.module.ty(*value))
+                );
+                return Err(self.refuse(op, message).help("choose a later release"));
+            }
+        }
+        Ok(())
+    }
+
+    /// `fastmath` and the like are words of later releases, and may be left out of others.
+    fn attributes(&mut self) -> Result<()> {
+        let release = self.dialect.release();
+        for op in self.module.walk() {
+            let definition = self.module.ops[op].definition;
+            let is_known = |name: &str| match definition.attribute(name).map(|spec| spec.kind) {
+                Some(AttributeKind::Dialect("arith.fastmath", _)) => release >= 16,
+                Some(AttributeKind::Dialect("arith.overflow", _)) => release >= 18,
+                _ => true,
+            };
+            self.module.ops[op]
+                .attributes
+                .retain(|(name, _)| is_known(name));
+        }
+        Ok(())
+    }
+
+    // What steps are made of.
+
+    /// Gives an operation another definition with the same groups.
+    fn rename(&mut self, op: Op, to: &'static Definition) {
+        self.module.ops[op].definition = to;
+    }
+
+    fn attribute(&self, op: Op, name: &str) -> Option<Attribute> {
+        let found = self.module.ops[op]
+            .attributes
+            .iter()
+            .find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone())
+    }
+
+    fn rename_attribute(&mut self, op: Op, from: &str, to: &str) {
+        for (name, _) in &mut self.module.ops[op].attributes {
+            if name == from {
+                *name = to.to_owned();
+            }
+        }
+    }
+
+    fn remove_attribute(&mut self, op: Op, name: &str) {
+        self.module.ops[op]
+            .attributes
+            .retain(|(known, _)| known != name);
+    }
+
+    /// Takes an operand group out; its values.
+    fn remove_operands(&mut self, op: Op, group: usize) -> Vec<Value> {
+        let data = &mut self.module.ops[op];
+        let from: usize = data.operand_groups[..group].iter().sum();
+        let n = data.operand_groups.remove(group);
+        data.operand_spans.drain(from..from + n);
+        data.operands.drain(from..from + n).collect()
+    }
+
+    /// Puts the operand groups into another order: group `n` is what was `order[n]`.
+    fn reorder_operands(&mut self, op: Op, order: &[usize]) {
+        let data = &mut self.module.ops[op];
+        let starts: Vec<usize> = (0..data.operand_groups.len())
+            .map(|n| data.operand_groups[..n].iter().sum())
+            .collect();
+        let pick = |n: &usize| starts[*n]..starts[*n] + data.operand_groups[*n];
+        let operands: Vec<Value> = order
+            .iter()
+            .flat_map(|n| data.operands[pick(n)].to_vec())
+            .collect();
+        let spans = order
+            .iter()
+            .flat_map(|n| data.operand_spans[pick(n)].to_vec())
+            .collect();
+        let groups = order.iter().map(|n| data.operand_groups[*n]).collect();
+        data.operands = operands;
+        data.operand_spans = spans;
+        data.operand_groups = groups;
+    }
+
+    /// The same for results.
+    fn reorder_results(&mut self, op: Op, order: &[usize]) {
+        let data = &mut self.module.ops[op];
+        let starts: Vec<usize> = (0..data.result_groups.len())
+            .map(|n| data.result_groups[..n].iter().sum())
+            .collect();
+        let pick = |n: &usize| starts[*n]..starts[*n] + data.result_groups[*n];
+        let results: Vec<Value> = order
+            .iter()
+            .flat_map(|n| data.results[pick(n)].to_vec())
+            .collect();
+        let groups = order.iter().map(|n| data.result_groups[*n]).collect();
+        data.results = results.clone();
+        data.result_groups = groups;
+        for (n, value) in results.into_iter().enumerate() {
+            self.module.values[value].origin = Origin::Result(op, n);
+        }
+    }
+
+    /// The integer that a value is, where a constant says; the constant is spent.
+    fn constant(&mut self, value: Value) -> Option<i128> {
+        let Origin::Result(op, _) = self.module.values[value].origin else {
+            return None;
+        };
+        if self.module.ops[op].definition.name != "arith.constant" {
+            return None;
+        }
+        let Some(Attribute::Integer(number, _)) = self.attribute(op, "value") else {
+            return None;
+        };
+        if self.attribute(op, SPENT).is_none() {
+            self.module.ops[op]
+                .attributes
+                .push((SPENT.to_owned(), Attribute::Unit));
+        }
+        Some(number)
+    }
+
+    /// A new constant of type `index` before an operation.
+    fn new_constant(&mut self, before: Op, number: u64) -> Value {
+        let span = self.module.ops[before].span;
+        let definition = find("arith.constant", Dialect::OLDEST);
+        let op = self.module.ops.push(OpData {
+            definition,
+            operands: Vec::new(),
+            operand_spans: Vec::new(),
+            operand_groups: Vec::new(),
+            results: Vec::new(),
+            result_groups: vec![1],
+            attributes: vec![("value".to_owned(), Attribute::index(number))],
+            regions: Vec::new(),
+            block: self.module.ops[before].block,
+            span,
+        });
+        let value = self
+            .module
+            .add_value(String::new(), Type::Index, Origin::Result(op, 0), span);
+        self.module.ops[op].results.push(value);
+        if let Some(block) = self.module.ops[before].block {
+            let ops = &mut self.module.blocks[block].ops;
+            let place = ops
+                .iter()
+                .position(|other| *other == before)
+                .unwrap_or_default();
+            ops.insert(place, op);
+        }
+        value
+    }
+}
+
+/// The definition of a name that begins with a release.
+fn find(name: &str, from: u8) -> &'static Definition {
+    let found = Definition::find(name)
+        .iter()
+        .find(|known| known.releases.from == from);
+    found.unwrap_or_else(|| panic!("`{name}` is defined from release {from} on"))
+}

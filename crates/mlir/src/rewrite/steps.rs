@@ -1,0 +1,423 @@
+//! The steps from one release to the next, and back.
+//!
+//! A step names two definitions, each by its name and its first release. Where one direction
+//! has no words, `why` says so.
+
+use sparsec_base::Result;
+
+use crate::attribute::Attribute;
+use crate::definition::Definition;
+use crate::module::Op;
+use crate::release::Dialect;
+use crate::types::Type;
+
+use super::Rewrite;
+
+/// Changes an operation into one of another definition.
+type Change = fn(&mut Rewrite, Op, &'static Definition) -> Result<()>;
+
+/// Two definitions that say the same.
+pub(super) struct Step {
+    /// The earlier one, with its first release.
+    pub(super) from: (&'static str, u8),
+    /// The later one.
+    pub(super) to: (&'static str, u8),
+    /// From the earlier one to the later.
+    pub(super) on: Option<Change>,
+    /// From the later one to the earlier.
+    pub(super) back: Option<Change>,
+    /// Why a direction is missing.
+    pub(super) why: &'static str,
+}
+
+/// The first release.
+const FIRST: u8 = Dialect::OLDEST;
+
+const fn renamed(from: (&'static str, u8), to: (&'static str, u8)) -> Step {
+    Step {
+        from,
+        to,
+        on: Some(rename),
+        back: Some(rename),
+        why: "",
+    }
+}
+
+const fn changed(
+    from: (&'static str, u8),
+    to: (&'static str, u8),
+    on: Change,
+    back: Change,
+) -> Step {
+    Step {
+        from,
+        to,
+        on: Some(on),
+        back: Some(back),
+        why: "",
+    }
+}
+
+const fn only_on(
+    from: (&'static str, u8),
+    to: (&'static str, u8),
+    on: Change,
+    why: &'static str,
+) -> Step {
+    Step {
+        from,
+        to,
+        on: Some(on),
+        back: None,
+        why,
+    }
+}
+
+pub(super) static STEPS: &[Step] = &[
+    // Arrays.
+    changed(
+        ("sparse_tensor.pointers", FIRST),
+        ("sparse_tensor.pointers", 16),
+        level_to_attribute,
+        level_to_operand,
+    ),
+    changed(
+        ("sparse_tensor.indices", FIRST),
+        ("sparse_tensor.indices", 16),
+        level_to_attribute,
+        level_to_operand,
+    ),
+    changed(
+        ("sparse_tensor.pointers", 16),
+        ("sparse_tensor.positions", 17),
+        dimension_to_level,
+        level_to_dimension,
+    ),
+    changed(
+        ("sparse_tensor.indices", 16),
+        ("sparse_tensor.coordinates", 17),
+        dimension_to_level,
+        level_to_dimension,
+    ),
+    renamed(
+        ("sparse_tensor.indices_buffer", 16),
+        ("sparse_tensor.coordinates_buffer", 17),
+    ),
+    // Tensors.
+    renamed(
+        ("sparse_tensor.release", 14),
+        ("bufferization.dealloc_tensor", 15),
+    ),
+    changed(
+        ("sparse_tensor.init", 14),
+        ("tensor.empty", 15),
+        all_extents_to_open,
+        open_extents_to_all,
+    ),
+    changed(
+        ("sparse_tensor.new", FIRST),
+        ("sparse_tensor.new", 16),
+        rename,
+        drop_symmetry,
+    ),
+    changed(
+        ("sparse_tensor.new", 16),
+        ("sparse_tensor.new", 18),
+        drop_symmetry,
+        rename,
+    ),
+    renamed(("sparse_tensor.pack", 17), ("sparse_tensor.assemble", 18)),
+    renamed(
+        ("sparse_tensor.unpack", 17),
+        ("sparse_tensor.disassemble", 18),
+    ),
+    changed(
+        ("sparse_tensor.assemble", 18),
+        ("sparse_tensor.assemble", 19),
+        levels_first,
+        values_first,
+    ),
+    changed(
+        ("sparse_tensor.disassemble", 18),
+        ("sparse_tensor.disassemble", 19),
+        out_levels_first,
+        out_values_first,
+    ),
+    changed(
+        ("sparse_tensor.insert", 16),
+        ("tensor.insert", FIRST),
+        rename,
+        rename,
+    ),
+    // Workspaces and sorting.
+    changed(
+        ("sparse_tensor.expand", 14),
+        ("sparse_tensor.expand", 16),
+        count_is_index,
+        rename,
+    ),
+    only_on(
+        ("sparse_tensor.sort_coo", 16),
+        ("sparse_tensor.sort_coo", 17),
+        stable_to_algorithm,
+        "an algorithm is named since release 17",
+    ),
+    only_on(
+        ("sparse_tensor.sort_coo", 17),
+        ("sparse_tensor.sort", 18),
+        order_of_all,
+        "`perm_map` orders coordinates since release 18",
+    ),
+    only_on(
+        ("sparse_tensor.sort", 16),
+        ("sparse_tensor.sort", 17),
+        stable_to_algorithm,
+        "an algorithm is named since release 17",
+    ),
+    // The program around.
+    changed(
+        ("builtin.func", FIRST),
+        ("func.func", 15),
+        type_to_function_type,
+        function_type_to_type,
+    ),
+    renamed(("std.call", FIRST), ("func.call", 15)),
+    renamed(("std.return", FIRST), ("func.return", 15)),
+    renamed(("std.assert", FIRST), ("cf.assert", 14)),
+    renamed(("std.select", FIRST), ("arith.select", FIRST)),
+    renamed(("arith.maxf", FIRST), ("arith.maximumf", 17)),
+    renamed(("arith.minf", FIRST), ("arith.minimumf", 17)),
+    renamed(("memref.buffer_cast", 13), ("bufferization.to_memref", 14)),
+    renamed(("memref.tensor_load", 13), ("bufferization.to_tensor", 14)),
+    renamed(("llvm.mlir.null", FIRST), ("llvm.mlir.zero", 17)),
+    changed(
+        ("tensor.expand_shape", FIRST),
+        ("tensor.expand_shape", 19),
+        shape_from_type,
+        drop_shape,
+    ),
+    changed(
+        ("linalg.init_tensor", FIRST),
+        ("tensor.empty", 15),
+        drop_static_sizes,
+        static_sizes_of_type,
+    ),
+];
+
+fn rename(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.rename(op, to);
+    Ok(())
+}
+
+/// `%t, %c1` becomes `%t {dimension = 1 : index}`.
+fn level_to_attribute(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    let level = rewrite.module.ops[op].operands[1];
+    let number = rewrite
+        .constant(level)
+        .and_then(|number| u64::try_from(number).ok());
+    let Some(number) = number else {
+        let message = format!("`{}` of a level that the program computes", to.name);
+        return Err(rewrite
+            .refuse(op, message)
+            .help("give the level as a constant"));
+    };
+    rewrite.remove_operands(op, 1);
+    rewrite.module.ops[op]
+        .attributes
+        .push(("dimension".to_owned(), Attribute::index(number)));
+    rename(rewrite, op, to)
+}
+
+fn level_to_operand(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    let number = rewrite
+        .attribute(op, "dimension")
+        .and_then(|value| value.natural())
+        .unwrap_or_default();
+    let value = rewrite.new_constant(op, number);
+    rewrite.remove_attribute(op, "dimension");
+    let data = &mut rewrite.module.ops[op];
+    data.operands.push(value);
+    data.operand_spans.push(data.span);
+    data.operand_groups.push(1);
+    rename(rewrite, op, to)
+}
+
+fn dimension_to_level(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.rename_attribute(op, "dimension", "level");
+    rename(rewrite, op, to)
+}
+
+fn level_to_dimension(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.rename_attribute(op, "level", "dimension");
+    rename(rewrite, op, to)
+}
+
+/// Extents of all modes become those of the open ones.
+fn all_extents_to_open(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    let result = rewrite.module.ops[op].results[0];
+    let shape = rewrite.module.ty(result).shape().unwrap_or_default();
+    let data = &mut rewrite.module.ops[op];
+    let is_open = |n: &usize| shape.get(*n).is_some_and(Option::is_none);
+    let kept: Vec<usize> = (0..data.operands.len()).filter(is_open).collect();
+    let closed: Vec<_> = (0..data.operands.len())
+        .filter(|n| !kept.contains(n))
+        .map(|n| data.operands[n])
+        .collect();
+    data.operands = kept.iter().map(|&n| data.operands[n]).collect();
+    data.operand_spans = kept.iter().map(|&n| data.operand_spans[n]).collect();
+    data.operand_groups = vec![kept.len()];
+    // Constants that nothing else needs go.
+    for value in closed {
+        rewrite.constant(value);
+    }
+    rename(rewrite, op, to)
+}
+
+/// Only a tensor with an encoding is one of `sparse_tensor.init`; others are those of
+/// `linalg.init_tensor`.
+fn open_extents_to_all(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    let result = rewrite.module.ops[op].results[0];
+    let ty = rewrite.module.ty(result).clone();
+    if ty.encoding().is_none() {
+        return static_sizes_of_type(rewrite, op, super::find("linalg.init_tensor", FIRST));
+    }
+    let mut open = std::mem::take(&mut rewrite.module.ops[op].operands).into_iter();
+    let mut all = Vec::new();
+    for extent in ty.shape().unwrap_or_default() {
+        all.push(match extent {
+            None => open.next().expect("a value for each open extent"),
+            Some(extent) => rewrite.new_constant(op, extent),
+        });
+    }
+    let data = &mut rewrite.module.ops[op];
+    data.operand_spans = vec![data.span; all.len()];
+    data.operand_groups = vec![all.len()];
+    data.operands = all;
+    rename(rewrite, op, to)
+}
+
+fn drop_static_sizes(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.remove_attribute(op, "static_sizes");
+    rename(rewrite, op, to)
+}
+
+fn static_sizes_of_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    let result = rewrite.module.ops[op].results[0];
+    let sizes = sizes(&rewrite.module.ty(result).shape().unwrap_or_default());
+    rewrite.module.ops[op]
+        .attributes
+        .push(("static_sizes".to_owned(), sizes));
+    rename(rewrite, op, to)
+}
+
+/// Extents as numbers, with the mark of an operand for those that are open.
+fn sizes(shape: &[Option<u64>]) -> Attribute {
+    use crate::attribute::Number;
+    let number =
+        |extent: &Option<u64>| Number::Integer(extent.map_or(crate::parse::OPEN, i128::from));
+    Attribute::Numbers(Type::integer(64), shape.iter().map(number).collect())
+}
+
+/// A symmetric file is read as it is, which other releases do too or do not.
+fn drop_symmetry(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    if rewrite.attribute(op, "expandSymmetry").is_some() {
+        let message = format!("release {} has no `expand_symmetry`", rewrite.dialect);
+        return Err(rewrite
+            .refuse(op, message)
+            .help("write the file with both triangles"));
+    }
+    rename(rewrite, op, to)
+}
+
+fn levels_first(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.reorder_operands(op, &[1, 0]);
+    rename(rewrite, op, to)
+}
+
+fn values_first(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.reorder_operands(op, &[1, 0]);
+    rename(rewrite, op, to)
+}
+
+fn out_levels_first(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.reorder_operands(op, &[0, 2, 1]);
+    rewrite.reorder_results(op, &[1, 0, 3, 2]);
+    rename(rewrite, op, to)
+}
+
+fn out_values_first(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.reorder_operands(op, &[0, 2, 1]);
+    rewrite.reorder_results(op, &[1, 0, 3, 2]);
+    rename(rewrite, op, to)
+}
+
+/// The number of entries became an index.
+fn count_is_index(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    let count = *rewrite.module.ops[op].results.last().expect("four results");
+    if *rewrite.module.ty(count) != Type::Index {
+        let message = "`sparse_tensor.expand` that counts in a buffer".to_owned();
+        return Err(rewrite.refuse(op, message).help("count in an `index`"));
+    }
+    rename(rewrite, op, to)
+}
+
+fn stable_to_algorithm(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    let word = match rewrite.attribute(op, "stable") {
+        Some(_) => "insertion_sort_stable",
+        None => "hybrid_quick_sort",
+    };
+    rewrite.remove_attribute(op, "stable");
+    rewrite.module.ops[op]
+        .attributes
+        .push(("algorithm".to_owned(), Attribute::Word(word)));
+    rename(rewrite, op, to)
+}
+
+/// Coordinates are sorted in their order unless a map says another.
+fn order_of_all(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    if rewrite.attribute(op, "perm_map").is_none() {
+        let n = rewrite
+            .attribute(op, "nx")
+            .and_then(|value| value.natural())
+            .unwrap_or(1);
+        let map = crate::affine::AffineMap::identity(usize::try_from(n).unwrap_or(1).min(64));
+        rewrite.module.ops[op]
+            .attributes
+            .push(("perm_map".to_owned(), Attribute::Map(map)));
+    }
+    rewrite.remove_attribute(op, "nx");
+    rename(rewrite, op, to)
+}
+
+fn type_to_function_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.rename_attribute(op, "type", "function_type");
+    rename(rewrite, op, to)
+}
+
+fn function_type_to_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.rename_attribute(op, "function_type", "type");
+    rename(rewrite, op, to)
+}
+
+/// The shape that an operation makes is said since release 19.
+fn shape_from_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    let result = rewrite.module.ops[op].results[0];
+    let shape = rewrite.module.ty(result).shape().unwrap_or_default();
+    if shape.iter().any(Option::is_none) {
+        let message = "`tensor.expand_shape` to extents that the program computes".to_owned();
+        return Err(rewrite
+            .refuse(op, message)
+            .help("release 19 wants them as operands"));
+    }
+    let data = &mut rewrite.module.ops[op];
+    data.operand_groups.push(0);
+    data.attributes
+        .push(("static_output_shape".to_owned(), sizes(&shape)));
+    rename(rewrite, op, to)
+}
+
+fn drop_shape(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    rewrite.remove_operands(op, 1);
+    rewrite.remove_attribute(op, "static_output_shape");
+    rename(rewrite, op, to)
+}

@@ -1,0 +1,105 @@
+//! What makes a module right.
+//!
+//! The parser has made sure that names stand for things, that values are used where they are
+//! seen, with the type that they have, and that encodings keep their rules. Beyond that, of
+//! every operation:
+//!
+//! 1. operands and results have the types of its definition (`operands.rs`);
+//! 2. attributes that belong to it are there, and of their kind (`operands.rs`);
+//! 3. its regions have the blocks, arguments and last operations that they should
+//!    (`regions.rs`);
+//! 4. symbols name functions, and calls fit them (`symbols.rs`);
+//! 5. shapes, levels and arrays fit: of `sparse_tensor` (`sparse.rs`, `arrays.rs`,
+//!    `bodies.rs`), of `linalg` (`linalg.rs`), of the others (`shapes.rs`).
+//!
+//! Rules that hold of an operation in every release are those of release 19.
+
+use sparsec_base::{Code, Diagnostic, Result, Span};
+
+use crate::module::{Module, Operation, Value};
+use crate::types::Type;
+
+mod arrays;
+mod bodies;
+mod linalg;
+mod operands;
+mod regions;
+mod shapes;
+mod sparse;
+mod symbols;
+
+impl Module {
+    /// Checks every operation.
+    ///
+    /// # Errors
+    /// `E1010` to `E1038`: the first rule that is broken, in the order of the text.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_mlir::Module;
+    /// let text = "func.func @f(%x: index) -> index {
+    ///   %y = \"arith.addf\"(%x, %x) : (index, index) -> index
+    ///   return %y : index
+    /// }";
+    /// let module = Module::parse(&Source::new("text", text), None)?;
+    /// assert_eq!(module.verify().unwrap_err().code().as_str(), "E1010");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn verify(&self) -> Result<()> {
+        let check = Check { module: self };
+        for op in self.walk() {
+            let op = self.op(op);
+            check.attributes(op)?;
+            check.types(op)?;
+            check.regions(op)?;
+            check.symbols(op)?;
+            let (dialect, word) = op.name().split_once('.').unwrap_or(("", op.name()));
+            match dialect {
+                "sparse_tensor" => check.sparse(op, word)?,
+                "linalg" => check.linalg(op, word)?,
+                _ => check.shapes(op)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Check<'a> {
+    module: &'a Module,
+}
+
+impl Check<'_> {
+    fn fault(
+        &self,
+        code: Code,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic::new(code, message).at(self.module.source(), span, label)
+    }
+
+    /// A fault of the whole operation.
+    fn of_op(&self, op: Operation<'_>, code: Code, message: impl Into<String>) -> Diagnostic {
+        self.fault(code, message, op.data().span, "in this operation")
+    }
+
+    fn text(&self, ty: &Type) -> String {
+        self.module.spell().ty(ty)
+    }
+
+    /// The place of the first operand of a group, or of the operation.
+    fn operand_span(&self, op: Operation<'_>, name: &str) -> Span {
+        op.operand_spans(name)
+            .first()
+            .copied()
+            .unwrap_or(op.data().span)
+    }
+
+    fn named(&self, value: Value) -> String {
+        match self.module.value(value).name.as_str() {
+            "" => "this value".to_owned(),
+            name => format!("`%{name}`"),
+        }
+    }
+}

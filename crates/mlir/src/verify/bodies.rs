@@ -1,0 +1,217 @@
+//! The regions of `sparse_tensor`: operators of their own, and loops.
+//!
+//! ```text
+//! binary    overlap (x, y)    left (x)    right (y)      each gives the output
+//! unary     present (x)       absent ()
+//! reduce    (x, y)            select (x), gives i1
+//! foreach   (coordinates of all modes, value, what it carries)
+//! iterate   (iterator, the coordinates that are used, what it carries)
+//! ```
+
+use sparsec_base::{Result, code};
+
+use crate::attribute::Attribute;
+use crate::module::{Operation, Region};
+use crate::types::Type;
+
+use super::Check;
+
+impl Check<'_> {
+    /// The regions of these operations.
+    pub(super) fn bodies(&self, op: Operation<'_>, word: &str) -> Result<()> {
+        let region = |n: usize| op.data().regions[n];
+        match word {
+            "binary" => self.binary(op),
+            "unary" => {
+                let (x, output) = (
+                    op.operand_type("x").clone(),
+                    op.result_type("output").clone(),
+                );
+                self.body(op, region(0), &[x], &output, "`present`")?;
+                self.body(op, region(1), &[], &output, "`absent`")?;
+                self.absent(op, region(1))
+            }
+            "reduce" => {
+                let x = op.operand_type("x").clone();
+                self.body(op, region(0), &[x.clone(), x.clone()], &x, "the region")
+            }
+            "select" => {
+                let x = op.operand_type("x").clone();
+                self.body(op, region(0), &[x], &Type::BOOL, "the region")
+            }
+            "foreach" => self.foreach(op),
+            "iterate" => self.iterate(op),
+            _ => self.coiterate(op),
+        }
+    }
+
+    fn body(
+        &self,
+        op: Operation<'_>,
+        region: Region,
+        takes: &[Type],
+        gives: &Type,
+        what: &str,
+    ) -> Result<()> {
+        self.arguments_are(op, region, takes, what)?;
+        self.gives(op, region, std::slice::from_ref(gives), what)
+    }
+
+    fn binary(&self, op: Operation<'_>) -> Result<()> {
+        let (x, y) = (op.operand_type("x").clone(), op.operand_type("y").clone());
+        let output = op.result_type("output").clone();
+        let region = |n: usize| op.data().regions[n];
+        self.body(op, region(0), &[x.clone(), y.clone()], &output, "`overlap`")?;
+        let sides = [
+            ("left_identity", 1, &x, "`left`"),
+            ("right_identity", 2, &y, "`right`"),
+        ];
+        for (identity, n, ty, what) in sides {
+            self.body(op, region(n), std::slice::from_ref(ty), &output, what)?;
+            if op.attribute(identity).is_none() {
+                continue;
+            }
+            if self.module.region(region(n)).block.is_some() {
+                let message = format!("{what} is the identity and has a region");
+                return Err(self
+                    .of_op(op, code::BAD_REGION, message)
+                    .help("leave one of them out"));
+            }
+            if *ty != output {
+                let message = format!(
+                    "{what} is the identity of `{}`, and the output `{}`",
+                    self.text(ty),
+                    self.text(&output)
+                );
+                return Err(self
+                    .of_op(op, code::TYPES_DIFFER, message)
+                    .help("write a region that converts the value"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands where nothing is stored follows from nothing inside of the body around.
+    fn absent(&self, op: Operation<'_>, region: Region) -> Result<()> {
+        let Some(block) = self.module.region(region).block else {
+            return Ok(());
+        };
+        let Some(last) = self.module.block(block).ops.last() else {
+            return Ok(());
+        };
+        let last = self.module.op(*last).data();
+        let Some(given) = last.operands.first() else {
+            return Ok(());
+        };
+        let outer = op.data().block;
+        let is_argument_outside = match self.module.value(*given).origin {
+            crate::module::Origin::Argument(block, _) => Some(block) == outer,
+            crate::module::Origin::Result(..) => false,
+        };
+        match is_argument_outside {
+            true => Err(self
+                .fault(
+                    code::BAD_REGION,
+                    "`absent` gives an entry of an operand, which is not there",
+                    last.operand_spans[0],
+                    "an entry of an operand",
+                )
+                .help("give a constant or a value from outside")),
+            false => Ok(()),
+        }
+    }
+
+    fn foreach(&self, op: Operation<'_>) -> Result<()> {
+        let ty = op.operand_type("tensor");
+        let Some(shape) = ty.shape() else {
+            return Err(self
+                .of_op(
+                    op,
+                    code::OPERAND_TYPE,
+                    "a loop over a tensor of unknown order",
+                )
+                .help("cast it to a known order first"));
+        };
+        let carried = op.operand_types("initArgs");
+        self.same_results(op, &carried)?;
+        let mut arguments = vec![Type::Index; shape.len()];
+        arguments.push(ty.element().clone());
+        arguments.extend(carried.iter().cloned());
+        if let Some(Attribute::Map(order)) = op.attribute("order")
+            && order
+                .permutation()
+                .is_none_or(|order| order.len() != shape.len())
+        {
+            return Err(self
+                .of_op(
+                    op,
+                    code::BAD_ATTRIBUTE,
+                    "an order of modes that is no permutation of them",
+                )
+                .help("write each mode once: `affine_map<(i, j) -> (j, i)>`"));
+        }
+        let region = op.data().regions[0];
+        self.arguments_are(op, region, &arguments, "the body")?;
+        self.gives(op, region, &carried, "the body")
+    }
+
+    fn iterate(&self, op: Operation<'_>) -> Result<()> {
+        let Type::Space(space) = op.operand_type("iterSpace") else {
+            return Ok(());
+        };
+        let carried = op.operand_types("initArgs");
+        self.same_results(op, &carried)?;
+        let mut arguments = vec![Type::Iterator(space.clone())];
+        arguments.extend(vec![Type::Index; self.used(op)]);
+        arguments.extend(carried.iter().cloned());
+        let region = op.data().regions[0];
+        self.arguments_are(op, region, &arguments, "the body")?;
+        self.gives(op, region, &carried, "the body")
+    }
+
+    /// How many coordinates a loop uses.
+    fn used(&self, op: Operation<'_>) -> usize {
+        match op.attribute("crdUsedLvls") {
+            Some(Attribute::Integer(bits, _)) => (*bits as u64).count_ones() as usize,
+            _ => 0,
+        }
+    }
+
+    fn coiterate(&self, op: Operation<'_>) -> Result<()> {
+        let carried = op.operand_types("initArgs");
+        self.same_results(op, &carried)?;
+        let spaces = op.operand_types("iterSpaces");
+        let cases = op
+            .attribute("cases")
+            .and_then(Attribute::integers)
+            .unwrap_or_default();
+        let regions = &op.data().regions;
+        if cases.len() != regions.len() || regions.is_empty() {
+            let message = format!("{} cases and {} regions", cases.len(), regions.len());
+            return Err(self
+                .of_op(op, code::BAD_REGION, message)
+                .help("write `case %it1, %it2 { … }` once or more"));
+        }
+        for (n, case) in cases.iter().enumerate() {
+            if cases[..n].contains(case) {
+                return Err(self
+                    .of_op(op, code::BAD_REGION, "two cases of the same iterators")
+                    .help("write each case once"));
+            }
+        }
+        for (region, case) in regions.iter().zip(&cases) {
+            let mut arguments = vec![Type::Index; self.used(op)];
+            arguments.extend(carried.iter().cloned());
+            for (n, space) in spaces.iter().enumerate() {
+                if let Type::Space(space) = space
+                    && case >> n & 1 == 1
+                {
+                    arguments.push(Type::Iterator(space.clone()));
+                }
+            }
+            self.arguments_are(op, *region, &arguments, "a case")?;
+            self.gives(op, *region, &carried, "a case")?;
+        }
+        Ok(())
+    }
+}

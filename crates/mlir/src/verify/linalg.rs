@@ -1,0 +1,237 @@
+//! `linalg`: indexing maps, extents, and the body.
+
+use sparsec_base::{Result, code};
+
+use crate::affine::{AffineExpr, AffineMap};
+use crate::attribute::Attribute;
+use crate::definition::Trait;
+use crate::module::Operation;
+use crate::types::Type;
+
+use super::Check;
+
+impl Check<'_> {
+    /// The part of rule 5 for `linalg`.
+    pub(super) fn linalg(&self, op: Operation<'_>, word: &str) -> Result<()> {
+        if word == "init_tensor" {
+            return self.shapes(op);
+        }
+        if !op.data().definition.has(Trait::Structured) {
+            return Ok(());
+        }
+        self.outputs(op)?;
+        match word {
+            "generic" => self.generic(op),
+            word => match named_maps(word, op) {
+                Some(maps) => self.maps_fit(op, &maps),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// The results have the types of those outputs that are tensors.
+    fn outputs(&self, op: Operation<'_>) -> Result<()> {
+        let outputs = op.operand_types("outputs");
+        let tensors: Vec<Type> = outputs
+            .into_iter()
+            .filter(|ty| matches!(ty, Type::Tensor(_)))
+            .collect();
+        let results = op.result_types();
+        if tensors == results {
+            return Ok(());
+        }
+        let spell = self.module.spell();
+        let message = format!(
+            "`{}` gives ({}), and its outputs are ({})",
+            op.name(),
+            spell.types(&results),
+            spell.types(&tensors)
+        );
+        Err(self
+            .of_op(op, code::TYPES_DIFFER, message)
+            .help("give a result of the type of each output that is a tensor"))
+    }
+
+    fn generic(&self, op: Operation<'_>) -> Result<()> {
+        let bad = |message: String, help: &str| {
+            Err(self
+                .of_op(op, code::BAD_INDEXING, message)
+                .help(help.to_owned()))
+        };
+        let maps: Option<Vec<AffineMap>> = match op.attribute("indexing_maps") {
+            Some(Attribute::Array(maps)) => {
+                let map = |entry: &Attribute| match entry {
+                    Attribute::Map(map) => Some(map.clone()),
+                    _ => None,
+                };
+                maps.iter().map(map).collect()
+            }
+            _ => None,
+        };
+        let Some(maps) = maps else {
+            return bad(
+                "`indexing_maps` is a list of affine maps".to_owned(),
+                "write `affine_map<(i) -> (i)>`",
+            );
+        };
+        let n_operands = op.data().operands.len();
+        if maps.len() != n_operands {
+            let message = format!("{} indexing maps for {n_operands} operands", maps.len());
+            return bad(
+                message,
+                "write a map for each operand, those of `ins` first",
+            );
+        }
+        let iterators: Option<Vec<&str>> = match op.attribute("iterator_types") {
+            Some(Attribute::Array(list)) => {
+                let word = |entry| match entry {
+                    &Attribute::Text(ref word) => Some(word.as_str()),
+                    _ => None,
+                };
+                list.iter().map(word).collect()
+            }
+            _ => None,
+        };
+        let known = ["parallel", "reduction", "window"];
+        let iterators = iterators.filter(|list| list.iter().all(|word| known.contains(word)));
+        let Some(iterators) = iterators else {
+            return bad(
+                "`iterator_types` is a list of `\"parallel\"` and `\"reduction\"`".to_owned(),
+                "write one of them for each dimension of the maps",
+            );
+        };
+        for map in &maps {
+            if map.n_dimensions != iterators.len() || map.n_symbols > 0 {
+                let message = format!(
+                    "an indexing map of {} dimensions and {} symbols for {} iterators",
+                    map.n_dimensions,
+                    map.n_symbols,
+                    iterators.len()
+                );
+                return bad(
+                    message,
+                    "give each map one dimension for each iterator, and no symbols",
+                );
+            }
+        }
+        self.maps_fit(op, &maps)?;
+        self.generic_body(op)
+    }
+
+    /// The body takes an entry of each operand, and gives one of each output.
+    fn generic_body(&self, op: Operation<'_>) -> Result<()> {
+        let entry = |value: &crate::module::Value| self.module.ty(*value).element().clone();
+        let all: Vec<Type> = op.data().operands.iter().map(entry).collect();
+        let outputs: Vec<Type> = op.operands("outputs").iter().map(entry).collect();
+        let region = op.data().regions[0];
+        self.arguments_are(op, region, &all, "the body")?;
+        self.gives(op, region, &outputs, "the body")
+    }
+
+    /// Each map has a result for each mode of its operand, and extents agree.
+    fn maps_fit(&self, op: Operation<'_>, maps: &[AffineMap]) -> Result<()> {
+        let mut extents: Vec<Option<(u64, usize)>> =
+            vec![None; maps.first().map_or(0, |map| map.n_dimensions)];
+        for (n, (value, map)) in op.data().operands.iter().zip(maps).enumerate() {
+            let ty = self.module.ty(*value);
+            let shape = ty.shape().unwrap_or_default();
+            let span = op.data().operand_spans[n];
+            if shape.len() != map.results.len() {
+                let message = format!(
+                    "{} has {} modes, and its indexing map {} results",
+                    self.named(*value),
+                    shape.len(),
+                    map.results.len()
+                );
+                return Err(self
+                    .fault(
+                        code::BAD_INDEXING,
+                        message,
+                        span,
+                        format!("`{}`", self.text(ty)),
+                    )
+                    .help("give the map a result for each mode"));
+            }
+            for (extent, result) in shape.iter().zip(&map.results) {
+                let (Some(extent), AffineExpr::Dimension(dimension)) = (extent, result) else {
+                    continue;
+                };
+                match extents[*dimension] {
+                    Some((known, at)) if known != *extent => {
+                        let message =
+                            format!("dimension d{dimension} has two extents, {known} and {extent}");
+                        return Err(self
+                            .fault(
+                                code::SHAPE_MISMATCH,
+                                message,
+                                span,
+                                format!("{extent} here"),
+                            )
+                            .also(
+                                self.module.source(),
+                                op.data().operand_spans[at],
+                                format!("{known} here"),
+                            )
+                            .help("use operands of the same extent along this dimension"));
+                    }
+                    Some(_) => {}
+                    None => extents[*dimension] = Some((*extent, n)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The indexing maps that the name of an operation stands for, of those whose maps are
+/// lists of dimensions.
+pub(crate) fn named_maps(word: &str, op: Operation<'_>) -> Option<Vec<AffineMap>> {
+    let (n, lists): (usize, &[&[usize]]) = match word {
+        "matmul" => (3, &[&[0, 2], &[2, 1], &[0, 1]]),
+        "matmul_transpose_a" => (3, &[&[2, 0], &[2, 1], &[0, 1]]),
+        "matmul_transpose_b" => (3, &[&[0, 2], &[1, 2], &[0, 1]]),
+        "matvec" => (2, &[&[0, 1], &[1], &[0]]),
+        "vecmat" => (2, &[&[1], &[1, 0], &[0]]),
+        "dot" => (1, &[&[0], &[0], &[]]),
+        "batch_matmul" => (4, &[&[0, 1, 3], &[0, 3, 2], &[0, 1, 2]]),
+        "batch_matvec" => (3, &[&[0, 1, 2], &[0, 2], &[0, 1]]),
+        "transpose" => return transposed(op),
+        "copy" | "add" | "sub" | "mul" | "div" | "max" | "min" | "abs" | "exp" | "log" | "negf"
+        | "floor" | "ceil" => {
+            let order = op
+                .module()
+                .ty(*op.operands("outputs").first()?)
+                .shape()?
+                .len();
+            let n = op.data().operands.len();
+            return Some(vec![AffineMap::identity(order); n]);
+        }
+        _ => return None,
+    };
+    let map = |list: &&[usize]| AffineMap {
+        n_dimensions: n,
+        n_symbols: 0,
+        results: list.iter().copied().map(AffineExpr::Dimension).collect(),
+    };
+    (lists.len() == op.data().operands.len()).then(|| lists.iter().map(map).collect())
+}
+
+/// Mode `n` of the output is mode `permutation[n]` of the input.
+fn transposed(op: Operation<'_>) -> Option<Vec<AffineMap>> {
+    let order = op
+        .module()
+        .ty(*op.operands("outputs").first()?)
+        .shape()?
+        .len();
+    let permutation = op.attribute("permutation")?.integers()?;
+    let mut input = vec![AffineExpr::Constant(0); order];
+    for (n, mode) in permutation.iter().enumerate() {
+        *input.get_mut(usize::try_from(*mode).ok()?)? = AffineExpr::Dimension(n);
+    }
+    let map = AffineMap {
+        n_dimensions: order,
+        n_symbols: 0,
+        results: input,
+    };
+    Some(vec![map, AffineMap::identity(order)])
+}

@@ -1,0 +1,211 @@
+//! Types of operands and results, and attributes, as definitions say.
+
+use sparsec_base::{Result, Span, code};
+
+use crate::attribute::Attribute;
+use crate::definition::{AttributeKind, AttributeSpec, Constraint, Group};
+use crate::module::{Operation, Value};
+use crate::parse::{bool_like, tensor_of};
+use crate::types::Type;
+
+use super::Check;
+
+impl Check<'_> {
+    /// Rule 1.
+    pub(super) fn types(&self, op: Operation<'_>) -> Result<()> {
+        let definition = op.data().definition;
+        for group in &definition.operands {
+            for (value, span) in op
+                .operands(group.name)
+                .iter()
+                .zip(op.operand_spans(group.name))
+            {
+                self.type_fits(op, group, *value, *span)?;
+            }
+        }
+        for group in &definition.results {
+            for value in op.results(group.name) {
+                self.type_fits(op, group, *value, op.data().span)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn type_fits(&self, op: Operation<'_>, group: &Group, value: Value, span: Span) -> Result<()> {
+        let ty = self.module.ty(value);
+        let other = |name: &str| self.type_of_group(op, name);
+        let wanted = match &group.ty {
+            Constraint::Kinds(kinds) => {
+                if kinds.iter().any(|kind| kind.holds(ty)) {
+                    return Ok(());
+                }
+                let is_plain_tensor = matches!(ty, Type::Tensor(_)) && ty.encoding().is_none();
+                let wants_sparse = group.ty.words().contains("encoding");
+                let message = format!(
+                    "`{}` of `{}` is {}, not `{}`",
+                    group.name,
+                    op.name(),
+                    group.ty.words(),
+                    self.text(ty)
+                );
+                return Err(match is_plain_tensor && wants_sparse {
+                    true => self
+                        .fault(code::NOT_SPARSE, message, span, "has no encoding")
+                        .help("give the type an encoding: `tensor<8x8xf64, #CSR>`"),
+                    false => self
+                        .fault(
+                            code::OPERAND_TYPE,
+                            message,
+                            span,
+                            format!("`{}`", self.text(ty)),
+                        )
+                        .help(format!("give it {}", group.ty.words())),
+                });
+            }
+            Constraint::Exactly(ty) => Some(ty.clone()),
+            Constraint::Same(of) => other(of),
+            Constraint::Element(of) => other(of).map(|ty| ty.element().clone()),
+            Constraint::BoolLike(of) => other(of).map(|ty| bool_like(&ty)),
+            Constraint::TensorOf(of) => other(of).map(|ty| tensor_of(&ty)),
+        };
+        let Some(wanted) = wanted else { return Ok(()) };
+        let is_same = match &group.ty {
+            // A buffer of a tensor with an encoding has its shape too.
+            Constraint::TensorOf(_) => {
+                ty.shape() == wanted.shape() && ty.element() == wanted.element()
+            }
+            _ => *ty == wanted,
+        };
+        if is_same {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` of `{}` has type `{}`, not {}",
+            group.name,
+            op.name(),
+            self.text(ty),
+            match &group.ty {
+                Constraint::Exactly(_) => format!("`{}`", self.text(&wanted)),
+                constraint => format!("`{}`, {}", self.text(&wanted), constraint.words()),
+            }
+        );
+        Err(self
+            .fault(
+                code::TYPES_DIFFER,
+                message,
+                span,
+                format!("`{}`", self.text(ty)),
+            )
+            .help(format!("give it a value of type `{}`", self.text(&wanted))))
+    }
+
+    /// The type of the first value of a group.
+    fn type_of_group(&self, op: Operation<'_>, name: &str) -> Option<Type> {
+        let definition = op.data().definition;
+        let values = match definition.operands.iter().any(|group| group.name == name) {
+            true => op.operands(name),
+            false => op.results(name),
+        };
+        values.first().map(|value| self.module.ty(*value).clone())
+    }
+
+    /// Rule 2.
+    pub(super) fn attributes(&self, op: Operation<'_>) -> Result<()> {
+        for spec in &op.data().definition.attributes {
+            match op.attribute(spec.name) {
+                None if spec.is_optional => {}
+                None => {
+                    let message = format!("`{}` needs the attribute `{}`", op.name(), spec.name);
+                    return Err(self.of_op(op, code::BAD_ATTRIBUTE, message).help(format!(
+                        "write `{{{} = {}}}`",
+                        spec.name,
+                        example(spec)
+                    )));
+                }
+                Some(value) if is_of_kind(spec.kind, value) => {}
+                Some(value) => {
+                    let message = format!(
+                        "`{}` of `{}` is {}, not `{}`",
+                        spec.name,
+                        op.name(),
+                        words(spec.kind),
+                        self.module.spell().attribute(value)
+                    );
+                    return Err(self.of_op(op, code::BAD_ATTRIBUTE, message).help(format!(
+                        "write `{} = {}`",
+                        spec.name,
+                        example(spec)
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_of_kind(kind: AttributeKind, value: &Attribute) -> bool {
+    match kind {
+        AttributeKind::Any => true,
+        AttributeKind::Unit => *value == Attribute::Unit,
+        AttributeKind::Bool => matches!(value, Attribute::Bool(_)),
+        AttributeKind::Integer(wanted) => {
+            matches!(value, Attribute::Integer(_, ty) if ty == wanted)
+        }
+        AttributeKind::Constant => matches!(
+            value,
+            Attribute::Integer(..)
+                | Attribute::Float(..)
+                | Attribute::Dense(_)
+                | Attribute::Sparse(_)
+        ),
+        AttributeKind::Text => matches!(value, Attribute::Text(_)),
+        AttributeKind::Symbol => matches!(value, Attribute::Symbol(_)),
+        AttributeKind::Map => matches!(value, Attribute::Map(_)),
+        AttributeKind::Array => matches!(value, Attribute::Array(_)),
+        AttributeKind::Numbers => matches!(value, Attribute::Numbers(..)),
+        AttributeKind::Type => matches!(value, Attribute::Type(_)),
+        AttributeKind::Function => matches!(value, Attribute::Type(Type::Function(_))),
+        AttributeKind::Encoding => matches!(value, Attribute::Encoding(_)),
+        AttributeKind::Dictionary => matches!(value, Attribute::Dictionary(_)),
+        AttributeKind::Word(_) => matches!(value, Attribute::Word(_)),
+        AttributeKind::Dialect(name, _) => {
+            matches!(value, Attribute::Dialect(known, _) if known == name)
+        }
+    }
+}
+
+fn words(kind: AttributeKind) -> &'static str {
+    match kind {
+        AttributeKind::Any => "anything",
+        AttributeKind::Unit => "its name alone",
+        AttributeKind::Bool => "a truth value",
+        AttributeKind::Integer(Type::Index) => "a number of type `index`",
+        AttributeKind::Integer(_) => "an integer",
+        AttributeKind::Constant => "a constant",
+        AttributeKind::Text => "a text",
+        AttributeKind::Symbol => "a symbol",
+        AttributeKind::Map => "an affine map",
+        AttributeKind::Array => "a list",
+        AttributeKind::Numbers => "a list of integers",
+        AttributeKind::Type => "a type",
+        AttributeKind::Function => "the type of a function",
+        AttributeKind::Encoding => "an encoding",
+        AttributeKind::Dictionary => "a dictionary",
+        AttributeKind::Word(_) => "one of its words",
+        AttributeKind::Dialect(..) => "an attribute of its dialect",
+    }
+}
+
+fn example(spec: &AttributeSpec) -> &'static str {
+    match spec.kind {
+        AttributeKind::Integer(Type::Index) => "0 : index",
+        AttributeKind::Integer(_) => "0",
+        AttributeKind::Bool => "true",
+        AttributeKind::Text => "\"…\"",
+        AttributeKind::Symbol => "@name",
+        AttributeKind::Map => "affine_map<(i) -> (i)>",
+        AttributeKind::Array => "[…]",
+        AttributeKind::Numbers => "array<i64: 0>",
+        _ => "…",
+    }
+}

@@ -1,0 +1,364 @@
+//! Operations on numbers, tensors and memory: widths, indices, extents.
+
+use sparsec_base::{Result, code};
+
+use crate::attribute::{Attribute, Number};
+use crate::module::Operation;
+use crate::parse::OPEN;
+use crate::types::Type;
+
+use super::Check;
+
+impl Check<'_> {
+    /// The part of rule 5 for these operations.
+    pub(super) fn shapes(&self, op: Operation<'_>) -> Result<()> {
+        match op.name() {
+            "arith.constant" => self.constant(op),
+            "arith.extf" | "arith.extsi" | "arith.extui" => self.width(op, true),
+            "arith.truncf" | "arith.trunci" => self.width(op, false),
+            "arith.index_cast" | "arith.index_castui" => self.index_cast(op),
+            "complex.constant" => self.complex_constant(op),
+            "tensor.empty" => self.open_extents(op, op.operands("dynamicSizes").len(), "result"),
+            "linalg.init_tensor" => {
+                let order = op.result_type("result").shape().unwrap_or_default().len();
+                self.list_fits(op, "sizes", "static_sizes", order)
+            }
+            "tensor.splat" => self.open_extents(op, op.operands("dynamicSizes").len(), "aggregate"),
+            "tensor.generate" => self.generate(op),
+            "bufferization.alloc_tensor" => match op.operands("copy").is_empty() {
+                true => self.open_extents(op, op.operands("dynamic_sizes").len(), "result"),
+                false => self.open_extents(op, op.result_type("result").n_dynamic(), "result"),
+            },
+            "memref.alloc" | "memref.alloca" => {
+                self.open_extents(op, op.operands("dynamicSizes").len(), "memref")
+            }
+            "tensor.extract" => self.n_indices(op, "tensor"),
+            "tensor.insert" => self.n_indices(op, "dest"),
+            "memref.load" | "memref.store" => self.n_indices(op, "memref"),
+            "vector.transfer_read" | "vector.transfer_write" => self.n_indices(op, "source"),
+            "tensor.from_elements" => self.from_elements(op),
+            "tensor.cast" | "memref.cast" => self.cast(op),
+            "tensor.collapse_shape" => self.reassociation(op, "src", "result"),
+            "tensor.expand_shape" => self.reassociation(op, "result", "src"),
+            "tensor.extract_slice" | "tensor.insert_slice" | "memref.subview" => self.slice(op),
+            "tensor.pad" => self.pad(op),
+            "bufferization.dealloc_tensor" => self.released(op),
+            _ => Ok(()),
+        }
+    }
+
+    fn constant(&self, op: Operation<'_>) -> Result<()> {
+        let ty = match op.attribute("value") {
+            Some(Attribute::Bool(_)) => Type::BOOL,
+            Some(Attribute::Integer(_, ty) | Attribute::Float(_, ty)) => ty.clone(),
+            Some(Attribute::Dense(dense)) => dense.ty.clone(),
+            Some(Attribute::Sparse(sparse)) => sparse.ty.clone(),
+            _ => {
+                return Err(self
+                    .of_op(
+                        op,
+                        code::BAD_ATTRIBUTE,
+                        "`value` of `arith.constant` is no constant",
+                    )
+                    .help("write `value = 1 : index`"));
+            }
+        };
+        let result = op.result_type("result");
+        // A bare number of the generic form is `i1` as well as a truth value.
+        match *result == ty {
+            true => Ok(()),
+            false => {
+                let message = format!(
+                    "a constant of type `{}` is a result of type `{}`",
+                    self.text(&ty),
+                    self.text(result)
+                );
+                Err(self
+                    .of_op(op, code::TYPES_DIFFER, message)
+                    .help("give both one type"))
+            }
+        }
+    }
+
+    fn complex_constant(&self, op: Operation<'_>) -> Result<()> {
+        let Type::Complex(part) = op.result_type("complex") else {
+            return Ok(());
+        };
+        let is_part = |entry: &Attribute| matches!(entry, Attribute::Float(_, ty) | Attribute::Integer(_, ty) if *ty == **part);
+        match op.attribute("value") {
+            Some(Attribute::Array(parts)) if parts.len() == 2 && parts.iter().all(is_part) => {
+                Ok(())
+            }
+            _ => {
+                let message = format!(
+                    "a complex constant is two numbers of type `{}`",
+                    self.text(part)
+                );
+                Err(self
+                    .of_op(op, code::BAD_ATTRIBUTE, message)
+                    .help(format!("write `[1.0 : {0}, 0.0 : {0}]`", self.text(part))))
+            }
+        }
+    }
+
+    fn width(&self, op: Operation<'_>, is_wider: bool) -> Result<()> {
+        let bits = |ty: &Type| match ty.element() {
+            Type::Integer(width, _) => Some(*width),
+            Type::Float(float) => Some(float.width()),
+            _ => None,
+        };
+        let (from, to) = (op.operand_type("in"), op.result_type("out"));
+        let fits = match (bits(from), bits(to)) {
+            (Some(from), Some(to)) if is_wider => from < to,
+            (Some(from), Some(to)) => from > to,
+            _ => false,
+        };
+        if fits && from.shape() == to.shape() {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` goes to a {} type, not from `{}` to `{}`",
+            op.name(),
+            if is_wider { "wider" } else { "narrower" },
+            self.text(from),
+            self.text(to)
+        );
+        Err(self
+            .of_op(op, code::OPERAND_TYPE, message)
+            .help("`arith.extf` and `arith.extsi` widen, `arith.truncf` and `arith.trunci` narrow, `arith.index_cast` converts `index`"))
+    }
+
+    fn index_cast(&self, op: Operation<'_>) -> Result<()> {
+        let (from, to) = (op.operand_type("in"), op.result_type("out"));
+        let is_integer = |ty: &Type| matches!(ty.element(), Type::Integer(..));
+        let is_index = |ty: &Type| *ty.element() == Type::Index;
+        if (is_integer(from) && is_index(to)) || (is_index(from) && is_integer(to)) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` from `{}` to `{}`",
+            op.name(),
+            self.text(from),
+            self.text(to)
+        );
+        Err(self
+            .of_op(op, code::OPERAND_TYPE, message)
+            .help("one of the types is `index`, the other an integer type"))
+    }
+
+    /// There is an operand for each extent that the type leaves open.
+    fn open_extents(&self, op: Operation<'_>, n: usize, result: &str) -> Result<()> {
+        let ty = op.result_type(result);
+        let Some(_) = ty.shape() else {
+            let message = format!(
+                "`{}` makes a shape of known order, not `{}`",
+                op.name(),
+                self.text(ty)
+            );
+            return Err(self
+                .of_op(op, code::OPERAND_TYPE, message)
+                .help("write its extents: `?x?x…`"));
+        };
+        if n == ty.n_dynamic() {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` is given {n} extents, and `{}` leaves {} open",
+            op.name(),
+            self.text(ty),
+            ty.n_dynamic()
+        );
+        Err(self
+            .of_op(op, code::SHAPE_MISMATCH, message)
+            .help("give one value for each `?` of the type"))
+    }
+
+    fn generate(&self, op: Operation<'_>) -> Result<()> {
+        self.open_extents(op, op.operands("dynamicExtents").len(), "result")?;
+        let ty = op.result_type("result");
+        let order = ty.shape().unwrap_or_default().len();
+        let region = op.data().regions[0];
+        self.arguments_are(op, region, &vec![Type::Index; order], "the body")?;
+        self.gives(op, region, &[ty.element().clone()], "the body")
+    }
+
+    /// There is an index for each mode.
+    pub(super) fn n_indices(&self, op: Operation<'_>, of: &str) -> Result<()> {
+        let ty = op.operand_type(of);
+        let Some(shape) = ty.shape() else {
+            let message = format!("`{}` of a shape of unknown order", op.name());
+            return Err(self
+                .of_op(op, code::OPERAND_TYPE, message)
+                .help("cast it to a known order first"));
+        };
+        let n = op.operands("indices").len();
+        if n == shape.len() {
+            return Ok(());
+        }
+        let message = format!(
+            "{n} indices for `{}`, which has {} modes",
+            self.text(ty),
+            shape.len()
+        );
+        Err(self
+            .fault(
+                code::SHAPE_MISMATCH,
+                message,
+                self.operand_span(op, of),
+                format!("{} modes", shape.len()),
+            )
+            .help("write one index for each mode"))
+    }
+
+    fn from_elements(&self, op: Operation<'_>) -> Result<()> {
+        let ty = op.result_type("result");
+        let extents: Option<Vec<u64>> = ty.shape().unwrap_or_default().into_iter().collect();
+        let wanted: Option<u128> =
+            extents.map(|extents| extents.iter().map(|&n| u128::from(n)).product());
+        let n = op.operands("elements").len() as u128;
+        if wanted == Some(n) {
+            return Ok(());
+        }
+        let message = format!("{n} entries for `{}`", self.text(ty));
+        Err(self
+            .of_op(op, code::SHAPE_MISMATCH, message)
+            .help("write as many as the extents multiply to"))
+    }
+
+    fn cast(&self, op: Operation<'_>) -> Result<()> {
+        let (from, to) = (op.operand_type("source"), op.result_type("dest"));
+        let fits = from.element() == to.element()
+            && from.encoding() == to.encoding()
+            && match (from.shape(), to.shape()) {
+                (Some(from), Some(to)) => {
+                    let same =
+                        |(a, b): (&Option<u64>, &Option<u64>)| a.is_none() || b.is_none() || a == b;
+                    from.len() == to.len() && from.iter().zip(&to).all(same)
+                }
+                _ => true,
+            };
+        match fits {
+            true => Ok(()),
+            false => {
+                let message = format!(
+                    "`{}` cannot become `{}` by a cast",
+                    self.text(from),
+                    self.text(to)
+                );
+                Err(self.of_op(op, code::SHAPE_MISMATCH, message).help(
+                    "a cast forgets or states extents; `sparse_tensor.convert` changes an encoding",
+                ))
+            }
+        }
+    }
+
+    /// Each mode of the one is a run of modes of the other.
+    fn reassociation(&self, op: Operation<'_>, many: &str, few: &str) -> Result<()> {
+        let ty = |name: &str| match op
+            .data()
+            .definition
+            .operands
+            .iter()
+            .any(|group| group.name == name)
+        {
+            true => op.operand_type(name),
+            false => op.result_type(name),
+        };
+        let (many, few) = (ty(many), ty(few));
+        let (Some(many_shape), Some(few_shape)) = (many.shape(), few.shape()) else {
+            return Ok(());
+        };
+        let groups: Option<Vec<Vec<i128>>> = match op.attribute("reassociation") {
+            Some(Attribute::Array(groups)) => groups.iter().map(Attribute::integers).collect(),
+            _ => None,
+        };
+        let wrong = |why: String| {
+            Err(self
+                .of_op(op, code::SHAPE_MISMATCH, why)
+                .help("write the modes that become one together: `[[0, 1], [2]]`"))
+        };
+        let Some(groups) = groups else {
+            return wrong("`reassociation` is a list of lists of modes".to_owned());
+        };
+        let flat: Vec<i128> = groups.iter().flatten().copied().collect();
+        if groups.len() != few_shape.len()
+            || flat != (0..many_shape.len() as i128).collect::<Vec<_>>()
+        {
+            return wrong(format!(
+                "these groups do not lead from `{}` to `{}`",
+                self.text(many),
+                self.text(few)
+            ));
+        }
+        for (group, extent) in groups.iter().zip(&few_shape) {
+            let extents: Option<Vec<u64>> = group
+                .iter()
+                .map(|&mode| many_shape[mode as usize])
+                .collect();
+            let product = extents
+                .and_then(|extents| extents.iter().try_fold(1u64, |all, n| all.checked_mul(*n)));
+            if let (Some(product), Some(extent)) = (product, extent)
+                && product != *extent
+            {
+                return wrong(format!(
+                    "extents that multiply to {product} become one of {extent}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of a slice: one for each mode, and a value for each that is open.
+    fn slice(&self, op: Operation<'_>) -> Result<()> {
+        let whole = match op.name() {
+            "tensor.insert_slice" => op.operand_type("dest"),
+            _ => op.operand_type("source"),
+        };
+        let order = whole.shape().unwrap_or_default().len();
+        let lists = [
+            ("offsets", "static_offsets"),
+            ("sizes", "static_sizes"),
+            ("strides", "static_strides"),
+        ];
+        for (values, numbers) in lists {
+            self.list_fits(op, values, numbers, order)?;
+        }
+        Ok(())
+    }
+
+    fn list_fits(
+        &self,
+        op: Operation<'_>,
+        values: &str,
+        numbers: &str,
+        order: usize,
+    ) -> Result<()> {
+        let Some(Attribute::Numbers(_, list)) = op.attribute(numbers) else {
+            return Ok(());
+        };
+        let is_open =
+            |number: &&Number| matches!(number, Number::Integer(n) if *n == OPEN || *n == -1);
+        let n_open = list.iter().filter(is_open).count();
+        let n = op.operands(values).len();
+        if list.len() == order && n_open == n {
+            return Ok(());
+        }
+        let message = match list.len() == order {
+            false => format!("{} numbers in `{values}` for {order} modes", list.len()),
+            true => format!("{n} values for {n_open} open numbers in `{values}`"),
+        };
+        Err(self
+            .of_op(op, code::SHAPE_MISMATCH, message)
+            .help("write a number or a value for each mode"))
+    }
+
+    fn pad(&self, op: Operation<'_>) -> Result<()> {
+        let ty = op.operand_type("source");
+        let order = ty.shape().unwrap_or_default().len();
+        self.list_fits(op, "low", "static_low", order)?;
+        self.list_fits(op, "high", "static_high", order)?;
+        let region = op.data().regions[0];
+        self.arguments_are(op, region, &vec![Type::Index; order], "the padding")?;
+        self.gives(op, region, &[ty.element().clone()], "the padding")
+    }
+}

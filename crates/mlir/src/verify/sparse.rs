@@ -1,0 +1,596 @@
+//! The operations of `sparse_tensor`: levels, extents, values after their release.
+
+use sparsec_base::{Result, code};
+
+use crate::attribute::Attribute;
+use crate::encoding::Encoding;
+use crate::module::{Operation, Origin, Value};
+use crate::types::{TensorType, Type};
+
+use super::Check;
+
+impl Check<'_> {
+    /// The part of rule 5 for `sparse_tensor`.
+    pub(super) fn sparse(&self, op: Operation<'_>, word: &str) -> Result<()> {
+        match word {
+            "init" => self.init(op),
+            "convert" => self.convert(op),
+            "reinterpret_map" => self.reinterpret(op),
+            "concatenate" => self.concatenate(op),
+            "insert" => self.n_indices(op, "tensor"),
+            "lex_insert" => self.lex_insert(op),
+            "lvl" => self.level_operand(op, "source", "index"),
+            "slice.offset" | "slice.stride" => self.slice_number(op),
+            "crd_translate" => self.translate(op),
+            "sort" | "sort_coo" => self.sort(op),
+            "push_back" => self.push_back(op),
+            "storage_specifier.get" | "storage_specifier.set" => self.specifier(op),
+            "reorder_coo" => self.reorder(op),
+            "extract_iteration_space" => self.space(op),
+            "release" => self.released(op),
+            "binary" | "unary" | "reduce" | "select" | "foreach" | "iterate" | "coiterate" => {
+                self.bodies(op, word)
+            }
+            _ => self.arrays(op, word),
+        }
+    }
+
+    /// The tensor type of a value that the definition says is one.
+    pub(super) fn tensor<'t>(&self, ty: &'t Type) -> Option<(&'t TensorType, &'t Encoding)> {
+        match ty {
+            Type::Tensor(tensor) => Some((tensor, tensor.encoding.as_deref()?)),
+            _ => None,
+        }
+    }
+
+    fn init(&self, op: Operation<'_>) -> Result<()> {
+        let ty = op.result_type("result");
+        let order = ty.shape().unwrap_or_default().len();
+        let n = op.operands("sizes").len();
+        match n == order {
+            true => Ok(()),
+            false => Err(self
+                .of_op(
+                    op,
+                    code::SHAPE_MISMATCH,
+                    format!("{n} extents for a tensor of order {order}"),
+                )
+                .help("give the extent of each mode, of those that the type states too")),
+        }
+    }
+
+    /// Extents stay as they are, or are forgotten.
+    fn convert(&self, op: Operation<'_>) -> Result<()> {
+        let (from, to) = (op.operand_type("source"), op.result_type("dest"));
+        let (Some(source), Some(dest)) = (from.shape(), to.shape()) else {
+            let message = "a conversion of a tensor of unknown order";
+            return Err(self
+                .of_op(op, code::SHAPE_MISMATCH, message)
+                .help("cast it to a known order first"));
+        };
+        if from.element() != to.element() {
+            let message = format!(
+                "a conversion of `{}` to `{}`",
+                self.text(from.element()),
+                self.text(to.element())
+            );
+            return Err(self
+                .of_op(op, code::TYPES_DIFFER, message)
+                .help("a conversion changes how a tensor is stored, and keeps its entries"));
+        }
+        if source.len() != dest.len() {
+            let message = format!(
+                "a conversion of a tensor of order {} to order {}",
+                source.len(),
+                dest.len()
+            );
+            return Err(self
+                .of_op(op, code::SHAPE_MISMATCH, message)
+                .help("`tensor.collapse_shape` and `expand_shape` change the order"));
+        }
+        for (mode, (from, to)) in source.iter().zip(&dest).enumerate() {
+            match (from, to) {
+                (_, None) => {}
+                (Some(from), Some(to)) if from == to => {}
+                (Some(from), Some(to)) => {
+                    let message =
+                        format!("mode {mode} has extent {from}, and is converted to {to}");
+                    return Err(self
+                        .of_op(op, code::CONVERT_EXTENTS, message)
+                        .help(format!("write {from}, or `?`")));
+                }
+                (None, Some(to)) => {
+                    let message = format!(
+                        "mode {mode} has an extent that is computed, and is converted to {to}"
+                    );
+                    return Err(self
+                        .of_op(op, code::CONVERT_EXTENTS, message)
+                        .help("convert to `?`: whether the extent is right would have to be tested as the program runs"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The levels stay as they are, whichever modes they are of.
+    fn reinterpret(&self, op: Operation<'_>) -> Result<()> {
+        let (from, to) = (op.operand_type("source"), op.result_type("dest"));
+        let (Some((source, source_encoding)), Some((dest, dest_encoding))) =
+            (self.tensor(from), self.tensor(to))
+        else {
+            let message =
+                "`sparse_tensor.reinterpret_map` between tensors of which one has no encoding";
+            return Err(self
+                .of_op(op, code::NOT_SPARSE, message)
+                .help("give both types an encoding"));
+        };
+        let kinds = |encoding: &Encoding| -> Vec<_> {
+            let levels = encoding.levels.iter();
+            levels
+                .map(|level| (level.kind, level.nonunique, level.nonordered, level.soa))
+                .collect()
+        };
+        let same_levels = kinds(source_encoding) == kinds(dest_encoding)
+            && source_encoding.pos_width == dest_encoding.pos_width
+            && source_encoding.crd_width == dest_encoding.crd_width;
+        let extents = (
+            source_encoding.level_shape(&source.shape),
+            dest_encoding.level_shape(&dest.shape),
+        );
+        let agree = |(a, b): (&Option<u64>, &Option<u64>)| a.is_none() || b.is_none() || a == b;
+        let same_extents = extents.0.iter().zip(&extents.1).all(agree);
+        match same_levels && same_extents && source.element == dest.element {
+            true => Ok(()),
+            false => Err(self
+                .of_op(
+                    op,
+                    code::SHAPE_MISMATCH,
+                    "another map of other levels, extents or entries",
+                )
+                .help("only the map changes: levels, their extents and entries stay as they are")),
+        }
+    }
+
+    fn concatenate(&self, op: Operation<'_>) -> Result<()> {
+        let bad = |message: String, help: String| {
+            Err(self.of_op(op, code::NOT_CONCATENATED, message).help(help))
+        };
+        let inputs = op.operand_types("inputs");
+        let result = op.result_type("result");
+        let Some(shape) = result.shape() else {
+            return bad(
+                "a result of unknown order".to_owned(),
+                "write its extents".to_owned(),
+            );
+        };
+        let mode = op
+            .attribute("dimension")
+            .and_then(Attribute::natural)
+            .unwrap_or(u64::MAX);
+        if inputs.len() < 2 {
+            return bad(
+                format!("{} tensors to concatenate", inputs.len()),
+                "give two tensors or more".to_owned(),
+            );
+        }
+        if mode >= shape.len() as u64 {
+            let message = format!("tensors of order {} along mode {mode}", shape.len());
+            return bad(
+                message,
+                format!("modes are 0 to {}", shape.len().saturating_sub(1)),
+            );
+        }
+        let mut sum = Some(0u64);
+        for (n, input) in inputs.iter().enumerate() {
+            let own = input.shape().unwrap_or_default();
+            if own.len() != shape.len() || input.element() != result.element() {
+                let message = format!(
+                    "`{}` and a result of `{}`",
+                    self.text(input),
+                    self.text(result)
+                );
+                return bad(
+                    message,
+                    "use tensors of one order and one type of entries".to_owned(),
+                );
+            }
+            for (other, (extent, wanted)) in own.iter().zip(&shape).enumerate() {
+                if other as u64 == mode {
+                    sum = sum
+                        .zip(*extent)
+                        .and_then(|(sum, extent)| sum.checked_add(extent));
+                } else if let (Some(extent), Some(wanted)) = (extent, wanted)
+                    && extent != wanted
+                {
+                    let message = format!(
+                        "tensor {n} has extent {extent} in mode {other}, the result {wanted}"
+                    );
+                    return bad(message, "extents in other modes are the same".to_owned());
+                }
+            }
+        }
+        match (sum, shape[mode as usize]) {
+            (Some(sum), Some(wanted)) if sum != wanted => bad(
+                format!("extents that add up to {sum}, and a result of {wanted}"),
+                format!("write {sum}, or `?`"),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn lex_insert(&self, op: Operation<'_>) -> Result<()> {
+        let wanted = op.operand_type("tensor").element();
+        let found = op.operand_type("value");
+        if found != wanted {
+            let message = format!(
+                "a value of type `{}` for entries of type `{}`",
+                self.text(found),
+                self.text(wanted)
+            );
+            return Err(self
+                .fault(
+                    code::TYPES_DIFFER,
+                    message,
+                    self.operand_span(op, "value"),
+                    format!("`{}`", self.text(found)),
+                )
+                .help(format!("insert a value of type `{}`", self.text(wanted))));
+        }
+        self.buffer_of(op, op.operand("indices"), &Type::Index, "the coordinates")
+    }
+
+    /// The integer that a value is, where the text says.
+    pub(super) fn constant_of(&self, value: Value) -> Option<i128> {
+        let Origin::Result(op, _) = self.module.value(value).origin else {
+            return None;
+        };
+        let op = self.module.op(op);
+        match (op.name(), op.attribute("value")) {
+            ("arith.constant", Some(Attribute::Integer(value, _))) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// A level that is an operand lies in the tensor, if it is known.
+    pub(super) fn level_operand(&self, op: Operation<'_>, tensor: &str, level: &str) -> Result<()> {
+        let Some(number) = self.constant_of(op.operand(level)) else {
+            return Ok(());
+        };
+        let n_levels = op
+            .operand_type(tensor)
+            .encoding()
+            .map_or(0, |encoding| encoding.n_levels());
+        match (0..n_levels as i128).contains(&number) {
+            true => Ok(()),
+            false => Err(self
+                .fault(
+                    code::LEVEL_OUT_OF_RANGE,
+                    format!("level {number} of a tensor of {n_levels} levels"),
+                    self.operand_span(op, level),
+                    format!("is {number}"),
+                )
+                .help(format!("levels are 0 to {}", n_levels.saturating_sub(1)))),
+        }
+    }
+
+    fn slice_number(&self, op: Operation<'_>) -> Result<()> {
+        let Some((_, encoding)) = self.tensor(op.operand_type("slice")) else {
+            return Ok(());
+        };
+        if !encoding.is_slice() {
+            let message = "a tensor that is no slice";
+            return Err(self
+                .fault(
+                    code::NOT_SPARSE,
+                    message,
+                    self.operand_span(op, "slice"),
+                    "not a slice",
+                )
+                .help("its encoding is to have `#sparse_tensor<slice(…)>` behind its modes"));
+        }
+        let mode = op
+            .attribute("dim")
+            .and_then(Attribute::natural)
+            .unwrap_or(u64::MAX);
+        match mode < encoding.n_modes as u64 {
+            true => Ok(()),
+            false => Err(self
+                .of_op(
+                    op,
+                    code::LEVEL_OUT_OF_RANGE,
+                    format!("mode {mode} of a slice of order {}", encoding.n_modes),
+                )
+                .help(format!("modes are 0 to {}", encoding.n_modes - 1))),
+        }
+    }
+
+    fn translate(&self, op: Operation<'_>) -> Result<()> {
+        let Some(Attribute::Encoding(encoding)) = op.attribute("encoder") else {
+            return Ok(());
+        };
+        let (modes, levels) = (encoding.n_modes, encoding.n_levels());
+        let wanted = match op.attribute("direction") {
+            Some(Attribute::Word("dim_to_lvl")) => (modes, levels),
+            _ => (levels, modes),
+        };
+        let found = (op.operands("in_crds").len(), op.results("out_crds").len());
+        match found == wanted {
+            true => Ok(()),
+            false => Err(self
+                .of_op(
+                    op,
+                    code::BAD_COUNT,
+                    format!("{} coordinates are translated to {}", found.0, found.1),
+                )
+                .help(format!(
+                    "this encoding has {modes} modes and {levels} levels"
+                ))),
+        }
+    }
+
+    fn sort(&self, op: Operation<'_>) -> Result<()> {
+        if let Some(Attribute::Map(map)) = op.attribute("perm_map")
+            && map.permutation().is_none_or(|order| order.is_empty())
+        {
+            return Err(self
+                .of_op(
+                    op,
+                    code::BAD_ATTRIBUTE,
+                    "an order of coordinates that is no permutation",
+                )
+                .help("write each of them once: `affine_map<(i, j) -> (j, i)>`"));
+        }
+        let xs = match op.data().definition.operands[1].name {
+            "xs" => "xs",
+            _ => "xy",
+        };
+        for value in op.operands(xs) {
+            let ty = self.module.ty(*value);
+            if !matches!(ty.element(), Type::Index | Type::Integer(..)) {
+                let message = format!("coordinates of type `{}`", self.text(ty.element()));
+                return Err(self
+                    .fault(
+                        code::BUFFER_TYPE,
+                        message,
+                        self.operand_span(op, xs),
+                        format!("`{}`", self.text(ty)),
+                    )
+                    .help("sort coordinates of `index` or of integers"));
+            }
+        }
+        // As many tuples as are to be sorted have to be there.
+        let n = self.constant_of(op.operand("n"));
+        let width = match op.attribute("perm_map") {
+            Some(Attribute::Map(map)) => map.results.len() as i128,
+            _ => op
+                .attribute("nx")
+                .and_then(Attribute::natural)
+                .map_or(1, i128::from),
+        };
+        let extra = op
+            .attribute("ny")
+            .and_then(Attribute::natural)
+            .map_or(0, i128::from);
+        for (group, width) in [(xs, width + extra), ("ys", 1)] {
+            for (value, span) in op.operands(group).iter().zip(op.operand_spans(group)) {
+                let extent = self
+                    .module
+                    .ty(*value)
+                    .shape()
+                    .and_then(|shape| shape.first().copied().flatten());
+                if let (Some(n), Some(extent)) = (n, extent)
+                    && n.checked_mul(width)
+                        .is_none_or(|wanted| wanted > i128::from(extent))
+                {
+                    let message = format!("{n} tuples of {width} in a buffer of {extent}");
+                    return Err(self
+                        .fault(code::SHAPE_MISMATCH, message, *span, "too short")
+                        .help("sort no more than the buffer holds"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn push_back(&self, op: Operation<'_>) -> Result<()> {
+        let (buffer, value) = (op.operand_type("inBuffer"), op.operand_type("value"));
+        if buffer.element() != value {
+            let message = format!(
+                "a value of type `{}` for a buffer of `{}`",
+                self.text(value),
+                self.text(buffer.element())
+            );
+            return Err(self
+                .fault(
+                    code::TYPES_DIFFER,
+                    message,
+                    self.operand_span(op, "value"),
+                    format!("`{}`", self.text(value)),
+                )
+                .help(format!(
+                    "append a value of type `{}`",
+                    self.text(buffer.element())
+                )));
+        }
+        match op.operands("n").first().and_then(|n| self.constant_of(*n)) {
+            Some(n) if n < 1 => Err(self
+                .fault(
+                    code::BAD_CONSTANT,
+                    format!("a value that is appended {n} times"),
+                    self.operand_span(op, "n"),
+                    "below 1",
+                )
+                .help("append it once or more")),
+            _ => Ok(()),
+        }
+    }
+
+    fn specifier(&self, op: Operation<'_>) -> Result<()> {
+        let ty = op.operand_type("specifier");
+        let (Type::Specifier(encoding), Some(Attribute::Word(word))) =
+            (ty, op.attribute("specifierKind"))
+        else {
+            return Ok(());
+        };
+        let level = op.attribute("level").and_then(Attribute::natural);
+        let bad = |message: String, help: &str| {
+            Err(self
+                .of_op(op, code::LEVEL_OUT_OF_RANGE, message)
+                .help(help.to_owned()))
+        };
+        let is_slice_number = word.starts_with("dim_");
+        match level {
+            Some(_) if *word == "val_mem_sz" => bad(
+                "`val_mem_sz` of a level".to_owned(),
+                "leave `at` out: all levels share the values",
+            ),
+            None if *word != "val_mem_sz" => {
+                bad(format!("`{word}` without a level"), "write `at 0`")
+            }
+            _ if is_slice_number && !encoding.is_slice() => bad(
+                format!("`{word}` of a tensor that is no slice"),
+                "only slices have offsets and strides",
+            ),
+            Some(level) if level >= encoding.n_levels() as u64 => {
+                let message = format!(
+                    "level {level} of an encoding of {} levels",
+                    encoding.n_levels()
+                );
+                bad(message, "levels are counted from 0")
+            }
+            Some(level) => {
+                let of = &encoding.levels[level as usize];
+                match *word {
+                    "pos_mem_sz" if !of.has_positions() => bad(
+                        format!(
+                            "level {level} is `{}`, which has no positions",
+                            of.kind.text()
+                        ),
+                        "ask for `lvl_sz`",
+                    ),
+                    "crd_mem_sz" if !of.has_coordinates() => bad(
+                        format!(
+                            "level {level} is `{}`, which has no coordinates",
+                            of.kind.text()
+                        ),
+                        "ask for `lvl_sz`",
+                    ),
+                    _ => Ok(()),
+                }
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn reorder(&self, op: Operation<'_>) -> Result<()> {
+        let (from, to) = (op.operand_type("input_coo"), op.result_type("result_coo"));
+        let is_list = |ty: &Type| {
+            ty.encoding()
+                .is_some_and(|encoding| encoding.coo_start() == Some(0))
+        };
+        if !is_list(from) || !is_list(to) {
+            let message = "`sparse_tensor.reorder_coo` of a tensor that is no coordinate list";
+            return Err(self
+                .of_op(op, code::NOT_SPARSE, message)
+                .help("convert it to `(i : compressed(nonunique), j : singleton)` first"));
+        }
+        match from.shape() == to.shape() && from.element() == to.element() {
+            true => Ok(()),
+            false => Err(self
+                .of_op(
+                    op,
+                    code::TYPES_DIFFER,
+                    format!("from `{}` to `{}`", self.text(from), self.text(to)),
+                )
+                .help("extents and entries stay as they are")),
+        }
+    }
+
+    /// Levels follow one another: those of an iterator, then those of the space.
+    fn space(&self, op: Operation<'_>) -> Result<()> {
+        let Type::Space(space) = op.result_type("extractedSpace") else {
+            return Ok(());
+        };
+        let number = |name| {
+            op.attribute(name)
+                .and_then(Attribute::natural)
+                .unwrap_or_default()
+        };
+        let (from, to) = (number("loLvl"), number("hiLvl"));
+        let bad = |message: String, help: String| {
+            Err(self.of_op(op, code::LEVEL_OUT_OF_RANGE, message).help(help))
+        };
+        let tensor = op.operand_type("tensor").encoding();
+        if tensor != Some(&space.encoding) {
+            return Err(self
+                .of_op(
+                    op,
+                    code::TYPES_DIFFER,
+                    "a space over a tensor of another encoding",
+                )
+                .help("write the tensor's encoding in the type of the space"));
+        }
+        if (from, to) != (space.from, space.to) {
+            let message = format!(
+                "levels {from} to {to}, and a space of levels {} to {}",
+                space.from, space.to
+            );
+            return bad(message, "write the same levels in the type".to_owned());
+        }
+        match op
+            .operands("parentIter")
+            .first()
+            .map(|parent| self.module.ty(*parent))
+        {
+            None if from > 0 => bad(
+                format!(
+                    "a space that begins at level {from} needs an iterator over the levels above"
+                ),
+                "write `at %iterator`".to_owned(),
+            ),
+            Some(Type::Iterator(parent)) if parent.to != from => bad(
+                format!(
+                    "a space that begins at level {from} below an iterator over levels {} to {}",
+                    parent.from, parent.to
+                ),
+                format!("begin at level {}", parent.to),
+            ),
+            Some(Type::Iterator(parent)) if parent.encoding != space.encoding => Err(self
+                .of_op(
+                    op,
+                    code::TYPES_DIFFER,
+                    "an iterator over a tensor of another encoding",
+                )
+                .help("take an iterator over the same tensor")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Nothing behind a release, in the same block, uses the tensor.
+    pub(super) fn released(&self, op: Operation<'_>) -> Result<()> {
+        let Some(block) = op.data().block else {
+            return Ok(());
+        };
+        let tensor = op.operand("tensor");
+        let later = self
+            .module
+            .block(block)
+            .ops
+            .iter()
+            .skip_while(|other| **other != op.id())
+            .skip(1);
+        for other in later {
+            for inner in self.module.walk_from(*other) {
+                let data = self.module.op(inner).data();
+                if let Some(n) = data.operands.iter().position(|value| *value == tensor) {
+                    let message = format!("{} is used after its release", self.named(tensor));
+                    return Err(self
+                        .fault(code::RELEASED, message, data.operand_spans[n], "used here")
+                        .also(self.module.source(), op.data().span, "released here")
+                        .help("release it behind its last use"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
