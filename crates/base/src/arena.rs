@@ -108,6 +108,11 @@ impl<I: Id, T> Arena<I, T> {
         (0..self.entries.len()).map(I::from_index)
     }
 
+    /// The ids of all but the first `n` entries.
+    pub fn ids_from(&self, n: usize) -> impl DoubleEndedIterator<Item = I> + use<I, T> {
+        (n..self.entries.len()).map(I::from_index)
+    }
+
     /// All entries with their ids, in the order in which they were added.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
         self.entries

@@ -132,8 +132,8 @@ impl Resolver<'_> {
     fn new_var(&mut self, word: &Word) -> IndexVar {
         let vars = &self.program.vars;
         let taken = |name: &str| {
-            let mut of_statement = vars.iter().skip(self.first_var);
-            of_statement.any(|(_, data)| data.name == name)
+            let mut of_statement = vars.ids_from(self.first_var);
+            of_statement.any(|var| vars[var].name == name)
         };
         let mut name = word.text.clone();
         let mut number = 0;
