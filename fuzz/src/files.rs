@@ -1,12 +1,12 @@
-//! Targets for the readers of files, and for the writers by what was read.
+//! Targets for the readers of files, and for the writers, which write the tensors read.
 //!
 //! ```text
 //! bytes ──read──► refused, drawn
 //!           └───► tensor ──write──► file ──read──► the same tensor
 //! ```
 //!
-//! What is written of a tensor has to read back to it, whatever file it came from. Each input
-//! is written to one type of file, which its bytes choose.
+//! A written file has to read back to the same tensor, whatever file that came from. Each
+//! input is written to one type of file, which its bytes choose.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ use sparsec_io::{FILE_TYPES, FileTensor, Input, ReadOptions, WriteOptions};
 use crate::choices::Choices;
 use crate::texts::drawn;
 
-/// What a file of some kilobytes may expand to, and a tensor of its entries take.
+/// The memory that a file of some kilobytes and the tensor of its entries may take.
 const MEMORY: MemoryLimit = MemoryLimit::Bytes(64 << 20);
 /// The most places that a dense copy is made for.
 const MOST_PLACES: u64 = 1 << 16;
@@ -58,7 +58,7 @@ pub fn hdf5(input: &[u8]) {
     read_file("bsp.h5", input);
 }
 
-/// Compressed text: the first byte says of which type, and by what.
+/// Compressed text: the first byte chooses the type of file and the compression.
 pub fn compressed(input: &[u8]) {
     let mut choices = Choices::new(input);
     let endings = [
@@ -104,7 +104,7 @@ fn read(ending: &str, input: &[u8]) {
     }
 }
 
-/// Packs what was read, and writes that.
+/// Packs the file that was read, and writes the tensor.
 fn follow(file: FileTensor, input: &[u8]) {
     let order = file.order();
     let options = PackOptions {

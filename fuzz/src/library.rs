@@ -14,7 +14,7 @@ use crate::choices::Choices;
 use crate::programs::{judge, sessions};
 use crate::texts::drawn;
 
-/// What a tensor may take.
+/// The memory that a tensor may take.
 const MEMORY: MemoryLimit = MemoryLimit::Bytes(16 << 20);
 
 /// Programs by the order of their operand `A`. Other operands are dense.
@@ -140,7 +140,7 @@ fn damage(choices: &mut Choices<'_>, arrays: &mut Vec<Array>, extents: &mut [u64
     }
 }
 
-/// The array with another length; what is new is zero.
+/// The array with another length; new elements are zero.
 fn resized(array: &Array, len: usize) -> Array {
     let mut other = Array::zeroed(array.element(), len).expect("small arrays");
     for at in 0..len.min(array.len()) {

@@ -1,9 +1,9 @@
 //! Targets for programs: texts × formats × data, on two engines, against the oracle.
 //!
-//! | target   | an input is                                    | data                      |
-//! |----------|------------------------------------------------|---------------------------|
-//! | `filetest` | the head of a filetest, without its comments | drawn for what is declared |
-//! | `program` | decisions that make up the text of one        | the same                  |
+//! | target     | an input is                                  | data                       |
+//! |------------|----------------------------------------------|----------------------------|
+//! | `filetest` | the head of a filetest, without its comments | drawn for its declarations |
+//! | `program`  | decisions that make up the text of one       | the same                   |
 //!
 //! A program is right or refused: an engine may give up with a diagnostic, but its results agree
 //! with the oracle's. The interpreter runs first: it checks every access and panics at one outside

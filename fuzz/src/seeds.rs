@@ -43,7 +43,7 @@ pub enum Seeds {
     RutherfordBoeing,
     /// Small compressed files, behind a byte that says of which type.
     Compressed,
-    /// Bytes without meaning, so many in each seed.
+    /// Random bytes, this many in each seed.
     Random(usize),
 }
 
@@ -148,7 +148,7 @@ impl Seeds {
     }
 }
 
-/// All filetests: what is above the first section, and the sections.
+/// All filetests: the head above the first section, and the sections.
 fn files() -> Vec<(String, Vec<Section>)> {
     let paths = suite::files(&root().join("filetests")).expect("the filetests can be read");
     let texts = paths.iter().flat_map(fs::read_to_string);
@@ -225,7 +225,7 @@ fn sections(stage: &str) -> Vec<String> {
     pieces.map(str::to_owned).collect()
 }
 
-/// The relations of filetests, or what is declared above them.
+/// The relations of filetests, or the declarations above them.
 fn relations(wanted: bool) -> Vec<String> {
     let files = files();
     let heads = files.iter().filter(|(head, _)| is_about(head, "relation"));

@@ -257,7 +257,7 @@ pub fn relation(input: &[u8]) {
     }
 }
 
-/// What is declared of functions and constants.
+/// Declarations of functions and constants.
 pub fn declarations(input: &[u8]) {
     reads_back(&text_of(input), Declarations::parse);
 }

@@ -58,11 +58,12 @@ macro_rules! define_id {
 
 /// A list that only grows and is indexed by ids of type `I`.
 ///
-/// Clones share their entries until one of them changes: each statement of a program
-/// has the tensors of all statements, and planning clones a statement many times.
+/// Clones share their entries until one of them changes, and then all but those that
+/// change: each statement of a program has the tensors of all statements, and planning
+/// clones a statement many times and adds workspaces to it.
 #[derive(Debug, PartialEq)]
 pub struct Arena<I, T> {
-    entries: Arc<Vec<T>>,
+    entries: Arc<Vec<Arc<T>>>,
     ids: PhantomData<I>,
 }
 
@@ -85,11 +86,8 @@ impl<I: Id, T> Arena<I, T> {
     }
 
     /// Adds an entry and returns its id.
-    pub fn push(&mut self, entry: T) -> I
-    where
-        T: Clone,
-    {
-        Arc::make_mut(&mut self.entries).push(entry);
+    pub fn push(&mut self, entry: T) -> I {
+        Arc::make_mut(&mut self.entries).push(Arc::new(entry));
         I::from_index(self.entries.len() - 1)
     }
 
@@ -108,17 +106,23 @@ impl<I: Id, T> Arena<I, T> {
         (0..self.entries.len()).map(I::from_index)
     }
 
+    /// The ids of all but the first `n` entries.
+    pub fn ids_from(&self, n: usize) -> impl DoubleEndedIterator<Item = I> + use<I, T> {
+        (n..self.entries.len()).map(I::from_index)
+    }
+
     /// All entries with their ids, in the order in which they were added.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
         self.entries
             .iter()
             .enumerate()
-            .map(|(n, entry)| (I::from_index(n), entry))
+            .map(|(n, entry)| (I::from_index(n), &**entry))
     }
 
     /// The first entry that fits `wanted`.
-    pub fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<I> {
-        self.entries.iter().position(wanted).map(I::from_index)
+    pub fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<I> {
+        let mut entries = self.entries.iter();
+        entries.position(|entry| wanted(entry)).map(I::from_index)
     }
 }
 
@@ -137,7 +141,7 @@ impl<I: Id, T> Index<I> for Arena<I, T> {
 
 impl<I: Id, T: Clone> IndexMut<I> for Arena<I, T> {
     fn index_mut(&mut self, id: I) -> &mut T {
-        &mut Arc::make_mut(&mut self.entries)[id.index()]
+        Arc::make_mut(&mut Arc::make_mut(&mut self.entries)[id.index()])
     }
 }
 
@@ -162,6 +166,12 @@ mod tests {
         assert_eq!(
             (&*arena[first], &*other[first], &*other[second]),
             ("first", "first!", "second")
+        );
+        let before = other.clone();
+        other.push("third".to_owned());
+        assert!(
+            std::ptr::eq(&before[second], &other[second]),
+            "a list that grows copies no entry"
         );
     }
 }

@@ -14,6 +14,8 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 
+use std::sync::Arc;
+
 use crate::code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Source, Span};
@@ -51,7 +53,8 @@ pub struct Token {
 #[derive(Clone, Debug)]
 pub struct Tokens {
     source: Source,
-    tokens: Vec<Token>,
+    /// Shared: parsers clone the cursor to look ahead, in texts of any length.
+    tokens: Arc<[Token]>,
     next: usize,
 }
 
@@ -68,7 +71,7 @@ impl Tokens {
         let tokens = Lexer { source, symbols }.run()?;
         Ok(Self {
             source: source.clone(),
-            tokens,
+            tokens: tokens.into(),
             next: 0,
         })
     }

@@ -157,7 +157,7 @@ pub(crate) struct RunArguments {
     pub(crate) results: ResultArguments,
 }
 
-/// Where the operands of `run` and `compile` come from, and what they may take.
+/// The sources of the operands of `run` and `compile`, and how much memory they may use.
 #[derive(Debug, Args)]
 pub(crate) struct OperandArguments {
     /// Read a tensor from a file: .mtx, .tns, .npz, … (text also as .gz and .zst); all.h5:web is a group; - is standard input
@@ -240,8 +240,8 @@ pub(crate) struct CompileArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
-    /// What `run` takes besides: without effect here, so that one word turns a call
-    /// that runs a kernel into one that shows it.
+    /// The options that `run` alone uses. `compile` accepts and ignores them: a user
+    /// changes one word of a command line to see the kernel that it runs.
     #[command(flatten)]
     pub(crate) results: Unused<ResultArguments>,
 }
@@ -308,7 +308,7 @@ pub(crate) struct RelationsArguments {
     #[arg(short = 'i', long = "input", value_name = "NAME=FILE", action = ArgAction::Append, requires = "run")]
     pub(crate) inputs: Vec<String>,
 
-    /// Write what is live out to a file; - is standard output
+    /// Write a live-out array to a file; - is standard output
     #[arg(short = 'o', long = "output", value_name = "NAME=FILE", action = ArgAction::Append, requires = "run")]
     pub(crate) outputs: Vec<String>,
 

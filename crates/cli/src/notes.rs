@@ -7,8 +7,8 @@
 //! | a dense result with few entries             | with a sparse format that has a plan    |
 //! | a search for a plan that ended at its limit | with how far it went                    |
 //!
-//! `run` says what a cost was, `compile` what it will be, as far as operands are given:
-//! without them it counts no bytes. Notes go to stderr, and with `--json` into the field
+//! `run` states measured costs, `compile` estimates. `compile` counts bytes only of operands
+//! that are given. Notes go to stderr, and with `--json` into the field
 //! `notes` of the answer.
 
 use sparsec::account::{bytes, conversion_bytes};
@@ -19,10 +19,10 @@ use sparsec::{Compiled, CompiledStatement, Inputs, Outcome, Request, smaller_for
 use crate::screen::{Screen, complain};
 use crate::table::duration;
 
-/// Costs below so many bytes are nobody's concern.
+/// Bytes below which a cost is not mentioned.
 const WORTH_SAYING: u64 = 1 << 20;
 
-/// A result with fewer entries than one of so many coordinates is sparse.
+/// A result is called sparse if it has fewer than one entry for this many coordinates.
 const FEW: f64 = 10.0;
 
 /// A program that is planned, and its results where it ran.

@@ -28,7 +28,7 @@ impl Operands {
     /// The operands that the options name.
     ///
     /// # Errors
-    /// `E00` and `E0207` for what is wrong with the options.
+    /// `E00` and `E0207` for options that are wrong.
     pub(crate) fn new(
         call: &Call,
         problem: &Problem,

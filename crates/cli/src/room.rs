@@ -56,7 +56,7 @@ impl Needed<'_> {
         self.made > 0 && self.made >= self.stored()
     }
 
-    /// The way out where it takes more than what is left, once it is stored.
+    /// The way out if the stored operand exceeds the memory that is left.
     pub(crate) fn way_out(&self, left: MemoryLimit) -> String {
         let Self {
             pair,
@@ -73,7 +73,7 @@ impl Needed<'_> {
         format!("{advice}give fewer entries, or {}", left.more())
     }
 
-    /// The way out where its entries alone take more than what is left.
+    /// The way out if the entries alone exceed the memory that is left.
     fn with_fewer_entries(&self, left: MemoryLimit) -> String {
         let more = left.more();
         let Some(format) = &self.with_fewer else {
@@ -205,7 +205,7 @@ impl Room {
         self.limit
     }
 
-    /// The diagnostic for an operand of so many bytes; `bound` is "at least " for a bound.
+    /// The diagnostic for an operand of `bytes` bytes; `bound` is "at least " for a bound.
     fn too_large(self, call: &Call, pair: &Pair, bound: &str, bytes: u128) -> Diagnostic {
         let bytes = match bytes {
             u128::MAX => "more bytes than can be counted".to_owned(),

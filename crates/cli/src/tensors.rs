@@ -6,10 +6,9 @@
 //! | dense    | a headline, and the array as NumPy prints it | `values`, nested              |
 //! | others   | a headline, and the stored entries          | `coordinates` and `values`    |
 //!
-//! Text is the same on a terminal and in a pipe, so that what somebody sees is what a
-//! script gets; only the width of lines follows the terminal. It is cut where the tensor
-//! is large. JSON has all values or none of them, beyond [`MOST_VALUES`]: a program
-//! should not take a part for the whole.
+//! A terminal and a pipe get the same text; only the width of lines follows the terminal.
+//! The text of a large tensor is truncated. JSON has all values or, beyond [`MOST_VALUES`],
+//! none: a program must not mistake a part for the whole.
 
 use std::path::Path;
 

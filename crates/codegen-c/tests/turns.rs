@@ -1,5 +1,5 @@
-//! What an emitted file does for chunks that wait for their turn, on the threads of
-//! OpenMP: which of several failures is reported.
+//! Chunks that wait for their turn in emitted C, on the threads of OpenMP: which of several
+//! failures the kernel reports.
 
 use std::fs;
 use std::process::Command;

@@ -107,7 +107,7 @@ pub(crate) enum Pointer {
     Kept(ir::StackSlot, i32),
 }
 
-/// A function without code that takes so many words and returns a code of 32 bits.
+/// A function without code that takes `n` words and returns a code of 32 bits.
 pub(crate) fn function_of_words(isa: &dyn TargetIsa, n: usize) -> ir::Function {
     let mut signature = Signature::new(isa.default_call_conv());
     signature.params = vec![AbiParam::new(types::I64); n];

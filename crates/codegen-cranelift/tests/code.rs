@@ -181,8 +181,8 @@ fn frames_that_no_stack_may_hold_are_refused() {
     assert!(compile(&walking(40, 2000)).is_ok());
 }
 
-/// Where the entries of a result are that grows, and for how many there is room, changes
-/// while the kernel runs: no load of it may be moved or merged as one of what is constant.
+/// The address and the capacity of a growing result change while the kernel runs: the
+/// back end must not move or merge their loads as loads of constants.
 #[test]
 fn addresses_of_growing_arrays_are_not_read_only() {
     let text = "

@@ -95,8 +95,8 @@ impl Lead {
         Some((operand, why))
     }
 
-    /// The loop that goes over everything: it keeps pace with what is in order, and looks up
-    /// what has none.
+    /// The loop over all coordinates: it walks ordered levels beside the variable and looks
+    /// up unordered ones.
     #[must_use]
     pub fn over_everything(mut self, scope: Scope<'_>, var: IndexVar) -> Self {
         self.lattice.everything = true;

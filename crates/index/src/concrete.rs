@@ -21,7 +21,7 @@
 //! An assignment with an operator combines into what is there, beginning with
 //! the operator's identity. Expressions hold no [`Expr::Reduce`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{Arena, Source};
 
@@ -248,6 +248,16 @@ impl Concrete {
             .chain(numbered)
             .find(|name| !taken(name))
             .expect("there are more names than tensors")
+    }
+
+    /// The tensors that the statement assigns or reads, of all that its program has.
+    pub fn used_tensors(&self) -> BTreeSet<TensorVar> {
+        let mut used = BTreeSet::from([self.result]);
+        self.stmt.for_each_assign(&mut |lhs, _, rhs| {
+            used.insert(lhs.tensor);
+            rhs.for_each_access(&mut |access| _ = used.insert(access.tensor));
+        });
+        used
     }
 
     /// The tensor with this name.

@@ -44,7 +44,7 @@ mod index;
 mod parse;
 mod print;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{ElementType, Source, Span};
 
@@ -228,10 +228,11 @@ impl Notation {
     /// Every tensor that the program names, in order of appearance.
     pub fn tensor_names(&self) -> Vec<TensorName> {
         let mut names: Vec<TensorName> = Vec::new();
+        let mut places = BTreeMap::new();
         for statement in &self.statements {
-            let assigned = noted(&mut names, &statement.lhs);
+            let assigned = noted(&mut names, &mut places, &statement.lhs);
             statement.rhs.for_each_access(&mut |tensor| {
-                let place = noted(&mut names, tensor);
+                let place = noted(&mut names, &mut places, tensor);
                 let name = &mut names[place];
                 name.read = true;
                 name.is_input |= !name.written;
@@ -262,9 +263,13 @@ impl Notation {
 }
 
 /// The place of a tensor among `names`, to which it is added if it is new.
-fn noted(names: &mut Vec<TensorName>, tensor: &TensorUse) -> usize {
-    let mut known = names.iter();
-    if let Some(place) = known.position(|known| known.name == tensor.name.text) {
+fn noted<'a>(
+    names: &mut Vec<TensorName>,
+    places: &mut BTreeMap<&'a str, usize>,
+    tensor: &'a TensorUse,
+) -> usize {
+    let place = *places.entry(&tensor.name.text).or_insert(names.len());
+    if place < names.len() {
         return place;
     }
     names.push(TensorName {
@@ -276,7 +281,7 @@ fn noted(names: &mut Vec<TensorName>, tensor: &TensorUse) -> usize {
         may_be_input: false,
         span: tensor.name.span,
     });
-    names.len() - 1
+    place
 }
 
 impl Assignment {

@@ -86,7 +86,7 @@ fn long_run(text: &[u8], from: usize) -> Option<std::ops::Range<usize>> {
 mod tests {
     use super::*;
 
-    /// Cuts text that comes in steps of so many bytes.
+    /// Cuts text that comes in pieces of `step` bytes.
     fn cut(text: &[u8], step: usize) -> (Vec<u8>, Blanks) {
         let (mut out, mut blanks) = (Vec::new(), Blanks::default());
         for piece in text.chunks(step) {

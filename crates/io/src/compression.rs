@@ -207,7 +207,7 @@ impl BufRead for Counted<'_> {
     }
 }
 
-/// Refuses what no reader of lines understands, by the first bytes that came out.
+/// Refuses content that is no text, by its first decompressed bytes.
 ///
 /// # Errors
 /// `E0422`.
@@ -231,7 +231,7 @@ enum Failure {
 /// where the new text begins.
 type Shorten<'s> = &'s mut dyn FnMut(&mut Vec<u8>, usize) -> std::result::Result<(), Failure>;
 
-/// Reads to the end, at most `limit` bytes of what `shorten` leaves.
+/// Reads to the end; at most `limit` bytes may remain after `shorten`.
 fn drain(
     mut decoder: impl Read,
     limit: u64,

@@ -69,7 +69,7 @@ impl File {
     /// Opens a file.
     ///
     /// # Errors
-    /// `E0464` for what is no HDF5 file or is damaged, `E0420` where the system refuses.
+    /// `E0464` if the file is damaged or no HDF5 file, `E0420` if the system refuses.
     pub(crate) fn open(input: &Input) -> Result<Self> {
         let (file, data) = open(input.path())?;
         if !has_signature(&file, data.len()) {

@@ -279,7 +279,7 @@ impl Input {
     }
 }
 
-/// A file that is no directory, and what the system says of it.
+/// Opens a file that is no directory, with its metadata.
 pub(crate) fn open(path: &Path) -> Result<(File, Metadata)> {
     let refused = |error: io::Error| cannot_read(path, &error);
     let file = File::open(path).map_err(refused)?;
@@ -310,8 +310,8 @@ fn load(path: &Path, options: &ReadOptions) -> Result<Bytes> {
     mapping.map(&file).map(Bytes::Mapped).map_err(refused)
 }
 
-/// Reads so many bytes of a file on all threads: on one thread, page faults bound a copy
-/// from the system's cache.
+/// Reads the first `length` bytes of a file on all threads: on one thread, page faults
+/// bound a copy from the system's cache.
 fn read_whole(file: &File, length: usize) -> io::Result<Memory> {
     let mut bytes = Memory::zeroed(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
     let pieces = bytes.as_mut_slice::<u8>().chunks_mut(PIECE);

@@ -115,7 +115,7 @@ fn a_refused_write_leaves_the_older_file_and_nothing_else() {
                 let (least, refuses) = match way.0 {
                     Fault::Disk => (3, true),
                     Fault::Rename => (usize::from(has_old), has_old || !links),
-                    // The content is copied where no link is to be had.
+                    // Without links, the writer copies the content.
                     Fault::Link => (usize::from(links), false),
                     _ => (2, false),
                 };

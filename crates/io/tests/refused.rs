@@ -479,7 +479,7 @@ fn tensors_that_cannot_be_written() {
         refused("y.tns", &filled),
         (code::NOT_EXPRESSIBLE_IN_FILE, 0)
     );
-    // What is advised can be done.
+    // The advice works.
     let fault = write(&folder.path().join("y.tns"), &filled).unwrap_err();
     let advice = fault.help_text().unwrap().to_owned();
     let endings: Vec<&str> = advice.split('`').skip(1).step_by(2).collect();

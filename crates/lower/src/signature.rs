@@ -43,10 +43,10 @@ pub(crate) fn arguments(
     concrete: &Concrete,
     formats: &Formats,
 ) -> BTreeMap<TensorVar, Arrays> {
-    let used = used_tensors(concrete);
     let mut all = BTreeMap::new();
-    for (tensor, data) in concrete.tensors.iter() {
-        if data.role == TensorRole::Workspace || !used.contains(&tensor) {
+    for tensor in concrete.used_tensors() {
+        let data = &concrete.tensors[tensor];
+        if data.role == TensorRole::Workspace {
             continue;
         }
         let role = if tensor == concrete.result {
@@ -119,13 +119,4 @@ pub(crate) fn pos_width(format: &Format) -> IndexWidth {
 /// The width of the `crd` arrays of a result: the declared one, else 32 bits.
 pub(crate) fn crd_width(format: &Format) -> IndexWidth {
     format.widths().crd.unwrap_or(IndexWidth::W32)
-}
-
-fn used_tensors(concrete: &Concrete) -> Vec<TensorVar> {
-    let mut used = vec![concrete.result];
-    concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
-        used.push(lhs.tensor);
-        rhs.for_each_access(&mut |access| used.push(access.tensor));
-    });
-    used
 }

@@ -66,7 +66,7 @@ impl Assumed {
     /// How many entries are assumed for each coordinate of the first mode of an operand.
     pub const FIBER: u64 = UNKNOWN_FIBER as u64;
 
-    /// What is assumed, in a sentence; `None` where everything is known.
+    /// The assumptions in a sentence; `None` if everything is known.
     pub fn sentence(&self) -> Option<String> {
         let parts = [
             (&self.extents, format!("extent {}", Self::EXTENT)),
@@ -302,7 +302,7 @@ impl Account {
     }
 }
 
-/// About how many bytes converting so many entries moves.
+/// The estimated bytes that converting `n_stored` entries moves.
 pub fn conversion_bytes(n_stored: u64) -> u64 {
     conversion(n_stored as f64) as u64
 }

@@ -116,7 +116,7 @@ impl<'a> Draft<'a> {
                     .at(&tensor.source, tensor.word.span, "converted here")
                     .help("convert the tensor itself, and leave out `levels` and `pieces`"));
             }
-            for to in self.concrete.tensors.ids().skip(before) {
+            for to in self.concrete.tensors.ids_from(before) {
                 let format = format.resolve(self.concrete.tensors[to].order())?;
                 self.formats.set(to, format.clone());
                 self.conversions.push(Conversion {
@@ -147,7 +147,7 @@ impl<'a> Draft<'a> {
     /// The tensors that a command has made of the arrays of another one: those from
     /// number `before` on.
     fn views(&self, command: &Command, before: usize) -> Result<Vec<(TensorVar, Format, View)>> {
-        let mut made = self.concrete.tensors.ids().skip(before);
+        let mut made = self.concrete.tensors.ids_from(before);
         let of = |name: &Name| {
             let of = self.concrete.tensor(&name.word.text);
             of.expect("applied to a tensor")
@@ -181,10 +181,11 @@ impl<'a> Draft<'a> {
         views.any(|it| it.to == tensor)
     }
 
-    /// Whether a tensor is another one, seen by its levels.
-    pub(crate) fn is_of_levels(&self, tensor: TensorVar) -> bool {
-        let mut conversions = self.conversions.iter();
-        conversions.any(|it| it.to == tensor && it.view == Some(View::Levels))
+    /// The tensors that are others, seen by their levels.
+    pub(crate) fn of_levels(&self) -> impl Iterator<Item = TensorVar> {
+        let conversions = self.conversions.iter();
+        let views = conversions.filter(|it| it.view == Some(View::Levels));
+        views.map(|it| it.to)
     }
 
     /// Whether a tensor is what a command has made of another one.
@@ -431,7 +432,8 @@ impl<'a> Draft<'a> {
 /// The formats with those that loops see workspaces in.
 pub(crate) fn with_workspaces(concrete: &Concrete, formats: &Formats) -> Formats {
     let mut formats = formats.clone();
-    for (tensor, data) in concrete.tensors.iter() {
+    for tensor in concrete.used_tensors() {
+        let data = &concrete.tensors[tensor];
         if data.role == TensorRole::Workspace {
             let kind = workspace_kind(concrete, &formats, tensor);
             formats.set(tensor, workspace_format(kind, data.order()));

@@ -96,10 +96,9 @@ fn commands(draft: &Draft<'_>, tensors: &[TensorVar]) -> Option<Vec<String>> {
         let applied = apply(text, &mut seen, &mut commands);
         applied.or_else(|| format.has_ranks().then_some(()))?;
     }
-    let made = seen.tensors.ids().skip(concrete.tensors.len());
+    let made = seen.tensors.ids_from(concrete.tensors.len());
     // A nest before this one may have seen a tensor by its levels already.
-    let mut views = concrete.tensors.ids().filter(|it| draft.is_of_levels(*it));
-    let views: Vec<TensorVar> = views.by_ref().chain(made).collect();
+    let views: Vec<TensorVar> = draft.of_levels().chain(made).collect();
     let in_blocks = stored_in_blocks(&seen, formats);
     let split: Vec<TensorVar> = views.iter().chain(&in_blocks).copied().collect();
     while let Some((var, size)) = next_split(&seen, &split)? {

@@ -111,7 +111,7 @@ fn alternatives(command: &Command, loops: &[&str]) -> Vec<Schedule> {
     let elsewhere = loops.iter().filter(|other| **other != name);
     let elsewhere = elsewhere
         .flat_map(|other| [Races::NoRaces, Races::Temporary].map(|races| parallel(other, races)));
-    // Blocks of an inner loop would walk what it walks anew for each of them.
+    // Each block of an inner loop would walk the levels of that loop again.
     let is_outermost = loops.first().is_some_and(|first| *first == name);
     let blocks = blocks.filter(|_| is_outermost);
     let texts = whole.chain(blocks).chain(elsewhere).take(MOST_TRIED);

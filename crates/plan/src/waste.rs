@@ -22,7 +22,7 @@ use sparsec_format::Format;
 use sparsec_graph::operand::{Nested, for_each_nested, level_at};
 use sparsec_graph::{Formats, Lattice, Operands, Scope, space};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Expr, IndexExpr, IndexVar, TensorData, TensorRole, TensorVar};
+use sparsec_index::{Access, Expr, IndexExpr, IndexVar, TensorRole, TensorVar};
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
@@ -73,9 +73,11 @@ pub(crate) fn wasted_bytes(plan: &Plan, facts: Facts<'_>) -> u64 {
     (wasted * STEP_BYTES) as u64
 }
 
-/// Whether the entries of all operands are counted, and the extents known.
+/// Whether the entries of all operands of the statement are counted, and the extents known.
 pub(crate) fn is_known(plan: &Plan, formats: &Formats, facts: Facts<'_>) -> bool {
-    let is_counted = |(tensor, data): (TensorVar, &TensorData)| {
+    let tensors = &plan.concrete.tensors;
+    let is_counted = |tensor: TensorVar| {
+        let data = &tensors[tensor];
         data.role != TensorRole::Input
             || plan.conversions.iter().any(|it| it.to == tensor)
             || (facts.counts)(data).is_some()
@@ -83,7 +85,9 @@ pub(crate) fn is_known(plan: &Plan, formats: &Formats, facts: Facts<'_>) -> bool
                 .get(tensor)
                 .is_some_and(|format| !format.has_sparse())
     };
-    plan.concrete.tensors.iter().all(is_counted) && has_extents(plan, facts)
+    let converted = plan.conversions.iter().map(|it| it.from);
+    let mut used = plan.concrete.used_tensors().into_iter().chain(converted);
+    used.all(is_counted) && has_extents(plan, facts)
 }
 
 /// Whether it is known how far every mode goes that is read or written.

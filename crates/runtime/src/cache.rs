@@ -106,7 +106,7 @@ pub struct CacheStat {
 
 impl Cache {
     /// Opens the cache of this user, or a temporary one if that fails. Kernels run
-    /// either way, and [`trouble`](Self::trouble) says what is wrong.
+    /// either way, and [`trouble`](Self::trouble) gives the reason.
     ///
     /// # Errors
     /// `E0503` if no temporary directory can be made either, `E0506` if

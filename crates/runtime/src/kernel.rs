@@ -178,7 +178,7 @@ impl Kernel {
     /// * The function was lowered for the formats, the element types and the extents of
     ///   these arguments, and the numbers among them.
     /// * Index arrays that are no levels of a format (of a computation over relations)
-    ///   hold what the computation declares of them.
+    ///   have the properties that the computation declares.
     /// * A function that writes values alone gets a result whose index arrays were
     ///   assembled for operands of this very structure.
     ///

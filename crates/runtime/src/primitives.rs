@@ -37,7 +37,7 @@ unsafe impl Send for Growing {}
 /// What one launch has given to its kernel.
 #[derive(Default)]
 pub(crate) struct State {
-    /// What it shares with the units of the launch.
+    /// The state that it shares with the units of the launch.
     shared: Arc<Shared>,
     /// Freed when the launch is over.
     workspaces: Vec<Memory>,
@@ -54,7 +54,7 @@ pub(crate) struct State {
     shortage: Option<Shortage>,
 }
 
-/// What all units of a launch have in common.
+/// The state that all units of a launch share.
 #[derive(Default)]
 struct Shared {
     /// The arrays that may grow.

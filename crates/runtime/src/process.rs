@@ -45,7 +45,7 @@ const TICK: Timespec = Timespec {
 const SHOWN: usize = 1 << 20;
 
 /// Runs a command to its end, until it is cancelled, or until the time `limit`. Returns
-/// what it printed.
+/// its output.
 ///
 /// # Errors
 /// The system's error if the command does not start; `Interrupted` if it was cancelled,

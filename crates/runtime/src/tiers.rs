@@ -8,7 +8,7 @@
 //!                   └──► queue ──► one thread: cc ──► swapped in ┴─► C
 //! ```
 //!
-//! Both tiers give the same bits, so a swap shows only in the time of a launch. Without a
+//! Both tiers give the same bits, so a swap changes only how long launches take. Without a
 //! compiler, or if it fails, the first tier stays. One thread of a session compiles one
 //! kernel after the other. Dropping a session ends the running compiler, ends waits for
 //! other processes, and drops the queue.

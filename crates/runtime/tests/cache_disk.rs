@@ -42,7 +42,7 @@ fn check(folder: &TempDir, before: &str, expect: &str) {
     for folder in [&cache, &temporary] {
         let _ = std::fs::create_dir(folder);
     }
-    // What is mounted may hide this program.
+    // The mounts may hide this program.
     let run = "exec /proc/self/fd/9 process --exact --ignored --nocapture";
     let script = format!("set -e\nexec 9<\"$0\"\n{before}\n{run}");
     let output = unshared(&script)

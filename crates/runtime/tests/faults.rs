@@ -55,7 +55,7 @@ fn walk<T>(
 
 const VALUE: f64 = 3.25;
 
-/// A stand-in for the compiler that copies what the real one made before.
+/// A stand-in for the compiler that copies the library which the real one made before.
 fn stand_in(folder: &Path) -> PathBuf {
     let cache = folder.join("real");
     run(&compile(&environment(&cache), VALUE));

@@ -10,7 +10,7 @@
 //! |-------------------------|--------------------------------------------------------|
 //! | time                    | `loom` has no clock: time runs out at once or never    |
 //! | [`sync::LOOKS`]         | more looks add steps to each order, but no new outcome |
-//! | [`sync::OnceLock`]      | `loom` has none; this one does what the standard one does |
+//! | [`sync::OnceLock`]      | `loom` has none; this one behaves like the standard one |
 //!
 //! `cargo test -p sparsec-runtime --test loom` takes seconds. Threads are interrupted at
 //! most three times in each order, unless `LOOM_MAX_PREEMPTIONS` says otherwise.
@@ -45,7 +45,7 @@ mod sync {
 
     pub(crate) const LOOKS: usize = 1;
 
-    /// A place that is written once: what is in it happened before who sees it.
+    /// A cell that is written once: the write happens before every read that sees it.
     #[derive(Debug)]
     pub(crate) struct OnceLock<T> {
         is_set: AtomicUsize,

@@ -41,7 +41,7 @@ pub(crate) struct Signature {
     parameters: Vec<Parameter>,
 }
 
-/// What a kernel requires of one argument.
+/// The requirements of a kernel on one argument.
 #[derive(Clone, Debug)]
 struct Parameter {
     name: String,

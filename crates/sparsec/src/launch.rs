@@ -360,8 +360,8 @@ impl<'a> Run<'a> {
             .or_else(|| self.ready.operands.get(name).map(AsRef::as_ref))
     }
 
-    /// A tensor in another format. What is stored stays stored, zeros too: an entry
-    /// that is not stored annihilates, and a stored zero does not.
+    /// A tensor in another format. Stored entries stay stored, zeros too: an implicit entry
+    /// annihilates, and a stored zero does not.
     fn repacked(&self, from: &Tensor, format: &Format) -> Result<Tensor> {
         if let Some(converted) = self.session.derived(from, format) {
             return converted;

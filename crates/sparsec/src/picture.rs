@@ -34,7 +34,7 @@ const COLOURS: [&str; 7] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000",
 ];
 
-/// A picture being drawn. It grows with what is drawn on it.
+/// A picture being drawn. It grows with its elements.
 #[derive(Debug, Default)]
 pub(crate) struct Sheet {
     body: String,

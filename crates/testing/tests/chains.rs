@@ -7,7 +7,7 @@ use sparsec::{
     Backend, Code, Computation, Given, Options, Scalar, Session, Tensor, code, compile_computation,
 };
 
-/// What a computation is given: parameters, and arrays of 32-bit integers or floats.
+/// The inputs of a computation: parameters, and arrays of 32-bit integers or floats.
 #[derive(Clone, Default)]
 struct Case {
     parameters: Vec<(&'static str, i64)>,
@@ -26,7 +26,7 @@ fn engines() -> Vec<Session> {
     sessions.into()
 }
 
-/// The results of one engine, or the code of what it refuses.
+/// The results of one engine, or the code of its diagnostic.
 type Results = Result<BTreeMap<String, Vec<f64>>, Code>;
 
 impl Case {
@@ -258,7 +258,7 @@ fn points_in_groups_are_numbered_as_they_come() {
     }
 }
 
-/// What is computed may be wrong; loops that rely on it do not begin then.
+/// A computed array may break its declaration; loops that rely on it do not begin then.
 #[test]
 fn data_that_are_not_as_declared_end_the_computation() {
     let text = |value: &str, declared: &str| {

@@ -8,8 +8,8 @@
 //! z(x) = t1(x)                       at [3, x]          as long as c
 //! ```
 //!
-//! What is declared of computed arrays holds in some programs and not in others: then both
-//! engines refuse, and if they do not, they agree with the evaluator.
+//! Declarations of computed arrays hold in some programs and not in others. Where one does
+//! not hold, both engines refuse; otherwise both agree with the evaluator.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

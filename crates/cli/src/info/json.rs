@@ -46,7 +46,7 @@ impl Info<'_> {
     }
 }
 
-/// A format with what the tensor takes in it; seconds are of a product with a vector.
+/// A format with the memory of the tensor in it; seconds are of a product with a vector.
 fn candidate(candidate: &Candidate) -> Value {
     let estimate = &candidate.estimate;
     json!({

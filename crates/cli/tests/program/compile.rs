@@ -29,7 +29,7 @@ fn compile_prints_stages() {
     assert_eq!(value["passes"][0]["pass"], "simplify");
 }
 
-/// One word turns a call that runs a kernel into one that shows it.
+/// `compile` in place of `run`, with the same options, shows the kernel that `run` runs.
 #[test]
 fn compile_shows_the_kernel_that_runs() {
     use std::os::unix::fs::PermissionsExt as _;

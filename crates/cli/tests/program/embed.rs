@@ -16,8 +16,8 @@ const STRICT: [&str; 7] = [
     "-fwrapv",
 ];
 
-/// What has a program end at its first access outside of an array, at what C leaves
-/// undefined, and with memory that nobody freed.
+/// Options of the compiler that end a program at its first access outside an array, at
+/// undefined behaviour, and if it leaks memory.
 const SANITIZED: [&str; 3] = [
     "-g",
     "-fsanitize=address,undefined",
@@ -60,8 +60,8 @@ fn the_example_breaks_no_rule_of_c() {
     build_and_run(&SANITIZED.join(" "));
 }
 
-/// Chunks of loops run on threads of the caller, `pool.c`, which synchronises them by
-/// what the contract of a context says and no more.
+/// Chunks of loops run on threads of the caller, `pool.c`, which synchronises them only
+/// as the contract of a context requires.
 #[test]
 fn kernels_on_threads_of_the_caller_have_no_races() {
     let place = Place::new();

@@ -39,7 +39,7 @@ fn info_says_what_a_file_holds() {
     assert!(answer.contains("csr, symmetric(i, j)"), "{answer}");
 }
 
-/// Every preset is tried, so that what is smallest is known.
+/// `info` tries every preset, so its smallest format is the smallest of all.
 #[test]
 fn info_ranks_every_preset() {
     let place = Place::new();

@@ -25,7 +25,7 @@ fn conversions_that_a_schedule_causes_are_said() {
             .as_str()
             .is_some_and(|it| it.contains(note))
     );
-    // Nothing is said of what was asked for, nor where nothing is converted.
+    // There is no note for a conversion that the user requested, nor without a conversion.
     for call in [scheduled("convert(A, csc)"), run.to_owned()] {
         assert_eq!(
             json(&place, &call)["notes"],
@@ -46,7 +46,7 @@ fn a_sparse_format_is_proposed_for_a_dense_result_of_few_entries() {
         note.starts_with("`y` takes 8.0 MB as `dense` for about 20 entries: "),
         "{note}"
     );
-    // What is proposed works, and takes as little as is said.
+    // The proposed format works, and takes the memory that the note states.
     let format = note.split('`').nth(5).expect("an option");
     let value = json(&place, &format!("{run} {format}"));
     assert_eq!(value["notes"], serde_json::json!([]));

@@ -81,7 +81,7 @@ fn agrees(found: &str, shown: &str) -> bool {
     rest.is_empty()
 }
 
-/// What a command prints, in a folder that has the samples.
+/// The output of a command, in a folder that has the samples.
 fn printed(command: &str) -> String {
     let place = Place::new();
     let samples = root().join("samples").canonicalize().expect("samples");

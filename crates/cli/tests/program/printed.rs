@@ -120,7 +120,7 @@ fn json_has_values_up_to_a_limit() {
     );
 }
 
-/// A result that stores little of what it holds is printed in no time.
+/// A result with 10^12 coordinates and few stored entries is printed at once.
 #[test]
 fn huge_results_are_cut() {
     let place = Place::new();
@@ -142,7 +142,7 @@ fn huge_results_are_cut() {
         answer.starts_with("y: f64[1000000000000], csf, 100 stored, fill 1.0\n"),
         "{answer}"
     );
-    // No text states so many ones; what is advised does.
+    // A text file would list 10^12 ones; the file types that the advice names need not.
     let output = |file: &'static str| [&words[..], &["-o", file]].concat();
     place
         .call(&output("y=y.tns"))

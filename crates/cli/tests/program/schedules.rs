@@ -72,7 +72,7 @@ fn commands_are_taken_in_each_of_their_forms() {
             let done = place.call(&call(program, schedule));
             let (said, noted) = (done.stdout, done.stderr);
             assert!(said.contains("agrees"), "{schedule}: {said}{noted}");
-            // What the schedule costs is said once, and nothing else.
+            // The one note states the cost of the schedule.
             let is_note = noted.starts_with("note: `") && noted.contains("the schedule needs");
             assert!(noted.is_empty() || is_note, "{schedule}: {noted}");
             assert!(noted.lines().count() <= 1, "{schedule}: {noted}");

@@ -73,7 +73,7 @@ fn files_that_shrink_end_the_program_with_a_diagnostic() {
         while !is_open() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        // What is written anew is shorter at once.
+        // Rewriting the file truncates it first.
         place.write("a.tns", "1 1 2.5\n");
         let ended = child.wait_with_output().expect("it ends");
         assert_eq!(ended.status.signal(), None);

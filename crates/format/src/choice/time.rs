@@ -139,8 +139,8 @@ impl fmt::Display for Estimate {
 }
 
 impl Statistics {
-    /// The time of a product with a vector along the last mode, of a tensor in a format with
-    /// so many bytes, values and runs.
+    /// The time of a product with a vector along the last mode, of a tensor whose format has
+    /// `bytes` bytes, `values` values and `runs` runs.
     pub(super) fn estimate(&self, format: &Format, bytes: u64, values: f64, runs: f64) -> Estimate {
         let levels = format.levels();
         let is_plain = format.is_plain() && format.region.is_none() && format.rest.is_empty();

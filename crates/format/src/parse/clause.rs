@@ -103,7 +103,7 @@ fn which_modes(source: &Source, place: Span, n_modes: usize) -> Diagnostic {
 }
 
 impl Parser {
-    /// Reads the clauses of a format of so many modes, if that is known.
+    /// Reads the clauses of a format of `n_modes` modes, if their number is known.
     pub(super) fn clauses(&mut self, n_modes: Option<usize>) -> Result<Clauses> {
         let mut clauses = Clauses::default();
         let mut seen: Vec<(String, Span)> = Vec::new();

@@ -99,7 +99,7 @@ impl Size {
         size
     }
 
-    /// Adds a part that occurs so many `times`, inside at most `depth` parts.
+    /// Adds a part that occurs `times` times, inside at most `depth` parts.
     fn add(&mut self, other: &Self, times: u64, depth: u64) {
         if times == 0 {
             return;

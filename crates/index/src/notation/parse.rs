@@ -38,7 +38,7 @@ pub(crate) struct Parser {
     pub(crate) functions: Vec<UserFunction>,
     /// The name of the function whose body is read.
     pub(crate) defining: Option<String>,
-    /// The index variables of the left side and of the reductions around what is read.
+    /// The index variables of the left side and of the reductions around the current token.
     bound: Vec<String>,
 }
 

@@ -6,6 +6,8 @@
 //! `s = a(i) + b(i)` reads vectors of one length. Extents that are known spread over
 //! these equations until nothing changes; two that meet and differ are a clash.
 
+use std::collections::BTreeSet;
+
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Span, code};
 
@@ -206,8 +208,12 @@ impl Unifier<'_> {
 
     /// Finds an extent that only affine forms tell; whether there was one.
     fn deduce(&mut self) -> bool {
+        let indices = self.uses.accesses.iter().flat_map(|it| &it.indices);
+        let affine = indices.filter(|index| index.as_var().is_none());
+        let affine: BTreeSet<IndexVar> = affine.flat_map(IndexExpr::vars).collect();
         for known in &self.uses.vars {
             if self.program.vars[known.var].extent.is_none()
+                && affine.contains(&known.var)
                 && let Some(extent) = parts::deduced(self.program, self.uses, known.var)
             {
                 self.program.vars[known.var].extent = Some(extent);

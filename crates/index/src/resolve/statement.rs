@@ -132,8 +132,8 @@ impl Resolver<'_> {
     fn new_var(&mut self, word: &Word) -> IndexVar {
         let vars = &self.program.vars;
         let taken = |name: &str| {
-            let mut of_statement = vars.iter().skip(self.first_var);
-            of_statement.any(|(_, data)| data.name == name)
+            let mut of_statement = vars.ids_from(self.first_var);
+            of_statement.any(|var| vars[var].name == name)
         };
         let mut name = word.text.clone();
         let mut number = 0;
@@ -232,8 +232,13 @@ impl Resolver<'_> {
                 Ok(self.typer().expr(Expr::Index(index), node.span))
             }
             NodeKind::Apply { op, op_span, args } => {
-                let args: Result<Vec<Typed>> = args.iter().map(|arg| self.node(arg)).collect();
-                self.typer().apply(op, op_span.0, args?, node.span)
+                // A loop: the frames of `collect` would fill the stack of a thread on
+                // sums of hundreds of terms, each inside the next.
+                let mut typed = Vec::with_capacity(args.len());
+                for arg in args {
+                    typed.push(self.node(arg)?);
+                }
+                self.typer().apply(op, op_span.0, typed, node.span)
             }
             NodeKind::Cast(element, body) => {
                 let body = self.node(body)?;

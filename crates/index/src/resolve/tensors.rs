@@ -10,14 +10,14 @@
 //! A(i) *= 2                  A(i) = A_1(i) * 2
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::suggest::closest;
 use sparsec_base::{Arena, Diagnostic, ElementType, Result, Scalar, Source, Span, code};
 use sparsec_format::check_order;
 
 use super::{Declaration, Declarations};
-use crate::notation::{Assignment, Notation, TensorName, TensorUse};
+use crate::notation::{Assignment, Notation, TensorUse};
 use crate::operator::Operator;
 use crate::program::{Program, TensorData, TensorRole, TensorVar};
 
@@ -44,11 +44,18 @@ pub(crate) fn collect(
         notation,
         source: &notation.source,
         declarations,
-        names: &names,
+        names: names.iter().map(|known| known.name.as_str()).collect(),
+        n_values: BTreeMap::new(),
         last: BTreeMap::new(),
+        newest: BTreeMap::new(),
         n_assigned: BTreeMap::new(),
         tensors: Arena::new(),
     };
+    collector.names.extend(notation.index_variables());
+    for statement in &notation.statements {
+        let name = statement.lhs.name.text.as_str();
+        *collector.n_values.entry(name).or_default() += 1;
+    }
     let mut named = Vec::new();
     for statement in &notation.statements {
         named.push(collector.statement(statement)?);
@@ -67,9 +74,15 @@ struct Collector<'a> {
     notation: &'a Notation,
     source: &'a Source,
     declarations: &'a Declarations,
-    names: &'a [TensorName],
+    /// The names of all tensors and index variables of the program.
+    names: BTreeSet<&'a str>,
+    /// How many statements assign each name.
+    n_values: BTreeMap<&'a str, usize>,
     /// The value that each name has now.
     last: BTreeMap<&'a str, TensorVar>,
+    /// The tensor of each name that was added last: that of a left side while its right
+    /// side is read.
+    newest: BTreeMap<&'a str, TensorVar>,
     /// How often each name was assigned.
     n_assigned: BTreeMap<&'a str, usize>,
     tensors: Arena<TensorVar, TensorData>,
@@ -133,8 +146,8 @@ impl<'a> Collector<'a> {
         let name = &tensor.name.text;
         let order = tensor.indices.len();
         check_order(order).map_err(|error| error.at(self.source, tensor.span, "too many"))?;
-        let known = self.tensors.iter().map(|(_, known)| known);
-        if let Some(known) = known.rev().find(|known| known.source_name() == *name) {
+        if let Some(newest) = self.newest.get(name.as_str()) {
+            let known = &self.tensors[*newest];
             if known.order() == order {
                 return Ok(());
             }
@@ -156,7 +169,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Adds a tensor where a value of its name is first used.
-    fn add(&mut self, tensor: &TensorUse, role: TensorRole) -> Result<TensorVar> {
+    fn add(&mut self, tensor: &'a TensorUse, role: TensorRole) -> Result<TensorVar> {
         let name = &tensor.name.text;
         let declaration = match role {
             TensorRole::Input => self.declarations.of_input(name),
@@ -173,9 +186,9 @@ impl<'a> Collector<'a> {
             // What fill a result has follows from its statement.
             _ => None,
         };
-        let (name, earlier_of) = self.name_of_value(name, role);
-        Ok(self.tensors.push(TensorData {
-            name,
+        let (numbered, earlier_of) = self.name_of_value(name, role);
+        let added = self.tensors.push(TensorData {
+            name: numbered,
             earlier_of,
             element,
             extents: match extents {
@@ -186,7 +199,9 @@ impl<'a> Collector<'a> {
             role,
             span: tensor.name.span,
             levels_of: None,
-        }))
+        });
+        self.newest.insert(name, added);
+        Ok(added)
     }
 
     fn no_such_fill(&self, tensor: &TensorUse, fill: Scalar, element: ElementType) -> Diagnostic {
@@ -199,8 +214,7 @@ impl<'a> Collector<'a> {
 
     /// What the next value of a name is called, and the name if that is another.
     fn name_of_value(&self, name: &str, role: TensorRole) -> (String, Option<String>) {
-        let statements = self.notation.statements.iter();
-        let n_values = statements.filter(|it| it.lhs.name.text == name).count();
+        let n_values = self.n_values.get(name).copied().unwrap_or(0);
         let number = match role {
             TensorRole::Input => 0,
             _ => 1 + self.n_assigned.get(name).copied().unwrap_or(0),
@@ -208,12 +222,8 @@ impl<'a> Collector<'a> {
         if number == n_values {
             return (name.to_owned(), None);
         }
-        let taken = |text: &str| {
-            let mut vars = self.notation.index_variables().into_iter();
-            self.names.iter().any(|known| known.name == text) || vars.any(|var| var == text)
-        };
         let mut numbered = format!("{name}_{number}");
-        while taken(&numbered) {
+        while self.names.contains(numbered.as_str()) {
             numbered.insert(name.len(), '_');
         }
         (numbered, Some(name.to_owned()))
@@ -264,26 +274,23 @@ pub(crate) fn check_all_used(
     declarations: &Declarations,
     program: &Program,
 ) -> Result<()> {
-    let tensors: Vec<&str> = program
-        .tensors
-        .iter()
-        .map(|(_, it)| it.source_name())
-        .collect();
-    let vars: Vec<&str> = notation.index_variables().into_iter().collect();
+    let tensors = program.tensors.iter();
+    let tensors: BTreeSet<&str> = tensors.map(|(_, it)| it.source_name()).collect();
+    let vars = notation.index_variables();
     for name in declarations.tensors.keys().chain(declarations.given.keys()) {
-        if !tensors.contains(&name.as_str()) {
+        if !tensors.contains(name.as_str()) {
             return Err(unused(notation, "tensor", name, &tensors));
         }
     }
     for name in declarations.extents.keys() {
-        if !vars.contains(&name.as_str()) {
+        if !vars.contains(name.as_str()) {
             return Err(unused(notation, "index variable", name, &vars));
         }
     }
     Ok(())
 }
 
-fn unused(notation: &Notation, what: &str, name: &str, known: &[&str]) -> Diagnostic {
+fn unused(notation: &Notation, what: &str, name: &str, known: &BTreeSet<&str>) -> Diagnostic {
     let spans = notation.statements.iter().map(|statement| statement.span);
     let span = spans.reduce(Span::to).unwrap_or_default();
     let error = Diagnostic::new(

@@ -123,7 +123,7 @@ fn each_term_is_summed_on_its_own() {
     check("B(j,i) = A(i,j)", "B(j,i) = A(i,j)");
 }
 
-/// What a refused text could mean, as its diagnostic says.
+/// Checks the readings that the diagnostic of an ambiguous text proposes.
 fn check_ambiguous(text: &str, help: &str) {
     let error = resolve(text).expect_err(text);
     assert!(error.contains("error[E0211]"), "for `{text}`: {error}");

@@ -259,7 +259,7 @@ impl Typer<'_> {
         })
     }
 
-    /// A conversion to the type of what is assigned; numbers have to fit.
+    /// A conversion to the type of the assigned tensor; literals have to fit.
     ///
     /// # Errors
     /// `E0219`.

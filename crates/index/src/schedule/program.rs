@@ -167,7 +167,7 @@ impl ProgramSchedule {
     /// The schedule with `commands` in place of command `number` of [`placed`](Self::placed).
     ///
     /// # Panics
-    /// If there are not so many commands.
+    /// If `number` is not below the number of commands.
     #[must_use]
     pub fn replaced(&self, number: usize, commands: &[Command]) -> Self {
         let mut changed = self.clone();

@@ -7,11 +7,14 @@ use sparsec_base::{Code, ElementType, code};
 use super::Invalid;
 use super::parallel::Shared;
 use super::signature::check_signature;
-use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, UnaryOp, Var};
+use crate::ir::{
+    Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Intrinsic, Stmt, UnaryOp, Var,
+};
 use crate::mark::Races;
 use crate::text::REDUCTIONS;
 
-pub(super) type Check<T = ()> = Result<T, Invalid>;
+/// Errors are on the heap: checks of expressions call themselves hundreds of times.
+pub(super) type Check<T = ()> = Result<T, Box<Invalid>>;
 
 pub(crate) fn check(function: &Function) -> Check {
     check_signature(function)?;
@@ -66,25 +69,24 @@ pub(super) struct Checker<'f> {
 }
 
 impl<'f> Checker<'f> {
-    pub(super) fn invalid(&self, code: Code, message: String) -> Invalid {
+    pub(super) fn invalid(&self, code: Code, message: String) -> Box<Invalid> {
         let (statement, text) = match self.current {
             Some((number, stmt)) => (Some(number), self.function.statement_text(stmt)),
             None => (None, format!("fn {}", self.function.name)),
         };
-        Invalid {
+        Box::new(Invalid {
             code,
             message,
             help: None,
             statement,
             text,
-        }
+        })
     }
 
-    pub(super) fn helped(&self, code: Code, message: String, help: &'static str) -> Invalid {
-        Invalid {
-            help: Some(help),
-            ..self.invalid(code, message)
-        }
+    pub(super) fn helped(&self, code: Code, message: String, help: &'static str) -> Box<Invalid> {
+        let mut invalid = self.invalid(code, message);
+        invalid.help = Some(help);
+        invalid
     }
 
     /// Checks a block; whether its end can be reached.
@@ -355,30 +357,26 @@ impl<'f> Checker<'f> {
     }
 
     fn has_type(&self, expr: &Expr, wanted: ElementType) -> Check {
-        let found = self.expr(expr)?;
-        if found == wanted {
-            return Ok(());
+        match self.expr(expr)? {
+            found if found == wanted => Ok(()),
+            found => Err(self.other_type(expr, found, wanted)),
         }
-        Err(self.invalid(
+    }
+
+    fn other_type(&self, expr: &Expr, found: ElementType, wanted: ElementType) -> Box<Invalid> {
+        let text = self.function.expr_text(expr);
+        self.invalid(
             code::LOOP_TYPE,
-            format!(
-                "`{}` is {found}, where {wanted} is needed",
-                self.function.expr_text(expr)
-            ),
-        ))
+            format!("`{text}` is {found}, where {wanted} is needed"),
+        )
     }
 
     /// Checks an expression; its type.
+    ///
+    /// Each kind has a function of its own, and errors are made apart: an expression may
+    /// be hundreds of operators deep, and the frame of one function has room for all that
+    /// its arms hold.
     fn expr(&self, expr: &Expr) -> Check<ElementType> {
-        let no = |operation: &str, element: ElementType| {
-            Err(self.invalid(
-                code::LOOP_TYPE,
-                format!(
-                    "`{operation}` does not take {element}, in `{}`",
-                    self.function.expr_text(expr)
-                ),
-            ))
-        };
         match expr {
             Expr::Const(value) => Ok(value.element()),
             Expr::Var(var) => self.var(*var),
@@ -386,52 +384,18 @@ impl<'f> Checker<'f> {
                 self.has_type(index, ElementType::I64)?;
                 self.buffer(*buffer)
             }
-            Expr::Unary(op, value) => {
-                let element = self.expr(value)?;
-                let takes = computes(element)
-                    && match op {
-                        UnaryOp::Neg | UnaryOp::Abs => element != ElementType::Bool,
-                        UnaryOp::Not => element == ElementType::Bool,
-                        UnaryOp::Conj | UnaryOp::Real | UnaryOp::Imag => element.is_complex(),
-                    };
-                if takes {
-                    Ok(op.result_type(element))
-                } else {
-                    no(op.symbol(), element)
-                }
-            }
+            Expr::Unary(op, value) => self.unary(*op, self.expr(value)?, expr),
             Expr::Binary(op, left, right) => {
                 let element = self.expr(left)?;
                 self.has_type(right, element)?;
-                if !accepts(*op, element) {
-                    return no(op.symbol(), element);
-                }
-                Ok(if op.is_comparison() {
-                    ElementType::Bool
-                } else {
-                    element
-                })
+                self.binary(*op, element, expr)
             }
             Expr::Call(function, arguments) => {
-                let Some(first) = arguments
-                    .first()
-                    .filter(|_| arguments.len() == function.arity())
-                else {
-                    return Err(self.invalid(
-                        code::LOOP_TYPE,
-                        format!("`{}` takes {} arguments", function.name(), function.arity()),
-                    ));
-                };
-                let element = self.expr(first)?;
-                let complex = element.is_complex() && function.takes_complex();
-                let integer = element.is_integer() && function.takes_integers();
-                if !computes(element) || !(element.is_float() || complex || integer) {
-                    return no(function.name(), element);
-                }
+                let wanted = self.call(*function, arguments, expr)?;
                 for argument in &arguments[1..] {
-                    self.has_type(argument, element)?;
+                    self.has_type(argument, wanted)?;
                 }
-                Ok(element)
+                Ok(wanted)
             }
             Expr::Select {
                 condition,
@@ -443,14 +407,64 @@ impl<'f> Checker<'f> {
                 self.has_type(otherwise, element)?;
                 Ok(element)
             }
-            Expr::Cast(element, value) => {
-                let from = self.expr(value)?;
-                if from.is_complex() && !element.is_complex() && *element != ElementType::Bool {
-                    return no(element.name(), from);
-                }
-                Ok(*element)
-            }
+            Expr::Cast(element, value) => self.cast(*element, self.expr(value)?, expr),
         }
+    }
+
+    fn unary(&self, op: UnaryOp, element: ElementType, whole: &Expr) -> Check<ElementType> {
+        let takes = computes(element)
+            && match op {
+                UnaryOp::Neg | UnaryOp::Abs => element != ElementType::Bool,
+                UnaryOp::Not => element == ElementType::Bool,
+                UnaryOp::Conj | UnaryOp::Real | UnaryOp::Imag => element.is_complex(),
+            };
+        match takes {
+            true => Ok(op.result_type(element)),
+            false => Err(self.not_taken(op.symbol(), element, whole)),
+        }
+    }
+
+    fn binary(&self, op: BinaryOp, element: ElementType, whole: &Expr) -> Check<ElementType> {
+        match accepts(op, element) {
+            true if op.is_comparison() => Ok(ElementType::Bool),
+            true => Ok(element),
+            false => Err(self.not_taken(op.symbol(), element, whole)),
+        }
+    }
+
+    /// Checks how many arguments a call has, and the first of them; its type.
+    fn call(&self, function: Intrinsic, arguments: &[Expr], whole: &Expr) -> Check<ElementType> {
+        let Some(first) = arguments
+            .first()
+            .filter(|_| arguments.len() == function.arity())
+        else {
+            return Err(self.invalid(
+                code::LOOP_TYPE,
+                format!("`{}` takes {} arguments", function.name(), function.arity()),
+            ));
+        };
+        let element = self.expr(first)?;
+        let complex = element.is_complex() && function.takes_complex();
+        let integer = element.is_integer() && function.takes_integers();
+        if !computes(element) || !(element.is_float() || complex || integer) {
+            return Err(self.not_taken(function.name(), element, whole));
+        }
+        Ok(element)
+    }
+
+    fn cast(&self, to: ElementType, from: ElementType, whole: &Expr) -> Check<ElementType> {
+        if from.is_complex() && !to.is_complex() && to != ElementType::Bool {
+            return Err(self.not_taken(to.name(), from, whole));
+        }
+        Ok(to)
+    }
+
+    fn not_taken(&self, operation: &str, element: ElementType, whole: &Expr) -> Box<Invalid> {
+        let text = self.function.expr_text(whole);
+        self.invalid(
+            code::LOOP_TYPE,
+            format!("`{operation}` does not take {element}, in `{text}`"),
+        )
     }
 }
 

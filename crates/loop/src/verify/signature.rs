@@ -8,7 +8,7 @@ use super::Invalid;
 use crate::ir::{Access, Function, Role};
 use crate::text::{is_name, is_reserved};
 
-pub(super) fn check_signature(function: &Function) -> Result<(), Invalid> {
+pub(super) fn check_signature(function: &Function) -> Result<(), Box<Invalid>> {
     check_names(function)?;
     let invalid = |message: String| Err(broken(function, code::LOOP_SIGNATURE, message));
     let mut names = HashSet::new();
@@ -65,7 +65,7 @@ pub(super) fn check_signature(function: &Function) -> Result<(), Invalid> {
     Ok(())
 }
 
-fn check_names(function: &Function) -> Result<(), Invalid> {
+fn check_names(function: &Function) -> Result<(), Box<Invalid>> {
     let invalid = |code: Code, message: String| Err(broken(function, code, message));
     for argument in &function.arguments {
         if !is_name(&argument.name) {
@@ -103,12 +103,12 @@ fn check_names(function: &Function) -> Result<(), Invalid> {
     Ok(())
 }
 
-fn broken(function: &Function, code: Code, message: String) -> Invalid {
-    Invalid {
+fn broken(function: &Function, code: Code, message: String) -> Box<Invalid> {
+    Box::new(Invalid {
         code,
         message,
         help: None,
         statement: None,
         text: format!("fn {}", function.name),
-    }
+    })
 }

@@ -348,7 +348,7 @@ impl Walk {
 
     /// Refuses a directory on the way in which somebody else may exchange the next.
     fn check(&self) -> Result<(), Stopped> {
-        /// Only its owner renames or removes what is in such a directory.
+        /// In a directory with this bit, only owners rename or remove their entries.
         const STICKY: u32 = 0o1000;
         let stat = rustix::fs::fstat(&self.here).map_err(io::Error::from)?;
         check_owner(&stat, &self.path)?;

@@ -216,7 +216,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// What the system says of the directory itself.
+    /// The metadata of the directory itself.
     pub(super) fn stat(&self) -> io::Result<Stat> {
         Ok(rustix::fs::fstat(&self.0)?)
     }

@@ -69,7 +69,7 @@ pub(super) fn files(directory: &Directory) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Takes note that the kernel `new`, of so many bytes, was added, and makes room if it is
+/// Records that the kernel `new`, of `bytes` bytes, was added, and evicts others if it is
 /// time to.
 pub(super) fn added(directory: &Directory, new: &str, bytes: u64, bound: u64) -> io::Result<()> {
     let written = directory.count(bytes.div_ceil(1 << 10))?;

@@ -60,7 +60,7 @@ impl Work {
             attempts += 1;
             let number = RandomState::new().build_hasher().finish() >> 2;
             let lock = match Lock::attempt(directory.folder(), Subject::Work(number)) {
-                // Whoever holds so many holds all there are.
+                // After this many failures in a row, one process holds every lock.
                 Ok(None) if attempts < ATTEMPTS => continue,
                 Ok(lock) => lock,
                 Err(_) => None,

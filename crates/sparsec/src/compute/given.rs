@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sparsec_computation::Computation;
 use sparsec_tensor::Tensor;
 
-/// What a computation is run with.
+/// The parameters and arrays that a computation runs on.
 #[derive(Clone, Debug, Default)]
 pub struct Given<'a> {
     pub(super) parameters: BTreeMap<String, i64>,
@@ -45,7 +45,7 @@ impl<'a> Given<'a> {
         all.map(|(name, value)| (name.as_str(), *value))
     }
 
-    /// What a computation speaks of.
+    /// The part of these that a computation names.
     pub(crate) fn for_computation(&self, computation: &Computation) -> Self {
         let mut part = self.clone();
         part.parameters

@@ -61,7 +61,7 @@ pub struct CompiledComputation {
     function: Function,
 }
 
-/// Where given arrays are held against what is declared of them.
+/// Where given arrays are checked against their declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checked {
     /// Before the kernel runs.
@@ -445,7 +445,7 @@ impl Prepared<'_> {
         self.results[name].arrays()[0].slice()
     }
 
-    /// What a kernel of this computation takes, in the order of its function.
+    /// The arguments of a kernel of this computation, in the order of its function.
     pub(crate) fn arguments(&mut self, function: &Function) -> Vec<KernelArgument<'_>> {
         let mut results: BTreeMap<&str, &mut OutputTensor> = BTreeMap::new();
         for (name, output) in &mut self.results {

@@ -9,11 +9,11 @@
 //! ```
 //!
 //! Each preset is counted with the entries that the tensor is thought to store, spread
-//! evenly. Where their number is not known, what a format takes without an entry is a
-//! lower bound, and is called one.
+//! evenly. Where their number is not known, the memory of the format without entries is a
+//! lower bound, and the message says "at least".
 //!
-//! The format that was refused is counted in the same way. What is no smaller would be
-//! refused as well, whatever the room seems to be: the system may give less than it says.
+//! The refused format is counted in the same way. A format that is no smaller would be
+//! refused as well, whatever memory seems free: the system may give less than it reports.
 
 use sparsec_base::ElementType;
 use sparsec_format::{Format, Statistics, presets};

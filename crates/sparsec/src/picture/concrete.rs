@@ -32,7 +32,7 @@ enum Block {
     Stack(Vec<(Block, String)>),
 }
 
-/// Draws a statement below what is drawn already.
+/// Draws a statement below the elements that the sheet has.
 pub(crate) fn concrete(sheet: &mut Sheet, title: &str, concrete: &Concrete) {
     let top = sheet.below();
     sheet.text(MARGIN, top + LINE / 2.0, Anchor::Start, "#000000", title);

@@ -5,7 +5,7 @@
 //!        A         B
 //!     ╭──────╮  ╭──────╮
 //!    (i)     (k)      (j)        arcs above agree with the loops,
-//!     ╰───────────────╯          arcs below are what the plan works around
+//!     ╰───────────────╯          the plan works around arcs below
 //!            C
 //! ```
 
@@ -21,8 +21,8 @@ const STEP: f64 = 130.0;
 /// How much higher an arc is for each variable that it passes.
 const RISE: f64 = 46.0;
 
-/// Draws the graph of a statement below what is drawn already; `order` has the
-/// variables as the planned loops do, outermost first.
+/// Draws the graph of a statement below the elements that the sheet has; `order` has the
+/// variables of the planned loops, outermost first.
 pub(crate) fn graph(
     sheet: &mut Sheet,
     title: &str,

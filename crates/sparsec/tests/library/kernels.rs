@@ -462,3 +462,17 @@ fn kernels_take_operands_without_rows() {
         }
     }
 }
+
+/// A statement as deep as any may be, on a thread with the stack that threads have unless
+/// they ask for more.
+#[test]
+fn five_hundred_operators_fit_on_the_stack_of_a_thread() {
+    let evaluated = std::thread::Builder::new().stack_size(2 << 20).spawn(|| {
+        let text = format!("y(i) = {}", ["x(i)"; 501].join(" + "));
+        let x = Tensor::dense(&[1], [1.0]).unwrap();
+        let kernel = Program::parse(&text).unwrap().plan().unwrap();
+        let y = kernel.bind("x", &x).unwrap().evaluate().unwrap();
+        y.values::<f64>().unwrap()[0]
+    });
+    assert_eq!(evaluated.unwrap().join().unwrap(), 501.0);
+}

@@ -141,7 +141,7 @@ fn add(part: &Part, coords: &[u64], value: Scalar, from_back: bool, to: &mut Vec
 }
 
 impl Steps {
-    /// The place that the walk visits at this step, of so many.
+    /// The place that the walk visits at `step`, of `of` places.
     fn place(&self, step: usize, of: usize) -> usize {
         match self.from_back {
             true => of - 1 - step,

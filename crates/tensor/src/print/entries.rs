@@ -57,7 +57,7 @@ pub(super) fn text(tensor: &Tensor, options: PrintOptions) -> String {
 /// The entries of a regular format, found by their positions.
 fn ends(tensor: &Tensor, options: PrintOptions) -> Ends {
     let n = tensor.n_stored();
-    // A cursor finds its first position by searching, and steps over what is empty.
+    // A cursor finds its first position by searching, and skips empty segments.
     let entry = |position: usize| {
         let mut cursor = Cursor::new(tensor, position..position + 1);
         let (coords, _) = cursor.next()?;

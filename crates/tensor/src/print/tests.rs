@@ -196,7 +196,7 @@ fn what_stores_little_among_much_is_printed_soon() {
     check(&tensor, "  (       5)  1.0\n  ...\n  (16777215)  3.0");
 }
 
-/// A list that is a little longer than what is printed whole loses nothing at its end.
+/// A list that is just too long to be printed whole shows both ends in full.
 #[test]
 fn lists_just_too_long_show_both_ends_in_full() {
     for text in ["csr", "dia", "csr, symmetric(i, j)"] {

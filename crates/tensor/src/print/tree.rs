@@ -93,7 +93,7 @@ impl Tensor {
     }
 }
 
-/// What a level stores, and the value that its coordinate 0 stands for.
+/// The expression that a level stores, and the value at its coordinate 0.
 struct Name {
     text: String,
     least: i64,

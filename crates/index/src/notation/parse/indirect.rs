@@ -70,7 +70,7 @@ impl Parser {
         self.rest_of_list()
     }
 
-    /// Takes what is left of a list in parentheses or brackets; where it ends.
+    /// Takes the rest of a list in parentheses or brackets; returns the span of its end.
     fn rest_of_list(&mut self) -> Option<Span> {
         let mut open = 1;
         while !self.tokens.at_end() {
@@ -87,8 +87,8 @@ impl Parser {
         None
     }
 
-    /// The right side of a statement whose left side was taken. `None` if what was taken
-    /// stands on a right side itself.
+    /// The right side of a statement whose left side was taken. `None` if the taken tokens
+    /// stand on a right side themselves.
     fn right_side(&mut self) -> Option<String> {
         if self.tokens.peek().starts_line {
             return None;

@@ -90,7 +90,7 @@ fn links_are_followed_where_nobody_else_can_turn_them() {
     symlink(&round, &round).unwrap();
     let error = Directory::open(&round).unwrap_err();
     assert!(matches!(error, Unusable::Failed(_)), "{error}");
-    // What a link leads through counts as well.
+    // The directories that a link leads through are checked as well.
     let open = folder.path().join("open");
     fs::create_dir_all(open.join("inner")).unwrap();
     set(&open, 0o777);
@@ -169,7 +169,7 @@ fn temporary_directories_are_private_wherever_they_are_and_go() {
     directory
         .keep_compiler(crate::key::KeyBuilder::new("a").finish(), "text")
         .unwrap();
-    // Others may move it; what is in its place then is not ours to remove.
+    // Others may move the cache; the directory in its place is not ours to remove.
     let moved = folder.path().join("moved");
     fs::rename(&path, &moved).unwrap();
     fs::create_dir(&path).unwrap();
