@@ -13,7 +13,7 @@ use sparsec_relation::Descriptor;
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
 use crate::compute::{
-    Checked, CompiledComputation, ComputeStage, Computed, Given, compile_computation,
+    Checked, CompiledComputation, ComputeStage, Computed, Given, Prepared, compile_computation,
 };
 use crate::session::{Backend, Session};
 use crate::widths;
@@ -266,13 +266,50 @@ impl Converter {
     /// `E0518` for a tensor of another format or types; `E0519` for entries that the
     /// destination cannot hold; those of [`Tensor::new`], and of running.
     pub fn run(&self, session: &Session, tensor: &Tensor) -> Result<Tensor> {
+        let lent = self.lend(tensor)?;
+        let mut prepared = self.prepare(session, &lent)?;
+        prepared.launch()?;
+        prepared.finish()
+    }
+
+    /// The arrays of a tensor, for conversions that are prepared; nothing is copied.
+    ///
+    /// # Errors
+    /// Those of [`TensorRef::new`].
+    pub fn lend<'t>(&self, tensor: &'t Tensor) -> Result<Lent<'t>> {
         let specs = self.source.arrays();
         let arrays = specs.iter().zip(tensor.arrays());
-        let arrays: Vec<(String, TensorRef<'_>)> = arrays
-            .map(|(spec, array)| Ok((name("A", spec.role), list(array)?)))
-            .collect::<Result<_>>()?;
+        let arrays = arrays.map(|(spec, array)| Ok((name("A", spec.role), list(array)?)));
+        Ok(Lent {
+            arrays: arrays.collect::<Result<_>>()?,
+            tensor,
+        })
+    }
+
+    /// The kernel with the arrays that it reads and those that it writes; it can be launched
+    /// several times, and writes the same arrays each time.
+    ///
+    /// # Errors
+    /// As [`Converter::run`].
+    ///
+    /// ```
+    /// use sparsec::{Format, Session, Tensor, conversion::Converter};
+    /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
+    /// let to_columns = Converter::new(&a, &Format::csc())?;
+    /// let lent = to_columns.lend(&a)?;
+    /// let mut prepared = to_columns.prepare(&Session::interpreter(), &lent)?;
+    /// prepared.launch()?;
+    /// assert_eq!(prepared.finish()?.level(1).pos(), [0, 1, 1, 2]);
+    /// # Ok::<(), sparsec::Diagnostic>(())
+    /// ```
+    pub fn prepare<'a>(
+        &'a self,
+        session: &Session,
+        lent: &'a Lent<'_>,
+    ) -> Result<PreparedConversion<'a>> {
+        let tensor = lent.tensor;
         let mut given = Given::new();
-        for (name, array) in &arrays {
+        for (name, array) in &lent.arrays {
             given = given.data(name, array);
         }
         let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
@@ -291,17 +328,54 @@ impl Converter {
         }
         // What is declared of the source's arrays is what its format says of them, which
         // was checked when the tensor was made.
-        let mut prepared = session.prepare_as(&self.compiled, &given, Checked::AsTensors)?;
-        prepared.launch()?;
-        let mut results = prepared.finish()?;
-        let made = self.destination.arrays().into_iter().map(|spec| {
+        let prepared = session.prepare_as(&self.compiled, &given, Checked::AsTensors)?;
+        Ok(PreparedConversion {
+            converter: self,
+            tensor,
+            prepared,
+        })
+    }
+}
+
+/// The arrays of a tensor that a conversion reads.
+#[derive(Debug)]
+pub struct Lent<'t> {
+    arrays: Vec<(String, TensorRef<'t>)>,
+    tensor: &'t Tensor,
+}
+
+/// A conversion with the arrays that it reads and writes.
+#[derive(Debug)]
+pub struct PreparedConversion<'a> {
+    converter: &'a Converter,
+    tensor: &'a Tensor,
+    prepared: Prepared<'a>,
+}
+
+impl PreparedConversion<'_> {
+    /// Runs the kernel.
+    ///
+    /// # Errors
+    /// `E0519` for entries that the destination cannot hold; those of launching.
+    pub fn launch(&mut self) -> Result<()> {
+        self.prepared.launch()
+    }
+
+    /// The converted tensor, after a launch.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::new`].
+    pub fn finish(self) -> Result<Tensor> {
+        let (converter, tensor) = (self.converter, self.tensor);
+        let mut results = self.prepared.finish()?;
+        let made = converter.destination.arrays().into_iter().map(|spec| {
             let result = results.remove(&name("B", spec.role));
             let result = result.expect("the conversion computes each array");
             let (_, _, _, mut arrays) = result.into_parts();
             arrays.pop().expect("a dense tensor has its values")
         });
         Tensor::new(
-            Arc::clone(&self.destination),
+            Arc::clone(&converter.destination),
             tensor.extents().to_vec(),
             tensor.element(),
             tensor.fill(),
