@@ -41,6 +41,7 @@ use crate::bisect::integer;
 
 mod covered;
 mod emit;
+mod filled;
 mod inside;
 mod settle;
 mod values;

@@ -17,7 +17,7 @@
 //! Small ones have a tenth of the entries. All are the same on every machine, and sorted
 //! by coordinates.
 
-use sparsec::{Array, Diagnostic, Format, FormatSpec, Result, Tensor, code};
+use sparsec::{Array, Diagnostic, FormatSpec, Result, Scalar, Tensor, code};
 
 use crate::data::Given;
 
@@ -220,7 +220,7 @@ fn listed(
         format,
         extents.to_vec(),
         sparsec::ElementType::F64,
-        0.0.into(),
+        Scalar::F64(0.0),
         arrays.collect(),
     )
 }

@@ -22,7 +22,7 @@ use sparsec_relation::{
     Variable,
 };
 
-use super::covered::{is_assigned_first, is_held};
+use super::covered::{assigned_first, is_held};
 use super::window::{Numbering, Visiting};
 use super::{Arrays, has_computed_extent, length, loaded_type};
 use crate::bisect::{Wanted, bisect, integer};
@@ -118,7 +118,7 @@ impl<'a> Emitter<'a> {
                     self.builder
                         .for_loop(at, 0, n, |b| b.store(buffer, at, Expr::load(given, at)));
                 }
-                Role::Out => self.begin_result(space, buffer, n),
+                Role::Out => self.begin_result(whole, space, buffer, n),
             }
         }
         self.make_all_places();
@@ -126,22 +126,27 @@ impl<'a> Emitter<'a> {
     }
 
     /// Gives a result its first entries, of which there are `n`.
-    fn begin_result(&mut self, space: &DataSpace, buffer: Buffer, n: Expr) {
+    fn begin_result(&mut self, whole: &Computation, space: &DataSpace, buffer: Buffer, n: Expr) {
         let grows = self.builder.function().buffers[buffer].access == BufferAccess::Grow;
         if grows {
             let len = n.clone();
             self.builder.push(Stmt::Resize { buffer, len });
         }
-        if is_assigned_first(self.computation, space, self.known, self.loops) {
-            return;
-        }
         let zero = Scalar::from_i64(loaded_type(space.element), 0);
-        self.builder.push(Stmt::Fill {
+        let fill = Stmt::Fill {
             buffer,
             lo: Expr::int(0),
             hi: n,
             value: zero.into(),
-        });
+        };
+        match assigned_first(whole, self.computation, space, self.known, self.loops) {
+            None => self.builder.push(fill),
+            Some(conditions) if conditions.is_empty() => {}
+            Some(conditions) => {
+                let is_all = self.all(&conditions);
+                self.branch(is_all, vec![fill], false);
+            }
+        }
     }
 
     /// Makes the tables in which functions without an order are looked up.
