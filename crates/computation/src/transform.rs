@@ -20,6 +20,8 @@
 //! | here         | schedules                                                            |
 //! | [`remove`]   | statements whose values nobody reads, or that others compute as well |
 //! | [`shrink`]   | temporary data that do not need all their modes                      |
+//! | [`growing`]  | assignments in place of maxima of values that never fall             |
+//! | [`recompute`] | numbers of points that are found again in each sweep                |
 //! | [`optimise`] | the script that the automatic pipeline finds                         |
 
 use std::collections::BTreeSet;
@@ -35,7 +37,9 @@ use crate::computation::{Computation, Statement, StatementId};
 use crate::order::Time;
 use crate::script::Command;
 
+pub mod growing;
 pub mod optimise;
+pub mod recompute;
 pub mod remove;
 pub mod shrink;
 

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
+use sparsec_computation::Computation;
 pub use sparsec_convert::{Case, CaseKind, Conversion, Types, Wanted, convert};
 use sparsec_format::Holds;
 use sparsec_relation::Descriptor;
@@ -184,8 +185,12 @@ impl ConversionStage {
             Self::Relation => Ok(format!("{}\n", conversion.relation)),
             Self::Cases => Ok(conversion.table()),
             Self::Computed(stage) => {
+                let computation = match stage {
+                    ComputeStage::Loop | ComputeStage::C => optimised(&conversion.computation),
+                    _ => conversion.computation.clone(),
+                };
                 let computed = Computed {
-                    computation: conversion.computation.clone(),
+                    computation,
                     script: Default::default(),
                 };
                 computed.emit(stage)
@@ -251,7 +256,7 @@ impl Converter {
         Ok(Self {
             source: Arc::new(source.clone()),
             destination: Arc::new(destination.clone()),
-            compiled: compile_computation(&made.computation)?,
+            compiled: compile_computation(&optimised(&made.computation))?,
         })
     }
 
@@ -420,6 +425,15 @@ impl Session {
             converted => Some(converted),
         }
     }
+}
+
+/// The computation with what its order says: values that never fall are assigned, and
+/// numbers of points found again where they are used.
+fn optimised(computation: &Computation) -> Computation {
+    let mut computation = computation.clone();
+    computation.assign_growing_maxima();
+    computation.recompute_numbers();
+    computation
 }
 
 /// The name of an array in a conversion.

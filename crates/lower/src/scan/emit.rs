@@ -46,6 +46,9 @@ pub(super) struct Emitter<'a> {
     pub(super) carries: Vec<Function>,
     /// Those whose entries lie in variables alone.
     pub(super) in_variables: BTreeSet<String>,
+    /// Temporary data whose entries are read at the point that assigns them alone: they lie in
+    /// variables.
+    pub(super) locals: BTreeSet<String>,
     /// The entries that are carried from the statements so far.
     pub(super) carried: Vec<(Access, Var)>,
     /// Whether an entry that lies in a variable alone was not found.
@@ -88,6 +91,7 @@ impl<'a> Emitter<'a> {
             held: None,
             carries: Vec::new(),
             in_variables: BTreeSet::new(),
+            locals: BTreeSet::new(),
             carried: Vec::new(),
             missed: false,
             windows: BTreeMap::new(),
@@ -102,7 +106,8 @@ impl<'a> Emitter<'a> {
         for name in begins {
             let space = whole.space(name).expect("stages begin data");
             let buffer = self.arrays.spaces[&space.name];
-            if space.role == Role::Given || self.in_variables.contains(name) {
+            let is_kept = self.in_variables.contains(name) || self.locals.contains(name);
+            if space.role == Role::Given || is_kept {
                 continue;
             }
             let n = match has_computed_extent(whole, space) {
