@@ -22,6 +22,8 @@
 //! | [`shrink`]   | temporary data that do not need all their modes                      |
 //! | [`growing`]  | assignments in place of maxima of values that never fall             |
 //! | [`recompute`] | numbers of points that are found again in each sweep                |
+//! | [`spaces`]   | constraints that follow from others                                  |
+//! | [`tables`]   | dense ranks from tables of the keys that there are                   |
 //! | [`optimise`] | the script that the automatic pipeline finds                         |
 
 use std::collections::BTreeSet;
@@ -42,6 +44,8 @@ pub mod optimise;
 pub mod recompute;
 pub mod remove;
 pub mod shrink;
+pub mod spaces;
+pub mod tables;
 
 impl Computation {
     /// The computation after a transformation, which is proved to keep what is

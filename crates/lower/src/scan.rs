@@ -86,10 +86,11 @@ pub fn lower_computation(computation: &Computation) -> Result<Function> {
     for stage in &stages {
         refuse_followed_results(stage, &text)?;
         let (stage, known) = (&stage.computation, stage.computation.known());
+        let proofs = inside::Proofs::new(&known);
         for statement in &stage.statements {
-            inside::check(stage, statement, &known, &text)?;
+            inside::check(stage, statement, &proofs, &text)?;
         }
-        inside::check_functions(stage, &known, &text)?;
+        inside::check_functions(stage, &proofs, &text)?;
     }
     check_computed_extents(computation, &text)?;
     let mut scanned = Vec::new();
@@ -117,7 +118,13 @@ fn emitted(
     let mut arrays = arguments(&mut builder, computation);
     arrays.bind_given(&mut builder, computation);
     for (stage, (loops, known)) in stages.iter().zip(scanned) {
-        let mut emitter = Emitter::new(&mut builder, &stage.computation, known, loops, arrays);
+        let mut emitter = Emitter::new(
+            &mut builder,
+            (computation, &stage.computation),
+            known,
+            loops,
+            arrays,
+        );
         emitter.carries = stage.carries.clone();
         if in_variables {
             emitter.locals = locals(computation, stage).into_iter().collect();
@@ -126,7 +133,7 @@ fn emitted(
                 .filter(|name| is_only_carried(computation, stage, name))
                 .collect();
         }
-        emitter.begin(computation, &stage.begins);
+        emitter.begin(&stage.begins);
         emitter.run();
         emitter.settle(computation, stage);
         if emitter.missed {

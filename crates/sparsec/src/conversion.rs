@@ -4,13 +4,14 @@
 //! formats ──► descriptors ──► sparsec_convert ──► Computation ──► kernel ──► arrays of the destination
 //! ```
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
 use sparsec_computation::Computation;
 pub use sparsec_convert::{Case, CaseKind, Conversion, Types, Wanted, convert};
 use sparsec_format::Holds;
-use sparsec_relation::Descriptor;
+use sparsec_relation::{Descriptor, Expression};
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
 use crate::compute::{
@@ -186,7 +187,9 @@ impl ConversionStage {
             Self::Cases => Ok(conversion.table()),
             Self::Computed(stage) => {
                 let computation = match stage {
-                    ComputeStage::Loop | ComputeStage::C => optimised(&conversion.computation),
+                    ComputeStage::Loop | ComputeStage::C => {
+                        optimised(&conversion.computation, &|_| true)
+                    }
                     _ => conversion.computation.clone(),
                 };
                 let computed = Computed {
@@ -253,10 +256,17 @@ impl Converter {
             types.insert(name("B", spec.role), width.element());
         }
         let made = synthesized(source, destination, like.element(), &types)?;
+        let sizes = sizes(source, destination, like.extents());
+        let most = TABLE.saturating_mul(like.most_entries());
+        let is_small = |extent: &Expression| {
+            let extent = size(extent, &|name| sizes.get(name).copied());
+            extent.is_some_and(|extent| u64::try_from(extent).is_ok_and(|it| it <= most))
+        };
+        let computation = optimised(&made.computation, &is_small);
         Ok(Self {
             source: Arc::new(source.clone()),
             destination: Arc::new(destination.clone()),
-            compiled: compile_computation(&optimised(&made.computation))?,
+            compiled: compile_computation(&computation)?,
         })
     }
 
@@ -317,19 +327,10 @@ impl Converter {
         for (name, array) in &lent.arrays {
             given = given.data(name, array);
         }
-        let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
-        for (format, prefix) in [(&self.source, "A"), (&self.destination, "B")] {
-            for (level, extent) in format.level_extents(&known).into_iter().enumerate() {
-                let name = format!("{prefix}_L{level}");
-                if let Some(extent) = extent
-                    && self.compiled.computation().parameters.contains(&name)
-                {
-                    given = given.parameter(name, extent as i64);
-                }
+        for (name, value) in sizes(&self.source, &self.destination, tensor.extents()) {
+            if self.compiled.computation().parameters.contains(&name) {
+                given = given.parameter(name, value);
             }
-        }
-        for (mode, extent) in tensor.extents().iter().enumerate() {
-            given = given.parameter(format!("N{mode}"), *extent as i64);
         }
         // What is declared of the source's arrays is what its format says of them, which
         // was checked when the tensor was made.
@@ -379,10 +380,10 @@ impl PreparedConversion<'_> {
             let (_, _, _, mut arrays) = result.into_parts();
             arrays.pop().expect("a dense tensor has its values")
         });
-        Tensor::new(
+        // The derivation says in which order entries are, and that none stands twice.
+        Tensor::derived(
             Arc::clone(&converter.destination),
             tensor.extents().to_vec(),
-            tensor.element(),
             tensor.fill(),
             made.collect(),
         )
@@ -427,13 +428,49 @@ impl Session {
     }
 }
 
-/// The computation with what its order says: values that never fall are assigned, and
-/// numbers of points found again where they are used.
-fn optimised(computation: &Computation) -> Computation {
+/// The computation with what its order says: values that never fall are assigned, ranks of
+/// keys of few values taken from tables, and numbers of points found again where they are
+/// used.
+fn optimised(computation: &Computation, is_small: &dyn Fn(&Expression) -> bool) -> Computation {
     let mut computation = computation.clone();
+    computation.simplify_spaces();
+    computation.tabulate_ranks(is_small);
     computation.assign_growing_maxima();
     computation.recompute_numbers();
     computation
+}
+
+/// The extents of modes and of levels, by the names that they have in a conversion.
+fn sizes(source: &Format, destination: &Format, extents: &[u64]) -> BTreeMap<String, i64> {
+    let modes = extents.iter().enumerate();
+    let mut sizes: BTreeMap<String, i64> = modes
+        .map(|(mode, extent)| (format!("N{mode}"), *extent as i64))
+        .collect();
+    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+    for (format, prefix) in [(source, "A"), (destination, "B")] {
+        for (level, extent) in format.level_extents(&known).into_iter().enumerate() {
+            if let Some(extent) = extent {
+                sizes.insert(format!("{prefix}_L{level}"), extent as i64);
+            }
+        }
+    }
+    sizes
+}
+
+/// How many times as long as the entries a table of keys may be.
+const TABLE: u64 = 4;
+
+/// The value of an expression of sizes.
+fn size(e: &Expression, of: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
+    match e {
+        Expression::Integer(n) => Some(*n),
+        Expression::Constant(name) => of(name),
+        Expression::Negate(a) => size(a, of)?.checked_neg(),
+        Expression::Add(a, b) => size(a, of)?.checked_add(size(b, of)?),
+        Expression::Subtract(a, b) => size(a, of)?.checked_sub(size(b, of)?),
+        Expression::Multiply(a, b) => size(a, of)?.checked_mul(size(b, of)?),
+        _ => None,
+    }
 }
 
 /// The name of an array in a conversion.

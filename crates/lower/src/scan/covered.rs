@@ -36,8 +36,7 @@ pub(super) fn is_held(computation: &Computation, steps: &[Step], at: usize) -> b
 /// Where one statement assigns every entry of the data before anything else uses it: what
 /// has to hold for that when it begins.
 pub(super) fn assigned_first(
-    whole: &Computation,
-    computation: &Computation,
+    (whole, computation): (&Computation, &Computation),
     space: &DataSpace,
     known: &Declarations,
     loops: &Loops,

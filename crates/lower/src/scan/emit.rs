@@ -31,6 +31,8 @@ use crate::bisect::{Wanted, bisect, integer};
 pub(super) struct Emitter<'a> {
     pub(super) builder: &'a mut Builder,
     pub(super) computation: &'a Computation,
+    /// The computation that this is a stage of.
+    pub(super) whole: &'a Computation,
     pub(super) known: &'a Declarations,
     pub(super) loops: &'a Loops,
     pub(super) arrays: Arrays,
@@ -59,6 +61,8 @@ pub(super) struct Emitter<'a> {
     pub(super) here: std::vec::IntoIter<Expr>,
     /// What is done at points.
     pub(super) visiting: Visiting,
+    /// The loops over the points of one statement alone, which were scanned last.
+    pub(super) scanned: Option<(usize, Loops)>,
 }
 
 /// Puts the elements of a point in place of a statement's variables.
@@ -74,7 +78,7 @@ impl Rewrite for Point<'_> {
 impl<'a> Emitter<'a> {
     pub(super) fn new(
         builder: &'a mut Builder,
-        computation: &'a Computation,
+        (whole, computation): (&'a Computation, &'a Computation),
         known: &'a Declarations,
         loops: &'a Loops,
         arrays: Arrays,
@@ -82,6 +86,7 @@ impl<'a> Emitter<'a> {
         Self {
             builder,
             computation,
+            whole,
             known,
             loops,
             arrays,
@@ -97,12 +102,14 @@ impl<'a> Emitter<'a> {
             windows: BTreeMap::new(),
             here: Vec::new().into_iter(),
             visiting: Visiting::Assign,
+            scanned: None,
         }
     }
 
-    /// Gives data of the `whole` that this stage begins their first entries, and makes
+    /// Gives data that this stage begins their first entries, and makes
     /// tables.
-    pub(super) fn begin(&mut self, whole: &Computation, begins: &[String]) {
+    pub(super) fn begin(&mut self, begins: &[String]) {
+        let whole = self.whole;
         for name in begins {
             let space = whole.space(name).expect("stages begin data");
             let buffer = self.arrays.spaces[&space.name];
@@ -123,7 +130,7 @@ impl<'a> Emitter<'a> {
                     self.builder
                         .for_loop(at, 0, n, |b| b.store(buffer, at, Expr::load(given, at)));
                 }
-                Role::Out => self.begin_result(whole, space, buffer, n),
+                Role::Out => self.begin_result(space, buffer, n),
             }
         }
         self.make_all_places();
@@ -131,7 +138,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Gives a result its first entries, of which there are `n`.
-    fn begin_result(&mut self, whole: &Computation, space: &DataSpace, buffer: Buffer, n: Expr) {
+    fn begin_result(&mut self, space: &DataSpace, buffer: Buffer, n: Expr) {
         let grows = self.builder.function().buffers[buffer].access == BufferAccess::Grow;
         if grows {
             let len = n.clone();
@@ -144,7 +151,8 @@ impl<'a> Emitter<'a> {
             hi: n,
             value: zero.into(),
         };
-        match assigned_first(whole, self.computation, space, self.known, self.loops) {
+        let computations = (self.whole, self.computation);
+        match assigned_first(computations, space, self.known, self.loops) {
             None => self.builder.push(fill),
             Some(conditions) if conditions.is_empty() => {}
             Some(conditions) => {
