@@ -166,7 +166,10 @@ pub(crate) fn measure(
     print(format!("fresh memory: {:.1} GB/s\n", touch / 1e9))?;
     if let Some(many) = &many {
         let gain = bandwidth::gain(many, setting.threads, setting.bandwidth_bytes);
-        print(format!("{} threads {gain} times as fast as one\n", setting.threads))?;
+        print(format!(
+            "{} threads {gain} times as fast as one\n",
+            setting.threads
+        ))?;
     }
     let c = include_str!("../kernels/conversions.c");
     let mut variables = vec![("SPARSEC_CONVERSIONS", c.to_owned())];
@@ -340,9 +343,11 @@ impl Case<'_> {
         let made = one.run(|| converter.run(session, &self.tensor))?;
         let packed = self.tensor.convert(&destination)?;
         let pairs = made.arrays().iter().zip(packed.arrays());
-        let notes = pairs.zip(destination.arrays()).filter_map(|((a, b), spec)| {
-            Some(format!("{}: {}", spec.name("result"), unlike(a, b)?))
-        });
+        let notes = pairs
+            .zip(destination.arrays())
+            .filter_map(|((a, b), spec)| {
+                Some(format!("{}: {}", spec.name("result"), unlike(a, b)?))
+            });
         let notes: Vec<String> = notes.collect();
         if !notes.is_empty() {
             let fault = differs(&self.name(), "packing");
@@ -412,7 +417,10 @@ impl Case<'_> {
             bound: Duration::from_secs_f64((self.tensor.bytes() + bytes) as f64 / bandwidth.copy),
             touch: Duration::from_secs_f64(bytes as f64 / touch),
             packing: packing.finish(),
-            peers: turns.into_iter().map(|(turns, ..)| turns.finish()).collect(),
+            peers: turns
+                .into_iter()
+                .map(|(turns, ..)| turns.finish())
+                .collect(),
             threads,
             derived_in,
             bar: self.bar(),
@@ -518,7 +526,15 @@ fn heading() -> String {
         "ms; given: into arrays that are there; bound: bytes of both sides at the copy bandwidth;\n\
          packing, SciPy, …: their time / ours, above 1 ours is faster; bar: of the best, or of the bound\n\
          {:26} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8}  others\n",
-        "conversions", "alloc", "given", "bound", "/bound", "/touch", "threads", "packing", "derived"
+        "conversions",
+        "alloc",
+        "given",
+        "bound",
+        "/bound",
+        "/touch",
+        "threads",
+        "packing",
+        "derived"
     )
 }
 
@@ -567,10 +583,16 @@ impl ConversionRow {
             }
             _ => String::new(),
         };
-        let threads = self.threads.map_or("-".to_owned(), |gain| format!("{gain:.2}"));
+        let threads = self
+            .threads
+            .map_or("-".to_owned(), |gain| format!("{gain:.2}"));
         let peers = self.peers.iter().map(|peer| {
             let name = peer.name.split(' ').next().unwrap_or_default();
-            format!("  {name} {:.2} ({})", peer.ratio, milliseconds(peer.time).trim())
+            format!(
+                "  {name} {:.2} ({})",
+                peer.ratio,
+                milliseconds(peer.time).trim()
+            )
         });
         format!(
             "{:26} {:>8} {:>8} {:>8} {:>7.2} {:>7.2} {:>7} {:>8.2} {:>8}{}{bar}\n",
@@ -589,9 +611,7 @@ impl ConversionRow {
 
     /// As JSON. Times are in seconds.
     pub(crate) fn json(&self) -> Value {
-        let side = |side: &SideTime| {
-            json!({ "name": side.name, "time": side.time.as_secs_f64(), "ratio": side.ratio })
-        };
+        let side = |side: &SideTime| json!({ "name": side.name, "time": side.time.as_secs_f64(), "ratio": side.ratio });
         json!({
             "name": self.name,
             "allocating": self.allocating.as_secs_f64(),

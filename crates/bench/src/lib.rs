@@ -273,7 +273,9 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
             threads: options.threads,
             bandwidth_bytes: sizes.bandwidth_bytes,
             given: &given,
-            only: only.filter_map(|name| name.strip_prefix("convert/")).collect(),
+            only: only
+                .filter_map(|name| name.strip_prefix("convert/"))
+                .collect(),
         };
         report.conversions = conversions::measure(&setting, &mut print)?;
     }

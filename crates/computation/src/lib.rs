@@ -62,6 +62,7 @@ pub mod order;
 mod parse;
 mod print;
 pub mod script;
+pub mod segments;
 pub mod transform;
 mod value;
 

@@ -20,6 +20,7 @@
 //! | here         | schedules                                                            |
 //! | [`remove`]   | statements whose values nobody reads, or that others compute as well |
 //! | [`shrink`]   | temporary data that do not need all their modes                      |
+//! | [`copies`]   | copies of arrays, each in a loop of its own                          |
 //! | [`growing`]  | assignments in place of maxima of values that never fall             |
 //! | [`recompute`] | numbers of points that are found again in each sweep                |
 //! | [`spaces`]   | constraints that follow from others                                  |
@@ -39,6 +40,7 @@ use crate::computation::{Computation, Statement, StatementId};
 use crate::order::Time;
 use crate::script::Command;
 
+pub mod copies;
 pub mod growing;
 pub mod optimise;
 pub mod recompute;

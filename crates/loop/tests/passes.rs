@@ -490,8 +490,7 @@ const NARROW: &str = r#"fn f(
 
 /// Runs a pass on `body` over arrays of 32 bits; its statements must be `expect`.
 fn check_narrow(pass: fn(&mut Function), body: &str, expect: &str) {
-    let [mut function, expect] =
-        [body, expect].map(|body| parse(&format!("{NARROW}{{{body}}}")));
+    let [mut function, expect] = [body, expect].map(|body| parse(&format!("{NARROW}{{{body}}}")));
     pass(&mut function);
     verify(&function).unwrap_or_else(|error| panic!("{error}"));
     passes::simplify(&mut function);
@@ -515,7 +514,11 @@ fn intervals_follow_loops_and_sums() {
     check_narrow(passes::ranges, &looped("p >= 0"), always);
     check_narrow(passes::ranges, &looped("crd[p] + 1 > -2147483648"), always);
     // One less may be below, and a sum of wide integers wraps.
-    for open in ["crd[p] - 1 >= -2147483648", "wide[p] + 1 > wide[p]", "p < 2147483647"] {
+    for open in [
+        "crd[p] - 1 >= -2147483648",
+        "wide[p] + 1 > wide[p]",
+        "p < 2147483647",
+    ] {
         check_narrow(passes::ranges, &looped(open), &looped(open));
     }
 }

@@ -170,9 +170,7 @@ fn is_only_carried(computation: &Computation, stage: &Stage, name: &str) -> bool
         .ids()
         .filter(|id| !stage.statements.contains(id));
     let mut elsewhere = ids.map(|id| computation.statement(id));
-    is_temporary
-        && !stage.computation.statements.iter().any(reads_apart)
-        && !elsewhere.any(touches)
+    is_temporary && !stage.computation.statements.iter().any(reads_apart) && !elsewhere.any(touches)
 }
 
 /// Whether a statement runs at the points of another, behind it.

@@ -437,6 +437,7 @@ fn optimised(computation: &Computation, is_small: &dyn Fn(&Expression) -> bool) 
     computation.tabulate_ranks(is_small);
     computation.assign_growing_maxima();
     computation.recompute_numbers();
+    computation.separate_copies();
     computation
 }
 

@@ -108,7 +108,10 @@ impl Computation {
         };
         let statement = self.statement(id);
         let numbering = self.statement(writer);
-        let in_turn = match (numbering.schedule.split_last(), statement.schedule.split_last()) {
+        let in_turn = match (
+            numbering.schedule.split_last(),
+            statement.schedule.split_last(),
+        ) {
             (Some((Expression::Integer(a), before)), Some((Expression::Integer(b), after))) => {
                 a < b && before == after
             }

@@ -127,7 +127,12 @@ impl Computation {
                 .for_each(&mut note);
         }
         statement.schedule.iter().for_each(&mut note);
-        for key in statement.value.windows().into_iter().flat_map(|(_, keys)| keys) {
+        for key in statement
+            .value
+            .windows()
+            .into_iter()
+            .flat_map(|(_, keys)| keys)
+        {
             note(&key.value);
             note(&key.extent);
         }
@@ -231,7 +236,9 @@ impl Rewrite for Renamed<'_> {
 impl Renamed<'_> {
     fn statement(&self, statement: &mut Statement) {
         statement.target = self.access(&statement.target);
-        statement.value = statement.value.with_entries(&mut |access| self.access(access));
+        statement.value = statement
+            .value
+            .with_entries(&mut |access| self.access(access));
     }
 
     fn access(&self, access: &Access) -> Access {

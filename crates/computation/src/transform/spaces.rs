@@ -6,15 +6,16 @@
 //!                  over {[i, q] : …}
 //! ```
 //!
-//! What is declared of computed data is checked where they are computed, so that a
-//! constraint which follows from it leaves no point out.
+//! Only constraints on temporary data are left out. Their ranges hold by construction, or are
+//! checked where the data are computed; what is declared of results is to be established,
+//! and constraints on those may be what refuses a tensor.
 
 use sparsec_relation::{Answer, Constraint, Declarations, Expression, Set};
 
-use crate::computation::Computation;
+use crate::computation::{Computation, Role};
 
 impl Computation {
-    /// Leaves out constraints on computed data that follow from the others, and statements
+    /// Leaves out constraints on temporary data that follow from the others, and statements
     /// without points: by proof.
     ///
     /// ```
@@ -34,7 +35,11 @@ impl Computation {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn simplify_spaces(&mut self) {
-        let known = self.known();
+        let checked = Self {
+            declarations: self.relied_on(),
+            ..self.clone()
+        };
+        let known = checked.known();
         // Statements of a sweep share their space.
         let mut simpler: Vec<(Set, Option<Set>)> = Vec::new();
         let spaces = self.statements.iter().map(|statement| &statement.space);
@@ -45,7 +50,9 @@ impl Computation {
             }
         }
         self.statements.retain_mut(|statement| {
-            let found = simpler.iter().find(|(before, _)| *before == statement.space);
+            let found = simpler
+                .iter()
+                .find(|(before, _)| *before == statement.space);
             let (_, after) = found.expect("each space was looked at");
             match after {
                 Some(after) => statement.space = after.clone(),
@@ -61,15 +68,17 @@ impl Computation {
             return Some(space.clone());
         };
         let is_about_computed = |constraint: &Constraint| {
-            let mut found = false;
+            let (mut found, mut is_of_results) = (false, false);
             for e in constraint.expressions() {
                 e.visit(&mut |e| {
                     if let Expression::Call(name, _) = e {
-                        found |= self.writers(name).next().is_some();
+                        let role = self.space(name).map(|space| space.role);
+                        found |= role == Some(Role::Temporary);
+                        is_of_results |= matches!(role, Some(Role::Out | Role::InOut));
                     }
                 });
             }
-            found
+            found && !is_of_results
         };
         let all = part.constraints();
         if !all.iter().any(is_about_computed) {

@@ -54,9 +54,10 @@ impl Computation {
             return None;
         };
         let [key] = &keys[..] else { return None };
-        let timed = self.statements.iter().all(|statement| {
-            matches!(statement.schedule.first(), Some(Expression::Integer(_)))
-        });
+        let timed = self
+            .statements
+            .iter()
+            .all(|statement| matches!(statement.schedule.first(), Some(Expression::Integer(_))));
         let wanted = timed && is_small(&key.extent) && !self.keys_ascend(id, keys);
         wanted.then(|| key.clone())
     }
@@ -105,7 +106,9 @@ impl Computation {
                 indices: vec![key.value.clone()],
             },
             value: Value::Integer(1),
-            name: fresh_name(&format!("{}_keys", ranked.name), |it| self.find(it).is_some()),
+            name: fresh_name(&format!("{}_keys", ranked.name), |it| {
+                self.find(it).is_some()
+            }),
             ..ranked.clone()
         };
         mark.schedule[0] = Expression::Integer(time);
@@ -125,7 +128,9 @@ impl Computation {
             }))
         };
         let add_up = Statement {
-            name: fresh_name(&format!("{}_ranks", ranked.name), |it| self.find(it).is_some()),
+            name: fresh_name(&format!("{}_ranks", ranked.name), |it| {
+                self.find(it).is_some()
+            }),
             space: Set::new(vec![all]).expect("one variable"),
             schedule: vec![
                 Expression::Integer(time + 1),
@@ -139,6 +144,7 @@ impl Computation {
             update: Update::Assign,
             value: Value::Binary(Operator::Add, entry(&ranks), entry(&keys)),
         };
-        self.statements.splice(id.index()..id.index(), [mark, add_up]);
+        self.statements
+            .splice(id.index()..id.index(), [mark, add_up]);
     }
 }

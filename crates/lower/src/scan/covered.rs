@@ -49,7 +49,7 @@ pub(super) fn assigned_first(
             && is_first(computation, &loops.body, first, &space.name);
         match is_first {
             true if covers(first, space, known) == Some(true) => Some(Vec::new()),
-            true => fills(whole, first, space, known),
+            true => fills((whole, computation), first, space, known),
             false => None,
         }
     })
@@ -102,7 +102,11 @@ fn all_visits(
 }
 
 /// Whether a statement writes every entry of its target.
-pub(super) fn covers(statement: &Statement, space: &DataSpace, known: &Declarations) -> Option<bool> {
+pub(super) fn covers(
+    statement: &Statement,
+    space: &DataSpace,
+    known: &Declarations,
+) -> Option<bool> {
     let names = |prefix: &str, n: usize| (0..n).map(|k| format!("{prefix}{k}")).collect();
     let modes: Vec<String> = names("at", space.extents.len());
     let mut written = Vec::new();

@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sparsec_base::mark::{Mark, Parallel, Races, Unit};
 use sparsec_base::{ElementType, Scalar};
 use sparsec_computation::{Access, Computation, DataSpace, Role, Update};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Stmt, Var};
@@ -307,11 +308,21 @@ impl<'a> Emitter<'a> {
         let Some(&found) = self.found.last() else {
             let var = self.builder.fixed(name, ElementType::I64);
             self.variables.insert(variable, Expr::Var(var));
+            let parallel = self.is_apart(body).then_some(Parallel {
+                unit: Unit::CpuThread,
+                races: Races::NoRaces,
+            });
+            let mark = Mark {
+                parallel,
+                ..Mark::default()
+            };
             let body = self.block(body);
-            self.builder.for_loop(var, lo, hi, |b| {
-                for stmt in body {
-                    b.push(stmt);
-                }
+            self.builder.push(Stmt::For {
+                var,
+                lo,
+                hi,
+                mark,
+                body,
             });
             return;
         };
@@ -328,6 +339,33 @@ impl<'a> Emitter<'a> {
                 }
                 b.assign(var, Expr::Var(var).add(1));
             });
+    }
+
+    /// Whether iterations assign entries at the loop's variable alone, from given data.
+    fn is_apart(&self, body: &[Step]) -> bool {
+        let is_apart = |step: &Step| {
+            let Step::Visit { number, .. } = step else {
+                return false;
+            };
+            let statement = &self.computation.statements[*number];
+            let given = |name: &str| {
+                let space = self.computation.space(name);
+                space.is_some_and(|space| space.role == Role::Given)
+            };
+            let mut variables = statement.variables();
+            let entries = statement.value.entries();
+            variables.len() == 1
+                && statement.target.indices
+                    == [Expression::Variable(variables.next().expect("one"))]
+                && statement.update == Update::Assign
+                && statement.value.windows().is_empty()
+                && entries.iter().all(|access| {
+                    given(&access.space) && access.indices == statement.target.indices
+                })
+        };
+        // What is carried or counted lives in variables of the function.
+        let is_plain = matches!(self.visiting, Visiting::Assign) && self.carries.is_empty();
+        is_plain && self.locals.is_empty() && !body.is_empty() && body.iter().all(is_apart)
     }
 
     fn search(&mut self, search: &[Step], found: bool, body: &[Step]) {

@@ -10,19 +10,18 @@
 //! | `g` at the point | `g(q) = rank(…)`, over points that are each `q` once  | 0 to the number of `q` |
 //! | `g` at the point | `g(q) = f(k) + ordinal(k of n)`, `f(k + 1) += 1` over the same points, `f(x + 1) += f(x)` | 0 to `f(n)` |
 
+use sparsec_computation::segments::{are_defined, in_segments};
 use sparsec_computation::{
     Computation, DataSpace, Operator, Role, Statement, Update, Value, Window,
 };
-use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Expression, Monotone, Set, Variable,
-};
+use sparsec_relation::{Constraint, Declarations, Expression};
 
 use super::covered::covers;
 
 /// Where a statement assigns a list from its first entry on, each once: what has to hold
 /// when it begins, so that these are all of them.
 pub(super) fn fills(
-    whole: &Computation,
+    (whole, stage): (&Computation, &Computation),
     statement: &Statement,
     space: &DataSpace,
     known: &Declarations,
@@ -36,7 +35,7 @@ pub(super) fn fills(
             let numbering = only_writer(whole, name)?;
             let is_at_point =
                 numbering.target.indices == *arguments && statement.is_at_point_of(numbering);
-            is_at_point.then(|| numbers(whole, numbering, known))??
+            is_at_point.then(|| numbers((whole, stage), numbering, known))??
         }
         _ => return None,
     };
@@ -53,14 +52,14 @@ fn only_writer<'a>(whole: &'a Computation, name: &str) -> Option<&'a Statement> 
 
 /// What the numbers of a statement's points end with, all from 0 on being there.
 fn numbers(
-    whole: &Computation,
+    (whole, stage): (&Computation, &Computation),
     numbering: &Statement,
     known: &Declarations,
 ) -> Option<(Vec<Constraint>, Expression)> {
     match &numbering.value {
         Value::Window(Window::Rank, _) => ranks(whole, numbering, known),
         Value::Window(Window::Ordinal, keys) if keys.is_empty() => ranks(whole, numbering, known),
-        _ => Some((Vec::new(), counted(whole, numbering)?)),
+        _ => Some((Vec::new(), counted((whole, stage), numbering)?)),
     }
 }
 
@@ -87,12 +86,14 @@ fn ranks(
 
 /// Where points are counted into the segments of `f` and numbered from their starts on, the
 /// end of the last segment.
-pub(super) fn counted(whole: &Computation, numbering: &Statement) -> Option<Expression> {
+pub(super) fn counted(
+    (whole, stage): (&Computation, &Computation),
+    numbering: &Statement,
+) -> Option<Expression> {
     let Value::Binary(Operator::Add, start, ordinal) = &numbering.value else {
         return None;
     };
-    let (Value::Entry(start), Value::Window(Window::Ordinal, keys)) = (&**start, &**ordinal)
-    else {
+    let (Value::Entry(start), Value::Window(Window::Ordinal, keys)) = (&**start, &**ordinal) else {
         return None;
     };
     let ([key], [index]) = (&keys[..], &start.indices[..]) else {
@@ -114,112 +115,16 @@ pub(super) fn counted(whole: &Computation, numbering: &Statement) -> Option<Expr
             if before.space == start.space && before.indices == [x.clone()])
         && sum.target.indices == next(&x)
         && sum.space.as_box()? == [(Expression::Integer(0), key.extent.clone())];
-    let begins_with_zeros = whole.space(&start.space)?.role != Role::InOut;
-    let is_all = counts && adds && begins_with_zeros && *index == key.value;
-    let is_all = is_all && writers.next().is_none() && !whole.space(&start.space)?.role.is_given();
+    let times = [count, sum].map(|statement| match statement.schedule.first() {
+        Some(Expression::Integer(time)) => Some(*time),
+        _ => None,
+    });
+    let in_turn = matches!(times, [Some(count), Some(sum)] if count < sum);
+    let role = whole.space(&start.space)?.role;
+    let begins_with_zeros = matches!(role, Role::Out | Role::Temporary);
+    // An earlier stage has completed them.
+    let is_there = stage.space(&start.space)?.role == Role::Given;
+    let is_all = counts && adds && in_turn && begins_with_zeros && is_there;
+    let is_all = is_all && *index == key.value && writers.next().is_none();
     is_all.then(|| Expression::Call(start.space.clone(), vec![key.extent.clone()]))
-}
-
-/// Where a variable runs through all segments of a function: where they have to begin, and
-/// where they end.
-fn in_segments(
-    statement: &Statement,
-    place: Variable,
-    known: &Declarations,
-) -> Option<(Vec<Constraint>, Expression)> {
-    let [part] = statement.space.parts() else {
-        return None;
-    };
-    let at = Expression::Variable(place);
-    let links: Vec<(&Expression, Comparison, &Expression)> = (part.constraints().iter())
-        .flat_map(Constraint::links)
-        .collect();
-    let below = links.iter().find_map(|(left, comparison, right)| {
-        (*comparison == Comparison::LessEqual && **right == at).then_some(*left)
-    });
-    let Some(Expression::Call(name, arguments)) = below else {
-        return None;
-    };
-    let [Expression::Variable(parent)] = &arguments[..] else {
-        return None;
-    };
-    let of = Expression::Variable(*parent);
-    let one = Box::new(Expression::Integer(1));
-    let next = Expression::Add(Box::new(of.clone()), one);
-    let end = Expression::Call(name.clone(), vec![next]);
-    let has = |left: &Expression, comparison, right: &Expression| {
-        links.contains(&(left, comparison, right))
-    };
-    let zero = Expression::Integer(0);
-    let last = links.iter().find_map(|(left, comparison, right)| {
-        (*comparison == Comparison::Less && **left == of).then_some((*right).clone())
-    })?;
-    let is_monotone = known.function(name)?.monotone == Some(Monotone::Nondecreasing);
-    let is_segment = has(&at, Comparison::Less, &end)
-        && has(&zero, Comparison::LessEqual, &of)
-        && !mentions(&last, part);
-    if !is_monotone || !is_segment {
-        return None;
-    }
-    // What else is said of points holds of all of these.
-    let mut free = Conjunction::new(part.inputs().map(|v| part.name(v)).collect::<Vec<_>>(), []);
-    let begin = below.expect("just found").clone();
-    let bounds = [
-        (begin, Comparison::LessEqual, at.clone()),
-        (at, Comparison::Less, end),
-        (zero.clone(), Comparison::LessEqual, of.clone()),
-        (of, Comparison::Less, last.clone()),
-    ];
-    for (left, comparison, right) in bounds {
-        free.add(Constraint::new(left, comparison, right));
-    }
-    for definition in are_defined(part, &[place, *parent])? {
-        free.add(definition);
-    }
-    let free = Set::new(vec![free]).ok()?;
-    let mut others = part.constraints().iter();
-    if !others.all(|constraint| free.implies(constraint, known)) {
-        return None;
-    }
-    let ends = |at: Expression| Expression::Call(name.clone(), vec![at]);
-    Some((vec![ends(zero.clone()).equals(zero)], ends(last)))
-}
-
-/// Equations that say the values of all variables of a part but some, each once; `None` if
-/// there are others.
-fn are_defined(part: &Conjunction, free: &[Variable]) -> Option<Vec<Constraint>> {
-    if part.exists().len() > 0 {
-        return None;
-    }
-    let mut defined: Vec<Variable> = free.to_vec();
-    let mut definitions = Vec::new();
-    for (left, comparison, right) in part.constraints().iter().flat_map(Constraint::links) {
-        for (side, other) in [(left, right), (right, left)] {
-            if let Expression::Variable(variable) = side
-                && comparison == Comparison::Equal
-                && !defined.contains(variable)
-                && variables(other).iter().all(|it| defined.contains(it))
-            {
-                defined.push(*variable);
-                definitions.push(side.clone().equals(other.clone()));
-            }
-        }
-    }
-    let mut inputs = part.inputs();
-    inputs.all(|v| defined.contains(&v)).then_some(definitions)
-}
-
-fn mentions(e: &Expression, part: &Conjunction) -> bool {
-    let found = variables(e);
-    part.inputs().any(|variable| found.contains(&variable))
-}
-
-fn variables(e: &Expression) -> Vec<Variable> {
-    let mut found = Vec::new();
-    e.visit(&mut |e| {
-        if let Expression::Variable(variable) = e {
-            found.push(*variable);
-        }
-    });
-    found
 }

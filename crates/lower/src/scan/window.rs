@@ -91,7 +91,7 @@ impl Emitter<'_> {
                     }
                     (Window::Ordinal, [key]) if self.starts(statement, key).is_some() => {
                         let starts = self.starts(statement, key).expect("just asked");
-                        let counted = counted(self.whole, statement).is_some();
+                        let counted = counted((self.whole, computation), statement).is_some();
                         Numbering::Cursor(self.cursor(&starts, key, counted))
                     }
                     (Window::Ordinal, [key]) => {
@@ -403,7 +403,13 @@ impl Emitter<'_> {
             _ => loops(&alone, self.known).expect("its set was scanned with others"),
         };
         let arrays = std::mem::take(&mut self.arrays);
-        let mut emitter = Emitter::new(self.builder, (self.whole, &alone), self.known, &loops, arrays);
+        let mut emitter = Emitter::new(
+            self.builder,
+            (self.whole, &alone),
+            self.known,
+            &loops,
+            arrays,
+        );
         emitter.visiting = visiting;
         emitter.make_all_places();
         emitter.run();
