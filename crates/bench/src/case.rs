@@ -31,6 +31,7 @@ use std::fmt;
 use sparsec::{ElementType, Format, Inputs, Request, Result, Source, Tensor, generate};
 
 use crate::Size;
+use crate::conversions::Scale;
 use crate::data::Data;
 use crate::io::IoSizes;
 
@@ -357,6 +358,8 @@ pub struct Sizes {
     pub tensor_stored: u64,
     /// The bytes that the bandwidth of memory is measured with.
     pub bandwidth_bytes: usize,
+    /// How large tensors are that are converted.
+    pub conversions: Scale,
     /// Files and matrices of the `io` suite.
     pub io: IoSizes,
 }
@@ -370,6 +373,7 @@ impl Size {
             tensor_extents: [12_000, 9_000, 28_000],
             tensor_stored: 500_000,
             bandwidth_bytes: 64 << 20,
+            conversions: Scale::Small,
             io: IoSizes {
                 n: 100_000,
                 file_entries: 600_000,
@@ -382,6 +386,7 @@ impl Size {
                 rows: 1_000_000,
                 tensor_stored: 5_000_000,
                 bandwidth_bytes: 512 << 20,
+                conversions: Scale::Full,
                 io: IoSizes {
                     n: 1_000_000,
                     file_entries: 5_800_000,

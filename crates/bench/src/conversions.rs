@@ -1,31 +1,42 @@
-//! Conversions between formats, beside packing and beside SciPy.
+//! Conversions between formats, beside packing, SciPy, MKL and C by hand.
 //!
 //! ```text
-//! ours       a kernel that is derived from both formats, made before, and its arrays
-//! packing    entries unpacked, sorted and packed
-//! SciPy      tocsr, tocsc, tocoo, tobsr and todia, with the sum of duplicates in tocsr
+//! ours, allocating   a derived kernel, made before; its result in fresh memory, checked
+//! ours, given        the same kernel into arrays that are there
+//! packing            entries unpacked, sorted and packed
+//! SciPy              tocsr, tocsc, tocoo, tobsr and todia, into fresh memory
+//! MKL, C by hand     into arrays that are there
+//! bound              the bytes of source and result by the copy bandwidth of the same run
 //! ```
 //!
-//! Ours is compared with packing, array by array, and SciPy's `csr` and `csc` with ours.
-//! All sides allocate their results, run on one thread and take turns. Times are of the
-//! wall clock.
+//! Results are compared before anything is timed: ours with packing, array by array; each
+//! other side's with SciPy's rows of the same entries; SciPy's `csr` and `csc` with ours.
+//! All run on one thread and take turns; times are of the wall clock. A side that allocates
+//! is compared with ours allocating, another with ours in given arrays.
 
-use std::path::Path;
+mod matrix;
+
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sparsec::conversion::Converter;
-use sparsec::parallel::with_threads;
+use sparsec::parallel::{Memory, Pool};
 use sparsec::{
     Array, Diagnostic, Format, FormatSpec, PackOptions, Result, Session, Tensor, code, io,
 };
 
-use crate::pair::median;
+use crate::bandwidth::{self, Bandwidth};
+use crate::data::Given;
+use crate::pair::{difference, median};
 use crate::peer::Peer;
 use crate::report::milliseconds;
+pub(crate) use matrix::GENERATED;
+use matrix::Matrix;
+pub use matrix::Scale;
 
-/// What is converted: source, destination.
-const PAIRS: [(&str, &str); 10] = [
+/// What is converted: source, destination. `B` is the side of blocks of the matrix.
+const PAIRS: [(&str, &str); 13] = [
     ("scoo", "csr"),
     ("coo", "csr"),
     ("scoo", "csc"),
@@ -34,75 +45,112 @@ const PAIRS: [(&str, &str); 10] = [
     ("csr", "scoo"),
     ("csr", "dcsr"),
     ("csr", "ell"),
-    ("csr", "bsr(4, 4)"),
+    ("scoo", "dia"),
     ("csr", "dia"),
+    ("scoo", "bsr(B, B)"),
+    ("csr", "bsr(B, B)"),
+    ("scoo", "mcoo"),
 ];
 
-/// Formats that are too large for scattered entries.
-const OF_BANDS: [&str; 1] = ["dia"];
+/// The sides beside ours and packing: what `peer.py` calls them.
+const ENGINES: [&str; 3] = ["scipy", "mkl", "c"];
+
+/// The one of them that is no library, by the name that it gives itself.
+const BY_HAND: &str = "C by hand";
+
+/// Diagonals and slots beyond which a matrix is not converted to `dia` and to `ell`.
+const MOST_DIAGONALS: usize = 64;
+const LONGEST_ROW: usize = 64;
 
 /// Conversions take long enough for few rounds to do.
 const MOST_ROUNDS: usize = 7;
+/// Packing takes so much longer that its spread does not matter.
+const PACKING_ROUNDS: usize = 2;
+
+/// What a pair has to reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ConversionBar {
+    /// At most this multiple of the bound, in given arrays.
+    OfBound(f64),
+    /// At least this multiple of the speed of the best library.
+    OfBest(f64),
+    /// At least this multiple of the speed of the C by hand.
+    OfHand(f64),
+}
+
+/// One side's time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SideTime {
+    /// The side.
+    pub name: String,
+    /// The median time.
+    pub time: Duration,
+    /// The median over rounds of its time by ours: above 1, ours is faster.
+    pub ratio: f64,
+}
 
 /// One conversion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConversionRow {
-    /// Source, destination and matrix.
+    /// Source, destination and matrix: `scoo:csr/ecology1`.
     pub name: String,
-    /// The median time of the derived kernel.
-    pub ours: Duration,
-    /// The median time of unpacking, sorting and packing.
-    pub packing: Duration,
-    /// The median time of SciPy, if there is SciPy and it does this.
-    pub peer: Option<Duration>,
-    /// The median over rounds of SciPy's time by ours.
-    pub ratio: Option<f64>,
+    /// The median time of ours, allocating.
+    pub allocating: Duration,
+    /// The median time of ours in given arrays.
+    pub given: Duration,
+    /// The bytes of both sides by the copy bandwidth.
+    pub bound: Duration,
+    /// The first touch of the result by its bandwidth.
+    pub touch: Duration,
+    /// Unpacking, sorting and packing.
+    pub packing: SideTime,
+    /// Other sides that convert this, compared.
+    pub peers: Vec<SideTime>,
+    /// On several threads: how much faster ours is in given arrays.
+    pub threads: Option<f64>,
     /// How long it took to derive the conversion and to make its loops.
     pub derived_in: Duration,
+    /// What it has to reach.
+    pub bar: Option<ConversionBar>,
 }
 
-/// The matrix of ten diagonals, or of ten entries a row anywhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Matrix {
-    Band,
-    Uniform,
+/// What the rows are measured with.
+pub(crate) struct Setting<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) scale: Scale,
+    pub(crate) rounds: usize,
+    pub(crate) threads: usize,
+    pub(crate) bandwidth_bytes: usize,
+    /// Files in place of generated matrices.
+    pub(crate) given: &'a [Given],
+    /// Matrices, pairs `from:to` and rows `from:to/matrix` to measure; all if empty.
+    pub(crate) only: Vec<&'a str>,
 }
 
-impl Matrix {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Band => "band",
-            Self::Uniform => "uniform",
-        }
+impl Setting<'_> {
+    fn wants(&self, from: &str, to: &str, matrix: &str) -> bool {
+        let pair = format!("{from}:{to}");
+        let names = [matrix.to_owned(), format!("{pair}/{matrix}"), pair];
+        self.only.is_empty() || names.iter().any(|name| self.only.contains(&name.as_str()))
     }
 
-    /// The coordinates of its entries, row by row.
-    fn coordinates(self, n: u64) -> Vec<u64> {
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
-        let mut coordinates = Vec::new();
-        for i in 0..n {
-            let mut row: Vec<u64> = (0..10)
-                .map(|d| match self {
-                    Self::Band => (i + d * 3).saturating_sub(12).min(n - 1),
-                    Self::Uniform => random.below(n),
-                })
-                .collect();
-            row.sort_unstable();
-            row.dedup();
-            coordinates.extend(row.into_iter().flat_map(|j| [i, j]));
-        }
-        coordinates
+    /// Whether a matrix is measured at all.
+    fn uses(&self, matrix: &str) -> bool {
+        let of_other = |name: &&str| {
+            let is_matrix = GENERATED.contains(name);
+            let ends = name.rsplit_once('/');
+            (is_matrix && *name != matrix) || ends.is_some_and(|(_, end)| end != matrix)
+        };
+        self.only.is_empty() || !self.only.iter().all(of_other)
     }
 }
 
-/// Measures, telling of each row as soon as it is known. Matrices have so many entries.
+/// Measures, telling of each row as soon as it is known.
 ///
 /// # Errors
 /// `E0515` where a side has another result; those of files and of memory.
 pub(crate) fn measure(
-    session: &Session,
-    n_entries: usize,
-    rounds: usize,
+    setting: &Setting<'_>,
     print: &mut dyn FnMut(String) -> Result<()>,
 ) -> Result<Vec<ConversionRow>> {
     let folder = tempfile::tempdir().map_err(|error| {
@@ -110,52 +158,71 @@ pub(crate) fn measure(
         Diagnostic::new(code::CANNOT_WRITE_FILE, message)
             .help("see to the directory that TMPDIR names")
     })?;
-    let started = Peer::start(
-        include_str!("conversions/peer.py"),
-        &[("OMP_NUM_THREADS", "1".into())],
-    );
-    let (mut peer, version) = match started {
+    let bandwidth = bandwidth::measure(setting.bandwidth_bytes);
+    let touch = first_touch(setting.bandwidth_bytes);
+    let one = Pool::new(1);
+    let many = (setting.threads > 1).then(|| Pool::new(setting.threads));
+    print(format!("\n{bandwidth}"))?;
+    print(format!("fresh memory: {:.1} GB/s\n", touch / 1e9))?;
+    if let Some(many) = &many {
+        let gain = bandwidth::gain(many, setting.threads, setting.bandwidth_bytes);
+        print(format!(
+            "{} threads {gain} times as fast as one\n",
+            setting.threads
+        ))?;
+    }
+    let c = include_str!("../kernels/conversions.c");
+    let mut variables = vec![("SPARSEC_CONVERSIONS", c.to_owned())];
+    let names = ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"];
+    variables.extend(names.map(|name| (name, "1".to_owned())));
+    let started = Peer::start(include_str!("conversions/peer.py"), &variables);
+    let (mut peer, about) = match started {
         Ok(peer) => {
-            let version = format!("SciPy {}", peer.hello["scipy"].as_str().unwrap_or("?"));
-            (Some(peer), version)
+            let about = heading_of(&peer.hello);
+            (Some(peer), about)
         }
-        Err(why) => (None, format!("no SciPy to compare with: {why}")),
+        Err(why) => (
+            None,
+            format!("nothing to compare with: {why}; SPARSEC_PYTHON names another Python"),
+        ),
     };
-    print(format!("\n{version}; one thread\n{}", heading()))?;
+    print(format!("{about}\n{}", heading()))?;
     let mut rows = Vec::new();
-    for matrix in [Matrix::Band, Matrix::Uniform] {
-        let n = (n_entries / 10) as u64;
-        let coordinates = matrix.coordinates(n);
-        let values: Vec<f64> = (0..coordinates.len() / 2)
-            .map(|at| at as f64 + 0.5)
-            .collect();
-        let scoo = Tensor::pack(&Format::scoo(2), &[n, n], &coordinates, &values)?;
-        let coo = shuffled(&scoo)?;
-        let stored = |format: &str| -> Result<Tensor> {
-            match format {
-                "scoo" => scoo.try_clone(),
-                "coo" => coo.try_clone(),
-                other => scoo.convert(&resolved(other)?),
-            }
+    let makes: Vec<&str> = match setting.given {
+        [] => GENERATED.to_vec(),
+        given => given.iter().map(Given::name).collect(),
+    };
+    for (at, name) in makes.into_iter().enumerate() {
+        if !setting.uses(name) {
+            continue;
+        }
+        let matrix = match setting.given {
+            [] => Matrix::generated(name, setting.scale)?,
+            given => Matrix::given(&given[at])?,
         };
         if let Some(peer) = &mut peer {
-            for (name, list) in [("scoo", &scoo), ("coo", &coo)] {
-                load(peer, folder.path(), name, list)?;
-            }
+            load(peer, folder.path(), &matrix)?;
         }
         for (from, to) in PAIRS {
-            if matrix == Matrix::Uniform && OF_BANDS.contains(&to) {
+            let to = to.replace('B', &matrix.block.to_string());
+            if !setting.wants(from, &to, name) || !suits(from, &to, &matrix) {
                 continue;
             }
             let mut case = Case {
-                session,
-                tensor: stored(from)?,
+                setting,
+                pools: (&one, many.as_ref()),
+                speeds: (&bandwidth, touch),
+                tensor: matrix.stored(from)?,
+                matrix: &matrix,
                 from,
-                to,
+                to: &to,
                 folder: folder.path(),
                 peer: peer.as_mut(),
             };
-            let row = case.measure(matrix, rounds.clamp(1, MOST_ROUNDS))?;
+            let Some(row) = case.measure()? else {
+                print(format!("{:30} is not derived\n", case.name()))?;
+                continue;
+            };
             print(row.line())?;
             rows.push(row);
         }
@@ -163,135 +230,280 @@ pub(crate) fn measure(
     Ok(rows)
 }
 
-fn resolved(format: &str) -> Result<Format> {
-    format.parse::<FormatSpec>()?.resolve(2)
-}
-
-/// The same entries in an order that is none.
-fn shuffled(list: &Tensor) -> Result<Tensor> {
-    let mut entries = list.entries();
-    let mut random = Random(7);
-    let n = entries.len();
-    let mut order: Vec<usize> = (0..n).collect();
-    for at in (1..n).rev() {
-        order.swap(at, random.below(at as u64 + 1) as usize);
-    }
-    let coordinates: Vec<u64> = entries.coords.iter().collect();
-    let of = |at: &usize| [coordinates[2 * at], coordinates[2 * at + 1]];
-    let values = entries.values.as_slice::<f64>().unwrap_or_default();
-    let values: Vec<f64> = order.iter().map(|at| values[*at]).collect();
-    let mixed: Vec<u64> = order.iter().flat_map(of).collect();
-    // As arrays, since packing would sort.
-    let mode = |mode: usize| {
-        let all = mixed.iter().skip(mode).step_by(2);
-        Array::from_vec(all.map(|coordinate| *coordinate as i32).collect())
-    };
-    let pos = Array::from_vec(vec![0, n as i32]);
-    entries.values = Array::from_vec(values);
-    let arrays = vec![pos, mode(0), mode(1), entries.values];
-    let format = resolved("coo")?;
-    let (extents, element) = (list.extents().to_vec(), list.element());
-    Tensor::new(format, extents, element, list.fill(), arrays)
-}
-
-/// Hands a list of entries to SciPy.
-fn load(peer: &mut Peer, folder: &Path, name: &str, list: &Tensor) -> Result<()> {
-    let save = |name: &str, array: &Array| -> Result<std::path::PathBuf> {
-        let path = folder.join(name);
-        let (extents, zero) = (vec![array.len() as u64], array.element().zero());
-        let arrays = vec![array.clone()];
-        let tensor = Tensor::new(Format::dense(1), extents, array.element(), zero, arrays)?;
-        io::write(&path, &tensor)?;
-        Ok(path)
-    };
-    let arrays = list.arrays();
-    let request = json!({
-        "name": name,
-        "row": save("row.npy", &arrays[1])?,
-        "col": save("col.npy", &arrays[2])?,
-        "data": save("data.npy", &arrays[3])?,
-        "n": list.extents()[0],
+/// What there is to compare with, in its own words.
+fn heading_of(hello: &Value) -> String {
+    let lines = ENGINES.iter().map(|engine| {
+        let version = hello["versions"][engine].as_str().map(str::to_owned);
+        version.unwrap_or_else(|| {
+            let why = hello["missing"][engine].as_str().unwrap_or("?");
+            format!("no {engine}: {why}")
+        })
     });
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+/// Whether a matrix is converted so.
+fn suits(from: &str, to: &str, matrix: &Matrix) -> bool {
+    match to {
+        "mcoo" => matrix.sorted.order() == 3,
+        _ if matrix.sorted.order() != 2 => false,
+        "dia" => matrix.n_diagonals <= MOST_DIAGONALS,
+        "ell" => matrix.longest <= LONGEST_ROW,
+        _ => from != to,
+    }
+}
+
+/// Bytes a second at which fresh memory is written for the first time.
+fn first_touch(bytes: usize) -> f64 {
+    let times = (0..3).map(|_| {
+        let start = Instant::now();
+        let touched = Memory::zeroed(bytes).map(|mut memory| memory.as_mut_slice::<u8>().fill(1));
+        std::hint::black_box(touched.is_ok());
+        start.elapsed()
+    });
+    bytes as f64 / median(times.collect(), Duration::cmp).as_secs_f64()
+}
+
+/// Hands a matrix to the other sides.
+fn load(peer: &mut Peer, folder: &Path, matrix: &Matrix) -> Result<()> {
+    let mut lists = serde_json::Map::new();
+    for (name, list) in [("scoo", &matrix.sorted), ("coo", &matrix.shuffled)] {
+        let arrays = list.arrays().iter().enumerate().skip(1);
+        let paths: Result<Vec<PathBuf>> = arrays
+            .map(|(at, array)| {
+                let path = folder.join(format!("{name}{at}.npy"));
+                let (extents, zero) = (vec![array.len() as u64], array.element().zero());
+                let dense = Format::dense(1);
+                let arrays = vec![array.clone()];
+                let list = Tensor::new(dense, extents, array.element(), zero, arrays)?;
+                io::write(&path, &list)?;
+                Ok(path)
+            })
+            .collect();
+        lists.insert(name.to_owned(), json!(paths?));
+    }
+    let request = json!({ "lists": lists, "extents": matrix.sorted.extents() });
     peer.ask("load", request).map(|_| ())
 }
 
 struct Case<'a> {
-    session: &'a Session,
+    setting: &'a Setting<'a>,
+    /// One thread, and several.
+    pools: (&'a Pool, Option<&'a Pool>),
+    /// Of copies, and of first touches.
+    speeds: (&'a Bandwidth, f64),
     tensor: Tensor,
+    matrix: &'a Matrix,
     from: &'static str,
-    to: &'static str,
+    to: &'a str,
     folder: &'a Path,
     peer: Option<&'a mut Peer>,
 }
 
+/// The times of one side, round by round, and those of ours beside it.
+#[derive(Default)]
+struct Turns {
+    name: String,
+    theirs: Vec<Duration>,
+    ratios: Vec<f64>,
+}
+
+impl Turns {
+    fn push(&mut self, theirs: Duration, ours: Duration) {
+        self.theirs.push(theirs);
+        self.ratios.push(theirs.as_secs_f64() / ours.as_secs_f64());
+    }
+
+    fn finish(self) -> SideTime {
+        SideTime {
+            name: self.name,
+            time: median(self.theirs, Duration::cmp),
+            ratio: median(self.ratios, f64::total_cmp),
+        }
+    }
+}
+
 impl Case<'_> {
-    fn measure(&mut self, matrix: Matrix, rounds: usize) -> Result<ConversionRow> {
-        let name = format!("{} to {}, {}", self.from, self.to, matrix.name());
-        let destination = resolved(self.to)?;
+    fn name(&self) -> String {
+        format!("{}:{}/{}", self.from, self.to, self.matrix.name)
+    }
+
+    /// Compares and measures; `None` where no conversion is derived.
+    fn measure(&mut self) -> Result<Option<ConversionRow>> {
+        let (one, many) = self.pools;
+        let session = self.setting.session;
+        let order = self.tensor.order();
+        let destination = self.to.parse::<FormatSpec>()?.resolve(order)?;
         let start = Instant::now();
-        let converter = Converter::new(&self.tensor, &destination)?;
+        let converter = match Converter::new(&self.tensor, &destination) {
+            Err(error) if error.code() == code::NO_CONVERSION => return Ok(None),
+            made => made?,
+        };
         let derived_in = start.elapsed();
-        let made = converter.run(self.session, &self.tensor)?;
-        if made != self.tensor.convert(&destination)? {
-            return Err(differs(&name, "packing"));
+        let made = one.run(|| converter.run(session, &self.tensor))?;
+        let packed = self.tensor.convert(&destination)?;
+        let pairs = made.arrays().iter().zip(packed.arrays());
+        let notes = pairs
+            .zip(destination.arrays())
+            .filter_map(|((a, b), spec)| {
+                Some(format!("{}: {}", spec.name("result"), unlike(a, b)?))
+            });
+        let notes: Vec<String> = notes.collect();
+        if !notes.is_empty() {
+            let fault = differs(&self.name(), "packing");
+            return Err(notes.into_iter().fold(fault, Diagnostic::note));
         }
-        let is_done = self.compare(&name, &made)?;
+        drop(packed);
+        let bytes = made.bytes();
+        let peers = self.compare(&made)?;
         drop(made);
-        let mut times: Vec<(Duration, Duration, Option<Duration>)> = Vec::new();
-        for _ in 0..rounds {
-            let (session, tensor) = (self.session, &self.tensor);
-            let ours = with_threads(1, || timed(|| converter.run(session, tensor)))?;
-            let packing = with_threads(1, || timed(|| tensor.convert(&destination)))?;
-            let request = json!({ "from": self.from, "to": self.to });
-            let peer = match &mut self.peer {
-                Some(peer) if is_done => Some(peer.time("convert", request)?.0),
-                _ => None,
-            };
-            times.push((ours, packing, peer));
-        }
-        let middle = |times: Vec<Duration>| median(times, Ord::cmp);
-        let ratios: Option<Vec<f64>> = times
-            .iter()
-            .map(|(ours, _, peer)| Some((*peer)?.as_secs_f64() / ours.as_secs_f64()))
+        let mut turns: Vec<(Turns, &str, bool)> = peers
+            .into_iter()
+            .map(|(name, engine, allocates)| {
+                let turns = Turns {
+                    name,
+                    ..Turns::default()
+                };
+                (turns, engine, allocates)
+            })
             .collect();
-        let peers: Option<Vec<Duration>> = times.iter().map(|(.., peer)| *peer).collect();
-        Ok(ConversionRow {
-            name,
-            ours: middle(times.iter().map(|(ours, ..)| *ours).collect()),
-            packing: middle(times.iter().map(|(_, packing, _)| *packing).collect()),
-            peer: peers.map(middle),
-            ratio: ratios.map(|ratios| median(ratios, f64::total_cmp)),
+        let mut packing = Turns {
+            name: "packing".to_owned(),
+            ..Turns::default()
+        };
+        let (mut allocating, mut given) = (Vec::new(), Vec::new());
+        let rounds = self.setting.rounds.clamp(1, MOST_ROUNDS);
+        let lent = converter.lend(&self.tensor)?;
+        let mut prepared = converter.prepare(session, &lent)?;
+        // Pages are touched, and caches as warm as they get.
+        one.run(|| prepared.launch())?;
+        for round in 0..rounds {
+            allocating.push(one.run(|| timed(|| converter.run(session, &self.tensor)))?);
+            given.push(one.run(|| timed(|| prepared.launch()))?);
+            if round < PACKING_ROUNDS {
+                let time = one.run(|| timed(|| self.tensor.convert(&destination)))?;
+                packing.push(time, allocating[round]);
+            }
+            for (turns, engine, allocates) in &mut turns {
+                let Some(peer) = &mut self.peer else { continue };
+                let request = json!({
+                    "engine": *engine, "from": self.from, "to": self.to,
+                    "block": self.matrix.block, "save": self.folder,
+                });
+                // Each has one conversion ready.
+                peer.ask("prepare", request)?;
+                let (time, _) = peer.time("run", json!({}))?;
+                let ours = if *allocates { &allocating } else { &given };
+                turns.push(time, ours[round]);
+            }
+        }
+        let threads = match many {
+            Some(many) => {
+                let mut gains = Vec::new();
+                for _ in 0..rounds {
+                    let alone = one.run(|| timed(|| prepared.launch()))?;
+                    let together = many.run(|| timed(|| prepared.launch()))?;
+                    gains.push(alone.as_secs_f64() / together.as_secs_f64());
+                }
+                Some(median(gains, f64::total_cmp))
+            }
+            None => None,
+        };
+        let (bandwidth, touch) = self.speeds;
+        Ok(Some(ConversionRow {
+            name: self.name(),
+            allocating: median(allocating, Duration::cmp),
+            given: median(given, Duration::cmp),
+            bound: Duration::from_secs_f64((self.tensor.bytes() + bytes) as f64 / bandwidth.copy),
+            touch: Duration::from_secs_f64(bytes as f64 / touch),
+            packing: packing.finish(),
+            peers: turns
+                .into_iter()
+                .map(|(turns, ..)| turns.finish())
+                .collect(),
+            threads,
             derived_in,
+            bar: self.bar(),
+        }))
+    }
+
+    /// What the pair has to reach on this matrix.
+    fn bar(&self) -> Option<ConversionBar> {
+        let is_scattered = self.matrix.name == "scattered";
+        Some(match (self.from, self.to) {
+            ("scoo", "csr") => ConversionBar::OfBound(1.8),
+            ("csr", "scoo" | "ell" | "dcsr") => ConversionBar::OfBound(1.5),
+            ("coo", "csr") => ConversionBar::OfBest(1.0),
+            (_, "csc" | "csr") if is_scattered => ConversionBar::OfBest(1.4),
+            (_, "csc" | "csr") => ConversionBar::OfBest(0.95),
+            (_, "dia") => ConversionBar::OfBest(2.5),
+            (_, "mcoo") => ConversionBar::OfHand(1.5),
+            (_, to) if to.starts_with("bsr") => ConversionBar::OfBest(1.5),
+            _ => return None,
         })
     }
 
-    /// Compares with SciPy's result; returns whether SciPy makes one.
-    fn compare(&mut self, name: &str, made: &Tensor) -> Result<bool> {
+    /// Compares the results of all others; those that convert this, by name, by what
+    /// `peer.py` calls them, and whether they allocate.
+    fn compare(&mut self, made: &Tensor) -> Result<Vec<(String, &'static str, bool)>> {
+        let name = self.name();
         let Some(peer) = &mut self.peer else {
-            return Ok(false);
+            return Ok(Vec::new());
         };
-        let request = json!({ "from": self.from, "to": self.to, "save": self.folder });
-        let answer = peer.ask("convert", request)?;
-        if answer["seconds"].as_f64().is_none() {
-            return Ok(false);
-        }
-        if !["csr", "csc"].contains(&self.to) {
-            return Ok(true);
-        }
-        for (file, array) in ["indptr", "indices", "data"].iter().zip(made.arrays()) {
-            let path = self.folder.join(format!("{file}.npy"));
-            let options = io::ReadOptions {
-                element: Some(array.element()),
-                ..io::ReadOptions::default()
+        let mut found = Vec::new();
+        for engine in ENGINES {
+            let Some(version) = peer.hello["versions"][engine].as_str() else {
+                continue;
             };
-            let theirs = io::read(&path, &options)?;
-            let theirs = theirs.into_tensor(&Format::dense(1), PackOptions::default())?;
-            if theirs.arrays().first() != Some(array) {
-                return Err(differs(name, "SciPy"));
+            let version = version.to_owned();
+            let request = json!({
+                "engine": engine, "from": self.from, "to": self.to,
+                "block": self.matrix.block, "save": self.folder,
+            });
+            let answer = peer.ask("prepare", request)?;
+            let Some(allocates) = answer["allocates"].as_bool() else {
+                continue;
+            };
+            if answer["right"].as_bool() == Some(false) {
+                return Err(differs(&name, &version));
             }
+            if let Some(n_arrays) = answer["saved"].as_u64() {
+                let all = made.arrays();
+                let ours = &all[all.len() - n_arrays as usize..];
+                for (at, array) in ours.iter().enumerate() {
+                    if read(&self.folder.join(format!("{at}.npy")), array)?.arrays()[0] != *array {
+                        return Err(differs(&name, &version));
+                    }
+                }
+            }
+            found.push((version, engine, allocates));
         }
-        Ok(true)
+        Ok(found)
     }
+}
+
+/// Where two arrays differ, if they do; index arrays may have different widths.
+fn unlike(ours: &Array, theirs: &Array) -> Option<String> {
+    let is_same = |at| ours.get(at).to_integer() == theirs.get(at).to_integer();
+    match ours.element() == theirs.element() || !ours.element().is_integer() {
+        true => difference(ours, theirs),
+        false if ours.len() != theirs.len() => {
+            Some(format!("{} and {} entries", ours.len(), theirs.len()))
+        }
+        false => {
+            let at = (0..ours.len()).find(|at| !is_same(*at))?;
+            Some(format!("{} and {} at {at}", ours.get(at), theirs.get(at)))
+        }
+    }
+}
+
+/// A saved array as one like ours.
+fn read(path: &Path, like: &Array) -> Result<Tensor> {
+    let options = io::ReadOptions {
+        element: Some(like.element()),
+        ..io::ReadOptions::default()
+    };
+    io::read(path, &options)?.into_tensor(&Format::dense(1), PackOptions::default())
 }
 
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
@@ -305,54 +517,116 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
 fn differs(name: &str, side: &str) -> Diagnostic {
     let message = format!("`{name}` does not give what {side} gives");
     Diagnostic::new(code::WRONG_RESULT, message)
-        .help("this is a fault of sparsec; please report it with SciPy's version")
-}
-
-/// Numbers that are the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((u128::from(self.0) * u128::from(n)) >> 64) as u64
-    }
+        .help("this is a fault of sparsec; please report it with the versions above")
 }
 
 /// How to read the columns, and the line above the rows.
 fn heading() -> String {
     format!(
-        "packing/ours, SciPy/ours: above 1 ours is faster; derived in: once, before\n\
-         {:26} {:>10} {:>10} {:>10} {:>8} {:>8} {:>10}\n",
-        "conversions", "ours", "packing", "SciPy", "packing", "SciPy", "derived in"
+        "ms; given: into arrays that are there; bound: bytes of both sides at the copy bandwidth;\n\
+         packing, SciPy, …: their time / ours, above 1 ours is faster; bar: of the best, or of the bound\n\
+         {:26} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8}  others\n",
+        "conversions",
+        "alloc",
+        "given",
+        "bound",
+        "/bound",
+        "/touch",
+        "threads",
+        "packing",
+        "derived"
     )
 }
 
 impl ConversionRow {
+    /// Ours in given arrays by the bound.
+    pub fn of_bound(&self) -> f64 {
+        self.given.as_secs_f64() / self.bound.as_secs_f64()
+    }
+
+    /// Ours allocating by the bound and the first touch of the result.
+    pub fn of_touch(&self) -> f64 {
+        self.allocating.as_secs_f64() / (self.bound + self.touch).as_secs_f64()
+    }
+
+    /// The ratio to the fastest library.
+    pub fn of_best(&self) -> Option<f64> {
+        let libraries = self.peers.iter().filter(|peer| peer.name != BY_HAND);
+        libraries.map(|peer| peer.ratio).min_by(f64::total_cmp)
+    }
+
+    /// The ratio to the C by hand.
+    pub fn of_hand(&self) -> Option<f64> {
+        let by_hand = self.peers.iter().find(|peer| peer.name == BY_HAND);
+        by_hand.map(|peer| peer.ratio)
+    }
+
+    /// Whether it reaches its bar; `None` without one, or without anything to compare with.
+    pub fn reaches(&self) -> Option<bool> {
+        match self.bar? {
+            ConversionBar::OfBound(most) => Some(self.of_bound() <= most),
+            ConversionBar::OfBest(least) => Some(self.of_best()? >= least),
+            ConversionBar::OfHand(least) => Some(self.of_hand()? >= least),
+        }
+    }
+
     fn line(&self) -> String {
+        let bar = match (self.bar, self.reaches()) {
+            (Some(ConversionBar::OfBound(bar)), Some(reaches)) => {
+                format!(" [bound {bar} {}]", mark(reaches))
+            }
+            (Some(ConversionBar::OfBest(bar)), Some(reaches)) => {
+                format!(" [best {bar} {}]", mark(reaches))
+            }
+            (Some(ConversionBar::OfHand(bar)), Some(reaches)) => {
+                format!(" [C {bar} {}]", mark(reaches))
+            }
+            _ => String::new(),
+        };
+        let threads = self
+            .threads
+            .map_or("-".to_owned(), |gain| format!("{gain:.2}"));
+        let peers = self.peers.iter().map(|peer| {
+            let name = peer.name.split(' ').next().unwrap_or_default();
+            format!(
+                "  {name} {:.2} ({})",
+                peer.ratio,
+                milliseconds(peer.time).trim()
+            )
+        });
         format!(
-            "{:26} {:>10} {:>10} {:>10} {:>8.2} {:>8} {:>10}\n",
+            "{:26} {:>8} {:>8} {:>8} {:>7.2} {:>7.2} {:>7} {:>8.2} {:>8}{}{bar}\n",
             self.name,
-            milliseconds(self.ours),
-            milliseconds(self.packing),
-            self.peer.map_or("-".to_owned(), milliseconds),
-            self.packing.as_secs_f64() / self.ours.as_secs_f64(),
-            self.ratio
-                .map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+            milliseconds(self.allocating),
+            milliseconds(self.given),
+            milliseconds(self.bound),
+            self.of_bound(),
+            self.of_touch(),
+            threads,
+            self.packing.ratio,
             milliseconds(self.derived_in),
+            peers.collect::<String>(),
         )
     }
 
     /// As JSON. Times are in seconds.
     pub(crate) fn json(&self) -> Value {
+        let side = |side: &SideTime| json!({ "name": side.name, "time": side.time.as_secs_f64(), "ratio": side.ratio });
         json!({
             "name": self.name,
-            "ours": self.ours.as_secs_f64(),
-            "packing": self.packing.as_secs_f64(),
-            "peer": self.peer.map(|time| time.as_secs_f64()),
-            "ratio": self.ratio,
+            "allocating": self.allocating.as_secs_f64(),
+            "given": self.given.as_secs_f64(),
+            "bound": self.bound.as_secs_f64(),
+            "touch": self.touch.as_secs_f64(),
+            "packing": side(&self.packing),
+            "peers": self.peers.iter().map(side).collect::<Vec<_>>(),
+            "threads": self.threads,
             "derived_in": self.derived_in.as_secs_f64(),
+            "reaches": self.reaches(),
         })
     }
+}
+
+fn mark(reaches: bool) -> &'static str {
+    if reaches { "ok" } else { "BELOW" }
 }

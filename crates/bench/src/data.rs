@@ -49,6 +49,16 @@ impl Given {
         })
     }
 
+    /// Its name: that of the file, without endings.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The tensor of the file.
+    pub fn tensor(&self) -> &Tensor {
+        &self.tensor
+    }
+
     /// Whether a kernel has operands like it: of its order, and, where they are
     /// multiplied with one another, square.
     pub fn suits(&self, case: &Case) -> bool {

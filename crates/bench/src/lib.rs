@@ -33,7 +33,7 @@
 //! | `peer`          | Python in a process of its own                       |
 //! | [`mod@io`]       | files, packing and checking, beside SciPy            |
 //! | [`relations`]   | products by descriptors, and relations               |
-//! | [`conversions`] | conversions between formats, beside packing and SciPy |
+//! | [`conversions`] | conversions between formats, beside packing, SciPy, MKL and C |
 //! | [`report`]      | what was measured, as a table and as JSON            |
 
 pub mod bandwidth;
@@ -115,7 +115,8 @@ pub enum Suite {
     Io,
     /// Products by descriptors, and relations.
     Relations,
-    /// Conversions between formats, beside packing and SciPy.
+    /// Conversions between formats, beside packing, SciPy, MKL and C by hand;
+    /// `convert/ecology1`, `convert/csr:csc` and `convert/csr:csc/ecology1` are parts.
     Convert,
 }
 
@@ -138,13 +139,18 @@ impl Suite {
             Self::Relations => {
                 "products through descriptors beside C, and operations on descriptors"
             }
-            Self::Convert => "conversions between formats, beside packing and SciPy",
+            Self::Convert => "conversions between formats, beside packing, SciPy, MKL and C",
         }
     }
 
     /// The suite with this name; `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
-        let (_, suite) = Self::NAMES.iter().find(|(known, _)| *known == name)?;
+        // A part of the conversions has its name behind that of the suite.
+        let suite = match name.split_once('/') {
+            Some(("convert", _)) => "convert",
+            _ => name,
+        };
+        let (_, suite) = Self::NAMES.iter().find(|(known, _)| *known == suite)?;
         Some(*suite)
     }
 }
@@ -259,9 +265,19 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
         }
     }
     if chosen.suites.contains(&Suite::Convert) {
-        let n_entries = sizes.io.triplets;
-        let rows = conversions::measure(&session, n_entries, options.repeat, &mut print)?;
-        report.conversions = rows;
+        let only = options.only.iter();
+        let setting = conversions::Setting {
+            session: &session,
+            scale: sizes.conversions,
+            rounds: options.repeat,
+            threads: options.threads,
+            bandwidth_bytes: sizes.bandwidth_bytes,
+            given: &given,
+            only: only
+                .filter_map(|name| name.strip_prefix("convert/"))
+                .collect(),
+        };
+        report.conversions = conversions::measure(&setting, &mut print)?;
     }
     print(report.verdict())?;
     if options.json {
@@ -347,7 +363,7 @@ impl<'g> Chosen<'g> {
                 given.iter().flat_map(of_file).collect()
             }
         };
-        if kernels.is_empty() && !given.is_empty() {
+        if kernels.is_empty() && !given.is_empty() && !suites.contains(&Suite::Convert) {
             let message = "no kernel that is asked for has operands like the files".to_owned();
             return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message).help(
                 "matrices are for spmv, residual, spmm, sddmm, add, add3 and, if square, spgemm; \

@@ -106,11 +106,14 @@ impl Report {
         let relations = self.relations.iter().filter(|it| !it.keeps_bar());
         let tasks = self.io.iter().flat_map(|io| &io.rows);
         let tasks = tasks.filter(|row| !row.keeps_bar());
+        let conversions = self.conversions.iter();
+        let conversions = conversions.filter(|row| row.reaches() == Some(false));
         kernels
             .map(|row| row.name.clone())
             .chain(latencies.map(|latency| format!("{} cache", latency.cache)))
             .chain(relations.map(|row| row.name.to_owned()))
             .chain(tasks.map(|row| row.name.to_owned()))
+            .chain(conversions.map(|row| row.name.clone()))
             .collect()
     }
 

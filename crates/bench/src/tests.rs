@@ -9,6 +9,7 @@ fn tiny() -> Sizes {
         tensor_extents: [7, 5, 9],
         tensor_stored: 60,
         bandwidth_bytes: 1 << 16,
+        conversions: conversions::Scale::Tiny,
         io: io::IoSizes {
             n: 40,
             file_entries: 100,

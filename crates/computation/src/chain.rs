@@ -194,7 +194,7 @@ impl Computation {
     }
 
     /// What is declared, as far as stages rely on it of data that are computed.
-    fn relied_on(&self) -> Declarations {
+    pub(crate) fn relied_on(&self) -> Declarations {
         let mut kept = self.declarations.clone();
         let is_computed = |name: &str| self.writers(name).next().is_some();
         for space in self.spaces.iter().filter(|space| is_computed(&space.name)) {

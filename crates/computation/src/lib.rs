@@ -67,6 +67,7 @@ mod parse;
 mod print;
 mod proofs;
 pub mod script;
+pub mod segments;
 pub mod transform;
 mod value;
 

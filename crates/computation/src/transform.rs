@@ -22,6 +22,11 @@
 //! | [`remove`]   | statements whose values nobody reads, or that others compute as well |
 //! | [`shrink`]   | temporary data that do not need all their modes                      |
 //! | [`substitute`] | temporary data whose values are known where they are read        |
+//! | [`copies`]   | copies of arrays, each in a loop of its own                          |
+//! | [`growing`]  | assignments in place of maxima of values that never fall             |
+//! | [`recompute`] | numbers of points that are found again in each sweep                |
+//! | [`spaces`]   | constraints that follow from others                                  |
+//! | [`tables`]   | dense ranks from tables of the keys that there are                   |
 //! | [`optimise`] | the script that the automatic pipeline finds                         |
 
 use std::collections::BTreeSet;
@@ -37,11 +42,16 @@ use crate::computation::{Computation, Statement, StatementId};
 use crate::order::Time;
 use crate::script::Command;
 
+pub mod copies;
+pub mod growing;
 pub mod optimise;
+pub mod recompute;
 pub mod remove;
 pub mod reschedule;
 pub mod shrink;
+pub mod spaces;
 pub mod substitute;
+pub mod tables;
 
 impl Computation {
     /// The computation after a transformation, which is proved to keep what is

@@ -9,7 +9,9 @@
 //! | pass                 | what it does                                         |
 //! |----------------------|------------------------------------------------------|
 //! | [`simplify`]         | folds constants, applies exact algebra, drops what never runs |
+//! | [`scalars`]          | makes variables of workspaces of one entry           |
 //! | [`copy_propagation`] | removes variables that only rename, or name a short sum once |
+//! | [`ranges`]           | decides comparisons by the types of arrays           |
 //! | [`hoist`]            | moves what a loop computes again and again before it |
 //! | [`dead_code`]        | drops what nothing needs                             |
 //!
@@ -45,6 +47,8 @@ mod lanes;
 mod needed;
 mod own_results;
 mod polls;
+mod ranges;
+mod scalars;
 mod simplify;
 mod slice_structure;
 mod slice_values;
@@ -57,6 +61,8 @@ pub use hoist::hoist;
 pub use lanes::lanes;
 pub use own_results::own_results;
 pub use polls::polls;
+pub use ranges::ranges;
+pub use scalars::scalars;
 pub use simplify::simplify;
 pub use slice_structure::slice_structure;
 pub use slice_values::slice_values;
@@ -82,8 +88,16 @@ pub const PIPELINE: &[Pass] = &[
         run: simplify,
     },
     Pass {
+        name: "scalars",
+        run: scalars,
+    },
+    Pass {
         name: "copy_propagation",
         run: copy_propagation,
+    },
+    Pass {
+        name: "ranges",
+        run: ranges,
     },
     Pass {
         name: "hoist",

@@ -5,32 +5,23 @@
 //! ```
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code, suggest};
+use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
 pub use sparsec_convert::{
     Case, CaseKind, Conversion, Piece, Types, Wanted, convert, convert_pieces,
 };
-use sparsec_format::{Holds, Level, LevelKind, Mirrored};
+use sparsec_format::{Level, LevelKind, Mirrored};
 use sparsec_relation::Descriptor;
-use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
+use sparsec_tensor::Format;
 
-use crate::compute::{
-    Checked, CompiledComputation, ComputeStage, Computed, Given, compile_computation,
-};
-use crate::session::{Backend, Session};
-use crate::widths;
+use crate::compute::{ComputeStage, Computed};
+
+mod converter;
+
+pub use converter::{Converter, Lent, PreparedConversion};
 
 /// The kinds of levels whose fragments do not say where an entry goes.
 const OPEN: [&str; 2] = ["run_length", "structured"];
-
-/// What it takes to make a kernel of a conversion, in nanoseconds: to synthesize and to
-/// lower it, and to generate its machine code. Source: 20 to 90 ms between `csr`, `csc`,
-/// `scoo`, `dcsr`, `bsr(4, 4)` and `ell`.
-const MAKING: f64 = 60e6;
-/// How much longer an entry takes to be unpacked, sorted and packed, in nanoseconds.
-/// Source: 2,000,000 entries between those formats, 30 to 50 ns beside 8 to 25.
-const PACKING: f64 = 20.0;
 
 /// The conversion of tensors of `element`s between formats of levels.
 ///
@@ -270,206 +261,18 @@ impl ConversionStage {
             }
             Self::Cases => Ok(conversion.table()),
             Self::Computed(stage) => {
+                let computation = match stage {
+                    ComputeStage::Loop | ComputeStage::C => {
+                        converter::optimised(&conversion.computation, &|_| true)
+                    }
+                    _ => conversion.computation.clone(),
+                };
                 let computed = Computed {
-                    computation: conversion.computation.clone(),
+                    computation,
                     script: Default::default(),
                 };
                 computed.emit(stage)
             }
-        }
-    }
-}
-
-/// A conversion with its kernel.
-///
-/// ```
-/// use sparsec::{Format, Session, Tensor, conversion::Converter};
-/// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
-/// let to_columns = Converter::new(&a, &Format::csc())?;
-/// let converted = to_columns.run(&Session::interpreter(), &a)?;
-/// assert_eq!(converted.level(1).pos(), [0, 1, 1, 2]);
-/// # Ok::<(), sparsec::Diagnostic>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Converter {
-    source: Arc<Format>,
-    destination: Arc<Format>,
-    /// Whether places of the source may hold the fill as padding, which is left behind.
-    has_padding: bool,
-    /// The fill of the tensors, where it is not 0.
-    fill: Option<Scalar>,
-    compiled: CompiledComputation,
-}
-
-impl Converter {
-    /// The conversion of tensors such as this one, with arrays of its types. Index arrays of
-    /// the destination have the widths that it declares, or those that hold this tensor.
-    ///
-    /// # Errors
-    /// As [`synthesized`].
-    pub fn new(like: &Tensor, destination: &Format) -> Result<Self> {
-        let source = like.format();
-        if source.order() != destination.order() {
-            // It says which orders they have.
-            synthesized(source, destination, like.element(), &Types::new())?;
-        }
-        let mut types: Types = (names(source, "A").into_iter().zip(like.arrays()))
-            .map(|(name, array)| (name, array.element()))
-            .collect();
-        let widths = widths::of_copy(destination, like);
-        for (spec, name) in destination
-            .arrays()
-            .into_iter()
-            .zip(names(destination, "B"))
-        {
-            let own = destination.declared_width(spec.role);
-            let width = match spec.role.holds() {
-                Holds::Positions => own.or(widths.pos),
-                Holds::Coordinates => own.or(widths.crd),
-                Holds::Bits => {
-                    types.insert(name, ElementType::U8);
-                    continue;
-                }
-                Holds::Values => continue,
-            };
-            let width = width.expect("both widths are chosen");
-            types.insert(name, width.element());
-        }
-        let wanted = Wanted {
-            types,
-            tables: tables(destination),
-            has_fill: like.fill() != like.element().zero(),
-            ..wanted(source, like.element())
-        };
-        let made = derive(source, destination, &wanted)?;
-        Ok(Self {
-            has_padding: wanted.has_padding,
-            fill: wanted.has_fill.then(|| like.fill()),
-            source: Arc::new(source.clone()),
-            destination: Arc::new(destination.clone()),
-            compiled: compile_computation(&made.computation)?,
-        })
-    }
-
-    /// The computation and its loops.
-    pub fn compiled(&self) -> &CompiledComputation {
-        &self.compiled
-    }
-
-    /// A tensor in the format of the destination. All stored entries but padding stay stored.
-    ///
-    /// # Errors
-    /// `E0518` for a tensor of another format, types or fill; `E0519` for entries that the
-    /// destination cannot hold; those of [`Tensor::new`], and of running.
-    pub fn run(&self, session: &Session, tensor: &Tensor) -> Result<Tensor> {
-        let arrays = names(&self.source, "A").into_iter().zip(tensor.arrays());
-        let arrays: Vec<(String, TensorRef<'_>)> = arrays
-            .map(|(name, array)| Ok((name, list(array)?)))
-            .collect::<Result<_>>()?;
-        let mut given = Given::new();
-        for (name, array) in &arrays {
-            given = given.data(name, array);
-        }
-        let mask = match self.has_padding {
-            true => Some(tensor.nonfill_mask()?),
-            false => None,
-        };
-        let mask = mask.as_ref().map(list).transpose()?;
-        if let Some(mask) = &mask {
-            given = given.data("A_stored", mask);
-        }
-        if self.fill.unwrap_or_else(|| tensor.element().zero()) != tensor.fill() {
-            let message = format!("the fill of the tensor is {}", tensor.fill());
-            return Err(Diagnostic::new(code::GIVEN_MISFIT, message)
-                .help("make a converter for a tensor of this fill"));
-        }
-        let fill = Array::filled(tensor.fill(), 1)?;
-        let fill = TensorRef::new(
-            Format::dense(0),
-            Vec::new(),
-            tensor.element().zero(),
-            vec![(&fill).into()],
-        )?;
-        if self.fill.is_some() {
-            given = given.data("A_fill", &fill);
-        }
-        let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
-        for (format, side) in [(&self.source, "A"), (&self.destination, "B")] {
-            for (prefix, part) in sides(format, side) {
-                for (level, extent) in part.level_extents(&known).into_iter().enumerate() {
-                    let name = format!("{prefix}_L{level}");
-                    if let Some(extent) = extent
-                        && self.compiled.computation().parameters.contains(&name)
-                    {
-                        given = given.parameter(name, extent as i64);
-                    }
-                }
-            }
-        }
-        let sizes = std::iter::zip(self.source.arrays(), tensor.arrays());
-        for ((spec, array), name) in sizes.zip(names(&self.source, "A")) {
-            if let Role::Size(_) = spec.role {
-                given = given.parameter(format!("{name}_end"), array.index(0));
-            }
-        }
-        for (mode, extent) in tensor.extents().iter().enumerate() {
-            given = given.parameter(format!("N{mode}"), *extent as i64);
-        }
-        // What is declared of the source's arrays is what its format says of them, which
-        // was checked when the tensor was made.
-        let mut prepared = session.prepare_as(&self.compiled, &given, Checked::AsTensors)?;
-        prepared.launch()?;
-        let mut results = prepared.finish()?;
-        let made = names(&self.destination, "B").into_iter().map(|name| {
-            let result = results.remove(&name);
-            let result = result.expect("the conversion computes each array");
-            let (_, _, _, mut arrays) = result.into_parts();
-            arrays.pop().expect("a dense tensor has its values")
-        });
-        Tensor::new(
-            Arc::clone(&self.destination),
-            tensor.extents().to_vec(),
-            tensor.element(),
-            tensor.fill(),
-            made.collect(),
-        )
-    }
-}
-
-impl Session {
-    /// A tensor in another format of its order; all stored entries but padding stay stored.
-    ///
-    /// Large tensors are converted by a [`Converter`], if there is one between the two
-    /// formats; others by [`Tensor::convert`], which needs no kernel.
-    ///
-    /// # Errors
-    /// As [`Tensor::convert`].
-    ///
-    /// ```
-    /// use sparsec::{Format, Session, Tensor};
-    /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
-    /// let by_columns = Session::interpreter().convert(&a, &Format::csc())?;
-    /// assert_eq!(by_columns.level(1).pos(), [0, 1, 1, 2]);
-    /// # Ok::<(), sparsec::Diagnostic>(())
-    /// ```
-    pub fn convert(&self, tensor: &Tensor, destination: &Format) -> Result<Tensor> {
-        let derived = self.derived(tensor, destination);
-        derived.unwrap_or_else(|| tensor.convert(destination))
-    }
-
-    /// A tensor in another format by a conversion that is derived, if there is one, and the
-    /// tensor is so large that making its kernel takes less time than it saves. Each stored
-    /// entry stays stored.
-    pub(crate) fn derived(&self, tensor: &Tensor, destination: &Format) -> Option<Result<Tensor>> {
-        let is_large = tensor.most_entries() as f64 * PACKING > MAKING;
-        if !is_large || self.options().backend == Backend::Interpreter {
-            return None;
-        }
-        let converter = Converter::new(tensor, destination).ok()?;
-        match converter.run(self, tensor) {
-            // Packing says which entry the destination cannot hold.
-            Err(error) if error.code() == code::NOT_AS_DECLARED => None,
-            converted => Some(converted),
         }
     }
 }
@@ -497,10 +300,4 @@ fn names(format: &Format, side: &str) -> Vec<String> {
     }
     names.push(side.to_owned());
     names
-}
-
-/// An array as a dense vector, used where it lies.
-fn list(array: &Array) -> Result<TensorRef<'_>> {
-    let (extents, zero) = (vec![array.len() as u64], array.element().zero());
-    TensorRef::new(Format::dense(1), extents, zero, vec![array.into()])
 }

@@ -38,8 +38,29 @@ use crate::irregular;
 /// Array entries that one thread checks at a time.
 const GRAIN: usize = 1 << 16;
 
+/// How far arrays are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// All that this page says.
+    Entries,
+    /// Of formats whose levels store expressions, what is needed to walk: no entry is.
+    Levels,
+}
+
 /// The number of positions of each level, if the arrays are a tensor.
 pub(crate) fn check(
+    format: &Format,
+    extents: &[u64],
+    element: ElementType,
+    fill: Scalar,
+    arrays: &[Array],
+) -> Result<Vec<usize>> {
+    check_to(Depth::Entries, format, extents, element, fill, arrays)
+}
+
+/// As [`check`], and no deeper than that.
+pub(crate) fn check_to(
+    depth: Depth,
     format: &Format,
     extents: &[u64],
     element: ElementType,
@@ -76,7 +97,7 @@ pub(crate) fn check(
         check_type(format, spec, array, element)?;
     }
     if !format.is_regular() {
-        let positions = irregular::check::check(format, extents, fill, arrays)?;
+        let positions = irregular::check::check(depth, format, extents, fill, arrays)?;
         check_truth_values(&arrays[arrays.len() - 1])?;
         return Ok(positions);
     }

@@ -125,6 +125,40 @@ impl Tensor {
         })
     }
 
+    /// A tensor of arrays that a derived conversion made.
+    ///
+    /// What walks and kernels rely on to stay inside of arrays is checked as in
+    /// [`Tensor::new`]: lengths, segments, coordinates. Of formats whose levels store
+    /// expressions, that entries are in order, that none stands twice, and that places which
+    /// the tensor does not have hold the fill, is the word of the derivation: to look at
+    /// each place takes longer than to convert. Debug builds check that, too. This is no door
+    /// for arrays of users.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::new`].
+    pub fn derived(
+        format: impl Into<Arc<Format>>,
+        extents: Vec<u64>,
+        fill: Scalar,
+        arrays: Vec<Array>,
+    ) -> Result<Self> {
+        let (format, element) = (format.into(), fill.element());
+        let how = match cfg!(debug_assertions) {
+            true => check::Depth::Entries,
+            false => check::Depth::Levels,
+        };
+        let positions = check::check_to(how, &format, &extents, element, fill, &arrays)?;
+        Ok(Self {
+            format,
+            extents,
+            element,
+            fill,
+            arrays,
+            positions,
+            kept: Kept::default(),
+        })
+    }
+
     /// A tensor of arrays that our own assembly made; checked in debug builds.
     pub(crate) fn trusted(
         format: Format,

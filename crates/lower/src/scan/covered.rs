@@ -7,6 +7,7 @@ use sparsec_relation::{
 };
 
 use super::emit::Point;
+use super::filled::fills;
 use super::{compute_type, within};
 
 /// Whether the loop behind a visit does nothing with the visit's target but
@@ -32,21 +33,25 @@ pub(super) fn is_held(computation: &Computation, steps: &[Step], at: usize) -> b
         && n_visits > 0
 }
 
-/// Whether one statement assigns every entry of the data before anything else
-/// uses it.
-pub(super) fn is_assigned_first(
-    computation: &Computation,
+/// Where one statement assigns every entry of the data before anything else uses it: what
+/// has to hold for that when it begins.
+pub(super) fn assigned_first(
+    (whole, computation): (&Computation, &Computation),
     space: &DataSpace,
     known: &Declarations,
     loops: &Loops,
-) -> bool {
+) -> Option<Vec<Constraint>> {
     let mut writers = computation.writers(&space.name);
-    writers.any(|id| {
+    writers.find_map(|id| {
         let first = computation.statement(id);
-        first.update == Update::Assign
+        let is_first = first.update == Update::Assign
             && !reads(first, &space.name)
-            && is_first(computation, &loops.body, first, &space.name)
-            && covers(first, space, known) == Some(true)
+            && is_first(computation, &loops.body, first, &space.name);
+        match is_first {
+            true if covers(first, space, known) == Some(true) => Some(Vec::new()),
+            true => fills((whole, computation), first, space, known),
+            false => None,
+        }
     })
 }
 
@@ -97,7 +102,11 @@ fn all_visits(
 }
 
 /// Whether a statement writes every entry of its target.
-fn covers(statement: &Statement, space: &DataSpace, known: &Declarations) -> Option<bool> {
+pub(super) fn covers(
+    statement: &Statement,
+    space: &DataSpace,
+    known: &Declarations,
+) -> Option<bool> {
     let names = |prefix: &str, n: usize| (0..n).map(|k| format!("{prefix}{k}")).collect();
     let modes: Vec<String> = names("at", space.extents.len());
     let mut written = Vec::new();

@@ -27,10 +27,11 @@ use std::cmp::Ordering;
 use sparsec_base::ElementType;
 use sparsec_computation::{Access, Key, Statement, Value};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Failure, Stmt, Var};
-use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Parser};
+use sparsec_relation::{Comparison, Constraint, Expression, Parser};
 
 use super::emit::Emitter;
 use super::for_each_expression;
+use super::inside::Proofs;
 
 /// The bits of a key that is not negative.
 const N_BITS: usize = 63;
@@ -58,7 +59,7 @@ pub(super) fn is_called(constraint: &Constraint) -> bool {
 /// | the largest integer                   | always                                         |
 /// | `2^(n b)`                             | the `n` coordinates are remainders of `b` bits |
 /// | `MORTON(N floordiv c, M floordiv c) + 1` | the coordinates are `i floordiv c` and `j floordiv c`, with `0 <= i <= N` and `0 <= j <= M` |
-pub(super) fn is_below(statement: &Statement, key: &Key, known: &Declarations) -> bool {
+pub(super) fn is_below(statement: &Statement, key: &Key, proofs: &Proofs<'_>) -> bool {
     let Expression::Call(name, coordinates) = &key.value else {
         return false;
     };
@@ -85,7 +86,7 @@ pub(super) fn is_below(statement: &Statement, key: &Key, known: &Declarations) -
                                         (Comparison::LessEqual, (**n).clone()),
                                     ],
                                 };
-                                c == by && statement.space.implies(&within, known)
+                                c == by && proofs.implies(&statement.space, &within)
                             }
                             _ => false,
                         }

@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sparsec_base::mark::{Mark, Parallel, Races, Unit};
 use sparsec_base::{ElementType, Scalar};
 use sparsec_computation::{Access, Computation, DataSpace, Role, Update};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Stmt, Var};
@@ -22,7 +23,7 @@ use sparsec_relation::{
     Variable,
 };
 
-use super::covered::{is_assigned_first, is_held};
+use super::covered::{assigned_first, is_held};
 use super::window::{Numbering, Visiting};
 use super::{Arrays, curve, has_computed_extent, length, loaded_type};
 use crate::bisect::{Wanted, bisect, integer};
@@ -31,6 +32,8 @@ use crate::bisect::{Wanted, bisect, integer};
 pub(super) struct Emitter<'a> {
     pub(super) builder: &'a mut Builder,
     pub(super) computation: &'a Computation,
+    /// The computation that this is a stage of.
+    pub(super) whole: &'a Computation,
     pub(super) known: &'a Declarations,
     pub(super) loops: &'a Loops,
     pub(super) arrays: Arrays,
@@ -46,6 +49,9 @@ pub(super) struct Emitter<'a> {
     pub(super) carries: Vec<Function>,
     /// Those whose entries lie in variables alone.
     pub(super) in_variables: BTreeSet<String>,
+    /// Temporary data whose entries are read at the point that assigns them alone: they lie in
+    /// variables.
+    pub(super) locals: BTreeSet<String>,
     /// The entries that are carried from the statements so far.
     pub(super) carried: Vec<(Access, Var)>,
     /// Whether an entry that lies in a variable alone was not found.
@@ -58,6 +64,8 @@ pub(super) struct Emitter<'a> {
     pub(super) here: std::vec::IntoIter<Expr>,
     /// What is done at points.
     pub(super) visiting: Visiting,
+    /// The loops over the points of one statement alone, which were scanned last.
+    pub(super) scanned: Option<(usize, Loops)>,
 }
 
 /// Puts the elements of a point in place of a statement's variables.
@@ -73,7 +81,7 @@ impl Rewrite for Point<'_> {
 impl<'a> Emitter<'a> {
     pub(super) fn new(
         builder: &'a mut Builder,
-        computation: &'a Computation,
+        (whole, computation): (&'a Computation, &'a Computation),
         known: &'a Declarations,
         loops: &'a Loops,
         arrays: Arrays,
@@ -81,6 +89,7 @@ impl<'a> Emitter<'a> {
         Self {
             builder,
             computation,
+            whole,
             known,
             loops,
             arrays,
@@ -90,22 +99,26 @@ impl<'a> Emitter<'a> {
             held: None,
             carries: Vec::new(),
             in_variables: BTreeSet::new(),
+            locals: BTreeSet::new(),
             carried: Vec::new(),
             missed: false,
             curves: BTreeMap::new(),
             windows: BTreeMap::new(),
             here: Vec::new().into_iter(),
             visiting: Visiting::Assign,
+            scanned: None,
         }
     }
 
-    /// Gives data of the `whole` that this stage begins their first entries, and makes
+    /// Gives data that this stage begins their first entries, and makes
     /// tables.
-    pub(super) fn begin(&mut self, whole: &Computation, begins: &[String]) {
+    pub(super) fn begin(&mut self, begins: &[String]) {
+        let whole = self.whole;
         for name in begins {
             let space = whole.space(name).expect("stages begin data");
             let buffer = self.arrays.spaces[&space.name];
-            if space.role == Role::Given || self.in_variables.contains(name) {
+            let is_kept = self.in_variables.contains(name) || self.locals.contains(name);
+            if space.role == Role::Given || is_kept {
                 continue;
             }
             let n = match has_computed_extent(whole, space) {
@@ -136,16 +149,22 @@ impl<'a> Emitter<'a> {
             let len = n.clone();
             self.builder.push(Stmt::Resize { buffer, len });
         }
-        if is_assigned_first(self.computation, space, self.known, self.loops) {
-            return;
-        }
         let zero = Scalar::from_i64(loaded_type(space.element), 0);
-        self.builder.push(Stmt::Fill {
+        let fill = Stmt::Fill {
             buffer,
             lo: Expr::int(0),
             hi: n,
             value: zero.into(),
-        });
+        };
+        let computations = (self.whole, self.computation);
+        match assigned_first(computations, space, self.known, self.loops) {
+            None => self.builder.push(fill),
+            Some(conditions) if conditions.is_empty() => {}
+            Some(conditions) => {
+                let is_all = self.all(&conditions);
+                self.branch(is_all, vec![fill], false);
+            }
+        }
     }
 
     /// Makes the tables in which functions without an order are looked up.
@@ -312,11 +331,21 @@ impl<'a> Emitter<'a> {
         let Some(&found) = self.found.last() else {
             let var = self.builder.fixed(name, ElementType::I64);
             self.variables.insert(variable, Expr::Var(var));
+            let parallel = self.is_apart(body).then_some(Parallel {
+                unit: Unit::CpuThread,
+                races: Races::NoRaces,
+            });
+            let mark = Mark {
+                parallel,
+                ..Mark::default()
+            };
             let body = self.block(body);
-            self.builder.for_loop(var, lo, hi, |b| {
-                for stmt in body {
-                    b.push(stmt);
-                }
+            self.builder.push(Stmt::For {
+                var,
+                lo,
+                hi,
+                mark,
+                body,
             });
             return;
         };
@@ -333,6 +362,33 @@ impl<'a> Emitter<'a> {
                 }
                 b.assign(var, Expr::Var(var).add(1));
             });
+    }
+
+    /// Whether iterations assign entries at the loop's variable alone, from given data.
+    fn is_apart(&self, body: &[Step]) -> bool {
+        let is_apart = |step: &Step| {
+            let Step::Visit { number, .. } = step else {
+                return false;
+            };
+            let statement = &self.computation.statements[*number];
+            let given = |name: &str| {
+                let space = self.computation.space(name);
+                space.is_some_and(|space| space.role == Role::Given)
+            };
+            let mut variables = statement.variables();
+            let entries = statement.value.entries();
+            variables.len() == 1
+                && statement.target.indices
+                    == [Expression::Variable(variables.next().expect("one"))]
+                && statement.update == Update::Assign
+                && statement.value.windows().is_empty()
+                && entries.iter().all(|access| {
+                    given(&access.space) && access.indices == statement.target.indices
+                })
+        };
+        // What is carried or counted lives in variables of the function.
+        let is_plain = matches!(self.visiting, Visiting::Assign) && self.carries.is_empty();
+        is_plain && self.locals.is_empty() && !body.is_empty() && body.iter().all(is_apart)
     }
 
     fn search(&mut self, search: &[Step], found: bool, body: &[Step]) {

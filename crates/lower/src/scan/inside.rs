@@ -1,26 +1,55 @@
 //! Whether every access lies in its array.
 
+use std::cell::RefCell;
+
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use sparsec_computation::{Access, Computation, Statement};
-use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Parser};
+use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Parser, Set};
 
 use super::{curve, declaration, declared_bounds, place, within};
+
+/// What was asked of sets so far: statements of a sweep share their points, and mostly ask
+/// for the same.
+pub(super) struct Proofs<'a> {
+    known: &'a Declarations,
+    asked: RefCell<Vec<(Set, Constraint, bool)>>,
+}
+
+impl<'a> Proofs<'a> {
+    pub(super) fn new(known: &'a Declarations) -> Self {
+        Self {
+            known,
+            asked: RefCell::default(),
+        }
+    }
+
+    pub(super) fn implies(&self, set: &Set, asked: &Constraint) -> bool {
+        let is_same = |(of, what, _): &&(Set, Constraint, bool)| what == asked && of == set;
+        if let Some((.., answer)) = self.asked.borrow().iter().find(is_same) {
+            return *answer;
+        }
+        let answer = set.implies(asked, self.known);
+        let entry = (set.clone(), asked.clone(), answer);
+        self.asked.borrow_mut().push(entry);
+        answer
+    }
+}
 
 /// Refuses accesses of a statement that are not known to lie in their arrays, and
 /// schedules that are not known to have values.
 pub(super) fn check(
     computation: &Computation,
     statement: &Statement,
-    known: &Declarations,
+    proofs: &Proofs<'_>,
     text: &str,
 ) -> Result<()> {
     let read = statement.value.entries();
     for access in read.into_iter().chain([&statement.target]) {
-        check_access(computation, statement, access, known, text)?;
+        check_access(computation, statement, access, proofs, text)?;
     }
     for (_, keys) in statement.value.windows() {
         for key in keys {
-            if curve::is_below(statement, key, known) {
+            if curve::is_below(statement, key, proofs) {
                 continue;
             }
             let asked = within(&key.value, &key.extent);
@@ -28,22 +57,22 @@ pub(super) fn check(
                 let name = &statement.name;
                 format!("a key of `{name}` is not known to be less than its extent")
             };
-            check_asked(computation, statement, (asked, &message), known, text)?;
+            check_asked(computation, statement, (asked, &message), proofs, text)?;
         }
     }
-    check_schedule(computation, statement, known, text)
+    check_schedule(computation, statement, proofs, text)
 }
 
 /// A point without a time would be left out.
 fn check_schedule(
     computation: &Computation,
     statement: &Statement,
-    known: &Declarations,
+    proofs: &Proofs<'_>,
     text: &str,
 ) -> Result<()> {
     let has_value = |e: &&Expression| {
         let itself = (*e).clone().equals((*e).clone());
-        statement.space.implies(&itself, known)
+        proofs.implies(&statement.space, &itself)
     };
     let Some(element) = statement.schedule.iter().find(|e| !has_value(e)) else {
         return Ok(());
@@ -70,7 +99,7 @@ fn check_access(
     computation: &Computation,
     statement: &Statement,
     access: &Access,
-    known: &Declarations,
+    proofs: &Proofs<'_>,
     text: &str,
 ) -> Result<()> {
     let space = computation.space(&access.space);
@@ -80,9 +109,9 @@ fn check_access(
             let (space, name) = (&access.space, &statement.name);
             format!("`{space}` is not known to stay within its entries in `{name}`")
         };
-        if !is_place_in_rows(statement, index, extent, known) {
+        if !is_place_in_rows(statement, index, extent, proofs) {
             let asked = (within(index, extent), &message as &dyn Fn() -> String);
-            check_asked(computation, statement, asked, known, text)?;
+            check_asked(computation, statement, asked, proofs, text)?;
         }
     }
     Ok(())
@@ -94,11 +123,11 @@ fn is_place_in_rows(
     statement: &Statement,
     index: &Expression,
     extent: &Expression,
-    known: &Declarations,
+    proofs: &Proofs<'_>,
 ) -> bool {
     let stays = |index: &Expression, extent: &Expression| {
-        is_place_in_rows(statement, index, extent, known)
-            || statement.space.implies(&within(index, extent), known)
+        is_place_in_rows(statement, index, extent, proofs)
+            || proofs.implies(&statement.space, &within(index, extent))
     };
     let Expression::Add(a, b) = index else {
         return false;
@@ -138,10 +167,10 @@ fn check_asked(
     computation: &Computation,
     statement: &Statement,
     (asked, message): (Constraint, &dyn Fn() -> String),
-    known: &Declarations,
+    proofs: &Proofs<'_>,
     text: &str,
 ) -> Result<()> {
-    if statement.space.implies(&asked, known) {
+    if proofs.implies(&statement.space, &asked) {
         return Ok(());
     }
     let asked = text_of(statement, asked);
@@ -172,7 +201,7 @@ fn text_of(statement: &Statement, constraint: Constraint) -> String {
 /// than it, where statements speak of them; keys on a curve also where extents do.
 pub(super) fn check_functions(
     computation: &Computation,
-    known: &Declarations,
+    proofs: &Proofs<'_>,
     text: &str,
 ) -> Result<()> {
     let refuse = |name: &str, at: Span| {
@@ -222,13 +251,13 @@ pub(super) fn check_functions(
                 continue;
             }
             let fits = computation.space(name).is_some_and(|space| {
-                let function = known.function(name);
+                let function = proofs.known.function(name);
                 function.is_some_and(|function| {
                     let mut bounds = function.domain.parts()[0].inputs().zip(&space.extents);
                     function.domain.n_elements() == space.extents.len()
                         && bounds.all(|(v, extent)| {
                             let asked = within(&Expression::Variable(v), extent);
-                            function.domain.implies(&asked, known)
+                            proofs.implies(&function.domain, &asked)
                         })
                 })
             });

@@ -28,6 +28,10 @@ impl Emitter<'_> {
             .find(|function| function.name == target.space)
             .cloned();
         let mut value = value;
+        if self.locals.contains(&target.space) {
+            let var = self.builder.let_(&target.space, value);
+            return self.carried.push((target, var));
+        }
         if let Some(function) = carries {
             let var = self.carry(&function, &target, value);
             if self.in_variables.contains(&target.space) {
@@ -108,6 +112,12 @@ impl Emitter<'_> {
             Value::Parameter(name) => self.expr(&Expression::Constant(name.clone())),
             Value::Entry(access) => {
                 let access = access.rewritten(&Point(tuple));
+                let mut carried = self.carried.iter().rev();
+                if let Some((_, var)) = carried.find(|(it, _)| *it == access) {
+                    return Expr::Var(*var);
+                }
+                let is_kept = [&self.in_variables, &self.locals];
+                self.missed |= is_kept.iter().any(|names| names.contains(&access.space));
                 let index = self.index(&access.space, &access.indices);
                 self.entry(self.arrays.spaces[&access.space], index)
             }

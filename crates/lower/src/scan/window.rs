@@ -25,6 +25,7 @@ use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Stmt, Var};
 use sparsec_relation::{Conjunction, Expression, Set, Variable};
 
 use super::emit::{Emitter, Point};
+use super::filled::counted;
 use super::{loops, within};
 use crate::bisect::integer;
 
@@ -73,6 +74,12 @@ pub(super) enum Visiting {
 /// The largest word that holds several keys.
 const LARGEST_WORD: i64 = 1 << 62;
 
+/// Tables of keys may have four times as many entries as there are points, and these.
+const SMALL_TABLE: i64 = 1024;
+
+/// Fewer points than that are counted in 32 bits.
+const MOST_COUNTED: i64 = 1 << 28;
+
 impl Emitter<'_> {
     /// Makes what finds the windows of the stage's statements.
     pub(super) fn make_windows(&mut self) {
@@ -88,7 +95,8 @@ impl Emitter<'_> {
                     }
                     (Window::Ordinal, [key]) if self.starts(statement, key).is_some() => {
                         let starts = self.starts(statement, key).expect("just asked");
-                        Numbering::Cursor(self.cursor(&starts, key))
+                        let counted = counted((self.whole, computation), statement).is_some();
+                        Numbering::Cursor(self.cursor(&starts, key, counted))
                     }
                     (Window::Ordinal, [key]) => {
                         let counts = self.workspace("counts");
@@ -126,9 +134,14 @@ impl Emitter<'_> {
         (fits && is_of_key).then(|| start.space.clone())
     }
 
-    /// A copy of the entries of `f` for all keys.
-    fn cursor(&mut self, starts: &str, key: &Key) -> Buffer {
-        let cursor = self.workspace("cursor");
+    /// A copy of the entries of `f` for all keys; where points are counted, they stay below
+    /// its last entry, and fit where its entries do.
+    fn cursor(&mut self, starts: &str, key: &Key, counted: bool) -> Buffer {
+        let space = self.computation.space(starts).expect("just found");
+        let cursor = match (counted, space.element) {
+            (true, ElementType::I32) => self.narrow("cursor"),
+            _ => self.workspace("cursor"),
+        };
         let len = self.expr(&key.extent);
         let len = self.builder.let_("extent", len);
         self.builder.push(Stmt::Alloc {
@@ -191,36 +204,128 @@ impl Emitter<'_> {
     fn list(&mut self, number: usize, which: usize, window: Window, keys: &[Key]) -> Numbering {
         let n = self.builder.var_("n_points", 0);
         self.visit_all(number, Visiting::Count(n));
+        let numbers = self.workspace("numbers");
+        self.alloc(numbers, n);
+        let point = (number, which);
+        let few = self.are_few(n, keys);
+        self.builder.begin_block();
+        self.count_keys(point, (window, keys), n, numbers);
+        let then = self.builder.end_block();
+        self.builder.begin_block();
+        self.sort_keys(point, (window, keys), n, numbers);
+        let otherwise = self.builder.end_block();
+        self.builder.push(Stmt::If {
+            condition: few,
+            then,
+            otherwise,
+        });
+        Numbering::Listed(numbers, self.builder.var_("point", 0))
+    }
+
+    /// Whether the values of all keys can be counted in tables that are not much longer than
+    /// there are points.
+    fn are_few(&mut self, n: Var, keys: &[Key]) -> Expr {
+        let most = Expr::Var(n).mul(4).add(SMALL_TABLE);
+        let most = self.builder.let_("most_keys", most);
+        let few = keys.iter().map(|key| {
+            let extent = self.expr(&key.extent);
+            extent.binary(BinaryOp::Le, most)
+        });
+        let few: Vec<Expr> = few.collect();
+        let fits = Expr::Var(n).less(MOST_COUNTED);
+        few.into_iter().fold(fits, Expr::and)
+    }
+
+    /// Numbers the points by stable counting, from the last key to the first.
+    fn count_keys(
+        &mut self,
+        (number, which): (usize, usize),
+        (window, keys): (Window, &[Key]),
+        n: Var,
+        numbers: Buffer,
+    ) {
+        let words: Vec<Buffer> = keys.iter().map(|_| self.narrow("keys")).collect();
+        words.iter().for_each(|word| self.alloc(*word, n));
+        let place = self.builder.var_("place", 0);
+        self.visit_all(number, Visiting::Keys(which, words.clone(), place));
+        let mut before: Option<Buffer> = None;
+        for (at_key, (word, key)) in words.iter().zip(keys).enumerate().rev() {
+            let next = self.narrow("next");
+            let extent = self.expr(&key.extent);
+            let extent = self.builder.let_("extent", extent);
+            self.alloc(next, Expr::Var(extent).add(1));
+            let at = self.builder.fixed("at", ElementType::I64);
+            self.builder.for_loop(at, 0, n, |b| {
+                let above = Expr::load(*word, at).add(1);
+                b.store_reduce(next, above, Expr::int(1), Some(BinaryOp::Add));
+            });
+            let at = self.builder.fixed("at", ElementType::I64);
+            self.builder.for_loop(at, 0, extent, |b| {
+                let above = Expr::Var(at).add(1);
+                b.store_reduce(next, above, Expr::load(next, at), Some(BinaryOp::Add));
+            });
+            // The last pass puts points where they belong.
+            let (is_last, to_numbers) = (at_key == 0, window == Window::Rank);
+            let order = match is_last && to_numbers {
+                true => numbers,
+                false => {
+                    let order = self.narrow("order");
+                    self.alloc(order, n);
+                    order
+                }
+            };
+            let at = self.builder.fixed("at", ElementType::I64);
+            self.builder.for_loop(at, 0, n, |b| {
+                let point = match before {
+                    None => Expr::Var(at),
+                    Some(before) => b.let_("point", Expr::load(before, at)).into(),
+                };
+                let key = b.let_("key", Expr::load(*word, point.clone()));
+                let to = b.let_("to", Expr::load(next, key));
+                b.store(next, key, Expr::Var(to).add(1));
+                match is_last && to_numbers {
+                    true => b.store(order, point, to),
+                    false => b.store(order, to, point),
+                }
+            });
+            before = Some(order);
+        }
+        if window != Window::Rank {
+            let order = before.expect("there is a key");
+            self.number_groups(window, n, [order, numbers], &words);
+        }
+    }
+
+    /// Sorts the points by their keys in one word if they fit, and numbers them.
+    fn sort_keys(
+        &mut self,
+        point: (usize, usize),
+        (window, keys): (Window, &[Key]),
+        n: Var,
+        numbers: Buffer,
+    ) {
+        let points = self.workspace("points");
+        self.alloc(points, n);
         let room = self.builder.var_("room", LARGEST_WORD);
         for key in keys {
             let extent = self.expr(&key.extent).binary(BinaryOp::Max, 1);
             let rest = Expr::Var(room).binary(BinaryOp::FloorDiv, extent);
             self.builder.assign(room, rest);
         }
-        let [points, numbers] = ["points", "numbers"].map(|name| self.workspace(name));
-        for buffer in [points, numbers] {
-            let len = n.into();
-            self.builder.push(Stmt::Alloc { buffer, len });
+        if let [_] = keys {
+            return self.number(point, window, n, [points, numbers], 1);
         }
-        let point = (number, which);
-        let packed = |emitter: &mut Self| emitter.number(point, window, n, [points, numbers], 1);
-        match keys.len() {
-            1 => packed(self),
-            n_keys => {
-                self.builder.begin_block();
-                packed(self);
-                let then = self.builder.end_block();
-                self.builder.begin_block();
-                self.number(point, window, n, [points, numbers], n_keys);
-                let otherwise = self.builder.end_block();
-                self.builder.push(Stmt::If {
-                    condition: Expr::int(0).less(room),
-                    then,
-                    otherwise,
-                });
-            }
-        }
-        Numbering::Listed(numbers, self.builder.var_("point", 0))
+        self.builder.begin_block();
+        self.number(point, window, n, [points, numbers], 1);
+        let then = self.builder.end_block();
+        self.builder.begin_block();
+        self.number(point, window, n, [points, numbers], keys.len());
+        let otherwise = self.builder.end_block();
+        self.builder.push(Stmt::If {
+            condition: Expr::int(0).less(room),
+            then,
+            otherwise,
+        });
     }
 
     /// Sorts the points by words of keys, and numbers them.
@@ -254,6 +359,17 @@ impl Emitter<'_> {
                 hi: n.into(),
             });
         }
+        self.number_groups(window, n, [points, numbers], &words);
+    }
+
+    /// Numbers the points, which `points` lists in the order of their keys.
+    fn number_groups(
+        &mut self,
+        window: Window,
+        n: Var,
+        [points, numbers]: [Buffer; 2],
+        words: &[Buffer],
+    ) {
         // Where a group of the same keys begins, and how many groups began before.
         let first = self.builder.var_("first", 0);
         let group = self.builder.var_("group", 0);
@@ -287,14 +403,24 @@ impl Emitter<'_> {
     fn visit_all(&mut self, number: usize, visiting: Visiting) {
         let mut alone = self.computation.clone();
         alone.statements = vec![alone.statements.swap_remove(number)];
-        let loops = loops(&alone, self.known).expect("its set was scanned with others");
+        let loops = match self.scanned.take() {
+            Some((of, loops)) if of == number => loops,
+            _ => loops(&alone, self.known).expect("its set was scanned with others"),
+        };
         let (arrays, curves) = (std::mem::take(&mut self.arrays), self.curves.clone());
-        let mut emitter = Emitter::new(self.builder, &alone, self.known, &loops, arrays);
+        let mut emitter = Emitter::new(
+            self.builder,
+            (self.whole, &alone),
+            self.known,
+            &loops,
+            arrays,
+        );
         emitter.visiting = visiting;
         emitter.curves = curves;
         emitter.make_all_places();
         emitter.run();
         self.arrays = emitter.arrays;
+        self.scanned = Some((number, loops));
     }
 
     /// Does at a point what is done besides the assignment.
@@ -375,6 +501,18 @@ impl Emitter<'_> {
         }
         self.here = here.into_iter();
         self.value(value, tuple, element)
+    }
+
+    fn alloc(&mut self, buffer: Buffer, len: impl Into<Expr>) {
+        let len = len.into();
+        self.builder.push(Stmt::Alloc { buffer, len });
+    }
+
+    /// A workspace of numbers that 32 bits hold.
+    fn narrow(&mut self, name: &str) -> Buffer {
+        let (storage, loaded) = (ElementType::I32, ElementType::I64);
+        self.builder
+            .buffer(name, storage, loaded, BufferAccess::Workspace)
     }
 
     fn workspace(&mut self, name: &str) -> Buffer {

@@ -59,6 +59,8 @@ pub struct CompiledComputation {
     known: Declarations,
     lowered: Function,
     function: Function,
+    /// With loops whose iterations may run at once in chunks for threads.
+    divided: Function,
 }
 
 /// Where given arrays are checked against their declarations.
@@ -77,10 +79,14 @@ pub(crate) enum Checked {
 /// As [`sparsec_lower::lower_computation`].
 pub fn compile_computation(computation: &Computation) -> Result<CompiledComputation> {
     let lowered = lower_computation(computation)?;
+    let function = passes::optimize(lowered.clone(), &mut |_, _| {});
+    let mut divided = function.clone();
+    passes::divide(&mut divided, passes::Division::default());
     Ok(CompiledComputation {
         computation: computation.clone(),
         known: computation.chain().swap_remove(0).computation.known(),
-        function: passes::optimize(lowered.clone(), &mut |_, _| {}),
+        function,
+        divided,
         lowered,
     })
 }
@@ -386,7 +392,7 @@ impl Session {
             compiled.check_declared(&data)?;
         }
         compiled.check_temporaries(&data)?;
-        let function = &compiled.function;
+        let function = &compiled.divided;
         let parameters = compiled.computation.parameters.iter();
         let parameters = parameters
             .map(|name| given.parameters[name] as u64)

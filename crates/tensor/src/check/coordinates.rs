@@ -229,6 +229,10 @@ impl Chain<'_> {
             [crd] => with_slice!(crd, crd => {
                 breaks(&crd[pairs.start - 1..pairs.end], self.unique)
             }),
+            [Index::W32(first), Index::W32(second)] => {
+                let block = pairs.start - 1..pairs.end;
+                pair_breaks(&first[block.clone()], &second[block], self.unique)
+            }
             _ => pairs.clone().filter(|&at| self.is_broken(at)).count(),
         };
         if broken == 0 {
@@ -372,6 +376,19 @@ impl Chain<'_> {
         };
         Diagnostic::new(code::BAD_COORDINATES, message).help(help)
     }
+}
+
+/// As [`breaks`] for tuples of two coordinates. Lists of the entries of matrices are such,
+/// and are checked at the speed of memory.
+fn pair_breaks<T: Coordinate>(first: &[T], second: &[T], unique: bool) -> usize {
+    let firsts = first.iter().zip(&first[1..]);
+    let seconds = second.iter().zip(&second[1..]);
+    // Without branches, which vectorises.
+    let broken = firsts.zip(seconds).map(|((a, b), (c, d))| {
+        let later = (c > d) | (unique & (c == d));
+        u32::from((a > b) | ((a == b) & later))
+    });
+    broken.sum::<u32>() as usize
 }
 
 /// How many neighbours do not ascend; equal ones count where none may repeat.

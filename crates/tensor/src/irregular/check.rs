@@ -22,7 +22,7 @@ use super::order::{Coordinates, Order};
 use super::{Part, Visited, parts, walk_part};
 use crate::array::Array;
 use crate::borrowed::TensorRef;
-use crate::check::{name_of, too_large};
+use crate::check::{Depth, name_of, too_large};
 use crate::index::Index;
 use crate::tensor::Tensor;
 use crate::walk::Walk;
@@ -30,6 +30,7 @@ use crate::walk::Walk;
 /// The number of positions of each level, if the arrays, whose number and types
 /// were checked, are a tensor.
 pub(crate) fn check(
+    depth: Depth,
     format: &Format,
     extents: &[u64],
     fill: Scalar,
@@ -48,6 +49,9 @@ pub(crate) fn check(
     }
     length(name_of(Role::Vals), &arrays[arrays.len() - 1], n_values)?;
     // What was checked so far is enough to walk.
+    if depth == Depth::Levels {
+        return Ok(positions);
+    }
     let tensor = TensorRef::unchecked(format, extents, fill, arrays, &positions);
     entries(&tensor, &parts)?;
     Ok(positions)

@@ -1,0 +1,244 @@
+//! Copies of arrays, which need none of the loops that they stand in.
+//!
+//! ```text
+//! s: y(q) = x(q)     over {[i, q, j] : 0 <= i < N && pos(i) <= q < pos(i + 1) && crd(q) = j}   at [0, i, q, j]
+//! s: cols(q) = j                                                                              at [0, i, q, j]
+//!
+//! s: y(q) = x(q)         over {[q] : pos(0) <= q < pos(N)}    at [1, q]
+//! s: cols(q) = crd(q)
+//! ```
+//!
+//! A loop over one variable that loads and stores at it is what compilers copy blocks of
+//! memory with, and its iterations may run at once.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::arena::Id;
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Rewrite, Set, Variable,
+};
+
+use crate::computation::{Computation, Role, Statement, StatementId};
+use crate::segments::{are_defined, in_segments};
+use crate::value::{Access, Update, Value};
+
+impl Computation {
+    /// Moves statements that copy given data, place by place, behind their sweeps.
+    ///
+    /// ```
+    /// use sparsec_computation::Computation;
+    /// let mut rows: Computation = "computation rows {
+    ///   parameters N, NZ
+    ///   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
+    ///   given pos : i32[N + 1], x : f64[NZ]
+    ///   out row : i32[NZ], y : f64[NZ]
+    ///   s0: row(p) = i over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)} at [0, i, p, 0]
+    ///   s1: y(p) = x(p) over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)} at [0, i, p, 1]
+    /// }".parse()?;
+    /// rows.separate_copies();
+    /// assert!(rows.to_string().contains("s1: y(p) = x(p)\n    over {[p] : pos(0) <= p < pos(N)}"), "{rows}");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn separate_copies(&mut self) {
+        let is_timed = |statement: &Statement| sweep(statement).is_some();
+        if !self.statements.iter().all(is_timed) {
+            return;
+        }
+        let checked = Self {
+            declarations: self.relied_on(),
+            ..self.clone()
+        };
+        let known = checked.known();
+        let mut copies: BTreeMap<i64, Vec<(StatementId, Statement)>> = BTreeMap::new();
+        for id in self.ids() {
+            let time = sweep(self.statement(id)).unwrap_or_default();
+            if let Some(copy) = self.as_copy(id, &known).filter(|_| self.is_apart(id)) {
+                copies.entry(time).or_default().push((id, copy));
+            }
+        }
+        for (time, copies) in copies.into_iter().rev() {
+            let of_sweep = self.statements.iter();
+            let n_of_sweep = of_sweep.filter(|it| sweep(it) == Some(time)).count();
+            let new = match n_of_sweep == copies.len() {
+                true => time,
+                false => time + 1,
+            };
+            for statement in &mut self.statements {
+                if let Some(Expression::Integer(at)) = statement.schedule.first_mut()
+                    && *at >= new
+                    && new > time
+                {
+                    *at += 1;
+                }
+            }
+            for (place, (id, mut copy)) in copies.into_iter().enumerate() {
+                let place = i64::try_from(place).expect("few statements");
+                let q = Expression::Variable(Variable::from_index(0));
+                copy.schedule = vec![Expression::Integer(new), q, Expression::Integer(place)];
+                self.statements[id.index()] = copy;
+            }
+        }
+        // In the text, sweeps stand one behind the other.
+        self.statements.sort_by_key(sweep);
+    }
+
+    /// Whether nothing else writes the target, or uses it in the same sweep.
+    fn is_apart(&self, id: StatementId) -> bool {
+        let statement = self.statement(id);
+        let target = &statement.target.space;
+        let is_result = self
+            .space(target)
+            .is_some_and(|space| matches!(space.role, Role::Out | Role::Temporary));
+        let mut others = self.ids().filter(|other| *other != id);
+        is_result
+            && others.all(|other| {
+                let user = self.statement(other);
+                let later = sweep(user) > sweep(statement);
+                let uses =
+                    self.index_arrays(other).contains(target) || user.references_space(target);
+                user.target.space != *target && (later || !uses)
+            })
+    }
+
+    /// A statement over its places alone, if it copies what lies at them.
+    fn as_copy(&self, id: StatementId, known: &Declarations) -> Option<Statement> {
+        let statement = self.statement(id);
+        let ([Expression::Variable(place)], [part]) =
+            (&statement.target.indices[..], statement.space.parts())
+        else {
+            return None;
+        };
+        if statement.update != Update::Assign {
+            return None;
+        }
+        let at = Expression::Variable(*place);
+        let bounds = match in_segments(statement, *place, known) {
+            Some((begin, end)) => {
+                let Expression::Call(function, _) = &end else {
+                    return None;
+                };
+                let _ = begin;
+                let zero = vec![Expression::Integer(0)];
+                (Expression::Call(function.clone(), zero), end)
+            }
+            None => in_list(part, *place, known)?,
+        };
+        let is_given = |name: &str| {
+            let given = self
+                .space(name)
+                .is_some_and(|space| space.role == Role::Given);
+            given && self.writers(name).next().is_none()
+        };
+        let value = match &statement.value {
+            Value::Entry(access) if access.indices == [at.clone()] => access.clone(),
+            Value::Variable(variable) => {
+                let defined = Expression::Variable(*variable);
+                let links = part.constraints().iter().flat_map(Constraint::links);
+                let mut sides = links.filter(|(_, it, _)| *it == Comparison::Equal);
+                sides.find_map(|(a, _, b)| {
+                    let other = [(a, b), (b, a)].into_iter().find(|(it, _)| **it == defined);
+                    match other?.1 {
+                        Expression::Call(space, indices) if *indices == [at.clone()] => {
+                            Some(Access {
+                                space: space.clone(),
+                                indices: indices.clone(),
+                            })
+                        }
+                        _ => None,
+                    }
+                })?
+            }
+            _ => return None,
+        };
+        if !is_given(&value.space) {
+            return None;
+        }
+        let mut alone = Conjunction::new([part.name(*place)], []);
+        let now = Now;
+        alone.add(Constraint {
+            first: bounds.0,
+            rest: vec![
+                (Comparison::LessEqual, at.rewritten(&now)),
+                (Comparison::Less, bounds.1),
+            ],
+        });
+        Some(Statement {
+            space: Set::new(vec![alone]).ok()?,
+            target: statement.target.rewritten(&now),
+            value: Value::Entry(value.rewritten(&now)),
+            ..statement.clone()
+        })
+    }
+}
+
+impl Statement {
+    /// Whether the value reads data, or an index speaks of them.
+    fn references_space(&self, name: &str) -> bool {
+        let mut found = false;
+        let entries = self.value.entries();
+        for access in entries.into_iter().chain([&self.target]) {
+            found |= access.space == name && !std::ptr::eq(access, &self.target);
+            for index in &access.indices {
+                index.visit(&mut |e| {
+                    found |= matches!(e, Expression::Call(it, _) | Expression::Constant(it) if it == name);
+                });
+            }
+        }
+        found
+    }
+}
+
+/// The bounds of a variable that the others of a part follow from, where nothing else is said
+/// of it.
+fn in_list(
+    part: &Conjunction,
+    place: Variable,
+    known: &Declarations,
+) -> Option<(Expression, Expression)> {
+    let at = Expression::Variable(place);
+    let is_fixed = |e: &Expression| {
+        let mut is_fixed = true;
+        e.visit(&mut |e| is_fixed &= !matches!(e, Expression::Variable(_)));
+        is_fixed
+    };
+    let (mut begin, mut end) = (None, None);
+    for (left, comparison, right) in part.constraints().iter().flat_map(Constraint::links) {
+        match comparison {
+            Comparison::LessEqual if *right == at && is_fixed(left) => begin = Some(left.clone()),
+            Comparison::Less if *left == at && is_fixed(right) => end = Some(right.clone()),
+            _ => {}
+        }
+    }
+    let (begin, end) = (begin?, end?);
+    let names: Vec<&str> = part.inputs().map(|v| part.name(v)).collect();
+    let mut free = Conjunction::new(names, []);
+    free.add(Constraint {
+        first: begin.clone(),
+        rest: vec![(Comparison::LessEqual, at), (Comparison::Less, end.clone())],
+    });
+    for definition in are_defined(part, &[place])? {
+        free.add(definition);
+    }
+    let free = Set::new(vec![free]).ok()?;
+    let mut others = part.constraints().iter();
+    others
+        .all(|constraint| free.implies(constraint, known))
+        .then_some((begin, end))
+}
+
+/// The place is the only variable.
+struct Now;
+
+impl Rewrite for Now {
+    fn variable(&self, _: Variable) -> Expression {
+        Expression::Variable(Variable::from_index(0))
+    }
+}
+
+/// The number with which a statement's schedule begins.
+fn sweep(statement: &Statement) -> Option<i64> {
+    match statement.schedule.first() {
+        Some(Expression::Integer(time)) => Some(*time),
+        _ => None,
+    }
+}

@@ -1,0 +1,150 @@
+//! Dense ranks of one key from a table of the keys that there are.
+//!
+//! ```text
+//! s: g(p) = dense_rank(k of K)   at [t, p, 0]
+//!
+//! g_keys(k) = 1                  at [t, p, 0]       a mark for each key that there is
+//! g_ranks(x + 1) = g_ranks(x) + g_keys(x)           at [t + 1, x, 0]
+//! s: g(p) = g_ranks(k)           at [t + 2, p, 0]   what was at t and behind goes on here
+//! ```
+//!
+//! No point is sorted, and the rank of a point is found again by one load. The tables are as
+//! long as the key's extent, so whoever asks says which extents are small.
+
+use sparsec_base::ElementType;
+use sparsec_base::arena::Id;
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Expression, Set, Variable, fresh_name,
+};
+
+use crate::computation::{Computation, DataSpace, Role, Statement, StatementId};
+use crate::value::{Access, Key, Operator, Update, Value, Window};
+
+impl Computation {
+    /// Takes dense ranks of one key that does not ascend from tables, where `is_small` holds
+    /// of its extent.
+    ///
+    /// ```
+    /// use sparsec_computation::Computation;
+    /// let mut columns: Computation = "computation columns {
+    ///   parameters N, NZ
+    ///   function col : {[p] : 0 <= p < NZ} -> {[j] : 0 <= j < N}
+    ///   given col : i32[NZ]
+    ///   out y : i64[NZ]
+    ///   s0: y(p) = dense_rank(j of N) over {[p, j] : 0 <= p < NZ && col(p) = j} at [0, p, j, 0]
+    /// }".parse()?;
+    /// columns.tabulate_ranks(&|_| true);
+    /// assert!(columns.to_string().contains("s0: y(p) = y_ranks(j)"), "{columns}");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn tabulate_ranks(&mut self, is_small: &dyn Fn(&Expression) -> bool) {
+        let names: Vec<String> = self.statements.iter().map(|it| it.name.clone()).collect();
+        for name in names {
+            let id = self.find(&name).expect("statements keep their names");
+            if let Some(key) = self.ranked_by(id, is_small) {
+                self.tabulate(id, &key);
+            }
+        }
+    }
+
+    /// The key of a dense rank that is taken from a table.
+    fn ranked_by(&self, id: StatementId, is_small: &dyn Fn(&Expression) -> bool) -> Option<Key> {
+        let statement = self.statement(id);
+        let Value::Window(Window::DenseRank, keys) = &statement.value else {
+            return None;
+        };
+        let [key] = &keys[..] else { return None };
+        let timed = self
+            .statements
+            .iter()
+            .all(|statement| matches!(statement.schedule.first(), Some(Expression::Integer(_))));
+        let wanted = timed && is_small(&key.extent) && !self.keys_ascend(id, keys);
+        wanted.then(|| key.clone())
+    }
+
+    fn tabulate(&mut self, id: StatementId, key: &Key) {
+        let target = self.statement(id).target.space.clone();
+        let taken = |it: &str| {
+            self.space(it).is_some()
+                || self.declarations.function(it).is_some()
+                || self.parameters.iter().any(|name| name == it)
+        };
+        let [keys, ranks] =
+            ["keys", "ranks"].map(|word| fresh_name(&format!("{target}_{word}"), taken));
+        let Some(Expression::Integer(time)) = self.statement(id).schedule.first().cloned() else {
+            return;
+        };
+        let one = || Box::new(Expression::Integer(1));
+        let more = Expression::Add(Box::new(key.extent.clone()), one());
+        for (name, extent, element) in [
+            (&keys, key.extent.clone(), ElementType::U8),
+            (&ranks, more, ElementType::I64),
+        ] {
+            self.spaces.push(DataSpace {
+                name: name.clone(),
+                element,
+                extents: vec![extent],
+                role: Role::Temporary,
+            });
+        }
+        for statement in &mut self.statements {
+            if let Some(Expression::Integer(at)) = statement.schedule.first_mut()
+                && *at >= time
+            {
+                *at += 2;
+            }
+        }
+        let ranked = &mut self.statements[id.index()];
+        ranked.value = Value::Entry(Access {
+            space: ranks.clone(),
+            indices: vec![key.value.clone()],
+        });
+        let ranked = ranked.clone();
+        let mut mark = Statement {
+            target: Access {
+                space: keys.clone(),
+                indices: vec![key.value.clone()],
+            },
+            value: Value::Integer(1),
+            name: fresh_name(&format!("{}_keys", ranked.name), |it| {
+                self.find(it).is_some()
+            }),
+            ..ranked.clone()
+        };
+        mark.schedule[0] = Expression::Integer(time);
+        let x = Expression::Variable(Variable::from_index(0));
+        let mut all = Conjunction::new(["x"], []);
+        all.add(Constraint {
+            first: Expression::Integer(0),
+            rest: vec![
+                (Comparison::LessEqual, x.clone()),
+                (Comparison::Less, key.extent.clone()),
+            ],
+        });
+        let entry = |space: &String| {
+            Box::new(Value::Entry(Access {
+                space: space.clone(),
+                indices: vec![x.clone()],
+            }))
+        };
+        let add_up = Statement {
+            name: fresh_name(&format!("{}_ranks", ranked.name), |it| {
+                self.find(it).is_some()
+            }),
+            space: Set::new(vec![all]).expect("one variable"),
+            schedule: vec![
+                Expression::Integer(time + 1),
+                x.clone(),
+                Expression::Integer(0),
+            ],
+            target: Access {
+                space: ranks.clone(),
+                indices: vec![Expression::Add(Box::new(x.clone()), one())],
+            },
+            update: Update::Assign,
+            value: Value::Binary(Operator::Add, entry(&ranks), entry(&keys)),
+        };
+        self.statements
+            .splice(id.index()..id.index(), [mark, add_up]);
+    }
+}

@@ -1,0 +1,359 @@
+//! Conversions with their kernels: tensors in one format become tensors in another.
+//!
+//! ```text
+//! Converter::new    derive, order, lower, compile          once for two formats and their types
+//! lend, prepare     the arrays of a tensor, and room for those of the result
+//! launch            the kernel
+//! finish            a checked tensor
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+use sparsec_computation::Computation;
+use sparsec_format::Holds;
+use sparsec_relation::Expression;
+use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
+
+use super::{Types, Wanted, derive, names, sides, synthesized, tables, wanted};
+use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
+use crate::session::{Backend, Session};
+use crate::widths;
+
+/// What it takes to make a kernel of a conversion, in nanoseconds: to synthesize and to
+/// lower it, and to generate its machine code. Source: 20 to 90 ms between `csr`, `csc`,
+/// `scoo`, `dcsr`, `bsr(4, 4)` and `ell`.
+const MAKING: f64 = 60e6;
+/// How much longer an entry takes to be unpacked, sorted and packed, in nanoseconds.
+/// Source: 2,000,000 entries between those formats, 30 to 50 ns beside 8 to 25.
+const PACKING: f64 = 20.0;
+
+/// A conversion with its kernel.
+///
+/// ```
+/// use sparsec::{Format, Session, Tensor, conversion::Converter};
+/// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
+/// let to_columns = Converter::new(&a, &Format::csc())?;
+/// let converted = to_columns.run(&Session::interpreter(), &a)?;
+/// assert_eq!(converted.level(1).pos(), [0, 1, 1, 2]);
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Converter {
+    source: Arc<Format>,
+    destination: Arc<Format>,
+    /// Whether places of the source may hold the fill as padding, which is left behind.
+    has_padding: bool,
+    /// The fill of the tensors, where it is not 0.
+    fill: Option<Scalar>,
+    compiled: CompiledComputation,
+}
+
+impl Converter {
+    /// The conversion of tensors such as this one, with arrays of its types. Index arrays of
+    /// the destination have the widths that it declares, or those that hold this tensor.
+    ///
+    /// # Errors
+    /// As [`synthesized`].
+    pub fn new(like: &Tensor, destination: &Format) -> Result<Self> {
+        let source = like.format();
+        if source.order() != destination.order() {
+            // It says which orders they have.
+            synthesized(source, destination, like.element(), &Types::new())?;
+        }
+        let mut types: Types = (names(source, "A").into_iter().zip(like.arrays()))
+            .map(|(name, array)| (name, array.element()))
+            .collect();
+        let widths = widths::of_copy(destination, like);
+        for (spec, name) in destination
+            .arrays()
+            .into_iter()
+            .zip(names(destination, "B"))
+        {
+            let own = destination.declared_width(spec.role);
+            let width = match spec.role.holds() {
+                Holds::Positions => own.or(widths.pos),
+                Holds::Coordinates => own.or(widths.crd),
+                Holds::Bits => {
+                    types.insert(name, ElementType::U8);
+                    continue;
+                }
+                Holds::Values => continue,
+            };
+            let width = width.expect("both widths are chosen");
+            types.insert(name, width.element());
+        }
+        let wanted = Wanted {
+            types,
+            tables: tables(destination),
+            has_fill: like.fill() != like.element().zero(),
+            ..wanted(source, like.element())
+        };
+        let made = derive(source, destination, &wanted)?;
+        let sizes = sizes(source, destination, like.extents());
+        let most = TABLE.saturating_mul(like.most_entries());
+        let is_small = |extent: &Expression| {
+            let extent = size(extent, &|name| sizes.get(name).copied());
+            extent.is_some_and(|extent| u64::try_from(extent).is_ok_and(|it| it <= most))
+        };
+        let computation = optimised(&made.computation, &is_small);
+        Ok(Self {
+            has_padding: wanted.has_padding,
+            fill: wanted.has_fill.then(|| like.fill()),
+            source: Arc::new(source.clone()),
+            destination: Arc::new(destination.clone()),
+            compiled: compile_computation(&computation)?,
+        })
+    }
+
+    /// The computation and its loops.
+    pub fn compiled(&self) -> &CompiledComputation {
+        &self.compiled
+    }
+
+    /// A tensor in the format of the destination. All stored entries but padding stay stored.
+    ///
+    /// # Errors
+    /// `E0518` for a tensor of another format, types or fill; `E0519` for entries that the
+    /// destination cannot hold; those of [`Tensor::new`], and of running.
+    pub fn run(&self, session: &Session, tensor: &Tensor) -> Result<Tensor> {
+        let lent = self.lend(tensor)?;
+        let mut prepared = self.prepare(session, &lent)?;
+        prepared.launch()?;
+        prepared.finish()
+    }
+
+    /// The arrays of a tensor, for conversions that are prepared. None is copied; where the
+    /// tensor may have padding, a mask says where there is none.
+    ///
+    /// # Errors
+    /// `E0518` for a tensor of another fill; those of [`TensorRef::new`].
+    pub fn lend<'t>(&self, tensor: &'t Tensor) -> Result<Lent<'t>> {
+        if self.fill.unwrap_or_else(|| tensor.element().zero()) != tensor.fill() {
+            let message = format!("the fill of the tensor is {}", tensor.fill());
+            return Err(Diagnostic::new(code::GIVEN_MISFIT, message)
+                .help("make a converter for a tensor of this fill"));
+        }
+        let arrays = names(&self.source, "A").into_iter().zip(tensor.arrays());
+        let arrays = arrays.map(|(name, array)| Ok((name, list(array)?)));
+        let mut own = Vec::new();
+        if self.has_padding {
+            own.push(("A_stored", as_tensor(tensor.nonfill_mask()?, true)?));
+        }
+        if self.fill.is_some() {
+            own.push((
+                "A_fill",
+                as_tensor(Array::filled(tensor.fill(), 1)?, false)?,
+            ));
+        }
+        Ok(Lent {
+            arrays: arrays.collect::<Result<_>>()?,
+            own,
+            tensor,
+        })
+    }
+
+    /// The kernel with the arrays that it reads and those that it writes; it can be launched
+    /// several times, and writes the same arrays each time.
+    ///
+    /// # Errors
+    /// As [`Converter::run`].
+    ///
+    /// ```
+    /// use sparsec::{Format, Session, Tensor, conversion::Converter};
+    /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
+    /// let to_columns = Converter::new(&a, &Format::csc())?;
+    /// let lent = to_columns.lend(&a)?;
+    /// let mut prepared = to_columns.prepare(&Session::interpreter(), &lent)?;
+    /// prepared.launch()?;
+    /// assert_eq!(prepared.finish()?.level(1).pos(), [0, 1, 1, 2]);
+    /// # Ok::<(), sparsec::Diagnostic>(())
+    /// ```
+    pub fn prepare<'a>(
+        &'a self,
+        session: &Session,
+        lent: &'a Lent<'_>,
+    ) -> Result<PreparedConversion<'a>> {
+        let tensor = lent.tensor;
+        let mut given = Given::new();
+        for (name, array) in &lent.arrays {
+            given = given.data(name, array);
+        }
+        for (name, array) in &lent.own {
+            given = given.data(*name, array);
+        }
+        for (name, value) in sizes(&self.source, &self.destination, tensor.extents()) {
+            if self.compiled.computation().parameters.contains(&name) {
+                given = given.parameter(name, value);
+            }
+        }
+        let ranks = std::iter::zip(self.source.arrays(), tensor.arrays());
+        for ((spec, array), name) in ranks.zip(names(&self.source, "A")) {
+            if let Role::Size(_) = spec.role {
+                given = given.parameter(format!("{name}_end"), array.index(0));
+            }
+        }
+        // What is declared of the source's arrays is what its format says of them, which
+        // was checked when the tensor was made.
+        let prepared = session.prepare_as(&self.compiled, &given, Checked::AsTensors)?;
+        Ok(PreparedConversion {
+            converter: self,
+            tensor,
+            prepared,
+        })
+    }
+}
+
+/// The arrays of a tensor that a conversion reads.
+#[derive(Debug)]
+pub struct Lent<'t> {
+    arrays: Vec<(String, TensorRef<'t>)>,
+    /// The mask of padding and the fill, where the conversion reads them.
+    own: Vec<(&'static str, Tensor)>,
+    tensor: &'t Tensor,
+}
+
+/// A conversion with the arrays that it reads and writes.
+#[derive(Debug)]
+pub struct PreparedConversion<'a> {
+    converter: &'a Converter,
+    tensor: &'a Tensor,
+    prepared: Prepared<'a>,
+}
+
+impl PreparedConversion<'_> {
+    /// Runs the kernel.
+    ///
+    /// # Errors
+    /// `E0519` for entries that the destination cannot hold; those of launching.
+    pub fn launch(&mut self) -> Result<()> {
+        self.prepared.launch()
+    }
+
+    /// The converted tensor, after a launch.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::new`].
+    pub fn finish(self) -> Result<Tensor> {
+        let (converter, tensor) = (self.converter, self.tensor);
+        let mut results = self.prepared.finish()?;
+        let made = names(&converter.destination, "B").into_iter().map(|name| {
+            let result = results.remove(&name);
+            let result = result.expect("the conversion computes each array");
+            let (_, _, _, mut arrays) = result.into_parts();
+            arrays.pop().expect("a dense tensor has its values")
+        });
+        // The derivation says in which order entries are, and that none stands twice.
+        Tensor::derived(
+            Arc::clone(&converter.destination),
+            tensor.extents().to_vec(),
+            tensor.fill(),
+            made.collect(),
+        )
+    }
+}
+
+impl Session {
+    /// A tensor in another format of its order; all stored entries but padding stay stored.
+    ///
+    /// Large tensors are converted by a [`Converter`], if there is one between the two
+    /// formats; others by [`Tensor::convert`], which needs no kernel.
+    ///
+    /// # Errors
+    /// As [`Tensor::convert`].
+    ///
+    /// ```
+    /// use sparsec::{Format, Session, Tensor};
+    /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
+    /// let by_columns = Session::interpreter().convert(&a, &Format::csc())?;
+    /// assert_eq!(by_columns.level(1).pos(), [0, 1, 1, 2]);
+    /// # Ok::<(), sparsec::Diagnostic>(())
+    /// ```
+    pub fn convert(&self, tensor: &Tensor, destination: &Format) -> Result<Tensor> {
+        let derived = self.derived(tensor, destination);
+        derived.unwrap_or_else(|| tensor.convert(destination))
+    }
+
+    /// A tensor in another format by a conversion that is derived, if there is one, and the
+    /// tensor is so large that making its kernel takes less time than it saves. Each stored
+    /// entry stays stored.
+    pub(crate) fn derived(&self, tensor: &Tensor, destination: &Format) -> Option<Result<Tensor>> {
+        let is_large = tensor.most_entries() as f64 * PACKING > MAKING;
+        if !is_large || self.options().backend == Backend::Interpreter {
+            return None;
+        }
+        let converter = Converter::new(tensor, destination).ok()?;
+        match converter.run(self, tensor) {
+            // Packing says which entry the destination cannot hold.
+            Err(error) if error.code() == code::NOT_AS_DECLARED => None,
+            converted => Some(converted),
+        }
+    }
+}
+
+/// The computation with what its order says: values that never fall are assigned, ranks of
+/// keys of few values taken from tables, and numbers of points found again where they are
+/// used.
+pub(super) fn optimised(
+    computation: &Computation,
+    is_small: &dyn Fn(&Expression) -> bool,
+) -> Computation {
+    let mut computation = computation.clone();
+    computation.simplify_spaces();
+    computation.tabulate_ranks(is_small);
+    computation.assign_growing_maxima();
+    computation.recompute_numbers();
+    computation.separate_copies();
+    computation
+}
+
+/// The extents of modes and of levels, by the names that they have in a conversion.
+fn sizes(source: &Format, destination: &Format, extents: &[u64]) -> BTreeMap<String, i64> {
+    let modes = extents.iter().enumerate();
+    let mut sizes: BTreeMap<String, i64> = modes
+        .map(|(mode, extent)| (format!("N{mode}"), *extent as i64))
+        .collect();
+    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+    let parts = [(source, "A"), (destination, "B")].map(|(format, side)| sides(format, side));
+    for (prefix, part) in parts.into_iter().flatten() {
+        for (level, extent) in part.level_extents(&known).into_iter().enumerate() {
+            if let Some(extent) = extent {
+                sizes.insert(format!("{prefix}_L{level}"), extent as i64);
+            }
+        }
+    }
+    sizes
+}
+
+/// How many times as long as the entries a table of keys may be.
+const TABLE: u64 = 4;
+
+/// The value of an expression of sizes.
+fn size(e: &Expression, of: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
+    match e {
+        Expression::Integer(n) => Some(*n),
+        Expression::Constant(name) => of(name),
+        Expression::Negate(a) => size(a, of)?.checked_neg(),
+        Expression::Add(a, b) => size(a, of)?.checked_add(size(b, of)?),
+        Expression::Subtract(a, b) => size(a, of)?.checked_sub(size(b, of)?),
+        Expression::Multiply(a, b) => size(a, of)?.checked_mul(size(b, of)?),
+        _ => None,
+    }
+}
+
+/// An array of a conversion's own as a dense tensor: a vector, or a scalar.
+fn as_tensor(array: Array, is_vector: bool) -> Result<Tensor> {
+    let (element, length) = (array.element(), array.len() as u64);
+    let (format, extents) = match is_vector {
+        true => (Format::dense(1), vec![length]),
+        false => (Format::dense(0), Vec::new()),
+    };
+    Tensor::new(format, extents, element, element.zero(), vec![array])
+}
+
+/// An array as a dense vector, used where it lies.
+fn list(array: &Array) -> Result<TensorRef<'_>> {
+    let (extents, zero) = (vec![array.len() as u64], array.element().zero());
+    TensorRef::new(Format::dense(1), extents, zero, vec![array.into()])
+}
