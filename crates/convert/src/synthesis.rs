@@ -89,6 +89,7 @@ pub(crate) fn synthesized(
         relation: relation(source, destination, &known)?,
         cases,
         computation,
+        origin: None,
     })
 }
 

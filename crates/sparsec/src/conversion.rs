@@ -7,7 +7,10 @@
 use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
-pub use sparsec_convert::{Case, CaseKind, Conversion, Types, Wanted, convert};
+pub use sparsec_convert::{
+    Case, CaseKind, Certificate, Conversion, Lemma, Line, Obligation, Proof, Question, Types,
+    Wanted, convert,
+};
 use sparsec_format::Holds;
 use sparsec_relation::Descriptor;
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
@@ -112,13 +115,15 @@ pub enum ConversionStage {
     Relation,
     /// How each unknown of the destination is found.
     Cases,
+    /// Its obligations, each with a lemma and statements.
+    Certificate,
     /// A stage of the computation.
     Computed(ComputeStage),
 }
 
 impl ConversionStage {
     /// Every stage with its name and what it shows, as `--emit` takes it.
-    pub const ALL: [(Self, &'static str, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str, &'static str); 8] = [
         (
             Self::Relation,
             "relation",
@@ -128,6 +133,11 @@ impl ConversionStage {
             Self::Cases,
             "cases",
             "how each unknown of the new format is found",
+        ),
+        (
+            Self::Certificate,
+            "certificate",
+            "what the new format asks, and which lemma and statements establish it",
         ),
         (
             Self::Computed(ComputeStage::Computation),
@@ -169,7 +179,7 @@ impl ConversionStage {
     /// The stage as text.
     ///
     /// # Errors
-    /// As [`compile_computation`].
+    /// As [`compile_computation`] and [`Conversion::certificate`].
     ///
     /// ```
     /// use sparsec::{ElementType, Format, conversion};
@@ -183,6 +193,7 @@ impl ConversionStage {
         match self {
             Self::Relation => Ok(format!("{}\n", conversion.relation)),
             Self::Cases => Ok(conversion.table()),
+            Self::Certificate => Ok(conversion.certificate()?.to_string()),
             Self::Computed(stage) => {
                 let computed = Computed {
                     computation: conversion.computation.clone(),
