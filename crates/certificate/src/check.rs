@@ -5,7 +5,7 @@
 
 use sparsec_base::arena::Id;
 use sparsec_computation::{Statement, Update, Value};
-use sparsec_relation::{Comparison, Constraint, Expression, Values};
+use sparsec_relation::{Answer, Comparison, Constraint, Expression, Values};
 
 use crate::certificate::{Certificate, Line, Obligation, Proof};
 use crate::entries::{At, variable};
@@ -60,9 +60,9 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
         Obligation::Inside,
         Obligation::Tuple,
         Obligation::OneTuple,
+        Obligation::Others,
         Obligation::OwnPlace,
         Obligation::Holds,
-        Obligation::Others,
     ]);
     Ok(all)
 }
@@ -241,6 +241,9 @@ impl State<'_> {
                 goal.add(key.rewritten(&At(a)).equals(key.rewritten(&At(b))));
             }
             let (left, right) = (told.rewritten(&At(a)), told.rewritten(&At(b)));
+            for e in self.entries.tuple() {
+                goal.compare(e.rewritten(&At(a)), e.rewritten(&At(b)));
+            }
             goal.add(Constraint::new(left, Comparison::NotEqual, right));
             goal.is_refuted(self)
         })
@@ -434,13 +437,14 @@ impl State<'_> {
     }
 
     /// The tuple of an entry satisfies the map.
-    fn has_tuple(&self) -> Outcome {
+    fn has_tuple(&mut self) -> Outcome {
         let constraints = at_values(&self.destination.map, &self.at_entry());
         let mut links = constraints.iter().flat_map(Constraint::split);
-        refuse(
-            links.all(|link| self.at_entries(&link)),
-            "the tuple of an entry may not satisfy the map",
-        )
+        {
+            let all = links.all(|link| self.at_entries(&link));
+            self.has_tuples = all;
+            refuse(all, "the tuple of an entry may not satisfy the map")
+        }
     }
 
     /// Whether no two different tuples of the map agree so: `same` compares the values of the
@@ -463,6 +467,9 @@ impl State<'_> {
             let mut goal = Goal::new(2 * n, claim);
             goal.tuple_at(0);
             goal.tuple_at(n);
+            for at in (place + 1..n_elements).rev() {
+                goal.compare(first[at].clone(), second[at].clone());
+            }
             goal.with_witnesses(self).is_refuted(self)
         })
     }
@@ -487,26 +494,16 @@ impl State<'_> {
         Ok(place.rewritten(&Values(&self.at_entry())))
     }
 
+    /// The place of an entry tells its tuple, which tells its coordinates, which tell it.
     fn own_place(&self) -> Outcome {
-        let place = self.place()?;
-        let tuple = self.entries.tuple();
-        let apart = (0..tuple.len()).all(|at| {
-            let mut goal = Goal::new(0, Vec::new());
-            let [a, b] = [(); 2].map(|()| goal.entry(self));
-            let pair = |e: &Expression, comparison| {
-                Constraint::new(e.rewritten(&At(a)), comparison, e.rewritten(&At(b)))
-            };
-            goal.add(pair(&place, Comparison::Equal));
-            tuple[..at]
-                .iter()
-                .for_each(|e| goal.add(pair(e, Comparison::Equal)));
-            goal.add(pair(&tuple[at], Comparison::Less));
-            [a, b]
-                .iter()
-                .for_each(|at| goal.numbers_in(self, &place, *at));
-            goal.is_refuted(self)
-        });
-        refuse(apart, "two entries may have one place")
+        refuse(
+            self.are_placed,
+            "entries are not known to be in tuples that share no place",
+        )?;
+        let map = sparsec_relation::Relation::new(vec![self.destination.map.clone()]);
+        let is_function = map.is_ok_and(|map| map.is_function(&self.known) == Answer::Yes);
+        refuse(is_function, "a tuple may have several coordinates")?;
+        refuse(self.are_apart, "two entries may have the same coordinates")
     }
 
     /// One statement writes values: that of each entry to its place.
@@ -538,7 +535,7 @@ impl State<'_> {
     }
 
     /// A place that no entry has holds the fill, and no tuple shares the place of another.
-    fn others(&self) -> Outcome {
+    fn others(&mut self) -> Outcome {
         only(&self.writers(&self.destination.name))?;
         let place = self.destination.place(&self.known)?;
         let same = |a: &[Expression], b: &[Expression]| -> Vec<Constraint> {
@@ -548,6 +545,8 @@ impl State<'_> {
                     .equals(place.rewritten(&Values(b))),
             ]
         };
-        refuse(self.no_two(&same), "two tuples may share a place")
+        refuse(self.no_two(&same), "two tuples may share a place")?;
+        self.are_placed = self.has_tuples;
+        Ok(())
     }
 }

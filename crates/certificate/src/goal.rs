@@ -73,6 +73,30 @@ impl Goal {
         self.tuples.push(at);
     }
 
+    /// Lets the order of two expressions be looked at, if nothing else helps.
+    pub(crate) fn compare(&mut self, a: Expression, b: Expression) {
+        if !self.compared.contains(&(a.clone(), b.clone())) {
+            self.compared.push((a, b));
+        }
+    }
+
+    /// As [`compare`](Self::compare), for the elements of the destination's tuple at two
+    /// entries that coordinates determine.
+    fn compare_tuples(&mut self, state: &State<'_>, from: usize, to: usize) {
+        let n = state.destination.map.inputs().len();
+        for element in state.tuple[..n].iter().rev() {
+            let is_plain = |numbering: &crate::state::Numbering| {
+                let mut speaks = false;
+                element.visit(&mut |e| speaks |= *e == numbering.value);
+                !speaks
+            };
+            let is_sum = !matches!(element, Expression::Variable(_));
+            if is_sum && state.numberings.iter().all(is_plain) {
+                self.compare(element.rewritten(&At(from)), element.rewritten(&At(to)));
+            }
+        }
+    }
+
     /// An entry with variables of its own; returns the first of them.
     pub(crate) fn entry(&mut self, state: &State<'_>) -> usize {
         let at = self.n;
@@ -208,6 +232,7 @@ impl Goal {
         if let Some((a, b)) = pairs.next() {
             let mut split = self.clone();
             split.split.insert((a, b));
+            split.compare_tuples(state, self.numbers[a].2, self.numbers[b].2);
             return split.compared_numbers(state, (a, b), budget);
         }
         if let Some(((name, at), rest)) = self.choices.split_last() {

@@ -91,6 +91,10 @@ pub(crate) struct State<'a> {
     pub(crate) held: BTreeMap<String, Held>,
     /// Whether places are known to be different for different entries.
     pub(crate) are_apart: bool,
+    /// Whether each entry is known to have its tuple.
+    pub(crate) has_tuples: bool,
+    /// Whether, besides, no two tuples are known to share a place.
+    pub(crate) are_placed: bool,
     /// Whether entries are known to be as many as places.
     pub(crate) is_full: bool,
 }
@@ -146,6 +150,8 @@ impl<'a> State<'a> {
             segments: Vec::new(),
             held: BTreeMap::new(),
             are_apart: false,
+            has_tuples: false,
+            are_placed: false,
             is_full: question.is_one_to_one,
         })
     }

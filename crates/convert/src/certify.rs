@@ -16,7 +16,7 @@ use sparsec_base::Result;
 use sparsec_base::arena::Id;
 use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Proof, Question};
 use sparsec_computation::{Computation, Operator, Role, Statement, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Descriptor, Expression, Relation};
+use sparsec_relation::{Comparison, Constraint, Descriptor, Expression, Relation, Rewrite};
 
 use crate::Conversion;
 
@@ -96,6 +96,7 @@ fn tuple(conversion: &Conversion, destination: &Descriptor) -> Result<Relation> 
     let mut values: Vec<Option<String>> = elements.iter().map(|v| found(map.name(*v))).collect();
     // Elements that are always equal have one case.
     let links = map.constraints().iter().flat_map(Constraint::split);
+    let links = links.filter_map(|link| link.rewritten(&Number).simplified());
     let equal: Vec<(usize, usize)> = links
         .filter_map(|link| match (&link.first, &link.rest[..]) {
             (Expression::Variable(a), [(Comparison::Equal, Expression::Variable(b))]) => {
@@ -133,6 +134,22 @@ fn tuple(conversion: &Conversion, destination: &Descriptor) -> Result<Relation> 
         ),
     };
     text.parse()
+}
+
+/// A constant in place of calls of constants, so that a product of it with 0 is 0.
+struct Number;
+
+impl Rewrite for Number {
+    fn whole(&self, e: &Expression) -> Option<Expression> {
+        let Expression::Call(name, arguments) = e else {
+            return None;
+        };
+        let mut is_constant = true;
+        for argument in arguments {
+            argument.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
+        }
+        is_constant.then(|| Expression::Constant(name.clone()))
+    }
 }
 
 /// A computed array or number, the lemma that its statements suggest, and these.

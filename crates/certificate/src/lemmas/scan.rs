@@ -69,6 +69,8 @@ pub(crate) fn running_maximum(
     goal.add(Constraint::new(a, Comparison::GreaterEqual, b));
     goal.number(state, numbering, first);
     goal.number(state, numbering, second);
+    goal.numbers_in(state, &parent, first);
+    goal.numbers_in(state, &parent, second);
     if !goal.is_refuted(state) {
         return Err(Refusal::at(
             note,
