@@ -67,10 +67,12 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
     Ok(all)
 }
 
-/// Each line of a certificate, and each obligation that it leaves out, with what came of it.
+/// Each line of a certificate, and each obligation that it leaves out, with what came of it;
+/// if so asked, no more after the first that is refused or has no proof.
 pub(crate) fn examine(
     question: &Question<'_>,
     certificate: &Certificate,
+    until_refused: bool,
 ) -> Result<Vec<(Line, Outcome)>, Refusal> {
     let mut state = State::new(question, &certificate.tuple)?;
     let mut examined = Vec::new();
@@ -79,7 +81,11 @@ pub(crate) fn examine(
             Some(proof) => state.line(&line.obligation, proof),
             None => Ok(()),
         };
+        let is_over = until_refused && (outcome.is_err() || line.proof.is_none());
         examined.push((line.clone(), outcome));
+        if is_over {
+            return Ok(examined);
+        }
     }
     for obligation in obligations(question)? {
         if certificate
@@ -470,7 +476,7 @@ impl State<'_> {
             for at in (place + 1..n_elements).rev() {
                 goal.compare(first[at].clone(), second[at].clone());
             }
-            goal.with_witnesses(self).is_refuted(self)
+            goal.is_refuted(self) || goal.with_witnesses(self).is_refuted(self)
         })
     }
 

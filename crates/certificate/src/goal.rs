@@ -43,6 +43,8 @@ pub(crate) struct Goal {
     choices: Vec<(String, Expression)>,
     /// Expressions whose order may matter.
     compared: Vec<(Expression, Expression)>,
+    /// Entries that are one if their coordinates are equal.
+    pairs: Vec<(usize, usize)>,
     /// Where the variables of the destination's tuples begin.
     tuples: Vec<usize>,
     /// Pairs of numbers that were compared.
@@ -60,6 +62,7 @@ impl Goal {
             choices: Vec::new(),
             compared: Vec::new(),
             tuples: Vec::new(),
+            pairs: Vec::new(),
             split: BTreeSet::new(),
         }
     }
@@ -232,13 +235,38 @@ impl Goal {
         if let Some((a, b)) = pairs.next() {
             let mut split = self.clone();
             split.split.insert((a, b));
-            split.compare_tuples(state, self.numbers[a].2, self.numbers[b].2);
+            let pair = (self.numbers[a].2, self.numbers[b].2);
+            split.compare_tuples(state, pair.0, pair.1);
+            if state.are_apart && !split.pairs.contains(&pair) {
+                split.pairs.push(pair);
+            }
             return split.compared_numbers(state, (a, b), budget);
         }
         if let Some(((name, at), rest)) = self.choices.split_last() {
             let mut without = self.clone();
             without.choices = rest.to_vec();
             return without.chosen(state, name, at, budget);
+        }
+        if let Some(((from, to), rest)) = self.pairs.split_last() {
+            let link = |e: &Expression, comparison| {
+                Constraint::new(e.rewritten(&At(*from)), comparison, e.rewritten(&At(*to)))
+            };
+            let all = |order: &[Expression]| -> Vec<Constraint> {
+                order.iter().map(|e| link(e, Comparison::Equal)).collect()
+            };
+            let coordinates = &state.entries.coordinates;
+            let with = |constraints: Vec<Constraint>| {
+                let mut case = case(constraints);
+                case.pairs = rest.to_vec();
+                case.refuted(state, budget)
+            };
+            let one = [all(coordinates), all(&state.entries.tuple())].concat();
+            return with(one)
+                && coordinates.iter().all(|coordinate| {
+                    let sides = [Comparison::Less, Comparison::Greater].into_iter();
+                    let mut sides = sides.map(|comparison| vec![link(coordinate, comparison)]);
+                    sides.all(&with)
+                });
         }
         if let Some(((a, b), rest)) = self.compared.split_last() {
             let all = [Comparison::Less, Comparison::Greater, Comparison::Equal];

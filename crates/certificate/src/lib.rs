@@ -114,20 +114,17 @@ impl Question<'_> {
     /// `E0831` names the first obligation that is missing, not proved, or not established by
     /// its lemma, and the statement of which a side condition does not hold.
     pub fn check(&self, certificate: &Certificate) -> Result<()> {
-        let (mut checked, failed) = self.examine(certificate)?;
-        match failed.into_iter().next() {
-            Some(error) => Err(error),
-            None => {
-                checked.retain(|line| line.proof.is_none());
-                match checked.first() {
-                    Some(open) => {
-                        let refusal = Refusal::of("the certificate has no proof of it");
-                        Err(refused(Some(&open.obligation), &refusal))
-                    }
-                    None => Ok(()),
-                }
-            }
+        let checked = check::examine(self, certificate, true);
+        let checked = checked.map_err(|refusal| refused(None, &refusal))?;
+        for (line, outcome) in checked {
+            let unproved = || Err(Refusal::of("the certificate has no proof of it"));
+            let outcome = match (outcome, &line.proof) {
+                (Ok(()), None) => unproved(),
+                (outcome, _) => outcome,
+            };
+            outcome.map_err(|refusal| refused(Some(&line.obligation), &refusal))?;
         }
+        Ok(())
     }
 
     /// The certificate with the proofs that the checker accepts, and why it refuses the others.
@@ -135,7 +132,7 @@ impl Question<'_> {
     /// # Errors
     /// `E0831` where there is no conversion to speak of, as for a tuple of another length.
     pub fn examine(&self, certificate: &Certificate) -> Result<(Vec<Line>, Vec<Diagnostic>)> {
-        let examined = check::examine(self, certificate);
+        let examined = check::examine(self, certificate, false);
         let examined = examined.map_err(|refusal| refused(None, &refusal))?;
         let mut failed = Vec::new();
         let mut lines = Vec::new();

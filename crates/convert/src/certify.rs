@@ -28,60 +28,92 @@ pub(crate) struct Origin {
     pub(crate) is_one_to_one: bool,
 }
 
-/// The certificate of a conversion, with the proofs that the checker accepts.
+impl Origin {
+    /// What is asked of a computation.
+    pub(crate) fn question<'a>(&'a self, computation: &'a Computation) -> Question<'a> {
+        Question {
+            source: &self.source,
+            destination: &self.destination,
+            is_one_to_one: self.is_one_to_one,
+            computation,
+        }
+    }
+}
+
+/// The certificate that the forms of statements suggest, which nobody has checked.
 ///
 /// # Errors
 /// `E0831` for a conversion of a form that certificates cannot speak of.
-pub(crate) fn certificate(conversion: &Conversion, origin: &Origin) -> Result<Certificate> {
-    let question = Question {
-        source: &origin.source,
-        destination: &origin.destination,
-        is_one_to_one: origin.is_one_to_one,
-        computation: &conversion.computation,
+pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certificate> {
+    let computation = &conversion.computation;
+    let question = origin.question(computation);
+    let mut lines = Vec::new();
+    let mut add = |obligation: Obligation, lemma: Option<Lemma>, statements: Vec<String>| {
+        let proof = lemma.map(|lemma| Proof { lemma, statements });
+        lines.push(Line { obligation, proof });
     };
-    let mut certificate = Certificate {
-        tuple: tuple(conversion, &origin.destination)?,
-        lines: Vec::new(),
-    };
-    let obligations = question.obligations()?;
-    let line = |obligation: Obligation, lemma, statements| Line {
-        obligation,
-        proof: Some(Proof { lemma, statements }),
-    };
-    let (first, others): (Vec<_>, Vec<_>) = obligations
+    let (first, others): (Vec<_>, Vec<_>) = question
+        .obligations()?
         .into_iter()
         .filter(|it| !matches!(it, Obligation::Values(_)))
         .partition(|it| matches!(it, Obligation::Settled | Obligation::Apart));
-    for obligation in first.into_iter().chain([Obligation::Ascending]) {
+    for obligation in first {
         let lemma = match obligation {
             Obligation::Settled => Lemma::Schedule,
-            Obligation::Apart if origin.is_one_to_one => Lemma::Source,
+            _ if origin.is_one_to_one => Lemma::Source,
             _ => Lemma::Arithmetic,
         };
-        certificate.lines.push(line(obligation, lemma, Vec::new()));
+        add(obligation, Some(lemma), Vec::new());
     }
-    let arrays = arrays(&conversion.computation);
-    for (name, lemma, statements) in &arrays {
-        let obligation = Obligation::Values(name.clone());
-        certificate.lines.push(match lemma {
-            Some(lemma) => line(obligation, *lemma, statements.clone()),
-            None => Line {
-                obligation,
-                proof: None,
-            },
-        });
+    // Entries are counted before their number is relied on.
+    let (counts, arrays): (Vec<Computed>, Vec<Computed>) = arrays(computation)
+        .into_iter()
+        .partition(|(name, ..)| name.ends_with("_entries"));
+    for (name, lemma, statements) in counts {
+        add(Obligation::Values(name), lemma, statements);
+    }
+    if numbers_by_place(computation) {
+        add(Obligation::Ascending, Some(Lemma::Arithmetic), Vec::new());
+    }
+    for (name, lemma, statements) in arrays.clone() {
+        add(Obligation::Values(name), lemma, statements);
     }
     for obligation in others {
-        let (lemma, statements) = proposed(&obligation, &arrays, &conversion.computation);
-        certificate.lines.push(line(obligation, lemma, statements));
+        let (lemma, statements) = proposed(&obligation, &arrays, computation);
+        add(obligation, Some(lemma), statements);
     }
-    let (lines, _) = question.examine(&certificate)?;
-    certificate.lines = lines;
-    // That places ascend is a step of proofs, not an obligation.
-    certificate
-        .lines
-        .retain(|line| line.proof.is_some() || line.obligation != Obligation::Ascending);
+    let tuple = tuple(conversion, &origin.destination)?;
+    Ok(Certificate { tuple, lines })
+}
+
+/// The certificate of a conversion, with the proofs that the checker accepts.
+///
+/// # Errors
+/// As [`proposal`].
+pub(crate) fn certificate(conversion: &Conversion, origin: &Origin) -> Result<Certificate> {
+    let mut certificate = proposal(conversion, origin)?;
+    let question = origin.question(&conversion.computation);
+    (certificate.lines, _) = question.examine(&certificate)?;
     Ok(certificate)
+}
+
+/// Whether the place of an entry's value is its number in the destination too.
+fn numbers_by_place(computation: &Computation) -> bool {
+    let mut statements = computation.statements.iter();
+    let copy = statements.find(|statement| statement.target.space == "B");
+    let read = copy.and_then(|copy| copy.value.entries().first().copied().cloned());
+    let Some([place]) = read.as_ref().map(|read| &read.indices[..]) else {
+        return false;
+    };
+    let is_temporary = |name: &str| {
+        let space = computation.space(name);
+        space.is_some_and(|space| space.role == Role::Temporary)
+    };
+    let mut statements = computation.statements.iter();
+    statements.any(|statement| {
+        let target = &statement.target;
+        target.indices[..] == [place.clone()] && !is_temporary(&target.space)
+    })
 }
 
 /// The destination's tuple at an entry, from the cases of its elements.

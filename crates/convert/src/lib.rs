@@ -126,8 +126,25 @@ impl Conversion {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn certificate(&self) -> Result<Certificate> {
-        let origin = self.origin.as_ref().expect("`convert` notes it");
-        certify::certificate(self, origin)
+        certify::certificate(self, self.origin())
+    }
+
+    /// The certificate that the forms of statements suggest, unchecked: for tests of the
+    /// checker, which change the computation.
+    ///
+    /// # Errors
+    /// As [`certificate`](Self::certificate).
+    pub fn proposal(&self) -> Result<Certificate> {
+        certify::proposal(self, self.origin())
+    }
+
+    /// What a certificate of this conversion has to answer.
+    pub fn question(&self) -> Question<'_> {
+        self.origin().question(&self.computation)
+    }
+
+    fn origin(&self) -> &certify::Origin {
+        self.origin.as_ref().expect("`convert` notes it")
     }
 
     /// The cases as a table.

@@ -5,6 +5,8 @@ use sparsec_relation::{Comparison, Constraint, Expression};
 
 use super::{only, updates};
 use crate::Refusal;
+use crate::entries::At;
+use crate::goal::{Goal, at_values, shifted};
 use crate::order::{reads_itself, time};
 use crate::state::{Held, State, expression};
 
@@ -120,9 +122,26 @@ pub(crate) fn tally(
         };
         let (comparison, right) = &broken.rest[0];
         let demand = Constraint::new(broken.first.clone(), comparison.negated(), right.clone());
-        if !state.at_entries(&demand) {
-            state.demands.push(demand);
+        if state.at_entries(&demand) {
+            continue;
         }
+        // Entries that are counted must not be such as the destination can hold.
+        let map = state.destination.map.clone();
+        let n = map.n_variables();
+        let mut goal = Goal::new(n, at_values(&map, &shifted(&map, 0)));
+        let entry = goal.entry(state);
+        for (output, coordinate) in map.outputs().zip(&state.entries.coordinates) {
+            let coordinate = coordinate.rewritten(&At(entry));
+            goal.add(Expression::Variable(output).equals(coordinate));
+        }
+        goal.add(broken.rewritten(&At(entry)));
+        if !goal.is_refuted(state) {
+            return Err(Refusal::at(
+                statement,
+                "it may count entries that the destination can hold",
+            ));
+        }
+        state.demands.push(demand);
     }
     Ok(())
 }
