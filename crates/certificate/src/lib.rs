@@ -34,7 +34,7 @@
 //! order of two numbers is compared with that of the two entries' keys ([`goal`]).
 //!
 //! What is taken from the source: that its arrays are as its descriptor says, that the
-//! parameters `A_pos1_end` are the entries that they stand for, and, where
+//! parameters, none of which is negative, are the extents and the entries that they stand for, and, where
 //! [`Question::is_one_to_one`] says so, that each of its places holds one entry, with
 //! coordinates that no other has. Integers are taken to fit; computations check that when
 //! they run, as they check what a `Tally` counts.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_computation::{Access, Computation, Operator, Statement, Value};
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set,
+    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set, Values,
 };
 
 use crate::entries::Entries;
@@ -56,10 +56,7 @@ pub(crate) enum Held {
         value: Expression,
     },
     /// More than the value at each entry of an index.
-    Behind {
-        index: Expression,
-        value: Expression,
-    },
+    Behind { index: Expression },
     /// The sum of the lengths `max(behind - first, 0)` before.
     Lengths { first: String, behind: String },
 }
@@ -110,10 +107,10 @@ impl<'a> State<'a> {
         for (name, value) in &source.ends {
             known.assume(value.clone().equals(Expression::Constant(name.clone())));
         }
-        for mode in 0..question.source.order() {
-            let extent = Expression::Constant(format!("N{mode}"));
+        for parameter in &question.computation.parameters {
+            let parameter = Expression::Constant(parameter.clone());
             let zero = Expression::Integer(0);
-            known.assume(Constraint::new(zero, Comparison::LessEqual, extent));
+            known.assume(Constraint::new(zero, Comparison::LessEqual, parameter));
         }
         let [part] = tuple.parts() else {
             return Err(Refusal::of("the tuple of an entry is a union"));
@@ -166,6 +163,53 @@ impl<'a> State<'a> {
     pub(crate) fn always(&self, constraint: &Constraint) -> bool {
         let everywhere = Set::new(vec![Conjunction::new::<String>([], [])]);
         everywhere.is_ok_and(|set| set.implies(constraint, &self.known))
+    }
+
+    /// Whether all calls in an expression have a value, of which `holds` says what is known to
+    /// hold. To say something of what has none would be to say everything.
+    fn has_value(&self, e: &Expression, holds: &dyn Fn(&Constraint) -> bool) -> bool {
+        let mut calls = Vec::new();
+        e.visit(&mut |e| {
+            if let Expression::Call(name, arguments) = e {
+                calls.push((name.clone(), arguments.clone()));
+            }
+        });
+        calls.iter().all(|(name, arguments)| {
+            let domain = self
+                .known
+                .function(name)
+                .map(|function| function.domain.parts());
+            let Some([domain]) = domain else {
+                return false;
+            };
+            let links = domain.constraints().iter().flat_map(Constraint::split);
+            let mut links = links.map(|link| link.rewritten(&Values(arguments)));
+            links.all(|link| holds(&link))
+        })
+    }
+
+    /// Notes something of each entry of which both sides have values.
+    pub(crate) fn note_fact(&mut self, fact: Constraint) -> Result<(), Refusal> {
+        if !fact
+            .expressions()
+            .all(|e| self.has_value(e, &|it| self.at_entries(it)))
+        {
+            return Err(Refusal::of("an entry may be outside of an array"));
+        }
+        self.facts.push(fact);
+        Ok(())
+    }
+
+    /// Notes something of constants of which all have values.
+    pub(crate) fn assume(&mut self, fact: Constraint) -> Result<(), Refusal> {
+        if !fact
+            .expressions()
+            .all(|e| self.has_value(e, &|it| self.always(it)))
+        {
+            return Err(Refusal::of("an index may be outside of an array"));
+        }
+        self.known.assume(fact);
+        Ok(())
     }
 
     /// Whether two expressions of constants are equal.

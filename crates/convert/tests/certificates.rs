@@ -67,6 +67,14 @@ fn all_pairs_are_proved() {
             let unproved: Vec<String> = certificate.unproved().map(|it| it.to_string()).collect();
             if only.is_some() {
                 println!("{}\n{certificate}", made.computation);
+                for e in made
+                    .question()
+                    .examine(&made.proposal().unwrap())
+                    .unwrap()
+                    .1
+                {
+                    println!("{} {:?} {:?}", e.message(), e.notes(), e.help_text());
+                }
             }
             if !unproved.is_empty() {
                 open.push(format!("{a}-{b} {from} -> {to}: {}", unproved.join("; ")));

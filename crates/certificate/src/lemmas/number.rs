@@ -92,14 +92,18 @@ pub(crate) fn start(
     let (array, parent) = (start.space.clone(), key.clone());
     numbered(state, name, statement, (keys, NumberingKind::Entries))?;
     let numbering = state.numberings.len() - 1;
-    segments(state, &array, numbering, parent);
-    Ok(())
+    segments(state, &array, numbering, parent)
 }
 
 /// Notes that the numbers of the entries of `parent` lie between two entries of an array.
-pub(crate) fn segments(state: &mut State<'_>, array: &str, numbering: usize, parent: Expression) {
+pub(crate) fn segments(
+    state: &mut State<'_>,
+    array: &str,
+    numbering: usize,
+    parent: Expression,
+) -> Result<(), Refusal> {
     let at = |index: Expression| Expression::Call(array.to_owned(), vec![index]);
-    state.facts.push(Constraint {
+    state.note_fact(Constraint {
         first: at(parent.clone()),
         rest: vec![
             (
@@ -108,12 +112,13 @@ pub(crate) fn segments(state: &mut State<'_>, array: &str, numbering: usize, par
             ),
             (Comparison::Less, at(after(&parent))),
         ],
-    });
+    })?;
     state.segments.push(Segments {
         array: array.to_owned(),
         numbering,
         parent,
     });
+    Ok(())
 }
 
 /// The keys of a statement that assigns a window.

@@ -30,9 +30,7 @@ pub(crate) fn least(
     };
     state.note(name, range, None, held)?;
     let first = Expression::Call(name.to_owned(), vec![index]);
-    state
-        .facts
-        .push(Constraint::new(first, Comparison::LessEqual, value));
+    state.note_fact(Constraint::new(first, Comparison::LessEqual, value))?;
     Ok(())
 }
 
@@ -67,13 +65,10 @@ pub(crate) fn behind(
     let range = (Expression::Integer(0), bound.as_ref().map(after));
     let held = Held::Behind {
         index: index.clone(),
-        value: value.clone(),
     };
     state.note(name, range, None, held)?;
     let behind = Expression::Call(name.to_owned(), vec![index]);
-    state
-        .facts
-        .push(Constraint::new(value, Comparison::Less, behind));
+    state.note_fact(Constraint::new(value, Comparison::Less, behind))?;
     Ok(())
 }
 
@@ -126,7 +121,7 @@ pub(crate) fn lengths(
     state.note(name, range, Some(Monotone::Nondecreasing), held)?;
     let call = |name: &str, at: &Expression| Expression::Call(name.to_owned(), vec![at.clone()]);
     let zero = Expression::Integer(0);
-    state.known.assume(call(name, &zero).equals(zero));
+    state.assume(call(name, &zero).equals(zero))?;
     // The run of an entry is not empty, so that its length is what is subtracted.
     if let (Some(Held::Least { index, .. }), Some(Held::Behind { index: other, .. })) =
         (state.held.get(&first), state.held.get(&behind))
@@ -138,7 +133,7 @@ pub(crate) fn lengths(
             let length =
                 Expression::Subtract(Box::new(call(&behind, &at)), Box::new(call(&first, &at)));
             let end = Expression::Add(Box::new(call(name, &at)), Box::new(length));
-            state.facts.push(call(name, &after(&at)).equals(end));
+            state.note_fact(call(name, &after(&at)).equals(end))?;
         }
     }
     Ok(())

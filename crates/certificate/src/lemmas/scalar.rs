@@ -24,7 +24,7 @@ pub(crate) fn assigned(
     let value =
         value.ok_or_else(|| Refusal::at(statement, "its value is no integer expression"))?;
     let number = Expression::Constant(name.to_owned());
-    state.known.assume(number.equals(value));
+    state.assume(number.equals(value))?;
     state.held.insert(name.to_owned(), Held::Declared);
     Ok(())
 }
@@ -42,13 +42,13 @@ pub(crate) fn greatest(
     let numbering = numbering_before(state, statement)?;
     let number = Expression::Constant(name.to_owned());
     let zero = Expression::Integer(0);
-    state.known.assume(Constraint::new(
+    state.assume(Constraint::new(
         zero.clone(),
         Comparison::LessEqual,
         number.clone(),
-    ));
+    ))?;
     match state.numberings[numbering].end.clone() {
-        Some(end) => state.known.assume(number.equals(end)),
+        Some(end) => state.assume(number.equals(end))?,
         None => {
             state.numberings[numbering].end = Some(number.clone());
             if let Expression::Call(array, _) = state.numberings[numbering].value.clone() {

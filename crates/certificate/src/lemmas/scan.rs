@@ -78,8 +78,7 @@ pub(crate) fn running_maximum(
         ));
     }
     rises(state, name, end, Held::Declared)?;
-    segments(state, name, numbering, parent);
-    Ok(())
+    segments(state, name, numbering, parent)
 }
 
 /// The segment of each entry: `k` of a target `pos(k + 1)`.
@@ -133,9 +132,6 @@ pub(crate) fn rises(
         held,
     )?;
     let call = |at: Expression| Expression::Call(name.to_owned(), vec![at]);
-    state
-        .known
-        .assume(call(Expression::Integer(0)).equals(Expression::Integer(0)));
-    state.known.assume(call(last).equals(end));
-    Ok(())
+    state.assume(call(Expression::Integer(0)).equals(Expression::Integer(0)))?;
+    state.assume(call(last).equals(end))
 }

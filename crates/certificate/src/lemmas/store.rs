@@ -47,8 +47,7 @@ pub(crate) fn keys(
             value: value.clone(),
         },
     )?;
-    holds(state, statement, value);
-    Ok(())
+    holds(state, statement, value)
 }
 
 /// `crd(x) = mark` everywhere, then `crd(at) = k` at each entry, where entries of one place
@@ -73,8 +72,7 @@ pub(crate) fn marked(
         mark,
     };
     state.note(name, range, None, held)?;
-    holds(state, store, value);
-    Ok(())
+    holds(state, store, value)
 }
 
 /// `size(0) = n` of an array with one entry.
@@ -106,8 +104,7 @@ pub(crate) fn copied(
     let least = least.unwrap_or(value.clone());
     state.note(name, (least, None), None, Held::Declared)?;
     let call = Expression::Call(name.to_owned(), vec![Expression::Integer(0)]);
-    state.known.assume(call.equals(value));
-    Ok(())
+    state.assume(call.equals(value))
 }
 
 /// The mark that a statement writes to all entries of an array.
@@ -205,8 +202,13 @@ pub(crate) fn ranged(
 }
 
 /// Notes that a statement's target holds its value at each entry.
-pub(crate) fn holds(state: &mut State<'_>, statement: &Statement, value: Expression) {
+pub(crate) fn holds(
+    state: &mut State<'_>,
+    statement: &Statement,
+    value: Expression,
+) -> Result<(), Refusal> {
     let target = &statement.target;
     let held = Expression::Call(target.space.clone(), target.indices.clone());
-    state.facts.push(held.equals(value));
+    let noted = state.note_fact(held.equals(value));
+    noted.map_err(|refusal| Refusal::at(statement, refusal.why))
 }

@@ -24,7 +24,7 @@ const TENSORS: [(&[u64], &[u64]); 6] = [
 ];
 
 /// Variables of spaces have values here.
-const WITHIN: std::ops::Range<i64> = -1..26;
+const WITHIN: std::ops::Range<i64> = -1..32;
 
 /// A small tensor in the source's format.
 pub(crate) struct Sample {

@@ -77,10 +77,8 @@ fn judge(from: &str, to: &str, counts: &mut Counts) {
             counts.no_computation += 1;
             continue;
         };
-        let changed = Conversion {
-            computation,
-            ..made.clone()
-        };
+        let mut changed = made.clone();
+        changed.computation = computation;
         let proposed = changed.proposal();
         let is_accepted = proposed.is_ok_and(|it| changed.question().check(&it).is_ok());
         let mut samples = samples.iter();
