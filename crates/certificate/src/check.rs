@@ -19,6 +19,9 @@ use crate::{Question, Refusal};
 
 type Outcome = Result<(), Refusal>;
 
+/// What two tuples have in common, by the values of the map's variables.
+type Same<'a> = &'a dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>;
+
 /// What the destination asks, in the order in which it is best proved.
 pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Refusal> {
     let destination = Side::new(question.destination, "B")?;
@@ -453,16 +456,21 @@ impl State<'_> {
         }
     }
 
-    /// Whether no two different tuples of the map agree so: `same` compares the values of the
-    /// map's variables.
-    fn no_two(&self, same: &dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>) -> bool {
+    /// Whether no two different tuples of the map agree: in what `same` says of the values of
+    /// the map's variables, or else in their coordinates.
+    fn no_two(&self, same: Option<Same<'_>>) -> bool {
         let map = &self.destination.map;
         let n = map.n_variables();
-        let [first, second] = [0, n].map(|from| shifted(map, from));
+        let [first, mut second] = [0, n].map(|from| shifted(map, from));
+        if same.is_none() {
+            for output in map.outputs() {
+                second[output.index()] = first[output.index()].clone();
+            }
+        }
         let n_elements = map.inputs().len();
         (0..n_elements).all(|place| {
             let mut claim = [at_values(map, &first), at_values(map, &second)].concat();
-            claim.extend(same(&first, &second));
+            claim.extend(same.iter().flat_map(|same| same(&first, &second)));
             let equal = (0..place).map(|at| first[at].clone().equals(second[at].clone()));
             claim.extend(equal);
             claim.push(Constraint::new(
@@ -481,15 +489,8 @@ impl State<'_> {
     }
 
     fn one_tuple(&self) -> Outcome {
-        let outputs: Vec<usize> = self.destination.map.outputs().map(Id::index).collect();
-        let same = |a: &[Expression], b: &[Expression]| -> Vec<Constraint> {
-            outputs
-                .iter()
-                .map(|at| a[*at].clone().equals(b[*at].clone()))
-                .collect()
-        };
         refuse(
-            self.no_two(&same),
+            self.no_two(None),
             "two tuples may have the same coordinates",
         )
     }
@@ -551,7 +552,7 @@ impl State<'_> {
                     .equals(place.rewritten(&Values(b))),
             ]
         };
-        refuse(self.no_two(&same), "two tuples may share a place")?;
+        refuse(self.no_two(Some(&same)), "two tuples may share a place")?;
         self.are_placed = self.has_tuples;
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Numbers without indices: how many there are of something.
 
+use sparsec_base::arena::Id;
 use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
@@ -127,13 +128,15 @@ pub(crate) fn tally(
         }
         // Entries that are counted must not be such as the destination can hold.
         let map = state.destination.map.clone();
-        let n = map.n_variables();
-        let mut goal = Goal::new(n, at_values(&map, &shifted(&map, 0)));
+        let mut goal = Goal::new(map.n_variables(), Vec::new());
         let entry = goal.entry(state);
+        let mut values = shifted(&map, 0);
         for (output, coordinate) in map.outputs().zip(&state.entries.coordinates) {
-            let coordinate = coordinate.rewritten(&At(entry));
-            goal.add(Expression::Variable(output).equals(coordinate));
+            values[output.index()] = coordinate.rewritten(&At(entry));
         }
+        at_values(&map, &values)
+            .into_iter()
+            .for_each(|it| goal.add(it));
         goal.add(broken.rewritten(&At(entry)));
         if !goal.is_refuted(state) {
             return Err(Refusal::at(
