@@ -88,6 +88,9 @@ pub struct Certificate {
     pub lines: Vec<Line>,
 }
 
+/// The words of orders.
+const ORDERS: [&str; 4] = ["nondecreasing", "increasing", "nonincreasing", "decreasing"];
+
 impl Certificate {
     /// The obligations that nothing proves.
     pub fn unproved(&self) -> impl Iterator<Item = &Obligation> {
@@ -182,6 +185,7 @@ impl Obligation {
             })
             .or_else(|| {
                 let (name, word) = text.split_once(" is ")?;
+                ORDERS.contains(&word).then_some(())?;
                 Some(Self::Monotone(name.to_owned(), word.to_owned()))
             })
     }

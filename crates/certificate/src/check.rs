@@ -5,7 +5,7 @@
 
 use sparsec_base::arena::Id;
 use sparsec_computation::{Statement, Update, Value};
-use sparsec_relation::{Answer, Comparison, Constraint, Expression, Values};
+use sparsec_relation::{Answer, Comparison, Conjunction, Constraint, Expression, Set, Values};
 
 use crate::certificate::{Certificate, Line, Obligation, Proof};
 use crate::entries::{At, variable};
@@ -60,8 +60,8 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
     );
     all.extend([
         Obligation::Visited,
-        Obligation::Inside,
         Obligation::Tuple,
+        Obligation::Inside,
         Obligation::OneTuple,
         Obligation::Others,
         Obligation::OwnPlace,
@@ -114,7 +114,7 @@ pub(crate) fn examine(
 fn declared_of(destination: &Side) -> Vec<(String, Result<Constraint, usize>)> {
     let mut all: Vec<(String, Result<Constraint, usize>)> = Vec::new();
     for assumed in destination.declarations.assumptions() {
-        let part = sparsec_relation::Conjunction::new::<String>([], []);
+        let part = Conjunction::new::<String>([], []);
         let links: Vec<String> = assumed
             .links()
             .map(|(a, c, b)| format!("{} {} {}", part.text_of(a), c.symbol(), part.text_of(b)))
@@ -128,9 +128,7 @@ fn declared_of(destination: &Side) -> Vec<(String, Result<Constraint, usize>)> {
 }
 
 fn text(e: &Expression) -> String {
-    sparsec_relation::Conjunction::new::<String>([], [])
-        .text_of(e)
-        .to_string()
+    Conjunction::new::<String>([], []).text_of(e).to_string()
 }
 
 fn refuse(met: bool, why: &str) -> Outcome {
@@ -425,7 +423,7 @@ impl State<'_> {
                 let zero = Expression::Integer(0);
                 let least = Constraint::new(zero, Comparison::LessEqual, value.clone());
                 let most = Constraint::new(value, Comparison::Less, end);
-                if !holds(&least) || !holds(&most) {
+                if !(holds(&least) && holds(&most)) && !self.is_place(statement, &most) {
                     return Err(Refusal::at(
                         statement,
                         "an index may be outside of its array",
@@ -434,6 +432,35 @@ impl State<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a bound is that of the places of tuples, at which a statement writes, and the map
+    /// implies it, whose elements are not multiplied out.
+    fn is_place(&self, statement: &Statement, most: &Constraint) -> bool {
+        let map = &self.destination.map;
+        let written = statement.target.space == self.destination.name && self.has_tuples;
+        let index = crate::lemmas::index(statement);
+        let (Ok(at_entry), Ok(index)) = (self.place(), index) else {
+            return false;
+        };
+        if !written || most.first != *index || !self.agree(index, &at_entry) {
+            return false;
+        }
+        let Ok(place) = self.destination.place(&self.known) else {
+            return false;
+        };
+        let names = (0..map.n_variables()).map(|n| format!("v{n}"));
+        let mut part = Conjunction::new(names.collect::<Vec<_>>(), []);
+        map.constraints().iter().for_each(|it| part.add(it.clone()));
+        let least = Constraint::new(Expression::Integer(0), Comparison::LessEqual, place.clone());
+        let most = Constraint {
+            first: place,
+            rest: most.rest.clone(),
+        };
+        Set::new(vec![part]).is_ok_and(|tuples| {
+            let mut bounds = [least, most].into_iter();
+            bounds.all(|bound| tuples.implies(&bound, &self.known))
+        })
     }
 
     /// The destination's tuple and coordinates at an entry, by the variables of its map.
@@ -448,12 +475,13 @@ impl State<'_> {
     /// The tuple of an entry satisfies the map.
     fn has_tuple(&mut self) -> Outcome {
         let constraints = at_values(&self.destination.map, &self.at_entry());
-        let mut links = constraints.iter().flat_map(Constraint::split);
-        {
-            let all = links.all(|link| self.at_entries(&link));
-            self.has_tuples = all;
-            refuse(all, "the tuple of an entry may not satisfy the map")
-        }
+        let links: Vec<Constraint> = constraints.iter().flat_map(Constraint::split).collect();
+        self.has_tuples = links.iter().all(|link| self.at_entries(link));
+        refuse(
+            self.has_tuples,
+            "the tuple of an entry may not satisfy the map",
+        )?;
+        Ok(())
     }
 
     /// Whether no two different tuples of the map agree: in what `same` says of the values of

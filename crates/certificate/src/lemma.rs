@@ -52,7 +52,7 @@ lemmas! {
     /// `n max= T(p) + 1`.
     Greatest = "numbers from 0 on are as many as the greatest and one", Some(scalar::greatest);
     /// `n += 1` where something fails, `assume n = 0`.
-    Tally = "what is counted and is to be 0 does not happen", Some(scalar::tally);
+    Tally = "what is counted is what is assumed", Some(scalar::tally);
     /// `pos(k + 1) += 1`, `pos(x + 1) += pos(x)`.
     Scan = "a scan of counts is nondecreasing", Some(scan::counts);
     /// `pos(k + 1) max= T(p) + 1`, `pos(x + 1) max= pos(x)`.
