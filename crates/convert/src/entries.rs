@@ -15,7 +15,7 @@ use sparsec_base::arena::Id;
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable};
 
 use crate::named::Named;
-use crate::{Wanted, refused};
+use crate::{Places, Wanted, refused};
 
 /// For each variable the first of `tuple` that is always equal to it.
 pub(crate) fn same_variables(comparisons: &[Constraint], tuple: &[Variable]) -> Vec<Variable> {
@@ -178,7 +178,7 @@ impl Entries {
             space: Set::new(vec![space])?,
             place,
             n_places: n_places.clone(),
-            is_full: wanted.is_full && !wanted.has_padding,
+            is_full: wanted.places != Places::Some && !wanted.has_padding,
         })
     }
 

@@ -44,6 +44,7 @@
 
 mod arrays;
 mod cases;
+mod certify;
 mod entries;
 mod keys;
 mod lists;
@@ -62,6 +63,7 @@ use sparsec_computation::Computation;
 use sparsec_relation::{Descriptor, Relation};
 
 pub use cases::{Case, CaseKind};
+pub use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Proof, Question};
 
 /// The types of arrays, by the names that they have in the computation.
 pub type Types = BTreeMap<String, ElementType>;
@@ -79,9 +81,8 @@ pub struct Wanted {
     /// Whether entries of one coordinate are added up, where they may be several: of values
     /// that are integers of 64 bits, or floating-point numbers of 32 or 64.
     pub adds: bool,
-    /// Whether each place of the source's values holds an entry. If this is not known, the
-    /// conversion counts entries.
-    pub is_full: bool,
+    /// Which places of the source's values hold an entry.
+    pub places: Places,
     /// Whether places may hold the fill as padding. The conversion is then given `A_stored`,
     /// which has a 1 for each place that holds an entry, and a 0 for each that does not.
     pub has_padding: bool,
@@ -92,12 +93,23 @@ pub struct Wanted {
     pub tables: BTreeSet<String>,
 }
 
+/// Which places of a source's values hold an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Places {
+    /// Each does: that is known.
+    Full,
+    /// Each does. The conversion counts entries when it runs, and refuses other tensors.
+    Checked,
+    /// Some do. The conversion counts entries.
+    Some,
+}
+
 impl Wanted {
     /// Values of this type, and nothing known of the source.
     ///
     /// ```
     /// use sparsec_base::ElementType;
-    /// assert!(!sparsec_convert::Wanted::of(ElementType::F64).is_full);
+    /// assert!(!sparsec_convert::Wanted::of(ElementType::F64).is_unique);
     /// ```
     pub fn of(element: ElementType) -> Self {
         Self {
@@ -105,7 +117,7 @@ impl Wanted {
             types: Types::new(),
             is_unique: false,
             adds: false,
-            is_full: false,
+            places: Places::Checked,
             has_padding: false,
             has_fill: false,
             tables: BTreeSet::new(),
@@ -124,9 +136,64 @@ pub struct Conversion {
     /// The computation: given the source's arrays `A_…` and values `A`, it computes those
     /// of the destination, `B_…` and `B`.
     pub computation: Computation,
+    /// What it was derived from, to which its certificate refers.
+    pub(crate) origin: Option<certify::Origin>,
 }
 
 impl Conversion {
+    /// The obligations of the destination, each with the lemma and the statements that
+    /// establish it. The checker has accepted each of these proofs for tensors of all sizes;
+    /// [`Certificate::unproved`] are the obligations that no lemma covers.
+    ///
+    /// Time: that of some hundred small proofs, some milliseconds each.
+    ///
+    /// # Errors
+    /// `E0831` for a conversion of a form that certificates cannot speak of.
+    ///
+    /// ```
+    /// # use sparsec_base::ElementType;
+    /// # use sparsec_convert::{Wanted, convert};
+    /// let dense = "
+    ///     format dense
+    ///     extents N
+    ///     map {[p] -> [i] : p = i && 0 <= i < N}
+    ///     data {[p] -> [p]}
+    ///     values {[p] : 0 <= p < N}
+    /// ".parse()?;
+    /// let same = convert(&dense, &dense, &Wanted::of(ElementType::F64))?;
+    /// let certificate = same.certificate()?;
+    /// assert_eq!(certificate.unproved().count(), 0, "{certificate}");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn certificate(&self) -> Result<Certificate> {
+        certify::certificate(self, self.origin()?)
+    }
+
+    /// The certificate that the forms of statements suggest, unchecked: for tests of the
+    /// checker, which change the computation.
+    ///
+    /// # Errors
+    /// As [`certificate`](Self::certificate).
+    pub fn proposal(&self) -> Result<Certificate> {
+        certify::proposal(self, self.origin()?)
+    }
+
+    /// What a certificate of this conversion has to answer.
+    ///
+    /// # Errors
+    /// As [`certificate`](Self::certificate).
+    pub fn question(&self) -> Result<Question<'_>> {
+        Ok(self.origin()?.question(&self.computation))
+    }
+
+    fn origin(&self) -> Result<&certify::Origin> {
+        self.origin.as_ref().ok_or_else(|| {
+            let message = "no lemma is about several parts, padding, hash tables, sums or fills";
+            Diagnostic::new(code::CERTIFICATE, message)
+                .help("certificates are about formats of one part that list their entries")
+        })
+    }
+
     /// The cases as a table.
     ///
     /// ```
@@ -241,10 +308,12 @@ pub fn convert_pieces(
         named::Named::new(part, &prefix, &extents)
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;
+    let origin = certify::Origin::of(source, destination, wanted);
     let mut source = pieces::Source::of(source, wanted, &extents)?;
     // A part holds some of the entries.
     source.entries.is_full &= parts.len() == 1;
-    synthesis::synthesized(&source, &parts, wanted, &extents)
+    let made = synthesis::synthesized(&source, &parts, wanted, &extents)?;
+    Ok(Conversion { origin, ..made })
 }
 
 /// That there is no conversion, and why.

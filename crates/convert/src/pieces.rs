@@ -22,7 +22,7 @@ use crate::entries::Entries;
 use crate::named::{Named, joined};
 use crate::synthesis::Synthesis;
 use crate::terms::{below, between, everywhere};
-use crate::{Piece, Wanted, refused};
+use crate::{Piece, Places, Wanted, refused};
 
 /// A source: one piece, or a list of the entries of several.
 pub(crate) struct Source {
@@ -103,7 +103,7 @@ impl Source {
         let list = list(extents.len())?;
         let named = Named::new(&list, "L", extents)?;
         let full = Wanted {
-            is_full: true,
+            places: Places::Full,
             has_padding: false,
             ..wanted.clone()
         };
@@ -113,6 +113,11 @@ impl Source {
             pieces: listed,
             n_places: before,
         })
+    }
+
+    /// Whether the source is one piece, which is converted as it is.
+    pub(crate) fn is_one(&self) -> bool {
+        self.pieces.is_empty()
     }
 
     /// The sides whose arrays are given, each once.

@@ -15,7 +15,7 @@ use crate::named::{Named, joined};
 use crate::pieces::Source;
 use crate::terms::{at_least_zero, below, value};
 use crate::unknown::{Place, Unknowns};
-use crate::{Conversion, Wanted, refused};
+use crate::{Conversion, Places, Wanted, refused};
 
 /// The value of entries that are not stored, where it is given.
 const FILL: &str = "A_fill";
@@ -92,6 +92,9 @@ pub(crate) fn synthesized(
     if !wanted.is_unique && !wanted.adds {
         synthesis.check_places()?;
     }
+    if wanted.places == Places::Checked && source.is_one() {
+        synthesis.check_full();
+    }
     let mut cases = Vec::new();
     for (number, destination) in destinations.iter().enumerate() {
         synthesis.destination = destination;
@@ -121,6 +124,7 @@ pub(crate) fn synthesized(
         relations,
         cases,
         computation,
+        origin: None,
     })
 }
 
@@ -357,6 +361,16 @@ impl Synthesis<'_> {
             return refuse("place", "give each tuple a place of its own in `data`");
         }
         Ok(())
+    }
+
+    /// Refuses, when the conversion runs, tensors with places that hold no entry.
+    fn check_full(&mut self) {
+        let count = format!("{}_entries", self.source.name);
+        self.add_number(&count);
+        let all = Expression::Constant(count.clone()).equals(self.entries.n_places.clone());
+        self.computation.declarations.assume(all);
+        let one = (Update::Add, Value::Integer(1));
+        self.add(self.space.clone(), (count, Vec::new()), one);
     }
 
     /// The coordinates of an entry.

@@ -207,6 +207,22 @@ impl Relation {
 }
 
 impl Set {
+    /// Whether there is a proof that there are no tuples. Unlike [`is_empty`](Self::is_empty),
+    /// this looks for no counterexample.
+    ///
+    /// ```
+    /// use sparsec_relation::{Declarations, Set};
+    /// let known: Declarations = "function f : {[i]} -> {[x]} increasing".parse()?;
+    /// let swapped: Set = "{[i, j] : i < j && f(j) <= f(i)}".parse()?;
+    /// assert!(swapped.is_refuted(&known));
+    /// assert!(!swapped.is_refuted(&Declarations::new()));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn is_refuted(&self, declarations: &Declarations) -> bool {
+        let mut parts = self.parts().iter();
+        parts.all(|part| Facts::of(part.constraints(), declarations).impossible())
+    }
+
     /// As [`Relation::is_empty`].
     pub fn is_empty(&self, declarations: &Declarations) -> Answer {
         self.as_relation().is_empty(declarations)

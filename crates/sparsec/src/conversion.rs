@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
 pub use sparsec_convert::{
-    Case, CaseKind, Conversion, Piece, Types, Wanted, convert, convert_pieces,
+    Case, CaseKind, Certificate, Conversion, Lemma, Line, Obligation, Piece, Places, Proof,
+    Question, Types, Wanted, convert, convert_pieces,
 };
 use sparsec_format::{Level, LevelKind, Mirrored};
 use sparsec_relation::Descriptor;
@@ -133,7 +134,10 @@ pub fn wanted(source: &Format, element: ElementType) -> Wanted {
     Wanted {
         is_unique: source.is_unique(),
         adds: !source.is_unique() && is_added_up(element),
-        is_full: source.lists_entries(),
+        places: match source.lists_entries() {
+            true => Places::Full,
+            false => Places::Some,
+        },
         has_padding: (source.parts().iter())
             .any(|part| part.levels().last().is_none_or(Level::may_pad)),
         ..Wanted::of(element)
@@ -186,13 +190,15 @@ pub enum ConversionStage {
     Relation,
     /// How each unknown of the destination is found.
     Cases,
+    /// Its obligations, each with a lemma and statements.
+    Certificate,
     /// A stage of the computation.
     Computed(ComputeStage),
 }
 
 impl ConversionStage {
     /// Every stage with its name and what it shows, as `--emit` takes it.
-    pub const ALL: [(Self, &'static str, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str, &'static str); 8] = [
         (
             Self::Relation,
             "relation",
@@ -202,6 +208,11 @@ impl ConversionStage {
             Self::Cases,
             "cases",
             "how each unknown of the new format is found",
+        ),
+        (
+            Self::Certificate,
+            "certificate",
+            "what the new format asks, and which lemma and statements establish it",
         ),
         (
             Self::Computed(ComputeStage::Computation),
@@ -243,7 +254,7 @@ impl ConversionStage {
     /// The stage as text.
     ///
     /// # Errors
-    /// As [`compile_computation`].
+    /// As [`compile_computation`] and [`Conversion::certificate`].
     ///
     /// ```
     /// use sparsec::{ElementType, Format, conversion};
@@ -260,6 +271,7 @@ impl ConversionStage {
                 Ok(relations.map(|relation| format!("{relation}\n")).collect())
             }
             Self::Cases => Ok(conversion.table()),
+            Self::Certificate => Ok(conversion.certificate()?.to_string()),
             Self::Computed(stage) => {
                 let computation = match stage {
                     ComputeStage::Loop | ComputeStage::C => {

@@ -104,4 +104,21 @@ elements before it, or from a list of keys that an array of the destination keep
              ^ nothing says which `k` an entry has
 
 State what determines the element, or convert to a format of levels first.";
+    CERTIFICATE = "E0831", "a certificate that does not prove its conversion",
+    "A certificate lists what the destination of a conversion asks of its arrays, and for each of these
+obligations a lemma and the statements that establish it. The checker derives the obligations anew from the
+descriptor, and accepts a line only if the side conditions of its lemma hold of the statements, for all sizes:
+
+    B_pos1 is nondecreasing, since a scan of counts is nondecreasing (s1, s2)
+           ^ refused if s2 does not reach the last segment, or follows a statement that it should precede
+
+The message names the obligation and the statement. Print the computation with `--emit computation`.";
+    CERTIFICATE_TEXT = "E0832", "text that is no certificate",
+    "A certificate begins with the tuple of the destination that each entry has, and has one obligation in each line:
+
+    certificate {[i, q1, j] -> [q0, t] : q0 = j && t = B_q1(q1)}
+      each entry is visited once, since the statement runs over the entries (s5)
+      the place of each entry holds its value: not proved
+
+`sparsec convert --from F --to G --emit certificate` prints one.";
 }

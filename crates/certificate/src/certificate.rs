@@ -1,0 +1,247 @@
+//! Certificates: obligations, and the lemma and the statements that establish each.
+//!
+//! ```text
+//! certificate {[i, q1, j] -> [q0, t] : q0 = j && t = B_q1(q1)}
+//!   B_pos1 has its values, since a scan of counts is nondecreasing (s1, s2)
+//!   B_pos1 is nondecreasing, since a scan of counts is nondecreasing (s1, s2)
+//!   the place of each entry holds its value: not proved
+//! ```
+//!
+//! The first line gives the **tuple** of the destination that each entry has: elements of the
+//! map's first tuple, then those that the map says exist, as expressions of the variables over
+//! which the statements run.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use sparsec_base::{Diagnostic, Result, Source, Span, code};
+use sparsec_relation::Relation;
+
+use crate::lemma::Lemma;
+
+/// What a conversion has to make true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Obligation {
+    /// Statements read what was written before, and never what is written afterwards.
+    Settled,
+    /// Each statement over the entries has one point for each entry.
+    Visited,
+    /// The source's places hold different entries.
+    Apart,
+    /// Places ascend as entries are visited.
+    Ascending,
+    /// Entries that the destination cannot hold end the conversion.
+    Demanded,
+    /// An array or a number that is computed holds in each of its entries what its statements say.
+    Values(String),
+    /// An array has the extents that the descriptor declares.
+    Length(String),
+    /// All values of an array are in the declared range.
+    Range(String),
+    /// The values of an array follow their arguments as declared: the array, and the word.
+    Monotone(String, String),
+    /// An array takes no value twice.
+    Injective(String),
+    /// Something that the descriptor assumes of numbers, or says with `forall`.
+    Declared(String),
+    /// A constant is the entry of an array that it stands for.
+    End(String, String),
+    /// No statement leaves its arrays, and keys of windows lie within their extents.
+    Inside,
+    /// Each entry has a tuple with its coordinates.
+    Tuple,
+    /// No two tuples have the same coordinates.
+    OneTuple,
+    /// No two entries have the same place in the destination.
+    OwnPlace,
+    /// The place of an entry holds its value.
+    Holds,
+    /// Tuples without an entry hold the fill.
+    Others,
+}
+
+/// One obligation, and how it is met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What has to be true.
+    pub obligation: Obligation,
+    /// Why it is, if that is known.
+    pub proof: Option<Proof>,
+}
+
+/// Why an obligation is met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// The lemma that says so.
+    pub lemma: Lemma,
+    /// The names of the statements of which its side conditions hold.
+    pub statements: Vec<String>,
+}
+
+/// The obligations of a conversion with their proofs; see the module's page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certificate {
+    /// From entries to the tuples of the destination.
+    pub tuple: Relation,
+    /// The obligations. Those of arrays that others follow come first.
+    pub lines: Vec<Line>,
+}
+
+/// The words of orders.
+const ORDERS: [&str; 4] = ["nondecreasing", "increasing", "nonincreasing", "decreasing"];
+
+impl Certificate {
+    /// The obligations that nothing proves.
+    pub fn unproved(&self) -> impl Iterator<Item = &Obligation> {
+        let open = self.lines.iter().filter(|line| line.proof.is_none());
+        open.map(|line| &line.obligation)
+    }
+
+    /// Reads a certificate from the whole of a source.
+    ///
+    /// # Errors
+    /// `E0832` for a line that is none, and those of the tuple's relation.
+    pub fn parse(source: &Source) -> Result<Self> {
+        let mut lines = source.text().lines();
+        let wrong = |line: &str, what: &str| {
+            let at = line.as_ptr() as usize - source.text().as_ptr() as usize;
+            Diagnostic::new(code::CERTIFICATE_TEXT, format!("this is no {what}"))
+                .at(source, Span::new(at, at + line.len()), "here")
+                .help("print a certificate with `--emit certificate`")
+        };
+        let first = lines.next().unwrap_or_default();
+        let tuple = first.strip_prefix("certificate ");
+        let tuple = tuple.ok_or_else(|| wrong(first, "beginning of a certificate"))?;
+        let tuple = tuple
+            .parse()
+            .map_err(|_| wrong(first, "tuple of entries"))?;
+        let lines = lines.filter(|line| !line.trim().is_empty());
+        let lines = lines.map(|line| {
+            Line::read(line.trim()).ok_or_else(|| wrong(line, "line of a certificate"))
+        });
+        Ok(Self {
+            tuple,
+            lines: lines.collect::<Result<_>>()?,
+        })
+    }
+}
+
+impl Line {
+    fn read(text: &str) -> Option<Self> {
+        if let Some(obligation) = text.strip_suffix(": not proved") {
+            let obligation = Obligation::read(obligation)?;
+            return Some(Self {
+                obligation,
+                proof: None,
+            });
+        }
+        let (obligation, proof) = text.rsplit_once(", since ")?;
+        let (lemma, statements) = match proof.strip_suffix(')') {
+            Some(proof) => proof.rsplit_once(" (")?,
+            None => (proof, ""),
+        };
+        let lemma = Lemma::ALL.into_iter().find(|it| it.words() == lemma)?;
+        let statements = statements.split(", ").filter(|name| !name.is_empty());
+        let proof = Proof {
+            lemma,
+            statements: statements.map(str::to_owned).collect(),
+        };
+        Some(Self {
+            obligation: Obligation::read(obligation)?,
+            proof: Some(proof),
+        })
+    }
+}
+
+impl Obligation {
+    fn read(text: &str) -> Option<Self> {
+        let plain = [
+            Self::Settled,
+            Self::Visited,
+            Self::Apart,
+            Self::Ascending,
+            Self::Demanded,
+            Self::Inside,
+            Self::Tuple,
+            Self::OneTuple,
+            Self::OwnPlace,
+            Self::Holds,
+            Self::Others,
+        ];
+        let said = plain.into_iter().find(|it| it.to_string() == text);
+        let of = |end: &str| text.strip_suffix(end).map(str::to_owned);
+        said.or_else(|| of(" has its values").map(Self::Values))
+            .or_else(|| of(" has its length").map(Self::Length))
+            .or_else(|| of(" keeps to its range").map(Self::Range))
+            .or_else(|| of(" takes no value twice").map(Self::Injective))
+            .or_else(|| {
+                let said = text.strip_prefix("it holds that ")?;
+                Some(Self::Declared(said.to_owned()))
+            })
+            .or_else(|| {
+                let (name, word) = text.split_once(" is the entry ")?;
+                Some(Self::End(name.to_owned(), word.to_owned()))
+            })
+            .or_else(|| {
+                let (name, word) = text.split_once(" is ")?;
+                ORDERS.contains(&word).then_some(())?;
+                Some(Self::Monotone(name.to_owned(), word.to_owned()))
+            })
+    }
+}
+
+impl Display for Obligation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settled => f.write_str("statements read only values that are final"),
+            Self::Visited => f.write_str("statements visit each entry once"),
+            Self::Apart => f.write_str("entries have places of their own in the source"),
+            Self::Ascending => f.write_str("places ascend in the order of visits"),
+            Self::Demanded => f.write_str("the destination can hold each entry"),
+            Self::Values(name) => write!(f, "{name} has its values"),
+            Self::Length(name) => write!(f, "{name} has its length"),
+            Self::Range(name) => write!(f, "{name} keeps to its range"),
+            Self::Monotone(name, word) => write!(f, "{name} is {word}"),
+            Self::Injective(name) => write!(f, "{name} takes no value twice"),
+            Self::Declared(said) => write!(f, "it holds that {said}"),
+            Self::End(name, call) => write!(f, "{name} is the entry {call}"),
+            Self::Inside => f.write_str("statements keep to their arrays"),
+            Self::Tuple => f.write_str("each entry has a tuple with its coordinates"),
+            Self::OneTuple => f.write_str("no two tuples have the same coordinates"),
+            Self::OwnPlace => f.write_str("each entry has a place of its own"),
+            Self::Holds => f.write_str("the place of each entry holds its value"),
+            Self::Others => f.write_str("each other tuple holds the fill"),
+        }
+    }
+}
+
+impl Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(proof) = &self.proof else {
+            return write!(f, "{}: not proved", self.obligation);
+        };
+        write!(f, "{}, since {}", self.obligation, proof.lemma.words())?;
+        match &proof.statements[..] {
+            [] => Ok(()),
+            names => write!(f, " ({})", names.join(", ")),
+        }
+    }
+}
+
+impl Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "certificate {}", self.tuple)?;
+        self.lines
+            .iter()
+            .try_for_each(|line| writeln!(f, "  {line}"))
+    }
+}
+
+impl FromStr for Certificate {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(&Source::new("certificate", text))
+    }
+}

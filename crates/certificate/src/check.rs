@@ -1,0 +1,587 @@
+//! The obligations of a destination, and the check of a certificate's lines.
+//!
+//! Lines are checked in their order, since lemmas rely on what was established before. What
+//! the descriptor asks and no line mentions is added without a proof.
+
+use sparsec_base::arena::Id;
+use sparsec_computation::{Statement, Update, Value};
+use sparsec_relation::{Answer, Comparison, Conjunction, Constraint, Expression, Set, Values};
+
+use crate::certificate::{Certificate, Line, Obligation, Proof};
+use crate::entries::{At, variable};
+use crate::goal::{Goal, at_values, failing, shifted};
+use crate::lemma::Lemma;
+use crate::lemmas::only;
+use crate::order::{accesses, settled, time};
+use crate::side::Side;
+use crate::state::State;
+use crate::{Question, Refusal};
+
+type Outcome = Result<(), Refusal>;
+
+/// What two tuples have in common, by the values of the map's variables.
+type Same<'a> = &'a dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>;
+
+/// What the destination asks, in the order in which it is best proved.
+pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Refusal> {
+    let destination = Side::new(question.destination, "B")?;
+    let mut all = vec![Obligation::Settled, Obligation::Apart];
+    let declared = destination.declarations.functions();
+    let mut names: Vec<&String> = declared.iter().map(|function| &function.name).collect();
+    let first = |name: &String| {
+        let statements = question.computation.statements.iter();
+        let times = statements
+            .filter(|it| it.target.space == *name)
+            .map(|it| time(it).ok());
+        times.max().flatten()
+    };
+    names.sort_by_key(|name| first(name));
+    all.extend(names.iter().map(|name| Obligation::Values((*name).clone())));
+    let ends = destination.ends.iter();
+    all.extend(ends.map(|(name, call)| Obligation::End(name.clone(), text(call))));
+    all.extend(names.iter().map(|name| Obligation::Length((*name).clone())));
+    all.push(Obligation::Length(destination.name.clone()));
+    all.extend(names.iter().map(|name| Obligation::Range((*name).clone())));
+    for function in declared {
+        if let Some(monotone) = function.monotone {
+            all.push(Obligation::Monotone(
+                function.name.clone(),
+                monotone.word().to_owned(),
+            ));
+        }
+        if function.injective {
+            all.push(Obligation::Injective(function.name.clone()));
+        }
+    }
+    all.extend(
+        declared_of(&destination)
+            .into_iter()
+            .map(|(said, _)| Obligation::Declared(said)),
+    );
+    all.extend([
+        Obligation::Visited,
+        Obligation::Tuple,
+        Obligation::Inside,
+        Obligation::OneTuple,
+        Obligation::Others,
+        Obligation::OwnPlace,
+        Obligation::Holds,
+    ]);
+    Ok(all)
+}
+
+/// Each line of a certificate, and each obligation that it leaves out, with what came of it;
+/// if so asked, no more after the first that is refused or has no proof.
+pub(crate) fn examine(
+    question: &Question<'_>,
+    certificate: &Certificate,
+    until_refused: bool,
+) -> Result<Vec<(Line, Outcome)>, Refusal> {
+    let mut state = State::new(question, &certificate.tuple)?;
+    let mut examined = Vec::new();
+    for line in &certificate.lines {
+        let outcome = match &line.proof {
+            Some(proof) => state.line(&line.obligation, proof),
+            None => Ok(()),
+        };
+        let is_over = until_refused && (outcome.is_err() || line.proof.is_none());
+        examined.push((line.clone(), outcome));
+        if is_over {
+            return Ok(examined);
+        }
+    }
+    for obligation in obligations(question)? {
+        if certificate
+            .lines
+            .iter()
+            .all(|line| line.obligation != obligation)
+        {
+            let why = Refusal::of("the certificate does not mention it");
+            examined.push((
+                Line {
+                    obligation,
+                    proof: None,
+                },
+                Err(why),
+            ));
+        }
+    }
+    Ok(examined)
+}
+
+/// What a destination assumes and says with `forall`, as text: assumptions, and quantifiers
+/// by their number.
+fn declared_of(destination: &Side) -> Vec<(String, Result<Constraint, usize>)> {
+    let mut all: Vec<(String, Result<Constraint, usize>)> = Vec::new();
+    for assumed in destination.declarations.assumptions() {
+        let part = Conjunction::new::<String>([], []);
+        let links: Vec<String> = assumed
+            .links()
+            .map(|(a, c, b)| format!("{} {} {}", part.text_of(a), c.symbol(), part.text_of(b)))
+            .collect();
+        all.push((links.join(" and "), Ok(assumed.clone())));
+    }
+    for (number, quantifier) in destination.declarations.quantifiers().iter().enumerate() {
+        all.push((quantifier.to_string(), Err(number)));
+    }
+    all
+}
+
+fn text(e: &Expression) -> String {
+    Conjunction::new::<String>([], []).text_of(e).to_string()
+}
+
+fn refuse(met: bool, why: &str) -> Outcome {
+    match met {
+        true => Ok(()),
+        false => Err(Refusal::of(why)),
+    }
+}
+
+impl State<'_> {
+    /// Checks one line, and notes what it establishes.
+    fn line(&mut self, obligation: &Obligation, proof: &Proof) -> Outcome {
+        let mut cited: Vec<&Statement> = Vec::new();
+        for name in &proof.statements {
+            let id = self.computation.find(name);
+            let id = id.ok_or_else(|| Refusal::of(format!("there is no statement `{name}`")))?;
+            cited.push(&self.computation.statements[id.index()]);
+        }
+        if let Obligation::Values(name) = obligation {
+            return self.values(name, proof.lemma, &cited);
+        }
+        let is_known = match obligation {
+            Obligation::Settled => proof.lemma == Lemma::Schedule,
+            Obligation::Visited => proof.lemma == Lemma::Space,
+            Obligation::Apart if self.is_one_to_one => proof.lemma == Lemma::Source,
+            Obligation::Others => proof.lemma == Lemma::Untouched,
+            Obligation::Injective(_)
+            | Obligation::Declared(_)
+            | Obligation::OneTuple
+            | Obligation::OwnPlace
+            | Obligation::Monotone(..) => {
+                [Lemma::ByNumbers, Lemma::Arithmetic].contains(&proof.lemma)
+                    || proof.lemma.of_arrays().is_some()
+            }
+            _ => true,
+        };
+        refuse(is_known, "no such lemma establishes it")?;
+        match obligation {
+            Obligation::Settled => settled(self.computation),
+            Obligation::Visited => self.visited(),
+            Obligation::Apart => self.apart(),
+            Obligation::Ascending => self.ascending(),
+            Obligation::Length(name) => self.length(name),
+            Obligation::Range(name) => self.in_range(name),
+            Obligation::Monotone(name, _) => self.monotone(name),
+            Obligation::Injective(name) => self.injective(name),
+            Obligation::Declared(said) => self.declared(said),
+            Obligation::End(name, call) => self.end(name, call),
+            Obligation::Inside => self.inside(),
+            Obligation::Tuple => self.has_tuple(),
+            Obligation::OneTuple => self.one_tuple(),
+            Obligation::OwnPlace => self.own_place(),
+            Obligation::Holds => self.holds_value(),
+            Obligation::Others => self.others(),
+            Obligation::Demanded | Obligation::Values(_) => {
+                Err(Refusal::of("it is no claim of its own"))
+            }
+        }
+    }
+
+    /// What statements make of an array, by a lemma of arrays.
+    fn values(&mut self, name: &str, lemma: Lemma, cited: &[&Statement]) -> Outcome {
+        let check = lemma.of_arrays();
+        let check = check.ok_or_else(|| Refusal::of("the lemma is not about arrays"))?;
+        let own = cited.iter().copied().filter(|it| it.target.space == name);
+        let own: Vec<&Statement> = own.collect();
+        let missing = self
+            .writers(name)
+            .into_iter()
+            .find(|it| !cited.iter().any(|own| std::ptr::eq(*own, *it)));
+        match missing {
+            Some(other) if lemma != Lemma::Tally => {
+                return Err(Refusal::at(
+                    other,
+                    "it writes the array too, and is not cited",
+                ));
+            }
+            _ => {}
+        }
+        if self.held.contains_key(name) && lemma != Lemma::Tally {
+            return Err(Refusal::of(format!("`{name}` has two lemmas")));
+        }
+        check(self, name, &own)
+    }
+
+    /// The statement that copies values is over the entries.
+    fn visited(&self) -> Outcome {
+        only(&self.writers(&self.destination.name)).and_then(|copy| self.visits(copy))
+    }
+
+    /// No two entries have one place in the source.
+    fn apart(&mut self) -> Outcome {
+        let place = self.entries.place.clone();
+        let tuple = self.entries.tuple();
+        refuse(
+            self.told_apart(&[place], &tuple),
+            "two entries may have one place in the source",
+        )?;
+        if !self.is_one_to_one {
+            let coordinates = self.entries.coordinates.clone();
+            let place = [self.entries.place.clone()];
+            refuse(
+                self.told_apart(&coordinates, &place),
+                "two entries may have the same coordinates",
+            )?;
+        }
+        self.are_apart = true;
+        Ok(())
+    }
+
+    /// Whether entries that agree in `keys` agree in `told`.
+    fn told_apart(&self, keys: &[Expression], told: &[Expression]) -> bool {
+        told.iter().all(|told| {
+            let mut goal = Goal::new(0, Vec::new());
+            let [a, b] = [(); 2].map(|()| goal.entry(self));
+            for key in keys {
+                goal.add(key.rewritten(&At(a)).equals(key.rewritten(&At(b))));
+            }
+            let (left, right) = (told.rewritten(&At(a)), told.rewritten(&At(b)));
+            for e in self.entries.tuple() {
+                goal.compare(e.rewritten(&At(a)), e.rewritten(&At(b)));
+            }
+            goal.add(Constraint::new(left, Comparison::NotEqual, right));
+            goal.is_refuted(self)
+        })
+    }
+
+    /// Entries that are visited later have greater places, so that places number entries.
+    fn ascending(&mut self) -> Outcome {
+        let known = self.are_apart && self.is_full;
+        refuse(known, "entries may be fewer than places")?;
+        let tuple = self.entries.tuple();
+        let rises = (0..tuple.len()).all(|place| {
+            let mut goal = Goal::new(0, Vec::new());
+            let [a, b] = [(); 2].map(|()| goal.entry(self));
+            let pair = |e: &Expression, comparison| {
+                Constraint::new(e.rewritten(&At(a)), comparison, e.rewritten(&At(b)))
+            };
+            tuple[..place]
+                .iter()
+                .for_each(|e| goal.add(pair(e, Comparison::Equal)));
+            goal.add(pair(&tuple[place], Comparison::Less));
+            goal.add(pair(&self.entries.place, Comparison::GreaterEqual));
+            goal.is_refuted(self)
+        });
+        refuse(rises, "an entry may have a lesser place than one before")?;
+        self.numberings.push(crate::state::Numbering {
+            value: self.entries.place.clone(),
+            keys: Vec::new(),
+            kind: crate::state::NumberingKind::Entries,
+            end: Some(self.entries.n_places.clone()),
+        });
+        Ok(())
+    }
+
+    fn length(&self, name: &str) -> Outcome {
+        let declared = self.destination.extents(name);
+        let declared = declared.ok_or_else(|| Refusal::of("its domain does not begin at 0"))?;
+        let space = self.computation.space(name);
+        let has = space.map(|space| &space.extents[..]).unwrap_or_default();
+        let are_equal = declared.len() == has.len()
+            && declared.iter().zip(has).all(|(a, b)| self.are_equal(a, b));
+        refuse(are_equal, "it may have another length")
+    }
+
+    /// Whether something holds wherever an array has a value, of its argument `v0`.
+    fn throughout(&self, name: &str, constraint: &Constraint) -> bool {
+        let Some(function) = self.known.function(name) else {
+            return false;
+        };
+        function.domain.implies(constraint, &self.known)
+    }
+
+    fn in_range(&self, name: &str) -> Outcome {
+        let function = self.destination.declarations.function(name);
+        let range = function.map(|function| function.range.clone());
+        let range = range.ok_or_else(|| Refusal::of("it is no array of the destination"))?;
+        let [part] = range.parts() else {
+            return Err(Refusal::of("its range is a union"));
+        };
+        let call = [Expression::Call(name.to_owned(), vec![variable(0)])];
+        let mut links = part.constraints().iter().flat_map(Constraint::split);
+        let within = links.all(|link| self.throughout(name, &link.rewritten(&Values(&call))));
+        refuse(within, "a value may be outside of it")
+    }
+
+    fn monotone(&self, name: &str) -> Outcome {
+        use sparsec_relation::Monotone::{Decreasing, Increasing, Nondecreasing, Nonincreasing};
+        let function = self.destination.declarations.function(name);
+        let monotone = function.and_then(|function| function.monotone);
+        let monotone = monotone.ok_or_else(|| Refusal::of("nothing is declared of its order"))?;
+        let known = self
+            .known
+            .function(name)
+            .and_then(|function| function.monotone);
+        if known == Some(monotone) {
+            return Ok(());
+        }
+        let broken = match monotone {
+            Nondecreasing => Comparison::Greater,
+            Increasing => Comparison::GreaterEqual,
+            Nonincreasing => Comparison::Less,
+            Decreasing => Comparison::LessEqual,
+        };
+        refuse(
+            self.never_at(name, broken),
+            "a later value may be out of order",
+        )
+    }
+
+    fn injective(&self, name: &str) -> Outcome {
+        refuse(
+            self.never_at(name, Comparison::Equal),
+            "it may take a value twice",
+        )
+    }
+
+    /// Whether the values of an array at two ascending arguments never compare so.
+    fn never_at(&self, name: &str, comparison: Comparison) -> bool {
+        let call = |n: usize| Expression::Call(name.to_owned(), vec![variable(n)]);
+        let ascend = Constraint::new(variable(0), Comparison::Less, variable(1));
+        let claim = vec![ascend, Constraint::new(call(0), comparison, call(1))];
+        self.held.contains_key(name) && Goal::new(2, claim).with_witnesses(self).is_refuted(self)
+    }
+
+    /// What the descriptor assumes, or says with `forall`.
+    fn declared(&self, said: &str) -> Outcome {
+        let declared = declared_of(&self.destination);
+        let found = declared.into_iter().find(|(text, _)| text == said);
+        let (_, found) = found.ok_or_else(|| Refusal::of("the destination does not say so"))?;
+        let number = match found {
+            Ok(assumed) => {
+                let holds = assumed.split().all(|link| self.always(&link));
+                return refuse(holds, "what is known does not imply it");
+            }
+            Err(number) => number,
+        };
+        let quantifier = &self.destination.declarations.quantifiers()[number];
+        let premises = quantifier.premises();
+        let n = premises.n_variables();
+        for link in quantifier.conclusions().iter().flat_map(Constraint::split) {
+            let cases = failing(&link)
+                .ok_or_else(|| Refusal::of("it compares by a key that is no `LEX`"))?;
+            for case in cases {
+                let claim = [premises.constraints(), &case[..]].concat();
+                let goal = Goal::new(n, claim).with_witnesses(self);
+                refuse(goal.is_refuted(self), "a counterexample is not excluded")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A constant is the entry that it stands for.
+    fn end(&self, name: &str, call: &str) -> Outcome {
+        let mut ends = self.destination.ends.iter();
+        let found = ends.find(|(end, value)| end == name && text(value) == call);
+        let (_, value) =
+            found.ok_or_else(|| Refusal::of("the destination has no such constant"))?;
+        let number = Expression::Constant(name.to_owned());
+        refuse(self.are_equal(&number, value), "it may be another number")
+    }
+
+    /// Each access is to an entry of its array, and each key within its extent.
+    fn inside(&self) -> Outcome {
+        for statement in &self.computation.statements {
+            let is_entries = self.beyond_entries(statement).is_ok();
+            let own: Vec<Constraint> = statement.space.parts()[0].constraints().to_vec();
+            let holds = |constraint: &Constraint| match is_entries {
+                true => self.at_entries_with(&own, constraint),
+                false => statement.space.implies(constraint, &self.known),
+            };
+            let mut bounds: Vec<(Expression, Expression)> = Vec::new();
+            for access in accesses(statement) {
+                let Some(space) = self.computation.space(&access.space) else {
+                    continue;
+                };
+                bounds.extend(
+                    access
+                        .indices
+                        .iter()
+                        .cloned()
+                        .zip(space.extents.iter().cloned()),
+                );
+            }
+            let keys = statement
+                .value
+                .windows()
+                .into_iter()
+                .flat_map(|(_, keys)| keys);
+            bounds.extend(keys.map(|key| (key.value.clone(), key.extent.clone())));
+            for (value, end) in bounds {
+                let zero = Expression::Integer(0);
+                let least = Constraint::new(zero, Comparison::LessEqual, value.clone());
+                let most = Constraint::new(value, Comparison::Less, end);
+                if !(holds(&least) && holds(&most)) && !self.is_place(statement, &most) {
+                    return Err(Refusal::at(
+                        statement,
+                        "an index may be outside of its array",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a bound is that of the places of tuples, at which a statement writes, and the map
+    /// implies it, whose elements are not multiplied out.
+    fn is_place(&self, statement: &Statement, most: &Constraint) -> bool {
+        let map = &self.destination.map;
+        let written = statement.target.space == self.destination.name && self.has_tuples;
+        let index = crate::lemmas::index(statement);
+        let (Ok(at_entry), Ok(index)) = (self.place(), index) else {
+            return false;
+        };
+        if !written || most.first != *index || !self.agree(index, &at_entry) {
+            return false;
+        }
+        let Ok(place) = self.destination.place(&self.known) else {
+            return false;
+        };
+        let names = (0..map.n_variables()).map(|n| format!("v{n}"));
+        let mut part = Conjunction::new(names.collect::<Vec<_>>(), []);
+        map.constraints().iter().for_each(|it| part.add(it.clone()));
+        let least = Constraint::new(Expression::Integer(0), Comparison::LessEqual, place.clone());
+        let most = Constraint {
+            first: place,
+            rest: most.rest.clone(),
+        };
+        Set::new(vec![part]).is_ok_and(|tuples| {
+            let mut bounds = [least, most].into_iter();
+            bounds.all(|bound| tuples.implies(&bound, &self.known))
+        })
+    }
+
+    /// The destination's tuple and coordinates at an entry, by the variables of its map.
+    fn at_entry(&self) -> Vec<Expression> {
+        let n = self.destination.map.inputs().len();
+        let mut values = self.tuple[..n].to_vec();
+        values.extend(self.entries.coordinates.iter().cloned());
+        values.extend(self.tuple[n..].iter().cloned());
+        values
+    }
+
+    /// The tuple of an entry satisfies the map.
+    fn has_tuple(&mut self) -> Outcome {
+        let constraints = at_values(&self.destination.map, &self.at_entry());
+        let links: Vec<Constraint> = constraints.iter().flat_map(Constraint::split).collect();
+        self.has_tuples = links.iter().all(|link| self.at_entries(link));
+        refuse(
+            self.has_tuples,
+            "the tuple of an entry may not satisfy the map",
+        )?;
+        Ok(())
+    }
+
+    /// Whether no two different tuples of the map agree: in what `same` says of the values of
+    /// the map's variables, or else in their coordinates.
+    fn no_two(&self, same: Option<Same<'_>>) -> bool {
+        let map = &self.destination.map;
+        let n = map.n_variables();
+        let [first, mut second] = [0, n].map(|from| shifted(map, from));
+        if same.is_none() {
+            for output in map.outputs() {
+                second[output.index()] = first[output.index()].clone();
+            }
+        }
+        let n_elements = map.inputs().len();
+        (0..n_elements).all(|place| {
+            let mut claim = [at_values(map, &first), at_values(map, &second)].concat();
+            claim.extend(same.iter().flat_map(|same| same(&first, &second)));
+            let equal = (0..place).map(|at| first[at].clone().equals(second[at].clone()));
+            claim.extend(equal);
+            claim.push(Constraint::new(
+                first[place].clone(),
+                Comparison::Less,
+                second[place].clone(),
+            ));
+            let mut goal = Goal::new(2 * n, claim);
+            goal.tuple_at(0);
+            goal.tuple_at(n);
+            for at in (place + 1..n_elements).rev() {
+                goal.compare(first[at].clone(), second[at].clone());
+            }
+            goal.is_refuted(self) || goal.with_witnesses(self).is_refuted(self)
+        })
+    }
+
+    fn one_tuple(&self) -> Outcome {
+        refuse(
+            self.no_two(None),
+            "two tuples may have the same coordinates",
+        )
+    }
+
+    /// The place of an entry's value in the destination.
+    fn place(&self) -> Result<Expression, Refusal> {
+        let place = self.destination.place(&self.known)?;
+        Ok(place.rewritten(&Values(&self.at_entry())))
+    }
+
+    /// The place of an entry tells its tuple, which tells its coordinates, which tell it.
+    fn own_place(&self) -> Outcome {
+        refuse(
+            self.are_placed,
+            "entries are not known to be in tuples that share no place",
+        )?;
+        let map = sparsec_relation::Relation::new(vec![self.destination.map.clone()]);
+        let is_function = map.is_ok_and(|map| map.is_function(&self.known) == Answer::Yes);
+        refuse(is_function, "a tuple may have several coordinates")?;
+        refuse(self.are_apart, "two entries may have the same coordinates")
+    }
+
+    /// One statement writes values: that of each entry to its place.
+    fn holds_value(&self) -> Outcome {
+        let copy = only(&self.writers(&self.destination.name))?;
+        crate::lemmas::updates(copy, Update::Assign)?;
+        self.visits(copy)?;
+        let place = self.place()?;
+        if !self.agree(crate::lemmas::index(copy)?, &place) {
+            return Err(Refusal::at(
+                copy,
+                "it may write to another place than that of the entry's tuple",
+            ));
+        }
+        let is_value = match &copy.value {
+            Value::Entry(read) => {
+                read.space == self.source.name
+                    && matches!(&read.indices[..], [at] if self.agree(at, &self.entries.place))
+            }
+            _ => false,
+        };
+        match is_value {
+            true => Ok(()),
+            false => Err(Refusal::at(
+                copy,
+                "it may copy another value than the entry's",
+            )),
+        }
+    }
+
+    /// A place that no entry has holds the fill, and no tuple shares the place of another.
+    fn others(&mut self) -> Outcome {
+        only(&self.writers(&self.destination.name))?;
+        let place = self.destination.place(&self.known)?;
+        let same = |a: &[Expression], b: &[Expression]| -> Vec<Constraint> {
+            vec![
+                place
+                    .rewritten(&Values(a))
+                    .equals(place.rewritten(&Values(b))),
+            ]
+        };
+        refuse(self.no_two(Some(&same)), "two tuples may share a place")?;
+        self.are_placed = self.has_tuples;
+        Ok(())
+    }
+}

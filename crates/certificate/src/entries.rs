@@ -1,0 +1,128 @@
+//! The entries of the source: the points over which statements run.
+//!
+//! The source's map relates places to coordinates. Statements run over some of the elements
+//! of both tuples, and the map makes each other element equal to one of these:
+//!
+//! ```text
+//! map     {[q0, q1] -> [i, j] : q0 = i && A_pos1(q0) <= q1 < A_pos1(q0 + 1) && A_crd1(q1) = j && …}
+//! points  {[i, q1, j]         :           A_pos1(i) <= q1 < A_pos1(i + 1)   && A_crd1(q1) = j && …}
+//! ```
+//!
+//! So points and pairs of the map are in bijection, whatever names say: a name that suggests
+//! the wrong element leaves an element without an equation, or a constraint unproved.
+
+use sparsec_base::arena::Id;
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Rewrite, Values, Variable,
+};
+
+use crate::Refusal;
+use crate::side::Side;
+
+/// The entries of a tensor in the source's format.
+#[derive(Clone, Debug)]
+pub(crate) struct Entries {
+    /// The points.
+    pub(crate) part: Conjunction,
+    /// The coordinates at a point.
+    pub(crate) coordinates: Vec<Expression>,
+    /// The place of the value.
+    pub(crate) place: Expression,
+    /// How many places there are.
+    pub(crate) n_places: Expression,
+}
+
+/// An expression of a point whose variables begin elsewhere.
+pub(crate) struct At(pub(crate) usize);
+
+impl Rewrite for At {
+    fn variable(&self, variable: Variable) -> Expression {
+        self::variable(self.0 + variable.index())
+    }
+}
+
+pub(crate) fn variable(index: usize) -> Expression {
+    Expression::Variable(Variable::from_index(index))
+}
+
+impl Entries {
+    /// The entries as points over variables of these names.
+    pub(crate) fn of(
+        source: &Side,
+        names: &[String],
+        known: &Declarations,
+    ) -> Result<Self, Refusal> {
+        let map = &source.map;
+        if map.exists().len() > 0 {
+            return Err(Refusal::of(
+                "the source's map has elements that exist beside its tuples",
+            ));
+        }
+        let elements: Vec<Variable> = map.inputs().chain(map.outputs()).collect();
+        let named = |v: Variable| names.iter().position(|name| name == map.name(v));
+        let mut values: Vec<Option<usize>> = elements.iter().map(|v| named(*v)).collect();
+        let taken = |at: usize| values.iter().any(|value| *value == Some(at));
+        if let Some(other) = (0..names.len()).find(|at| !taken(*at)) {
+            let name = &names[other];
+            return Err(Refusal::of(format!(
+                "`{name}` is no element of the source's map"
+            )));
+        }
+        // Elements without a name are equal to others.
+        let links: Vec<Constraint> = map
+            .constraints()
+            .iter()
+            .flat_map(Constraint::split)
+            .collect();
+        for _ in 0..elements.len() {
+            for link in &links {
+                if let (Expression::Variable(a), [(Comparison::Equal, Expression::Variable(b))]) =
+                    (&link.first, &link.rest[..])
+                {
+                    for (a, b) in [(a.index(), b.index()), (b.index(), a.index())] {
+                        values[a] = values[a].or(values[b]);
+                    }
+                }
+            }
+        }
+        let values: Option<Vec<Expression>> =
+            values.into_iter().map(|at| Some(variable(at?))).collect();
+        let values = values.ok_or_else(|| {
+            Refusal::of("the variables of the points do not determine the source's tuple")
+        })?;
+        let mut part = Conjunction::new(names.to_vec(), []);
+        for constraint in map.constraints() {
+            let constraint = constraint.rewritten(&Values(&values));
+            let mut rest = constraint.rest.iter();
+            let is_trivial = rest.all(|(c, e)| *c == Comparison::Equal && *e == constraint.first);
+            if !is_trivial && !part.constraints().contains(&constraint) {
+                part.add(constraint);
+            }
+        }
+        let [n_places] = &source.extents(&source.name).unwrap_or_default()[..] else {
+            return Err(Refusal::of("nothing says how many places the source has"));
+        };
+        Ok(Self {
+            part,
+            coordinates: map.outputs().map(|v| values[v.index()].clone()).collect(),
+            place: source.place(known)?.rewritten(&Values(&values)),
+            n_places: n_places.clone(),
+        })
+    }
+
+    /// How many variables a point has.
+    pub(crate) fn n(&self) -> usize {
+        self.part.n_variables()
+    }
+
+    /// The variables of a point: when it is visited, compared lexicographically.
+    pub(crate) fn tuple(&self) -> Vec<Expression> {
+        (0..self.n()).map(variable).collect()
+    }
+
+    /// The names of the variables.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let part = &self.part;
+        part.inputs().map(|v| part.name(v).to_owned()).collect()
+    }
+}

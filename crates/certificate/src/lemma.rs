@@ -1,0 +1,84 @@
+//! The lemmas: one row, one function. Each function checks the side conditions of its lemma
+//! and notes what the lemma says of an array; the crate's page has the table.
+
+use sparsec_computation::Statement;
+
+use crate::Refusal;
+use crate::lemmas::{number, run, scalar, scan, store};
+use crate::state::State;
+
+/// What a lemma does with the statements that write an array.
+type Check = fn(&mut State<'_>, &str, &[&Statement]) -> Result<(), Refusal>;
+
+macro_rules! lemmas {
+    ($($(#[$doc:meta])* $name:ident = $words:literal, $check:expr;)*) => {
+        /// Why an obligation is met.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Lemma {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Lemma {
+            /// All of them.
+            pub const ALL: [Self; [$(Self::$name),*].len()] = [$(Self::$name),*];
+
+            /// The lemma in words.
+            pub fn words(self) -> &'static str {
+                match self { $(Self::$name => $words,)* }
+            }
+
+            /// The check of what statements make of an array, for lemmas of arrays.
+            pub(crate) fn of_arrays(self) -> Option<Check> {
+                match self { $(Self::$name => $check,)* }
+            }
+        }
+    };
+}
+
+lemmas! {
+    /// `T(p) = rank(k of n)`.
+    Rank = "ranks are a bijection onto 0..n that is ordered by keys, then by visits", Some(number::rank);
+    /// `T(p) = ordinal()`.
+    Ordinal = "the ordinals of all entries are a bijection onto 0..n in their order", Some(number::ordinal);
+    /// `T(p) = dense_rank(k of n)`.
+    DenseRank = "dense ranks are equal where keys are, ordered by them, and leave nothing out", Some(number::dense_rank);
+    /// `T(p) = pos(k) + ordinal(k of n)`.
+    Start = "start + ordinal within counted groups is a bijection onto 0..n", Some(number::start);
+    /// `T(p) = ordinal(k of n)`.
+    InGroup = "the ordinal within a group is injective beside the group", Some(number::in_group);
+    /// `n = places`.
+    Count = "a number that is assigned once has that value", Some(scalar::assigned);
+    /// `n max= T(p) + 1`.
+    Greatest = "numbers from 0 on are as many as the greatest and one", Some(scalar::greatest);
+    /// `n += 1` where something fails, `assume n = 0`.
+    Tally = "what is counted is what is assumed", Some(scalar::tally);
+    /// `pos(k + 1) += 1`, `pos(x + 1) += pos(x)`.
+    Scan = "a scan of counts is nondecreasing", Some(scan::counts);
+    /// `pos(k + 1) max= T(p) + 1`, `pos(x + 1) max= pos(x)`.
+    RunningMaximum = "a running maximum is nondecreasing, and bounds each segment", Some(scan::running_maximum);
+    /// `crd(T(p)) = k`.
+    Keys = "numbers leave nothing out, and entries of one number agree", Some(store::keys);
+    /// `crd(x) = mark`, `crd(at) = k`.
+    Marked = "marked places hold the mark", Some(store::marked);
+    /// `size(0) = n`.
+    Copied = "a number is copied", Some(store::copied);
+    /// `first(x) = mark`, `first(at) min= k`.
+    Least = "a running minimum from a mark is at most each value", Some(run::least);
+    /// `behind(at) max= k + 1`.
+    Behind = "a running maximum is behind each value", Some(run::behind);
+    /// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`.
+    Lengths = "a scan of lengths is nondecreasing, and bounds each run", Some(run::lengths);
+    /// A proof by linear arithmetic from what is known of arrays.
+    Arithmetic = "it follows from what arrays hold", None;
+    /// A proof about two points, with what lemmas say of their numbers.
+    ByNumbers = "it follows from the order of numbers", None;
+    /// The schedule.
+    Schedule = "sweeps follow one another", None;
+    /// The space of statements.
+    Space = "they run over the entries of the source", None;
+    /// What is said of the source.
+    Source = "the source says so", None;
+    /// Values that no statement but the copy writes.
+    Untouched = "no two tuples share a place, and nothing else is written", None;
+}

@@ -1,0 +1,67 @@
+//! The lemmas of arrays, by what the arrays are for. Each function is given the statements
+//! that write an array, all of them, and checks the side conditions of its lemma.
+
+pub(crate) mod number;
+pub(crate) mod run;
+pub(crate) mod scalar;
+pub(crate) mod scan;
+pub(crate) mod store;
+
+use sparsec_computation::{Statement, Update};
+use sparsec_relation::Expression;
+
+use crate::Refusal;
+
+/// The one statement of an array that one statement writes.
+pub(crate) fn only<'s>(statements: &[&'s Statement]) -> Result<&'s Statement, Refusal> {
+    match statements {
+        [statement] => Ok(statement),
+        [_, other, ..] => Err(Refusal::at(
+            other,
+            "it writes an array that another has written",
+        )),
+        [] => Err(Refusal::of("no statement writes it")),
+    }
+}
+
+/// The first and the second statement of an array, in the order in which they run.
+pub(crate) fn two<'s>(
+    state: &crate::state::State<'_>,
+    statements: &[&'s Statement],
+) -> Result<[&'s Statement; 2], Refusal> {
+    match statements {
+        [a, b] => {
+            let [first, second] = match crate::order::is_after(a, b) {
+                true => [b, a],
+                false => [a, b],
+            };
+            state.follows(second, first)?;
+            Ok([first, second])
+        }
+        [other, ..] => Err(Refusal::at(other, "two statements have to write its array")),
+        [] => Err(Refusal::of(
+            "two statements have to write it, and none does",
+        )),
+    }
+}
+
+pub(crate) fn updates(statement: &Statement, update: Update) -> Result<(), Refusal> {
+    match statement.update == update {
+        true => Ok(()),
+        false => {
+            let (is, symbol) = (statement.update.symbol(), update.symbol());
+            Err(Refusal::at(
+                statement,
+                format!("it has `{is}` where the lemma has `{symbol}`"),
+            ))
+        }
+    }
+}
+
+/// The one index of a statement's target.
+pub(crate) fn index(statement: &Statement) -> Result<&Expression, Refusal> {
+    match &statement.target.indices[..] {
+        [index] => Ok(index),
+        _ => Err(Refusal::at(statement, "its target has not one index")),
+    }
+}

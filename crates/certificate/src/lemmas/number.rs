@@ -1,0 +1,198 @@
+//! Numbers of entries: ranks and ordinals, by the place of each entry.
+
+use sparsec_computation::{Key, Operator, Statement, Update, Value, Window};
+use sparsec_relation::{Comparison, Constraint, Expression};
+
+use super::{index, only, updates};
+use crate::Refusal;
+use crate::state::{Held, Numbering, NumberingKind, Segments, State, after};
+
+/// Ranks order entries by keys, then by visits, and count from 0 to the number of entries.
+pub(crate) fn rank(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let keys = windowed(state, only(statements)?, Window::Rank)?;
+    numbered(
+        state,
+        name,
+        only(statements)?,
+        (keys, NumberingKind::Entries),
+    )
+}
+
+/// Ordinals without keys are ranks without keys.
+pub(crate) fn ordinal(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let statement = only(statements)?;
+    let keys = windowed(state, statement, Window::Ordinal)?;
+    if !keys.is_empty() {
+        return Err(Refusal::at(
+            statement,
+            "it numbers the entries of each group",
+        ));
+    }
+    numbered(state, name, statement, (keys, NumberingKind::Entries))
+}
+
+/// Dense ranks number the tuples of keys that entries have.
+pub(crate) fn dense_rank(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let keys = windowed(state, only(statements)?, Window::DenseRank)?;
+    numbered(state, name, only(statements)?, (keys, NumberingKind::Keys))
+}
+
+/// Within groups, no two entries have one ordinal.
+pub(crate) fn in_group(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let keys = windowed(state, only(statements)?, Window::Ordinal)?;
+    numbered(
+        state,
+        name,
+        only(statements)?,
+        (keys, NumberingKind::InGroups),
+    )
+}
+
+/// Where `pos(k)` is how many entries have a lesser key, `pos(k) + ordinal(k of n)` is
+/// `rank(k of n)`, and the entries of `k` are numbered from `pos(k)` to `pos(k + 1)`.
+pub(crate) fn start(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let statement = only(statements)?;
+    let wrong = |why: &str| Err(Refusal::at(statement, why));
+    let Value::Binary(Operator::Add, start, ordinal) = &statement.value else {
+        return wrong("its value is no sum");
+    };
+    let (Value::Entry(start), Value::Window(Window::Ordinal, keys)) = (&**start, &**ordinal) else {
+        return wrong("its value is not where a group starts and an ordinal");
+    };
+    let keys = checked(state, statement, keys)?;
+    let ([key], [at]) = (&keys[..], &start.indices[..]) else {
+        return wrong("its groups have not one key");
+    };
+    let Some(Held::Counts { key: counted }) = state.held.get(&start.space).cloned() else {
+        return wrong("no counts say where its groups start");
+    };
+    if at != key || !state.agree(key, &counted) {
+        return wrong("it starts where other groups do");
+    }
+    let (array, parent) = (start.space.clone(), key.clone());
+    numbered(state, name, statement, (keys, NumberingKind::Entries))?;
+    let numbering = state.numberings.len() - 1;
+    segments(state, &array, numbering, parent)
+}
+
+/// Notes that the numbers of the entries of `parent` lie between two entries of an array.
+pub(crate) fn segments(
+    state: &mut State<'_>,
+    array: &str,
+    numbering: usize,
+    parent: Expression,
+) -> Result<(), Refusal> {
+    let at = |index: Expression| Expression::Call(array.to_owned(), vec![index]);
+    state.note_fact(Constraint {
+        first: at(parent.clone()),
+        rest: vec![
+            (
+                Comparison::LessEqual,
+                state.numberings[numbering].value.clone(),
+            ),
+            (Comparison::Less, at(after(&parent))),
+        ],
+    })?;
+    state.segments.push(Segments {
+        array: array.to_owned(),
+        numbering,
+        parent,
+    });
+    Ok(())
+}
+
+/// The keys of a statement that assigns a window.
+fn windowed(
+    state: &State<'_>,
+    statement: &Statement,
+    window: Window,
+) -> Result<Vec<Expression>, Refusal> {
+    match &statement.value {
+        Value::Window(it, keys) if *it == window => checked(state, statement, keys),
+        _ => Err(Refusal::at(
+            statement,
+            format!("its value is no `{}`", window.word()),
+        )),
+    }
+}
+
+/// The values of keys that lie within their extents at each entry.
+fn checked(
+    state: &State<'_>,
+    statement: &Statement,
+    keys: &[Key],
+) -> Result<Vec<Expression>, Refusal> {
+    for key in keys {
+        let within = Constraint {
+            first: Expression::Integer(0),
+            rest: vec![
+                (Comparison::LessEqual, key.value.clone()),
+                (Comparison::Less, key.extent.clone()),
+            ],
+        };
+        if !within.split().all(|link| state.at_entries(&link)) {
+            return Err(Refusal::at(statement, "a key may be beyond its extent"));
+        }
+    }
+    Ok(keys.iter().map(|key| key.value.clone()).collect())
+}
+
+/// Notes the numbers that a statement gives to each entry, at its place.
+fn numbered(
+    state: &mut State<'_>,
+    name: &str,
+    statement: &Statement,
+    (keys, kind): (Vec<Expression>, NumberingKind),
+) -> Result<(), Refusal> {
+    updates(statement, Update::Assign)?;
+    state.visits(statement)?;
+    if !state.are_apart || *index(statement)? != state.entries.place {
+        return Err(Refusal::at(
+            statement,
+            "entries may share the places of their numbers",
+        ));
+    }
+    let end = match kind {
+        NumberingKind::Entries if state.is_full => Some(state.entries.n_places.clone()),
+        NumberingKind::Entries => {
+            return Err(Refusal::at(
+                statement,
+                "how many entries there are is not known",
+            ));
+        }
+        _ => None,
+    };
+    state.note(
+        name,
+        (Expression::Integer(0), end.clone()),
+        None,
+        Held::Declared,
+    )?;
+    state.numberings.push(Numbering {
+        value: Expression::Call(name.to_owned(), statement.target.indices.clone()),
+        keys,
+        kind,
+        end,
+    });
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Runs of elements: from the least value of each parent to behind the greatest.
+
+use sparsec_computation::{Operator, Statement, Update, Value};
+use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
+
+use super::store::{filled, ranged, stored};
+use super::{index, only, two, updates};
+use crate::Refusal;
+use crate::entries::variable;
+use crate::order::reads_itself;
+use crate::state::{Held, State, after, before};
+
+/// `first(x) = mark` everywhere, then `first(at) min= k` at each entry.
+pub(crate) fn least(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let [fill, note] = two(state, statements)?;
+    updates(fill, Update::Assign)?;
+    updates(note, Update::Minimum)?;
+    let mark = filled(state, name, fill)?;
+    state.visits(note)?;
+    let (value, index) = (stored(note)?, index(note)?.clone());
+    // The least of several values is one of them, and in a range as they are.
+    let range = ranged(state, name, &[&value, &mark]);
+    let held = Held::Least {
+        index: index.clone(),
+        value: value.clone(),
+    };
+    state.note(name, range, None, held)?;
+    let first = Expression::Call(name.to_owned(), vec![index]);
+    state.note_fact(Constraint::new(first, Comparison::LessEqual, value))?;
+    Ok(())
+}
+
+/// `behind(at) max= k + 1` at each entry, from 0 on. What bounds `k` bounds it: here the mark
+/// of the array that holds the least `k`.
+pub(crate) fn behind(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let note = only(statements)?;
+    updates(note, Update::Maximum)?;
+    state.visits(note)?;
+    let index = index(note)?.clone();
+    let value = before(&stored(note)?);
+    let value = value.ok_or_else(|| Refusal::at(note, "its value is not one more than another"))?;
+    let bounds = state.held.iter().filter_map(|(first, held)| match held {
+        Held::Least {
+            index: at,
+            value: least,
+        } if *at == index && *least == value => state
+            .range(first)
+            .and_then(|(_, end)| before(&end).or(Some(less_one(&end)))),
+        _ => None,
+    });
+    let bounds: Vec<Expression> = bounds.collect();
+    let bound = bounds.into_iter().find(|bound| {
+        let zero = Constraint::new(Expression::Integer(0), Comparison::LessEqual, bound.clone());
+        let less = Constraint::new(value.clone(), Comparison::Less, bound.clone());
+        state.always(&zero) && state.at_entries(&less)
+    });
+    let range = (Expression::Integer(0), bound.as_ref().map(after));
+    let held = Held::Behind {
+        index: index.clone(),
+    };
+    state.note(name, range, None, held)?;
+    let behind = Expression::Call(name.to_owned(), vec![index]);
+    state.note_fact(Constraint::new(value, Comparison::Less, behind))?;
+    Ok(())
+}
+
+fn less_one(e: &Expression) -> Expression {
+    let one = Box::new(Expression::Integer(1));
+    Expression::Subtract(Box::new(e.clone()), one).simplified()
+}
+
+/// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)` over all segments, from 0 on.
+pub(crate) fn lengths(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let scan = only(statements)?;
+    updates(scan, Update::Assign)?;
+    state.sweeps(scan, &state.n_segments(name)?)?;
+    let wrong = |why: &str| Refusal::at(scan, why);
+    let x = variable(0);
+    let entry = |value: &Value| match value {
+        Value::Entry(read) if read.indices[..] == [x.clone()] => Some(read.space.clone()),
+        _ => None,
+    };
+    let summed = || {
+        let Value::Binary(Operator::Add, before, length) = &scan.value else {
+            return None;
+        };
+        let Value::Binary(Operator::Maximum, length, zero) = &**length else {
+            return None;
+        };
+        let Value::Binary(Operator::Subtract, behind, first) = &**length else {
+            return None;
+        };
+        let is_sum = **zero == Value::Integer(0) && entry(before)? == name;
+        is_sum.then_some((entry(behind)?, entry(first)?))
+    };
+    let (behind, first) =
+        summed().ok_or_else(|| wrong("it does not add a length to each entry"))?;
+    if *index(scan)? != after(&x)
+        || !reads_itself(scan)
+        || [&behind, &first].contains(&&name.to_owned())
+    {
+        return Err(wrong("it does not write behind what it reads"));
+    }
+    let range = (Expression::Integer(0), None);
+    let held = Held::Lengths {
+        first: first.clone(),
+        behind: behind.clone(),
+    };
+    state.note(name, range, Some(Monotone::Nondecreasing), held)?;
+    let call = |name: &str, at: &Expression| Expression::Call(name.to_owned(), vec![at.clone()]);
+    let zero = Expression::Integer(0);
+    state.assume(call(name, &zero).equals(zero))?;
+    // The run of an entry is not empty, so that its length is what is subtracted.
+    if let (Some(Held::Least { index, .. }), Some(Held::Behind { index: other, .. })) =
+        (state.held.get(&first), state.held.get(&behind))
+        && index == other
+    {
+        let at = index.clone();
+        let some = Constraint::new(call(&first, &at), Comparison::Less, call(&behind, &at));
+        if state.at_entries(&some) {
+            let length =
+                Expression::Subtract(Box::new(call(&behind, &at)), Box::new(call(&first, &at)));
+            let end = Expression::Add(Box::new(call(name, &at)), Box::new(length));
+            state.note_fact(call(name, &after(&at)).equals(end))?;
+        }
+    }
+    Ok(())
+}

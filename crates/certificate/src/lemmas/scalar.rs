@@ -1,0 +1,150 @@
+//! Numbers without indices: how many there are of something.
+
+use sparsec_base::arena::Id;
+use sparsec_computation::{Operator, Statement, Update, Value};
+use sparsec_relation::{Comparison, Constraint, Expression};
+
+use super::{only, updates};
+use crate::Refusal;
+use crate::entries::At;
+use crate::goal::{Goal, at_values, shifted};
+use crate::order::{reads_itself, time};
+use crate::state::{Held, State, expression};
+
+/// What is assigned once is what it is.
+pub(crate) fn assigned(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let statement = only(statements)?;
+    updates(statement, Update::Assign)?;
+    state.runs_once(statement)?;
+    let value = expression(&statement.value);
+    let value = value.filter(|_| !reads_itself(statement) && statement.target.indices.is_empty());
+    let value =
+        value.ok_or_else(|| Refusal::at(statement, "its value is no integer expression"))?;
+    let number = Expression::Constant(name.to_owned());
+    state.assume(number.equals(value))?;
+    state.held.insert(name.to_owned(), Held::Declared);
+    Ok(())
+}
+
+/// Numbers that leave nothing out are one more than the greatest, and none if there is none.
+/// Numbers within groups are less.
+pub(crate) fn greatest(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let statement = only(statements)?;
+    updates(statement, Update::Maximum)?;
+    state.visits(statement)?;
+    let numbering = numbering_before(state, statement)?;
+    let number = Expression::Constant(name.to_owned());
+    let zero = Expression::Integer(0);
+    state.assume(Constraint::new(
+        zero.clone(),
+        Comparison::LessEqual,
+        number.clone(),
+    ))?;
+    match state.numberings[numbering].end.clone() {
+        Some(end) => state.assume(number.equals(end))?,
+        None => {
+            state.numberings[numbering].end = Some(number.clone());
+            if let Expression::Call(array, _) = state.numberings[numbering].value.clone() {
+                state.note(&array, (zero, Some(number)), None, Held::Declared)?;
+            }
+        }
+    }
+    state.held.insert(name.to_owned(), Held::Declared);
+    Ok(())
+}
+
+/// The numbering to whose numbers a statement adds 1.
+pub(crate) fn numbering_before(state: &State<'_>, statement: &Statement) -> Result<usize, Refusal> {
+    let number = match &statement.value {
+        Value::Binary(Operator::Add, number, one) if **one == Value::Integer(1) => {
+            expression(number)
+        }
+        _ => None,
+    };
+    let numbering = number.and_then(|number| state.numbering(&number));
+    numbering.ok_or_else(|| {
+        Refusal::at(
+            statement,
+            "its value is not one more than a number of entries",
+        )
+    })
+}
+
+/// A count that is to be 0, or the number of places, which a conversion checks when it runs.
+/// Each statement that is cited says something of each entry: that it is not counted.
+pub(crate) fn tally(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    for writer in state.writers(name) {
+        updates(writer, Update::Add)?;
+        if writer.value != Value::Integer(1) {
+            return Err(Refusal::at(writer, "it counts by other numbers than 1"));
+        }
+    }
+    let number = Expression::Constant(name.to_owned());
+    let assumed = state.computation.declarations.assumptions().iter();
+    let mut assumed = assumed.flat_map(Constraint::split);
+    let is_assumed = |value: &Expression| number.clone().equals(value.clone());
+    let all = is_assumed(&state.entries.n_places);
+    let none = is_assumed(&Expression::Integer(0));
+    let said = assumed.find(|it| *it == all || *it == none);
+    let Some(said) = said else {
+        return Err(Refusal::of(format!(
+            "the computation does not assume that `{name}` is 0"
+        )));
+    };
+    state.held.insert(name.to_owned(), Held::Declared);
+    if said == all {
+        let statement = only(&state.writers(name))?;
+        state.visits(statement)?;
+        state.is_full = state.are_apart;
+        return Ok(());
+    }
+    let mut statements = statements.to_vec();
+    statements.sort_by_key(|statement| time(statement).ok());
+    for statement in statements {
+        let beyond = state.beyond_entries(statement)?;
+        let mut open = beyond.iter().filter(|link| !state.at_entries(link));
+        let (Some(broken), None) = (open.next(), open.next()) else {
+            return Err(Refusal::at(
+                statement,
+                "it does not count one thing of each entry",
+            ));
+        };
+        let (comparison, right) = &broken.rest[0];
+        let demand = Constraint::new(broken.first.clone(), comparison.negated(), right.clone());
+        if state.at_entries(&demand) {
+            continue;
+        }
+        // Entries that are counted must not be such as the destination can hold.
+        let map = state.destination.map.clone();
+        let mut goal = Goal::new(map.n_variables(), Vec::new());
+        let entry = goal.entry(state);
+        let mut values = shifted(&map, 0);
+        for (output, coordinate) in map.outputs().zip(&state.entries.coordinates) {
+            values[output.index()] = coordinate.rewritten(&At(entry));
+        }
+        at_values(&map, &values)
+            .into_iter()
+            .for_each(|it| goal.add(it));
+        goal.add(broken.rewritten(&At(entry)));
+        if !goal.is_refuted(state) {
+            return Err(Refusal::at(
+                statement,
+                "it may count entries that the destination can hold",
+            ));
+        }
+        state.demands.push(demand);
+    }
+    Ok(())
+}

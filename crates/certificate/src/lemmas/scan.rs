@@ -1,0 +1,137 @@
+//! Arrays that say where the segments of each parent begin.
+//!
+//! Both scans go over all segments, in order: what the sweep leaves at `x + 1` is combined of
+//! all that was noted at `x + 1` and before.
+
+use sparsec_computation::{Statement, Update, Value};
+use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
+
+use super::{index, two, updates};
+use crate::Refusal;
+use crate::entries::variable;
+use crate::goal::Goal;
+use crate::lemmas::number::segments;
+use crate::lemmas::scalar::numbering_before;
+use crate::state::{Held, NumberingKind, State, after, before};
+
+/// `pos(k + 1) += 1` at each entry, then `pos(x + 1) += pos(x)`.
+pub(crate) fn counts(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let [count, scan] = two(state, statements)?;
+    updates(count, Update::Add)?;
+    if count.value != Value::Integer(1) {
+        return Err(Refusal::at(count, "it does not count entries"));
+    }
+    let key = parent(state, name, count)?;
+    scanned(state, name, scan, Update::Add)?;
+    if !state.is_full {
+        return Err(Refusal::at(
+            count,
+            "how many entries there are is not known",
+        ));
+    }
+    let end = state.entries.n_places.clone();
+    rises(state, name, end, Held::Counts { key })
+}
+
+/// `pos(k + 1) max= T + 1` at each entry, then `pos(x + 1) max= pos(x)`, where numbers are
+/// ordered by `k`: behind the last number of the entries of each `k` begin those of the next.
+pub(crate) fn running_maximum(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let [note, scan] = two(state, statements)?;
+    updates(note, Update::Maximum)?;
+    let parent = parent(state, name, note)?;
+    let numbering = numbering_before(state, note)?;
+    scanned(state, name, scan, Update::Maximum)?;
+    let numbers = state.numberings[numbering].clone();
+    let end = numbers
+        .end
+        .clone()
+        .filter(|_| numbers.kind != NumberingKind::InGroups);
+    let end = end.ok_or_else(|| Refusal::at(note, "its numbers may leave some out"))?;
+    // Entries of a lesser parent have lesser numbers.
+    let n = state.entries.n();
+    let mut goal = Goal::new(0, Vec::new());
+    let [first, second] = [0, n].map(|_| goal.entry(state));
+    let at = |e: &Expression, at: usize| e.rewritten(&crate::entries::At(at));
+    goal.add(Constraint::new(
+        at(&parent, first),
+        Comparison::Less,
+        at(&parent, second),
+    ));
+    let [a, b] = [first, second].map(|from| at(&numbers.value, from));
+    goal.add(Constraint::new(a, Comparison::GreaterEqual, b));
+    goal.number(state, numbering, first);
+    goal.number(state, numbering, second);
+    goal.numbers_in(state, &parent, first);
+    goal.numbers_in(state, &parent, second);
+    if !goal.is_refuted(state) {
+        return Err(Refusal::at(
+            note,
+            "numbers are not known to be ordered by segments",
+        ));
+    }
+    rises(state, name, end, Held::Declared)?;
+    segments(state, name, numbering, parent)
+}
+
+/// The segment of each entry: `k` of a target `pos(k + 1)`.
+fn parent(state: &State<'_>, name: &str, statement: &Statement) -> Result<Expression, Refusal> {
+    state.visits(statement)?;
+    let parent = before(index(statement)?);
+    let parent =
+        parent.ok_or_else(|| Refusal::at(statement, "it notes nothing behind a segment"))?;
+    let within = Constraint {
+        first: Expression::Integer(0),
+        rest: vec![
+            (Comparison::LessEqual, parent.clone()),
+            (Comparison::Less, state.n_segments(name)?),
+        ],
+    };
+    match within.split().all(|link| state.at_entries(&link)) {
+        true => Ok(parent),
+        false => Err(Refusal::at(statement, "an entry may belong to no segment")),
+    }
+}
+
+/// Checks that a statement is `pos(x + 1) += pos(x)` over all segments.
+fn scanned(state: &State<'_>, name: &str, scan: &Statement, update: Update) -> Result<(), Refusal> {
+    updates(scan, update)?;
+    state.sweeps(scan, &state.n_segments(name)?)?;
+    let x = variable(0);
+    let is_before = matches!(&scan.value, Value::Entry(read)
+        if read.space == name && read.indices[..] == [x.clone()]);
+    match is_before && *index(scan)? == after(&x) {
+        true => Ok(()),
+        false => Err(Refusal::at(
+            scan,
+            "it does not combine each entry with the one before",
+        )),
+    }
+}
+
+/// Notes that an array is nondecreasing from 0 to `end`.
+pub(crate) fn rises(
+    state: &mut State<'_>,
+    name: &str,
+    end: Expression,
+    held: Held,
+) -> Result<(), Refusal> {
+    let last = state.n_segments(name)?.simplified();
+    let last = before(&state.extent(name)?).unwrap_or(last).simplified();
+    state.note(
+        name,
+        (Expression::Integer(0), Some(after(&end))),
+        Some(Monotone::Nondecreasing),
+        held,
+    )?;
+    let call = |at: Expression| Expression::Call(name.to_owned(), vec![at]);
+    state.assume(call(Expression::Integer(0)).equals(Expression::Integer(0)))?;
+    state.assume(call(last).equals(end))
+}

@@ -1,0 +1,214 @@
+//! Arrays that hold something of entries: keys at their numbers, or values at an index.
+
+use sparsec_computation::{Statement, Update, Value};
+use sparsec_relation::{Comparison, Constraint, Expression};
+
+use super::{index, only, two, updates};
+use crate::Refusal;
+use crate::entries::At;
+use crate::goal::Goal;
+use crate::order::reads_itself;
+use crate::state::{Held, NumberingKind, State, expression};
+
+/// `crd(T) = k` at each entry, where entries of one number have one `k`, and numbers go from 0
+/// to the length of the array.
+pub(crate) fn keys(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let statement = only(statements)?;
+    updates(statement, Update::Assign)?;
+    state.visits(statement)?;
+    let value = stored(statement)?;
+    let numbering = state.numbering(index(statement)?);
+    let numbering =
+        numbering.ok_or_else(|| Refusal::at(statement, "its index is no number of entries"))?;
+    let numbers = state.numberings[numbering].clone();
+    let end = numbers
+        .end
+        .filter(|_| numbers.kind != NumberingKind::InGroups);
+    let is_whole =
+        end.is_some_and(|end| state.extent(name).is_ok_and(|n| state.are_equal(&end, &n)));
+    if !is_whole {
+        return Err(Refusal::at(
+            statement,
+            "it may leave entries of its array unwritten",
+        ));
+    }
+    agrees(state, statement, &value, Some(numbering))?;
+    let range = ranged(state, name, &[&value]);
+    state.note(
+        name,
+        range,
+        None,
+        Held::Keys {
+            numbering,
+            value: value.clone(),
+        },
+    )?;
+    holds(state, statement, value)
+}
+
+/// `crd(x) = mark` everywhere, then `crd(at) = k` at each entry, where entries of one place
+/// have one `k`.
+pub(crate) fn marked(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let [fill, store] = two(state, statements)?;
+    updates(fill, Update::Assign)?;
+    updates(store, Update::Assign)?;
+    let mark = filled(state, name, fill)?;
+    state.visits(store)?;
+    let value = stored(store)?;
+    let index = index(store)?.clone();
+    agrees(state, store, &value, None)?;
+    let range = ranged(state, name, &[&value, &mark]);
+    let held = Held::Marked {
+        index,
+        value: value.clone(),
+        mark,
+    };
+    state.note(name, range, None, held)?;
+    holds(state, store, value)
+}
+
+/// `size(0) = n` of an array with one entry.
+pub(crate) fn copied(
+    state: &mut State<'_>,
+    name: &str,
+    statements: &[&Statement],
+) -> Result<(), Refusal> {
+    let statement = only(statements)?;
+    updates(statement, Update::Assign)?;
+    state.runs_once(statement)?;
+    let value = stored(statement)?;
+    let one = Expression::Integer(1);
+    let is_whole = state.are_equal(&state.extent(name)?, &one);
+    if !is_whole || *index(statement)? != Expression::Integer(0) || reads_itself(statement) {
+        return Err(Refusal::at(
+            statement,
+            "it does not write all entries of its array",
+        ));
+    }
+    let least = state.range(name).map(|(least, _)| least);
+    let least = least.filter(|least| {
+        state.always(&Constraint::new(
+            least.clone(),
+            Comparison::LessEqual,
+            value.clone(),
+        ))
+    });
+    let least = least.unwrap_or(value.clone());
+    state.note(name, (least, None), None, Held::Declared)?;
+    let call = Expression::Call(name.to_owned(), vec![Expression::Integer(0)]);
+    state.assume(call.equals(value))
+}
+
+/// The mark that a statement writes to all entries of an array.
+pub(crate) fn filled(
+    state: &State<'_>,
+    name: &str,
+    fill: &Statement,
+) -> Result<Expression, Refusal> {
+    state.sweeps(fill, &state.extent(name)?)?;
+    let mark = stored(fill)?;
+    let mut is_constant = !reads_itself(fill);
+    mark.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
+    match is_constant && *index(fill)? == crate::entries::variable(0) {
+        true => Ok(mark),
+        false => Err(Refusal::at(
+            fill,
+            "it does not write one mark to all entries",
+        )),
+    }
+}
+
+/// The value that a statement stores.
+pub(crate) fn stored(statement: &Statement) -> Result<Expression, Refusal> {
+    let value = match &statement.value {
+        Value::Window(..) => None,
+        value => expression(value),
+    };
+    value.ok_or_else(|| Refusal::at(statement, "its value is no integer expression"))
+}
+
+/// Checks that entries that write to one place write one value.
+fn agrees(
+    state: &State<'_>,
+    statement: &Statement,
+    value: &Expression,
+    numbering: Option<usize>,
+) -> Result<(), Refusal> {
+    let mut varies = false;
+    value.visit(&mut |e| varies |= matches!(e, Expression::Variable(_)));
+    if !varies {
+        return Ok(());
+    }
+    let mut goal = Goal::new(0, Vec::new());
+    let [a, b] = [(); 2].map(|()| goal.entry(state));
+    let at = |e: &Expression, at: usize| e.rewritten(&At(at));
+    let index = index(statement)?;
+    goal.add(at(index, a).equals(at(index, b)));
+    goal.add(Constraint::new(
+        at(value, a),
+        Comparison::NotEqual,
+        at(value, b),
+    ));
+    match numbering {
+        Some(numbering) => [a, b]
+            .iter()
+            .for_each(|at| goal.number(state, numbering, *at)),
+        None => [a, b]
+            .iter()
+            .for_each(|at| goal.numbers_in(state, index, *at)),
+    }
+    match goal.is_refuted(state) {
+        true => Ok(()),
+        false => Err(Refusal::at(
+            statement,
+            "two entries may write one place, and differ",
+        )),
+    }
+}
+
+/// The declared range of an array, if values are in it at each entry; else any.
+pub(crate) fn ranged(
+    state: &State<'_>,
+    name: &str,
+    values: &[&Expression],
+) -> (Expression, Option<Expression>) {
+    let any = (Expression::Integer(i64::MIN), None);
+    let Some((least, end)) = state.range(name) else {
+        return any;
+    };
+    let is_within = |value: &&Expression| {
+        let least = Constraint::new(least.clone(), Comparison::LessEqual, (*value).clone());
+        let end = Constraint::new((*value).clone(), Comparison::Less, end.clone());
+        let mut is_constant = true;
+        value.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
+        [least, end].iter().all(|bound| match is_constant {
+            // There may be no entry, and marks all the same.
+            true => state.always(bound),
+            false => state.at_entries(bound),
+        })
+    };
+    match values.iter().all(is_within) {
+        true => (least, Some(end)),
+        false => any,
+    }
+}
+
+/// Notes that a statement's target holds its value at each entry.
+pub(crate) fn holds(
+    state: &mut State<'_>,
+    statement: &Statement,
+    value: Expression,
+) -> Result<(), Refusal> {
+    let target = &statement.target;
+    let held = Expression::Call(target.space.clone(), target.indices.clone());
+    let noted = state.note_fact(held.equals(value));
+    noted.map_err(|refusal| Refusal::at(statement, refusal.why))
+}

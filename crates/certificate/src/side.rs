@@ -1,0 +1,141 @@
+//! A descriptor in the names of a computation: `B_pos1` for `pos1` of side `B`.
+//!
+//! Extents of modes are `N0`, `N1`, … on both sides. A call of constants alone has a name of
+//! its own, so that lengths are sums of constants; that it has this value is a fact of the
+//! source, and an obligation of the destination:
+//!
+//! ```text
+//! {[q] : 0 <= q < pos1(N0)}   ──►   {[q] : 0 <= q < B_pos1_end}     B_pos1_end = B_pos1(N0)
+//! ```
+
+use std::cell::RefCell;
+
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Descriptor, Expression, Parser, Relation,
+    Rewrite, Set,
+};
+
+use crate::Refusal;
+
+/// One side of a conversion.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    /// The name of its values, which begins the names of its arrays.
+    pub(crate) name: String,
+    pub(crate) map: Conjunction,
+    pub(crate) data: Relation,
+    pub(crate) values: Set,
+    pub(crate) declarations: Declarations,
+    /// Constants that stand for calls of constants, in the order in which they were met.
+    pub(crate) ends: Vec<(String, Expression)>,
+}
+
+impl Side {
+    pub(crate) fn new(descriptor: &Descriptor, prefix: &str) -> Result<Self, Refusal> {
+        let assumed = descriptor.declarations().assumptions().iter();
+        let zeros = assumed
+            .flat_map(Constraint::split)
+            .filter_map(|link| match &link.rest[..] {
+                [(Comparison::Equal, Expression::Integer(0))] => Some(link.first),
+                _ => None,
+            });
+        let names = Names {
+            prefix,
+            extents: descriptor.extents(),
+            zeros: zeros.collect(),
+            ends: RefCell::default(),
+        };
+        let in_names = |error| Refusal::of(format!("the descriptor has no such names: {error}"));
+        let map = descriptor.map().rewritten(&names).map_err(in_names)?;
+        let [map] = map.parts() else {
+            return Err(Refusal::of(format!(
+                "`{}` is a union of several maps",
+                descriptor.name()
+            )));
+        };
+        let declarations = descriptor.declarations().rewritten(&names);
+        Ok(Self {
+            name: prefix.to_owned(),
+            map: map.clone(),
+            data: descriptor.data().rewritten(&names).map_err(in_names)?,
+            values: descriptor.values().rewritten(&names).map_err(in_names)?,
+            declarations: declarations.map_err(in_names)?,
+            ends: names.ends.into_inner(),
+        })
+    }
+
+    /// The place of a tuple's value, an expression of the map's first tuple.
+    pub(crate) fn place(&self, known: &Declarations) -> Result<Expression, Refusal> {
+        match &self.data.solve(known).unwrap_or_default()[..] {
+            [place] if place.len() == 1 => Ok(place[0].clone()),
+            _ => Err(Refusal::of(format!(
+                "the values of `{}` lie by several rules",
+                self.name
+            ))),
+        }
+    }
+
+    /// The extents of an array, or of the values.
+    pub(crate) fn extents(&self, array: &str) -> Option<Vec<Expression>> {
+        let domain = match self.declarations.function(array) {
+            Some(function) => &function.domain,
+            None if array == self.name => &self.values,
+            None => return None,
+        };
+        let sides = domain.as_box()?.into_iter();
+        sides
+            .map(|(least, end)| (least.simplified() == Expression::Integer(0)).then_some(end))
+            .collect()
+    }
+}
+
+struct Names<'a> {
+    prefix: &'a str,
+    extents: &'a [String],
+    /// Entries that are assumed to be 0, and keep their form.
+    zeros: Vec<Expression>,
+    ends: RefCell<Vec<(String, Expression)>>,
+}
+
+impl Rewrite for Names<'_> {
+    fn whole(&self, expression: &Expression) -> Option<Expression> {
+        let Expression::Call(name, arguments) = expression else {
+            return None;
+        };
+        let mut is_constant = !Parser::is_key(name);
+        for argument in arguments {
+            argument.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
+        }
+        if !is_constant {
+            return None;
+        }
+        let arguments = arguments.iter().map(|argument| argument.rewritten(self));
+        let call = Expression::Call(self.function(name), arguments.collect());
+        let end = format!("{}_{name}_end", self.prefix);
+        let mut ends = self.ends.borrow_mut();
+        let known = ends.iter().find(|(known, _)| *known == end);
+        let is_other = known.is_some_and(|(_, value)| *value != call);
+        if self.zeros.contains(expression) || is_other {
+            return Some(call);
+        }
+        if known.is_none() {
+            ends.push((end.clone(), call));
+        }
+        Some(Expression::Constant(end))
+    }
+
+    fn constant(&self, name: &str) -> Expression {
+        let mode = self.extents.iter().position(|extent| extent == name);
+        Expression::Constant(match mode {
+            Some(mode) => format!("N{mode}"),
+            None => format!("{}_{name}", self.prefix),
+        })
+    }
+
+    fn function(&self, name: &str) -> String {
+        match Parser::is_key(name) {
+            true => name.to_owned(),
+            false => format!("{}_{name}", self.prefix),
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! What is known of a conversion while its certificate is read: facts of arrays and entries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sparsec_computation::{Access, Computation, Operator, Statement, Value};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set, Values,
+};
+
+use crate::entries::Entries;
+use crate::order::{is_after, reads_itself, spoken};
+use crate::side::Side;
+use crate::{Question, Refusal};
+
+/// Numbers of entries, from 0 on.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbering {
+    /// The number at an entry.
+    pub(crate) value: Expression,
+    /// The keys by which numbers are ordered.
+    pub(crate) keys: Vec<Expression>,
+    pub(crate) kind: NumberingKind,
+    /// How many numbers there are, once that is known.
+    pub(crate) end: Option<Expression>,
+}
+
+/// Which entries have the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumberingKind {
+    /// No two: entries of equal keys are numbered in the order of visits.
+    Entries,
+    /// Those of equal keys. No number is left out.
+    Keys,
+    /// Only those of different keys.
+    InGroups,
+}
+
+/// What an array holds, besides what is declared of it.
+#[derive(Clone, Debug)]
+pub(crate) enum Held {
+    /// Numbers, a number, or something of which all is declared.
+    Declared,
+    /// Before entry `p`, the number of entries whose key is less than `p`.
+    Counts { key: Expression },
+    /// At a number, the value at each entry of that number.
+    Keys { numbering: usize, value: Expression },
+    /// At an index, the value at an entry that has it, or the mark.
+    Marked {
+        index: Expression,
+        value: Expression,
+        mark: Expression,
+    },
+    /// At most the value at each entry of an index.
+    Least {
+        index: Expression,
+        value: Expression,
+    },
+    /// More than the value at each entry of an index.
+    Behind { index: Expression },
+    /// The sum of the lengths `max(behind - first, 0)` before.
+    Lengths { first: String, behind: String },
+}
+
+/// Numbers that lie in segments of an array: those of `parent`.
+#[derive(Clone, Debug)]
+pub(crate) struct Segments {
+    pub(crate) array: String,
+    pub(crate) numbering: usize,
+    pub(crate) parent: Expression,
+}
+
+/// What is known so far.
+pub(crate) struct State<'a> {
+    pub(crate) computation: &'a Computation,
+    pub(crate) is_one_to_one: bool,
+    pub(crate) source: Side,
+    pub(crate) destination: Side,
+    pub(crate) known: Declarations,
+    pub(crate) entries: Entries,
+    /// The destination's tuple at an entry: elements of the first tuple, then those that exist.
+    pub(crate) tuple: Vec<Expression>,
+    /// What holds of each entry since the conversion would have ended otherwise.
+    pub(crate) demands: Vec<Constraint>,
+    /// What arrays hold at each entry.
+    pub(crate) facts: Vec<Constraint>,
+    pub(crate) numberings: Vec<Numbering>,
+    pub(crate) segments: Vec<Segments>,
+    pub(crate) held: BTreeMap<String, Held>,
+    /// Whether places are known to be different for different entries.
+    pub(crate) are_apart: bool,
+    /// Whether each entry is known to have its tuple.
+    pub(crate) has_tuples: bool,
+    /// Whether, besides, no two tuples are known to share a place.
+    pub(crate) are_placed: bool,
+    /// Whether entries are known to be as many as places.
+    pub(crate) is_full: bool,
+}
+
+impl<'a> State<'a> {
+    pub(crate) fn new(
+        question: &'a Question<'a>,
+        tuple: &sparsec_relation::Relation,
+    ) -> Result<Self, Refusal> {
+        let source = Side::new(question.source, "A")?;
+        let destination = Side::new(question.destination, "B")?;
+        let mut known = source.declarations.clone();
+        for (name, value) in &source.ends {
+            known.assume(value.clone().equals(Expression::Constant(name.clone())));
+        }
+        for parameter in &question.computation.parameters {
+            let parameter = Expression::Constant(parameter.clone());
+            let zero = Expression::Integer(0);
+            known.assume(Constraint::new(zero, Comparison::LessEqual, parameter));
+        }
+        let [part] = tuple.parts() else {
+            return Err(Refusal::of("the tuple of an entry is a union"));
+        };
+        let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
+        let entries = Entries::of(&source, &names, &known)?;
+        let values = part.outputs().map(|output| {
+            let links = part.constraints().iter();
+            let mut values = links.filter_map(|link| match &link.rest[..] {
+                [(Comparison::Equal, value)] if link.first == Expression::Variable(output) => {
+                    Some(value.clone())
+                }
+                _ => None,
+            });
+            values.next()
+        });
+        let values: Option<Vec<Expression>> = values.collect();
+        let map = &destination.map;
+        let expected = map.inputs().len() + map.exists().len();
+        let tuple = values.filter(|values| values.len() == expected);
+        let tuple = tuple
+            .ok_or_else(|| Refusal::of(format!("an entry has no tuple of {expected} elements")))?;
+        Ok(Self {
+            computation: question.computation,
+            is_one_to_one: question.is_one_to_one,
+            source,
+            destination,
+            known,
+            entries,
+            tuple,
+            demands: Vec::new(),
+            facts: Vec::new(),
+            numberings: Vec::new(),
+            segments: Vec::new(),
+            held: BTreeMap::new(),
+            are_apart: false,
+            has_tuples: false,
+            are_placed: false,
+            is_full: question.is_one_to_one,
+        })
+    }
+
+    /// The statements that write an array.
+    pub(crate) fn writers(&self, name: &str) -> Vec<&'a Statement> {
+        let statements = self.computation.statements.iter();
+        statements.filter(|it| it.target.space == name).collect()
+    }
+
+    /// Whether something of constants always holds.
+    pub(crate) fn always(&self, constraint: &Constraint) -> bool {
+        let everywhere = Set::new(vec![Conjunction::new::<String>([], [])]);
+        everywhere.is_ok_and(|set| set.implies(constraint, &self.known))
+    }
+
+    /// Whether all calls in an expression have a value, of which `holds` says what is known to
+    /// hold. To say something of what has none would be to say everything.
+    fn has_value(&self, e: &Expression, holds: &dyn Fn(&Constraint) -> bool) -> bool {
+        let mut calls = Vec::new();
+        e.visit(&mut |e| {
+            if let Expression::Call(name, arguments) = e {
+                calls.push((name.clone(), arguments.clone()));
+            }
+        });
+        calls.iter().all(|(name, arguments)| {
+            let domain = self
+                .known
+                .function(name)
+                .map(|function| function.domain.parts());
+            let Some([domain]) = domain else {
+                return false;
+            };
+            let links = domain.constraints().iter().flat_map(Constraint::split);
+            let mut links = links.map(|link| link.rewritten(&Values(arguments)));
+            links.all(|link| holds(&link))
+        })
+    }
+
+    /// Notes something of each entry of which both sides have values.
+    pub(crate) fn note_fact(&mut self, fact: Constraint) -> Result<(), Refusal> {
+        if !fact
+            .expressions()
+            .all(|e| self.has_value(e, &|it| self.at_entries(it)))
+        {
+            return Err(Refusal::of("an entry may be outside of an array"));
+        }
+        self.facts.push(fact);
+        Ok(())
+    }
+
+    /// Notes something of constants of which all have values.
+    pub(crate) fn assume(&mut self, fact: Constraint) -> Result<(), Refusal> {
+        if !fact
+            .expressions()
+            .all(|e| self.has_value(e, &|it| self.always(it)))
+        {
+            return Err(Refusal::of("an index may be outside of an array"));
+        }
+        self.known.assume(fact);
+        Ok(())
+    }
+
+    /// Whether two expressions of constants are equal.
+    pub(crate) fn are_equal(&self, a: &Expression, b: &Expression) -> bool {
+        a == b || self.always(&a.clone().equals(b.clone()))
+    }
+
+    /// The facts and demands of an entry that speak of names, or of what these are tied to.
+    pub(crate) fn relevant(&self, mut names: BTreeSet<String>) -> Vec<Constraint> {
+        let all: Vec<&Constraint> = self.demands.iter().chain(&self.facts).collect();
+        let calls = |constraint: &Constraint| -> BTreeSet<String> {
+            let names = constraint.expressions().flat_map(spoken);
+            names
+                .filter(|name| self.known.function(name).is_some())
+                .collect()
+        };
+        let mut kept = vec![false; all.len()];
+        loop {
+            let mut has_grown = false;
+            for (kept, fact) in kept.iter_mut().zip(&all) {
+                let of = calls(fact);
+                let of: BTreeSet<String> = of
+                    .into_iter()
+                    .filter(|name| name.starts_with("B_"))
+                    .collect();
+                if !*kept && (of.is_empty() || !of.is_disjoint(&names)) {
+                    *kept = true;
+                    has_grown = true;
+                    names.extend(of);
+                }
+            }
+            if !has_grown {
+                break;
+            }
+        }
+        let kept = kept.iter().zip(all).filter(|(kept, _)| **kept);
+        kept.map(|(_, fact)| fact.clone()).collect()
+    }
+
+    /// Whether something holds at each entry, and has a value there.
+    pub(crate) fn at_entries(&self, constraint: &Constraint) -> bool {
+        self.at_entries_with(&[], constraint)
+    }
+
+    pub(crate) fn at_entries_with(&self, given: &[Constraint], constraint: &Constraint) -> bool {
+        let own = self.entries.part.constraints().iter();
+        if own
+            .chain(&self.demands)
+            .chain(&self.facts)
+            .any(|it| it == constraint)
+        {
+            return true;
+        }
+        let names = constraint.expressions().flat_map(spoken).collect();
+        let mut part = self.entries.part.clone();
+        self.relevant(names)
+            .into_iter()
+            .for_each(|fact| part.add(fact));
+        given.iter().for_each(|fact| part.add(fact.clone()));
+        Set::new(vec![part]).is_ok_and(|set| set.implies(constraint, &self.known))
+    }
+
+    /// Whether two expressions are equal at each entry.
+    pub(crate) fn agree(&self, a: &Expression, b: &Expression) -> bool {
+        a == b || self.at_entries(&a.clone().equals(b.clone()))
+    }
+
+    /// Checks that a statement has one point for each entry, and reads nothing that it writes.
+    pub(crate) fn visits(&self, statement: &Statement) -> Result<(), Refusal> {
+        if reads_itself(statement) {
+            return Err(Refusal::at(statement, "it reads what it writes"));
+        }
+        let rest = self.beyond_entries(statement)?;
+        match rest.iter().find(|constraint| !self.at_entries(constraint)) {
+            Some(_) => Err(Refusal::at(
+                statement,
+                "it may leave out entries of the source",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The comparisons that a statement's space has beside those of the entries, which it has
+    /// to have.
+    pub(crate) fn beyond_entries(&self, statement: &Statement) -> Result<Vec<Constraint>, Refusal> {
+        let wrong = |why: &str| Err(Refusal::at(statement, why));
+        let [part] = statement.space.parts() else {
+            return wrong("its space is a union");
+        };
+        let names = part.inputs().map(|v| part.name(v));
+        if !names.eq(self.entries.names().iter()) || part.exists().len() > 0 {
+            return wrong("its points are not those of the entries");
+        }
+        let own = self.entries.part.constraints();
+        let is_met = |constraint: &Constraint| {
+            part.constraints().contains(constraint)
+                || statement.space.implies(constraint, &self.known)
+        };
+        if !own.iter().all(is_met) {
+            return wrong("it has points that are no entries of the source");
+        }
+        let beyond = part.constraints().iter().filter(|it| !own.contains(it));
+        Ok(beyond.flat_map(Constraint::split).collect())
+    }
+
+    /// The end of `{[x] : 0 <= x < end}`, over which a statement runs.
+    pub(crate) fn sweep(&self, statement: &Statement) -> Result<Expression, Refusal> {
+        let sides = statement.space.as_box();
+        match sides.as_deref() {
+            Some([(least, end)]) if least.simplified() == Expression::Integer(0) => Ok(end.clone()),
+            _ => Err(Refusal::at(statement, "it does not run from 0 to an end")),
+        }
+    }
+
+    /// Checks that a statement runs over all `x` of `{[x] : 0 <= x < end}`.
+    pub(crate) fn sweeps(&self, statement: &Statement, end: &Expression) -> Result<(), Refusal> {
+        match self.are_equal(&self.sweep(statement)?, end) {
+            true => Ok(()),
+            false => Err(Refusal::at(statement, "it does not reach exactly the end")),
+        }
+    }
+
+    /// Checks that a statement runs once.
+    pub(crate) fn runs_once(&self, statement: &Statement) -> Result<(), Refusal> {
+        match statement.space.parts() {
+            [part] if part.n_variables() == 0 && part.constraints().is_empty() => Ok(()),
+            _ => Err(Refusal::at(statement, "it does not run exactly once")),
+        }
+    }
+
+    /// Checks that a statement belongs to a later sweep than another.
+    pub(crate) fn follows(&self, later: &Statement, earlier: &Statement) -> Result<(), Refusal> {
+        match is_after(later, earlier) {
+            true => Ok(()),
+            false => Err(Refusal::at(
+                later,
+                format!("it does not follow `{}`", earlier.name),
+            )),
+        }
+    }
+
+    /// The one extent of an array.
+    pub(crate) fn extent(&self, name: &str) -> Result<Expression, Refusal> {
+        match self.computation.space(name).map(|space| &space.extents[..]) {
+            Some([extent]) => Ok(extent.clone()),
+            _ => Err(Refusal::of(format!("`{name}` has not one index"))),
+        }
+    }
+
+    /// How many segments an array bounds: one less than it has entries.
+    pub(crate) fn n_segments(&self, name: &str) -> Result<Expression, Refusal> {
+        let one = Box::new(Expression::Integer(1));
+        Ok(Expression::Subtract(Box::new(self.extent(name)?), one))
+    }
+
+    /// The numbering of which this is the number at an entry.
+    pub(crate) fn numbering(&self, value: &Expression) -> Option<usize> {
+        self.numberings.iter().position(|it| it.value == *value)
+    }
+
+    /// The declared bounds of the values of a destination's array.
+    pub(crate) fn range(&self, name: &str) -> Option<(Expression, Expression)> {
+        let function = self.destination.declarations.function(name)?;
+        function.range.as_box()?.pop()
+    }
+
+    /// Notes an array: where it has values, and which.
+    pub(crate) fn note(
+        &mut self,
+        name: &str,
+        range: (Expression, Option<Expression>),
+        monotone: Option<Monotone>,
+        held: Held,
+    ) -> Result<(), Refusal> {
+        let mut value = Conjunction::new(["value"], []);
+        let (least, end) = range;
+        let mut bounds = Constraint::new(least, Comparison::LessEqual, crate::entries::variable(0));
+        bounds.rest.extend(end.map(|end| (Comparison::Less, end)));
+        value.add(bounds);
+        let mut domain = Conjunction::new(["at"], []);
+        domain.add(Constraint {
+            first: Expression::Integer(0),
+            rest: vec![
+                (Comparison::LessEqual, crate::entries::variable(0)),
+                (Comparison::Less, self.extent(name)?),
+            ],
+        });
+        let set = |part| Set::new(vec![part]).map_err(|_| Refusal::of("a name has two roles"));
+        self.known
+            .retain_functions(|function| function.name != name);
+        self.known.declare(Function {
+            name: name.to_owned(),
+            domain: set(domain)?,
+            range: set(value)?,
+            injective: false,
+            monotone,
+        });
+        self.held.insert(name.to_owned(), held);
+        Ok(())
+    }
+}
+
+/// An integer value as an expression.
+pub(crate) fn expression(value: &Value) -> Option<Expression> {
+    let both = |make: fn(Box<Expression>, Box<Expression>) -> Expression, a, b| {
+        Some(make(Box::new(expression(a)?), Box::new(expression(b)?)))
+    };
+    match value {
+        Value::Integer(n) => Some(Expression::Integer(*n)),
+        Value::Variable(v) => Some(Expression::Variable(*v)),
+        Value::Parameter(name) => Some(Expression::Constant(name.clone())),
+        Value::Entry(Access { space, indices }) => Some(match &indices[..] {
+            [] => Expression::Constant(space.clone()),
+            _ => Expression::Call(space.clone(), indices.clone()),
+        }),
+        Value::Negate(a) => Some(Expression::Negate(Box::new(expression(a)?))),
+        Value::Binary(Operator::Add, a, b) => both(Expression::Add, a, b),
+        Value::Binary(Operator::Subtract, a, b) => both(Expression::Subtract, a, b),
+        Value::Binary(Operator::Multiply, a, b) => both(Expression::Multiply, a, b),
+        Value::Binary(Operator::FloorDivide, a, b) => both(Expression::FloorDivide, a, b),
+        Value::Binary(Operator::Modulo, a, b) => both(Expression::Modulo, a, b),
+        _ => None,
+    }
+}
+
+/// `a` of `a + 1`, as synthesis writes it: `n - 1` of a number `n`.
+pub(crate) fn before(e: &Expression) -> Option<Expression> {
+    match e {
+        Expression::Integer(n) => Some(Expression::Integer(n.checked_sub(1)?)),
+        Expression::Add(a, b) => match &**b {
+            Expression::Integer(1) => Some((**a).clone()),
+            Expression::Integer(n) => Some(Expression::Add(
+                a.clone(),
+                Box::new(Expression::Integer(n.checked_sub(1)?)),
+            )),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `e + 1`, and the number itself where `e` is one.
+pub(crate) fn after(e: &Expression) -> Expression {
+    let one = Box::new(Expression::Integer(1));
+    Expression::Add(Box::new(e.clone()), one).simplified()
+}

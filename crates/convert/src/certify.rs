@@ -1,0 +1,351 @@
+//! The certificate of a conversion: which lemma establishes what, by the form of statements.
+//!
+//! Lemmas are proposed here by how statements look, and accepted by the checker of
+//! `sparsec_certificate` alone, which knows nothing of this synthesis:
+//!
+//! ```text
+//! B_pos1(j + 1) += 1, B_pos1(x + 1) += B_pos1(x)     Scan
+//! B_q1(q1) = B_pos1(j) + ordinal(j of N1)            Start
+//! B_crd1(B_q1(q1)) = i                               Keys
+//! ```
+//!
+//! An array with statements of another form has no proposal. What the checker does not accept
+//! is left without a proof, and the certificate says so.
+
+use sparsec_base::Result;
+use sparsec_base::arena::Id;
+use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Proof, Question};
+use sparsec_computation::{Computation, Operator, Role, Statement, Update, Value, Window};
+use sparsec_relation::{Comparison, Constraint, Descriptor, Expression, Relation, Rewrite};
+
+use crate::{Conversion, Piece, Places, Wanted};
+
+/// What a conversion is of.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) source: Descriptor,
+    pub(crate) destination: Descriptor,
+    pub(crate) is_one_to_one: bool,
+}
+
+impl Origin {
+    /// The origin of a conversion, if certificates can speak of it.
+    pub(crate) fn of(
+        source: &[Piece<'_>],
+        destination: &[Descriptor],
+        wanted: &Wanted,
+    ) -> Option<Self> {
+        let ([source], [destination]) = (source, destination) else {
+            return None;
+        };
+        let is_listed = match wanted.places {
+            Places::Full => wanted.is_unique,
+            Places::Checked => true,
+            Places::Some => false,
+        };
+        let is_plain = !wanted.has_padding && !wanted.adds && !wanted.has_fill;
+        let is_spoken_of = source.image.is_none() && is_plain && wanted.tables.is_empty();
+        (is_listed && is_spoken_of).then(|| Self {
+            source: source.descriptor.clone(),
+            destination: destination.clone(),
+            is_one_to_one: wanted.places == Places::Full,
+        })
+    }
+
+    /// What is asked of a computation.
+    pub(crate) fn question<'a>(&'a self, computation: &'a Computation) -> Question<'a> {
+        Question {
+            source: &self.source,
+            destination: &self.destination,
+            is_one_to_one: self.is_one_to_one,
+            computation,
+        }
+    }
+}
+
+/// The certificate that the forms of statements suggest, which nobody has checked.
+///
+/// # Errors
+/// `E0831` for a conversion of a form that certificates cannot speak of.
+pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certificate> {
+    let computation = &conversion.computation;
+    let question = origin.question(computation);
+    let mut lines = Vec::new();
+    let mut add = |obligation: Obligation, lemma: Option<Lemma>, statements: Vec<String>| {
+        let proof = lemma.map(|lemma| Proof { lemma, statements });
+        lines.push(Line { obligation, proof });
+    };
+    let (first, others): (Vec<_>, Vec<_>) = question
+        .obligations()?
+        .into_iter()
+        .filter(|it| !matches!(it, Obligation::Values(_)))
+        .partition(|it| matches!(it, Obligation::Settled | Obligation::Apart));
+    for obligation in first {
+        let lemma = match obligation {
+            Obligation::Settled => Lemma::Schedule,
+            _ if origin.is_one_to_one => Lemma::Source,
+            _ => Lemma::Arithmetic,
+        };
+        add(obligation, Some(lemma), Vec::new());
+    }
+    // Entries are counted before their number is relied on.
+    let (counts, arrays): (Vec<Computed>, Vec<Computed>) = arrays(computation)
+        .into_iter()
+        .partition(|(name, ..)| name.ends_with("_entries"));
+    for (name, lemma, statements) in counts {
+        add(Obligation::Values(name), lemma, statements);
+    }
+    if numbers_by_place(computation) {
+        add(Obligation::Ascending, Some(Lemma::Arithmetic), Vec::new());
+    }
+    for (name, lemma, statements) in arrays.clone() {
+        add(Obligation::Values(name), lemma, statements);
+    }
+    for obligation in others {
+        let (lemma, statements) = proposed(&obligation, &arrays, computation);
+        add(obligation, Some(lemma), statements);
+    }
+    let tuple = tuple(conversion, &origin.destination)?;
+    Ok(Certificate { tuple, lines })
+}
+
+/// The certificate of a conversion, with the proofs that the checker accepts.
+///
+/// # Errors
+/// As [`proposal`].
+pub(crate) fn certificate(conversion: &Conversion, origin: &Origin) -> Result<Certificate> {
+    let mut certificate = proposal(conversion, origin)?;
+    let question = origin.question(&conversion.computation);
+    (certificate.lines, _) = question.examine(&certificate)?;
+    Ok(certificate)
+}
+
+/// Whether the place of an entry's value is its number in the destination too.
+fn numbers_by_place(computation: &Computation) -> bool {
+    let mut statements = computation.statements.iter();
+    let copy = statements.find(|statement| statement.target.space == "B");
+    let read = copy.and_then(|copy| copy.value.entries().first().copied().cloned());
+    let Some([place]) = read.as_ref().map(|read| &read.indices[..]) else {
+        return false;
+    };
+    let is_temporary = |name: &str| {
+        let space = computation.space(name);
+        space.is_some_and(|space| space.role == Role::Temporary)
+    };
+    let mut statements = computation.statements.iter();
+    statements.any(|statement| {
+        let target = &statement.target;
+        target.indices[..] == [place.clone()] && !is_temporary(&target.space)
+    })
+}
+
+/// The destination's tuple at an entry, from the cases of its elements.
+fn tuple(conversion: &Conversion, destination: &Descriptor) -> Result<Relation> {
+    let map = &destination.map().parts()[0];
+    let elements: Vec<_> = map.inputs().chain(map.exists()).collect();
+    let found = |name: &str| {
+        let cases = conversion.cases.iter().filter(|case| case.unknown == name);
+        let mut found = cases.flat_map(|case| &case.found);
+        found.find_map(|text| text.strip_prefix(&format!("{name} = ")).map(str::to_owned))
+    };
+    let mut values: Vec<Option<String>> = elements.iter().map(|v| found(map.name(*v))).collect();
+    // Elements that are always equal have one case.
+    let links = map.constraints().iter().flat_map(Constraint::split);
+    let links = links.filter_map(|link| link.rewritten(&Number).simplified());
+    let equal: Vec<(usize, usize)> = links
+        .filter_map(|link| match (&link.first, &link.rest[..]) {
+            (Expression::Variable(a), [(Comparison::Equal, Expression::Variable(b))]) => {
+                let at = |v| elements.iter().position(|it| it == v);
+                at(a).zip(at(b))
+            }
+            _ => None,
+        })
+        .collect();
+    for _ in &elements {
+        for (a, b) in equal.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]) {
+            if values[a].is_none() {
+                values[a] = values[b].clone();
+            }
+        }
+    }
+    let copy = conversion.computation.statements.iter();
+    let mut copy = copy.filter(|statement| statement.target.space == "B");
+    let space = copy.next().map(|copy| &copy.space.parts()[0]);
+    let inputs = space
+        .into_iter()
+        .flat_map(|part| part.inputs().map(|v| part.name(v)));
+    let inputs: Vec<&str> = inputs.collect();
+    let outputs = elements.iter().map(|v| format!("{}_", map.name(*v)));
+    let outputs: Vec<String> = outputs.collect();
+    let equal = outputs.iter().zip(&values);
+    let equal = equal.filter_map(|(output, value)| Some(format!("{output} = {}", value.as_ref()?)));
+    let equal = equal.collect::<Vec<_>>().join(" && ");
+    let text = match equal.is_empty() {
+        true => format!("{{[{}] -> [{}]}}", inputs.join(", "), outputs.join(", ")),
+        false => format!(
+            "{{[{}] -> [{}] : {equal}}}",
+            inputs.join(", "),
+            outputs.join(", ")
+        ),
+    };
+    text.parse()
+}
+
+/// A constant in place of calls of constants, so that a product of it with 0 is 0.
+struct Number;
+
+impl Rewrite for Number {
+    fn whole(&self, e: &Expression) -> Option<Expression> {
+        let Expression::Call(name, arguments) = e else {
+            return None;
+        };
+        let mut is_constant = true;
+        for argument in arguments {
+            argument.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
+        }
+        is_constant.then(|| Expression::Constant(name.clone()))
+    }
+}
+
+/// A computed array or number, the lemma that its statements suggest, and these.
+type Computed = (String, Option<Lemma>, Vec<String>);
+
+/// What is computed, in the order in which it is complete. Statements that count toward one
+/// number, which is to be 0, are apart.
+fn arrays(computation: &Computation) -> Vec<Computed> {
+    let mut all: Vec<(usize, Computed)> = Vec::new();
+    for space in &computation.spaces {
+        if space.role == Role::Given || space.name == "B" {
+            continue;
+        }
+        let writers = computation.writers(&space.name).map(Id::index);
+        let writers: Vec<usize> = writers.collect();
+        let statements: Vec<&Statement> = writers
+            .iter()
+            .map(|at| &computation.statements[*at])
+            .collect();
+        let names = statements.iter().map(|statement| statement.name.clone());
+        let lemma = lemma(&statements);
+        if lemma == Some(Lemma::Tally) {
+            for (at, name) in writers.iter().zip(names) {
+                all.push((2 * at, (space.name.clone(), lemma, vec![name])));
+            }
+            continue;
+        }
+        let Some(last) = writers.last() else { continue };
+        // What bounds the ends of runs is known once their beginnings are.
+        let at = match lemma {
+            Some(Lemma::Behind) => 2 * followed(computation, &space.name).unwrap_or(*last) - 1,
+            _ => 2 * last,
+        };
+        all.push((at, (space.name.clone(), lemma, names.collect())));
+    }
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, computed)| computed).collect()
+}
+
+/// The first statement that reads an array.
+fn followed(computation: &Computation, name: &str) -> Option<usize> {
+    computation.statements.iter().position(|statement| {
+        let entries = statement.value.entries().into_iter();
+        entries.map(|read| &read.space).any(|read| read == name)
+    })
+}
+
+/// The lemma that statements suggest.
+fn lemma(statements: &[&Statement]) -> Option<Lemma> {
+    use Update::{Add, Assign, Maximum, Minimum};
+    let updates: Vec<Update> = statements.iter().map(|it| it.update).collect();
+    let first = statements.first()?;
+    if first.target.indices.is_empty() {
+        return match updates[..] {
+            [Assign] => Some(Lemma::Count),
+            [Maximum] => Some(Lemma::Greatest),
+            [Add, ..] => Some(Lemma::Tally),
+            _ => None,
+        };
+    }
+    match updates[..] {
+        [Assign] => Some(match &first.value {
+            Value::Window(Window::Rank, _) => Lemma::Rank,
+            Value::Window(Window::DenseRank, _) => Lemma::DenseRank,
+            Value::Window(Window::Ordinal, keys) if keys.is_empty() => Lemma::Ordinal,
+            Value::Window(Window::Ordinal, _) => Lemma::InGroup,
+            Value::Binary(Operator::Add, _, ordinal) if matches!(**ordinal, Value::Window(..)) => {
+                Lemma::Start
+            }
+            value if reads(value, &first.target.space) => Lemma::Lengths,
+            _ if first.variables().len() == 0 => Lemma::Copied,
+            _ => Lemma::Keys,
+        }),
+        [Maximum] => Some(Lemma::Behind),
+        [Assign, Minimum] => Some(Lemma::Least),
+        [Assign, Assign] => Some(Lemma::Marked),
+        [Add, Add] => Some(Lemma::Scan),
+        [Maximum, Maximum] => Some(Lemma::RunningMaximum),
+        _ => None,
+    }
+}
+
+fn reads(value: &Value, name: &str) -> bool {
+    value.entries().iter().any(|read| read.space == name)
+}
+
+/// The lemma of an obligation that is not about the statements of one array, and the
+/// statements of those arrays that it speaks of.
+fn proposed(
+    obligation: &Obligation,
+    arrays: &[Computed],
+    computation: &Computation,
+) -> (Lemma, Vec<String>) {
+    let of = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for (name, _, statements) in arrays {
+            if wanted(name) {
+                let new = statements.iter().filter(|it| !names.contains(it));
+                let new: Vec<String> = new.cloned().collect();
+                names.extend(new);
+            }
+        }
+        names
+    };
+    let copy = computation.statements.iter();
+    let copy = copy.filter(|statement| statement.target.space == "B");
+    let copy: Vec<String> = copy.map(|statement| statement.name.clone()).collect();
+    let is_numbering = |lemma: Option<Lemma>| {
+        use Lemma::{DenseRank, InGroup, Ordinal, Rank, Start};
+        lemma.is_some_and(|lemma| [DenseRank, InGroup, Ordinal, Rank, Start].contains(&lemma))
+    };
+    let numbers = |said: &dyn Fn(&str) -> bool| {
+        let lemma_of = |name: &str| arrays.iter().find(|it| it.0 == name).and_then(|it| it.1);
+        of(&|name| is_numbering(lemma_of(name)) || said(name))
+    };
+    match obligation {
+        Obligation::Monotone(name, _) => {
+            let own = arrays.iter().find(|(array, ..)| array == name);
+            let scan = [Lemma::Scan, Lemma::RunningMaximum, Lemma::Lengths];
+            match own {
+                Some((_, Some(lemma), statements)) if scan.contains(lemma) => {
+                    (*lemma, statements.clone())
+                }
+                _ => (Lemma::ByNumbers, numbers(&|it| it == name)),
+            }
+        }
+        Obligation::Injective(name) => (Lemma::ByNumbers, numbers(&|it| it == name)),
+        Obligation::Length(name) if name == "B" => (Lemma::Arithmetic, Vec::new()),
+        Obligation::Range(name) | Obligation::Length(name) | Obligation::End(name, _) => {
+            (Lemma::Arithmetic, of(&|it| it == name))
+        }
+        Obligation::Declared(said) if said.starts_with("forall") => {
+            let speaks = |name: &str| said.contains(&format!("{name}("));
+            (Lemma::ByNumbers, numbers(&speaks))
+        }
+        Obligation::Visited => (Lemma::Space, copy),
+        Obligation::OneTuple => (Lemma::ByNumbers, numbers(&|_| false)),
+        Obligation::OwnPlace => (Lemma::ByNumbers, numbers(&|_| false)),
+        Obligation::Holds => (Lemma::Arithmetic, copy),
+        Obligation::Others => (Lemma::Untouched, copy),
+        Obligation::Tuple => (Lemma::Arithmetic, of(&|_| true)),
+        _ => (Lemma::Arithmetic, Vec::new()),
+    }
+}

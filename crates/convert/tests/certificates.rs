@@ -1,0 +1,249 @@
+//! Certificates of conversions: all obligations between formats of levels are proved, for all
+//! sizes; and claims that are not so are refused.
+
+use sparsec_base::{ElementType, code};
+use sparsec_convert::{Certificate, Conversion, Lemma, Obligation, Places, Wanted, convert};
+use sparsec_format::Format;
+use sparsec_relation::Descriptor;
+
+const LISTS: &[&str] = &[
+    "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonordered))",
+    "(i, j) -> (i : compressed(nonunique), j : singleton)",
+    "csr",
+    "csc",
+    "dcsr",
+    "dcsc",
+    "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : dense, i mod 2 : compressed(nonunique), j mod 3 : singleton)",
+    "(i, j) -> (j : compressed(nonunique), i : singleton)",
+    "(i, j) -> (j : dense, i : compressed(nonordered))",
+    "(i, j) -> (j - i : compressed, i : compressed)",
+];
+
+const OTHERS: &[&str] = &[
+    "(i, j) -> (i : dense, j : bitmap)",
+    "(i, j) -> (i : batch, j : compressed)",
+    "(i, j) -> (i : dense, j : dense)",
+    "(i, j) -> (j : dense, i : dense)",
+    "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense)",
+    "(i, j) -> (j floordiv 2 : compressed, i floordiv 2 : compressed, i mod 2 : dense, j mod 2 : dense)",
+    "dia",
+    "ell",
+    "(i, j) -> (i : dense, j : range)",
+    "sky",
+];
+
+const LIST: &str = "
+    format list
+    extents NR, NC
+    map {[n] -> [i, j] : 0 <= n < NZ && row(n) = i && col(n) = j && 0 <= i < NR && 0 <= j < NC}
+    data {[n] -> [n]}
+    values {[n] : 0 <= n < NZ}
+    function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < NR}
+    function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < NC}
+    forall n, m : 0 <= n < m < NZ => LEX(row(n), col(n)) != LEX(row(m), col(m))
+";
+
+const DIAGONALS: &str = "
+    format diagonals
+    extents NR, NC
+    map {[d, i] -> [i, j] : 0 <= d < ND && 0 <= i < NR && off(d) = j - i && 0 <= j < NC}
+    data {[d, i] -> [NR * d + i]}
+    values {[p] : 0 <= p < ND * NR}
+    function off : {[d] : 0 <= d < ND} -> {[k] : 0 - NR < k < NC} increasing
+";
+
+fn conversion(from: &str, to: &str) -> Conversion {
+    let format = |text: &str| -> Format { text.parse().unwrap_or_else(|e| panic!("{text}: {e}")) };
+    let source = format(from).descriptors("source").remove(0);
+    let destination = format(to).descriptors("destination").remove(0);
+    let wanted = Wanted {
+        is_unique: true,
+        places: Places::Full,
+        ..Wanted::of(ElementType::F64)
+    };
+    convert(&source, &destination, &wanted).unwrap_or_else(|e| panic!("{from} to {to}: {e}"))
+}
+
+/// Checks that all is proved, by the proposal as it stands and after a round trip as text.
+fn prove(from: &str, to: &str) {
+    let made = conversion(from, to);
+    let certificate = made.certificate().expect("it is a conversion");
+    let unproved: Vec<String> = certificate.unproved().map(ToString::to_string).collect();
+    assert!(
+        unproved.is_empty(),
+        "{from} to {to}: {}",
+        unproved.join("; ")
+    );
+    let read: Certificate = certificate.to_string().parse().expect("it parses");
+    assert_eq!(read, certificate);
+}
+
+#[test]
+fn conversions_of_lists_are_proved() {
+    for from in &LISTS[..5] {
+        LISTS.iter().chain(OTHERS).for_each(|to| prove(from, to));
+    }
+}
+
+#[test]
+fn conversions_of_other_orders_are_proved() {
+    for from in &LISTS[5..] {
+        LISTS.iter().chain(OTHERS).for_each(|to| prove(from, to));
+    }
+}
+
+#[test]
+fn conversions_of_three_modes_are_proved() {
+    let sources = [
+        "(i, j, k) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered), k : singleton(nonordered))",
+        "(i, j, k) -> (i : compressed, j : compressed, k : compressed)",
+        "(i, j, k) -> (k : dense, i : compressed, j : compressed)",
+    ];
+    let others = [
+        "(i, j, k) -> (k : dense, j : dense, i : dense)",
+        "(i, j, k) -> (j : dense, i floordiv 2 : compressed, k : compressed, i mod 2 : dense)",
+    ];
+    for from in sources {
+        sources.iter().chain(&others).for_each(|to| prove(from, to));
+    }
+}
+
+#[test]
+fn sources_of_which_nothing_is_known_are_counted() {
+    let descriptor = |text: &str| -> Descriptor { text.parse().expect("a descriptor") };
+    let wanted = Wanted::of(ElementType::F64);
+    let made = convert(&descriptor(LIST), &descriptor(DIAGONALS), &wanted);
+    let certificate = made
+        .and_then(|made| made.certificate())
+        .expect("it is a conversion");
+    assert_eq!(certificate.unproved().count(), 0, "{certificate}");
+    let counted = "A_entries has its values, since what is counted is what is assumed (s0)\n";
+    assert!(certificate.to_string().contains(counted), "{certificate}");
+}
+
+#[test]
+fn columns_of_rows_are_counted_scanned_and_numbered() {
+    let certificate = conversion("csr", "csc")
+        .certificate()
+        .expect("it is a conversion");
+    let text = certificate.to_string();
+    for line in [
+        "certificate {[i, q1, j] -> [q0_, q1_] : q0_ = j && q1_ = B_q1(q1)}\n",
+        "  B_pos1 is nondecreasing, since a scan of counts is nondecreasing (s1, s2)\n",
+        "  B_q1 has its values, since start + ordinal within counted groups is a bijection onto 0..n (s3)\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+/// The message, note and help of what the checker refuses.
+fn refused(made: &Conversion, certificate: &Certificate) -> String {
+    let error = made
+        .question()
+        .expect("it has a certificate")
+        .check(certificate)
+        .expect_err("it is refused");
+    assert_eq!(error.code(), code::CERTIFICATE, "{error}");
+    error.to_string()
+}
+
+#[test]
+fn certificates_of_less_are_refused() {
+    let made = conversion("csr", "csc");
+    let whole = made.certificate().expect("it is a conversion");
+    made.question()
+        .expect("it has a certificate")
+        .check(&whole)
+        .expect("it is accepted");
+    let lacking = |obligation: &Obligation| {
+        let mut certificate = whole.clone();
+        certificate
+            .lines
+            .retain(|line| line.obligation != *obligation);
+        refused(&made, &certificate)
+    };
+    for line in &whole.lines {
+        let text = lacking(&line.obligation);
+        assert!(text.contains("not proved"), "{text}");
+    }
+    let text = lacking(&Obligation::OneTuple);
+    assert!(
+        text.contains("no two tuples have the same coordinates"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the certificate does not mention it"),
+        "{text}"
+    );
+}
+
+#[test]
+fn other_lemmas_are_refused() {
+    let made = conversion("csr", "csc");
+    let whole = made.certificate().expect("it is a conversion");
+    let arrays = |line: usize| matches!(whole.lines[line].obligation, Obligation::Values(_));
+    for line in (0..whole.lines.len()).filter(|line| arrays(*line)) {
+        for lemma in Lemma::ALL {
+            let mut certificate = whole.clone();
+            let proof = certificate.lines[line]
+                .proof
+                .as_mut()
+                .expect("it is proved");
+            if proof.lemma == lemma {
+                continue;
+            }
+            proof.lemma = lemma;
+            refused(&made, &certificate);
+        }
+    }
+    let mut certificate = whole.clone();
+    certificate.lines[3].proof = None;
+    assert!(refused(&made, &certificate).contains("no proof of it"));
+}
+
+#[test]
+fn refusals_name_the_obligation_and_the_statement() {
+    let made = conversion("csr", "csc");
+    let text = made.computation.to_string();
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from), "{text}");
+        let mut changed = made.clone();
+        changed.computation = text.replacen(from, to, 1).parse().expect("a computation");
+        let proposal = changed.proposal().expect("it is a conversion");
+        refused(&changed, &proposal)
+    };
+    let error = changed("over {[x] : 0 <= x < N1}", "over {[x] : 0 <= x < N1 - 1}");
+    for part in [
+        "B_pos1 has its values",
+        "does not reach exactly the end",
+        "`s2`",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    let error = changed("B_pos1(j + 1) += 1", "B_pos1(j) += 1");
+    assert!(error.contains("`s1`"), "{error}");
+    let error = changed("at [2, x, 0]", "at [3, x, 0]");
+    assert!(
+        error.contains("statements read only values that are final"),
+        "{error}"
+    );
+    let error = changed("ordinal(j of N1)", "ordinal(i of N0)");
+    assert!(error.contains("it starts where other groups do"), "{error}");
+}
+
+#[test]
+fn text_that_is_no_certificate_is_refused() {
+    let refused = |text: &str| {
+        let error = text.parse::<Certificate>().expect_err("it is refused");
+        assert_eq!(error.code(), code::CERTIFICATE_TEXT, "{error}");
+    };
+    refused("");
+    refused("certificate of csr");
+    refused("certificate {[i] -> [q] : q = i}\n  all is well");
+    refused("certificate {[i] -> [q] : q = i}\n  all is well: not proved");
+    refused("certificate {[i] -> [q] : q = i}\n  B has its length, since I say so");
+    let open = "certificate {[i] -> [q] : q = i}\n  B has its length: not proved\n";
+    let read: Certificate = open.parse().expect("a certificate");
+    assert_eq!(read.unproved().count(), 1);
+    assert_eq!(read.to_string(), open);
+}

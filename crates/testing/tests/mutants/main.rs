@@ -1,0 +1,143 @@
+//! Mutants of conversions: the checker of certificates accepts none that is wrong.
+//!
+//! A mutant is a conversion with one thing changed. It gets the certificate that the forms of
+//! its statements suggest, so that the checker has to find what is wrong, and not only that
+//! something was changed; and it is run on small tensors:
+//!
+//! |          | accepted   | refused |
+//! |----------|------------|---------|
+//! | wrong    | **a fault** | as it should be |
+//! | harmless | as it should be | a proof that is missing |
+
+mod judge;
+mod mutate;
+
+use sparsec::Format;
+use sparsec_base::ElementType;
+use sparsec_convert::{Conversion, Places, Wanted, convert};
+
+const LISTS: [&str; 8] = [
+    "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonordered))",
+    "(i, j) -> (i : compressed(nonunique), j : singleton)",
+    "csr",
+    "csc",
+    "dcsr",
+    "(i, j) -> (j : compressed(nonunique), i : singleton)",
+    "(i, j) -> (j : dense, i : compressed(nonordered))",
+    "(i, j) -> (j - i : compressed, i : compressed)",
+];
+
+const DESTINATIONS: [&str; 12] = [
+    "csr",
+    "csc",
+    "dcsc",
+    "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonordered))",
+    "(i, j) -> (j : dense, i : compressed(nonordered))",
+    "(i, j) -> (j - i : compressed, i : compressed)",
+    "(i, j) -> (i : dense, j : bitmap)",
+    "(i, j) -> (j : dense, i : dense)",
+    "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense)",
+    "dia",
+    "ell",
+    "(i, j) -> (i : dense, j : range)",
+];
+
+/// How many mutants of each kind there are.
+#[derive(Default)]
+struct Counts {
+    wrong_refused: usize,
+    harmless_accepted: usize,
+    harmless_refused: usize,
+    no_computation: usize,
+    faults: Vec<String>,
+}
+
+fn conversion(source: &Format, destination: &Format) -> Conversion {
+    let [from, to] = [source, destination].map(|format| format.descriptors("format").remove(0));
+    let wanted = Wanted {
+        is_unique: true,
+        places: Places::Full,
+        ..Wanted::of(ElementType::F64)
+    };
+    convert(&from, &to, &wanted).expect("there is a conversion")
+}
+
+/// Judges all mutants of the conversion between two formats.
+fn judge(from: &str, to: &str, counts: &mut Counts) {
+    let format = |text: &str| -> Format { text.parse().unwrap_or_else(|e| panic!("{text}: {e}")) };
+    let (source, destination) = (format(from), format(to));
+    let made = conversion(&source, &destination);
+    let certificate = made.proposal().expect("it has a certificate");
+    let checked = made
+        .question()
+        .expect("it has a certificate")
+        .check(&certificate);
+    checked.unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
+    let descriptor = destination.descriptors("format").remove(0);
+    let samples = judge::samples(&made, &source, &destination);
+    let n = made.computation.statements.len();
+    for mutant in mutate::mutants(&made.computation, n.max(3)) {
+        let Ok(computation) = mutant.computation.checked() else {
+            counts.no_computation += 1;
+            continue;
+        };
+        let mut changed = made.clone();
+        changed.computation = computation;
+        let proposed = changed.proposal();
+        let is_accepted = proposed.is_ok_and(|it| {
+            changed
+                .question()
+                .expect("it has a certificate")
+                .check(&it)
+                .is_ok()
+        });
+        let mut samples = samples.iter();
+        let is_right = samples.all(|sample| sample.is_right(&changed.computation, &descriptor));
+        match (is_right, is_accepted) {
+            (true, true) => counts.harmless_accepted += 1,
+            (true, false) => counts.harmless_refused += 1,
+            (false, false) => counts.wrong_refused += 1,
+            (false, true) => counts
+                .faults
+                .push(format!("{from} to {to}, {}", mutant.what)),
+        }
+    }
+}
+
+/// Judges the mutants of conversions from these formats to all destinations.
+fn check(sources: &[&str]) {
+    let mut counts = Counts::default();
+    let mut n_pairs = 0;
+    for from in sources {
+        for to in DESTINATIONS {
+            let begin = std::time::Instant::now();
+            judge(from, to, &mut counts);
+            n_pairs += 1;
+            println!("{from} {to} {:?}", begin.elapsed());
+        }
+    }
+    println!(
+        "{n_pairs} conversions; wrong and refused {}, harmless and accepted {}, harmless and refused {}, no computation {}",
+        counts.wrong_refused,
+        counts.harmless_accepted,
+        counts.harmless_refused,
+        counts.no_computation,
+    );
+    let (n, faults) = (counts.faults.len(), counts.faults.join("\n"));
+    assert!(n == 0, "{n} wrong mutants are accepted:\n{faults}");
+}
+
+#[test]
+fn wrong_mutants_of_conversions_from_coordinates_are_refused() {
+    check(&LISTS[..2]);
+}
+
+#[test]
+fn wrong_mutants_of_conversions_from_rows_are_refused() {
+    check(&LISTS[2..5]);
+}
+
+#[test]
+fn wrong_mutants_of_other_conversions_are_refused() {
+    check(&LISTS[5..]);
+}
