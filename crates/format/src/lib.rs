@@ -23,6 +23,9 @@
 //! [`level`]; nothing else in the project knows a kind by name except the
 //! emission of its loops.
 //!
+//! What levels cannot say is a [`RelationFormat`]: a relation given whole, as `jds` and the
+//! `.fmt` files of users are.
+//!
 //! [`Format::relation`] composes the fragments into the relation of a whole
 //! format. A format is read from text with [`Format::parse`], or with
 //! [`FormatSpec`] where a preset's order comes from the tensor.
@@ -52,6 +55,7 @@ mod pieces;
 mod preset;
 mod print;
 mod region;
+mod relational;
 #[cfg(feature = "serde")]
 mod serde;
 mod short_name;
@@ -70,6 +74,7 @@ pub use parse::parse_spec;
 pub use pieces::Piece;
 pub use preset::{Parameters, Preset, presets};
 pub use region::{Mirror, Mirrored, Region, Side};
+pub use relational::{RelationFormat, RelationParameter, RelationPreset, Storage, relation_presets};
 pub use spec::FormatSpec;
 pub use statistics::{
     BlockFill, Distribution, Footprint, Group, MatrixStatistics, Statistics, Symmetry,

@@ -3,7 +3,7 @@
 //! ```text
 //! spec    := part { "|" part }
 //! part    := form { "," clause }
-//! form    := NAME [ "(" INTEGER { "," INTEGER } ")" ]       a preset
+//! form    := NAME [ "(" INTEGER { "," INTEGER } ")" ]       a preset, of levels or a relation
 //!          | "(" [modes] ")" "->" "(" [levels] ")"          a map
 //! modes   := NAME { "," NAME }
 //! levels  := level { "," level }
@@ -17,7 +17,8 @@
 //! ```
 //!
 //! The modes of a clause may be left out where the format has two: `csr, lower`.
-//! Coordinates are read in `parse/coordinate.rs`, clauses in `parse/clause.rs`.
+//! Coordinates are read in `parse/coordinate.rs`, clauses in `parse/clause.rs`. A text that
+//! begins with `format NAME` is that of a `.fmt` file, a relation.
 
 use sparsec_base::lex::{Kind, Tokens};
 use sparsec_base::suggest::closest;
@@ -26,8 +27,9 @@ use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use crate::check::{LevelPlace, Places, Property, check};
 use crate::format::{Format, Level};
 use crate::level::LevelKind;
-use crate::preset::{Parameters, Preset, WHOLE_RELATIONS, presets};
+use crate::preset::{Parameters, Preset, presets};
 use crate::region::{Mirrored, Side};
+use crate::relational::{RelationFormat, RelationPreset, relation_presets};
 use crate::spec::{Form, FormatSpec, SpecPart};
 
 mod clause;
@@ -40,8 +42,12 @@ impl FormatSpec {
     ///
     /// # Errors
     /// `E0101` to `E0103` for text that is not of the language, `E0110` to
-    /// `E0129` and `E0133` for a format that is wrong or not supported.
+    /// `E0129` and `E0133` for a format that is wrong or not supported; of the text of a
+    /// `.fmt` file, those of [`RelationFormat::parse`].
     pub fn parse(source: &Source) -> Result<Self> {
+        if RelationFormat::is_text(source.text()) {
+            return Ok(RelationFormat::parse(source)?.into());
+        }
         let mut tokens = Tokens::new(source, &["->"])?;
         let spec = parse_spec(&mut tokens)?;
         tokens.expect_end().map_err(|error| {
@@ -107,7 +113,10 @@ impl Parser {
     fn preset(&mut self) -> Result<SpecPart> {
         let (name, place) = self.tokens.name("a format")?;
         let Some(preset) = Preset::find(&name) else {
-            return Err(self.unknown_preset(&name, place));
+            return match RelationPreset::find(&name) {
+                Some(preset) => self.relation(preset, place),
+                None => Err(self.unknown_preset(&name, place)),
+            };
         };
         let mut arguments = Vec::new();
         let mut whole = place;
@@ -165,6 +174,50 @@ impl Parser {
         })
     }
 
+    /// The rest of a preset that is a relation: its numbers.
+    fn relation(&mut self, preset: &'static RelationPreset, place: Span) -> Result<SpecPart> {
+        let mut numbers = Vec::new();
+        let mut whole = place;
+        if self.tokens.eat("(") {
+            loop {
+                let (number, span) = self.tokens.integer("a number").map_err(|error| {
+                    error.help(format!("write it like `{}`", preset.text()))
+                })?;
+                let parameter = preset.parameters.get(numbers.len());
+                if let Some(parameter) = parameter
+                    && !(parameter.range.0..=parameter.range.1).contains(&number)
+                {
+                    let (least, most) = parameter.range;
+                    let message = format!("`{}` takes {} from {least} to {most}", preset.name, parameter.summary);
+                    return Err(Diagnostic::new(code::PRESET_ARGUMENTS, message)
+                        .at(self.source(), span, "not in there")
+                        .help(format!("write `{}`", preset.text())));
+                }
+                numbers.push(number);
+                whole = place.to(self.tokens.peek().span);
+                if !self.more(")")? {
+                    break;
+                }
+            }
+        }
+        if numbers.len() != preset.parameters.len() {
+            let wanted: Vec<&str> = preset.parameters.iter().map(|it| it.summary).collect();
+            let wanted = match wanted[..] {
+                [] => "no numbers".to_owned(),
+                _ => format!("numbers: {}", wanted.join(", ")),
+            };
+            let message = format!("`{}` takes {wanted}", preset.name);
+            let label = format!("{} here", numbers.len());
+            return Err(Diagnostic::new(code::PRESET_ARGUMENTS, message)
+                .at(self.source(), whole, label)
+                .help(format!("write `{}`", preset.text())));
+        }
+        Ok(SpecPart {
+            place: whole,
+            form: Form::Relation(preset.build(&numbers)?),
+        })
+    }
+
     fn bad_arguments(&self, preset: &Preset, place: Span, takes: &str, label: &str) -> Diagnostic {
         let message = format!("`{}` takes {takes}", preset.name);
         Diagnostic::new(code::PRESET_ARGUMENTS, message)
@@ -176,12 +229,6 @@ impl Parser {
     }
 
     fn unknown_preset(&self, name: &str, place: Span) -> Diagnostic {
-        if let Some((_, why)) = WHOLE_RELATIONS.iter().find(|(known, _)| *known == name) {
-            return self.later(
-                place,
-                &format!("the format `{name}`: {why}, which no level says"),
-            );
-        }
         let message = format!("no format is called `{name}`");
         if let Some(kind) = LevelKind::ALL.iter().find(|kind| kind.spec().name == name) {
             return Diagnostic::new(code::UNKNOWN_FORMAT, message)
@@ -208,7 +255,7 @@ impl Parser {
                 ));
         }
         let names: Vec<_> = presets().iter().map(|preset| preset.name).collect();
-        let whole = WHOLE_RELATIONS.iter().map(|(name, _)| *name);
+        let whole = relation_presets().iter().map(|preset| preset.name);
         Diagnostic::new(code::UNKNOWN_FORMAT, message)
             .at(self.source(), place, "no format has this name")
             .help(

@@ -25,8 +25,8 @@
 //!
 //! Where two presets are the same format (`dcsr` and `csf` of order 2), the
 //! first in this list is its name. `bsr(4, 4)` and others take the size of their
-//! blocks. `jds`, `sell` and `fcoo` are no presets: they permute rows or keep
-//! bits, which levels do not say.
+//! blocks. `jds`, `sell`, `fcoo` and `bcsf` permute rows, keep bits or split
+//! fibers, which levels do not say: they are relations (`relational/presets.rs`).
 
 use std::hash::{Hash, Hasher};
 
@@ -269,14 +269,6 @@ const PRESETS: [Preset; 20] = [
             levels(order, level.into_iter().collect())
         },
     ),
-];
-
-/// Presets that need more than levels, and why.
-pub(crate) const WHOLE_RELATIONS: [(&str, &str); 4] = [
-    ("jds", "it stores rows in an order of its own"),
-    ("sell", "it stores rows in an order of its own"),
-    ("fcoo", "it keeps bits that say where slices begin"),
-    ("bcsf", "it splits long fibers into bins"),
 ];
 
 /// All presets.

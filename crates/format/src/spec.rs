@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
@@ -10,9 +11,10 @@ use crate::format::Format;
 use crate::order::check_order;
 use crate::parse::Clauses;
 use crate::preset::{Parameters, Preset, with_arguments};
+use crate::relational::{RelationFormat, Storage, no_levels};
 
-/// A format as a user writes it: a preset, whose order the tensor decides, or
-/// a map, which has an order of its own.
+/// A format as a user writes it: a preset, whose order the tensor decides, a
+/// map, which has an order of its own, or a relation.
 ///
 /// ```
 /// use sparsec_format::{Format, FormatSpec};
@@ -50,6 +52,7 @@ pub(crate) enum Form {
         clauses: Clauses,
     },
     Map(Box<Format>),
+    Relation(Arc<RelationFormat>),
 }
 
 impl SpecPart {
@@ -62,6 +65,7 @@ impl SpecPart {
                 _ => preset.order,
             },
             Form::Map(format) => Some(format.order()),
+            Form::Relation(format) => Some(format.order()),
         }
     }
 
@@ -91,6 +95,7 @@ impl SpecPart {
                 Ok(format)
             }
             Form::Map(format) => Ok((**format).clone()),
+            Form::Relation(format) => Err(no_levels(format, source, self.place)),
         }
     }
 }
@@ -99,9 +104,20 @@ impl FormatSpec {
     /// A format of these parts, at least one.
     ///
     /// # Errors
-    /// `E0115` for parts of several orders, `E0133` for what cannot be a part.
+    /// `E0115` for parts of several orders, `E0133` for what cannot be a part: relations are
+    /// whole formats.
     pub(crate) fn new(source: Source, parts: Vec<SpecPart>) -> Result<Self> {
         let spec = Self { source, parts };
+        if spec.relation().is_some() {
+            return Ok(spec);
+        }
+        let is_relation = |part: &&SpecPart| matches!(part.form, Form::Relation(_));
+        if let Some(part) = spec.parts.iter().find(is_relation) {
+            let message = "a part of a union that is a relation";
+            return Err(Diagnostic::new(code::UNION_PART, message)
+                .at(&spec.source, part.place, "this part")
+                .help("relations are whole formats: write the union in a `.fmt` file"));
+        }
         let with_order = || {
             spec.parts
                 .iter()
@@ -133,6 +149,52 @@ impl FormatSpec {
         self.parts.iter().find_map(|part| match &part.form {
             Form::Preset { clauses, .. } => clauses.fill.map(|fill| fill.0),
             Form::Map(format) => format.fill(),
+            Form::Relation(_) => None,
+        })
+    }
+
+    /// The relation that it is, if it is no format of levels.
+    pub fn relation(&self) -> Option<&Arc<RelationFormat>> {
+        match &self.parts[..] {
+            [
+                SpecPart {
+                    form: Form::Relation(format),
+                    ..
+                },
+            ] => Some(format),
+            _ => None,
+        }
+    }
+
+    /// How tensors of `order` are stored.
+    ///
+    /// # Errors
+    /// As [`FormatSpec::resolve`], but for relations.
+    ///
+    /// ```
+    /// use sparsec_format::{FormatSpec, Storage};
+    /// let chunks = "sell(8, 32)".parse::<FormatSpec>()?.storage(2)?;
+    /// assert_eq!(chunks.short_name(), "sell(8, 32)");
+    /// assert!(matches!(chunks, Storage::Relation(_)));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn storage(&self, order: usize) -> Result<Storage> {
+        match self.relation() {
+            Some(format) if format.order() == order => Ok(Storage::Relation(Arc::clone(format))),
+            Some(format) => Err(self.wrong_order(format.order(), order)),
+            None => self.resolve(order).map(Storage::Levels),
+        }
+    }
+
+    /// The format of levels in which kernels read and write such tensors: of a relation the
+    /// [nearest](RelationFormat::nearest) one, to and from which they are converted.
+    ///
+    /// # Errors
+    /// As [`FormatSpec::storage`].
+    pub fn levels(&self, order: usize) -> Result<Format> {
+        Ok(match self.storage(order)? {
+            Storage::Levels(format) => format,
+            Storage::Relation(format) => format.nearest(),
         })
     }
 
@@ -145,7 +207,7 @@ impl FormatSpec {
     ///
     /// # Errors
     /// `E0115` where it is for another order, pointing at the part of the text
-    /// that says so; `E0434` for more than [`MAX_ORDER`](crate::MAX_ORDER); `E0117` and `E0128` for clauses that do not fit a preset.
+    /// that says so; `E0114` for a relation; `E0434` for more than [`MAX_ORDER`](crate::MAX_ORDER); `E0117` and `E0128` for clauses that do not fit a preset.
     pub fn resolve(&self, order: usize) -> Result<Format> {
         match self.order() {
             Some(own) if own != order => Err(self.wrong_order(own, order)),
@@ -234,6 +296,13 @@ impl FormatSpec {
                     _ => format!("for order {order} use `csf`, `coo` or a map"),
                 },
             ),
+            Form::Relation(format) => (
+                format!(
+                    "`{}` stores tensors of order {own}, not of order {order}",
+                    format.name()
+                ),
+                format!("for order {order} use `csf`, `coo` or a map"),
+            ),
             Form::Map(_) => (
                 format!("this format stores tensors of order {own}, not of order {order}"),
                 format!("write a format with {order} modes, or a preset such as `csf`"),
@@ -277,6 +346,9 @@ impl fmt::Display for FormatSpec {
                     clauses.text()
                 )?,
                 Form::Map(format) => write!(f, "{format}")?,
+                // A preset, or the text of a file.
+                Form::Relation(format) if format.is_preset() => f.write_str(format.name())?,
+                Form::Relation(format) => f.write_str(format.text())?,
             }
         }
         Ok(())
@@ -304,6 +376,25 @@ impl TryFrom<&str> for FormatSpec {
 impl From<&Format> for FormatSpec {
     fn from(format: &Format) -> Self {
         format.clone().into()
+    }
+}
+
+impl From<RelationFormat> for FormatSpec {
+    fn from(format: RelationFormat) -> Self {
+        Self::from(Arc::new(format))
+    }
+}
+
+impl From<Arc<RelationFormat>> for FormatSpec {
+    fn from(format: Arc<RelationFormat>) -> Self {
+        let source = format.source().clone();
+        Self {
+            parts: vec![SpecPart {
+                place: Span::new(0, source.text().len()),
+                form: Form::Relation(format),
+            }],
+            source,
+        }
     }
 }
 

@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("relation", &["base"]),
     ("computation", &["base", "relation"]),
     ("format", &["base", "relation"]),
-    ("tensor", &["base", "parallel", "format"]),
+    ("tensor", &["base", "parallel", "relation", "format"]),
     ("io", &["base", "parallel", "format", "tensor"]),
     ("index", &["base", "format"]),
     ("graph", &["base", "format", "index"]),
