@@ -46,6 +46,7 @@ mod arrays;
 mod cases;
 mod certify;
 mod entries;
+mod isolated;
 mod keys;
 mod lists;
 mod named;
@@ -305,7 +306,9 @@ pub fn convert_pieces(
             1 => "B".to_owned(),
             _ => format!("B{}", number + 1),
         };
-        named::Named::new(part, &prefix, &extents)
+        let mut named = named::Named::new(part, &prefix, &extents)?;
+        named.map = isolated::isolated(&named.map);
+        Ok(named)
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;
     let origin = certify::Origin::of(source, destination, wanted);

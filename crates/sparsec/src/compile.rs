@@ -219,7 +219,7 @@ fn given_formats(
         let is_input = data.role == TensorRole::Input;
         let spec = request.tensors.get(data.source_name());
         let spec = spec.and_then(|spec| spec.format.as_ref());
-        let asked = spec.map(|spec| spec.resolve(data.order())).transpose()?;
+        let asked = spec.map(|spec| spec.levels(data.order())).transpose()?;
         let input = inputs.get(data.source_name()).filter(|_| is_input);
         let format = match (is_input, asked, input) {
             (true, Some(asked), Some(input)) => widths::of_input(&asked, input),

@@ -174,6 +174,7 @@ mod kept;
 pub mod kernel;
 pub mod program;
 mod ready;
+pub mod relational;
 pub mod request;
 pub mod session;
 pub mod stage;
@@ -199,6 +200,7 @@ pub use keep::KeptC;
 pub use kernel::Kernel;
 pub use memory::{Smaller, grows, least_bytes, smaller_format};
 pub use program::Program;
+pub use relational::Converted;
 pub use request::{Inputs, Request, TensorSpec};
 pub use session::{Backend, Options, Outcome, Session, Timings};
 pub use stage::{Drawing, Stage};
@@ -217,7 +219,10 @@ pub use sparsec_base::{
 pub use sparsec_codegen_c as codegen_c;
 pub use sparsec_computation as computation;
 pub use sparsec_computation::Computation;
-pub use sparsec_format::{Format, FormatSpec, LevelKind, Preset, Role, Way, Widths, presets};
+pub use sparsec_format::{
+    Format, FormatSpec, LevelKind, Preset, RelationFormat, RelationPreset, Role, Storage, Way, Widths,
+    presets, relation_presets,
+};
 pub use sparsec_format::{choice, level, statistics};
 pub use sparsec_index as index;
 pub use sparsec_index::notation::TensorName;
@@ -234,7 +239,8 @@ pub use sparsec_runtime as runtime;
 pub use sparsec_runtime::{Cancel, MemoryLimit};
 pub use sparsec_tensor::{
     Array, ArrayRef, CooRef, Coords, CscRef, CsrRef, Difference, Duplicates, Element, Entries,
-    Index, IndexInteger, LevelView, PackOptions, PrintOptions, Tensor, TensorBuilder, TensorRef,
+    Index, IndexInteger, LevelView, PackOptions, PrintOptions, RelationTensor, Stored, Tensor,
+    TensorBuilder, TensorRef,
     generate, generate_with, generated_entries,
 };
 

@@ -141,6 +141,18 @@ impl RelationTensor {
         &self.arrays
     }
 
+    /// How many entries an index array has along each argument of its function.
+    ///
+    /// # Panics
+    /// If there is no such array.
+    pub fn array_extents(&self, name: &str) -> Vec<u64> {
+        let declarations = self.format.descriptor().declarations();
+        let function = declarations.function(name).expect("the format declares it");
+        let lengths = lengths(&function.domain, &self.constants_data());
+        let lengths = lengths.expect("it was counted when the tensor was made");
+        lengths.into_iter().map(|n| n as u64).collect()
+    }
+
     /// The values, padding included.
     pub fn values(&self) -> &Array {
         &self.values
@@ -288,13 +300,12 @@ impl RelationTensor {
             let arrays = functions.map(|function| (&function.domain, &self.arrays[&function.name]));
             let mut found = Vec::new();
             for (domain, array) in arrays.chain([(descriptor.values(), &self.values)]) {
-                let Some([(_, end)]) = domain.as_box().as_deref().map(<[_]>::to_vec).as_deref()
-                    .and_then(|sides| <&[_; 1]>::try_from(sides).ok()).cloned()
-                else {
+                let sides = domain.as_box().unwrap_or_default();
+                let [(_, end)] = &sides[..] else {
                     continue;
                 };
                 let length = i64::try_from(array.len()).unwrap_or(i64::MAX);
-                found.extend(solved(&end, length, &data));
+                found.extend(solved(end, length, &data));
             }
             for (name, value) in found {
                 if value >= 0 && names.contains(&name) {
@@ -303,6 +314,12 @@ impl RelationTensor {
             }
             if self.constants.len() == before {
                 break;
+            }
+        }
+        // Where a mode is empty, so are arrays as long as it, whatever else they are.
+        if self.extents.contains(&0) {
+            for name in &names {
+                self.constants.entry(name.clone()).or_insert(0);
             }
         }
         match names.iter().find(|name| !self.constants.contains_key(*name)) {

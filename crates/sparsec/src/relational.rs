@@ -1,0 +1,474 @@
+//! Conversions from and to formats that are relations.
+//!
+//! ```text
+//! levels, relation ──► derived from both descriptors ─────────────────────────► relation
+//!        └───────────► sorted list ──► what the format states of its assembly ──► relation
+//!                                  └─► derived from the list's descriptor ──────► relation
+//! relation ──► derived, where the tensor is large ──► levels
+//!        └───► tuples visited one by one, packed ───► levels
+//! ```
+//!
+//! A format that states its [assembly](RelationFormat::assembly) is assembled by it, from a
+//! sorted list of entries. To others a conversion is derived from the source itself or, where
+//! there is none, from a list of its entries. Whatever made them, the arrays are checked
+//! against all that the format declares; those of a stated assembly are read back too, and
+//! compared with the list.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sparsec_base::{Diagnostic, ElementType, Result, code};
+use sparsec_computation::{Computation, Role as DataRole};
+use sparsec_convert::{Types, Wanted, convert};
+use sparsec_format::{RelationFormat, Storage};
+use sparsec_relation::Descriptor;
+use sparsec_tensor::{
+    Array, Coords, Entries, Format, PackOptions, RelationTensor, Stored, Tensor, TensorRef,
+};
+
+use crate::compute::{Checked, CompiledComputation, Given, compile_computation};
+use crate::conversion::{described, name};
+use crate::session::{Backend, Session};
+
+/// Entries from which a derived kernel reads a relation faster than visiting its tuples one
+/// by one. Source: 60 ms to make a kernel, 0.3 µs for a visit.
+const MANY: usize = 200_000;
+
+/// A converted tensor, and how it was converted where that is worth a note.
+#[derive(Clone, Debug)]
+pub struct Converted {
+    /// The tensor in its new format.
+    pub tensor: Stored,
+    /// Sentences for the user, without an end.
+    pub notes: Vec<String>,
+}
+
+/// The computation by which a format that is a relation says its arrays are assembled, for
+/// values of a type.
+///
+/// # Errors
+/// Those of the computation's text; `E0830` where it computes other arrays than the format
+/// has.
+///
+/// ```
+/// use sparsec::{ElementType, FormatSpec, relational};
+/// let jagged: FormatSpec = "jds".parse()?;
+/// let jds = jagged.relation().expect("a relation");
+/// let text = relational::assembly(jds, ElementType::F32)?.expect("it states one").to_string();
+/// assert!(text.contains("B_perm(place(i)) = i"), "{text}");
+/// assert!(text.contains("B : f32[NZ]"), "{text}");
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+pub fn assembly(format: &RelationFormat, element: ElementType) -> Result<Option<Computation>> {
+    let Some(source) = format.assembly() else {
+        return Ok(None);
+    };
+    let mut computation = Computation::parse(source)?;
+    for space in &mut computation.spaces {
+        if ["A", "B"].contains(&space.name.as_str()) {
+            space.element = element;
+        }
+    }
+    let functions = format.descriptor().declarations().functions().iter();
+    let wanted = functions.map(|function| format!("B_{}", function.name));
+    for wanted in wanted.chain(["B".to_owned()]) {
+        let space = computation.space(&wanted);
+        if !space.is_some_and(|space| space.role == DataRole::Out) {
+            let message = format!("the assembly of `{}` has no `out {wanted}`", format.name());
+            return Err(Diagnostic::new(code::NO_CONVERSION, message)
+                .at(source, sparsec_base::Span::new(0, 0), "")
+                .help(format!("compute it: `out {wanted} : i64[…]`")));
+        }
+    }
+    computation.checked().map(Some)
+}
+
+/// What a tensor in one format needs to become one in a relation.
+struct Side<'a> {
+    /// The descriptor of the source.
+    descriptor: Descriptor,
+    /// Whether each place holds an entry, and no two one at the same coordinates.
+    is_one_to_one: bool,
+    /// The arrays by their names in a conversion.
+    arrays: Vec<(String, TensorRef<'a>)>,
+    parameters: Vec<(String, i64)>,
+}
+
+impl<'a> Side<'a> {
+    fn of_levels(tensor: &'a Tensor) -> Result<Self> {
+        let format = tensor.format();
+        let descriptor = described(format, false)?;
+        let specs = format.arrays();
+        let arrays = specs.iter().zip(tensor.arrays());
+        let arrays = arrays.map(|(spec, array)| {
+            let extents = vec![array.len() as u64];
+            Ok((name("A", spec.role), borrowed(array, extents)?))
+        });
+        let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
+        let levels = format.level_extents(&known).into_iter().enumerate();
+        let parameters = levels.filter_map(|(level, extent)| {
+            Some((format!("A_L{level}"), extent? as i64))
+        });
+        Ok(Self {
+            descriptor,
+            is_one_to_one: true,
+            arrays: arrays.collect::<Result<_>>()?,
+            parameters: parameters.collect(),
+        })
+    }
+
+    fn of_relation(tensor: &'a RelationTensor) -> Result<Self> {
+        let mut arrays = Vec::new();
+        for (name, array) in tensor.arrays() {
+            let array = borrowed(array, tensor.array_extents(name))?;
+            arrays.push((format!("A_{name}"), array));
+        }
+        let values = tensor.values();
+        arrays.push(("A".to_owned(), borrowed(values, vec![values.len() as u64])?));
+        let constants = tensor.constants().iter();
+        Ok(Self {
+            descriptor: tensor.format().descriptor().clone(),
+            is_one_to_one: false,
+            arrays,
+            parameters: constants
+                .map(|(name, value)| (format!("A_{name}"), *value))
+                .collect(),
+        })
+    }
+
+    /// The types of the index arrays.
+    fn types(&self) -> Types {
+        let arrays = self.arrays.iter();
+        arrays
+            .map(|(name, array)| (name.clone(), array.element()))
+            .collect()
+    }
+}
+
+impl Session {
+    /// A tensor in another format, of levels or a relation. Stored entries stay stored, but
+    /// for those equal to the fill where the source [may have
+    /// padding](RelationFormat::lists_entries); entries at equal coordinates are added up.
+    ///
+    /// # Errors
+    /// As [`Session::convert`]; `E0830` where there is no conversion to the relation, `E0519`
+    /// for a tensor that it cannot hold.
+    ///
+    /// ```
+    /// use sparsec::{FormatSpec, Session, Stored, Tensor};
+    /// let a = Tensor::builder("csr", &[2, 3])?.push([1, 0], 5.0).push([1, 2], 7.0).build()?;
+    /// let jagged = "jds".parse::<FormatSpec>()?.storage(2)?;
+    /// let session = Session::interpreter();
+    /// let stored = session.convert_stored(&Stored::Levels(a), &jagged)?.tensor;
+    /// let Stored::Relation(jds) = &stored else { panic!("a relation") };
+    /// assert_eq!(jds.arrays()["perm"].as_slice(), Some(&[1, 0][..]));
+    /// let rows = "csr".parse::<FormatSpec>()?.storage(2)?;
+    /// let Stored::Levels(back) = session.convert_stored(&stored, &rows)?.tensor else { panic!() };
+    /// assert_eq!(back.values::<f64>(), Some(&[5.0, 7.0][..]));
+    /// # Ok::<(), sparsec::Diagnostic>(())
+    /// ```
+    pub fn convert_stored(&self, tensor: &Stored, storage: &Storage) -> Result<Converted> {
+        let (order, own) = (storage.order(), tensor.extents().len());
+        if order != own {
+            let message = format!("a tensor of {own} modes has no format of {order}");
+            return Err(Diagnostic::new(code::NO_CONVERSION, message)
+                .help("name a format of its order"));
+        }
+        let levels = |tensor| Converted {
+            tensor: Stored::Levels(tensor),
+            notes: Vec::new(),
+        };
+        match (tensor, storage) {
+            (Stored::Levels(tensor), Storage::Levels(format)) => {
+                self.convert(tensor, format).map(levels)
+            }
+            (Stored::Relation(tensor), Storage::Levels(format)) => {
+                self.unstored(tensor, format).map(levels)
+            }
+            (Stored::Relation(own), Storage::Relation(format)) if own.format() == format => {
+                Ok(Converted {
+                    tensor: tensor.clone(),
+                    notes: Vec::new(),
+                })
+            }
+            (tensor, Storage::Relation(format)) => self.stored(tensor, format),
+        }
+    }
+
+    /// A tensor in a relation, in levels.
+    fn unstored(&self, tensor: &RelationTensor, format: &Format) -> Result<Tensor> {
+        let is_large = tensor.values().len() > MANY;
+        if is_large
+            && self.options().backend != Backend::Interpreter
+            && let Ok(Some(made)) = self.derived_levels(tensor, format)
+        {
+            return Ok(made);
+        }
+        Tensor::pack_entries(format, tensor.entries()?, PackOptions::default())
+    }
+
+    /// As [`unstored`](Self::unstored) by a derived conversion, if there is one.
+    fn derived_levels(&self, tensor: &RelationTensor, format: &Format) -> Result<Option<Tensor>> {
+        let side = Side::of_relation(tensor)?;
+        let destination = described(format, true)?;
+        let wanted = Wanted {
+            element: tensor.element(),
+            types: side.types(),
+            is_one_to_one: false,
+        };
+        let made = convert(&side.descriptor, &destination, &wanted)?;
+        let compiled = compile_computation(&made.computation)?;
+        let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
+        let levels = format.level_extents(&known).into_iter().enumerate();
+        let more: Vec<(String, i64)> = levels
+            .filter_map(|(level, extent)| Some((format!("B_L{level}"), extent? as i64)))
+            .collect();
+        let mut results =
+            self.launched(&compiled, &side, tensor.extents(), &more, Checked::AsTensors)?;
+        let mut arrays = Vec::new();
+        for spec in format.arrays() {
+            let Some(result) = results.remove(&name("B", spec.role)) else {
+                return Ok(None);
+            };
+            arrays.push(only_array(result));
+        }
+        let made = Tensor::new(
+            format.clone(),
+            tensor.extents().to_vec(),
+            tensor.element(),
+            tensor.element().zero(),
+            arrays,
+        );
+        made.map(Some)
+    }
+
+    /// A tensor in a relation that is not its own.
+    fn stored(&self, tensor: &Stored, format: &Arc<RelationFormat>) -> Result<Converted> {
+        if let Stored::Levels(tensor) = tensor
+            && tensor.fill() != tensor.element().zero()
+        {
+            let message = format!("the fill of the tensor is {}", tensor.fill());
+            return Err(Diagnostic::new(code::NO_CONVERSION, message)
+                .help("convert a tensor whose fill is 0: relations store no other"));
+        }
+        let mut notes = Vec::new();
+        if format.assembly().is_none() {
+            match self.stored_directly(tensor, format) {
+                Ok(made) => {
+                    let tensor = Stored::Relation(made);
+                    return Ok(Converted { tensor, notes });
+                }
+                Err(why) => {
+                    let storage = tensor.storage();
+                    let from = storage.short_name();
+                    if from != "scoo" {
+                        let why = why.message().to_owned();
+                        notes.push(format!(
+                            "from `{from}` to `{}` by way of `scoo`, a list of entries: {why}",
+                            format.name()
+                        ));
+                    }
+                }
+            }
+        }
+        let list = self.listed(tensor)?;
+        let made = match assembly(format, tensor.element())? {
+            Some(assembly) => self.assembled(&list, format, assembly),
+            None => self.stored_directly(&Stored::Levels(list), format),
+        };
+        let made = made.map_err(|error| match format.assembly() {
+            None if error.code() == code::NO_CONVERSION => error.help(format!(
+                "say how its arrays are computed from a list of entries: `computation assemble {{ … }}` behind the declarations of `{}`",
+                format.name()
+            )),
+            _ => error,
+        })?;
+        let tensor = Stored::Relation(made);
+        Ok(Converted { tensor, notes })
+    }
+
+    /// The entries as a list in lexicographic order, each once.
+    fn listed(&self, tensor: &Stored) -> Result<Tensor> {
+        let format = Format::scoo(tensor.extents().len());
+        match tensor {
+            Stored::Levels(tensor) if tensor.format().stores_like(&format) => tensor.try_clone(),
+            Stored::Levels(tensor) => self.convert(tensor, &format),
+            Stored::Relation(tensor) => self.unstored(tensor, &format),
+        }
+    }
+
+    /// A tensor in a relation by a conversion that is derived.
+    fn stored_directly(
+        &self,
+        tensor: &Stored,
+        format: &Arc<RelationFormat>,
+    ) -> Result<RelationTensor> {
+        let side = match tensor {
+            Stored::Levels(tensor) => Side::of_levels(tensor)?,
+            Stored::Relation(tensor) => Side::of_relation(tensor)?,
+        };
+        let wanted = Wanted {
+            element: tensor.element(),
+            types: side.types(),
+            is_one_to_one: side.is_one_to_one,
+        };
+        let made = convert(&side.descriptor, format.descriptor(), &wanted)?;
+        let compiled = compile_computation(&made.computation)?;
+        self.relation_of(&compiled, &side, tensor.extents(), format, Checked::AsTensors)
+    }
+
+    /// A tensor in a relation by the computation that it states.
+    fn assembled(
+        &self,
+        list: &Tensor,
+        format: &Arc<RelationFormat>,
+        mut computation: Computation,
+    ) -> Result<RelationTensor> {
+        let side = Side::of_levels(list)?;
+        let types = side.types();
+        for space in &mut computation.spaces {
+            if let Some(element) = types.get(&space.name) {
+                space.element = *element;
+            }
+        }
+        let compiled = compile_computation(&computation.checked()?)?;
+        let made = self.relation_of(&compiled, &side, list.extents(), format, Checked::Here)?;
+        // The text is a user's: right or refused.
+        let is_padding = |value| !format.lists_entries() && value == list.element().zero();
+        let wanted = without(list.entries(), is_padding)?;
+        let scoo = Format::scoo(list.order());
+        let [wanted, found] = [wanted, made.entries()?]
+            .map(|entries| Tensor::pack_entries(&scoo, entries, PackOptions::default()));
+        let (wanted, found) = (wanted?, found?);
+        let mut arrays = wanted.arrays().iter().zip(found.arrays());
+        if arrays.all(|(a, b)| a.as_bytes() == b.as_bytes()) {
+            return Ok(made);
+        }
+        let message = format!(
+            "the assembly of `{}` stores other entries than it is given: {} of {}",
+            format.name(),
+            found.n_stored(),
+            wanted.n_stored()
+        );
+        Err(Diagnostic::new(code::NOT_AS_DECLARED, message)
+            .help("correct the computation: each entry needs one tuple with its coordinates and value"))
+    }
+
+    /// The tensor that a computation makes, whose arrays have the names of a conversion.
+    fn relation_of(
+        &self,
+        compiled: &CompiledComputation,
+        side: &Side<'_>,
+        extents: &[u64],
+        format: &Arc<RelationFormat>,
+        checked: Checked,
+    ) -> Result<RelationTensor> {
+        let mut results = self.launched(compiled, side, extents, &[], checked)?;
+        let mut arrays = BTreeMap::new();
+        for function in format.descriptor().declarations().functions() {
+            let name = &function.name;
+            if let Some(result) = results.remove(&format!("B_{name}")) {
+                arrays.insert(name.clone(), narrowed(only_array(result)));
+            }
+        }
+        let values = results.remove("B").map(only_array);
+        let values = values.ok_or_else(|| {
+            let message = format!("the conversion to `{}` computes no values", format.name());
+            Diagnostic::new(code::NO_CONVERSION, message).help("compute `out B`")
+        })?;
+        let (format, extents) = (Arc::clone(format), extents.to_vec());
+        RelationTensor::new(format, extents, BTreeMap::new(), arrays, values)
+    }
+
+    /// Runs a conversion.
+    fn launched(
+        &self,
+        compiled: &CompiledComputation,
+        side: &Side<'_>,
+        extents: &[u64],
+        more: &[(String, i64)],
+        checked: Checked,
+    ) -> Result<BTreeMap<String, Tensor>> {
+        let mut given = Given::new();
+        let computation = compiled.computation();
+        let is_given = |name: &str| {
+            let space = computation.space(name);
+            space.is_some_and(|space| space.role.is_given())
+        };
+        for (name, array) in side.arrays.iter().filter(|(name, _)| is_given(name)) {
+            given = given.data(name, array);
+        }
+        let of_modes = extents.iter().enumerate();
+        let of_modes = of_modes.map(|(mode, extent)| (format!("N{mode}"), *extent as i64));
+        let all = of_modes.chain(side.parameters.iter().cloned());
+        for (name, value) in all.chain(more.iter().cloned()) {
+            if computation.parameters.contains(&name) {
+                given = given.parameter(name, value);
+            }
+        }
+        let mut prepared = self.prepare_as(compiled, &given, checked)?;
+        prepared.launch()?;
+        prepared.finish()
+    }
+}
+
+/// An array as a dense tensor, used where it lies.
+fn borrowed(array: &Array, extents: Vec<u64>) -> Result<TensorRef<'_>> {
+    let zero = array.element().zero();
+    TensorRef::new(Format::dense(extents.len()), extents, zero, vec![array.into()])
+}
+
+fn only_array(tensor: Tensor) -> Array {
+    let (_, _, _, mut arrays) = tensor.into_parts();
+    arrays.pop().expect("a dense tensor has its values")
+}
+
+/// Integers in 32 bits, if all fit.
+fn narrowed(array: Array) -> Array {
+    let Some(wide) = array.as_slice::<i64>() else {
+        return array;
+    };
+    let narrow: Option<Vec<i32>> = wide.iter().map(|n| i32::try_from(*n).ok()).collect();
+    narrow.map_or(array, Array::from_vec)
+}
+
+/// The entries but for those of some values.
+fn without(
+    entries: Entries,
+    is_left_out: impl Fn(sparsec_base::Scalar) -> bool,
+) -> Result<Entries> {
+    let all = 0..entries.len();
+    let kept: Vec<usize> = all.filter(|e| !is_left_out(entries.values.get(*e))).collect();
+    if kept.len() == entries.len() {
+        return Ok(entries);
+    }
+    let mut values = Array::zeroed(entries.element(), kept.len())?;
+    let mut coords: Vec<u64> = Vec::new();
+    for (to, from) in kept.into_iter().enumerate() {
+        values.set(to, entries.values.get(from));
+        coords.extend(entries.coords(from).iter());
+    }
+    Ok(Entries {
+        extents: entries.extents.clone(),
+        coords: Coords::from(coords),
+        values,
+    })
+}
+
+impl Session {
+    /// A tensor in the format of levels in which kernels read it: itself, or a copy of one
+    /// that is stored as a relation says.
+    ///
+    /// # Errors
+    /// As [`Session::convert_stored`].
+    pub fn levels_of<'t>(&self, tensor: &'t Stored) -> Result<Cow<'t, Tensor>> {
+        match tensor {
+            Stored::Levels(tensor) => Ok(Cow::Borrowed(tensor)),
+            Stored::Relation(tensor) => {
+                let format = tensor.format().nearest();
+                self.unstored(tensor, &format).map(Cow::Owned)
+            }
+        }
+    }
+}
