@@ -11,6 +11,7 @@ mod memory;
 mod refused;
 mod relations;
 mod stages;
+mod stored;
 
 use sparsec::{Error, Kernel, Program, Session, Tensor};
 

@@ -1,0 +1,336 @@
+//! Tensors in formats that are relations: each as source and as destination of conversions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use sparsec::{
+    Array, ElementType, FormatSpec, RelationFormat, RelationTensor, Source, Storage, Stored,
+    Tensor, code, relational,
+};
+
+use super::{interpreter, refuse};
+
+const DIA: &str = include_str!("../../../../samples/dia.fmt");
+const ELLR: &str = include_str!("../../../../samples/ellr.fmt");
+
+/// Entries by antidiagonals, and how they come into that order.
+const OWN: &str = "
+    format antidiagonal
+    extents NR, NC
+    map {[n] -> [i, j] : 0 <= n < NZ && i = row(n) && j = col(n)}
+    data {[n] -> [n]}
+    values {[n] : 0 <= n < NZ}
+    function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < NR}
+    function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < NC}
+    forall n, m : 0 <= n < m < NZ => LEX(row(n) + col(n), row(n)) < LEX(row(m) + col(m), row(m))
+    computation assemble {
+      parameters N0, N1, NZ
+      function A_crd0 : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < N0}
+      function A_crd1 : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < N1}
+      function to : {[n] : 0 <= n < NZ} -> {[p] : 0 <= p < NZ}
+      given A_crd0 : i64[NZ], A_crd1 : i64[NZ], A : f64[NZ]
+      temporary to : i64[NZ]
+      out B_row : i64[NZ], B_col : i64[NZ], B : f64[NZ]
+      sorted: to(n) = rank(A_crd0(n) + A_crd1(n) of N0 + N1, A_crd0(n) of N0) over {[n] : 0 <= n < NZ}
+      rows: B_row(to(n)) = A_crd0(n) over {[n] : 0 <= n < NZ}
+      columns: B_col(to(n)) = A_crd1(n) over {[n] : 0 <= n < NZ}
+      values: B(to(n)) = A(n) over {[n] : 0 <= n < NZ}
+    }";
+
+fn spec(text: &str) -> FormatSpec {
+    text.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn relation(text: &str) -> Arc<RelationFormat> {
+    Arc::clone(spec(text).relation().expect("a relation"))
+}
+
+fn storage(text: &str, order: usize) -> Storage {
+    spec(text).storage(order).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Pseudo-random numbers, the same at every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % n.max(1)
+    }
+}
+
+/// Some entries of a tensor: so many at most.
+fn tensor(extents: &[u64], n: usize, seed: u64) -> Tensor {
+    let mut numbers = Numbers(seed);
+    let all: u64 = extents.iter().product();
+    let mut places = BTreeSet::new();
+    for _ in 0..n {
+        if all > 0 {
+            places.insert(numbers.below(all));
+        }
+    }
+    if n == usize::MAX >> 1 {
+        places.extend(0..all);
+    }
+    from_places(extents, &places)
+}
+
+fn from_places(extents: &[u64], places: &BTreeSet<u64>) -> Tensor {
+    let mut coords = Vec::new();
+    let mut values = Vec::new();
+    for (number, place) in places.iter().enumerate() {
+        let mut rest = *place;
+        let mut at: Vec<u64> = Vec::new();
+        for extent in extents.iter().rev() {
+            at.insert(0, rest % extent);
+            rest /= extent;
+        }
+        coords.extend(at);
+        values.push(number as f64 + 1.5);
+    }
+    Tensor::pack(&sparsec::Format::scoo(extents.len()), extents, &coords, &values).expect("entries")
+}
+
+/// Tensors of an order: empty rows, no entries, one, all, extents of 0 and 1.
+fn tensors(order: usize) -> Vec<Tensor> {
+    let shapes: &[&[u64]] = match order {
+        2 => &[&[7, 5], &[5, 9], &[1, 4], &[4, 1], &[0, 3], &[3, 0]],
+        _ => &[&[4, 3, 5], &[1, 6, 2], &[0, 2, 2], &[3, 2, 0]],
+    };
+    let mut all = Vec::new();
+    for (seed, shape) in shapes.iter().enumerate() {
+        let n: u64 = shape.iter().product();
+        for n_entries in [0, 1, n as usize / 3, n as usize] {
+            all.push(tensor(shape, n_entries, seed as u64 + 7 * n_entries as u64));
+        }
+        all.push(from_places(shape, &(0..n).collect()));
+    }
+    all
+}
+
+fn round_trips(format: &str, order: usize) {
+    let session = interpreter();
+    let to = storage(format, order);
+    let back = storage("scoo", order);
+    for tensor in tensors(order) {
+        let what = || format!("{} {:?} {tensor:?}", to.short_name(), tensor.extents());
+        let stored = session.convert_stored(&Stored::Levels(tensor.clone()), &to);
+        let stored = stored.unwrap_or_else(|error| panic!("{}: {error}", what())).tensor;
+        assert_eq!(stored.storage(), to);
+        let again = session.convert_stored(&stored, &back);
+        let again = again.unwrap_or_else(|error| panic!("{}: {error}", what())).tensor;
+        assert_eq!(again, Stored::Levels(tensor.clone()), "{}", what());
+    }
+}
+
+#[test]
+fn jagged_diagonals_there_and_back() {
+    round_trips("jds", 2);
+}
+
+#[test]
+fn sorted_chunks_there_and_back() {
+    round_trips("sell(2, 4)", 2);
+    round_trips("sell(4, 1)", 2);
+}
+
+#[test]
+fn slices_with_bits_there_and_back() {
+    round_trips("fcoo(0)", 3);
+    round_trips("fcoo(2)", 3);
+}
+
+#[test]
+fn split_fibers_there_and_back() {
+    round_trips("bcsf(2)", 3);
+    round_trips("bcsf(128)", 3);
+}
+
+#[test]
+fn diagonals_of_a_file_there_and_back() {
+    round_trips(DIA, 2);
+}
+
+#[test]
+fn a_stated_assembly_there_and_back() {
+    round_trips(ELLR, 2);
+    round_trips(OWN, 2);
+}
+
+/// Each relation of matrices to each other, directly or by way of a list.
+#[test]
+fn relations_become_each_other() {
+    let session = interpreter();
+    let texts = ["jds", "sell(2, 4)", DIA, ELLR, OWN];
+    let a = tensor(&[6, 8], 17, 3);
+    for from in texts {
+        let from = storage(from, 2);
+        let source = session.convert_stored(&Stored::Levels(a.clone()), &from).expect("from a list");
+        for to in texts {
+            let to = storage(to, 2);
+            let made = session.convert_stored(&source.tensor, &to);
+            let made = made.unwrap_or_else(|error| panic!("{} to {}: {error}", from.short_name(), to.short_name()));
+            assert_eq!(made.tensor.storage(), to);
+            let back = session.convert_stored(&made.tensor, &storage("scoo", 2)).expect("a list");
+            assert_eq!(back.tensor, Stored::Levels(a.clone()));
+        }
+    }
+}
+
+#[test]
+fn the_arrays_are_those_of_the_literature() {
+    let session = interpreter();
+    let a = Tensor::builder("csr", &[4, 4]).unwrap()
+        .push([0, 1], 1.0)
+        .push([2, 0], 2.0).push([2, 2], 3.0).push([2, 3], 4.0)
+        .push([3, 1], 5.0).push([3, 2], 6.0)
+        .build().unwrap();
+    let stored = |text: &str| {
+        let made = session.convert_stored(&Stored::Levels(a.clone()), &storage(text, 2));
+        match made.expect("a tensor").tensor {
+            Stored::Relation(tensor) => tensor,
+            Stored::Levels(_) => panic!("{text} is a relation"),
+        }
+    };
+    let index = |tensor: &RelationTensor, name: &str| -> Vec<i32> {
+        tensor.arrays()[name].as_slice().expect("32 bits").to_vec()
+    };
+    let jds = stored("jds");
+    assert_eq!(index(&jds, "perm"), [2, 3, 0, 1]);
+    assert_eq!(index(&jds, "ptr"), [0, 3, 5, 6]);
+    assert_eq!(index(&jds, "col"), [0, 1, 1, 2, 2, 3]);
+    assert_eq!(jds.values().as_slice(), Some(&[2.0, 5.0, 1.0, 3.0, 6.0, 4.0][..]));
+    let sell = stored("sell(2, 4)");
+    assert_eq!(index(&sell, "ptr"), [0, 6, 8]);
+    assert_eq!(index(&sell, "col"), [0, 1, 2, 2, 3, -1, 1, -1]);
+    assert_eq!(sell.constants()["NCH"], 2);
+}
+
+/// Zeros that are stored stay stored where the format lists its entries.
+#[test]
+fn stored_zeros_stay_where_entries_are_listed() {
+    let session = interpreter();
+    let a = Tensor::pack(&sparsec::Format::scoo(2), &[3, 3], &[0, 0, 1, 2], &[0.0, 5.0]).unwrap();
+    for (text, n) in [("jds", 2), ("sell(2, 2)", 2), (ELLR, 2), (DIA, 1)] {
+        let stored = session.convert_stored(&Stored::Levels(a.clone()), &storage(text, 2)).unwrap();
+        let back = session.convert_stored(&stored.tensor, &storage("scoo", 2)).unwrap();
+        assert_eq!(back.tensor.n_stored(), n, "{text}");
+    }
+}
+
+#[test]
+fn other_types_are_stored_too() {
+    let session = interpreter();
+    let a = Tensor::builder("csr", &[2, 3]).unwrap().push([0, 2], 7_i32).push([1, 0], -5);
+    let a = a.build().unwrap();
+    for text in ["jds", "sell(2, 2)", DIA, ELLR] {
+        let stored = session.convert_stored(&Stored::Levels(a.clone()), &storage(text, 2)).unwrap();
+        assert_eq!(stored.tensor.element(), ElementType::I32);
+        let back = session.convert_stored(&stored.tensor, &storage("csr", 2)).unwrap();
+        assert_eq!(back.tensor, Stored::Levels(a.clone()));
+    }
+}
+
+fn ints(entries: &[i32]) -> Array {
+    Array::from_vec(entries.to_vec())
+}
+
+#[test]
+fn wrong_arrays_are_refused_at_the_first_entry() {
+    let jds = relation("jds");
+    let new = |perm: &[i32], ptr: &[i32], col: &[i32], n: usize| {
+        let arrays = [("perm", perm), ("ptr", ptr), ("col", col)];
+        let arrays = arrays.map(|(name, array)| (name.to_owned(), ints(array)));
+        let values = Array::from_vec(vec![1.0; n]);
+        RelationTensor::new(Arc::clone(&jds), vec![3, 4], BTreeMap::new(), arrays.into(), values)
+    };
+    new(&[1, 0, 2], &[0, 2, 3], &[0, 3, 1], 3).expect("right arrays");
+    let cases: [(&[i32], &[i32], &[i32], usize, sparsec::Code, &str); 8] = [
+        (&[1, 0], &[0, 2, 3], &[0, 3, 1], 3, code::ARRAY_MISMATCH, "`perm` has 2 entries, and its format says 3"),
+        (&[1, 0, 1], &[0, 2, 3], &[0, 3, 1], 3, code::NOT_AS_DECLARED, "perm(2) = 1 was there before"),
+        (&[1, 0, 3], &[0, 2, 3], &[0, 3, 1], 3, code::NOT_AS_DECLARED, "perm(2) = 3 is not in"),
+        (&[1, 0, 2], &[0, 3, 2], &[0, 3, 1], 3, code::NOT_AS_DECLARED, "ptr(1) = 3 and ptr(2) = 2"),
+        (&[1, 0, 2], &[0, 2, 9], &[0, 3, 1], 3, code::NOT_AS_DECLARED, "ptr(2) = 9 is not in"),
+        (&[1, 0, 2], &[0, 1, 3], &[0, 3, 1], 3, code::NOT_AS_DECLARED, "does not hold for s = 0"),
+        (&[1, 0, 2], &[0, 2, 3], &[0, 4, 1], 3, code::NOT_AS_DECLARED, "col(1) = 4 is not in"),
+        (&[1, 0, 2], &[0, 2, 3], &[0, 3, 1], 2, code::ARRAY_MISMATCH, "entries, and its format says"),
+    ];
+    for (perm, ptr, col, n, code, says) in cases {
+        refuse(new(perm, ptr, col, n), code, says);
+    }
+    let of = |names: &[&str], constants: &[(&str, i64)]| {
+        let arrays = names.iter().map(|name| ((*name).to_owned(), ints(&[0])));
+        let constants = constants.iter().map(|(name, n)| ((*name).to_owned(), *n));
+        RelationTensor::new(
+            Arc::clone(&jds), vec![1, 1], constants.collect(), arrays.collect(), Array::from_vec(vec![1.0]),
+        )
+    };
+    refuse(of(&["perm", "ptr"], &[]), code::ARRAY_MISMATCH, "the array `col` is missing");
+    refuse(of(&["perm", "ptr", "col", "row"], &[]), code::ARRAY_MISMATCH, "no array `row`");
+    refuse(of(&["perm", "ptr", "col"], &[("X", 1)]), code::ARRAY_MISMATCH, "no constant `X`");
+    refuse(of(&["perm", "ptr", "col"], &[("ND", -1)]), code::ARRAY_MISMATCH, "`ND` is -1");
+    let short = RelationTensor::new(Arc::clone(&jds), vec![1], BTreeMap::new(), BTreeMap::new(), ints(&[]));
+    refuse(short, code::LENGTH_MISMATCH, "stores tensors of order 2");
+}
+
+/// An assembly that is wrong gives no tensor.
+#[test]
+fn a_wrong_assembly_is_refused() {
+    let session = interpreter();
+    let a = || Stored::Levels(tensor(&[4, 4], 6, 1));
+    let convert = |text: &str| session.convert_stored(&a(), &storage(text, 2));
+    let swapped = OWN.replace("rows: B_row(to(n)) = A_crd0(n)", "rows: B_row(to(n)) = A_crd1(n)");
+    refuse(convert(&swapped), code::NOT_AS_DECLARED, "does not hold for");
+    let unsorted = OWN.replace("of N0 + N1, A_crd0(n) of N0)", "of N0 + N1, A_crd1(n) of N1)");
+    refuse(convert(&unsorted), code::NOT_AS_DECLARED, "does not hold for");
+    let doubled = OWN.replace("B(to(n)) = A(n)", "B(to(n)) = 2 * A(n)");
+    refuse(convert(&doubled), code::NOT_AS_DECLARED, "stores other entries than it is given");
+    let missing = OWN.replace("B_row", "B_rows");
+    refuse(convert(&missing), code::NO_CONVERSION, "has no `out B_row`");
+    let unknown = OWN.replace("A_crd0(n) over", "A_crd7(n) over");
+    assert!(convert(&unknown).is_err());
+    let without = &OWN[..OWN.find("computation").unwrap()];
+    // A list of entries in an order that nothing makes is no list in this order.
+    refuse(convert(without), code::NOT_AS_DECLARED, "does not hold for");
+}
+
+#[test]
+fn a_format_without_a_way_to_it_says_how_to_state_one() {
+    let session = interpreter();
+    let text = &ELLR[..ELLR.find("; The arrays").unwrap()];
+    let a = Stored::Levels(tensor(&[4, 4], 6, 1));
+    let error = session.convert_stored(&a, &storage(text, 2)).unwrap_err();
+    assert_eq!(error.code(), code::NO_CONVERSION);
+    assert!(error.to_string().contains("computation assemble"), "{error}");
+    let filled = Tensor::builder("csr, fill 1", &[2, 2]).unwrap().push([0, 0], 5.0).build().unwrap();
+    refuse(session.convert_stored(&Stored::Levels(filled), &storage("jds", 2)), code::NO_CONVERSION, "fill");
+    refuse(session.convert_stored(&a, &Storage::Relation(relation("fcoo(0)"))), code::NO_CONVERSION, "2 modes");
+}
+
+/// The notes say by way of what a tensor came.
+#[test]
+fn ways_by_a_list_are_noted() {
+    let session = interpreter();
+    let a = Stored::Levels(tensor(&[6, 6], 12, 5));
+    let jds = session.convert_stored(&a, &storage("jds", 2)).unwrap();
+    assert_eq!(jds.notes, [""; 0]);
+    let dia = session.convert_stored(&jds.tensor, &storage(DIA, 2)).unwrap();
+    assert_eq!(dia.notes.len(), 1, "{:?}", dia.notes);
+    assert!(dia.notes[0].starts_with("from `jds` to `dia` by way of `scoo`"), "{:?}", dia.notes);
+}
+
+/// Every preset parses, says how it is assembled, and prints as it was written.
+#[test]
+fn presets_state_their_assembly() {
+    for preset in sparsec::relation_presets() {
+        let spec = spec(&preset.text());
+        assert_eq!(spec.to_string(), preset.text());
+        let format = spec.relation().expect("a relation");
+        assert!(format.lists_entries(), "{}", preset.name);
+        let made = relational::assembly(format, ElementType::F64).unwrap_or_else(|error| panic!("{error}"));
+        assert!(made.is_some(), "{}", preset.name);
+    }
+    let text = relation(ELLR).text().to_owned();
+    let read = RelationFormat::parse(&Source::new("ellr.fmt", text)).unwrap();
+    assert_eq!(spec(&spec(ELLR).to_string()).relation().map(|it| &**it), Some(&read));
+}
