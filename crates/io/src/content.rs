@@ -3,11 +3,12 @@
 //! ```text
 //! .mtx .tns .rb     ──► Content::Entries ──► into_tensor: packed
 //! .npy .npz .h5 …   ──► Content::Tensor  ──► into_tensor: taken as it is, or converted
+//! .npz              ──► Content::Relation ─► into_tensor: unpacked, packed
 //! ```
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_format::Format;
-use sparsec_tensor::{Entries, PackOptions, Tensor};
+use sparsec_tensor::{Entries, PackOptions, RelationTensor, Stored, Tensor};
 
 /// What a file holds, and how.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub enum Content {
     Entries(Entries),
     /// Arrays in a format: what binary files hold.
     Tensor(Tensor),
+    /// Arrays as a relation says.
+    Relation(RelationTensor),
 }
 
 /// Which entries of a square matrix the others follow from.
@@ -88,11 +91,23 @@ impl FileTensor {
         }
     }
 
+    /// The tensor of a file that is stored as a relation says.
+    pub fn of_relation(tensor: RelationTensor) -> Self {
+        Self {
+            states_extents: true,
+            states_fill: false,
+            structure: Structure::General,
+            n_stored: tensor.values().len() as u64,
+            content: Content::Relation(tensor),
+        }
+    }
+
     /// One extent a mode.
     pub fn extents(&self) -> &[u64] {
         match &self.content {
             Content::Entries(entries) => &entries.extents,
             Content::Tensor(tensor) => tensor.extents(),
+            Content::Relation(tensor) => tensor.extents(),
         }
     }
 
@@ -106,6 +121,7 @@ impl FileTensor {
         match &self.content {
             Content::Entries(entries) => entries.element(),
             Content::Tensor(tensor) => tensor.element(),
+            Content::Relation(tensor) => tensor.element(),
         }
     }
 
@@ -114,11 +130,26 @@ impl FileTensor {
     /// Free for a file of entries; a tensor is unpacked.
     ///
     /// # Errors
-    /// `E0407` when memory is out.
+    /// `E0407` when memory is out; of a relation, as [`RelationTensor::entries`].
     pub fn into_entries(self) -> Result<Entries> {
         match self.content {
             Content::Entries(entries) => Ok(entries),
             Content::Tensor(tensor) => Ok(tensor.entries()),
+            Content::Relation(tensor) => tensor.entries(),
+        }
+    }
+
+    /// What the file holds, as it is: entries are packed into `format`.
+    ///
+    /// # Errors
+    /// As [`Tensor::pack_entries`].
+    pub fn into_stored(self, format: &Format, options: PackOptions) -> Result<Stored> {
+        match self.content {
+            Content::Entries(entries) => {
+                Tensor::pack_entries(format, entries, options).map(Stored::Levels)
+            }
+            Content::Tensor(tensor) => Ok(Stored::Levels(tensor)),
+            Content::Relation(tensor) => Ok(Stored::Relation(tensor)),
         }
     }
 
@@ -134,6 +165,7 @@ impl FileTensor {
     pub fn into_tensor(self, format: &Format, options: PackOptions) -> Result<Tensor> {
         match self.content {
             Content::Entries(entries) => Tensor::pack_entries(format, entries, options),
+            Content::Relation(tensor) => Tensor::pack_entries(format, tensor.entries()?, options),
             Content::Tensor(tensor) => match format.fill() {
                 Some(declared) if !is_fill_of(&tensor, declared) => match self.states_fill {
                     true => Err(other_fill(tensor.fill(), declared)),

@@ -41,7 +41,7 @@
 use std::path::Path;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
-use sparsec_tensor::Tensor;
+use sparsec_tensor::{Stored, Tensor};
 
 pub mod binsparse;
 pub mod mtx;
@@ -202,6 +202,24 @@ pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Sta
     match file_type.by_path {
         true => Output::stage_by_path(path, compression, content),
         false => Output::stage(path, compression, content),
+    }
+}
+
+/// As [`stage`], for a tensor in either kind of format. Files of `.npz` keep relations, with
+/// their text; others get what the tensor is in [levels](Stored::as_levels).
+///
+/// # Errors
+/// As [`stage`] and [`Stored::as_levels`].
+pub fn stage_stored(path: &Path, tensor: &Stored, options: &WriteOptions) -> Result<Staged> {
+    let (file_type, compression) = written_type(path)?;
+    match tensor {
+        Stored::Relation(tensor) if file_type.endings == npz::TYPE.endings => {
+            npz::check_relation(options)?;
+            Output::stage(path, compression, |output| {
+                npz::write_relation(tensor, output)
+            })
+        }
+        tensor => stage(path, &*tensor.as_levels()?, options),
     }
 }
 

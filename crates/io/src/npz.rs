@@ -10,15 +10,16 @@
 //!
 //! A matrix in `csr`, `csc`, `coo` or `scoo` is written as SciPy does, so that
 //! `scipy.sparse.load_npz` reads it; every other tensor in our own way, which
-//! keeps format, type and fill.
+//! keeps format, type and fill, or the text of a format that is a relation.
 
 use std::io;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_tensor::Tensor;
+use sparsec_tensor::{RelationTensor, Tensor};
 
 mod archive;
 mod native;
+mod relational;
 mod scipy;
 
 pub use archive::{Archive, ArchiveWriter};
@@ -68,4 +69,14 @@ fn write(tensor: &Tensor, _: &WriteOptions, output: &mut Output) -> io::Result<(
         Some(format) => scipy::write(tensor, format, output),
         None => native::write(tensor, output),
     }
+}
+
+/// Checks that a tensor stored as a relation says can be written so.
+pub(crate) fn check_relation(options: &WriteOptions) -> Result<()> {
+    check_structure(options)
+}
+
+/// Writes a tensor that is stored as a relation says.
+pub(crate) fn write_relation(tensor: &RelationTensor, output: &mut Output) -> io::Result<()> {
+    relational::write(tensor, output)
 }

@@ -47,7 +47,7 @@ fn read(path: &Path) -> Tensor {
     let file = read_as(path, None).unwrap_or_else(|error| panic!("{error}"));
     match file.content {
         Content::Tensor(tensor) => tensor,
-        Content::Entries(_) => panic!("{} holds a tensor", path.display()),
+        Content::Entries(_) | Content::Relation(_) => panic!("{} holds a tensor", path.display()),
     }
 }
 

@@ -8,6 +8,9 @@
 //! fill.npy      a scalar, where the fill is not zero
 //! ```
 //!
+//! A tensor that is stored as a relation says has another description, and other members
+//! (`relational.rs`).
+//!
 //! Arrays keep their bits and widths. Values of `bf16`, which NumPy lacks, are
 //! stated as `uint16`; their type is told by the description. What is read goes
 //! through the same checks as arrays from anywhere.
@@ -20,6 +23,7 @@ use sparsec_format::Format;
 use sparsec_tensor::{Array, Tensor};
 
 use super::archive::{Archive, ArchiveWriter};
+use super::relational;
 use crate::cast::cast;
 use crate::content::FileTensor;
 use crate::npy::ndarray::NdArray;
@@ -27,7 +31,7 @@ use crate::options::ReadOptions;
 
 /// The member that describes the others.
 pub(super) const MARK: &str = "sparsec";
-/// The version that is written, and the newest that is read.
+/// The version of the description of a tensor in levels.
 const VERSION: u64 = 1;
 
 pub(super) fn read(archive: &Archive<'_>, options: &ReadOptions) -> Result<FileTensor> {
@@ -35,7 +39,11 @@ pub(super) fn read(archive: &Archive<'_>, options: &ReadOptions) -> Result<FileT
     let description = Description {
         source: Source::new(name, archive.text(MARK)?),
     };
-    let (format, extents, element) = description.parse()?;
+    let json = description.json()?;
+    if description.version(&json)? == relational::VERSION {
+        return relational::read(archive, &description, &json, options);
+    }
+    let (format, extents, element) = description.parse(&json)?;
     let names: Vec<String> = member_names(&format);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut arrays = Vec::with_capacity(names.len());
@@ -76,7 +84,7 @@ fn member_names(format: &Format) -> Vec<String> {
     specs.iter().map(|spec| name(&spec.name(""))).collect()
 }
 
-fn list(archive: &Archive<'_>, name: &str, array: NdArray) -> Result<Array> {
+pub(super) fn list(archive: &Archive<'_>, name: &str, array: NdArray) -> Result<Array> {
     array.into_list().map_err(|shape| {
         let message = format!(
             "`{}: {name}` has shape {shape}, not one mode",
@@ -87,7 +95,7 @@ fn list(archive: &Archive<'_>, name: &str, array: NdArray) -> Result<Array> {
 }
 
 /// The numbers that the description says are of type `element`.
-fn typed(archive: &Archive<'_>, name: &str, array: Array, element: ElementType) -> Result<Array> {
+pub(super) fn typed(archive: &Archive<'_>, name: &str, array: Array, element: ElementType) -> Result<Array> {
     match (array.element(), element) {
         (found, wanted) if found == wanted => Ok(array),
         (ElementType::U16, ElementType::Bf16) => Ok(Array::new(element, array.into_memory())),
@@ -102,14 +110,15 @@ fn typed(archive: &Archive<'_>, name: &str, array: Array, element: ElementType) 
 }
 
 /// The text of a description.
-struct Description {
-    source: Source,
+pub(super) struct Description {
+    pub(super) source: Source,
 }
 
 impl Description {
-    fn parse(&self) -> Result<(Format, Vec<u64>, ElementType)> {
+    /// The description as JSON.
+    fn json(&self) -> Result<Value> {
         let text = self.source.text();
-        let json: Value = serde_json::from_str(text).map_err(|error| {
+        serde_json::from_str(text).map_err(|error| {
             let lines = text.lines().take(error.line().saturating_sub(1));
             let before: usize = lines.map(|line| line.len() + 1).sum();
             let at = (before + error.column().saturating_sub(1)).min(text.len());
@@ -118,29 +127,43 @@ impl Description {
                 "the description of the tensor is no JSON",
             )
             .at(&self.source, Span::new(at, at), error.to_string())
-        })?;
-        let version = self.need(&json, "version", Value::as_u64, "a number")?;
-        if version != VERSION {
+        })
+    }
+
+    /// The version, which says what else the description has.
+    fn version(&self, json: &Value) -> Result<u64> {
+        let version = self.need(json, "version", Value::as_u64, "a number")?;
+        if ![VERSION, relational::VERSION].contains(&version) {
             let message = format!("version {version} of the description is not known");
             return Err(self
                 .fault(message)
                 .help("read it with the version of sparsec that wrote it"));
         }
-        let format = self.need(&json, "format", Value::as_str, "a text")?;
+        Ok(version)
+    }
+
+    fn parse(&self, json: &Value) -> Result<(Format, Vec<u64>, ElementType)> {
+        let format = self.need(json, "format", Value::as_str, "a text")?;
         let format: Format = format.parse().map_err(|error: Diagnostic| {
             error.note(format!("the format of `{}`", self.source.name()))
         })?;
-        let extents = self.need(&json, "extents", Value::as_array, "a list")?;
-        let extents: Option<Vec<u64>> = extents.iter().map(Value::as_u64).collect();
-        let extents =
-            extents.ok_or_else(|| self.fault("`extents` are no list of counts".to_owned()))?;
-        let element = self.need(&json, "element", Value::as_str, "a text")?;
-        let element = ElementType::parse(element)
-            .ok_or_else(|| self.fault(format!("there is no element type `{element}`")))?;
+        let (extents, element) = self.shape(json)?;
         Ok((format, extents, element))
     }
 
-    fn need<'v, T>(
+    /// The extents and the type of the values.
+    pub(super) fn shape(&self, json: &Value) -> Result<(Vec<u64>, ElementType)> {
+        let extents = self.need(json, "extents", Value::as_array, "a list")?;
+        let extents: Option<Vec<u64>> = extents.iter().map(Value::as_u64).collect();
+        let extents =
+            extents.ok_or_else(|| self.fault("`extents` are no list of counts".to_owned()))?;
+        let element = self.need(json, "element", Value::as_str, "a text")?;
+        let element = ElementType::parse(element)
+            .ok_or_else(|| self.fault(format!("there is no element type `{element}`")))?;
+        Ok((extents, element))
+    }
+
+    pub(super) fn need<'v, T>(
         &self,
         json: &'v Value,
         key: &str,
@@ -152,7 +175,7 @@ impl Description {
         get(value).ok_or_else(|| self.fault(format!("`{key}` of the description is not {kind}")))
     }
 
-    fn fault(&self, message: String) -> Diagnostic {
+    pub(super) fn fault(&self, message: String) -> Diagnostic {
         let whole = Span::new(0, self.source.text().len());
         Diagnostic::new(code::BAD_DESCRIPTION, message).at(&self.source, whole, "")
     }

@@ -61,6 +61,7 @@ pub(super) fn read(archive: &Archive<'_>, options: &ReadOptions) -> Result<FileT
     let n_stored = match &content {
         Content::Entries(entries) => entries.len(),
         Content::Tensor(tensor) => tensor.n_stored(),
+        Content::Relation(tensor) => tensor.values().len(),
     };
     Ok(FileTensor {
         content,
@@ -319,6 +320,7 @@ impl File<'_> {
         let places = match places {
             Content::Entries(entries) => entries,
             Content::Tensor(tensor) => tensor.entries(),
+            Content::Relation(tensor) => tensor.entries()?,
         };
         // Of no blocks, the size may be beyond what can be counted.
         let size = rows.saturating_mul(columns) as usize;

@@ -89,7 +89,7 @@ fn tensors() -> impl Strategy<Value = Tensor> {
 fn tensor_of(file: FileTensor) -> Tensor {
     match file.content {
         Content::Tensor(tensor) => tensor,
-        Content::Entries(_) => panic!("a Binsparse file holds a tensor"),
+        Content::Entries(_) | Content::Relation(_) => panic!("a Binsparse file holds a tensor"),
     }
 }
 

@@ -74,6 +74,7 @@ pub(crate) fn shown(name: &str, bytes: &[u8]) -> String {
     let kind = match &file.content {
         Content::Entries(_) => "entries".to_owned(),
         Content::Tensor(tensor) => tensor.format().short_name(),
+        Content::Relation(tensor) => tensor.format().name().to_owned(),
     };
     let mut text = format!("{kind} {:?}", file.extents());
     for (coords, value) in file.into_entries().unwrap().iter() {
