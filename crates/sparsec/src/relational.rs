@@ -31,6 +31,10 @@ use crate::compute::{Checked, CompiledComputation, Given, compile_computation};
 use crate::conversion::{described, name};
 use crate::session::{Backend, Session};
 
+mod walk;
+
+pub use walk::{StoredOutcome, ways};
+
 /// Entries from which a derived kernel reads a relation faster than visiting its tuples one
 /// by one. Source: 60 ms to make a kernel, 0.3 µs for a visit.
 const MANY: usize = 200_000;

@@ -1,0 +1,370 @@
+//! Programs over tensors whose formats are relations.
+//!
+//! ```text
+//! request, inputs in levels ──► Way of each relation ─┬─ all walked ──► computation ──► result
+//!                                                     └─ else ────────► plan over levels
+//! results in levels ──► relations, where the request says so
+//! ```
+//!
+//! A plan is for levels: a relation takes part in its [nearest](RelationFormat::nearest)
+//! format of levels. Where loops over the tuples of all such operands compute the same, those
+//! are run in place of the plan ([`executor`](crate::executor::executor)): the program is one
+//! sum of products whose other operands and whose result are dense, and nothing asks for the
+//! order of the plan.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use sparsec_base::{ElementType, Result};
+use sparsec_computation::{Computation, Role as DataRole};
+use sparsec_executor::{Operands, Types};
+use sparsec_format::{RelationFormat, Storage};
+use sparsec_index::TensorRole;
+use sparsec_tensor::{Format, RelationTensor, Stored, Tensor, TensorRef};
+
+use super::borrowed;
+use crate::compile::Compiled;
+use crate::compute::{Given, compile_computation};
+use crate::executor::executor;
+use crate::request::{Inputs, Request};
+use crate::session::{Outcome, Session, Timings};
+
+/// The types of values that loops over tuples add as plans do.
+const WALKED: [ElementType; 3] = [ElementType::F32, ElementType::F64, ElementType::I64];
+
+/// The relations of a request: operands and results.
+#[derive(Clone, Debug, Default)]
+struct Relations {
+    operands: BTreeMap<String, Arc<RelationFormat>>,
+    results: BTreeMap<String, Arc<RelationFormat>>,
+}
+
+impl Relations {
+    fn of(request: &Request, compiled: &Compiled) -> Self {
+        let mut relations = Self::default();
+        for (name, spec) in &request.tensors {
+            let Some(format) = spec.format.as_ref().and_then(|spec| spec.relation()) else {
+                continue;
+            };
+            let all = compiled.program.tensors.iter();
+            let of_name = all.filter(|(_, data)| data.source_name() == name);
+            let is_input = |data: &sparsec_index::TensorData| data.role == TensorRole::Input;
+            let (mut inputs, mut results) = (0, 0);
+            for (_, data) in of_name {
+                match is_input(data) {
+                    true => inputs += 1,
+                    false => results += 1,
+                }
+            }
+            if inputs > 0 {
+                relations.operands.insert(name.clone(), Arc::clone(format));
+            }
+            if results > 0 {
+                relations.results.insert(name.clone(), Arc::clone(format));
+            }
+        }
+        relations
+    }
+
+    /// Sentences on how each takes part, where its operands are walked or, with the reason,
+    /// are not.
+    fn notes(&self, why_not: Option<&str>) -> Vec<String> {
+        let operands = self.operands.iter().map(|(name, format)| {
+            let short = format.name();
+            match why_not {
+                None => format!("`{name}` is walked as it is stored, in `{short}`"),
+                Some(why) => format!(
+                    "`{name}` is read in `{}`, the format of levels nearest to `{short}`: {why}",
+                    format.nearest().short_name()
+                ),
+            }
+        });
+        let results = self.results.iter().map(|(name, format)| {
+            format!(
+                "`{name}` is computed in `{}` and converted to `{}`",
+                format.nearest().short_name(),
+                format.name()
+            )
+        });
+        operands.chain(results).collect()
+    }
+}
+
+/// How tensors whose formats are relations take part in a program, a sentence each: walked
+/// as they are stored, or through a format of levels, and why.
+///
+/// ```
+/// use sparsec::{Inputs, Request, Source, compile, relational};
+/// let mut request = Request::new(Source::new("expression", "y(i) = A(i,j) * x(j)"));
+/// request.set_format("A", "jds")?;
+/// let compiled = compile(&request, &Inputs::new())?;
+/// let ways = relational::ways(&request, &compiled);
+/// assert_eq!(ways, ["`A` is walked as it is stored, in `jds`"]);
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+pub fn ways(request: &Request, compiled: &Compiled) -> Vec<String> {
+    let relations = Relations::of(request, compiled);
+    let made = walked(request, compiled, &relations, &Types::new());
+    relations.notes(made.err().as_deref())
+}
+
+/// The loops over the tuples of all operands that are relations.
+///
+/// # Errors
+/// Why they do not take the place of the plan.
+fn walked(
+    request: &Request,
+    compiled: &Compiled,
+    relations: &Relations,
+    types: &Types,
+) -> std::result::Result<Computation, String> {
+    let no = |why: &str| Err(why.to_owned());
+    if relations.operands.is_empty() {
+        return no("no operand is a relation");
+    }
+    if request.schedule.is_some() {
+        return no("a schedule is for loops over levels");
+    }
+    if request.strict {
+        return no("`--strict` keeps the order of the expression");
+    }
+    if !request.functions.is_empty() {
+        return no("the expression calls functions");
+    }
+    let [statement] = &compiled.notation.statements[..] else {
+        return no("the program has several statements");
+    };
+    let result = &statement.lhs.name.text;
+    let mut elements = Types::new();
+    for (id, data) in compiled.program.tensors.iter() {
+        let name = data.source_name();
+        let format = compiled.formats.of(id);
+        let is_dense = *format == Format::dense(data.order());
+        if !relations.operands.contains_key(name) && !is_dense {
+            return Err(format!("`{name}` is not dense, row by row"));
+        }
+        if relations.results.contains_key(name) {
+            return Err(format!("`{name}` is not dense"));
+        }
+        if !WALKED.contains(&data.element) {
+            return Err(format!("`{name}` is of {}", data.element));
+        }
+        if data.fill != data.element.zero() {
+            return Err(format!("`{name}` has fill {}", data.fill));
+        }
+        if data.role == TensorRole::Input {
+            elements.insert(name.to_owned(), data.element);
+        }
+    }
+    elements.extend(types.clone());
+    let operands = relations.operands.iter();
+    let operands: Operands = operands
+        .map(|(name, format)| (name.clone(), format.descriptor().clone()))
+        .collect();
+    let made = executor(&request.expression, &operands, &elements);
+    let made = made.map_err(|error| error.message().to_owned())?;
+    let space = made.space(result);
+    let is_same = |(_, data): (_, &sparsec_index::TensorData)| {
+        data.name != *result || space.is_some_and(|space| space.element == data.element)
+    };
+    match compiled.program.tensors.iter().all(is_same) {
+        true => Ok(made),
+        false => Err(format!("`{result}` is given another type")),
+    }
+}
+
+/// What a run over relations gives.
+#[derive(Debug)]
+pub struct StoredOutcome {
+    /// The results in levels, as of [`Session::run`].
+    pub outcome: Outcome,
+    /// The results whose formats are relations, stored so.
+    pub stored: BTreeMap<String, RelationTensor>,
+    /// How operands and results took part, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Session {
+    /// As [`Session::run`] of a program that was compiled for a request some of whose tensors
+    /// are relations. `inputs` has all operands in levels, and `stored` those that are at hand
+    /// as relations.
+    ///
+    /// # Errors
+    /// As [`Session::run`] and [`Session::convert_stored`].
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use sparsec::{Inputs, Request, Session, Source, Tensor, compile};
+    /// let mut request = Request::new(Source::new("expression", "y(i) = A(i,j) * x(j)"));
+    /// request.set_format("A", "sell(2, 2)")?;
+    /// let a = Tensor::builder("csr", &[2, 2])?.push([0, 1], 2.0).push([1, 0], 3.0).build()?;
+    /// let x = Tensor::dense(&[2], [10.0, 1.0])?;
+    /// let inputs = Inputs::from([("A".to_owned(), a), ("x".to_owned(), x)]);
+    /// let compiled = compile(&request, &inputs)?;
+    /// let session = Session::interpreter();
+    /// let run = session.run_stored(&request, &compiled, &inputs, &BTreeMap::new())?;
+    /// assert_eq!(run.outcome.tensors["y"].values::<f64>(), Some(&[2.0, 30.0][..]));
+    /// assert_eq!(run.notes, ["`A` is walked as it is stored, in `sell(2, 2)`"]);
+    /// # Ok::<(), sparsec::Diagnostic>(())
+    /// ```
+    pub fn run_stored(
+        &self,
+        request: &Request,
+        compiled: &Compiled,
+        inputs: &Inputs,
+        stored: &BTreeMap<String, RelationTensor>,
+    ) -> Result<StoredOutcome> {
+        let relations = Relations::of(request, compiled);
+        let mut notes = Vec::new();
+        let known = extents(compiled, inputs, request);
+        let walked = walked(request, compiled, &relations, &Types::new());
+        let walked = walked.and_then(|made| {
+            let is_known = |name: &&String| {
+                let mut operands = relations.operands.keys();
+                known.contains_key(*name) || operands.any(|it| name.starts_with(&format!("{it}_")))
+            };
+            match made.parameters.iter().find(|name| !is_known(name)) {
+                Some(name) => Err(format!("no operand has the extent `{name}`")),
+                None => Ok(()),
+            }
+        });
+        let outcome = match walked {
+            Ok(()) => {
+                let (outcome, more) = self.walk(request, compiled, &relations, (inputs, stored))?;
+                notes.extend(relations.notes(None));
+                notes.extend(more);
+                outcome
+            }
+            Err(why) => {
+                notes.extend(relations.notes(Some(&why)));
+                self.run(compiled, inputs)?
+            }
+        };
+        let mut made = BTreeMap::new();
+        for (name, format) in &relations.results {
+            if let Some(result) = outcome.tensors.get(name) {
+                let result = Stored::Levels(result.try_clone()?);
+                let converted =
+                    self.convert_stored(&result, &Storage::Relation(Arc::clone(format)))?;
+                notes.extend(converted.notes);
+                if let Stored::Relation(tensor) = converted.tensor {
+                    made.insert(name.clone(), tensor);
+                }
+            }
+        }
+        Ok(StoredOutcome {
+            outcome,
+            stored: made,
+            notes,
+        })
+    }
+
+    /// Runs loops over the tuples of operands.
+    fn walk(
+        &self,
+        request: &Request,
+        compiled: &Compiled,
+        relations: &Relations,
+        (inputs, stored): (&Inputs, &BTreeMap<String, RelationTensor>),
+    ) -> Result<(Outcome, Vec<String>)> {
+        let mut timings = Timings::default();
+        let mut notes = Vec::new();
+        let started = Instant::now();
+        let mut operands: BTreeMap<&String, RelationTensor> = BTreeMap::new();
+        for (name, format) in &relations.operands {
+            let tensor = match stored.get(name).filter(|tensor| tensor.format() == format) {
+                Some(tensor) => tensor.clone(),
+                None => {
+                    let levels = Stored::Levels(inputs[name].try_clone()?);
+                    let storage = Storage::Relation(Arc::clone(format));
+                    let converted = self.convert_stored(&levels, &storage)?;
+                    timings.n_converted += 1;
+                    notes.extend(converted.notes);
+                    match converted.tensor {
+                        Stored::Relation(tensor) => tensor,
+                        Stored::Levels(_) => unreachable!("it was converted to a relation"),
+                    }
+                }
+            };
+            operands.insert(name, tensor);
+        }
+        timings.convert = started.elapsed();
+
+        let started = Instant::now();
+        let arrays = operands.iter().flat_map(|(name, tensor)| {
+            let arrays = tensor.arrays().iter();
+            arrays.map(move |(array, data)| (format!("{name}_{array}"), data.element()))
+        });
+        let types: Types = arrays.collect();
+        let made = walked(request, compiled, relations, &types);
+        let made = made.expect("it was made with other widths");
+        let kernel = compile_computation(&made)?;
+        timings.compile = started.elapsed();
+
+        let mut lent: Vec<(String, TensorRef<'_>)> = Vec::new();
+        let mut given = Given::new();
+        for (name, tensor) in &operands {
+            for (array, data) in tensor.arrays() {
+                let extents = tensor.array_extents(array);
+                lent.push((format!("{name}_{array}"), borrowed(data, extents)?));
+            }
+            let values = tensor.values();
+            let extents = vec![values.len() as u64];
+            lent.push(((*name).clone(), borrowed(values, extents)?));
+            for (constant, value) in tensor.constants() {
+                given = given.parameter(format!("{name}_{constant}"), *value);
+            }
+        }
+        for (name, array) in &lent {
+            given = given.data(name, array);
+        }
+        for (name, tensor) in inputs.iter().filter(|(name, _)| !operands.contains_key(name)) {
+            given = given.data(name, tensor);
+        }
+        for (name, extent) in extents(compiled, inputs, request) {
+            given = given.parameter(name, extent as i64);
+        }
+        let given = given.for_computation(&made);
+        let mut prepared = self.prepare(&kernel, &given)?;
+        for _ in 0..self.options().repeat.max(1) {
+            let started = Instant::now();
+            prepared.launch()?;
+            timings.compute.push(started.elapsed());
+        }
+        let results = prepared.finish()?;
+        let is_result = |name: &String| {
+            let space = made.space(name);
+            space.is_some_and(|space| space.role == DataRole::Out)
+        };
+        let tensors: BTreeMap<String, Tensor> =
+            results.into_iter().filter(|(name, _)| is_result(name)).collect();
+        let outcome = Outcome {
+            tensors,
+            earlier: BTreeMap::new(),
+            timings,
+        };
+        Ok((outcome, notes))
+    }
+}
+
+/// The extents of index variables as computations name them, `Ni` for `i`.
+fn extents(compiled: &Compiled, inputs: &Inputs, request: &Request) -> BTreeMap<String, u64> {
+    let stated = request.extents.iter();
+    let mut all: BTreeMap<String, u64> = stated
+        .map(|(name, extent)| (format!("N{name}"), *extent))
+        .collect();
+    for statement in &compiled.notation.statements {
+        statement.rhs.for_each_access(&mut |used| {
+            let Some(tensor) = inputs.get(&used.name.text) else {
+                return;
+            };
+            for (index, extent) in used.indices.iter().zip(tensor.extents()) {
+                if let Some(var) = index.as_var() {
+                    all.insert(format!("N{}", var.text), *extent);
+                }
+            }
+        });
+    }
+    all
+}
