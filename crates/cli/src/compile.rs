@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sparsec::{Compiled, Diagnostic, Inputs, KeptC, PASSES, Result, Stage, code};
+use sparsec::{Compiled, Diagnostic, Inputs, KeptC, PASSES, Result, Stage, code, relational};
 
 use crate::arguments::{CompileArguments, OperandArguments};
 use crate::call::Call;
@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::room::Room;
 use crate::run::prepare;
 use crate::run::timing::{passes_text, passes_value};
-use crate::screen::Screen;
+use crate::screen::{Screen, complain};
 
 /// Prints the stages that were asked for.
 ///
@@ -70,7 +70,11 @@ pub(crate) fn compile(
         compiled: &compiled,
         outcome: None,
     };
-    let notes = costs.show(screen);
+    let mut notes = relational::ways(&problem.request, &compiled);
+    for note in notes.iter().filter(|_| !screen.is_json()) {
+        complain(&format!("note: {note}"));
+    }
+    notes.extend(costs.show(screen));
     screen.answer(
         || {
             // The file has the declarations too.
@@ -110,7 +114,8 @@ fn inputs(
     let operands = Operands::new(call, problem, arguments)?;
     let mut room = Room::new(prepare(call, arguments)?);
     let progress = Progress::new(operands.len() + 1, screen.is_json());
-    operands.load(call, problem, &progress, &mut room)
+    let loaded = operands.load(call, problem, &progress, &mut room)?;
+    Ok(loaded.inputs)
 }
 
 /// Kernels for C programs, if their declarations are asked for.

@@ -6,6 +6,7 @@
 //! zcat web.mtx.gz | sparsec convert - web.npz
 //! sparsec convert web.npz - | head
 //! sparsec convert web.mtx web.npz --to 'bsr(4, 4)'
+//! sparsec convert web.mtx web.npz --to mine.fmt
 //! ```
 //!
 //! Values keep their bits, whatever the types of the files; a type of values
@@ -16,19 +17,17 @@ use std::path::Path;
 
 use serde_json::json;
 use sparsec::io::{self, ReadOptions, Structure, WriteOptions};
-use sparsec::{
-    Diagnostic, Entries, Format, FormatSpec, PackOptions, Result, Session, Tensor, code,
-};
+use sparsec::{Entries, Format, PackOptions, Result, Session, Storage, Stored, Tensor};
 
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
 use crate::derivation::derivation;
-use crate::describe::DESCRIPTOR_ENDING;
 use crate::files::{check_no_json, check_output, file_bytes, input_path};
 use crate::operands::{default_format, list_format};
 use crate::problem::suggest;
 use crate::progress::Progress;
 use crate::screen::{Screen, complain};
+use crate::spec::format_spec;
 use crate::tensors::{STREAM, extents_note};
 
 /// So many rows are never too many to have a position each.
@@ -76,41 +75,67 @@ pub(crate) fn convert(
     };
     let of = |option: &str, text: &Option<String>, order: usize| {
         let text = text.as_deref();
-        text.map(|text| format_of(call, option, text, order))
+        text.map(|text| storage_of(call, option, text, order))
             .transpose()
     };
     let order = file.extents().len();
     let given = of("from", &arguments.from, order)?;
     let wanted = of("to", &arguments.to, order)?;
     let session = Session::default();
-    let mut tensor = match (file.content, given) {
-        (io::Content::Tensor(tensor), None) => tensor,
-        (io::Content::Tensor(tensor), Some(format)) => session.convert(&tensor, &format)?,
-        (io::Content::Entries(entries), format) => {
-            let format = format.unwrap_or_else(|| packed_format(&entries));
-            Tensor::pack_entries(&format, entries, PackOptions::default())?
+    let pack = |format: &Format, entries| {
+        Tensor::pack_entries(format, entries, PackOptions::default()).map(Stored::Levels)
+    };
+    let (mut tensor, given) = match (file.content, given) {
+        (io::Content::Tensor(tensor), given) => (Stored::Levels(tensor), given),
+        (io::Content::Relation(tensor), given) => (Stored::Relation(tensor), given),
+        (io::Content::Entries(entries), Some(Storage::Levels(format))) => {
+            (pack(&format, entries)?, None)
+        }
+        (io::Content::Entries(entries), given) => {
+            let is_list = given.is_some() || matches!(wanted, Some(Storage::Relation(_)));
+            let format = match is_list {
+                true => list_format(order),
+                false => packed_format(&entries),
+            };
+            (pack(&format, entries)?, given)
         }
     };
-    if let Some(format) = &wanted {
-        progress.step(format!("convert to {format}"));
-        tensor = session.convert(&tensor, format)?;
+    let mut notes = Vec::new();
+    for storage in given.iter().chain(&wanted) {
+        progress.step(format!("convert to {}", storage.short_name()));
+        let converted = session.convert_stored(&tensor, storage)?;
+        tensor = converted.tensor;
+        notes.extend(converted.notes);
+    }
+    // Files of other types list the entries of a relation.
+    if !io::keeps_relations(Path::new(to)) {
+        tensor = Stored::Levels(session.levels_of(&tensor)?.into_owned());
     }
     progress.step(format!("write {to}"));
     let options = WriteOptions {
         structure,
         states_extents: arguments.extents,
     };
-    let written = match to {
-        STREAM => io::write_to_stdout(&tensor, &options),
-        _ => io::stage(Path::new(to), &tensor, &options).and_then(io::Staged::commit),
+    let written = match &tensor {
+        Stored::Levels(tensor) if to == STREAM => io::write_to_stdout(tensor, &options),
+        Stored::Levels(tensor) => {
+            io::stage(Path::new(to), tensor, &options).and_then(io::Staged::commit)
+        }
+        Stored::Relation(tensor) => {
+            io::stage_relation(Path::new(to), tensor, &options).and_then(io::Staged::commit)
+        }
     };
     written.map_err(|error| call.about_file(to_place, error))?;
     drop(progress);
+    for note in notes.iter().filter(|_| !screen.is_json()) {
+        complain(&format!("note: {note}"));
+    }
     if to == STREAM {
         return Ok(0);
     }
     if !screen.is_json()
-        && let Some(note) = extents_note(to, &tensor, &options)
+        && let Stored::Levels(tensor) = &tensor
+        && let Some(note) = extents_note(to, tensor, &options)
     {
         complain(&format!("note: {note}; `--extents` states them"));
     }
@@ -120,7 +145,9 @@ pub(crate) fn convert(
             "to": to,
             "element": tensor.element().name(),
             "extents": tensor.extents(),
-            "n_stored": tensor.n_filled(),
+            "n_stored": tensor.n_stored(),
+            "format": tensor.storage().short_name(),
+            "notes": notes,
             "structure": structure.name(),
             "bytes": file_bytes(Path::new(to)),
         })
@@ -128,17 +155,11 @@ pub(crate) fn convert(
     Ok(0)
 }
 
-/// The format of levels that an option names, for tensors of an order.
-fn format_of(call: &Call, option: &str, text: &str, order: usize) -> Result<Format> {
+/// How an option says that tensors of an order are stored.
+fn storage_of(call: &Call, option: &str, text: &str, order: usize) -> Result<Storage> {
     let place = call.value_span(option, 0);
-    if text.ends_with(DESCRIPTOR_ENDING) {
-        let message = format!("`{text}` is a relation, in which no file is stored");
-        return Err(Diagnostic::new(code::DOES_NOT_APPLY, message)
-            .at(call.source(), place, "a relation")
-            .help("name a preset or a map of levels; `--emit` shows conversions of relations"));
-    }
-    let spec = FormatSpec::parse(&call.option_text("format", text))?;
-    spec.resolve(order)
+    let spec = format_spec(call, "format", text, place)?;
+    spec.storage(order)
         .map_err(|error| error.or_at(call.source(), place, "named here"))
 }
 

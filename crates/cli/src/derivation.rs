@@ -5,29 +5,26 @@
 //! sparsec convert --from csr --to csc --emit cases --emit computation
 //! sparsec convert --from coo --to mine.fmt --emit c
 //! ```
+//!
+//! To a relation that states its assembly, the computation is that one, from `scoo`.
 
 use serde_json::{Map, json};
+use sparsec::computation::Script;
+use sparsec::compute::Computed;
 use sparsec::conversion::{
-    ConversionStage, Piece, Wanted, convert_pieces, described, pieces, tables, wanted,
+    Conversion, ConversionStage, Piece, Wanted, convert_pieces, described, pieces, tables, wanted,
 };
 use sparsec::relation::Descriptor;
-use sparsec::{Diagnostic, ElementType, FormatSpec, Result, code};
+use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code, relational};
 
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
 use crate::compile::{check_no_picture, joined};
-use crate::describe::DESCRIPTOR_ENDING;
-use crate::screen::Screen;
-use crate::text_file::read_source;
+use crate::screen::{Screen, complain};
+use crate::spec::format_spec;
 
 /// The order of tensors where neither format says it.
 const SHOWN_ORDER: usize = 2;
-
-/// A format that a call names.
-enum Side {
-    Levels(FormatSpec),
-    Relation(Descriptor),
-}
 
 /// Prints the stages that were asked for.
 ///
@@ -53,35 +50,32 @@ pub(crate) fn derivation(
     let order = from.order().or(to.order()).unwrap_or(SHOWN_ORDER);
     let element = call.element(arguments.element.as_deref())?;
     let element = element.unwrap_or(ElementType::F64);
-    let parts = from.described(call, "from", order)?;
-    let destination = to.described(call, "to", order)?;
-    let made = match &from {
-        Side::Levels(spec) => {
-            let format = spec.resolve(order)?;
-            let pieces = pieces(&format, &parts, element)?;
-            convert_pieces(
-                &pieces,
-                &destination,
-                &to.wanted(wanted(&format, element), order)?,
-            )?
-        }
-        // Nothing is known of the tensors of a user's format.
-        Side::Relation(_) => {
-            let piece = Piece {
-                descriptor: &parts[0],
-                image: None,
-                negates: false,
-            };
-            convert_pieces(
-                &[piece],
-                &destination,
-                &to.wanted(Wanted::of(element), order)?,
-            )?
-        }
+    let stated = match to.relation() {
+        Some(format) => relational::assembly(format, element)?,
+        None => None,
     };
+    let stated = stated.map(|computation| Computed {
+        computation,
+        script: Script::default(),
+    });
+    if let (Some(_), false) = (&stated, is_list(&from, order)) {
+        complain(&format!(
+            "note: `{to}` says how it is assembled from `scoo`, a list of entries: from `{from}` comes such a list first"
+        ));
+    }
+    let mut derived = None;
     let mut texts: Vec<(&str, String)> = Vec::new();
     for (name, stage) in arguments.emit.iter().zip(stages) {
-        texts.push((name, stage.emit(&made)?));
+        let text = match (stage, &stated) {
+            (ConversionStage::Computed(stage), Some(stated)) => stated.emit(stage)?,
+            _ => {
+                if derived.is_none() {
+                    derived = Some(conversion(call, [&from, &to], order, element)?);
+                }
+                stage.emit(derived.as_ref().expect("it was just derived"))?
+            }
+        };
+        texts.push((name, text));
     }
     screen.answer(
         || joined(&texts),
@@ -95,47 +89,60 @@ pub(crate) fn derivation(
 }
 
 /// The format that an option names.
-fn side(call: &Call, option: &str, text: Option<&str>) -> Result<Side> {
+fn side(call: &Call, option: &str, text: Option<&str>) -> Result<FormatSpec> {
     let Some(text) = text else {
         let message = format!("`--emit` needs the format `--{option}`");
         return Err(Diagnostic::new(code::BAD_CALL, message)
             .at(call.source(), call.end(), "missing")
             .help("name both formats: `--from csr --to csc`"));
     };
-    if text.ends_with(DESCRIPTOR_ENDING) {
-        let source = read_source(call, text, call.value_span(option, 0))?;
-        return Descriptor::parse(&source).map(Side::Relation);
-    }
-    FormatSpec::parse(&call.option_text("format", text)).map(Side::Levels)
+    format_spec(call, "format", text, call.value_span(option, 0))
 }
 
-impl Side {
-    fn order(&self) -> Option<usize> {
-        match self {
-            Self::Levels(spec) => spec.order(),
-            Self::Relation(descriptor) => Some(descriptor.order()),
+/// Whether a format is the list that assemblies begin with.
+fn is_list(spec: &FormatSpec, order: usize) -> bool {
+    let format = spec.resolve(order);
+    format.is_ok_and(|format| format.stores_like(&Format::scoo(order)))
+}
+
+/// The conversion that is derived between two formats.
+fn conversion(
+    call: &Call,
+    [from, to]: [&FormatSpec; 2],
+    order: usize,
+    element: ElementType,
+) -> Result<Conversion> {
+    let parts = descriptors(call, "from", from, order)?;
+    let destination = descriptors(call, "to", to, order)?;
+    // Nothing is known of the tensors of a user's format.
+    let (pieces, wanted) = match from.storage(order)? {
+        Storage::Levels(format) => (pieces(&format, &parts, element)?, wanted(&format, element)),
+        Storage::Relation(_) => {
+            let piece = Piece {
+                descriptor: &parts[0],
+                image: None,
+                negates: false,
+            };
+            (vec![piece], Wanted::of(element))
         }
-    }
+    };
+    let tables = match to.storage(order)? {
+        Storage::Levels(format) => tables(&format),
+        Storage::Relation(_) => Default::default(),
+    };
+    convert_pieces(&pieces, &destination, &Wanted { tables, ..wanted })
+}
 
-    /// A conversion to this format.
-    fn wanted(&self, wanted: Wanted, order: usize) -> Result<Wanted> {
-        Ok(match self {
-            Self::Levels(spec) => Wanted {
-                tables: tables(&spec.resolve(order)?),
-                ..wanted
-            },
-            Self::Relation(_) => wanted,
-        })
-    }
-
-    fn described(&self, call: &Call, option: &str, order: usize) -> Result<Vec<Descriptor>> {
-        let spec = match self {
-            Self::Levels(spec) => spec,
-            Self::Relation(descriptor) => return Ok(vec![descriptor.clone()]),
-        };
-        let format = spec.resolve(order);
-        let described = format.and_then(|format| described(&format, option == "to"));
-        let place = call.value_span(option, 0);
-        described.map_err(|error| error.or_at(call.source(), place, "named here"))
-    }
+fn descriptors(
+    call: &Call,
+    option: &str,
+    spec: &FormatSpec,
+    order: usize,
+) -> Result<Vec<Descriptor>> {
+    let place = call.value_span(option, 0);
+    let described = spec.storage(order).and_then(|storage| match storage {
+        Storage::Levels(format) => described(&format, option == "to"),
+        Storage::Relation(format) => Ok(vec![format.descriptor().clone()]),
+    });
+    described.map_err(|error| error.or_at(call.source(), place, "named here"))
 }

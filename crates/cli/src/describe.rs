@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use sparsec::relation::Descriptor;
-use sparsec::{Diagnostic, Format, FormatSpec, Preset, Result, Tensor, code, io};
+use sparsec::{Diagnostic, ElementType, Format, Preset, Result, Tensor, code, io, relational};
 
 use crate::call::Call;
 use crate::problem::suggest;
 use crate::screen::Screen;
-use crate::text_file::read_source;
+use crate::spec::{DESCRIPTOR_ENDING, format_spec};
 
 /// The order of tensors where neither the format nor the call says it.
 const SHOWN_ORDER: usize = 2;
@@ -19,9 +19,6 @@ const STAGES: [&str; 3] = ["relation", "isl", "drawing"];
 
 /// The name of a format that is no preset.
 const UNNAMED: &str = "tensor";
-
-/// The file of a format that is described by a relation.
-pub(crate) const DESCRIPTOR_ENDING: &str = ".fmt";
 
 /// Prints what a format is.
 ///
@@ -54,40 +51,43 @@ pub(crate) fn describe(
             .at(call.source(), place, "not a descriptor")
             .help("name a file.fmt, a preset or a map of levels"));
     }
-    let (descriptors, drawing) = if text.ends_with(DESCRIPTOR_ENDING) {
-        let source = read_source(call, text, place)?;
-        let descriptor = Descriptor::parse(&source)?;
+    let spec = format_spec(call, "format", text, place);
+    let is_data = || io::file_type(Path::new(text)).is_ok();
+    let spec = spec.map_err(|error| match is_data() {
+        true => error.help(format!(
+            "`sparsec info {text}` says which formats suit a file"
+        )),
+        false => error,
+    })?;
+    let (descriptors, assembly, drawing) = if let Some(format) = spec.relation() {
         if wants("drawing") {
             let message = "only formats of levels are drawn";
             return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
                 .at(call.source(), place, "a relation")
                 .help("ask for `--emit relation`"));
         }
-        (vec![descriptor], None)
+        let assembly = relational::assembly(format, ElementType::F64)?;
+        let assembly = assembly.map(|it| it.to_string());
+        (vec![format.descriptor().clone()], assembly, None)
     } else {
-        let spec = FormatSpec::parse(&call.option_text("format", text));
-        let is_data = || io::file_type(Path::new(text)).is_ok();
-        let spec = spec.map_err(|error| match is_data() {
-            true => error.help(format!(
-                "`sparsec info {text}` says which formats suit a file"
-            )),
-            false => error,
-        })?;
         let order = match order {
             Some(order) => call.count("order", order, 64)?,
             None => spec.order().unwrap_or(SHOWN_ORDER),
         };
         let format = spec.resolve(order)?;
         let drawing = (emit.is_empty() || wants("drawing")).then(|| drawing(&format));
-        (named_descriptors(&format, text), drawing.flatten())
+        let descriptors = named_descriptors(&format, text);
+        (descriptors, None, drawing.flatten())
     };
     let relation = (emit.is_empty() || wants("relation")).then(|| {
-        let texts: Vec<String> = descriptors.iter().map(Descriptor::to_string).collect();
-        texts.join("\n")
+        let texts = descriptors.iter().map(Descriptor::to_string);
+        texts.chain(assembly).collect::<Vec<_>>().join("
+")
     });
     let isl = wants("isl").then(|| {
         let texts: Vec<String> = descriptors.iter().map(Descriptor::to_isl).collect();
-        texts.join("\n")
+        texts.join("
+")
     });
     screen.answer(
         || {

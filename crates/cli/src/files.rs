@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use sparsec::{Diagnostic, Result, Span, code, io};
 
 use crate::call::Call;
-use crate::describe::DESCRIPTOR_ENDING;
 use crate::pairs::Pair;
 use crate::screen::Screen;
+use crate::spec::DESCRIPTOR_ENDING;
 use crate::tensors::{MOST_VALUES, STREAM};
 
 /// How files of computations over relations usually end.

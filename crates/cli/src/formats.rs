@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use sparsec::level::{Capabilities, Part};
-use sparsec::{LevelKind, Preset, Result, Way, presets};
+use sparsec::{
+    FormatSpec, LevelKind, Preset, RelationPreset, Result, Way, presets, relation_presets,
+};
 
 use crate::screen::Screen;
 use crate::table::table;
@@ -30,6 +32,16 @@ fn text() -> String {
         [
             preset.text(shown_order(preset)),
             order,
+            preset.summary.to_owned(),
+            operand,
+            result,
+        ]
+    }));
+    rows.extend(relation_presets().iter().map(|preset| {
+        let (operand, result) = relation_steps(preset);
+        [
+            preset.text(),
+            preset.order.to_string(),
             preset.summary.to_owned(),
             operand,
             result,
@@ -70,6 +82,10 @@ fn text() -> String {
     out.push_str("\nWith `-f NAME=…` a tensor is stored in a preset, or in a map of levels:\n");
     out.push_str("  -f A=csr    -f 'A=(i, j) -> (j : compressed, i : compressed)'    -f A=coo\n");
     out.push_str(
+        "\nWhat is no tree of levels is a relation: the last of the presets, and `.fmt` files:\n",
+    );
+    out.push_str("  -f 'A=sell(8, 32)'    -f A=mine.fmt\n");
+    out.push_str(
         "\nIndex arrays have 32 or 64 bits, as many as the data needs, or 8 to 64 where said:\n",
     );
     out.push_str("  -f 'A=csr, pos = 32, crd = 8'\n");
@@ -92,6 +108,20 @@ fn value() -> Value {
             })
         })
         .collect();
+    let relations: Vec<Value> = relation_presets()
+        .iter()
+        .map(|preset| {
+            let (operand, result) = relation_steps(preset);
+            json!({
+                "name": preset.name,
+                "text": preset.text(),
+                "operand": operand,
+                "result": result,
+                "order": preset.order,
+                "summary": preset.summary,
+            })
+        })
+        .collect();
     let levels: Vec<Value> = LevelKind::ALL
         .iter()
         .map(|kind| {
@@ -107,7 +137,7 @@ fn value() -> Value {
             })
         })
         .collect();
-    json!({ "presets": presets, "levels": levels })
+    json!({ "presets": presets, "relations": relations, "levels": levels })
 }
 
 fn shown_order(preset: &Preset) -> usize {
@@ -130,6 +160,17 @@ fn steps(preset: &Preset) -> (String, String) {
     (
         step(format.read_by(), "converted to"),
         step(format.written_by(), "converted from"),
+    )
+}
+
+/// How an operand in a preset that is a relation is read, and a result written.
+fn relation_steps(preset: &RelationPreset) -> (String, String) {
+    let spec = preset.text().parse::<FormatSpec>();
+    let nearest = spec.and_then(|spec| spec.levels(preset.order));
+    let nearest = nearest.map_or(String::new(), |format| format.short_name());
+    (
+        format!("walked, or converted to {nearest}"),
+        format!("converted from {nearest}"),
     )
 }
 

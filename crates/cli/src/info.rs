@@ -16,7 +16,7 @@ use std::path::Path;
 use sparsec::choice::Choice;
 use sparsec::io::{self, Compression, Content, FileTensor, Output, ReadOptions, Structure};
 use sparsec::statistics::Statistics;
-use sparsec::{Diagnostic, Format, PackOptions, Result, Span, Tensor, code};
+use sparsec::{Diagnostic, PackOptions, Result, Span, Storage, Tensor, code};
 
 use crate::arguments::InfoArguments;
 use crate::call::Call;
@@ -45,7 +45,7 @@ struct Info<'a> {
     /// Whether it states its extents.
     states_extents: bool,
     /// The format of the arrays in the file, where it holds arrays.
-    stored: Option<Format>,
+    stored: Option<Storage>,
     tensor: &'a Tensor,
     statistics: &'a Statistics,
     choice: Choice,
@@ -108,10 +108,11 @@ pub(crate) fn info(call: &Call, screen: &mut Screen, arguments: &InfoArguments) 
 }
 
 /// The format of the arrays in a file, where it holds arrays.
-fn stored_format(file: &FileTensor) -> Option<Format> {
+fn stored_format(file: &FileTensor) -> Option<Storage> {
     match &file.content {
         Content::Entries(_) => None,
-        Content::Tensor(tensor) => Some(tensor.format().clone()),
+        Content::Tensor(tensor) => Some(Storage::Levels(tensor.format().clone())),
+        Content::Relation(tensor) => Some(Storage::Relation(tensor.format().clone())),
     }
 }
 
@@ -123,6 +124,10 @@ fn into_tensor(file: FileTensor) -> Result<Tensor> {
         Content::Entries(entries) => {
             let list = list_format(entries.order());
             Tensor::pack_entries(&list, entries, PackOptions::default())
+        }
+        Content::Relation(tensor) => {
+            let list = list_format(tensor.order());
+            Tensor::pack_entries(&list, tensor.entries()?, PackOptions::default())
         }
     }
 }

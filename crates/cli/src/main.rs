@@ -60,6 +60,7 @@ mod relations;
 mod room;
 mod run;
 mod screen;
+mod spec;
 mod spy;
 mod table;
 mod tensors;

@@ -1,12 +1,13 @@
 //! Tensors from files (`-i`) and generators (`-g`).
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use sparsec::io::{self, Content, FileTensor, ReadOptions};
 use sparsec::notation::Index;
 use sparsec::{
-    Diagnostic, ElementType, Format, Inputs, MemoryLimit, PackOptions, Preset, Result, Source,
-    Tensor, code, generate_with, generated_entries,
+    Diagnostic, ElementType, Format, Inputs, MemoryLimit, PackOptions, Preset, RelationTensor,
+    Result, Source, Tensor, code, generate_with, generated_entries,
 };
 
 use crate::arguments::OperandArguments;
@@ -122,13 +123,17 @@ impl Operands {
         problem: &mut Problem,
         progress: &Progress,
         room: &mut Room,
-    ) -> Result<Inputs> {
+    ) -> Result<Loaded> {
         let mut inputs = Inputs::new();
+        let mut stored = BTreeMap::new();
         let (mut waiting, mut origins) = (Vec::new(), Vec::new());
         let mut extents = Extents::new(&problem.notation, &problem.request.extents);
         for pair in &self.files {
             progress.step(format!("read {}", pair.value));
             let (file, needed) = read(call, problem, pair, progress, room)?;
+            if let Content::Relation(tensor) = &file.content {
+                stored.insert(pair.name.clone(), tensor.clone());
+            }
             room.check(call, &needed)?;
             extents.know(&pair.name, &needed.extents);
             let origin = match file.states_extents {
@@ -174,11 +179,24 @@ impl Operands {
             inputs.insert(pair.name.clone(), tensor);
             origins.push((&pair.name, format!("generated as `{}`", pair.value)));
         }
+        for (name, tensor) in &stored {
+            let own = || tensor.format().clone().into();
+            problem.request.tensor(name).format.get_or_insert_with(own);
+        }
         for (name, origin) in origins {
             problem.request.tensor(name).origin = origin;
         }
-        Ok(inputs)
+        Ok(Loaded { inputs, stored })
     }
+}
+
+/// Operands that were read and generated.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// All of them, in levels.
+    pub(crate) inputs: Inputs,
+    /// Those that their files have as relations.
+    pub(crate) stored: BTreeMap<String, RelationTensor>,
 }
 
 /// Reads a file, and says how it is to be stored.
@@ -214,7 +232,7 @@ fn read<'p>(
     let order = file.order();
     check_order(problem, pair, order)?;
     let format = match spec.and_then(|spec| spec.format.as_ref()) {
-        Some(spec) => spec.resolve(order)?,
+        Some(spec) => spec.levels(order)?,
         None => default_format(order),
     };
     let needed = Needed {
@@ -226,6 +244,7 @@ fn read<'p>(
         entries: match &file.content {
             Content::Entries(entries) => entries.len() as u64,
             Content::Tensor(tensor) => tensor.n_filled() as u64,
+            Content::Relation(tensor) => tensor.values().len() as u64,
         },
         made: 0,
     };
@@ -316,7 +335,7 @@ fn check_order(problem: &Problem, pair: &Pair, order: usize) -> Result<()> {
 fn said_format(problem: &Problem, name: &str, order: usize) -> Result<Option<Format>> {
     let spec = problem.request.tensors.get(name);
     let format = spec.and_then(|spec| spec.format.as_ref());
-    format.map(|format| format.resolve(order)).transpose()
+    format.map(|format| format.levels(order)).transpose()
 }
 
 /// How a generated tensor is to be stored.

@@ -10,14 +10,14 @@ use std::path::Path;
 use sparsec::notation::TensorUse;
 use sparsec::suggest::closest;
 use sparsec::{
-    Diagnostic, ElementType, FormatSpec, Notation, Request, Result, Source, Span, TensorName,
-    UserFunction, code,
+    Diagnostic, ElementType, Notation, Request, Result, Source, Span, TensorName, UserFunction,
+    code,
 };
 
 use crate::arguments::ProblemArguments;
 use crate::call::Call;
-use crate::describe::DESCRIPTOR_ENDING;
 use crate::pairs::Pair;
+use crate::spec::format_spec;
 use crate::usage::is_data;
 
 /// An expression and what the options say of it.
@@ -71,15 +71,9 @@ impl Problem {
 
     fn set_format(&mut self, call: &Call, pair: &Pair) -> Result<()> {
         let order = self.tensor(call, pair)?.order;
-        let source = call.option_text(format!("format of {}", pair.name), &pair.value);
-        if pair.value.ends_with(DESCRIPTOR_ENDING) {
-            let message = format!("`{}` is a format as a relation", pair.value);
-            return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
-                .at(call.source(), pair.value_span, "not a format of levels")
-                .help("`sparsec relations` takes operands in such formats"));
-        }
-        let format = FormatSpec::parse(&source)?;
-        format.resolve(order).map_err(|error| {
+        let name = format!("format of {}", pair.name);
+        let format = format_spec(call, name, &pair.value, pair.value_span)?;
+        format.storage(order).map_err(|error| {
             let named = self.names.iter().find(|known| known.name == pair.name);
             let span = named.map(|known| known.span).unwrap_or_default();
             let uses = format!("`{}` has order {order} here", pair.name);

@@ -5,17 +5,16 @@ use std::path::Path;
 use serde_json::{Map, json};
 use sparsec::compute::{ComputeStage, Transformations, compute};
 use sparsec::executor::{Copied, Operands, Types, copies, executor};
-use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, Notation, Result, Source, Span, code};
 
 use crate::arguments::RelationsArguments;
 use crate::call::Call;
 use crate::compile::{check_no_picture, joined};
-use crate::describe::DESCRIPTOR_ENDING;
 use crate::pairs::Pair;
 use crate::problem::element_type;
 use crate::run::finish_compiling;
 use crate::screen::{Screen, complain_lines};
+use crate::spec::{DESCRIPTOR_ENDING, format_spec};
 use crate::tensors;
 use crate::text_file::read_source;
 
@@ -138,14 +137,23 @@ fn made(call: &Call, arguments: &RelationsArguments) -> Result<Made> {
     let mut operands = Operands::new();
     let pairs = call.pairs("-f", "format", &arguments.formats)?;
     for pair in &pairs {
-        if !pair.value.ends_with(DESCRIPTOR_ENDING) {
-            let message = format!("`{}` is no file of a format as a relation", pair.value);
+        let spec = format_spec(
+            call,
+            format!("format of {}", pair.name),
+            &pair.value,
+            pair.value_span,
+        );
+        let Some(format) = spec.as_ref().ok().and_then(|spec| spec.relation()) else {
+            // What is wrong with a file of a relation is said of the file.
+            if pair.value.ends_with(DESCRIPTOR_ENDING) {
+                spec?;
+            }
+            let message = format!("`{}` is no format as a relation", pair.value);
             return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
                 .at(call.source(), pair.value_span, "not a descriptor")
-                .help("name a file.fmt; `sparsec run` computes with formats of levels"));
-        }
-        let text = read_source(call, &pair.value, pair.value_span)?;
-        operands.insert(pair.name.clone(), Descriptor::parse(&text)?);
+                .help("name a file.fmt, or `jds` and the like; `sparsec run` computes with all formats"));
+        };
+        operands.insert(pair.name.clone(), format.descriptor().clone());
     }
     let expression = call.option_text("expression", arguments.file.as_str());
     let typed = call.pairs("-t", "type", &arguments.types)?;

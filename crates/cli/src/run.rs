@@ -21,7 +21,7 @@ use crate::call::{Call, MOST_ROUNDS, MOST_THREADS};
 use crate::compile::pass_times;
 use crate::files;
 use crate::notes::Costs;
-use crate::operands::Operands;
+use crate::operands::{Loaded, Operands};
 use crate::pairs::Pair;
 use crate::problem::{Problem, suggest};
 use crate::progress::Progress;
@@ -64,7 +64,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     let progress = Progress::new(n_steps, screen.is_json());
     let mut clock = Clock::default();
     let mut room = Room::new(options.memory);
-    let inputs = clock
+    let Loaded { inputs, stored } = clock
         .read
         .time(|| operands.load(call, &mut problem, &progress, &mut room))?;
     options.memory = room.left();
@@ -75,16 +75,23 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
 
     progress.step("compute".to_owned());
     let session = Session::new(options);
-    let outcome = session.run(&compiled, &inputs)?;
+    let run = session.run_stored(&problem.request, &compiled, &inputs, &stored)?;
+    let (outcome, stored) = (run.outcome, run.stored);
     if wanted.check {
         progress.step("check".to_owned());
         clock
             .check
             .time(|| session.check(&compiled, &inputs, &outcome))?;
     }
-    clock
-        .write
-        .time(|| tensors::write(call, &outputs, |name| &outcome.tensors[name], &progress))?;
+    clock.write.time(|| {
+        tensors::write(
+            call,
+            &outputs,
+            |name| &outcome.tensors[name],
+            &stored,
+            &progress,
+        )
+    })?;
     drop(progress);
     if let Some(why) = session.runtime().trouble().filter(|_| !screen.is_json()) {
         complain(&format!("note: kernels are not kept for later runs: {why}"));
@@ -96,7 +103,11 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         compiled: &compiled,
         outcome: Some(&outcome),
     };
-    let mut notes = costs.show(screen);
+    let mut notes = run.notes;
+    for note in notes.iter().filter(|_| !screen.is_json()) {
+        complain(&format!("note: {note}"));
+    }
+    notes.extend(costs.show(screen));
     let lost = tensors::extents_notes(&outputs, |name| &outcome.tensors[name]);
     for note in lost.iter().filter(|_| !screen.is_json()) {
         complain(&format!("note: {note}"));

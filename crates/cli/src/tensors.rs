@@ -10,10 +10,11 @@
 //! The text of a large tensor is truncated. JSON has all values or, beyond [`MOST_VALUES`],
 //! none: a program must not mistake a part for the whole.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use sparsec::{PrintOptions, Result, Scalar, Tensor, io};
+use sparsec::{PrintOptions, RelationTensor, Result, Scalar, Tensor, io};
 
 use crate::call::Call;
 use crate::pairs::Pair;
@@ -144,7 +145,8 @@ pub(crate) fn results<'t>(
     tensors.map(result).collect()
 }
 
-/// Writes all files, or none; then what goes to standard output.
+/// Writes all files, or none; then what goes to standard output. Files that keep relations
+/// get tensors that are `stored` as such.
 ///
 /// # Errors
 /// Those of [`io::stage`], shown where the file is named.
@@ -152,6 +154,7 @@ pub(crate) fn write<'t>(
     call: &Call,
     outputs: &[Pair],
     tensor: impl Fn(&str) -> &'t Tensor,
+    stored: &BTreeMap<String, RelationTensor>,
     progress: &Progress,
 ) -> Result<()> {
     let mut complete = Vec::new();
@@ -163,7 +166,13 @@ pub(crate) fn write<'t>(
         }
         progress.step(format!("write {}", pair.value));
         let options = io::WriteOptions::default();
-        let staged = io::stage(Path::new(&pair.value), tensor(&pair.name), &options);
+        let path = Path::new(&pair.value);
+        let staged = match stored.get(&pair.name) {
+            Some(relation) if io::keeps_relations(path) => {
+                io::stage_relation(path, relation, &options)
+            }
+            _ => io::stage(path, tensor(&pair.name), &options),
+        };
         complete.push(staged.map_err(|error| call.about_file(pair.value_span, error))?);
     }
     complete.into_iter().try_for_each(io::Staged::commit)?;

@@ -45,7 +45,10 @@ fn solved(coordinate: &Expression, sum: &Expression) -> Option<Constraint> {
         e.visit(&mut |e| found |= matches!(e, Expression::Call(..)));
         found
     };
-    let mut calls = terms.iter().enumerate().filter(|(_, (_, term))| has_call(term));
+    let mut calls = terms
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, term))| has_call(term));
     let (at, (is_negative, call)) = calls.next()?;
     let is_plain = match call {
         Expression::Call(_, arguments) => matches!(arguments[..], [Expression::Variable(_)]),

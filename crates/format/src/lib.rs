@@ -74,7 +74,9 @@ pub use parse::parse_spec;
 pub use pieces::Piece;
 pub use preset::{Parameters, Preset, presets};
 pub use region::{Mirror, Mirrored, Region, Side};
-pub use relational::{RelationFormat, RelationParameter, RelationPreset, Storage, relation_presets};
+pub use relational::{
+    RelationFormat, RelationParameter, RelationPreset, Storage, relation_presets,
+};
 pub use spec::FormatSpec;
 pub use statistics::{
     BlockFill, Distribution, Footprint, Group, MatrixStatistics, Statistics, Symmetry,

@@ -180,15 +180,19 @@ impl Parser {
         let mut whole = place;
         if self.tokens.eat("(") {
             loop {
-                let (number, span) = self.tokens.integer("a number").map_err(|error| {
-                    error.help(format!("write it like `{}`", preset.text()))
-                })?;
+                let (number, span) = self
+                    .tokens
+                    .integer("a number")
+                    .map_err(|error| error.help(format!("write it like `{}`", preset.text())))?;
                 let parameter = preset.parameters.get(numbers.len());
                 if let Some(parameter) = parameter
                     && !(parameter.range.0..=parameter.range.1).contains(&number)
                 {
                     let (least, most) = parameter.range;
-                    let message = format!("`{}` takes {} from {least} to {most}", preset.name, parameter.summary);
+                    let message = format!(
+                        "`{}` takes {} from {least} to {most}",
+                        preset.name, parameter.summary
+                    );
                     return Err(Diagnostic::new(code::PRESET_ARGUMENTS, message)
                         .at(self.source(), span, "not in there")
                         .help(format!("write `{}`", preset.text())));

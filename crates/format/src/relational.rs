@@ -257,7 +257,8 @@ impl Storage {
 /// That a relation stands where a format of levels is needed.
 pub(crate) fn no_levels(format: &RelationFormat, source: &Source, place: Span) -> Diagnostic {
     let name = format.name();
-    let message = format!("`{name}` is a format as a relation, and a format of levels is needed here");
+    let message =
+        format!("`{name}` is a format as a relation, and a format of levels is needed here");
     Diagnostic::new(code::FORMAT_UNSUPPORTED, message)
         .at(source, place, "has no levels")
         .help(format!(

@@ -41,7 +41,8 @@
 use std::path::Path;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
-use sparsec_tensor::{Stored, Tensor};
+use sparsec_format::Format;
+use sparsec_tensor::{PackOptions, RelationTensor, Tensor};
 
 pub mod binsparse;
 pub mod mtx;
@@ -205,22 +206,31 @@ pub fn stage(path: &Path, tensor: &Tensor, options: &WriteOptions) -> Result<Sta
     }
 }
 
-/// As [`stage`], for a tensor in either kind of format. Files of `.npz` keep relations, with
-/// their text; others get what the tensor is in [levels](Stored::as_levels).
+/// Whether files of this name keep tensors as relations say: `.npz` files do.
+pub fn keeps_relations(path: &Path) -> bool {
+    written_type(path).is_ok_and(|(file_type, _)| file_type.endings == npz::TYPE.endings)
+}
+
+/// As [`stage`], for a tensor that is stored as a relation says. The file has the text of the
+/// format; one that [keeps no relations](keeps_relations) gets a list of the entries.
 ///
 /// # Errors
-/// As [`stage`] and [`Stored::as_levels`].
-pub fn stage_stored(path: &Path, tensor: &Stored, options: &WriteOptions) -> Result<Staged> {
-    let (file_type, compression) = written_type(path)?;
-    match tensor {
-        Stored::Relation(tensor) if file_type.endings == npz::TYPE.endings => {
-            npz::check_relation(options)?;
-            Output::stage(path, compression, |output| {
-                npz::write_relation(tensor, output)
-            })
-        }
-        tensor => stage(path, &*tensor.as_levels()?, options),
+/// As [`stage`] and [`RelationTensor::entries`].
+pub fn stage_relation(
+    path: &Path,
+    tensor: &RelationTensor,
+    options: &WriteOptions,
+) -> Result<Staged> {
+    if !keeps_relations(path) {
+        let list = Format::scoo(tensor.order());
+        let list = Tensor::pack_entries(&list, tensor.entries()?, PackOptions::default())?;
+        return stage(path, &list, options);
     }
+    let (_, compression) = written_type(path)?;
+    npz::check_relation(options)?;
+    Output::stage(path, compression, |output| {
+        npz::write_relation(tensor, output)
+    })
 }
 
 /// Writes a tensor to standard output as text: a matrix as `.mtx`, any other tensor as

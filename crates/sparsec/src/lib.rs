@@ -220,8 +220,8 @@ pub use sparsec_codegen_c as codegen_c;
 pub use sparsec_computation as computation;
 pub use sparsec_computation::Computation;
 pub use sparsec_format::{
-    Format, FormatSpec, LevelKind, Preset, RelationFormat, RelationPreset, Role, Storage, Way, Widths,
-    presets, relation_presets,
+    Format, FormatSpec, LevelKind, Preset, RelationFormat, RelationPreset, Role, Storage, Way,
+    Widths, presets, relation_presets,
 };
 pub use sparsec_format::{choice, level, statistics};
 pub use sparsec_index as index;
@@ -240,8 +240,7 @@ pub use sparsec_runtime::{Cancel, MemoryLimit};
 pub use sparsec_tensor::{
     Array, ArrayRef, CooRef, Coords, CscRef, CsrRef, Difference, Duplicates, Element, Entries,
     Index, IndexInteger, LevelView, PackOptions, PrintOptions, RelationTensor, Stored, Tensor,
-    TensorBuilder, TensorRef,
-    generate, generate_with, generated_entries,
+    TensorBuilder, TensorRef, generate, generate_with, generated_entries,
 };
 
 /// The examples of the README, which run as tests.

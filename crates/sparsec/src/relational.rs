@@ -111,9 +111,8 @@ impl<'a> Side<'a> {
         });
         let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
         let levels = format.level_extents(&known).into_iter().enumerate();
-        let parameters = levels.filter_map(|(level, extent)| {
-            Some((format!("A_L{level}"), extent? as i64))
-        });
+        let parameters =
+            levels.filter_map(|(level, extent)| Some((format!("A_L{level}"), extent? as i64)));
         Ok(Self {
             descriptor,
             is_one_to_one: true,
@@ -176,8 +175,9 @@ impl Session {
         let (order, own) = (storage.order(), tensor.extents().len());
         if order != own {
             let message = format!("a tensor of {own} modes has no format of {order}");
-            return Err(Diagnostic::new(code::NO_CONVERSION, message)
-                .help("name a format of its order"));
+            return Err(
+                Diagnostic::new(code::NO_CONVERSION, message).help("name a format of its order")
+            );
         }
         let levels = |tensor| Converted {
             tensor: Stored::Levels(tensor),
@@ -228,8 +228,13 @@ impl Session {
         let more: Vec<(String, i64)> = levels
             .filter_map(|(level, extent)| Some((format!("B_L{level}"), extent? as i64)))
             .collect();
-        let mut results =
-            self.launched(&compiled, &side, tensor.extents(), &more, Checked::AsTensors)?;
+        let mut results = self.launched(
+            &compiled,
+            &side,
+            tensor.extents(),
+            &more,
+            Checked::AsTensors,
+        )?;
         let mut arrays = Vec::new();
         for spec in format.arrays() {
             let Some(result) = results.remove(&name("B", spec.role)) else {
@@ -319,7 +324,13 @@ impl Session {
         };
         let made = convert(&side.descriptor, format.descriptor(), &wanted)?;
         let compiled = compile_computation(&made.computation)?;
-        self.relation_of(&compiled, &side, tensor.extents(), format, Checked::AsTensors)
+        self.relation_of(
+            &compiled,
+            &side,
+            tensor.extents(),
+            format,
+            Checked::AsTensors,
+        )
     }
 
     /// A tensor in a relation by the computation that it states.
@@ -355,8 +366,9 @@ impl Session {
             found.n_stored(),
             wanted.n_stored()
         );
-        Err(Diagnostic::new(code::NOT_AS_DECLARED, message)
-            .help("correct the computation: each entry needs one tuple with its coordinates and value"))
+        Err(Diagnostic::new(code::NOT_AS_DECLARED, message).help(
+            "correct the computation: each entry needs one tuple with its coordinates and value",
+        ))
     }
 
     /// The tensor that a computation makes, whose arrays have the names of a conversion.
@@ -420,7 +432,12 @@ impl Session {
 /// An array as a dense tensor, used where it lies.
 fn borrowed(array: &Array, extents: Vec<u64>) -> Result<TensorRef<'_>> {
     let zero = array.element().zero();
-    TensorRef::new(Format::dense(extents.len()), extents, zero, vec![array.into()])
+    TensorRef::new(
+        Format::dense(extents.len()),
+        extents,
+        zero,
+        vec![array.into()],
+    )
 }
 
 fn only_array(tensor: Tensor) -> Array {
@@ -443,7 +460,9 @@ fn without(
     is_left_out: impl Fn(sparsec_base::Scalar) -> bool,
 ) -> Result<Entries> {
     let all = 0..entries.len();
-    let kept: Vec<usize> = all.filter(|e| !is_left_out(entries.values.get(*e))).collect();
+    let kept: Vec<usize> = all
+        .filter(|e| !is_left_out(entries.values.get(*e)))
+        .collect();
     if kept.len() == entries.len() {
         return Ok(entries);
     }

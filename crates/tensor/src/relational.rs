@@ -241,12 +241,16 @@ impl RelationTensor {
                 descriptor.order(),
                 self.extents.len()
             );
-            return Err(Diagnostic::new(code::LENGTH_MISMATCH, message)
-                .help("give one extent a mode"));
+            return Err(
+                Diagnostic::new(code::LENGTH_MISMATCH, message).help("give one extent a mode")
+            );
         }
         for (name, extent) in descriptor.extents().iter().zip(&self.extents) {
             if i64::try_from(*extent).is_err() {
-                return Err(self.misfit(format!("the extent `{name}` is {extent}, beyond 2^63"), name));
+                return Err(self.misfit(
+                    format!("the extent `{name}` is {extent}, beyond 2^63"),
+                    name,
+                ));
             }
         }
         let functions = descriptor.declarations().functions();
@@ -322,7 +326,10 @@ impl RelationTensor {
                 self.constants.entry(name.clone()).or_insert(0);
             }
         }
-        match names.iter().find(|name| !self.constants.contains_key(*name)) {
+        match names
+            .iter()
+            .find(|name| !self.constants.contains_key(*name))
+        {
             Some(name) => Err(self
                 .misfit(format!("the constant `{name}` has no value"), name)
                 .note("the lengths of the arrays do not say it")),

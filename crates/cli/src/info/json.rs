@@ -1,6 +1,7 @@
 //! What is known of a file, as JSON: every number as it was counted.
 
 use serde_json::{Value, json};
+use sparsec::Storage;
 use sparsec::choice::Candidate;
 use sparsec::statistics::{Distribution, MatrixStatistics};
 
@@ -25,7 +26,10 @@ impl Info<'_> {
             "structure": self.structure.name(),
             "n_stated": self.n_stated,
             "n_entries": statistics.n_entries,
-            "stored": self.stored.as_ref().map(ToString::to_string),
+            "stored": self.stored.as_ref().map(|storage| match storage {
+                Storage::Levels(format) => format.to_string(),
+                Storage::Relation(format) => format.name().to_owned(),
+            }),
             "modes": statistics.modes.iter().map(distribution).collect::<Vec<_>>(),
             "matrix": statistics.matrix.as_ref().map(|matrix| {
                 matrix_value(matrix, statistics.n_entries)

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sparsec::Storage;
 use sparsec::choice::{nouns, percent};
 use sparsec::io::Structure;
 use sparsec::statistics::{Distribution, MatrixStatistics};
@@ -37,8 +38,12 @@ impl Info<'_> {
     fn facts(&self) -> Vec<[String; 2]> {
         let mut facts = vec![("file", self.file()), ("tensor", self.shape())];
         if let Some(stored) = &self.stored {
-            let taken = bytes(self.tensor.bytes() as u64);
-            facts.push(("stored", format!("{}, {taken}", stored.short_name())));
+            let taken = match stored {
+                Storage::Levels(_) => format!(", {}", bytes(self.tensor.bytes() as u64)),
+                // The tensor at hand is a list of its entries.
+                Storage::Relation(_) => ", a relation".to_owned(),
+            };
+            facts.push(("stored", format!("{}{taken}", stored.short_name())));
         }
         let matrix = self.statistics.matrix.as_ref();
         if let Some(structure) = self.structure(matrix) {

@@ -157,7 +157,8 @@ pub(super) fn run_work(
         }
     })?;
     let progress = Progress::new(outputs.len(), true);
-    tensors::write(call, &outputs, |name| &results[name], &progress)?;
+    let tensor = |name: &str| &results[name];
+    tensors::write(call, &outputs, tensor, &BTreeMap::new(), &progress)?;
     Ok(Ran {
         session: Some(session),
         results,

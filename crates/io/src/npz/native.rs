@@ -95,7 +95,12 @@ pub(super) fn list(archive: &Archive<'_>, name: &str, array: NdArray) -> Result<
 }
 
 /// The numbers that the description says are of type `element`.
-pub(super) fn typed(archive: &Archive<'_>, name: &str, array: Array, element: ElementType) -> Result<Array> {
+pub(super) fn typed(
+    archive: &Archive<'_>,
+    name: &str,
+    array: Array,
+    element: ElementType,
+) -> Result<Array> {
     match (array.element(), element) {
         (found, wanted) if found == wanted => Ok(array),
         (ElementType::U16, ElementType::Bf16) => Ok(Array::new(element, array.into_memory())),

@@ -52,7 +52,10 @@ pub(super) fn read(
     }
     let functions = format.descriptor().declarations().functions().iter();
     let functions: Vec<&str> = functions.map(|function| function.name.as_str()).collect();
-    let members: Vec<String> = functions.iter().map(|name| format!("{ARRAY}{name}")).collect();
+    let members: Vec<String> = functions
+        .iter()
+        .map(|name| format!("{ARRAY}{name}"))
+        .collect();
     let members: Vec<&str> = members.iter().map(String::as_str).collect();
     let mut arrays: BTreeMap<String, Array> = BTreeMap::new();
     for ((&name, &member), array) in functions.iter().zip(&members).zip(archive.all(&members)?) {

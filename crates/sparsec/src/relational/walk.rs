@@ -319,7 +319,10 @@ impl Session {
         for (name, array) in &lent {
             given = given.data(name, array);
         }
-        for (name, tensor) in inputs.iter().filter(|(name, _)| !operands.contains_key(name)) {
+        for (name, tensor) in inputs
+            .iter()
+            .filter(|(name, _)| !operands.contains_key(name))
+        {
             given = given.data(name, tensor);
         }
         for (name, extent) in extents(compiled, inputs, request) {
@@ -337,8 +340,10 @@ impl Session {
             let space = made.space(name);
             space.is_some_and(|space| space.role == DataRole::Out)
         };
-        let tensors: BTreeMap<String, Tensor> =
-            results.into_iter().filter(|(name, _)| is_result(name)).collect();
+        let tensors: BTreeMap<String, Tensor> = results
+            .into_iter()
+            .filter(|(name, _)| is_result(name))
+            .collect();
         let outcome = Outcome {
             tensors,
             earlier: BTreeMap::new(),

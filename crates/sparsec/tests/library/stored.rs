@@ -46,7 +46,9 @@ fn relation(text: &str) -> Arc<RelationFormat> {
 }
 
 fn storage(text: &str, order: usize) -> Storage {
-    spec(text).storage(order).unwrap_or_else(|error| panic!("{error}"))
+    spec(text)
+        .storage(order)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Pseudo-random numbers, the same at every run.
@@ -54,7 +56,10 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (self.0 >> 33) % n.max(1)
     }
 }
@@ -88,7 +93,13 @@ fn from_places(extents: &[u64], places: &BTreeSet<u64>) -> Tensor {
         coords.extend(at);
         values.push(number as f64 + 1.5);
     }
-    Tensor::pack(&sparsec::Format::scoo(extents.len()), extents, &coords, &values).expect("entries")
+    Tensor::pack(
+        &sparsec::Format::scoo(extents.len()),
+        extents,
+        &coords,
+        &values,
+    )
+    .expect("entries")
 }
 
 /// Tensors of an order: empty rows, no entries, one, all, extents of 0 and 1.
@@ -115,10 +126,14 @@ fn round_trips(format: &str, order: usize) {
     for tensor in tensors(order) {
         let what = || format!("{} {:?} {tensor:?}", to.short_name(), tensor.extents());
         let stored = session.convert_stored(&Stored::Levels(tensor.clone()), &to);
-        let stored = stored.unwrap_or_else(|error| panic!("{}: {error}", what())).tensor;
+        let stored = stored
+            .unwrap_or_else(|error| panic!("{}: {error}", what()))
+            .tensor;
         assert_eq!(stored.storage(), to);
         let again = session.convert_stored(&stored, &back);
-        let again = again.unwrap_or_else(|error| panic!("{}: {error}", what())).tensor;
+        let again = again
+            .unwrap_or_else(|error| panic!("{}: {error}", what()))
+            .tensor;
         assert_eq!(again, Stored::Levels(tensor.clone()), "{}", what());
     }
 }
@@ -165,13 +180,19 @@ fn relations_become_each_other() {
     let a = tensor(&[6, 8], 17, 3);
     for from in texts {
         let from = storage(from, 2);
-        let source = session.convert_stored(&Stored::Levels(a.clone()), &from).expect("from a list");
+        let source = session
+            .convert_stored(&Stored::Levels(a.clone()), &from)
+            .expect("from a list");
         for to in texts {
             let to = storage(to, 2);
             let made = session.convert_stored(&source.tensor, &to);
-            let made = made.unwrap_or_else(|error| panic!("{} to {}: {error}", from.short_name(), to.short_name()));
+            let made = made.unwrap_or_else(|error| {
+                panic!("{} to {}: {error}", from.short_name(), to.short_name())
+            });
             assert_eq!(made.tensor.storage(), to);
-            let back = session.convert_stored(&made.tensor, &storage("scoo", 2)).expect("a list");
+            let back = session
+                .convert_stored(&made.tensor, &storage("scoo", 2))
+                .expect("a list");
             assert_eq!(back.tensor, Stored::Levels(a.clone()));
         }
     }
@@ -180,11 +201,16 @@ fn relations_become_each_other() {
 #[test]
 fn the_arrays_are_those_of_the_literature() {
     let session = interpreter();
-    let a = Tensor::builder("csr", &[4, 4]).unwrap()
+    let a = Tensor::builder("csr", &[4, 4])
+        .unwrap()
         .push([0, 1], 1.0)
-        .push([2, 0], 2.0).push([2, 2], 3.0).push([2, 3], 4.0)
-        .push([3, 1], 5.0).push([3, 2], 6.0)
-        .build().unwrap();
+        .push([2, 0], 2.0)
+        .push([2, 2], 3.0)
+        .push([2, 3], 4.0)
+        .push([3, 1], 5.0)
+        .push([3, 2], 6.0)
+        .build()
+        .unwrap();
     let stored = |text: &str| {
         let made = session.convert_stored(&Stored::Levels(a.clone()), &storage(text, 2));
         match made.expect("a tensor").tensor {
@@ -199,7 +225,10 @@ fn the_arrays_are_those_of_the_literature() {
     assert_eq!(index(&jds, "perm"), [2, 3, 0, 1]);
     assert_eq!(index(&jds, "ptr"), [0, 3, 5, 6]);
     assert_eq!(index(&jds, "col"), [0, 1, 1, 2, 2, 3]);
-    assert_eq!(jds.values().as_slice(), Some(&[2.0, 5.0, 1.0, 3.0, 6.0, 4.0][..]));
+    assert_eq!(
+        jds.values().as_slice(),
+        Some(&[2.0, 5.0, 1.0, 3.0, 6.0, 4.0][..])
+    );
     let sell = stored("sell(2, 4)");
     assert_eq!(index(&sell, "ptr"), [0, 6, 8]);
     assert_eq!(index(&sell, "col"), [0, 1, 2, 2, 3, -1, 1, -1]);
@@ -210,10 +239,20 @@ fn the_arrays_are_those_of_the_literature() {
 #[test]
 fn stored_zeros_stay_where_entries_are_listed() {
     let session = interpreter();
-    let a = Tensor::pack(&sparsec::Format::scoo(2), &[3, 3], &[0, 0, 1, 2], &[0.0, 5.0]).unwrap();
+    let a = Tensor::pack(
+        &sparsec::Format::scoo(2),
+        &[3, 3],
+        &[0, 0, 1, 2],
+        &[0.0, 5.0],
+    )
+    .unwrap();
     for (text, n) in [("jds", 2), ("sell(2, 2)", 2), (ELLR, 2), (DIA, 1)] {
-        let stored = session.convert_stored(&Stored::Levels(a.clone()), &storage(text, 2)).unwrap();
-        let back = session.convert_stored(&stored.tensor, &storage("scoo", 2)).unwrap();
+        let stored = session
+            .convert_stored(&Stored::Levels(a.clone()), &storage(text, 2))
+            .unwrap();
+        let back = session
+            .convert_stored(&stored.tensor, &storage("scoo", 2))
+            .unwrap();
         assert_eq!(back.tensor.n_stored(), n, "{text}");
     }
 }
@@ -221,12 +260,19 @@ fn stored_zeros_stay_where_entries_are_listed() {
 #[test]
 fn other_types_are_stored_too() {
     let session = interpreter();
-    let a = Tensor::builder("csr", &[2, 3]).unwrap().push([0, 2], 7_i32).push([1, 0], -5);
+    let a = Tensor::builder("csr", &[2, 3])
+        .unwrap()
+        .push([0, 2], 7_i32)
+        .push([1, 0], -5);
     let a = a.build().unwrap();
     for text in ["jds", "sell(2, 2)", DIA, ELLR] {
-        let stored = session.convert_stored(&Stored::Levels(a.clone()), &storage(text, 2)).unwrap();
+        let stored = session
+            .convert_stored(&Stored::Levels(a.clone()), &storage(text, 2))
+            .unwrap();
         assert_eq!(stored.tensor.element(), ElementType::I32);
-        let back = session.convert_stored(&stored.tensor, &storage("csr", 2)).unwrap();
+        let back = session
+            .convert_stored(&stored.tensor, &storage("csr", 2))
+            .unwrap();
         assert_eq!(back.tensor, Stored::Levels(a.clone()));
     }
 }
@@ -242,18 +288,80 @@ fn wrong_arrays_are_refused_at_the_first_entry() {
         let arrays = [("perm", perm), ("ptr", ptr), ("col", col)];
         let arrays = arrays.map(|(name, array)| (name.to_owned(), ints(array)));
         let values = Array::from_vec(vec![1.0; n]);
-        RelationTensor::new(Arc::clone(&jds), vec![3, 4], BTreeMap::new(), arrays.into(), values)
+        RelationTensor::new(
+            Arc::clone(&jds),
+            vec![3, 4],
+            BTreeMap::new(),
+            arrays.into(),
+            values,
+        )
     };
     new(&[1, 0, 2], &[0, 2, 3], &[0, 3, 1], 3).expect("right arrays");
     let cases: [(&[i32], &[i32], &[i32], usize, sparsec::Code, &str); 8] = [
-        (&[1, 0], &[0, 2, 3], &[0, 3, 1], 3, code::ARRAY_MISMATCH, "`perm` has 2 entries, and its format says 3"),
-        (&[1, 0, 1], &[0, 2, 3], &[0, 3, 1], 3, code::NOT_AS_DECLARED, "perm(2) = 1 was there before"),
-        (&[1, 0, 3], &[0, 2, 3], &[0, 3, 1], 3, code::NOT_AS_DECLARED, "perm(2) = 3 is not in"),
-        (&[1, 0, 2], &[0, 3, 2], &[0, 3, 1], 3, code::NOT_AS_DECLARED, "ptr(1) = 3 and ptr(2) = 2"),
-        (&[1, 0, 2], &[0, 2, 9], &[0, 3, 1], 3, code::NOT_AS_DECLARED, "ptr(2) = 9 is not in"),
-        (&[1, 0, 2], &[0, 1, 3], &[0, 3, 1], 3, code::NOT_AS_DECLARED, "does not hold for s = 0"),
-        (&[1, 0, 2], &[0, 2, 3], &[0, 4, 1], 3, code::NOT_AS_DECLARED, "col(1) = 4 is not in"),
-        (&[1, 0, 2], &[0, 2, 3], &[0, 3, 1], 2, code::ARRAY_MISMATCH, "entries, and its format says"),
+        (
+            &[1, 0],
+            &[0, 2, 3],
+            &[0, 3, 1],
+            3,
+            code::ARRAY_MISMATCH,
+            "`perm` has 2 entries, and its format says 3",
+        ),
+        (
+            &[1, 0, 1],
+            &[0, 2, 3],
+            &[0, 3, 1],
+            3,
+            code::NOT_AS_DECLARED,
+            "perm(2) = 1 was there before",
+        ),
+        (
+            &[1, 0, 3],
+            &[0, 2, 3],
+            &[0, 3, 1],
+            3,
+            code::NOT_AS_DECLARED,
+            "perm(2) = 3 is not in",
+        ),
+        (
+            &[1, 0, 2],
+            &[0, 3, 2],
+            &[0, 3, 1],
+            3,
+            code::NOT_AS_DECLARED,
+            "ptr(1) = 3 and ptr(2) = 2",
+        ),
+        (
+            &[1, 0, 2],
+            &[0, 2, 9],
+            &[0, 3, 1],
+            3,
+            code::NOT_AS_DECLARED,
+            "ptr(2) = 9 is not in",
+        ),
+        (
+            &[1, 0, 2],
+            &[0, 1, 3],
+            &[0, 3, 1],
+            3,
+            code::NOT_AS_DECLARED,
+            "does not hold for s = 0",
+        ),
+        (
+            &[1, 0, 2],
+            &[0, 2, 3],
+            &[0, 4, 1],
+            3,
+            code::NOT_AS_DECLARED,
+            "col(1) = 4 is not in",
+        ),
+        (
+            &[1, 0, 2],
+            &[0, 2, 3],
+            &[0, 3, 1],
+            2,
+            code::ARRAY_MISMATCH,
+            "entries, and its format says",
+        ),
     ];
     for (perm, ptr, col, n, code, says) in cases {
         refuse(new(perm, ptr, col, n), code, says);
@@ -262,14 +370,40 @@ fn wrong_arrays_are_refused_at_the_first_entry() {
         let arrays = names.iter().map(|name| ((*name).to_owned(), ints(&[0])));
         let constants = constants.iter().map(|(name, n)| ((*name).to_owned(), *n));
         RelationTensor::new(
-            Arc::clone(&jds), vec![1, 1], constants.collect(), arrays.collect(), Array::from_vec(vec![1.0]),
+            Arc::clone(&jds),
+            vec![1, 1],
+            constants.collect(),
+            arrays.collect(),
+            Array::from_vec(vec![1.0]),
         )
     };
-    refuse(of(&["perm", "ptr"], &[]), code::ARRAY_MISMATCH, "the array `col` is missing");
-    refuse(of(&["perm", "ptr", "col", "row"], &[]), code::ARRAY_MISMATCH, "no array `row`");
-    refuse(of(&["perm", "ptr", "col"], &[("X", 1)]), code::ARRAY_MISMATCH, "no constant `X`");
-    refuse(of(&["perm", "ptr", "col"], &[("ND", -1)]), code::ARRAY_MISMATCH, "`ND` is -1");
-    let short = RelationTensor::new(Arc::clone(&jds), vec![1], BTreeMap::new(), BTreeMap::new(), ints(&[]));
+    refuse(
+        of(&["perm", "ptr"], &[]),
+        code::ARRAY_MISMATCH,
+        "the array `col` is missing",
+    );
+    refuse(
+        of(&["perm", "ptr", "col", "row"], &[]),
+        code::ARRAY_MISMATCH,
+        "no array `row`",
+    );
+    refuse(
+        of(&["perm", "ptr", "col"], &[("X", 1)]),
+        code::ARRAY_MISMATCH,
+        "no constant `X`",
+    );
+    refuse(
+        of(&["perm", "ptr", "col"], &[("ND", -1)]),
+        code::ARRAY_MISMATCH,
+        "`ND` is -1",
+    );
+    let short = RelationTensor::new(
+        Arc::clone(&jds),
+        vec![1],
+        BTreeMap::new(),
+        BTreeMap::new(),
+        ints(&[]),
+    );
     refuse(short, code::LENGTH_MISMATCH, "stores tensors of order 2");
 }
 
@@ -279,12 +413,30 @@ fn a_wrong_assembly_is_refused() {
     let session = interpreter();
     let a = || Stored::Levels(tensor(&[4, 4], 6, 1));
     let convert = |text: &str| session.convert_stored(&a(), &storage(text, 2));
-    let swapped = OWN.replace("rows: B_row(to(n)) = A_crd0(n)", "rows: B_row(to(n)) = A_crd1(n)");
-    refuse(convert(&swapped), code::NOT_AS_DECLARED, "does not hold for");
-    let unsorted = OWN.replace("of N0 + N1, A_crd0(n) of N0)", "of N0 + N1, A_crd1(n) of N1)");
-    refuse(convert(&unsorted), code::NOT_AS_DECLARED, "does not hold for");
+    let swapped = OWN.replace(
+        "rows: B_row(to(n)) = A_crd0(n)",
+        "rows: B_row(to(n)) = A_crd1(n)",
+    );
+    refuse(
+        convert(&swapped),
+        code::NOT_AS_DECLARED,
+        "does not hold for",
+    );
+    let unsorted = OWN.replace(
+        "of N0 + N1, A_crd0(n) of N0)",
+        "of N0 + N1, A_crd1(n) of N1)",
+    );
+    refuse(
+        convert(&unsorted),
+        code::NOT_AS_DECLARED,
+        "does not hold for",
+    );
     let doubled = OWN.replace("B(to(n)) = A(n)", "B(to(n)) = 2 * A(n)");
-    refuse(convert(&doubled), code::NOT_AS_DECLARED, "stores other entries than it is given");
+    refuse(
+        convert(&doubled),
+        code::NOT_AS_DECLARED,
+        "stores other entries than it is given",
+    );
     let missing = OWN.replace("B_row", "B_rows");
     refuse(convert(&missing), code::NO_CONVERSION, "has no `out B_row`");
     let unknown = OWN.replace("A_crd0(n) over", "A_crd7(n) over");
@@ -301,10 +453,25 @@ fn a_format_without_a_way_to_it_says_how_to_state_one() {
     let a = Stored::Levels(tensor(&[4, 4], 6, 1));
     let error = session.convert_stored(&a, &storage(text, 2)).unwrap_err();
     assert_eq!(error.code(), code::NO_CONVERSION);
-    assert!(error.to_string().contains("computation assemble"), "{error}");
-    let filled = Tensor::builder("csr, fill 1", &[2, 2]).unwrap().push([0, 0], 5.0).build().unwrap();
-    refuse(session.convert_stored(&Stored::Levels(filled), &storage("jds", 2)), code::NO_CONVERSION, "fill");
-    refuse(session.convert_stored(&a, &Storage::Relation(relation("fcoo(0)"))), code::NO_CONVERSION, "2 modes");
+    assert!(
+        error.to_string().contains("computation assemble"),
+        "{error}"
+    );
+    let filled = Tensor::builder("csr, fill 1", &[2, 2])
+        .unwrap()
+        .push([0, 0], 5.0)
+        .build()
+        .unwrap();
+    refuse(
+        session.convert_stored(&Stored::Levels(filled), &storage("jds", 2)),
+        code::NO_CONVERSION,
+        "fill",
+    );
+    refuse(
+        session.convert_stored(&a, &Storage::Relation(relation("fcoo(0)"))),
+        code::NO_CONVERSION,
+        "2 modes",
+    );
 }
 
 /// The notes say by way of what a tensor came.
@@ -314,9 +481,15 @@ fn ways_by_a_list_are_noted() {
     let a = Stored::Levels(tensor(&[6, 6], 12, 5));
     let jds = session.convert_stored(&a, &storage("jds", 2)).unwrap();
     assert_eq!(jds.notes, [""; 0]);
-    let dia = session.convert_stored(&jds.tensor, &storage(DIA, 2)).unwrap();
+    let dia = session
+        .convert_stored(&jds.tensor, &storage(DIA, 2))
+        .unwrap();
     assert_eq!(dia.notes.len(), 1, "{:?}", dia.notes);
-    assert!(dia.notes[0].starts_with("from `jds` to `dia` by way of `scoo`"), "{:?}", dia.notes);
+    assert!(
+        dia.notes[0].starts_with("from `jds` to `dia` by way of `scoo`"),
+        "{:?}",
+        dia.notes
+    );
 }
 
 /// Every preset parses, says how it is assembled, and prints as it was written.
@@ -327,10 +500,14 @@ fn presets_state_their_assembly() {
         assert_eq!(spec.to_string(), preset.text());
         let format = spec.relation().expect("a relation");
         assert!(format.lists_entries(), "{}", preset.name);
-        let made = relational::assembly(format, ElementType::F64).unwrap_or_else(|error| panic!("{error}"));
+        let made = relational::assembly(format, ElementType::F64)
+            .unwrap_or_else(|error| panic!("{error}"));
         assert!(made.is_some(), "{}", preset.name);
     }
     let text = relation(ELLR).text().to_owned();
     let read = RelationFormat::parse(&Source::new("ellr.fmt", text)).unwrap();
-    assert_eq!(spec(&spec(ELLR).to_string()).relation().map(|it| &**it), Some(&read));
+    assert_eq!(
+        spec(&spec(ELLR).to_string()).relation().map(|it| &**it),
+        Some(&read)
+    );
 }
