@@ -140,7 +140,7 @@ fn walked(
     for (id, data) in compiled.program.tensors.iter() {
         let name = data.source_name();
         let format = compiled.formats.of(id);
-        let is_dense = *format == Format::dense(data.order());
+        let is_dense = format.arranges_like(&Format::dense(data.order()));
         if !relations.operands.contains_key(name) && !is_dense {
             return Err(format!("`{name}` is not dense, row by row"));
         }
