@@ -7,6 +7,7 @@
 //! Nothing is half-written: every file is complete beside its name before the
 //! first one takes its name.
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -14,7 +15,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sparsec::MemoryLimit;
 use sparsec::runtime::Environment;
-use sparsec::{Backend, Compiled, Diagnostic, Options, Outcome, Result, Session, code, parallel};
+use sparsec::{
+    Backend, Compiled, Diagnostic, Options, Outcome, RelationTensor, Result, Session, code,
+    parallel,
+};
 
 use crate::arguments::{OperandArguments, ResultArguments, RunArguments};
 use crate::call::{Call, MOST_ROUNDS, MOST_THREADS};
@@ -117,6 +121,8 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         notes: &notes,
         problem: &problem,
         outcome: &outcome,
+        stored: &stored,
+        is_walked: run.is_walked,
         outputs: &outputs,
         arguments,
         clock: &clock,
@@ -263,6 +269,10 @@ struct Report<'a> {
     notes: &'a [String],
     problem: &'a Problem,
     outcome: &'a Outcome,
+    /// Results that are stored as relations.
+    stored: &'a BTreeMap<String, RelationTensor>,
+    /// Whether loops over the tuples of operands ran in place of the plan.
+    is_walked: bool,
     outputs: &'a [Pair],
     arguments: &'a RunArguments,
     clock: &'a Clock,
@@ -281,8 +291,12 @@ impl Report<'_> {
         if self.arguments.results.check {
             text.push_str("the reference evaluator agrees\n");
         }
-        if self.arguments.results.explain {
-            text.push_str(&explain::text(self.compiled, self.outcome));
+        match self.arguments.results.explain {
+            false => {}
+            true if self.is_walked => {
+                text.push_str("There is no plan: loops go over the operands as they are stored.\n");
+            }
+            true => text.push_str(&explain::text(self.compiled, self.outcome)),
         }
         if self.arguments.results.time {
             text.push_str(&self.clock.text(&self.outcome.timings, self.repeat));
@@ -301,7 +315,10 @@ impl Report<'_> {
             "checked": self.arguments.results.check,
             "notes": self.notes,
         });
-        if self.arguments.results.explain {
+        for (name, tensor) in self.stored {
+            value["results"][name]["format"] = json!(tensor.format().name());
+        }
+        if self.arguments.results.explain && !self.is_walked {
             value["explain"] = explain::value(self.compiled, self.outcome);
         }
         if self.arguments.results.time {

@@ -487,7 +487,7 @@ impl Parser {
             format!("this version does not support {what}"),
         )
         .at(self.source(), place, "not supported in this version")
-        .help("write a map of levels, or use a preset; see `sparsec formats`")
+        .help("write the relation in a `.fmt` file and name that")
     }
 }
 

@@ -24,6 +24,7 @@
 //! Invariants: the descriptor is complete by proof. The computation is a text here; whoever
 //! runs it parses it, and checks the arrays that it computes against the descriptor.
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ const FORMAT: &str = "format";
 /// assert!(list.lists_entries() && list.assembly().is_none());
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RelationFormat {
     source: Source,
     /// The name of the format, with its numbers if it is a preset.
@@ -68,6 +69,13 @@ pub struct RelationFormat {
     assembly: Option<Source>,
     /// Whether the name alone is the format.
     is_preset: bool,
+}
+
+/// The name alone: descriptors are long.
+impl fmt::Debug for RelationFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RelationFormat({})", self.name)
+    }
 }
 
 /// Formats are the same if their texts are.

@@ -267,13 +267,49 @@ fn unknown_names() {
 fn what_this_version_does_not_support_is_named() {
     let check = |text: &str, under: &str, what: &str| {
         let error = text.parse::<FormatSpec>().expect_err("refused");
-        refused(&error, code::FORMAT_UNSUPPORTED, under, "`sparsec formats`");
+        refused(&error, code::FORMAT_UNSUPPORTED, under, "`.fmt` file");
         assert!(error.message().contains(what), "{error}");
     };
-    check("jds", "jds", "the format `jds`: it stores rows");
-    check("sell", "sell", "the format `sell`");
-    check("fcoo", "fcoo", "it keeps bits");
     check("{[n] -> [i]}", "{", "a format given as a relation");
+}
+
+/// What is no tree of levels is a relation, and says so where levels are needed.
+#[test]
+fn relations_are_formats_without_levels() {
+    for (text, order) in [
+        ("jds", 2),
+        ("sell(8, 32)", 2),
+        ("fcoo(1)", 3),
+        ("bcsf(4)", 3),
+    ] {
+        let spec: FormatSpec = text.parse().expect("a format");
+        assert_eq!((spec.order(), spec.fill()), (Some(order), None));
+        assert_eq!(spec.to_string(), text);
+        assert_eq!(spec.storage(order).expect("a format").short_name(), text);
+        assert!(spec.levels(order).is_ok() && spec.storage(order + 1).is_err());
+        let error = spec.resolve(order).expect_err("no levels");
+        refused(&error, code::FORMAT_UNSUPPORTED, text, "near to it: `cs");
+        assert!(text.parse::<Format>().is_err());
+        // The text of the format is the format too.
+        let whole = spec.relation().expect("a relation").text();
+        let again: FormatSpec = whole.parse().expect("a format");
+        assert_eq!(again.relation(), spec.relation());
+        assert_eq!(again.to_string(), whole);
+    }
+    refuse("sell", code::PRESET_ARGUMENTS, "sell", "`sell(8, 32)`");
+    refuse(
+        "sell(8)",
+        code::PRESET_ARGUMENTS,
+        "sell(8)",
+        "`sell(8, 32)`",
+    );
+    refuse("sell(8, 0)", code::PRESET_ARGUMENTS, "0", "`sell(8, 32)`");
+    refuse("fcoo(3)", code::PRESET_ARGUMENTS, "3", "`fcoo(0)`");
+    refuse("jds(1)", code::PRESET_ARGUMENTS, "jds(1)", "`jds`");
+    refuse("jds | coo", code::UNION_PART, "jds", "`.fmt` file");
+    refuse("csr | bcsf(4)", code::UNION_PART, "bcsf(4)", "`.fmt` file");
+    refuse("jsd", code::UNKNOWN_FORMAT, "jsd", "did you mean `jds`?");
+    refuse("jds, pos = 32", code::UNEXPECTED_TOKEN, ",", "");
 }
 
 #[test]

@@ -49,15 +49,17 @@ A level without properties is unique and ordered.";
 
 `pos = 32` and `crd = 64` declare how wide the entries of the `pos` and `crd` arrays are. Without
 them it is the narrower of 32 and 64 bits that holds the data.";
-    FORMAT_UNSUPPORTED = "E0114", "a part of the format language that this version does not support",
-    "The format is one of the literature, but this version of sparsec cannot store tensors in it:
+    FORMAT_UNSUPPORTED = "E0114", "a format that is a relation where levels are needed",
+    "Formats that permute rows (`jds`, `sell(8, 32)`), keep bits (`fcoo(0)`) or split fibers
+(`bcsf(128)`) are no maps from coordinates to levels. They are relations, as those of `.fmt` files
+are. `sparsec run`, `compile` and `convert` take them as they take other formats; a tensor of levels
+cannot be built in one:
 
-    -f A=jds
-         ^^^ stores rows in an order of its own
+    Tensor::builder(\"jds\", &[3, 4])
+                     ^^^ has no levels
 
-What permutes rows (`jds`, `sell`), keeps bits (`fcoo`) or splits fibers (`bcsf`) is no map from
-coordinates to levels; such formats are relations. `ell` and `hyb(8)` are near to the first two,
-`csf` to the others; `sparsec formats` lists all.";
+Build the tensor in the format of levels that the message names, and convert it with
+`Session::convert_stored`. A relation in braces stands in a `.fmt` file, not in an option.";
     FORMAT_ORDER = "E0115", "a format for tensors of another order",
     "A format stores tensors of one order: as many modes as its map has on the left. `csr`, `csc`,
 `dcsr` and `dcsc` are for matrices.

@@ -83,6 +83,112 @@ fn formats_of_users_are_sides_of_derivations() {
     assert!(answer.contains("B_pos1(i + 1) += 1\n"), "{answer}");
 }
 
+/// Files keep tensors that are stored as relations say, and give them back.
+#[test]
+fn files_keep_relations() {
+    let place = Place::new();
+    place.write("a.mtx", MATRIX);
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+    let [dia, ellr] = ["dia", "ellr"].map(|name| format!("{samples}/{name}.fmt"));
+    let entries = "1 1 2.0\n1 4 1.0\n3 2 3.0\n3 3 -1.0\n";
+    for format in ["jds", "sell(2, 4)", &dia, &ellr] {
+        let call = ["convert", "a.mtx", "b.npz", "--to", format];
+        assert_eq!(place.call(&call).answer(), "");
+        let info = place.call(&["info", "b.npz"]).answer();
+        assert!(info.contains(", a relation\n"), "{info}");
+        assert_eq!(place.call(&["convert", "b.npz", "back.tns"]).answer(), "");
+        assert_eq!(place.read("back.tns"), entries, "{format}");
+        let text = place.call(&["convert", "b.npz", "-"]).answer();
+        assert!(
+            text.ends_with("1 1 2.0\n1 4 1.0\n3 2 3.0\n3 3 -1.0\n"),
+            "{text}"
+        );
+        // Between two relations, by way of a list where there is none.
+        for other in ["jds", "sell(2, 4)", &dia] {
+            let call = ["convert", "b.npz", "c.npz", "--to", other, "--json"];
+            let answer = place.call(&call).answer();
+            let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+            let notes = answer["notes"].as_array().expect("notes").len();
+            let is_listed = other == dia && format != dia;
+            assert_eq!(
+                notes,
+                usize::from(is_listed),
+                "{format} to {other}: {answer}"
+            );
+            assert_eq!(place.call(&["convert", "c.npz", "back.tns"]).answer(), "");
+            assert_eq!(place.read("back.tns"), entries, "{format} to {other}");
+        }
+    }
+}
+
+#[test]
+fn assemblies_are_shown_and_checked() {
+    let place = Place::new();
+    place.write("a.mtx", MATRIX);
+    let call = [
+        "convert",
+        "--from",
+        "scoo",
+        "--to",
+        "jds",
+        "--emit",
+        "computation",
+    ];
+    let computation = place.call(&call).answer();
+    assert!(
+        computation.contains("B_perm(place(i)) = i\n"),
+        "{computation}"
+    );
+    // From other formats comes a list first.
+    let call = [
+        "convert",
+        "--from",
+        "csc",
+        "--to",
+        "jds",
+        "--emit",
+        "computation",
+    ];
+    let done = place.call(&call);
+    assert!(
+        done.stderr.contains("from `csc` comes such a list first"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(done.answer(), computation);
+    let jds = place.call(&["formats", "jds"]).answer();
+    assert!(jds.ends_with(&computation), "{jds}");
+    // What is printed is a format of one's own.
+    place.write("mine.fmt", &jds);
+    assert_eq!(place.call(&["formats", "mine.fmt"]).answer(), jds);
+    let to_mine = ["convert", "a.mtx", "b.npz", "--to", "mine.fmt"];
+    assert_eq!(place.call(&to_mine).answer(), "");
+    let wrong = jds.replace("B_perm(place(i)) = i", "B_perm(place(i)) = 0");
+    place.write("mine.fmt", &wrong);
+    place.call(&to_mine).refused(
+        1,
+        &["error[E0519]", "`perm` is not injective", "declared here"],
+    );
+    let wrong = jds.replace("slot(n) = ordinal", "slit(n) = ordinal");
+    place.write("mine.fmt", &wrong);
+    place
+        .call(&to_mine)
+        .refused(1, &["error[E0801]", "mine.fmt:", "slit"]);
+    let wrong = jds.replace("out B_perm", "temporary B_perm");
+    place.write("mine.fmt", &wrong);
+    assert_ne!(place.call(&to_mine).code, Some(0));
+    let wrong = jds.replace("injective", "injectve");
+    place.write("mine.fmt", &wrong);
+    place
+        .call(&to_mine)
+        .refused(1, &["error[E0", "mine.fmt:", "injectve"]);
+    let without = &jds[..jds.find("computation").expect("one")];
+    place.write("mine.fmt", without);
+    place
+        .call(&to_mine)
+        .refused(1, &["error[E0830]", "computation assemble"]);
+}
+
 #[test]
 fn calls_that_make_no_sense_are_refused() {
     let place = Place::new();
@@ -109,7 +215,15 @@ fn calls_that_make_no_sense_are_refused() {
     );
     refused(
         &["a.mtx", "b.npz", "--to", "mine.fmt"],
-        &["error[E0005]", "a relation, in which no file is stored"],
+        &[
+            "error[E0420]",
+            "cannot read `mine.fmt`",
+            "------ named here",
+        ],
+    );
+    refused(
+        &["a.mtx", "b.npz", "--to", "fcoo(0)"],
+        &["error[E0115]", "order 3, not of order 2"],
     );
     refused(
         &["--from", "msr", "--to", "csc", "--emit", "cases"],

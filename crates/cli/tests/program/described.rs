@@ -27,10 +27,6 @@ fn expressions_over_relations_are_computations() {
         .refused(2, &["E0207", "not in the expression"]);
     let wrong = ["compute", "y(i) = A(i,j) * x(j)", "-f", "A=csr"];
     place.call(&wrong).refused(2, &["E0004", "file.fmt"]);
-    let wrong = ["run", "y(i) = B(i,j) * x(j)", "-f", &operand];
-    place
-        .call(&wrong)
-        .refused(2, &["E0004", "dia.fmt", "sparsec relations"]);
     let result = ["compute", "B(i,j) = A(i,j)", "-f", &operand];
     place
         .call(&result)
@@ -65,6 +61,132 @@ fn a_format_is_described() {
     place.write("dia.fmt", diagonals);
     let refused = place.call(&["formats", "dia.fmt"]);
     refused.refused(1, &["E0720", "dia.fmt:3", "`off`"]);
+}
+
+/// Operands and results in formats that are relations, in `run` and `compile`.
+#[test]
+fn programs_take_relations() {
+    let place = Place::new();
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+    place.write(
+        "a.mtx",
+        "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 1\n3 2 3\n3 3 -1\n",
+    );
+    let product = "y(i) = A(i,j) * x(j)";
+    let [dia, ellr] = ["dia", "ellr"].map(|name| format!("A={samples}/{name}.fmt"));
+    for format in ["A=jds", "A=sell(2, 2)", &dia, &ellr] {
+        let run = [
+            "run",
+            product,
+            "-f",
+            format,
+            "-i",
+            "A=a.mtx",
+            "-g",
+            "x=dense:ones",
+            "--check",
+        ];
+        let done = place.call(&run);
+        assert!(
+            done.stderr
+                .contains("note: `A` is walked as it is stored, in `"),
+            "{}",
+            done.stderr
+        );
+        let answer = done.answer();
+        assert!(answer.contains("[3.0 0.0 2.0]\n"), "{format}: {answer}");
+        // What no loops over tuples compute is computed over levels.
+        let largest = "y(i) = max{j}(A(i,j))";
+        let run = ["run", largest, "-f", format, "-i", "A=a.mtx", "--check"];
+        let done = place.call(&run);
+        assert!(
+            done.stderr
+                .contains("note: `A` is read in `csr`, the format of levels"),
+            "{}",
+            done.stderr
+        );
+        done.answer();
+        let shown = ["compile", product, "-f", format, "--emit", "concrete"];
+        let done = place.call(&shown);
+        assert!(
+            done.stderr.contains("is walked as it is stored"),
+            "{}",
+            done.stderr
+        );
+        done.answer();
+    }
+    // A result that is a relation, and an operand that a file has as one.
+    let run = [
+        "run",
+        "C(i,j) = A(i,j) * 2",
+        "-f",
+        "C=jds",
+        "-i",
+        "A=a.mtx",
+        "-o",
+        "C=c.npz",
+    ];
+    let done = place.call(&run);
+    assert!(
+        done.stderr
+            .contains("`C` is computed in `csr` and converted to `jds`"),
+        "{}",
+        done.stderr
+    );
+    done.answer();
+    let run = [
+        "run",
+        "y(i) = C(i,j) * x(j)",
+        "-i",
+        "C=c.npz",
+        "-g",
+        "x=dense:ones",
+        "--json",
+    ];
+    let answer: Value = serde_json::from_str(&place.call(&run).answer()).expect("JSON");
+    assert_eq!(
+        answer["notes"][0],
+        "`C` is walked as it is stored, in `jds`"
+    );
+    assert_eq!(
+        answer["results"]["y"]["values"],
+        serde_json::json!([6.0, 0.0, 4.0])
+    );
+    let run = [
+        "run",
+        "C(i,j) = A(i,j)",
+        "-f",
+        "C=jds",
+        "-i",
+        "A=a.mtx",
+        "--json",
+    ];
+    let answer: Value = serde_json::from_str(&place.call(&run).answer()).expect("JSON");
+    assert_eq!(answer["results"]["C"]["format"], "jds");
+    let wrong = [
+        "run",
+        product,
+        "-f",
+        "A=fcoo(0)",
+        "-i",
+        "A=a.mtx",
+        "-g",
+        "x=dense:ones",
+    ];
+    place
+        .call(&wrong)
+        .refused(2, &["E0115", "order 3", "has order 2 here"]);
+    let wrong = [
+        "run",
+        product,
+        "-f",
+        "A=none.fmt",
+        "-i",
+        "A=a.mtx",
+        "-g",
+        "x=dense:ones",
+    ];
+    place.call(&wrong).refused(2, &["E0420", "none.fmt"]);
 }
 
 /// Writes a list as a NumPy file; `kind` is the type in its header.

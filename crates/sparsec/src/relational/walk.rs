@@ -181,6 +181,8 @@ pub struct StoredOutcome {
     pub outcome: Outcome,
     /// The results whose formats are relations, stored so.
     pub stored: BTreeMap<String, RelationTensor>,
+    /// Whether loops over the tuples of operands ran in place of the plan.
+    pub is_walked: bool,
     /// How operands and results took part, a sentence each.
     pub notes: Vec<String>,
 }
@@ -229,6 +231,7 @@ impl Session {
                 None => Ok(()),
             }
         });
+        let is_walked = walked.is_ok();
         let outcome = match walked {
             Ok(()) => {
                 let (outcome, more) = self.walk(request, compiled, &relations, (inputs, stored))?;
@@ -256,6 +259,7 @@ impl Session {
         Ok(StoredOutcome {
             outcome,
             stored: made,
+            is_walked,
             notes,
         })
     }

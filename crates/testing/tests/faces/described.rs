@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use sparsec::executor::{Copied, Operands, Types, copies};
-use sparsec::{Given, Session, Source, Tensor};
+use sparsec::{Array, Given, RelationFormat, RelationTensor, Session, Source, Tensor};
 use sparsec_relation::{Data, Descriptor, Environment};
 
 use crate::packed::{Entries, FORMATS, Packed};
@@ -95,6 +96,31 @@ fn copied(session: &Session, copied: &Copied, extents: &[i64], packed: &Packed) 
     entries
 }
 
+/// What the stored tensor of these arrays holds.
+fn stored(format: &Arc<RelationFormat>, extents: &[i64], packed: &Packed) -> Entries {
+    let constants = packed.constants.iter();
+    let arrays = packed.arrays.iter();
+    let tensor = RelationTensor::new(
+        Arc::clone(format),
+        extents.iter().map(|n| *n as u64).collect(),
+        constants
+            .map(|(name, n)| ((*name).to_owned(), *n))
+            .collect(),
+        arrays
+            .map(|(name, array)| ((*name).to_owned(), Array::from_vec(array.clone())))
+            .collect(),
+        Array::from_vec(packed.values.clone()),
+    );
+    let tensor = tensor.unwrap_or_else(|error| panic!("{error}"));
+    let found = tensor.entries().unwrap_or_else(|error| panic!("{error}"));
+    let mut entries = Entries::new();
+    for e in 0..found.len() {
+        let at = found.coords(e).iter().map(|c| c as i64).collect();
+        assert_eq!(entries.insert(at, found.values.get(e).to_f64()), None);
+    }
+    entries
+}
+
 #[test]
 fn formats_that_are_relations_hold_what_was_packed() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
@@ -105,7 +131,9 @@ fn formats_that_are_relations_hold_what_was_packed() {
             continue;
         }
         let text = fs::read_to_string(&path).expect("text");
-        let descriptor: Descriptor = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        let format = RelationFormat::parse(&Source::new(path.display().to_string(), text));
+        let format = Arc::new(format.unwrap_or_else(|error| panic!("{error}")));
+        let descriptor = format.descriptor().clone();
         let known = FORMATS.iter().find(|known| known.0 == descriptor.name());
         let (name, order, pack) = known.unwrap_or_else(|| panic!("nothing packs {path:?}"));
         seen.insert(*name);
@@ -122,6 +150,11 @@ fn formats_that_are_relations_hold_what_was_packed() {
             let packed = pack(extents, &entries(extents, bits));
             let found = related(&descriptor, extents, &packed);
             assert_eq!(found, packed.stored, "{bits:b} in {descriptor}");
+            let found = stored(&format, extents, &packed);
+            let is_seen = |(_, value): &(&Vec<i64>, &f64)| format.lists_entries() || **value != 0.0;
+            let seen = packed.stored.iter().filter(is_seen);
+            let seen: Entries = seen.map(|(at, value)| (at.clone(), *value)).collect();
+            assert_eq!(found, seen, "{bits:b} in {descriptor}");
             // Loops are slower to make than relations are to follow.
             if bits % 5 == 0 {
                 let found = copied(&session, &made[0], extents, &packed);
