@@ -363,8 +363,7 @@ pub(crate) struct ConvertArguments {
     #[arg(value_name = "OUT", required_unless_present = "emit")]
     pub(crate) output: Option<String>,
 
-    /// The format that entries are packed in first: a preset, a map of levels or, with
-    /// --emit, a file.fmt
+    /// The format that entries are packed in first: a preset, a map of levels or a file.fmt
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
 

@@ -23,7 +23,8 @@ Examples:
   sparsec formats csr
   sparsec formats csf --order 3 --emit drawing
   sparsec formats '(i, j) -> (i + j : dense, j : compressed)' --emit relation
-  sparsec formats jds.fmt";
+  sparsec formats 'sell(8, 32)'
+  sparsec formats mine.fmt";
 
 pub(crate) const INFO_EXAMPLES: &str = "\
 Examples:
@@ -39,6 +40,7 @@ Examples:
   sparsec convert web.npz web.tns -t f32
   sparsec convert web.npz - | head
   sparsec convert web.mtx web.npz --to 'bsr(4, 4)'
+  sparsec convert web.mtx web.npz --to mine.fmt
   sparsec convert --from csr --to csc --emit cases --emit computation";
 
 pub(crate) const COMPLETIONS_EXAMPLES: &str = "\

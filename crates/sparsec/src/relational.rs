@@ -20,20 +20,22 @@ use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::{Computation, Role as DataRole};
-use sparsec_convert::{Types, Wanted, convert};
+use sparsec_convert::{Wanted, convert};
 use sparsec_format::{RelationFormat, Storage};
 use sparsec_relation::Descriptor;
-use sparsec_tensor::{
-    Array, Coords, Entries, Format, PackOptions, RelationTensor, Stored, Tensor, TensorRef,
-};
+use sparsec_tensor::{Array, Coords, Entries, Format, PackOptions, RelationTensor, Stored, Tensor};
 
-use crate::compute::{Checked, CompiledComputation, Given, compile_computation};
+use crate::compute::{Checked, CompiledComputation, compile_computation};
 use crate::conversion::{described, name};
 use crate::session::{Backend, Session};
 
+mod order;
+mod side;
 mod walk;
 
 pub use walk::{StoredOutcome, ways};
+
+use side::Side;
 
 /// Entries from which a derived kernel reads a relation faster than visiting its tuples one
 /// by one. Source: 60 ms to make a kernel, 0.3 µs for a visit.
@@ -86,67 +88,6 @@ pub fn assembly(format: &RelationFormat, element: ElementType) -> Result<Option<
         }
     }
     computation.checked().map(Some)
-}
-
-/// What a tensor in one format needs to become one in a relation.
-struct Side<'a> {
-    /// The descriptor of the source.
-    descriptor: Descriptor,
-    /// Whether each place holds an entry, and no two one at the same coordinates.
-    is_one_to_one: bool,
-    /// The arrays by their names in a conversion.
-    arrays: Vec<(String, TensorRef<'a>)>,
-    parameters: Vec<(String, i64)>,
-}
-
-impl<'a> Side<'a> {
-    fn of_levels(tensor: &'a Tensor) -> Result<Self> {
-        let format = tensor.format();
-        let descriptor = described(format, false)?;
-        let specs = format.arrays();
-        let arrays = specs.iter().zip(tensor.arrays());
-        let arrays = arrays.map(|(spec, array)| {
-            let extents = vec![array.len() as u64];
-            Ok((name("A", spec.role), borrowed(array, extents)?))
-        });
-        let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
-        let levels = format.level_extents(&known).into_iter().enumerate();
-        let parameters =
-            levels.filter_map(|(level, extent)| Some((format!("A_L{level}"), extent? as i64)));
-        Ok(Self {
-            descriptor,
-            is_one_to_one: true,
-            arrays: arrays.collect::<Result<_>>()?,
-            parameters: parameters.collect(),
-        })
-    }
-
-    fn of_relation(tensor: &'a RelationTensor) -> Result<Self> {
-        let mut arrays = Vec::new();
-        for (name, array) in tensor.arrays() {
-            let array = borrowed(array, tensor.array_extents(name))?;
-            arrays.push((format!("A_{name}"), array));
-        }
-        let values = tensor.values();
-        arrays.push(("A".to_owned(), borrowed(values, vec![values.len() as u64])?));
-        let constants = tensor.constants().iter();
-        Ok(Self {
-            descriptor: tensor.format().descriptor().clone(),
-            is_one_to_one: false,
-            arrays,
-            parameters: constants
-                .map(|(name, value)| (format!("A_{name}"), *value))
-                .collect(),
-        })
-    }
-
-    /// The types of the index arrays.
-    fn types(&self) -> Types {
-        let arrays = self.arrays.iter();
-        arrays
-            .map(|(name, array)| (name.clone(), array.element()))
-            .collect()
-    }
 }
 
 impl Session {
@@ -284,7 +225,7 @@ impl Session {
         let list = self.listed(tensor)?;
         let made = match assembly(format, tensor.element())? {
             Some(assembly) => self.assembled(&list, format, assembly),
-            None => self.stored_directly(&Stored::Levels(list), format),
+            None => self.stored_from_list(list, format),
         };
         let made = made.map_err(|error| match format.assembly() {
             None if error.code() == code::NO_CONVERSION => error.help(format!(
@@ -317,20 +258,49 @@ impl Session {
             Stored::Levels(tensor) => Side::of_levels(tensor)?,
             Stored::Relation(tensor) => Side::of_relation(tensor)?,
         };
+        self.derived_relation(&side, tensor.extents(), format, format.descriptor())
+    }
+
+    /// As [`stored_directly`](Self::stored_directly), by a conversion to a descriptor which
+    /// says no more than that of the format.
+    fn derived_relation(
+        &self,
+        side: &Side<'_>,
+        extents: &[u64],
+        format: &Arc<RelationFormat>,
+        descriptor: &Descriptor,
+    ) -> Result<RelationTensor> {
         let wanted = Wanted {
-            element: tensor.element(),
+            element: side.element(),
             types: side.types(),
             is_one_to_one: side.is_one_to_one,
         };
-        let made = convert(&side.descriptor, format.descriptor(), &wanted)?;
+        let made = convert(&side.descriptor, descriptor, &wanted)?;
         let compiled = compile_computation(&made.computation)?;
-        self.relation_of(
-            &compiled,
-            &side,
-            tensor.extents(),
-            format,
-            Checked::AsTensors,
-        )
+        self.relation_of(&compiled, side, extents, format, Checked::AsTensors)
+    }
+
+    /// A tensor in a relation by a conversion that is derived from a list; in the order that
+    /// the format declares, if it is no other.
+    fn stored_from_list(
+        &self,
+        list: Tensor,
+        format: &Arc<RelationFormat>,
+    ) -> Result<RelationTensor> {
+        let side = Side::of_levels(&list)?;
+        let made = self.derived_relation(&side, list.extents(), format, format.descriptor());
+        let Err(error) = &made else { return made };
+        if ![code::NOT_AS_DECLARED, code::NO_CONVERSION].contains(&error.code()) {
+            return made;
+        }
+        match order::ordered(format.descriptor(), &list) {
+            Some(ordered) => {
+                let (list, unordered) = ordered?;
+                let side = Side::of_levels(&list)?;
+                self.derived_relation(&side, list.extents(), format, &unordered)
+            }
+            None => made,
+        }
     }
 
     /// A tensor in a relation by the computation that it states.
@@ -396,48 +366,6 @@ impl Session {
         let (format, extents) = (Arc::clone(format), extents.to_vec());
         RelationTensor::new(format, extents, BTreeMap::new(), arrays, values)
     }
-
-    /// Runs a conversion.
-    fn launched(
-        &self,
-        compiled: &CompiledComputation,
-        side: &Side<'_>,
-        extents: &[u64],
-        more: &[(String, i64)],
-        checked: Checked,
-    ) -> Result<BTreeMap<String, Tensor>> {
-        let mut given = Given::new();
-        let computation = compiled.computation();
-        let is_given = |name: &str| {
-            let space = computation.space(name);
-            space.is_some_and(|space| space.role.is_given())
-        };
-        for (name, array) in side.arrays.iter().filter(|(name, _)| is_given(name)) {
-            given = given.data(name, array);
-        }
-        let of_modes = extents.iter().enumerate();
-        let of_modes = of_modes.map(|(mode, extent)| (format!("N{mode}"), *extent as i64));
-        let all = of_modes.chain(side.parameters.iter().cloned());
-        for (name, value) in all.chain(more.iter().cloned()) {
-            if computation.parameters.contains(&name) {
-                given = given.parameter(name, value);
-            }
-        }
-        let mut prepared = self.prepare_as(compiled, &given, checked)?;
-        prepared.launch()?;
-        prepared.finish()
-    }
-}
-
-/// An array as a dense tensor, used where it lies.
-fn borrowed(array: &Array, extents: Vec<u64>) -> Result<TensorRef<'_>> {
-    let zero = array.element().zero();
-    TensorRef::new(
-        Format::dense(extents.len()),
-        extents,
-        zero,
-        vec![array.into()],
-    )
 }
 
 fn only_array(tensor: Tensor) -> Array {

@@ -149,13 +149,10 @@ fn assemblies_are_shown_and_checked() {
         "--emit",
         "computation",
     ];
-    let done = place.call(&call);
-    assert!(
-        done.stderr.contains("from `csc` comes such a list first"),
-        "{}",
-        done.stderr
-    );
-    assert_eq!(done.answer(), computation);
+    let noted = place
+        .call(&call)
+        .noted("from `csc` comes such a list first");
+    assert_eq!(noted, computation);
     let jds = place.call(&["formats", "jds"]).answer();
     assert!(jds.ends_with(&computation), "{jds}");
     // What is printed is a format of one's own.
@@ -213,14 +210,13 @@ fn calls_that_make_no_sense_are_refused() {
         &["--from", "csr", "--to", "csc", "--emit", "case"],
         &["error[E0004]", "did you mean `cases`?", "^^^^ unknown"],
     );
-    refused(
-        &["a.mtx", "b.npz", "--to", "mine.fmt"],
-        &[
-            "error[E0420]",
-            "cannot read `mine.fmt`",
-            "------ named here",
-        ],
-    );
+    let missing = ["convert", "a.mtx", "b.npz", "--to", "mine.fmt"];
+    let says = [
+        "error[E0420]",
+        "cannot read `mine.fmt`",
+        "-------- named here",
+    ];
+    place.call(&missing).refused(1, &says);
     refused(
         &["a.mtx", "b.npz", "--to", "fcoo(0)"],
         &["error[E0115]", "order 3, not of order 2"],

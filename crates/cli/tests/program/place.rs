@@ -128,11 +128,12 @@ impl Done {
         self.stdout
     }
 
-    /// The call went well, and noted this.
+    /// The call went well, and noted this; what it printed.
     #[track_caller]
-    pub(crate) fn noted(self, text: &str) {
+    pub(crate) fn noted(self, text: &str) -> String {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
         assert!(self.stderr.contains(text), "{}", self.stderr);
+        self.stdout
     }
 
     /// The call failed with this exit code, and said all of this.

@@ -23,7 +23,7 @@ use sparsec_format::{RelationFormat, Storage};
 use sparsec_index::TensorRole;
 use sparsec_tensor::{Format, RelationTensor, Stored, Tensor, TensorRef};
 
-use super::borrowed;
+use super::side::borrowed;
 use crate::compile::Compiled;
 use crate::compute::{Given, compile_computation};
 use crate::executor::executor;

@@ -8,6 +8,7 @@ mod fitting;
 mod functions;
 mod kernels;
 mod memory;
+mod misstored;
 mod refused;
 mod relations;
 mod stages;

@@ -1,20 +1,20 @@
 //! Tensors in formats that are relations: each as source and as destination of conversions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sparsec::{
-    Array, ElementType, FormatSpec, RelationFormat, RelationTensor, Source, Storage, Stored,
-    Tensor, code, relational,
+    ElementType, FormatSpec, RelationFormat, RelationTensor, Source, Storage, Stored, Tensor,
+    relational,
 };
 
-use super::{interpreter, refuse};
+use super::interpreter;
 
 const DIA: &str = include_str!("../../../../samples/dia.fmt");
-const ELLR: &str = include_str!("../../../../samples/ellr.fmt");
+pub(crate) const ELLR: &str = include_str!("../../../../samples/ellr.fmt");
 
 /// Entries by antidiagonals, and how they come into that order.
-const OWN: &str = "
+pub(crate) const OWN: &str = "
     format antidiagonal
     extents NR, NC
     map {[n] -> [i, j] : 0 <= n < NZ && i = row(n) && j = col(n)}
@@ -41,11 +41,11 @@ fn spec(text: &str) -> FormatSpec {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn relation(text: &str) -> Arc<RelationFormat> {
+pub(crate) fn relation(text: &str) -> Arc<RelationFormat> {
     Arc::clone(spec(text).relation().expect("a relation"))
 }
 
-fn storage(text: &str, order: usize) -> Storage {
+pub(crate) fn storage(text: &str, order: usize) -> Storage {
     spec(text)
         .storage(order)
         .unwrap_or_else(|error| panic!("{error}"))
@@ -65,7 +65,7 @@ impl Numbers {
 }
 
 /// Some entries of a tensor: so many at most.
-fn tensor(extents: &[u64], n: usize, seed: u64) -> Tensor {
+pub(crate) fn tensor(extents: &[u64], n: usize, seed: u64) -> Tensor {
     let mut numbers = Numbers(seed);
     let all: u64 = extents.iter().product();
     let mut places = BTreeSet::new();
@@ -120,10 +120,14 @@ fn tensors(order: usize) -> Vec<Tensor> {
 }
 
 fn round_trips(format: &str, order: usize) {
+    round_trips_of(format, order, tensors(order));
+}
+
+fn round_trips_of(format: &str, order: usize, tensors: Vec<Tensor>) {
     let session = interpreter();
     let to = storage(format, order);
     let back = storage("scoo", order);
-    for tensor in tensors(order) {
+    for tensor in tensors {
         let what = || format!("{} {:?} {tensor:?}", to.short_name(), tensor.extents());
         let stored = session.convert_stored(&Stored::Levels(tensor.clone()), &to);
         let stored = stored
@@ -170,6 +174,30 @@ fn diagonals_of_a_file_there_and_back() {
 fn a_stated_assembly_there_and_back() {
     round_trips(ELLR, 2);
     round_trips(OWN, 2);
+}
+
+/// Lists in an order of a user's own: by a key of the coordinates.
+#[test]
+fn lists_in_an_order_of_ones_own_there_and_back() {
+    let without = &OWN[..OWN.find("computation").unwrap()];
+    let some = || {
+        vec![
+            tensor(&[7, 5], 0, 1),
+            tensor(&[7, 5], 18, 2),
+            tensor(&[3, 9], 11, 3),
+        ]
+    };
+    round_trips_of(without, 2, some());
+    let key = "LEX(row(n) + col(n), row(n)) < LEX(row(m) + col(m), row(m))";
+    for own in [
+        "LEX(col(n), row(n)) < LEX(col(m), row(m))",
+        "MORTON(row(n), col(n)) < MORTON(row(m), col(m))",
+        "LEX(row(n) floordiv 2, col(n) mod 3) <= LEX(row(m) floordiv 2, col(m) mod 3)",
+        "0 - row(n) <= 0 - row(m)",
+    ] {
+        assert!(without.contains(key));
+        round_trips_of(&without.replace(key, own), 2, some());
+    }
 }
 
 /// Each relation of matrices to each other, directly or by way of a list.
@@ -275,203 +303,6 @@ fn other_types_are_stored_too() {
             .unwrap();
         assert_eq!(back.tensor, Stored::Levels(a.clone()));
     }
-}
-
-fn ints(entries: &[i32]) -> Array {
-    Array::from_vec(entries.to_vec())
-}
-
-#[test]
-fn wrong_arrays_are_refused_at_the_first_entry() {
-    let jds = relation("jds");
-    let new = |perm: &[i32], ptr: &[i32], col: &[i32], n: usize| {
-        let arrays = [("perm", perm), ("ptr", ptr), ("col", col)];
-        let arrays = arrays.map(|(name, array)| (name.to_owned(), ints(array)));
-        let values = Array::from_vec(vec![1.0; n]);
-        RelationTensor::new(
-            Arc::clone(&jds),
-            vec![3, 4],
-            BTreeMap::new(),
-            arrays.into(),
-            values,
-        )
-    };
-    new(&[1, 0, 2], &[0, 2, 3], &[0, 3, 1], 3).expect("right arrays");
-    let cases: [(&[i32], &[i32], &[i32], usize, sparsec::Code, &str); 8] = [
-        (
-            &[1, 0],
-            &[0, 2, 3],
-            &[0, 3, 1],
-            3,
-            code::ARRAY_MISMATCH,
-            "`perm` has 2 entries, and its format says 3",
-        ),
-        (
-            &[1, 0, 1],
-            &[0, 2, 3],
-            &[0, 3, 1],
-            3,
-            code::NOT_AS_DECLARED,
-            "perm(2) = 1 was there before",
-        ),
-        (
-            &[1, 0, 3],
-            &[0, 2, 3],
-            &[0, 3, 1],
-            3,
-            code::NOT_AS_DECLARED,
-            "perm(2) = 3 is not in",
-        ),
-        (
-            &[1, 0, 2],
-            &[0, 3, 2],
-            &[0, 3, 1],
-            3,
-            code::NOT_AS_DECLARED,
-            "ptr(1) = 3 and ptr(2) = 2",
-        ),
-        (
-            &[1, 0, 2],
-            &[0, 2, 9],
-            &[0, 3, 1],
-            3,
-            code::NOT_AS_DECLARED,
-            "ptr(2) = 9 is not in",
-        ),
-        (
-            &[1, 0, 2],
-            &[0, 1, 3],
-            &[0, 3, 1],
-            3,
-            code::NOT_AS_DECLARED,
-            "does not hold for s = 0",
-        ),
-        (
-            &[1, 0, 2],
-            &[0, 2, 3],
-            &[0, 4, 1],
-            3,
-            code::NOT_AS_DECLARED,
-            "col(1) = 4 is not in",
-        ),
-        (
-            &[1, 0, 2],
-            &[0, 2, 3],
-            &[0, 3, 1],
-            2,
-            code::ARRAY_MISMATCH,
-            "entries, and its format says",
-        ),
-    ];
-    for (perm, ptr, col, n, code, says) in cases {
-        refuse(new(perm, ptr, col, n), code, says);
-    }
-    let of = |names: &[&str], constants: &[(&str, i64)]| {
-        let arrays = names.iter().map(|name| ((*name).to_owned(), ints(&[0])));
-        let constants = constants.iter().map(|(name, n)| ((*name).to_owned(), *n));
-        RelationTensor::new(
-            Arc::clone(&jds),
-            vec![1, 1],
-            constants.collect(),
-            arrays.collect(),
-            Array::from_vec(vec![1.0]),
-        )
-    };
-    refuse(
-        of(&["perm", "ptr"], &[]),
-        code::ARRAY_MISMATCH,
-        "the array `col` is missing",
-    );
-    refuse(
-        of(&["perm", "ptr", "col", "row"], &[]),
-        code::ARRAY_MISMATCH,
-        "no array `row`",
-    );
-    refuse(
-        of(&["perm", "ptr", "col"], &[("X", 1)]),
-        code::ARRAY_MISMATCH,
-        "no constant `X`",
-    );
-    refuse(
-        of(&["perm", "ptr", "col"], &[("ND", -1)]),
-        code::ARRAY_MISMATCH,
-        "`ND` is -1",
-    );
-    let short = RelationTensor::new(
-        Arc::clone(&jds),
-        vec![1],
-        BTreeMap::new(),
-        BTreeMap::new(),
-        ints(&[]),
-    );
-    refuse(short, code::LENGTH_MISMATCH, "stores tensors of order 2");
-}
-
-/// An assembly that is wrong gives no tensor.
-#[test]
-fn a_wrong_assembly_is_refused() {
-    let session = interpreter();
-    let a = || Stored::Levels(tensor(&[4, 4], 6, 1));
-    let convert = |text: &str| session.convert_stored(&a(), &storage(text, 2));
-    let swapped = OWN.replace(
-        "rows: B_row(to(n)) = A_crd0(n)",
-        "rows: B_row(to(n)) = A_crd1(n)",
-    );
-    refuse(
-        convert(&swapped),
-        code::NOT_AS_DECLARED,
-        "does not hold for",
-    );
-    let unsorted = OWN.replace(
-        "of N0 + N1, A_crd0(n) of N0)",
-        "of N0 + N1, A_crd1(n) of N1)",
-    );
-    refuse(
-        convert(&unsorted),
-        code::NOT_AS_DECLARED,
-        "does not hold for",
-    );
-    let doubled = OWN.replace("B(to(n)) = A(n)", "B(to(n)) = 2 * A(n)");
-    refuse(
-        convert(&doubled),
-        code::NOT_AS_DECLARED,
-        "stores other entries than it is given",
-    );
-    let missing = OWN.replace("B_row", "B_rows");
-    refuse(convert(&missing), code::NO_CONVERSION, "has no `out B_row`");
-    let unknown = OWN.replace("A_crd0(n) over", "A_crd7(n) over");
-    assert!(convert(&unknown).is_err());
-    let without = &OWN[..OWN.find("computation").unwrap()];
-    // A list of entries in an order that nothing makes is no list in this order.
-    refuse(convert(without), code::NOT_AS_DECLARED, "does not hold for");
-}
-
-#[test]
-fn a_format_without_a_way_to_it_says_how_to_state_one() {
-    let session = interpreter();
-    let text = &ELLR[..ELLR.find("; The arrays").unwrap()];
-    let a = Stored::Levels(tensor(&[4, 4], 6, 1));
-    let error = session.convert_stored(&a, &storage(text, 2)).unwrap_err();
-    assert_eq!(error.code(), code::NO_CONVERSION);
-    assert!(
-        error.to_string().contains("computation assemble"),
-        "{error}"
-    );
-    let filled = Tensor::builder("csr, fill 1", &[2, 2])
-        .unwrap()
-        .push([0, 0], 5.0)
-        .build()
-        .unwrap();
-    refuse(
-        session.convert_stored(&Stored::Levels(filled), &storage("jds", 2)),
-        code::NO_CONVERSION,
-        "fill",
-    );
-    refuse(
-        session.convert_stored(&a, &Storage::Relation(relation("fcoo(0)"))),
-        code::NO_CONVERSION,
-        "2 modes",
-    );
 }
 
 /// The notes say by way of what a tensor came.

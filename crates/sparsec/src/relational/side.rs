@@ -1,0 +1,125 @@
+//! The source of a conversion: a tensor in either kind of format, by the names that its
+//! arrays and constants have in a conversion.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::{ElementType, Result};
+use sparsec_convert::Types;
+use sparsec_relation::Descriptor;
+use sparsec_tensor::{Array, Format, RelationTensor, Tensor, TensorRef};
+
+use crate::compute::{Checked, CompiledComputation, Given};
+use crate::conversion::{described, name};
+use crate::session::Session;
+
+/// What a tensor in one format needs to become one in a relation.
+pub(super) struct Side<'a> {
+    /// The descriptor of the source.
+    pub(super) descriptor: Descriptor,
+    /// Whether each place holds an entry, and no two one at the same coordinates.
+    pub(super) is_one_to_one: bool,
+    /// The arrays by their names in a conversion.
+    arrays: Vec<(String, TensorRef<'a>)>,
+    parameters: Vec<(String, i64)>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn of_levels(tensor: &'a Tensor) -> Result<Self> {
+        let format = tensor.format();
+        let descriptor = described(format, false)?;
+        let specs = format.arrays();
+        let arrays = specs.iter().zip(tensor.arrays());
+        let arrays = arrays.map(|(spec, array)| {
+            let extents = vec![array.len() as u64];
+            Ok((name("A", spec.role), borrowed(array, extents)?))
+        });
+        let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
+        let levels = format.level_extents(&known).into_iter().enumerate();
+        let parameters =
+            levels.filter_map(|(level, extent)| Some((format!("A_L{level}"), extent? as i64)));
+        Ok(Self {
+            descriptor,
+            is_one_to_one: true,
+            arrays: arrays.collect::<Result<_>>()?,
+            parameters: parameters.collect(),
+        })
+    }
+
+    pub(super) fn of_relation(tensor: &'a RelationTensor) -> Result<Self> {
+        let mut arrays = Vec::new();
+        for (name, array) in tensor.arrays() {
+            let array = borrowed(array, tensor.array_extents(name))?;
+            arrays.push((format!("A_{name}"), array));
+        }
+        let values = tensor.values();
+        arrays.push(("A".to_owned(), borrowed(values, vec![values.len() as u64])?));
+        let constants = tensor.constants().iter();
+        Ok(Self {
+            descriptor: tensor.format().descriptor().clone(),
+            is_one_to_one: false,
+            arrays,
+            parameters: constants
+                .map(|(name, value)| (format!("A_{name}"), *value))
+                .collect(),
+        })
+    }
+
+    /// The type of the values.
+    pub(super) fn element(&self) -> ElementType {
+        let mut arrays = self.arrays.iter();
+        let values = arrays.find(|(name, _)| name == "A");
+        values.expect("each side has values").1.element()
+    }
+
+    /// The types of the index arrays.
+    pub(super) fn types(&self) -> Types {
+        let arrays = self.arrays.iter();
+        arrays
+            .map(|(name, array)| (name.clone(), array.element()))
+            .collect()
+    }
+}
+
+impl Session {
+    /// Runs a conversion.
+    pub(super) fn launched(
+        &self,
+        compiled: &CompiledComputation,
+        side: &Side<'_>,
+        extents: &[u64],
+        more: &[(String, i64)],
+        checked: Checked,
+    ) -> Result<BTreeMap<String, Tensor>> {
+        let mut given = Given::new();
+        let computation = compiled.computation();
+        let is_given = |name: &str| {
+            let space = computation.space(name);
+            space.is_some_and(|space| space.role.is_given())
+        };
+        for (name, array) in side.arrays.iter().filter(|(name, _)| is_given(name)) {
+            given = given.data(name, array);
+        }
+        let of_modes = extents.iter().enumerate();
+        let of_modes = of_modes.map(|(mode, extent)| (format!("N{mode}"), *extent as i64));
+        let all = of_modes.chain(side.parameters.iter().cloned());
+        for (name, value) in all.chain(more.iter().cloned()) {
+            if computation.parameters.contains(&name) {
+                given = given.parameter(name, value);
+            }
+        }
+        let mut prepared = self.prepare_as(compiled, &given, checked)?;
+        prepared.launch()?;
+        prepared.finish()
+    }
+}
+
+/// An array as a dense tensor, used where it lies.
+pub(super) fn borrowed(array: &Array, extents: Vec<u64>) -> Result<TensorRef<'_>> {
+    let zero = array.element().zero();
+    TensorRef::new(
+        Format::dense(extents.len()),
+        extents,
+        zero,
+        vec![array.into()],
+    )
+}
