@@ -99,6 +99,27 @@ fn programs_take_relations() {
         let shown = ["compile", product, "-f", format, "--emit", "concrete"];
         place.call(&shown).noted("is walked as it is stored");
     }
+    // Where no proof keeps accesses inside of their arrays, levels are walked.
+    place.write(
+        "s.mtx",
+        "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 2\n3 3 1\n",
+    );
+    let twice = "s = A(i,j) * x(i) * x(j)";
+    let run = [
+        "run",
+        twice,
+        "-f",
+        "A=jds",
+        "-i",
+        "A=s.mtx",
+        "-g",
+        "x=dense:ones",
+        "--check",
+    ];
+    let answer = place
+        .call(&run)
+        .noted("is not known to stay within its entries");
+    assert!(answer.contains("s = 3.0"), "{answer}");
     // A result that is a relation, and an operand that a file has as one.
     let run = [
         "run",

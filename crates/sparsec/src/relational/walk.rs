@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use sparsec_base::{ElementType, Result};
-use sparsec_computation::{Computation, Role as DataRole};
+use sparsec_computation::Role as DataRole;
 use sparsec_executor::{Operands, Types};
 use sparsec_format::{RelationFormat, Storage};
 use sparsec_index::TensorRole;
@@ -25,7 +25,7 @@ use sparsec_tensor::{Format, RelationTensor, Stored, Tensor, TensorRef};
 
 use super::side::borrowed;
 use crate::compile::Compiled;
-use crate::compute::{Given, compile_computation};
+use crate::compute::{CompiledComputation, Given, compile_computation};
 use crate::executor::executor;
 use crate::request::{Inputs, Request};
 use crate::session::{Outcome, Session, Timings};
@@ -118,7 +118,7 @@ fn walked(
     compiled: &Compiled,
     relations: &Relations,
     types: &Types,
-) -> std::result::Result<Computation, String> {
+) -> std::result::Result<CompiledComputation, String> {
     let no = |why: &str| Err(why.to_owned());
     if relations.operands.is_empty() {
         return no("no operand is a relation");
@@ -168,10 +168,11 @@ fn walked(
     let is_same = |(_, data): (_, &sparsec_index::TensorData)| {
         data.name != *result || space.is_some_and(|space| space.element == data.element)
     };
-    match compiled.program.tensors.iter().all(is_same) {
-        true => Ok(made),
-        false => Err(format!("`{result}` is given another type")),
+    if !compiled.program.tensors.iter().all(is_same) {
+        return Err(format!("`{result}` is given another type"));
     }
+    // Loops are made only where no access may leave its array.
+    compile_computation(&made).map_err(|error| error.message().to_owned())
 }
 
 /// What a run over relations gives.
@@ -226,7 +227,8 @@ impl Session {
                 let mut operands = relations.operands.keys();
                 known.contains_key(*name) || operands.any(|it| name.starts_with(&format!("{it}_")))
             };
-            match made.parameters.iter().find(|name| !is_known(name)) {
+            let mut parameters = made.computation().parameters.iter();
+            match parameters.find(|name| !is_known(name)) {
                 Some(name) => Err(format!("no operand has the extent `{name}`")),
                 None => Ok(()),
             }
@@ -302,8 +304,8 @@ impl Session {
         });
         let types: Types = arrays.collect();
         let made = walked(request, compiled, relations, &types);
-        let made = made.expect("it was made with other widths");
-        let kernel = compile_computation(&made)?;
+        let kernel = made.expect("it was made with other widths");
+        let made = kernel.computation();
         timings.compile = started.elapsed();
 
         let mut lent: Vec<(String, TensorRef<'_>)> = Vec::new();
@@ -332,7 +334,7 @@ impl Session {
         for (name, extent) in extents(compiled, inputs, request) {
             given = given.parameter(name, extent as i64);
         }
-        let given = given.for_computation(&made);
+        let given = given.for_computation(made);
         let mut prepared = self.prepare(&kernel, &given)?;
         for _ in 0..self.options().repeat.max(1) {
             let started = Instant::now();

@@ -13,6 +13,16 @@ fn ints(entries: &[i32]) -> Array {
     Array::from_vec(entries.to_vec())
 }
 
+/// The arrays `perm`, `ptr` and `col`, the number of values, and what is said of them.
+type Wrong<'a> = (
+    &'a [i32],
+    &'a [i32],
+    &'a [i32],
+    usize,
+    sparsec::Code,
+    &'a str,
+);
+
 #[test]
 fn wrong_arrays_are_refused_at_the_first_entry() {
     let jds = relation("jds");
@@ -29,7 +39,7 @@ fn wrong_arrays_are_refused_at_the_first_entry() {
         )
     };
     new(&[1, 0, 2], &[0, 2, 3], &[0, 3, 1], 3).expect("right arrays");
-    let cases: [(&[i32], &[i32], &[i32], usize, sparsec::Code, &str); 8] = [
+    let cases: [Wrong; 8] = [
         (
             &[1, 0],
             &[0, 2, 3],
