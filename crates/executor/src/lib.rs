@@ -95,6 +95,9 @@ pub fn executor(program: &Program, operands: &Operands, types: &Types) -> Result
     for extent in statement::extents(program) {
         computation.parameters.push(extent);
     }
+    for equal in statement::equal_extents(program) {
+        computation.declarations.assume(equal);
+    }
     for operand in described.values() {
         operand.add_to(&mut computation);
     }

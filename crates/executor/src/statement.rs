@@ -65,6 +65,30 @@ pub(crate) fn extents(program: &Program) -> Vec<String> {
     all
 }
 
+/// That extents are equal: a mode that is read along two variables has one extent.
+///
+/// ```text
+/// y(i) = A(i,j) * x(i) * x(j)      Ni = Nj, for the mode of `x`
+/// ```
+pub(crate) fn equal_extents(program: &Program) -> Vec<Constraint> {
+    let mut equal: Vec<Constraint> = Vec::new();
+    for_each_access(program, &mut |access| {
+        let names = extents_of(program, access.tensor);
+        for (mode, name) in names.into_iter().enumerate() {
+            let Some(var) = access.var(mode) else {
+                continue;
+            };
+            let other = extent_of(program, var);
+            let both =
+                Expression::Constant(name.clone()).equals(Expression::Constant(other.clone()));
+            if name != other && !equal.contains(&both) {
+                equal.push(both);
+            }
+        }
+    });
+    equal
+}
+
 /// Adds a statement for each term of statement `number`, and for each choice of
 /// pieces of the operands in it.
 ///

@@ -99,7 +99,7 @@ fn programs_take_relations() {
         let shown = ["compile", product, "-f", format, "--emit", "concrete"];
         place.call(&shown).noted("is walked as it is stored");
     }
-    // Where no proof keeps accesses inside of their arrays, levels are walked.
+    // A vector that is read along both modes of a square matrix.
     place.write(
         "s.mtx",
         "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 2\n3 3 1\n",
@@ -116,9 +116,7 @@ fn programs_take_relations() {
         "x=dense:ones",
         "--check",
     ];
-    let answer = place
-        .call(&run)
-        .noted("is not known to stay within its entries");
+    let answer = place.call(&run).noted("`A` is walked as it is stored");
     assert!(answer.contains("s = 3.0"), "{answer}");
     // A result that is a relation, and an operand that a file has as one.
     let run = [

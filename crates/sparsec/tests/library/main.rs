@@ -13,6 +13,7 @@ mod refused;
 mod relations;
 mod stages;
 mod stored;
+mod walked;
 
 use sparsec::{Error, Kernel, Program, Session, Tensor};
 

@@ -10,7 +10,7 @@ use sparsec::{
 
 use super::interpreter;
 
-const DIA: &str = include_str!("../../../../samples/dia.fmt");
+pub(crate) const DIA: &str = include_str!("../../../../samples/dia.fmt");
 pub(crate) const ELLR: &str = include_str!("../../../../samples/ellr.fmt");
 
 /// Entries by antidiagonals, and how they come into that order.
