@@ -169,13 +169,7 @@ impl Session {
         let more: Vec<(String, i64)> = levels
             .filter_map(|(level, extent)| Some((format!("B_L{level}"), extent? as i64)))
             .collect();
-        let mut results = self.launched(
-            &compiled,
-            &side,
-            tensor.extents(),
-            &more,
-            Checked::AsTensors,
-        )?;
+        let mut results = self.launched(&compiled, &side, tensor.extents(), &more, side.checked)?;
         let mut arrays = Vec::new();
         for spec in format.arrays() {
             let Some(result) = results.remove(&name("B", spec.role)) else {
@@ -277,7 +271,7 @@ impl Session {
         };
         let made = convert(&side.descriptor, descriptor, &wanted)?;
         let compiled = compile_computation(&made.computation)?;
-        self.relation_of(&compiled, side, extents, format, Checked::AsTensors)
+        self.relation_of(&compiled, side, extents, format, side.checked)
     }
 
     /// A tensor in a relation by a conversion that is derived from a list; in the order that

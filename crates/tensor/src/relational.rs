@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_format::{RelationFormat, Storage};
+use sparsec_parallel::MemoryLimit;
 use sparsec_relation::{Conjunction, Data, Descriptor, Ended, Expression, Set, Values, fresh_name};
 
 use crate::array::Array;
@@ -36,10 +37,13 @@ use crate::tensor::Tensor;
 
 mod check;
 
-use check::lengths;
+use check::{is_all_of, lengths};
 
 /// Steps that visiting the tuples of a tensor may take.
 const MOST_STEPS: u64 = 1 << 40;
+
+/// Entries from which on it is asked now and then whether there is room for twice as many.
+const MANY: usize = 1 << 20;
 
 /// A tensor in a format that is a relation; see the module's page.
 ///
@@ -148,7 +152,7 @@ impl RelationTensor {
     pub fn array_extents(&self, name: &str) -> Vec<u64> {
         let declarations = self.format.descriptor().declarations();
         let function = declarations.function(name).expect("the format declares it");
-        let lengths = lengths(&function.domain, &self.constants_data());
+        let lengths = lengths(&function.domain, &self.data());
         let lengths = lengths.expect("it was counted when the tensor was made");
         lengths.into_iter().map(|n| n as u64).collect()
     }
@@ -181,6 +185,7 @@ impl RelationTensor {
         let zero = self.element().zero();
         let mut coords: Vec<u64> = Vec::new();
         let mut places: Vec<usize> = Vec::new();
+        let mut refused = None;
         let ended = loops.run(&data, MOST_STEPS, &mut |_, point| {
             let place = point[n_inputs + order] as usize;
             if keeps_zeros || self.values.get(place) != zero {
@@ -188,8 +193,20 @@ impl RelationTensor {
                 coords.extend(at.iter().map(|crd| *crd as u64));
                 places.push(place);
             }
+            // One value may be many entries, more than there is room for.
+            let n = places.len();
+            if n >= MANY && n.is_power_of_two() {
+                let bytes = 16 * (n as u64).saturating_mul(order as u64 + 2);
+                if let Err(error) = MemoryLimit::Available.ask(bytes) {
+                    refused = Some(error);
+                    return ControlFlow::Break(());
+                }
+            }
             ControlFlow::Continue(())
         });
+        if let Some(error) = refused {
+            return Err(error.into());
+        }
         if ended != Ended::Done {
             let message = format!(
                 "the tuples of a tensor in `{}` cannot be visited",
@@ -212,12 +229,28 @@ impl RelationTensor {
     /// What tells the values of constants and functions.
     fn data(&self) -> Data<'_> {
         let mut data = self.constants_data();
-        for function in self.format.descriptor().declarations().functions() {
-            let lengths = lengths(&function.domain, &data).unwrap_or_default();
-            let array = &self.arrays[&function.name];
-            data.array(function.name.clone(), lengths, |at| array.index(at));
+        // The length of one array may be an entry of another: `0 <= q < pos(N)`.
+        let mut rest: Vec<_> = self
+            .format
+            .descriptor()
+            .declarations()
+            .functions()
+            .iter()
+            .collect();
+        loop {
+            let before = rest.len();
+            rest.retain(|function| {
+                let array = &self.arrays[&function.name];
+                let known =
+                    lengths(&function.domain, &data).filter(|sides| is_all_of(sides, array));
+                let Some(sides) = known else { return true };
+                data.array(function.name.clone(), sides, |at| array.index(at));
+                false
+            });
+            if rest.len() == before {
+                return data;
+            }
         }
-        data
     }
 
     fn constants_data(&self) -> Data<'static> {

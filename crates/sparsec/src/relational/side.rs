@@ -18,6 +18,8 @@ pub(super) struct Side<'a> {
     pub(super) descriptor: Descriptor,
     /// Whether each place holds an entry, and no two one at the same coordinates.
     pub(super) is_one_to_one: bool,
+    /// Where its arrays are held against what a conversion relies on.
+    pub(super) checked: Checked,
     /// The arrays by their names in a conversion.
     arrays: Vec<(String, TensorRef<'a>)>,
     parameters: Vec<(String, i64)>,
@@ -40,6 +42,7 @@ impl<'a> Side<'a> {
         Ok(Self {
             descriptor,
             is_one_to_one: true,
+            checked: Checked::AsTensors,
             arrays: arrays.collect::<Result<_>>()?,
             parameters: parameters.collect(),
         })
@@ -57,6 +60,8 @@ impl<'a> Side<'a> {
         Ok(Self {
             descriptor: tensor.format().descriptor().clone(),
             is_one_to_one: false,
+            // Lengths that are entries of arrays have names of their own, which were not checked.
+            checked: Checked::Here,
             arrays,
             parameters: constants
                 .map(|(name, value)| (format!("A_{name}"), *value))

@@ -200,6 +200,21 @@ fn lists_in_an_order_of_ones_own_there_and_back() {
     }
 }
 
+/// Formats of levels, given as relations: what `sparsec formats csr` prints.
+#[test]
+fn formats_of_levels_are_relations_too() {
+    for (name, order) in [("csr", 2), ("csc", 2), ("dcsr", 2), ("scoo", 2), ("csf", 3)] {
+        let levels = spec(name).resolve(order).expect("levels");
+        let text = levels.descriptors("mine").remove(0).to_string();
+        let extents: &[u64] = &[4, 3, 5][..order];
+        round_trips_of(
+            &text,
+            order,
+            vec![tensor(extents, 0, 1), tensor(extents, 9, 2)],
+        );
+    }
+}
+
 /// Each relation of matrices to each other, directly or by way of a list.
 #[test]
 fn relations_become_each_other() {

@@ -14,6 +14,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 use sparsec_relation::{Data, Descriptor, Expression, Parser, Rewrite, Set, Variable};
 
 use super::RelationTensor;
+use crate::array::Array;
 
 impl RelationTensor {
     pub(super) fn check_names(&self) -> Result<()> {
@@ -122,32 +123,36 @@ impl RelationTensor {
     }
 
     pub(super) fn check_lengths(&self) -> Result<()> {
-        let data = self.constants_data();
+        let data = self.data();
         let descriptor = self.format.descriptor();
         let functions = descriptor.declarations().functions().iter();
         let arrays = functions.map(|function| {
             let name = function.name.as_str();
             (name, &function.domain, &self.arrays[name])
         });
-        for (name, domain, array) in arrays.chain([("values", descriptor.values(), &self.values)]) {
-            let length = lengths(domain, &data);
-            let length = length.and_then(|sides| {
-                let mut sides = sides.iter();
-                sides.try_fold(1_i64, |n, side| n.checked_mul(*side))
-            });
-            let length = length.ok_or_else(|| {
-                self.misfit(format!("how long `{name}` is cannot be counted"), name)
-                    .help("state a length of constants, as in `{[p] : 0 <= p < NNZ}`")
-            })?;
-            if usize::try_from(length) != Ok(array.len()) {
+        let all = arrays.chain([("values", descriptor.values(), &self.values)]);
+        let mut uncounted = None;
+        for (name, domain, array) in all {
+            let Some(sides) = lengths(domain, &data) else {
+                uncounted = uncounted.or(Some(name));
+                continue;
+            };
+            if !is_all_of(&sides, array) {
+                let says: Vec<String> = sides.iter().map(i64::to_string).collect();
                 let message = format!(
-                    "`{name}` has {} entries, and its format says {length}",
-                    array.len()
+                    "`{name}` has {} entries, and its format says {}",
+                    array.len(),
+                    says.join(" * ")
                 );
                 return Err(self.misfit(message, name));
             }
         }
-        Ok(())
+        match uncounted {
+            Some(name) => Err(self
+                .misfit(format!("how long `{name}` is cannot be counted"), name)
+                .help("state a length of constants, as in `{[p] : 0 <= p < NNZ}`")),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn check_declared(&self) -> Result<()> {
@@ -230,6 +235,12 @@ pub(super) fn lengths(domain: &Set, data: &Data<'_>) -> Option<Vec<i64>> {
     let sides = domain.as_box()?;
     let ends = sides.iter().map(|(_, end)| Some(data.value(end)?.max(0)));
     ends.collect()
+}
+
+/// Whether an array has as many entries as these sides say.
+pub(super) fn is_all_of(sides: &[i64], array: &Array) -> bool {
+    let length = sides.iter().try_fold(1_i64, |n, side| n.checked_mul(*side));
+    length.is_some_and(|length| usize::try_from(length) == Ok(array.len()))
 }
 
 /// The constant that all of a length depends on, and its value where the length is `is`.
