@@ -204,8 +204,10 @@ impl Session {
                     return Ok(Converted { tensor, notes });
                 }
                 Err(why) => {
-                    let storage = tensor.storage();
-                    let from = storage.short_name();
+                    let from = match tensor {
+                        Stored::Levels(tensor) => tensor.format().arrangement(),
+                        Stored::Relation(tensor) => tensor.format().name().to_owned(),
+                    };
                     if from != "scoo" {
                         let why = why.message().to_owned();
                         notes.push(format!(
