@@ -81,13 +81,17 @@ pub(crate) fn describe(
     };
     let relation = (emit.is_empty() || wants("relation")).then(|| {
         let texts = descriptors.iter().map(Descriptor::to_string);
-        texts.chain(assembly).collect::<Vec<_>>().join("
-")
+        texts.chain(assembly).collect::<Vec<_>>().join(
+            "
+",
+        )
     });
     let isl = wants("isl").then(|| {
         let texts: Vec<String> = descriptors.iter().map(Descriptor::to_isl).collect();
-        texts.join("
-")
+        texts.join(
+            "
+",
+        )
     });
     screen.answer(
         || {

@@ -26,7 +26,7 @@ use sparsec_relation::Descriptor;
 use sparsec_tensor::{Array, Coords, Entries, Format, PackOptions, RelationTensor, Stored, Tensor};
 
 use crate::compute::{Checked, CompiledComputation, compile_computation};
-use crate::conversion::{described, name};
+use crate::conversion::{described, tables};
 use crate::session::{Backend, Session};
 
 mod order;
@@ -35,7 +35,7 @@ mod walk;
 
 pub use walk::{StoredOutcome, ways};
 
-use side::Side;
+use side::{Side, name};
 
 /// Entries from which a derived kernel reads a relation faster than visiting its tuples one
 /// by one. Source: 60 ms to make a kernel, 0.3 µs for a visit.
@@ -156,11 +156,14 @@ impl Session {
     /// As [`unstored`](Self::unstored) by a derived conversion, if there is one.
     fn derived_levels(&self, tensor: &RelationTensor, format: &Format) -> Result<Option<Tensor>> {
         let side = Side::of_relation(tensor)?;
-        let destination = described(format, true)?;
+        let mut parts = described(format, true)?;
+        let (Some(destination), true) = (parts.pop(), parts.is_empty()) else {
+            return Ok(None);
+        };
         let wanted = Wanted {
-            element: tensor.element(),
             types: side.types(),
-            is_one_to_one: false,
+            tables: tables(format),
+            ..side.wanted.clone()
         };
         let made = convert(&side.descriptor, &destination, &wanted)?;
         let compiled = compile_computation(&made.computation)?;
@@ -267,9 +270,8 @@ impl Session {
         descriptor: &Descriptor,
     ) -> Result<RelationTensor> {
         let wanted = Wanted {
-            element: side.element(),
             types: side.types(),
-            is_one_to_one: side.is_one_to_one,
+            ..side.wanted.clone()
         };
         let made = convert(&side.descriptor, descriptor, &wanted)?;
         let compiled = compile_computation(&made.computation)?;

@@ -3,21 +3,21 @@
 
 use std::collections::BTreeMap;
 
-use sparsec_base::{ElementType, Result};
-use sparsec_convert::Types;
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_convert::{Places, Types, Wanted};
 use sparsec_relation::Descriptor;
-use sparsec_tensor::{Array, Format, RelationTensor, Tensor, TensorRef};
+use sparsec_tensor::{Array, Format, RelationTensor, Role, Tensor, TensorRef};
 
 use crate::compute::{Checked, CompiledComputation, Given};
-use crate::conversion::{described, name};
+use crate::conversion::{described, wanted};
 use crate::session::Session;
 
 /// What a tensor in one format needs to become one in a relation.
 pub(super) struct Side<'a> {
     /// The descriptor of the source.
     pub(super) descriptor: Descriptor,
-    /// Whether each place holds an entry, and no two one at the same coordinates.
-    pub(super) is_one_to_one: bool,
+    /// What is known of its places.
+    pub(super) wanted: Wanted,
     /// Where its arrays are held against what a conversion relies on.
     pub(super) checked: Checked,
     /// The arrays by their names in a conversion.
@@ -26,9 +26,23 @@ pub(super) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
+    /// # Errors
+    /// `E0830` for tensors of several parts, with mirror images, padding or a fill.
     pub(super) fn of_levels(tensor: &'a Tensor) -> Result<Self> {
         let format = tensor.format();
-        let descriptor = described(format, false)?;
+        let wanted = wanted(format, tensor.element());
+        let is_plain = format.parts().len() == 1
+            && format.mirror().is_none()
+            && wanted.is_unique
+            && wanted.places == Places::Full
+            && !wanted.has_padding
+            && tensor.fill() == tensor.element().zero();
+        if !is_plain {
+            let message = format!("`{}` is no list of entries", format.arrangement());
+            return Err(Diagnostic::new(code::NO_CONVERSION, message)
+                .help("convert from a format that lists each entry once, as `scoo`"));
+        }
+        let descriptor = described(format, false)?.remove(0);
         let specs = format.arrays();
         let arrays = specs.iter().zip(tensor.arrays());
         let arrays = arrays.map(|(spec, array)| {
@@ -41,14 +55,21 @@ impl<'a> Side<'a> {
             levels.filter_map(|(level, extent)| Some((format!("A_L{level}"), extent? as i64)));
         Ok(Self {
             descriptor,
-            is_one_to_one: true,
+            wanted,
             checked: Checked::AsTensors,
             arrays: arrays.collect::<Result<_>>()?,
             parameters: parameters.collect(),
         })
     }
 
+    /// # Errors
+    /// `E0830` for tensors that may have padding.
     pub(super) fn of_relation(tensor: &'a RelationTensor) -> Result<Self> {
+        if !tensor.format().lists_entries() {
+            let message = format!("`{}` may have padding", tensor.format().name());
+            return Err(Diagnostic::new(code::NO_CONVERSION, message)
+                .help("convert from a format that lists each entry, as `scoo`"));
+        }
         let mut arrays = Vec::new();
         for (name, array) in tensor.arrays() {
             let array = borrowed(array, tensor.array_extents(name))?;
@@ -59,7 +80,7 @@ impl<'a> Side<'a> {
         let constants = tensor.constants().iter();
         Ok(Self {
             descriptor: tensor.format().descriptor().clone(),
-            is_one_to_one: false,
+            wanted: Wanted::of(tensor.element()),
             // Lengths that are entries of arrays have names of their own, which were not checked.
             checked: Checked::Here,
             arrays,
@@ -67,13 +88,6 @@ impl<'a> Side<'a> {
                 .map(|(name, value)| (format!("A_{name}"), *value))
                 .collect(),
         })
-    }
-
-    /// The type of the values.
-    pub(super) fn element(&self) -> ElementType {
-        let mut arrays = self.arrays.iter();
-        let values = arrays.find(|(name, _)| name == "A");
-        values.expect("each side has values").1.element()
     }
 
     /// The types of the index arrays.
@@ -127,4 +141,12 @@ pub(super) fn borrowed(array: &Array, extents: Vec<u64>) -> Result<TensorRef<'_>
         zero,
         vec![array.into()],
     )
+}
+
+/// The name of an array of levels in a conversion.
+pub(super) fn name(side: &str, role: Role) -> String {
+    match role.in_descriptor() {
+        Some(name) => format!("{side}_{name}"),
+        None => side.to_owned(),
+    }
 }
