@@ -512,7 +512,12 @@ impl State<'_> {
             for at in (place + 1..n_elements).rev() {
                 goal.compare(first[at].clone(), second[at].clone());
             }
-            goal.is_refuted(self) || goal.with_witnesses(self).is_refuted(self)
+            if goal.is_refuted(self) {
+                return true;
+            }
+            let goal = goal.with_witnesses(self);
+            let is_one = same.is_none() && goal.clone().with_same_entries(self).is_refuted(self);
+            is_one || goal.is_refuted(self)
         })
     }
 

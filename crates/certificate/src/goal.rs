@@ -45,6 +45,8 @@ pub(crate) struct Goal {
     compared: Vec<(Expression, Expression)>,
     /// Entries that are one if their coordinates are equal.
     pairs: Vec<(usize, usize)>,
+    /// Such entries of which this is looked at before numbers are.
+    early: Vec<(usize, usize)>,
     /// Where the variables of the destination's tuples begin.
     tuples: Vec<usize>,
     /// Pairs of numbers that were compared.
@@ -63,6 +65,7 @@ impl Goal {
             compared: Vec::new(),
             tuples: Vec::new(),
             pairs: Vec::new(),
+            early: Vec::new(),
             split: BTreeSet::new(),
         }
     }
@@ -127,8 +130,36 @@ impl Goal {
         }
     }
 
+    /// The first of the variables that the constraints make equal to a variable.
+    fn first_equal(&self, e: &Expression) -> Expression {
+        let mut first = e.clone();
+        let is_variable = |e: &Expression| matches!(e, Expression::Variable(_));
+        let links = self.constraints.iter().flat_map(Constraint::split);
+        let links = links.filter(|link| {
+            matches!(&link.rest[..], [(Comparison::Equal, b)]
+            if is_variable(&link.first) && is_variable(b))
+        });
+        let links: Vec<Constraint> = links.collect();
+        let index = |e: &Expression| match e {
+            Expression::Variable(v) => v.index(),
+            _ => usize::MAX,
+        };
+        while is_variable(&first) {
+            let lesser = links.iter().find_map(|link| {
+                let (a, b) = (&link.first, &link.rest[0].1);
+                let other = if *a == first { b } else { a };
+                let is_of = *a == first || *b == first;
+                (is_of && index(other) < index(&first)).then(|| other.clone())
+            });
+            let Some(lesser) = lesser else { break };
+            first = lesser;
+        }
+        first
+    }
+
     /// A witness of a number: an entry that has it.
     fn witness(&mut self, state: &State<'_>, numbering: usize, number: &Expression) -> usize {
+        let number = &self.first_equal(number);
         let known = self
             .numbers
             .iter()
@@ -153,9 +184,10 @@ impl Goal {
             let parent = segments.parent.rewritten(&At(witness));
             self.add(parent.equals(at.clone()));
             if let Some(outer) = state.numbering(&segments.parent) {
-                let is_new = |(n, e, _): &(usize, Expression, usize)| *n != outer || *e != at;
-                if self.numbers.iter().all(is_new) {
-                    self.numbers.push((outer, at.clone(), witness));
+                let at = self.first_equal(&at);
+                let own = (outer, at.clone(), witness);
+                if !self.numbers.contains(&own) {
+                    self.numbers.push(own);
                 }
             }
         }
@@ -186,6 +218,19 @@ impl Goal {
                 }
                 _ => {}
             }
+        }
+        self
+    }
+
+    /// Looks first at whether two witnesses are one entry.
+    pub(crate) fn with_same_entries(mut self, state: &State<'_>) -> Self {
+        let entries = &self.entries;
+        let pairs = entries
+            .iter()
+            .enumerate()
+            .flat_map(|(n, a)| entries[n + 1..].iter().map(|b| (*a, *b)));
+        if state.are_apart {
+            self.early = pairs.collect();
         }
         self
     }
@@ -226,6 +271,11 @@ impl Goal {
             case.constraints.extend(constraints);
             case
         };
+        if let Some((pair, rest)) = self.early.split_last() {
+            let mut without = self.clone();
+            without.early = rest.to_vec();
+            return without.same_entry(state, *pair, budget);
+        }
         let n = self.numbers.len();
         let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
         let mut pairs = pairs.filter(|(a, b)| {
@@ -247,26 +297,10 @@ impl Goal {
             without.choices = rest.to_vec();
             return without.chosen(state, name, at, budget);
         }
-        if let Some(((from, to), rest)) = self.pairs.split_last() {
-            let link = |e: &Expression, comparison| {
-                Constraint::new(e.rewritten(&At(*from)), comparison, e.rewritten(&At(*to)))
-            };
-            let all = |order: &[Expression]| -> Vec<Constraint> {
-                order.iter().map(|e| link(e, Comparison::Equal)).collect()
-            };
-            let coordinates = &state.entries.coordinates;
-            let with = |constraints: Vec<Constraint>| {
-                let mut case = case(constraints);
-                case.pairs = rest.to_vec();
-                case.refuted(state, budget)
-            };
-            let one = [all(coordinates), all(&state.entries.tuple())].concat();
-            return with(one)
-                && coordinates.iter().all(|coordinate| {
-                    let sides = [Comparison::Less, Comparison::Greater].into_iter();
-                    let mut sides = sides.map(|comparison| vec![link(coordinate, comparison)]);
-                    sides.all(&with)
-                });
+        if let Some((pair, rest)) = self.pairs.split_last() {
+            let mut without = self.clone();
+            without.pairs = rest.to_vec();
+            return without.same_entry(state, *pair, budget);
         }
         if let Some(((a, b), rest)) = self.compared.split_last() {
             let all = [Comparison::Less, Comparison::Greater, Comparison::Equal];
@@ -277,6 +311,32 @@ impl Goal {
             });
         }
         false
+    }
+
+    /// Two entries are one if all their coordinates are equal; else one of these differs.
+    fn same_entry(
+        &self,
+        state: &State<'_>,
+        (from, to): (usize, usize),
+        budget: &Cell<usize>,
+    ) -> bool {
+        let link = |e: &Expression, comparison| {
+            Constraint::new(e.rewritten(&At(from)), comparison, e.rewritten(&At(to)))
+        };
+        let equal = |order: &[Expression]| -> Vec<Constraint> {
+            order.iter().map(|e| link(e, Comparison::Equal)).collect()
+        };
+        let with = |constraints: Vec<Constraint>| {
+            let mut case = self.clone();
+            case.constraints.extend(constraints);
+            case.refuted(state, budget)
+        };
+        let coordinates = &state.entries.coordinates;
+        with([equal(coordinates), equal(&state.entries.tuple())].concat())
+            && coordinates.iter().all(|coordinate| {
+                let mut sides = [Comparison::Less, Comparison::Greater].into_iter();
+                sides.all(|comparison| with(vec![link(coordinate, comparison)]))
+            })
     }
 
     /// The three orders of two numbers, with what they say of the entries' keys.
