@@ -183,9 +183,7 @@ impl State<'_> {
             Obligation::OwnPlace => self.own_place(),
             Obligation::Holds => self.holds_value(),
             Obligation::Others => self.others(),
-            Obligation::Demanded | Obligation::Values(_) => {
-                Err(Refusal::of("it is no claim of its own"))
-            }
+            Obligation::Values(_) => Err(Refusal::of("it is checked by its lemma")),
         }
     }
 
@@ -223,6 +221,15 @@ impl State<'_> {
     fn apart(&mut self) -> Outcome {
         let place = self.entries.place.clone();
         let tuple = self.entries.tuple();
+        let within = Constraint {
+            first: Expression::Integer(0),
+            rest: vec![
+                (Comparison::LessEqual, place.clone()),
+                (Comparison::Less, self.entries.n_places.clone()),
+            ],
+        };
+        let within = within.split().all(|link| self.at_entries(&link));
+        refuse(within, "an entry may lie outside of the places")?;
         refuse(
             self.told_apart(&[place], &tuple),
             "two entries may have one place in the source",

@@ -101,6 +101,7 @@ pub(crate) fn certificate(conversion: &Conversion, origin: &Origin) -> Result<Ce
 fn numbers_by_place(computation: &Computation) -> bool {
     let mut statements = computation.statements.iter();
     let copy = statements.find(|statement| statement.target.space == "B");
+    let n = copy.map_or(0, |copy| copy.variables().len());
     let read = copy.and_then(|copy| copy.value.entries().first().copied().cloned());
     let Some([place]) = read.as_ref().map(|read| &read.indices[..]) else {
         return false;
@@ -112,7 +113,8 @@ fn numbers_by_place(computation: &Computation) -> bool {
     let mut statements = computation.statements.iter();
     statements.any(|statement| {
         let target = &statement.target;
-        target.indices[..] == [place.clone()] && !is_temporary(&target.space)
+        let is_entries = statement.variables().len() == n;
+        is_entries && target.indices[..] == [place.clone()] && !is_temporary(&target.space)
     })
 }
 

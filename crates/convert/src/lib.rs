@@ -143,6 +143,16 @@ impl Conversion {
         self.origin().question(&self.computation)
     }
 
+    /// Checks the certificate, if there is one, and returns whether statements read only values
+    /// that are final. This holds of every conversion; other obligations may lack a lemma.
+    fn is_settled(&self) -> bool {
+        let open = |certificate: Certificate| {
+            let mut open = certificate.unproved();
+            open.any(|obligation| *obligation == Obligation::Settled)
+        };
+        !self.certificate().is_ok_and(open)
+    }
+
     fn origin(&self) -> &certify::Origin {
         self.origin.as_ref().expect("`convert` notes it")
     }
@@ -221,10 +231,12 @@ pub fn convert(
     let destination = named::Named::new(destination, "B", &extents)?;
     let entries = entries::Entries::of(&source)?;
     let made = synthesis::synthesized(&source, &destination, &entries, wanted, &extents)?;
-    Ok(Conversion {
+    let conversion = Conversion {
         origin: Some(origin),
         ..made
-    })
+    };
+    debug_assert!(conversion.is_settled(), "{}", conversion.computation);
+    Ok(conversion)
 }
 
 /// That there is no conversion, and why.
