@@ -217,7 +217,13 @@ fn arrays(computation: &Computation) -> Vec<Computed> {
             Some(Lemma::Behind) => 2 * followed(computation, &space.name).unwrap_or(*last) - 1,
             _ => 2 * last,
         };
-        all.push((at, (space.name.clone(), lemma, names.collect())));
+        let mut names: Vec<String> = names.collect();
+        if let (Some(Lemma::Start), Some(start)) = (lemma, statements[0].value.entries().first()) {
+            let counts = computation.writers(&start.space);
+            let counts = counts.map(|id| computation.statement(id).name.clone());
+            names.splice(0..0, counts);
+        }
+        all.push((at, (space.name.clone(), lemma, names)));
     }
     all.sort_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, computed)| computed).collect()
