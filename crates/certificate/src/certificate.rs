@@ -31,8 +31,6 @@ pub enum Obligation {
     Apart,
     /// Places ascend as entries are visited.
     Ascending,
-    /// Entries that the destination cannot hold end the conversion.
-    Demanded,
     /// An array or a number that is computed holds in each of its entries what its statements say.
     Values(String),
     /// An array has the extents that the descriptor declares.
@@ -161,7 +159,6 @@ impl Obligation {
             Self::Visited,
             Self::Apart,
             Self::Ascending,
-            Self::Demanded,
             Self::Inside,
             Self::Tuple,
             Self::OneTuple,
@@ -198,7 +195,6 @@ impl Display for Obligation {
             Self::Visited => f.write_str("statements visit each entry once"),
             Self::Apart => f.write_str("entries have places of their own in the source"),
             Self::Ascending => f.write_str("places ascend in the order of visits"),
-            Self::Demanded => f.write_str("the destination can hold each entry"),
             Self::Values(name) => write!(f, "{name} has its values"),
             Self::Length(name) => write!(f, "{name} has its length"),
             Self::Range(name) => write!(f, "{name} keeps to its range"),

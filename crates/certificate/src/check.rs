@@ -1,74 +1,23 @@
-//! The obligations of a destination, and the check of a certificate's lines.
+//! The check of a certificate's lines.
 //!
 //! Lines are checked in their order, since lemmas rely on what was established before. What
 //! the descriptor asks and no line mentions is added without a proof.
 
 use sparsec_base::arena::Id;
-use sparsec_computation::{Statement, Update, Value};
-use sparsec_relation::{Answer, Comparison, Conjunction, Constraint, Expression, Set, Values};
+use sparsec_computation::Statement;
+use sparsec_relation::{Comparison, Constraint, Expression, Values};
 
 use crate::certificate::{Certificate, Line, Obligation, Proof};
 use crate::entries::{At, variable};
-use crate::goal::{Goal, at_values, failing, shifted};
+use crate::goal::{Goal, failing};
 use crate::lemma::Lemma;
 use crate::lemmas::only;
-use crate::order::{accesses, settled, time};
-use crate::side::Side;
+use crate::obligations::{declared_of, obligations, text};
+use crate::order::settled;
 use crate::state::State;
 use crate::{Question, Refusal};
 
-type Outcome = Result<(), Refusal>;
-
-/// What two tuples have in common, by the values of the map's variables.
-type Same<'a> = &'a dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>;
-
-/// What the destination asks, in the order in which it is best proved.
-pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Refusal> {
-    let destination = Side::new(question.destination, "B")?;
-    let mut all = vec![Obligation::Settled, Obligation::Apart];
-    let declared = destination.declarations.functions();
-    let mut names: Vec<&String> = declared.iter().map(|function| &function.name).collect();
-    let first = |name: &String| {
-        let statements = question.computation.statements.iter();
-        let times = statements
-            .filter(|it| it.target.space == *name)
-            .map(|it| time(it).ok());
-        times.max().flatten()
-    };
-    names.sort_by_key(|name| first(name));
-    all.extend(names.iter().map(|name| Obligation::Values((*name).clone())));
-    let ends = destination.ends.iter();
-    all.extend(ends.map(|(name, call)| Obligation::End(name.clone(), text(call))));
-    all.extend(names.iter().map(|name| Obligation::Length((*name).clone())));
-    all.push(Obligation::Length(destination.name.clone()));
-    all.extend(names.iter().map(|name| Obligation::Range((*name).clone())));
-    for function in declared {
-        if let Some(monotone) = function.monotone {
-            all.push(Obligation::Monotone(
-                function.name.clone(),
-                monotone.word().to_owned(),
-            ));
-        }
-        if function.injective {
-            all.push(Obligation::Injective(function.name.clone()));
-        }
-    }
-    all.extend(
-        declared_of(&destination)
-            .into_iter()
-            .map(|(said, _)| Obligation::Declared(said)),
-    );
-    all.extend([
-        Obligation::Visited,
-        Obligation::Tuple,
-        Obligation::Inside,
-        Obligation::OneTuple,
-        Obligation::Others,
-        Obligation::OwnPlace,
-        Obligation::Holds,
-    ]);
-    Ok(all)
-}
+pub(crate) type Outcome = Result<(), Refusal>;
 
 /// Each line of a certificate, and each obligation that it leaves out, with what came of it;
 /// if so asked, no more after the first that is refused or has no proof.
@@ -109,29 +58,7 @@ pub(crate) fn examine(
     Ok(examined)
 }
 
-/// What a destination assumes and says with `forall`, as text: assumptions, and quantifiers
-/// by their number.
-fn declared_of(destination: &Side) -> Vec<(String, Result<Constraint, usize>)> {
-    let mut all: Vec<(String, Result<Constraint, usize>)> = Vec::new();
-    for assumed in destination.declarations.assumptions() {
-        let part = Conjunction::new::<String>([], []);
-        let links: Vec<String> = assumed
-            .links()
-            .map(|(a, c, b)| format!("{} {} {}", part.text_of(a), c.symbol(), part.text_of(b)))
-            .collect();
-        all.push((links.join(" and "), Ok(assumed.clone())));
-    }
-    for (number, quantifier) in destination.declarations.quantifiers().iter().enumerate() {
-        all.push((quantifier.to_string(), Err(number)));
-    }
-    all
-}
-
-fn text(e: &Expression) -> String {
-    Conjunction::new::<String>([], []).text_of(e).to_string()
-}
-
-fn refuse(met: bool, why: &str) -> Outcome {
+pub(crate) fn refuse(met: bool, why: &str) -> Outcome {
     match met {
         true => Ok(()),
         false => Err(Refusal::of(why)),
@@ -183,9 +110,7 @@ impl State<'_> {
             Obligation::OwnPlace => self.own_place(),
             Obligation::Holds => self.holds_value(),
             Obligation::Others => self.others(),
-            Obligation::Demanded | Obligation::Values(_) => {
-                Err(Refusal::of("it is no claim of its own"))
-            }
+            Obligation::Values(_) => Err(Refusal::of("it is checked by its lemma")),
         }
     }
 
@@ -223,6 +148,15 @@ impl State<'_> {
     fn apart(&mut self) -> Outcome {
         let place = self.entries.place.clone();
         let tuple = self.entries.tuple();
+        let within = Constraint {
+            first: Expression::Integer(0),
+            rest: vec![
+                (Comparison::LessEqual, place.clone()),
+                (Comparison::Less, self.entries.n_places.clone()),
+            ],
+        };
+        let within = within.split().all(|link| self.at_entries(&link));
+        refuse(within, "an entry may lie outside of the places")?;
         refuse(
             self.told_apart(&[place], &tuple),
             "two entries may have one place in the source",
@@ -389,199 +323,5 @@ impl State<'_> {
             found.ok_or_else(|| Refusal::of("the destination has no such constant"))?;
         let number = Expression::Constant(name.to_owned());
         refuse(self.are_equal(&number, value), "it may be another number")
-    }
-
-    /// Each access is to an entry of its array, and each key within its extent.
-    fn inside(&self) -> Outcome {
-        for statement in &self.computation.statements {
-            let is_entries = self.beyond_entries(statement).is_ok();
-            let own: Vec<Constraint> = statement.space.parts()[0].constraints().to_vec();
-            let holds = |constraint: &Constraint| match is_entries {
-                true => self.at_entries_with(&own, constraint),
-                false => statement.space.implies(constraint, &self.known),
-            };
-            let mut bounds: Vec<(Expression, Expression)> = Vec::new();
-            for access in accesses(statement) {
-                let Some(space) = self.computation.space(&access.space) else {
-                    continue;
-                };
-                bounds.extend(
-                    access
-                        .indices
-                        .iter()
-                        .cloned()
-                        .zip(space.extents.iter().cloned()),
-                );
-            }
-            let keys = statement
-                .value
-                .windows()
-                .into_iter()
-                .flat_map(|(_, keys)| keys);
-            bounds.extend(keys.map(|key| (key.value.clone(), key.extent.clone())));
-            for (value, end) in bounds {
-                let zero = Expression::Integer(0);
-                let least = Constraint::new(zero, Comparison::LessEqual, value.clone());
-                let most = Constraint::new(value, Comparison::Less, end);
-                if !(holds(&least) && holds(&most)) && !self.is_place(statement, &most) {
-                    return Err(Refusal::at(
-                        statement,
-                        "an index may be outside of its array",
-                    ));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a bound is that of the places of tuples, at which a statement writes, and the map
-    /// implies it, whose elements are not multiplied out.
-    fn is_place(&self, statement: &Statement, most: &Constraint) -> bool {
-        let map = &self.destination.map;
-        let written = statement.target.space == self.destination.name && self.has_tuples;
-        let index = crate::lemmas::index(statement);
-        let (Ok(at_entry), Ok(index)) = (self.place(), index) else {
-            return false;
-        };
-        if !written || most.first != *index || !self.agree(index, &at_entry) {
-            return false;
-        }
-        let Ok(place) = self.destination.place(&self.known) else {
-            return false;
-        };
-        let names = (0..map.n_variables()).map(|n| format!("v{n}"));
-        let mut part = Conjunction::new(names.collect::<Vec<_>>(), []);
-        map.constraints().iter().for_each(|it| part.add(it.clone()));
-        let least = Constraint::new(Expression::Integer(0), Comparison::LessEqual, place.clone());
-        let most = Constraint {
-            first: place,
-            rest: most.rest.clone(),
-        };
-        Set::new(vec![part]).is_ok_and(|tuples| {
-            let mut bounds = [least, most].into_iter();
-            bounds.all(|bound| tuples.implies(&bound, &self.known))
-        })
-    }
-
-    /// The destination's tuple and coordinates at an entry, by the variables of its map.
-    fn at_entry(&self) -> Vec<Expression> {
-        let n = self.destination.map.inputs().len();
-        let mut values = self.tuple[..n].to_vec();
-        values.extend(self.entries.coordinates.iter().cloned());
-        values.extend(self.tuple[n..].iter().cloned());
-        values
-    }
-
-    /// The tuple of an entry satisfies the map.
-    fn has_tuple(&mut self) -> Outcome {
-        let constraints = at_values(&self.destination.map, &self.at_entry());
-        let links: Vec<Constraint> = constraints.iter().flat_map(Constraint::split).collect();
-        self.has_tuples = links.iter().all(|link| self.at_entries(link));
-        refuse(
-            self.has_tuples,
-            "the tuple of an entry may not satisfy the map",
-        )?;
-        Ok(())
-    }
-
-    /// Whether no two different tuples of the map agree: in what `same` says of the values of
-    /// the map's variables, or else in their coordinates.
-    fn no_two(&self, same: Option<Same<'_>>) -> bool {
-        let map = &self.destination.map;
-        let n = map.n_variables();
-        let [first, mut second] = [0, n].map(|from| shifted(map, from));
-        if same.is_none() {
-            for output in map.outputs() {
-                second[output.index()] = first[output.index()].clone();
-            }
-        }
-        let n_elements = map.inputs().len();
-        (0..n_elements).all(|place| {
-            let mut claim = [at_values(map, &first), at_values(map, &second)].concat();
-            claim.extend(same.iter().flat_map(|same| same(&first, &second)));
-            let equal = (0..place).map(|at| first[at].clone().equals(second[at].clone()));
-            claim.extend(equal);
-            claim.push(Constraint::new(
-                first[place].clone(),
-                Comparison::Less,
-                second[place].clone(),
-            ));
-            let mut goal = Goal::new(2 * n, claim);
-            goal.tuple_at(0);
-            goal.tuple_at(n);
-            for at in (place + 1..n_elements).rev() {
-                goal.compare(first[at].clone(), second[at].clone());
-            }
-            goal.is_refuted(self) || goal.with_witnesses(self).is_refuted(self)
-        })
-    }
-
-    fn one_tuple(&self) -> Outcome {
-        refuse(
-            self.no_two(None),
-            "two tuples may have the same coordinates",
-        )
-    }
-
-    /// The place of an entry's value in the destination.
-    fn place(&self) -> Result<Expression, Refusal> {
-        let place = self.destination.place(&self.known)?;
-        Ok(place.rewritten(&Values(&self.at_entry())))
-    }
-
-    /// The place of an entry tells its tuple, which tells its coordinates, which tell it.
-    fn own_place(&self) -> Outcome {
-        refuse(
-            self.are_placed,
-            "entries are not known to be in tuples that share no place",
-        )?;
-        let map = sparsec_relation::Relation::new(vec![self.destination.map.clone()]);
-        let is_function = map.is_ok_and(|map| map.is_function(&self.known) == Answer::Yes);
-        refuse(is_function, "a tuple may have several coordinates")?;
-        refuse(self.are_apart, "two entries may have the same coordinates")
-    }
-
-    /// One statement writes values: that of each entry to its place.
-    fn holds_value(&self) -> Outcome {
-        let copy = only(&self.writers(&self.destination.name))?;
-        crate::lemmas::updates(copy, Update::Assign)?;
-        self.visits(copy)?;
-        let place = self.place()?;
-        if !self.agree(crate::lemmas::index(copy)?, &place) {
-            return Err(Refusal::at(
-                copy,
-                "it may write to another place than that of the entry's tuple",
-            ));
-        }
-        let is_value = match &copy.value {
-            Value::Entry(read) => {
-                read.space == self.source.name
-                    && matches!(&read.indices[..], [at] if self.agree(at, &self.entries.place))
-            }
-            _ => false,
-        };
-        match is_value {
-            true => Ok(()),
-            false => Err(Refusal::at(
-                copy,
-                "it may copy another value than the entry's",
-            )),
-        }
-    }
-
-    /// A place that no entry has holds the fill, and no tuple shares the place of another.
-    fn others(&mut self) -> Outcome {
-        only(&self.writers(&self.destination.name))?;
-        let place = self.destination.place(&self.known)?;
-        let same = |a: &[Expression], b: &[Expression]| -> Vec<Constraint> {
-            vec![
-                place
-                    .rewritten(&Values(a))
-                    .equals(place.rewritten(&Values(b))),
-            ]
-        };
-        refuse(self.no_two(Some(&same)), "two tuples may share a place")?;
-        self.are_placed = self.has_tuples;
-        Ok(())
     }
 }

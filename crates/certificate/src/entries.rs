@@ -61,7 +61,7 @@ impl Entries {
         let elements: Vec<Variable> = map.inputs().chain(map.outputs()).collect();
         let named = |v: Variable| names.iter().position(|name| name == map.name(v));
         let mut values: Vec<Option<usize>> = elements.iter().map(|v| named(*v)).collect();
-        let taken = |at: usize| values.iter().any(|value| *value == Some(at));
+        let taken = |at: usize| values.contains(&Some(at));
         if let Some(other) = (0..names.len()).find(|at| !taken(*at)) {
             let name = &names[other];
             return Err(Refusal::of(format!(

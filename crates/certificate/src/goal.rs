@@ -15,20 +15,17 @@
 //! ```
 //!
 //! A case that the prover refutes is done; else the next pair of numbers, or the next array
-//! with marks, is split. All cases have to be refuted within [`MOST_PROOFS`].
+//! with marks, is split. All cases have to be refuted within a number of proofs.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
+mod cases;
+
 use sparsec_base::arena::Id;
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set, Values, Variable};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Values, Variable};
 
-use crate::entries::{At, variable};
-use crate::order::spoken;
-use crate::state::{Held, NumberingKind, State, after};
-
-/// Proofs that may be tried for one goal.
-const MOST_PROOFS: usize = 600;
+use crate::entries::At;
+use crate::state::{Held, State, after};
 
 /// A conjunction that shall be impossible.
 #[derive(Clone)]
@@ -45,6 +42,8 @@ pub(crate) struct Goal {
     compared: Vec<(Expression, Expression)>,
     /// Entries that are one if their coordinates are equal.
     pairs: Vec<(usize, usize)>,
+    /// Such entries of which this is looked at before numbers are.
+    early: Vec<(usize, usize)>,
     /// Where the variables of the destination's tuples begin.
     tuples: Vec<usize>,
     /// Pairs of numbers that were compared.
@@ -63,6 +62,7 @@ impl Goal {
             compared: Vec::new(),
             tuples: Vec::new(),
             pairs: Vec::new(),
+            early: Vec::new(),
             split: BTreeSet::new(),
         }
     }
@@ -127,8 +127,36 @@ impl Goal {
         }
     }
 
+    /// The first of the variables that the constraints make equal to a variable.
+    fn first_equal(&self, e: &Expression) -> Expression {
+        let mut first = e.clone();
+        let is_variable = |e: &Expression| matches!(e, Expression::Variable(_));
+        let links = self.constraints.iter().flat_map(Constraint::split);
+        let links = links.filter(|link| {
+            matches!(&link.rest[..], [(Comparison::Equal, b)]
+            if is_variable(&link.first) && is_variable(b))
+        });
+        let links: Vec<Constraint> = links.collect();
+        let index = |e: &Expression| match e {
+            Expression::Variable(v) => v.index(),
+            _ => usize::MAX,
+        };
+        while is_variable(&first) {
+            let lesser = links.iter().find_map(|link| {
+                let (a, b) = (&link.first, &link.rest[0].1);
+                let other = if *a == first { b } else { a };
+                let is_of = *a == first || *b == first;
+                (is_of && index(other) < index(&first)).then(|| other.clone())
+            });
+            let Some(lesser) = lesser else { break };
+            first = lesser;
+        }
+        first
+    }
+
     /// A witness of a number: an entry that has it.
     fn witness(&mut self, state: &State<'_>, numbering: usize, number: &Expression) -> usize {
+        let number = &self.first_equal(number);
         let known = self
             .numbers
             .iter()
@@ -153,9 +181,10 @@ impl Goal {
             let parent = segments.parent.rewritten(&At(witness));
             self.add(parent.equals(at.clone()));
             if let Some(outer) = state.numbering(&segments.parent) {
-                let is_new = |(n, e, _): &(usize, Expression, usize)| *n != outer || *e != at;
-                if self.numbers.iter().all(is_new) {
-                    self.numbers.push((outer, at.clone(), witness));
+                let at = self.first_equal(&at);
+                let own = (outer, at.clone(), witness);
+                if !self.numbers.contains(&own) {
+                    self.numbers.push(own);
                 }
             }
         }
@@ -190,213 +219,17 @@ impl Goal {
         self
     }
 
-    /// Whether there is a proof that the goal is impossible.
-    pub(crate) fn is_refuted(&self, state: &State<'_>) -> bool {
-        // What arrays hold at the entries of the goal.
-        let mut goal = self.clone();
-        let names = self.constraints.iter().flat_map(Constraint::expressions);
-        let facts = state.relevant(names.flat_map(spoken).collect());
-        for at in &self.entries {
-            goal.constraints
-                .extend(facts.iter().map(|fact| fact.rewritten(&At(*at))));
+    /// Looks first at whether two witnesses are one entry.
+    pub(crate) fn with_same_entries(mut self, state: &State<'_>) -> Self {
+        let entries = &self.entries;
+        let pairs = entries
+            .iter()
+            .enumerate()
+            .flat_map(|(n, a)| entries[n + 1..].iter().map(|b| (*a, *b)));
+        if state.are_apart {
+            self.early = pairs.collect();
         }
-        goal.refuted(state, &Cell::new(MOST_PROOFS))
-    }
-
-    fn is_impossible(&self, state: &State<'_>, budget: &Cell<usize>) -> bool {
-        let Some(left) = budget.get().checked_sub(1) else {
-            return false;
-        };
-        budget.set(left);
-        let names: Vec<String> = (0..self.n).map(|n| format!("v{n}")).collect();
-        let mut part = Conjunction::new(names, []);
-        self.constraints.iter().for_each(|it| part.add(it.clone()));
-        Set::new(vec![part]).is_ok_and(|set| set.is_refuted(&state.known))
-    }
-
-    fn refuted(&self, state: &State<'_>, budget: &Cell<usize>) -> bool {
-        if self.is_impossible(state, budget) {
-            return true;
-        }
-        if budget.get() == 0 {
-            return false;
-        }
-        let case = |constraints: Vec<Constraint>| {
-            let mut case = self.clone();
-            case.constraints.extend(constraints);
-            case
-        };
-        let n = self.numbers.len();
-        let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
-        let mut pairs = pairs.filter(|(a, b)| {
-            let ((left, _, from), (right, _, to)) = (&self.numbers[*a], &self.numbers[*b]);
-            left == right && from != to && !self.split.contains(&(*a, *b))
-        });
-        if let Some((a, b)) = pairs.next() {
-            let mut split = self.clone();
-            split.split.insert((a, b));
-            let pair = (self.numbers[a].2, self.numbers[b].2);
-            split.compare_tuples(state, pair.0, pair.1);
-            if state.are_apart && !split.pairs.contains(&pair) {
-                split.pairs.push(pair);
-            }
-            return split.compared_numbers(state, (a, b), budget);
-        }
-        if let Some(((name, at), rest)) = self.choices.split_last() {
-            let mut without = self.clone();
-            without.choices = rest.to_vec();
-            return without.chosen(state, name, at, budget);
-        }
-        if let Some(((from, to), rest)) = self.pairs.split_last() {
-            let link = |e: &Expression, comparison| {
-                Constraint::new(e.rewritten(&At(*from)), comparison, e.rewritten(&At(*to)))
-            };
-            let all = |order: &[Expression]| -> Vec<Constraint> {
-                order.iter().map(|e| link(e, Comparison::Equal)).collect()
-            };
-            let coordinates = &state.entries.coordinates;
-            let with = |constraints: Vec<Constraint>| {
-                let mut case = case(constraints);
-                case.pairs = rest.to_vec();
-                case.refuted(state, budget)
-            };
-            let one = [all(coordinates), all(&state.entries.tuple())].concat();
-            return with(one)
-                && coordinates.iter().all(|coordinate| {
-                    let sides = [Comparison::Less, Comparison::Greater].into_iter();
-                    let mut sides = sides.map(|comparison| vec![link(coordinate, comparison)]);
-                    sides.all(&with)
-                });
-        }
-        if let Some(((a, b), rest)) = self.compared.split_last() {
-            let all = [Comparison::Less, Comparison::Greater, Comparison::Equal];
-            return all.into_iter().all(|comparison| {
-                let mut case = case(vec![Constraint::new(a.clone(), comparison, b.clone())]);
-                case.compared = rest.to_vec();
-                case.refuted(state, budget)
-            });
-        }
-        false
-    }
-
-    /// The three orders of two numbers, with what they say of the entries' keys.
-    fn compared_numbers(
-        &self,
-        state: &State<'_>,
-        (a, b): (usize, usize),
-        budget: &Cell<usize>,
-    ) -> bool {
-        let ((numbering, first, from), (_, second, to)) = (&self.numbers[a], &self.numbers[b]);
-        let numbering = &state.numberings[*numbering];
-        let at = |e: &Expression, at: usize| e.rewritten(&At(at));
-        let mut order = numbering.keys.clone();
-        if numbering.kind == NumberingKind::Entries {
-            order.extend(state.entries.tuple());
-        }
-        let link =
-            |e: &Expression, comparison| Constraint::new(at(e, *from), comparison, at(e, *to));
-        let equal = |order: &[Expression]| -> Vec<Constraint> {
-            order.iter().map(|e| link(e, Comparison::Equal)).collect()
-        };
-        let with = |constraints: Vec<Constraint>| {
-            let mut case = self.clone();
-            case.constraints.extend(constraints);
-            case
-        };
-        let numbers = |comparison| Constraint::new(first.clone(), comparison, second.clone());
-        for comparison in [Comparison::Less, Comparison::Greater] {
-            let case = with(vec![numbers(comparison)]);
-            if case.is_impossible(state, budget) {
-                continue;
-            }
-            if numbering.kind == NumberingKind::InGroups {
-                if !case.refuted(state, budget) {
-                    return false;
-                }
-                continue;
-            }
-            let all = (0..order.len()).all(|place| {
-                let mut constraints = equal(&order[..place]);
-                constraints.push(numbers(comparison));
-                constraints.push(link(&order[place], comparison));
-                with(constraints).refuted(state, budget)
-            });
-            if !all {
-                return false;
-            }
-        }
-        let same = numbers(Comparison::Equal);
-        if numbering.kind != NumberingKind::InGroups {
-            return with([equal(&order), vec![same]].concat()).refuted(state, budget);
-        }
-        // In one group, entries of one number are one.
-        let differ = |key: &Expression| {
-            [Comparison::Less, Comparison::Greater]
-                .into_iter()
-                .all(|comparison| {
-                    with(vec![same.clone(), link(key, comparison)]).refuted(state, budget)
-                })
-        };
-        let one = [
-            equal(&numbering.keys),
-            equal(&state.entries.tuple()),
-            vec![same.clone()],
-        ];
-        with(one.concat()).refuted(state, budget) && numbering.keys.iter().all(differ)
-    }
-
-    /// What an array holds at an expression, in each case.
-    fn chosen(&self, state: &State<'_>, name: &str, at: &Expression, budget: &Cell<usize>) -> bool {
-        let call =
-            |name: &str, at: &Expression| Expression::Call(name.to_owned(), vec![at.clone()]);
-        let here = call(name, at);
-        match state.held.get(name) {
-            Some(Held::Marked { index, value, mark }) => {
-                let mut marked = self.clone();
-                marked.add(here.clone().equals(mark.clone()));
-                let mut stored = self.clone();
-                let entry = stored.entry(state);
-                stored.add(index.rewritten(&At(entry)).equals(at.clone()));
-                stored.add(here.equals(value.rewritten(&At(entry))));
-                stored.numbers_in(state, index, entry);
-                let facts = state.relevant(spoken(index));
-                stored
-                    .constraints
-                    .extend(facts.iter().map(|fact| fact.rewritten(&At(entry))));
-                // Elements of the tuple that are found by a number may be this entry's.
-                let n = state.destination.map.inputs().len();
-                for (place, element) in state.tuple[..n].iter().enumerate() {
-                    if state.numbering(element).is_some() {
-                        let element = element.rewritten(&At(entry));
-                        let tuples = self.tuples.iter();
-                        let pairs = tuples.map(|at| (variable(at + place), element.clone()));
-                        stored.compared.extend(pairs);
-                    }
-                }
-                marked.refuted(state, budget) && stored.refuted(state, budget)
-            }
-            Some(Held::Lengths { first, behind }) => {
-                let next = call(name, &after(at));
-                let (first, behind) = (call(first, at), call(behind, at));
-                let mut none = self.clone();
-                none.add(next.clone().equals(here.clone()));
-                none.add(Constraint::new(
-                    behind.clone(),
-                    Comparison::LessEqual,
-                    first.clone(),
-                ));
-                let mut some = self.clone();
-                some.add(Constraint::new(
-                    behind.clone(),
-                    Comparison::GreaterEqual,
-                    first.clone(),
-                ));
-                let length = Expression::Subtract(Box::new(behind), Box::new(first));
-                some.add(next.equals(Expression::Add(Box::new(here), Box::new(length))));
-                none.refuted(state, budget) && some.refuted(state, budget)
-            }
-            _ => self.refuted(state, budget),
-        }
+        self
     }
 }
 

@@ -31,7 +31,7 @@
 //!
 //! The rest is proof by the provers of `sparsec_relation`. To refute a claim about elements of the
 //! destination, each element is given an entry that has its number (a **witness**), and the
-//! order of two numbers is compared with that of the two entries' keys ([`goal`]).
+//! order of two numbers is compared with that of the two entries' keys (`goal.rs`).
 //!
 //! What is taken from the source: that its arrays are as its descriptor says, that the
 //! parameters, none of which is negative, are the extents and the entries that they stand for, and, where
@@ -49,9 +49,11 @@ mod entries;
 mod goal;
 mod lemma;
 mod lemmas;
+mod obligations;
 mod order;
 mod side;
 mod state;
+mod tuples;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_computation::Computation;
@@ -103,7 +105,7 @@ impl Question<'_> {
     /// # Errors
     /// `E0831` for descriptors that are no single map.
     pub fn obligations(&self) -> Result<Vec<Obligation>> {
-        check::obligations(self).map_err(|refusal| refused(None, &refusal))
+        obligations::obligations(self).map_err(|refusal| refused(None, &refusal))
     }
 
     /// Accepts a certificate, for tensors of all sizes, or refuses it.

@@ -117,6 +117,13 @@ pub(crate) fn reads_itself(statement: &Statement) -> bool {
 /// Checks that all statements read final values.
 pub(crate) fn settled(computation: &Computation) -> Result<(), Refusal> {
     for statement in &computation.statements {
+        let target = computation.space(&statement.target.space);
+        if target.is_none_or(|space| space.role.is_given()) {
+            return Err(Refusal::at(
+                statement,
+                "its target does not begin with zeros",
+            ));
+        }
         let now = time(statement)?;
         for other in &computation.statements {
             let then = time(other)?;

@@ -188,12 +188,15 @@ impl<'a> State<'a> {
         })
     }
 
-    /// Notes something of each entry of which both sides have values.
+    /// Whether all of a constraint has a value at each entry.
+    pub(crate) fn is_valued(&self, constraint: &Constraint) -> bool {
+        let holds = |it: &Constraint| self.at_entries(it);
+        constraint.expressions().all(|e| self.has_value(e, &holds))
+    }
+
+    /// Notes something of each entry of which all has a value.
     pub(crate) fn note_fact(&mut self, fact: Constraint) -> Result<(), Refusal> {
-        if !fact
-            .expressions()
-            .all(|e| self.has_value(e, &|it| self.at_entries(it)))
-        {
+        if !self.is_valued(&fact) {
             return Err(Refusal::of("an entry may be outside of an array"));
         }
         self.facts.push(fact);

@@ -124,6 +124,7 @@ pub(crate) fn certificate(conversion: &Conversion, origin: &Origin) -> Result<Ce
 fn numbers_by_place(computation: &Computation) -> bool {
     let mut statements = computation.statements.iter();
     let copy = statements.find(|statement| statement.target.space == "B");
+    let n = copy.map_or(0, |copy| copy.variables().len());
     let read = copy.and_then(|copy| copy.value.entries().first().copied().cloned());
     let Some([place]) = read.as_ref().map(|read| &read.indices[..]) else {
         return false;
@@ -135,7 +136,8 @@ fn numbers_by_place(computation: &Computation) -> bool {
     let mut statements = computation.statements.iter();
     statements.any(|statement| {
         let target = &statement.target;
-        target.indices[..] == [place.clone()] && !is_temporary(&target.space)
+        let is_entries = statement.variables().len() == n;
+        is_entries && target.indices[..] == [place.clone()] && !is_temporary(&target.space)
     })
 }
 
@@ -238,7 +240,13 @@ fn arrays(computation: &Computation) -> Vec<Computed> {
             Some(Lemma::Behind) => 2 * followed(computation, &space.name).unwrap_or(*last) - 1,
             _ => 2 * last,
         };
-        all.push((at, (space.name.clone(), lemma, names.collect())));
+        let mut names: Vec<String> = names.collect();
+        if let (Some(Lemma::Start), Some(start)) = (lemma, statements[0].value.entries().first()) {
+            let counts = computation.writers(&start.space);
+            let counts = counts.map(|id| computation.statement(id).name.clone());
+            names.splice(0..0, counts);
+        }
+        all.push((at, (space.name.clone(), lemma, names)));
     }
     all.sort_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, computed)| computed).collect()

@@ -130,7 +130,7 @@ fn columns_of_rows_are_counted_scanned_and_numbered() {
     for line in [
         "certificate {[i, q1, j] -> [q0_, q1_] : q0_ = j && q1_ = B_q1(q1)}\n",
         "  B_pos1 is nondecreasing, since a scan of counts is nondecreasing (s1, s2)\n",
-        "  B_q1 has its values, since start + ordinal within counted groups is a bijection onto 0..n (s3)\n",
+        "  B_q1 has its values, since start + ordinal within counted groups is a bijection onto 0..n (s1, s2, s3)\n",
     ] {
         assert!(text.contains(line), "{text}");
     }

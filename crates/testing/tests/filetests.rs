@@ -59,6 +59,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/sparsec/tests/library/memory.rs": TOO_LARGE_FOR_MEMORY, TOO_MUCH_WORK),
     provoked!("crates/sparsec/tests/library/einsums.rs": EINSUM_SYNTAX, EINSUM_OUTPUT, EINSUM_OPERANDS),
     provoked!("crates/testing/tests/conversions.rs": NO_CONVERSION),
+    provoked!("crates/convert/tests/certificates.rs": CERTIFICATE, CERTIFICATE_TEXT),
     provoked!("crates/tensor/tests/interop/main.rs": NOT_TRANSFERABLE),
     provoked!("crates/index/tests/dependence.rs": SCHEDULE_DEPENDENCE),
     provoked!("crates/relation/tests/text.rs": RELATION_ARITY, RELATION_NAME, RELATION_TOO_LARGE),

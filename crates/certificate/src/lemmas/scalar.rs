@@ -138,7 +138,7 @@ pub(crate) fn tally(
             .into_iter()
             .for_each(|it| goal.add(it));
         goal.add(broken.rewritten(&At(entry)));
-        if !goal.is_refuted(state) {
+        if !goal.is_refuted(state) || !state.is_valued(&demand) {
             return Err(Refusal::at(
                 statement,
                 "it may count entries that the destination can hold",

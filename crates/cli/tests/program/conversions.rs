@@ -40,6 +40,10 @@ fn derivations_print_at_every_stage() {
             "cases",
             "B_crd1       keys of a list             B_crd1(q1) = j\n",
         ),
+        (
+            "certificate",
+            "B_pos1 is nondecreasing, since a running maximum is nondecreasing",
+        ),
         ("computation", ": B_crd1(q1) = j\n    over {[q1, i, j] : "),
         ("loop", "fn convert("),
         ("c", "convert("),
@@ -76,6 +80,19 @@ fn formats_of_users_are_sides_of_derivations() {
     // Nothing is known of the tensors of a user's format, so that places are counted.
     assert!(answer.contains(": A_entries += 1\n"), "{answer}");
     assert!(answer.contains("A_entries = A_pos1_end"), "{answer}");
+    let call = [
+        "convert",
+        "--from",
+        "mine.fmt",
+        "--to",
+        "csc",
+        "--emit",
+        "certificate",
+    ];
+    let answer = place.call(&call).answer();
+    let counted = "A_entries has its values, since what is counted is what is assumed (s0)\n";
+    assert!(answer.contains(counted), "{answer}");
+    assert!(!answer.contains("not proved"), "{answer}");
     let call = [
         "convert", "--from", "csc", "--to", "mine.fmt", "--emit", "cases",
     ];

@@ -1,0 +1,246 @@
+//! The cases of a goal: each is refuted by the prover, or split once more.
+//!
+//! | split                      | cases                                                        |
+//! |----------------------------|--------------------------------------------------------------|
+//! | two numbers of a numbering | less, greater, by each key in turn; equal                    |
+//! | what an array holds        | the mark, or the value of an entry; a run that is empty or not |
+//! | two entries                | a coordinate differs; they are one                           |
+//! | two expressions            | less, greater, equal                                         |
+
+use std::cell::Cell;
+
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set};
+
+use super::Goal;
+use crate::entries::{At, variable};
+use crate::order::spoken;
+use crate::state::{Held, NumberingKind, State, after};
+
+/// Proofs that may be tried for one goal.
+const MOST_PROOFS: usize = 600;
+
+impl Goal {
+    /// Whether there is a proof that the goal is impossible.
+    pub(crate) fn is_refuted(&self, state: &State<'_>) -> bool {
+        // What arrays hold at the entries of the goal.
+        let mut goal = self.clone();
+        let names = self.constraints.iter().flat_map(Constraint::expressions);
+        let facts = state.relevant(names.flat_map(spoken).collect());
+        for at in &self.entries {
+            goal.constraints
+                .extend(facts.iter().map(|fact| fact.rewritten(&At(*at))));
+        }
+        goal.refuted(state, &Cell::new(MOST_PROOFS))
+    }
+
+    fn is_impossible(&self, state: &State<'_>, budget: &Cell<usize>) -> bool {
+        let Some(left) = budget.get().checked_sub(1) else {
+            return false;
+        };
+        budget.set(left);
+        let names: Vec<String> = (0..self.n).map(|n| format!("v{n}")).collect();
+        let mut part = Conjunction::new(names, []);
+        self.constraints.iter().for_each(|it| part.add(it.clone()));
+        Set::new(vec![part]).is_ok_and(|set| set.is_refuted(&state.known))
+    }
+
+    fn refuted(&self, state: &State<'_>, budget: &Cell<usize>) -> bool {
+        if self.is_impossible(state, budget) {
+            return true;
+        }
+        if budget.get() == 0 {
+            return false;
+        }
+        let case = |constraints: Vec<Constraint>| {
+            let mut case = self.clone();
+            case.constraints.extend(constraints);
+            case
+        };
+        if let Some((pair, rest)) = self.early.split_last() {
+            let mut without = self.clone();
+            without.early = rest.to_vec();
+            return without.same_entry(state, *pair, budget);
+        }
+        let n = self.numbers.len();
+        let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
+        let mut pairs = pairs.filter(|(a, b)| {
+            let ((left, _, from), (right, _, to)) = (&self.numbers[*a], &self.numbers[*b]);
+            left == right && from != to && !self.split.contains(&(*a, *b))
+        });
+        if let Some((a, b)) = pairs.next() {
+            let mut split = self.clone();
+            split.split.insert((a, b));
+            let pair = (self.numbers[a].2, self.numbers[b].2);
+            split.compare_tuples(state, pair.0, pair.1);
+            if state.are_apart && !split.pairs.contains(&pair) {
+                split.pairs.push(pair);
+            }
+            return split.compared_numbers(state, (a, b), budget);
+        }
+        if let Some(((name, at), rest)) = self.choices.split_last() {
+            let mut without = self.clone();
+            without.choices = rest.to_vec();
+            return without.chosen(state, name, at, budget);
+        }
+        if let Some((pair, rest)) = self.pairs.split_last() {
+            let mut without = self.clone();
+            without.pairs = rest.to_vec();
+            return without.same_entry(state, *pair, budget);
+        }
+        if let Some(((a, b), rest)) = self.compared.split_last() {
+            let all = [Comparison::Less, Comparison::Greater, Comparison::Equal];
+            return all.into_iter().all(|comparison| {
+                let mut case = case(vec![Constraint::new(a.clone(), comparison, b.clone())]);
+                case.compared = rest.to_vec();
+                case.refuted(state, budget)
+            });
+        }
+        false
+    }
+
+    /// Two entries are one if all their coordinates are equal; else one of these differs.
+    fn same_entry(
+        &self,
+        state: &State<'_>,
+        (from, to): (usize, usize),
+        budget: &Cell<usize>,
+    ) -> bool {
+        let link = |e: &Expression, comparison| {
+            Constraint::new(e.rewritten(&At(from)), comparison, e.rewritten(&At(to)))
+        };
+        let equal = |order: &[Expression]| -> Vec<Constraint> {
+            order.iter().map(|e| link(e, Comparison::Equal)).collect()
+        };
+        let with = |constraints: Vec<Constraint>| {
+            let mut case = self.clone();
+            case.constraints.extend(constraints);
+            case.refuted(state, budget)
+        };
+        let coordinates = &state.entries.coordinates;
+        with([equal(coordinates), equal(&state.entries.tuple())].concat())
+            && coordinates.iter().all(|coordinate| {
+                let mut sides = [Comparison::Less, Comparison::Greater].into_iter();
+                sides.all(|comparison| with(vec![link(coordinate, comparison)]))
+            })
+    }
+
+    /// The three orders of two numbers, with what they say of the entries' keys.
+    fn compared_numbers(
+        &self,
+        state: &State<'_>,
+        (a, b): (usize, usize),
+        budget: &Cell<usize>,
+    ) -> bool {
+        let ((numbering, first, from), (_, second, to)) = (&self.numbers[a], &self.numbers[b]);
+        let numbering = &state.numberings[*numbering];
+        let at = |e: &Expression, at: usize| e.rewritten(&At(at));
+        let mut order = numbering.keys.clone();
+        if numbering.kind == NumberingKind::Entries {
+            order.extend(state.entries.tuple());
+        }
+        let link =
+            |e: &Expression, comparison| Constraint::new(at(e, *from), comparison, at(e, *to));
+        let equal = |order: &[Expression]| -> Vec<Constraint> {
+            order.iter().map(|e| link(e, Comparison::Equal)).collect()
+        };
+        let with = |constraints: Vec<Constraint>| {
+            let mut case = self.clone();
+            case.constraints.extend(constraints);
+            case
+        };
+        let numbers = |comparison| Constraint::new(first.clone(), comparison, second.clone());
+        for comparison in [Comparison::Less, Comparison::Greater] {
+            let case = with(vec![numbers(comparison)]);
+            if case.is_impossible(state, budget) {
+                continue;
+            }
+            if numbering.kind == NumberingKind::InGroups {
+                if !case.refuted(state, budget) {
+                    return false;
+                }
+                continue;
+            }
+            let all = (0..order.len()).all(|place| {
+                let mut constraints = equal(&order[..place]);
+                constraints.push(numbers(comparison));
+                constraints.push(link(&order[place], comparison));
+                with(constraints).refuted(state, budget)
+            });
+            if !all {
+                return false;
+            }
+        }
+        let same = numbers(Comparison::Equal);
+        if numbering.kind != NumberingKind::InGroups {
+            return with([equal(&order), vec![same]].concat()).refuted(state, budget);
+        }
+        // In one group, entries of one number are one.
+        let differ = |key: &Expression| {
+            [Comparison::Less, Comparison::Greater]
+                .into_iter()
+                .all(|comparison| {
+                    with(vec![same.clone(), link(key, comparison)]).refuted(state, budget)
+                })
+        };
+        let one = [
+            equal(&numbering.keys),
+            equal(&state.entries.tuple()),
+            vec![same.clone()],
+        ];
+        with(one.concat()).refuted(state, budget) && numbering.keys.iter().all(differ)
+    }
+
+    /// What an array holds at an expression, in each case.
+    fn chosen(&self, state: &State<'_>, name: &str, at: &Expression, budget: &Cell<usize>) -> bool {
+        let call =
+            |name: &str, at: &Expression| Expression::Call(name.to_owned(), vec![at.clone()]);
+        let here = call(name, at);
+        match state.held.get(name) {
+            Some(Held::Marked { index, value, mark }) => {
+                let mut marked = self.clone();
+                marked.add(here.clone().equals(mark.clone()));
+                let mut stored = self.clone();
+                let entry = stored.entry(state);
+                stored.add(index.rewritten(&At(entry)).equals(at.clone()));
+                stored.add(here.equals(value.rewritten(&At(entry))));
+                stored.numbers_in(state, index, entry);
+                let facts = state.relevant(spoken(index));
+                stored
+                    .constraints
+                    .extend(facts.iter().map(|fact| fact.rewritten(&At(entry))));
+                // Elements of the tuple that are found by a number may be this entry's.
+                let n = state.destination.map.inputs().len();
+                for (place, element) in state.tuple[..n].iter().enumerate() {
+                    if state.numbering(element).is_some() {
+                        let element = element.rewritten(&At(entry));
+                        let tuples = self.tuples.iter();
+                        let pairs = tuples.map(|at| (variable(at + place), element.clone()));
+                        stored.compared.extend(pairs);
+                    }
+                }
+                marked.refuted(state, budget) && stored.refuted(state, budget)
+            }
+            Some(Held::Lengths { first, behind }) => {
+                let next = call(name, &after(at));
+                let (first, behind) = (call(first, at), call(behind, at));
+                let mut none = self.clone();
+                none.add(next.clone().equals(here.clone()));
+                none.add(Constraint::new(
+                    behind.clone(),
+                    Comparison::LessEqual,
+                    first.clone(),
+                ));
+                let mut some = self.clone();
+                some.add(Constraint::new(
+                    behind.clone(),
+                    Comparison::GreaterEqual,
+                    first.clone(),
+                ));
+                let length = Expression::Subtract(Box::new(behind), Box::new(first));
+                some.add(next.equals(Expression::Add(Box::new(here), Box::new(length))));
+                none.refuted(state, budget) && some.refuted(state, budget)
+            }
+            _ => self.refuted(state, budget),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The obligations of a destination, derived from its descriptor alone.
+
+use sparsec_relation::{Conjunction, Constraint, Expression};
+
+use crate::certificate::Obligation;
+use crate::order::time;
+use crate::side::Side;
+use crate::{Question, Refusal};
+
+/// What the destination asks, in the order in which it is best proved.
+pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Refusal> {
+    let destination = Side::new(question.destination, "B")?;
+    let mut all = vec![Obligation::Settled, Obligation::Apart];
+    let declared = destination.declarations.functions();
+    let mut names: Vec<&String> = declared.iter().map(|function| &function.name).collect();
+    let first = |name: &String| {
+        let statements = question.computation.statements.iter();
+        let times = statements
+            .filter(|it| it.target.space == *name)
+            .map(|it| time(it).ok());
+        times.max().flatten()
+    };
+    names.sort_by_key(|name| first(name));
+    all.extend(names.iter().map(|name| Obligation::Values((*name).clone())));
+    let ends = destination.ends.iter();
+    all.extend(ends.map(|(name, call)| Obligation::End(name.clone(), text(call))));
+    all.extend(names.iter().map(|name| Obligation::Length((*name).clone())));
+    all.push(Obligation::Length(destination.name.clone()));
+    all.extend(names.iter().map(|name| Obligation::Range((*name).clone())));
+    for function in declared {
+        if let Some(monotone) = function.monotone {
+            all.push(Obligation::Monotone(
+                function.name.clone(),
+                monotone.word().to_owned(),
+            ));
+        }
+        if function.injective {
+            all.push(Obligation::Injective(function.name.clone()));
+        }
+    }
+    all.extend(
+        declared_of(&destination)
+            .into_iter()
+            .map(|(said, _)| Obligation::Declared(said)),
+    );
+    all.extend([
+        Obligation::Visited,
+        Obligation::Tuple,
+        Obligation::Inside,
+        Obligation::OneTuple,
+        Obligation::Others,
+        Obligation::OwnPlace,
+        Obligation::Holds,
+    ]);
+    Ok(all)
+}
+
+/// What a destination assumes and says with `forall`, as text: assumptions, and quantifiers
+/// by their number.
+pub(crate) fn declared_of(destination: &Side) -> Vec<(String, Result<Constraint, usize>)> {
+    let mut all: Vec<(String, Result<Constraint, usize>)> = Vec::new();
+    for assumed in destination.declarations.assumptions() {
+        let part = Conjunction::new::<String>([], []);
+        let links: Vec<String> = assumed
+            .links()
+            .map(|(a, c, b)| format!("{} {} {}", part.text_of(a), c.symbol(), part.text_of(b)))
+            .collect();
+        all.push((links.join(" and "), Ok(assumed.clone())));
+    }
+    for (number, quantifier) in destination.declarations.quantifiers().iter().enumerate() {
+        all.push((quantifier.to_string(), Err(number)));
+    }
+    all
+}
+
+pub(crate) fn text(e: &Expression) -> String {
+    Conjunction::new::<String>([], []).text_of(e).to_string()
+}

@@ -1,0 +1,229 @@
+//! What a certificate says of the destination's tuples: each entry has one, at a place of its
+//! own that holds its value, and places of no entry hold the fill; and that statements keep to
+//! their arrays.
+//!
+//! ```text
+//! entry ──► tuple      by the certificate; the map's constraints hold of it      Tuple
+//! tuple ──► place      the data map; no two tuples have one place                Others
+//! tuple ──► coordinates ──► entry                                                OwnPlace
+//! coordinates ──► tuple                                                          OneTuple
+//! B(place) = A(place in the source), and no other statement writes B             Holds
+//! ```
+
+use sparsec_base::arena::Id;
+use sparsec_computation::{Statement, Update, Value};
+use sparsec_relation::{
+    Answer, Comparison, Conjunction, Constraint, Expression, Relation, Set, Values,
+};
+
+use crate::Refusal;
+use crate::check::{Outcome, refuse};
+use crate::goal::{Goal, at_values, shifted};
+use crate::lemmas::{index, only, updates};
+use crate::order::accesses;
+use crate::state::State;
+
+/// What two tuples have in common, by the values of the map's variables.
+type Same<'a> = &'a dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>;
+
+impl State<'_> {
+    /// Each access is to an entry of its array, and each key within its extent.
+    pub(crate) fn inside(&self) -> Outcome {
+        for statement in &self.computation.statements {
+            let is_entries = self.beyond_entries(statement).is_ok();
+            let own: Vec<Constraint> = statement.space.parts()[0].constraints().to_vec();
+            let holds = |constraint: &Constraint| match is_entries {
+                true => self.at_entries_with(&own, constraint),
+                false => statement.space.implies(constraint, &self.known),
+            };
+            let mut bounds: Vec<(Expression, Expression)> = Vec::new();
+            for access in accesses(statement) {
+                let Some(space) = self.computation.space(&access.space) else {
+                    continue;
+                };
+                bounds.extend(
+                    access
+                        .indices
+                        .iter()
+                        .cloned()
+                        .zip(space.extents.iter().cloned()),
+                );
+            }
+            let keys = statement
+                .value
+                .windows()
+                .into_iter()
+                .flat_map(|(_, keys)| keys);
+            bounds.extend(keys.map(|key| (key.value.clone(), key.extent.clone())));
+            for (value, end) in bounds {
+                let zero = Expression::Integer(0);
+                let least = Constraint::new(zero, Comparison::LessEqual, value.clone());
+                let most = Constraint::new(value, Comparison::Less, end);
+                let is_within = holds(&least) && holds(&most);
+                if !is_within && !self.is_place(statement, &most) {
+                    return Err(Refusal::at(
+                        statement,
+                        "an index may be outside of its array",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a bound is that of the places of tuples, at which a statement writes, and the map
+    /// implies it, whose elements are not multiplied out.
+    fn is_place(&self, statement: &Statement, most: &Constraint) -> bool {
+        let map = &self.destination.map;
+        let written = statement.target.space == self.destination.name && self.has_tuples;
+        let at = index(statement);
+        let (Ok(at_entry), Ok(index)) = (self.place(), at) else {
+            return false;
+        };
+        if !written || most.first != *index || !self.agree(index, &at_entry) {
+            return false;
+        }
+        let Ok(place) = self.destination.place(&self.known) else {
+            return false;
+        };
+        let names = (0..map.n_variables()).map(|n| format!("v{n}"));
+        let mut part = Conjunction::new(names.collect::<Vec<_>>(), []);
+        map.constraints().iter().for_each(|it| part.add(it.clone()));
+        let least = Constraint::new(Expression::Integer(0), Comparison::LessEqual, place.clone());
+        let most = Constraint {
+            first: place,
+            rest: most.rest.clone(),
+        };
+        Set::new(vec![part]).is_ok_and(|tuples| {
+            let mut bounds = [least, most].into_iter();
+            bounds.all(|bound| tuples.implies(&bound, &self.known))
+        })
+    }
+
+    /// The destination's tuple and coordinates at an entry, by the variables of its map.
+    fn at_entry(&self) -> Vec<Expression> {
+        let n = self.destination.map.inputs().len();
+        let mut values = self.tuple[..n].to_vec();
+        values.extend(self.entries.coordinates.iter().cloned());
+        values.extend(self.tuple[n..].iter().cloned());
+        values
+    }
+
+    /// The tuple of an entry satisfies the map.
+    pub(crate) fn has_tuple(&mut self) -> Outcome {
+        let constraints = at_values(&self.destination.map, &self.at_entry());
+        let links: Vec<Constraint> = constraints.iter().flat_map(Constraint::split).collect();
+        self.has_tuples = links.iter().all(|link| self.at_entries(link));
+        refuse(
+            self.has_tuples,
+            "the tuple of an entry may not satisfy the map",
+        )?;
+        Ok(())
+    }
+
+    /// Whether no two different tuples of the map agree: in what `same` says of the values of
+    /// the map's variables, or else in their coordinates.
+    fn no_two(&self, same: Option<Same<'_>>) -> bool {
+        let map = &self.destination.map;
+        let n = map.n_variables();
+        let [first, mut second] = [0, n].map(|from| shifted(map, from));
+        if same.is_none() {
+            for output in map.outputs() {
+                second[output.index()] = first[output.index()].clone();
+            }
+        }
+        let n_elements = map.inputs().len();
+        (0..n_elements).all(|place| {
+            let mut claim = [at_values(map, &first), at_values(map, &second)].concat();
+            claim.extend(same.iter().flat_map(|same| same(&first, &second)));
+            let equal = (0..place).map(|at| first[at].clone().equals(second[at].clone()));
+            claim.extend(equal);
+            claim.push(Constraint::new(
+                first[place].clone(),
+                Comparison::Less,
+                second[place].clone(),
+            ));
+            let mut goal = Goal::new(2 * n, claim);
+            goal.tuple_at(0);
+            goal.tuple_at(n);
+            for at in (place + 1..n_elements).rev() {
+                goal.compare(first[at].clone(), second[at].clone());
+            }
+            if goal.is_refuted(self) {
+                return true;
+            }
+            let goal = goal.with_witnesses(self);
+            let is_one = same.is_none() && goal.clone().with_same_entries(self).is_refuted(self);
+            is_one || goal.is_refuted(self)
+        })
+    }
+
+    pub(crate) fn one_tuple(&self) -> Outcome {
+        refuse(
+            self.no_two(None),
+            "two tuples may have the same coordinates",
+        )
+    }
+
+    /// The place of an entry's value in the destination.
+    fn place(&self) -> Result<Expression, Refusal> {
+        let place = self.destination.place(&self.known)?;
+        Ok(place.rewritten(&Values(&self.at_entry())))
+    }
+
+    /// The place of an entry tells its tuple, which tells its coordinates, which tell it.
+    pub(crate) fn own_place(&self) -> Outcome {
+        refuse(
+            self.are_placed,
+            "entries are not known to be in tuples that share no place",
+        )?;
+        let map = Relation::new(vec![self.destination.map.clone()]);
+        let is_function = map.is_ok_and(|map| map.is_function(&self.known) == Answer::Yes);
+        refuse(is_function, "a tuple may have several coordinates")?;
+        refuse(self.are_apart, "two entries may have the same coordinates")
+    }
+
+    /// One statement writes values: that of each entry to its place.
+    pub(crate) fn holds_value(&self) -> Outcome {
+        let copy = only(&self.writers(&self.destination.name))?;
+        updates(copy, Update::Assign)?;
+        self.visits(copy)?;
+        let place = self.place()?;
+        if !self.agree(index(copy)?, &place) {
+            return Err(Refusal::at(
+                copy,
+                "it may write to another place than that of the entry's tuple",
+            ));
+        }
+        let is_value = match &copy.value {
+            Value::Entry(read) => {
+                read.space == self.source.name
+                    && matches!(&read.indices[..], [at] if self.agree(at, &self.entries.place))
+            }
+            _ => false,
+        };
+        match is_value {
+            true => Ok(()),
+            false => Err(Refusal::at(
+                copy,
+                "it may copy another value than the entry's",
+            )),
+        }
+    }
+
+    /// A place that no entry has holds the fill, and no tuple shares the place of another.
+    pub(crate) fn others(&mut self) -> Outcome {
+        only(&self.writers(&self.destination.name))?;
+        let place = self.destination.place(&self.known)?;
+        let same = |a: &[Expression], b: &[Expression]| -> Vec<Constraint> {
+            vec![
+                place
+                    .rewritten(&Values(a))
+                    .equals(place.rewritten(&Values(b))),
+            ]
+        };
+        refuse(self.no_two(Some(&same)), "two tuples may share a place")?;
+        self.are_placed = self.has_tuples;
+        Ok(())
+    }
+}
