@@ -201,6 +201,12 @@ fn a_permutation_of_what_is_sorted_disappears() {
     assert!(!text.contains('P'), "{text}");
     assert!(text.contains("place: col2(n) = col(n)"), "{text}");
     assert!(text.contains("copy: B(n) = A(n)"), "{text}");
+    let (script, best) = read(SORTED).optimised().expect("it is optimised");
+    assert!(
+        script.to_string().starts_with("substitute(P)\n"),
+        "{script}"
+    );
+    assert!(!best.to_string().contains('P'), "{best}");
     let integers = |values: &[i32]| values.iter().map(|v| Scalar::I32(*v)).collect::<Vec<_>>();
     let given = Given {
         parameters: [("N", 3), ("NZ", 4)].map(|(n, v)| (n.to_owned(), v)).into(),
@@ -215,6 +221,7 @@ fn a_permutation_of_what_is_sorted_disappears() {
     };
     let run = |computation: &Computation| computation.evaluate(&given, 0..5).expect("it runs");
     assert_eq!(run(&plain), run(&read(SORTED)));
+    assert_eq!(run(&best), run(&plain));
     // Not so where nothing says that rows ascend.
     let unsorted = SORTED.replace(" nondecreasing", "");
     assert_eq!(
