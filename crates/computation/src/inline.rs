@@ -29,8 +29,6 @@
 //! Source: Popoola et al., "An object-oriented interface to the sparse polyhedral
 //! library", COMPSAC 2021, whose `appendComputation` leaves all four to the user.
 
-use std::collections::BTreeMap;
-
 use sparsec_base::arena::Id;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, code};
@@ -41,6 +39,9 @@ use sparsec_relation::{
 use crate::computation::{Computation, DataSpace, Role, Statement};
 use crate::proofs::Proofs;
 use crate::value::{Access, Update, Value};
+use names::{Bound, Inner};
+
+mod names;
 
 /// A run of a computation for each point of a set.
 #[derive(Clone, Debug, PartialEq)]
@@ -437,73 +438,5 @@ impl Computation {
                 leaf => leaf.clone(),
             }),
         })
-    }
-}
-
-/// What stands for the names of the inner computation.
-#[derive(Default)]
-struct Bound {
-    values: BTreeMap<String, Expression>,
-    data: BTreeMap<String, Access>,
-}
-
-impl Rewrite for Bound {
-    fn whole(&self, e: &Expression) -> Option<Expression> {
-        Inner(self, &[]).whole(e)
-    }
-
-    fn function(&self, name: &str) -> String {
-        let access = self.data.get(name);
-        access.map_or(name.to_owned(), |access| access.space.clone())
-    }
-}
-
-/// Puts these in place of variables, and of names what stands for them.
-struct Inner<'a>(&'a Bound, &'a [Expression]);
-
-impl Inner<'_> {
-    fn access(&self, access: &Access) -> Access {
-        let slice = &self.0.data[&access.space];
-        let own = access.indices.iter().map(|e| e.rewritten(self));
-        Access {
-            space: slice.space.clone(),
-            indices: slice.indices.iter().cloned().chain(own).collect(),
-        }
-    }
-}
-
-impl Rewrite for Inner<'_> {
-    fn whole(&self, e: &Expression) -> Option<Expression> {
-        let (name, arguments) = match e {
-            Expression::Constant(name) => (name, &[][..]),
-            Expression::Call(name, arguments) => (name, &arguments[..]),
-            _ => return None,
-        };
-        if let Some(value) = self.0.values.get(name) {
-            return Some(value.clone());
-        }
-        self.0.data.contains_key(name).then(|| {
-            let access = self.access(&Access {
-                space: name.clone(),
-                indices: arguments.to_vec(),
-            });
-            match access.indices.is_empty() {
-                true => Expression::Constant(access.space),
-                false => Expression::Call(access.space, access.indices),
-            }
-        })
-    }
-
-    fn variable(&self, variable: Variable) -> Expression {
-        match self.1.get(variable.index()) {
-            Some(value) => value.clone(),
-            // Declarations have variables of their own.
-            None => Expression::Variable(variable),
-        }
-    }
-
-    fn constant(&self, name: &str) -> Expression {
-        let constant = Expression::Constant(name.to_owned());
-        self.whole(&constant).unwrap_or(constant)
     }
 }

@@ -25,6 +25,23 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 //!
+//! # Loop coalescing
+//!
+//! Two loops become one by any injective function of both; the old iterations come
+//! back from its inverse:
+//!
+//! ```
+//! use sparsec_relation::{Declarations, Relation};
+//! let known: Declarations =
+//!     "function c : {[i, j] : 0 <= i < M && 0 <= j < N} -> {[k] : 0 <= k} injective".parse()?;
+//! let coalesce: Relation = "{[i, j] -> [k] : k = c(i, j) && 0 <= i < M && 0 <= j < N}".parse()?;
+//! assert_eq!(
+//!     coalesce.inverse().solved(&known)?.to_string(),
+//!     "{[k] -> [i, j] : i = c.inverse.0(k) && j = c.inverse.1(k)}",
+//! );
+//! # Ok::<(), sparsec_base::Diagnostic>(())
+//! ```
+//!
 //! # A sparse loop nest
 //!
 //! Bounds of loops over compressed rows are index arrays, which the constraints

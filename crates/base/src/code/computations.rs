@@ -79,7 +79,10 @@ Restrict the iteration space to points where all entries are there: `0 <= i < N 
     TRANSFORMATION = "E0809", "a transformation that does not apply",
     "A transformation asks for something: to fuse two statements, the elements of their schedules have
 to be numbers at the same places; a statement is removed only if it is proved to be without effect, and a mode
-of temporary data only if every read is proved to find what it found before.
+of temporary data only if every read is proved to find what it found before. A relation that gives statements
+new times gives each point one, and data are substituted only where each read is proved to find what one
+statement wrote. A call passes each parameter and data once, with room for all entries. A note says if a
+budget of the proof ran out.
 
     fuse(s0, s1, 2)   with  s0 at [0, i]  and  s1 at [1, 0, i]
 

@@ -38,12 +38,14 @@ no value: where `f(i)` has none, neither `f(i) = j` nor `f(i) != j` holds.
 Use `mod` and `floordiv`, declare the domains of functions, or restrict the first relation to them.";
     RELATION_NOT_SOLVED = "E0705", "an element that the constraints do not determine",
     "To be written as a function, a relation has to give each element of its second tuple from the
-first: by an equality, by an injective function of it, or as quotient and rest of a division.
+first: by an equality, by an injective function of it, as quotient and rest of a division, or as the
+number of the strip that an element lies in. A note says if a budget of the proof ran out.
 
     {[i] -> [j] : 0 <= j < i}
              ^ many values
 
-Add what determines it, or declare a function that it is an argument of as `injective`.";
+Add what determines it, or declare a function that it is an argument of as `injective` or
+`increasing`.";
     SCAN_UNBOUNDED = "E0706", "a variable that no loop can bound",
     "A loop goes over a variable between a lower and an upper bound that are known outside of it. They
 are comparisons of the variable, or follow from all comparisons and declarations together.

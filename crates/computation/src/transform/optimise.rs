@@ -8,6 +8,9 @@
 //!    not, so that the loops become no more.
 //! 3. Temporary data lose the modes that they do without.
 //!
+//! Before statements are fused, temporary data go whose values are arithmetic on the
+//! indices where they are read, as the permutation of a sorted list is.
+//!
 //! Every choice is a command of a [`Script`].
 //!
 //! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion
@@ -18,6 +21,7 @@ use sparsec_relation::{Answer, Conjunction, Expression, Relation, Set, Variable}
 
 use crate::computation::{Computation, Role, StatementId};
 use crate::script::{Command, Script};
+use crate::value::Value;
 
 impl Computation {
     /// The transformations that the automatic pipeline makes, and the result.
@@ -46,6 +50,15 @@ impl Computation {
         while let Some((command, after)) = new.first_removal()? {
             script.commands.push(command);
             new = after;
+        }
+        for space in new.spaces.clone() {
+            if space.role == Role::Temporary && new.is_arithmetic(&space.name) {
+                let command = Command::Substitute(space.name);
+                if let Some(after) = attempt(&new, &command)? {
+                    script.commands.push(command);
+                    new = after;
+                }
+            }
         }
         for name in new
             .statements
@@ -78,6 +91,17 @@ impl Computation {
             }
         }
         Ok((script, new))
+    }
+
+    /// Whether what is written to data costs no more than reading them does.
+    fn is_arithmetic(&self, name: &str) -> bool {
+        self.writers(name).all(|id| {
+            let value = &self.statement(id).value;
+            match value {
+                Value::Window(..) => true,
+                _ => value.entries().is_empty() && value.windows().is_empty(),
+            }
+        })
     }
 
     fn first_removal(&self) -> Result<Option<(Command, Self)>> {

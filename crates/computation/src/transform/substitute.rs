@@ -206,8 +206,8 @@ impl Computation {
         let ascends = match window {
             Window::Ordinal => keys.is_empty(),
             Window::Rank => self.keys_ascend(id, keys),
-            Window::DenseRank => matches!(keys, [key] if self.grows(id, &key.value)),
             Window::Slot => false,
+            Window::DenseRank => matches!(keys, [key] if self.grows(id, &key.value)),
         };
         let is_numbered = ascends && self.grows(id, &variable);
         is_numbered.then(|| match from {
