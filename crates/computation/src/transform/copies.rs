@@ -113,11 +113,10 @@ impl Computation {
         }
         let at = Expression::Variable(*place);
         let bounds = match in_segments(statement, *place, known) {
-            Some((begin, end)) => {
+            Some((_, end)) => {
                 let Expression::Call(function, _) = &end else {
                     return None;
                 };
-                let _ = begin;
                 let zero = vec![Expression::Integer(0)];
                 (Expression::Call(function.clone(), zero), end)
             }

@@ -8,9 +8,6 @@
 //! for p in pos(i)..          for p in … { t += A.vals[p] * … }
 //!   s1(i, p)                 y.vals[i] = t
 //! ```
-//!
-//! Places of monotone functions are found by bisection. Those of others are looked up
-//! in a table of the function's range, which is made once, in front of all loops.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,14 +16,13 @@ use sparsec_base::{ElementType, Scalar};
 use sparsec_computation::{Access, Computation, DataSpace, Role, Update};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Stmt, Var};
 use sparsec_relation::{
-    Comparison, Constraint, Declarations, Expression, Function, Loops, Monotone, Rewrite, Step,
-    Variable,
+    Comparison, Constraint, Declarations, Expression, Function, Loops, Rewrite, Step, Variable,
 };
 
 use super::covered::{assigned_first, is_held};
 use super::window::{Numbering, Visiting};
 use super::{Arrays, curve, has_computed_extent, length, loaded_type};
-use crate::bisect::{Wanted, bisect, integer};
+use crate::bisect::integer;
 
 /// Writes the body of a function.
 pub(super) struct Emitter<'a> {
@@ -40,7 +36,7 @@ pub(super) struct Emitter<'a> {
     variables: BTreeMap<Variable, Expr>,
     /// For functions that are looked up by value: one more than the place of each
     /// value of the range, counted from the first of the domain, or 0.
-    places: BTreeMap<String, Buffer>,
+    pub(super) places: BTreeMap<String, Buffer>,
     /// Whether each search that is being made has found something.
     found: Vec<Var>,
     /// The entry that is held in a variable.
@@ -165,54 +161,6 @@ impl<'a> Emitter<'a> {
                 self.branch(is_all, vec![fill], false);
             }
         }
-    }
-
-    /// Makes the tables in which functions without an order are looked up.
-    pub(super) fn make_all_places(&mut self) {
-        let mut wanted = Vec::new();
-        for_each_value(&self.loops.body, &mut |e| {
-            e.visit(&mut |e| {
-                if let Expression::Call(name, _) = e
-                    && let Some(function) = name.strip_suffix(".inverse")
-                    && !wanted.contains(&function)
-                {
-                    wanted.push(function);
-                }
-            });
-        });
-        for function in wanted {
-            self.make_places(function);
-        }
-    }
-
-    /// Where each value of an injective function without an order is.
-    fn make_places(&mut self, name: &str) {
-        let function = self
-            .known
-            .function(name)
-            .expect("scanned functions are declared");
-        if function.monotone.is_some() {
-            return;
-        }
-        let bounds = |set: &sparsec_relation::Set| set.as_box().expect("checked when scanned");
-        let (domain, range) = (bounds(&function.domain), bounds(&function.range));
-        let [from, end, least, above] =
-            [&domain[0].0, &domain[0].1, &range[0].0, &range[0].1].map(|e| self.expr(e));
-        let table = format!("{name}_places");
-        let element = ElementType::I64;
-        let table = self
-            .builder
-            .buffer(&table, element, element, BufferAccess::Workspace);
-        let len = above.binary(BinaryOp::Sub, least.clone());
-        self.builder.push(Stmt::Alloc { buffer: table, len });
-        let at = self.builder.fixed("at", element);
-        let values = self.arrays.spaces[name];
-        self.builder.for_loop(at, from.clone(), end, |b| {
-            let index = integer(b, values, at).binary(BinaryOp::Sub, least);
-            let place = Expr::Var(at).binary(BinaryOp::Sub, from).add(1);
-            b.store(table, index, place);
-        });
-        self.places.insert(name.to_owned(), table);
     }
 
     /// Writes the loops.
@@ -499,52 +447,6 @@ impl<'a> Emitter<'a> {
         index.unwrap_or_else(|| Expr::int(0))
     }
 
-    /// The first argument at which a monotone function has reached a value.
-    fn first(&mut self, name: &str, value: &Expression) -> Expr {
-        let function = self
-            .known
-            .function(name)
-            .expect("scanned functions are declared");
-        let domain = function.domain.as_box().expect("checked when scanned");
-        let [from, end] = [&domain[0].0, &domain[0].1].map(|e| self.expr(e));
-        let value = self.expr(value);
-        let value = self.builder.let_("sought", value);
-        let wanted = match function.monotone {
-            Some(Monotone::Nonincreasing | Monotone::Decreasing) => Wanted::AtMost(value.into()),
-            _ => Wanted::AtLeast(value.into()),
-        };
-        let buffer = self.arrays.spaces[name];
-        let name = format!("{name}_first");
-        bisect(self.builder, &name, buffer, from, end, &wanted).into()
-    }
-
-    /// The argument at which a function has a value, or one before its domain.
-    fn inverse(&mut self, name: &str, value: &Expression) -> Expr {
-        let Some(&table) = self.places.get(name) else {
-            return self.first(name, value);
-        };
-        let function = self
-            .known
-            .function(name)
-            .expect("scanned functions are declared");
-        let bounds = |set: &sparsec_relation::Set| set.as_box().expect("checked when scanned");
-        let (domain, range) = (bounds(&function.domain), bounds(&function.range));
-        let [from, least, above] = [&domain[0].0, &range[0].0, &range[0].1].map(|e| self.expr(e));
-        let value = self.expr(value);
-        let value = self.builder.let_("sought", value);
-        let is_inside = least
-            .clone()
-            .binary(BinaryOp::Le, value)
-            .and(Expr::Var(value).less(above));
-        let before = from.binary(BinaryOp::Sub, 1);
-        let place = Expr::load(table, Expr::Var(value).binary(BinaryOp::Sub, least));
-        Expr::Select {
-            condition: Box::new(is_inside),
-            then: Box::new(place.add(before.clone())),
-            otherwise: Box::new(before),
-        }
-    }
-
     /// The operation that combines a value with what its target holds.
     pub(super) fn operation(update: Update) -> Option<BinaryOp> {
         Some(match update {
@@ -554,27 +456,5 @@ impl<'a> Emitter<'a> {
             Update::Minimum => BinaryOp::Min,
             Update::Maximum => BinaryOp::Max,
         })
-    }
-}
-
-/// Calls `visit` with each value and bound in steps.
-fn for_each_value<'a>(steps: &'a [Step], visit: &mut impl FnMut(&'a Expression)) {
-    for step in steps {
-        match step {
-            Step::Let { value, .. } => visit(value),
-            Step::For {
-                lower, upper, body, ..
-            } => {
-                lower.iter().chain(upper).flatten().for_each(&mut *visit);
-                for_each_value(body, visit);
-            }
-            Step::If { body, .. } => for_each_value(body, visit),
-            Step::Where { search, body, .. } => {
-                for_each_value(search, visit);
-                for_each_value(body, visit);
-            }
-            Step::Visit { tuple, .. } => tuple.iter().for_each(&mut *visit),
-            Step::Found => {}
-        }
     }
 }
