@@ -77,23 +77,8 @@ const WRONG: u8 = 1;
 const WRONG_CALL: u8 = 2;
 /// The exit code of a panic, as Rust's own.
 const PANICKED: u8 = 101;
-/// The stack of the thread that runs commands: expressions of 500 operators, each inside
-/// the next, need 3 MB in debug builds, and `ulimit -s` may leave less.
-const STACK: usize = 16 << 20;
 
 fn main() -> ExitCode {
-    let thread = std::thread::Builder::new()
-        .name("main".to_owned())
-        .stack_size(STACK);
-    match thread.spawn(answered) {
-        Ok(thread) => thread.join().unwrap_or(ExitCode::from(PANICKED)),
-        // Under a limit of memory or threads, the stack that is there has to do.
-        Err(_) => answered(),
-    }
-}
-
-/// Runs the command of the command line, and says why where it fails.
-fn answered() -> ExitCode {
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();

@@ -271,7 +271,7 @@ fn too_large(call: &Call, needed: &Needed<'_>, room: Room, error: Diagnostic) ->
         (true, MemoryLimit::Bytes(left)) => error
             .note(format!("`--memory` leaves {left} bytes for it"))
             .help(needed.way_out(room.left())),
-        (true, MemoryLimit::Available) => error.help(needed.way_out(room.left())),
+        (true, left) => error.help(needed.way_out(left)),
         (false, _) => error,
     }
 }

@@ -174,11 +174,17 @@ fn check_expression(call: &Call, text: &str) -> Result<()> {
     let command = command.unwrap_or("run");
     let place = call.find_word(text).unwrap_or(call.end());
     let message = format!("`{text}` is a file, and the expression is missing");
+    let help = match is_data(text) {
+        true => format!(
+            "say what to compute, here of a matrix: `sparsec {command} 'y(i) = A(i,j) * x(j)' -i A={text} -g x=dense:ones`"
+        ),
+        false => format!(
+            "expressions stand on the command line: if the file holds one, `sparsec {command} \"$(cat {text})\"`"
+        ),
+    };
     Err(Diagnostic::new(code::BAD_CALL, message)
         .at(call.source(), place, "expected an expression")
-        .help(format!(
-            "say what to compute, here of a matrix: `sparsec {command} 'y(i) = A(i,j) * x(j)' -i A={text} -g x=dense:ones`"
-        )))
+        .help(help))
 }
 
 fn unused(call: &Call, pair: &Pair, message: String) -> Diagnostic {

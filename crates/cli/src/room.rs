@@ -163,9 +163,12 @@ impl Room {
         let Ok(compiled) = sparsec::compile(&request, &Inputs::new()) else {
             return Ok(());
         };
-        let left = u128::from(self.limit.bytes()).saturating_sub(all);
-        let left = MemoryLimit::Bytes(u64::try_from(left).unwrap_or(u64::MAX));
-        compiled.check_memory(left)
+        let all = u64::try_from(all).unwrap_or(u64::MAX);
+        compiled.check_memory(match self.limit {
+            MemoryLimit::Bytes(bytes) => MemoryLimit::Bytes(bytes.saturating_sub(all)),
+            MemoryLimit::Available => MemoryLimit::Beside(all),
+            MemoryLimit::Beside(promised) => MemoryLimit::Beside(promised.saturating_add(all)),
+        })
     }
 
     fn gives(self, bytes: u128) -> bool {

@@ -13,8 +13,8 @@
 //! | mcoo   | the same along a Morton curve                              | any   |
 //! | bsr    | dense blocks, compressed                                   | any   |
 //! | dia    | diagonals that have entries                                | 2     |
-//! | ell    | as many entries for each row as the longest has            | 2     |
-//! | hyb    | so many entries for each row, the others as `coo`          | 2     |
+//! | ell    | rows of entries, all padded to the longest                 | 2     |
+//! | hyb    | a few entries of each row, the others as `coo`             | 2     |
 //! | msr    | the diagonal, and the others as `csr`                      | 2     |
 //! | sky    | the lower triangle, each row from its first entry          | 2     |
 //! | csb    | a list of entries for each block                           | 2     |
@@ -167,7 +167,7 @@ const PRESETS: [Preset; 20] = [
     }),
     plain(
         "ell",
-        "as many entries for each row as the longest has",
+        "rows of entries, all padded to the longest",
         Some(2),
         |_, _| ranked(None),
     ),
@@ -175,7 +175,7 @@ const PRESETS: [Preset; 20] = [
         parameters: Parameters::One,
         ..plain(
             "hyb",
-            "so many entries for each row, the others as `coo`",
+            "a few entries of each row, the others as `coo`",
             Some(2),
             |_, width| Format {
                 rest: vec![levels(2, coordinate_list(2, false))],

@@ -111,6 +111,7 @@ fn most_bytes(memory: MemoryLimit) -> u64 {
     let half = physical_bytes() / 2;
     match memory {
         MemoryLimit::Available => half,
+        MemoryLimit::Beside(_) => memory.bytes().min(half),
         MemoryLimit::Bytes(bytes) => bytes.min(half),
     }
 }

@@ -326,14 +326,25 @@ fn empty(text: &Input, element: ElementType, given: Option<&[Option<u64>]>) -> R
     let known: Option<Vec<u64>> = given.and_then(|given| given.iter().copied().collect());
     match known {
         Some(extents) => Ok(Entries::empty(&extents, element)),
-        None => Err(Diagnostic::new(
-            code::BAD_HEADER,
-            format!(
-                "`{}` has no entries, which leaves its order and extents open",
-                text.name()
-            ),
-        )
-        .help("give its extents: `sparsec run` takes `-d i=10`, Rust has `ReadOptions::extents`")),
+        None => {
+            let (name, extents) = (
+                text.name(),
+                "give its extents: `sparsec run` takes `-d i=10`, Rust has `ReadOptions::extents`",
+            );
+            let (message, help) = match text.bytes().is_empty() {
+                true => (
+                    format!("`{name}` is empty"),
+                    format!(
+                        "if a command was to write it, see whether that failed; else {extents}"
+                    ),
+                ),
+                false => (
+                    format!("`{name}` has no entries, which leaves its order and extents open"),
+                    extents.to_owned(),
+                ),
+            };
+            Err(Diagnostic::new(code::BAD_HEADER, message).help(help))
+        }
     }
 }
 

@@ -26,7 +26,9 @@ pub enum MemoryLimit {
     /// As much as the system can give without ending a program for it.
     #[default]
     Available,
-    /// So many bytes in all, whatever the system says.
+    /// As much, less this many bytes that are promised to others and not yet taken.
+    Beside(u64),
+    /// This many bytes in all, whatever the system says.
     Bytes(u64),
 }
 
@@ -35,6 +37,7 @@ impl MemoryLimit {
     pub fn bytes(self) -> u64 {
         match self {
             Self::Available => bytes_left(),
+            Self::Beside(promised) => bytes_left().saturating_sub(promised),
             Self::Bytes(bytes) => bytes,
         }
     }
@@ -42,7 +45,7 @@ impl MemoryLimit {
     /// How to get more, for the help of a diagnostic.
     pub fn more(self) -> &'static str {
         match self {
-            Self::Available => "run it where more memory is free",
+            Self::Available | Self::Beside(_) => "run it where more memory is free",
             Self::Bytes(_) => "allow more with `--memory` (`Options::memory` in Rust)",
         }
     }
@@ -58,10 +61,11 @@ impl MemoryLimit {
         }
     }
 
-    /// Whether there are this many bytes `more`, where so many are `taken`.
+    /// Whether there are `more` bytes, of a limit in bytes beside those that are `taken`.
     pub fn can_give(self, taken: u64, more: u64) -> bool {
         match self {
             Self::Available => more < LOOK_FROM || more <= bytes_left(),
+            Self::Beside(_) => more <= self.bytes(),
             Self::Bytes(bytes) => taken.saturating_add(more) <= bytes,
         }
     }
@@ -162,6 +166,9 @@ mod tests {
     fn requests_are_compared() {
         let system = MemoryLimit::default();
         assert!(system.can_give(1 << 62, 0) && !system.can_give(0, 1 << 62));
+        let rest = MemoryLimit::Beside(1 << 62);
+        assert!(rest.can_give(0, 0) && !rest.can_give(0, 1));
+        assert_eq!(rest.more(), system.more());
         let nine = MemoryLimit::Bytes(9);
         assert!(nine.can_give(0, 9) && nine.can_give(5, 4) && !nine.can_give(5, 5));
         assert!(MemoryLimit::Bytes(u64::MAX).can_give(0, 1 << 62));

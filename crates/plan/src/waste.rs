@@ -75,10 +75,12 @@ pub(crate) fn wasted_bytes(plan: &Plan, facts: Facts<'_>) -> u64 {
 
 /// Whether the entries of all operands of the statement are counted, and the extents known.
 pub(crate) fn is_known(plan: &Plan, formats: &Formats, facts: Facts<'_>) -> bool {
-    let tensors = &plan.concrete.tensors;
+    let (tensors, result) = (&plan.concrete.tensors, plan.concrete.result);
     let is_counted = |tensor: TensorVar| {
         let data = &tensors[tensor];
-        data.role != TensorRole::Input
+        // Results of statements before are counted if the operands of those were.
+        tensor == result
+            || data.role == TensorRole::Workspace
             || plan.conversions.iter().any(|it| it.to == tensor)
             || (facts.counts)(data).is_some()
             || formats

@@ -29,6 +29,25 @@ fn compile_prints_stages() {
     assert_eq!(value["passes"][0]["pass"], "simplify");
 }
 
+/// A statement is planned by the entries of its own operands: those of a later statement's
+/// may be unknown.
+#[test]
+fn unknown_operands_of_other_statements_change_no_plan() {
+    let place = Place::new();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/poisson2d.mtx");
+    let schedule = |text: &str, format: &str| {
+        let input = format!("A={sample}");
+        let words = ["compile", text, "-i", &input, "-g", "x=1", "-f", format];
+        place
+            .call(&[&words[..], &["--emit", "schedule"]].concat())
+            .answer()
+    };
+    let alone = schedule("y(i) = A(i,j) * x(j)", "A=csr");
+    let beside = schedule("y(i) = A(i,j) * x(j)\nz(i) = B(i,j) * x(j)", "B=csr");
+    assert!(alone.contains("unroll(j, 4)"), "{alone}");
+    assert!(beside.contains("unroll(j, 4)"), "{beside}");
+}
+
 /// `compile` in place of `run`, with the same options, shows the kernel that `run` runs.
 #[test]
 fn compile_shows_the_kernel_that_runs() {

@@ -280,6 +280,16 @@ fn results_are_written_to_the_standard_output() {
     );
 }
 
+/// A pipe without bytes comes from a command that failed, most often.
+#[test]
+fn empty_input_is_called_empty() {
+    let done = Place::new().shell("\"$0\" info - < /dev/null");
+    done.refused(
+        1,
+        &["error[E0422]: `/dev/stdin` is empty", "whether that failed"],
+    );
+}
+
 /// Matrix Market text is known by its first line, from pipes and from redirected files.
 #[test]
 fn what_standard_input_holds_says_its_type() {

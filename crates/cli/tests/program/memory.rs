@@ -64,6 +64,49 @@ fn running_out_of_addresses_is_a_diagnostic() {
     }
 }
 
+/// Debug builds have the largest frames.
+#[test]
+fn the_deepest_expression_needs_no_large_stack() {
+    let numbers: Vec<String> = (0..500).map(|n| n.to_string()).collect();
+    let text = format!("s = {} - x(i)", numbers.join(" - "));
+    let words = [
+        "run",
+        &text,
+        "-g",
+        "x=1",
+        "-d",
+        "i=1",
+        "--backend",
+        "interp",
+    ];
+    let answer = Place::new().call_with_stack(2048, &words).answer();
+    assert_eq!(answer, "s = -124751.0\n");
+}
+
+/// With operands that take most of the memory, the result gets advice for the memory that the
+/// system has, and none about a limit that nobody set.
+#[test]
+fn a_limit_is_named_only_where_one_was_given() {
+    let place = Place::new();
+    let words = ["run", "y(i) = A(i,j) * x(j)", "-g", "A=random(nnz=1000)"];
+    let sizes = [
+        "-g",
+        "x=1",
+        "-d",
+        "i=200000000",
+        "-d",
+        "j=1000",
+        "-f",
+        "A=csr",
+    ];
+    let words = [&words[..], &sizes].concat();
+    let texts = ["error[E0508]: `y` would take 1600000000 bytes"];
+    let free = place.call_with_addresses(1_500_000, &words);
+    free.refused(1, &[texts[0], "run it where more memory is free"]);
+    let limited = place.call(&[&words[..], &["--memory", "1G"]].concat());
+    limited.refused(1, &[texts[0], "allow more with `--memory`"]);
+}
+
 /// Where the system gives less than it says, a format is proposed only if it is smaller than
 /// the one that was too large.
 #[test]

@@ -89,6 +89,11 @@ impl Place {
         self.call_bounded(&format!("-v {kilobytes}"), words)
     }
 
+    /// Calls the program where the first thread has this many kilobytes of stack.
+    pub(crate) fn call_with_stack(&self, kilobytes: u32, words: &[&str]) -> Done {
+        self.call_bounded(&format!("-s {kilobytes}"), words)
+    }
+
     fn call_bounded(&self, bound: &str, words: &[&str]) -> Done {
         let limited = format!("ulimit {bound}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");

@@ -14,6 +14,15 @@ pub(super) const WORDS: &[Mistake] = &[
         follows: "run 'y(i) = A(i,j) * x(j)' -i A=a.mtx -g x=dense:ones",
     },
     Mistake {
+        call: "run notes.txt",
+        code: 2,
+        texts: &[
+            "error[E0001]: `notes.txt` is a file, and the expression is missing",
+            "if the file holds one, `sparsec run \"$(cat notes.txt)\"`",
+        ],
+        follows: "run \"$(echo 's = 1 + 2')\"",
+    },
+    Mistake {
         call: "'s = sum{i}(x(i))' -g x=1 -d i=3",
         code: 2,
         texts: &[
@@ -123,6 +132,24 @@ pub(super) const WORDS: &[Mistake] = &[
 
 /// Expressions that mean something else, or nothing.
 pub(super) const EXPRESSIONS: &[Mistake] = &[
+    Mistake {
+        call: "run 'y(i) = if x(i) > 0 then 1 else 0' -g x=1 -d i=3",
+        code: 1,
+        texts: &[
+            "error[E0101]: expected an operator or the end of the statement, found `x`",
+            "a choice is `select(condition, a, b)`",
+        ],
+        follows: "run 'y(i) = select(x(i) > 0, 1, 0)' -g x=1 -d i=3",
+    },
+    Mistake {
+        call: "run 'y(i) = mean{j}(A(i,j))' -i A=a.mtx",
+        code: 1,
+        texts: &[
+            "error[E0212]: unknown reduction `mean`",
+            "`stored_sum` and the like reduce stored entries alone",
+        ],
+        follows: "run 'y(i) = sum{j}(A(i,j)) / 2' -i A=a.mtx",
+    },
     Mistake {
         call: "run 'y(i) = A(p(i),j)' -i A=a.mtx -g p=1",
         code: 1,

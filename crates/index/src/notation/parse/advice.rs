@@ -18,6 +18,9 @@ impl Parser {
         error.help(match self.elsewhere() {
             Some(advice) => advice,
             None if self.tokens.at(")") => "no parenthesis is open here: leave it out",
+            None if self.tokens.source().slice(self.tokens.peek_before()) == "if" => {
+                "a choice is `select(condition, a, b)`"
+            }
             None => {
                 "operators stand between operands, as in `a * b`; `;` or a newline ends a statement"
             }

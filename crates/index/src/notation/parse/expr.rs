@@ -420,7 +420,7 @@ impl Parser {
                 match closest(name, known.chain(of_stored.iter().map(String::as_str))) {
                     Some(meant) => error.help(format!("did you mean `{meant}`?")),
                     None => error.help(format!(
-                        "these reduce: `{}`, and `{}sum` and the like what is stored alone",
+                        "the reductions are `{}`; `{}sum` and the like reduce stored entries alone",
                         names.join(" "),
                         Operator::STORED,
                     )),
