@@ -36,7 +36,7 @@ mod types;
 
 pub(crate) use form::OPEN;
 use operation::Scopes;
-pub(crate) use pending::{bool_like, tensor_of};
+pub(crate) use pending::{bool_like, part_of, tensor_of};
 
 /// How deep regions, types, attributes and expressions may be nested in a text.
 const DEEPEST: usize = 64;

@@ -271,7 +271,20 @@ impl Printer<'_> {
     fn custom_op(&mut self, operation: Operation<'_>) {
         self.out.push_str(self.name(operation));
         let definition = operation.data().definition;
+        let has_lines = matches!(
+            definition.name,
+            "sparse_tensor.binary" | "sparse_tensor.unary"
+        );
+        self.indent += usize::from(has_lines);
         self.steps(&definition.form, operation);
+        self.indent -= usize::from(has_lines);
+    }
+
+    /// The space before a brace.
+    fn space(&mut self) {
+        if !self.out.ends_with(' ') {
+            self.out.push(' ');
+        }
     }
 
     fn steps(&mut self, steps: &'static [Directive], operation: Operation<'_>) {
@@ -283,6 +296,11 @@ impl Printer<'_> {
     fn step(&mut self, step: &'static Directive, operation: Operation<'_>) {
         let definition = operation.data().definition;
         match step {
+            // Each region of these begins a line of its own.
+            Directive::Literal(text @ ("overlap" | "left" | "right" | "present" | "absent")) => {
+                self.line();
+                self.out.push_str(text);
+            }
             Directive::Literal(text) => self.word(text),
             Directive::Operands(group) => {
                 let values = operation.operands(definition.operands[*group].name);
@@ -293,7 +311,7 @@ impl Printer<'_> {
                 self.attribute(&definition.attributes[*place], operation)
             }
             Directive::Region(place) => {
-                self.word("");
+                self.space();
                 self.region(operation.data().regions[*place], definition, true);
             }
             Directive::OperandTypes(group) => {
@@ -356,17 +374,12 @@ impl Printer<'_> {
         let is_call =
             |out: &str| out.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '"');
         let is_glued = match text {
-            "" => false,
             text if glued.contains(&text) => true,
             "(" | "[" => is_call(&self.out) && !self.out.ends_with(" in"),
             text if text.starts_with("<") => true,
             _ => opens.iter().any(|open| self.out.ends_with(open)),
         };
-        // Nothing is written for what is not there, but for the space before a region.
         if text.is_empty() {
-            if !self.out.ends_with(' ') {
-                self.out.push(' ');
-            }
             return;
         }
         if !is_glued && !self.out.ends_with(' ') {
@@ -422,6 +435,19 @@ impl Printer<'_> {
                     format!("{} : i64", number.unwrap_or_default())
                 }
             },
+            // Iterators are words of the dialect since release 16.
+            (_, Attribute::Array(list))
+                if name == "iterator_types"
+                    && self.spell.dialect.release() >= 16
+                    && self.is_generic =>
+            {
+                let dialect = operation.name().split('.').next().unwrap_or_default();
+                let word = |entry: &Attribute| match entry {
+                    Attribute::Text(word) => format!("#{dialect}.iterator_type<{word}>"),
+                    entry => self.spell.attribute(entry),
+                };
+                format!("[{}]", list.iter().map(word).collect::<Vec<_>>().join(", "))
+            }
             // Lists of numbers have a type of their own since release 16.
             (_, Attribute::Numbers(_, numbers)) if self.spell.dialect.release() < 16 => {
                 let number = |number: &Number| match number {

@@ -179,6 +179,7 @@ fn constraint(text: &'static str) -> Constraint {
         return match word {
             "same" => Constraint::Same(of),
             "tensorof" => Constraint::TensorOf(of),
+            "part" => Constraint::Part(of),
             "element" => Constraint::Element(of),
             "boollike" => Constraint::BoolLike(of),
             _ => panic!("`{word}` is no constraint"),

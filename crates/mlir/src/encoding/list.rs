@@ -70,13 +70,21 @@ impl Module {
                 found.push((name.clone(), encoding.clone()));
             }
         }
-        for (_, value) in self.values.iter() {
-            visit(&value.ty, &mut |encoding| add(&mut found, encoding));
-        }
-        for (_, op) in self.ops.iter() {
-            for (_, value) in &op.attributes {
+        let mut look = |ty: &Type| visit(ty, &mut |encoding| add(&mut found, encoding));
+        for op in self.walk() {
+            let data = &self.ops[op];
+            for value in data.operands.iter().chain(&data.results) {
+                look(self.ty(*value));
+            }
+            for (_, value) in &data.attributes {
                 if let Attribute::Type(ty) = value {
-                    visit(ty, &mut |encoding| add(&mut found, encoding));
+                    look(ty);
+                }
+            }
+            for region in &data.regions {
+                let block = self.regions[*region].block;
+                for value in block.map_or(&[] as &[_], |block| &self.blocks[block].arguments) {
+                    look(self.ty(*value));
                 }
             }
         }

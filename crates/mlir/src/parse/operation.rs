@@ -282,7 +282,7 @@ impl Parser {
         let mut regions = Vec::new();
         // The operands' list is closed, so a parenthesis begins regions.
         if self.cursor.eat("(") {
-            regions = self.list(")", |parser| parser.region(candidates[0], None))?;
+            regions = self.list(")", |parser| parser.generic_region(candidates[0]))?;
         }
         if self.cursor.at("{") {
             attributes.extend(self.dictionary()?);
@@ -303,7 +303,10 @@ impl Parser {
         for definition in &candidates {
             match self.grouped(definition, &operands, &types, &attributes, inside) {
                 Ok(mut pending) => {
-                    pending.regions = regions;
+                    // The name of a structured operation says what its region would.
+                    if !(definition.has(Trait::Structured) && definition.regions.is_empty()) {
+                        pending.regions = regions;
+                    }
                     return self.make(pending);
                 }
                 Err(error) => first_error = first_error.or(Some(error)),
@@ -332,9 +335,15 @@ impl Parser {
             .copied()
             .filter(|known| self.allows(known.releases))
             .collect();
-        match allowed.is_empty() {
+        // What is usual is tried first.
+        let usual = self.releases().usual();
+        let (mut first, rest): (Vec<_>, Vec<_>) = allowed
+            .into_iter()
+            .partition(|known| known.releases.has(usual));
+        first.extend(rest);
+        match first.is_empty() {
             true => Err(self.other_release(all[0].releases, name, span)),
-            false => Ok(allowed),
+            false => Ok(first),
         }
     }
 
@@ -418,11 +427,30 @@ impl Parser {
         .help("write loops and conditions as `scf.for`, `scf.while` and `scf.if`")
     }
 
-    /// A region with the arguments that the text before it names, if it does.
+    /// A region with the arguments that the text before it names, if it does. What ends its
+    /// block may be left out.
     pub(super) fn region(
         &mut self,
         of: &'static Definition,
         arguments: Option<Vec<Argument>>,
+    ) -> Result<Region> {
+        let always = arguments.is_some()
+            || of.has(Trait::NoTerminator)
+            || of.implicit_terminator().is_some();
+        self.region_in_scope(of, arguments, of.implicit_terminator(), always)
+    }
+
+    /// A region of the generic form, which leaves nothing out.
+    fn generic_region(&mut self, of: &'static Definition) -> Result<Region> {
+        self.region_in_scope(of, None, None, of.has(Trait::NoTerminator))
+    }
+
+    fn region_in_scope(
+        &mut self,
+        of: &'static Definition,
+        arguments: Option<Vec<Argument>>,
+        terminator: Option<&'static str>,
+        always: bool,
     ) -> Result<Region> {
         self.deeper(|parser| {
             let start = parser.cursor.expect("{")?;
@@ -431,10 +459,7 @@ impl Parser {
                 dialect: of.inner_dialect(),
                 names: HashMap::new(),
             });
-            let always = arguments.is_some()
-                || of.has(Trait::NoTerminator)
-                || of.implicit_terminator().is_some();
-            let region = parser.region_inside(of, arguments, start, always);
+            let region = parser.region_inside(arguments, terminator, start, always);
             parser.scopes.stack.pop();
             region
         })
@@ -442,8 +467,8 @@ impl Parser {
 
     fn region_inside(
         &mut self,
-        of: &'static Definition,
         arguments: Option<Vec<Argument>>,
+        terminator: Option<&'static str>,
         start: Span,
         always: bool,
     ) -> Result<Region> {
@@ -490,7 +515,7 @@ impl Parser {
         let is_terminated = ops
             .last()
             .is_some_and(|op| self.module.ops[*op].definition.has(Trait::Terminator));
-        if let Some(name) = of.implicit_terminator()
+        if let Some(name) = terminator
             && !is_terminated
         {
             let definition = Definition::find(name)[0];

@@ -74,6 +74,7 @@ impl Pending {
             Constraint::Kinds(_) => None,
             Constraint::Exactly(ty) => Some(ty.clone()),
             Constraint::Same(of) => self.known(of).cloned(),
+            Constraint::Part(of) => self.known(of).map(part_of),
             Constraint::Element(of) => self.known(of).map(|ty| ty.element().clone()),
             Constraint::BoolLike(of) => self.known(of).map(bool_like),
             Constraint::TensorOf(of) => self.known(of).map(tensor_of),
@@ -144,6 +145,14 @@ impl Pending {
             }
         }
         false
+    }
+}
+
+/// The type of the parts of complex numbers.
+pub(crate) fn part_of(ty: &Type) -> Type {
+    match ty {
+        Type::Complex(part) => (**part).clone(),
+        other => other.clone(),
     }
 }
 
@@ -374,6 +383,28 @@ impl Parser {
                     ),
                     None => value,
                 },
+                // What the form leaves out is what is usual.
+                (_, Attribute::Map(map))
+                    if name == "permutation_map" && map.is_minor_identity() =>
+                {
+                    continue;
+                }
+                (_, Attribute::Array(list))
+                    if name == "in_bounds"
+                        && list.iter().all(|entry| *entry == Attribute::Bool(false)) =>
+                {
+                    continue;
+                }
+                // Iterators are texts, whichever way they are spelled.
+                (_, Attribute::Array(list)) if name == "iterator_types" => {
+                    let word = |entry: Attribute| match entry {
+                        Attribute::Dialect(dialect, word) if dialect.ends_with("iterator_type") => {
+                            Attribute::Text(word)
+                        }
+                        entry => entry,
+                    };
+                    Attribute::Array(list.into_iter().map(word).collect())
+                }
                 (_, value) => value,
             };
             found.push((name, value));
@@ -407,6 +438,27 @@ impl Parser {
         let mut at = 0;
         for (n, count) in counts.into_iter().enumerate() {
             pending.operands[n] = operands[at..at + count].to_vec();
+            // Definitions of one name may differ in this type alone.
+            if let Constraint::Exactly(wanted) = &definition.operands[n].ty
+                && let Some(other) = types.inputs[at..at + count].iter().find(|ty| *ty != wanted)
+            {
+                let spell = self.module.spell();
+                let message = format!(
+                    "`{}` of `{}` has type `{}`, not `{}`",
+                    definition.operands[n].name,
+                    definition.name,
+                    spell.ty(other),
+                    spell.ty(wanted)
+                );
+                return Err(self
+                    .fault(
+                        code::TYPES_DIFFER,
+                        message,
+                        operands[at].span,
+                        "another type",
+                    )
+                    .help(format!("give it a value of type `{}`", spell.ty(wanted))));
+            }
             pending.operand_types[n] = Some(types.inputs[at..at + count].to_vec());
             at += count;
         }

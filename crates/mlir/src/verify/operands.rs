@@ -5,7 +5,7 @@ use sparsec_base::{Result, Span, code};
 use crate::attribute::Attribute;
 use crate::definition::{AttributeKind, AttributeSpec, Constraint, Group};
 use crate::module::{Operation, Value};
-use crate::parse::{bool_like, tensor_of};
+use crate::parse::{bool_like, part_of, tensor_of};
 use crate::types::Type;
 
 use super::Check;
@@ -64,6 +64,7 @@ impl Check<'_> {
             }
             Constraint::Exactly(ty) => Some(ty.clone()),
             Constraint::Same(of) => other(of),
+            Constraint::Part(of) => other(of).map(|ty| part_of(&ty)),
             Constraint::Element(of) => other(of).map(|ty| ty.element().clone()),
             Constraint::BoolLike(of) => other(of).map(|ty| bool_like(&ty)),
             Constraint::TensorOf(of) => other(of).map(|ty| tensor_of(&ty)),
