@@ -156,6 +156,8 @@ pub enum Trait {
     Within(&'static str),
     /// Names of operations in its regions may leave this dialect out.
     Dialect(&'static str),
+    /// Its groups of any number of results have as many each.
+    SameSize,
     /// Structured: `ins`, `outs`, results like `outs`.
     Structured,
 }
@@ -254,7 +256,7 @@ impl Definition {
 
     /// As [`is_segmented`](Self::is_segmented), of results.
     pub fn has_segmented_results(&self) -> bool {
-        is_segmented(&self.results)
+        is_segmented(&self.results) && !self.has(Trait::SameSize)
     }
 
     /// All definitions.

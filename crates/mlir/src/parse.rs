@@ -36,6 +36,7 @@ mod types;
 
 pub(crate) use form::OPEN;
 use operation::Scopes;
+pub(crate) use operation::counted;
 pub(crate) use pending::{bool_like, part_of, tensor_of};
 
 /// How deep regions, types, attributes and expressions may be nested in a text.
@@ -160,7 +161,7 @@ impl Parser {
                 .help("leave `--dialect` out to have the text tell its release, or read it as `--dialect sparsec`");
         }
         let message = format!(
-            "`{word}` is a word of {releases}, and no text of {}",
+            "`{word}` is a word of {releases}, and the text above one of {}",
             self.releases()
         );
         let error = self.fault(code::OTHER_RELEASE, message, span, format!("{releases}"));

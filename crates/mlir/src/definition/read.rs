@@ -244,6 +244,7 @@ fn known(text: &'static str) -> Trait {
     match text.split_once('(') {
         None if text == "terminator" => Trait::Terminator,
         None if text == "isolated" => Trait::Isolated,
+        None if text == "samesize" => Trait::SameSize,
         None if text == "open" => Trait::NoTerminator,
         None if text == "structured" => Trait::Structured,
         Some(("implicit", name)) => Trait::Implicit(inside(name)),

@@ -249,12 +249,13 @@ impl Parser {
             };
             error = error.also(self.source(), Span::new(at, at + wanted.len()), label);
         }
-        let names = self
+        let inner = self
             .scopes
             .stack
             .iter()
-            .rev()
-            .flat_map(|scope| scope.names.keys());
+            .rposition(|scope| scope.is_isolated);
+        let seen = &self.scopes.stack[inner.unwrap_or(0)..];
+        let names = seen.iter().flat_map(|scope| scope.names.keys());
         let mut names: Vec<&str> = names.map(String::as_str).collect();
         names.sort_unstable();
         Err(match closest(&used.name, names) {
@@ -613,7 +614,7 @@ impl Parser {
 }
 
 /// `1 operand`, `2 operands`
-pub(super) fn counted(n: usize, thing: &str) -> String {
+pub(crate) fn counted(n: usize, thing: &str) -> String {
     match (n, thing.split_once(' ')) {
         (1, _) => format!("1 {thing}"),
         (n, None) => format!("{n} {thing}s"),

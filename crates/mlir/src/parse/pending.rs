@@ -505,7 +505,18 @@ impl Parser {
             .iter()
             .filter(|group| group.count != Count::One)
             .count();
+        let fixed = groups.len() - open;
         if open > 1 {
+            let is_even = pending.definition.has(Trait::SameSize)
+                && n >= fixed
+                && (n - fixed).is_multiple_of(open);
+            if is_even && thing == "result" && segments.is_none() {
+                let count = |group: &Group| match group.count {
+                    Count::One => 1,
+                    _ => (n - fixed) / open,
+                };
+                return Ok(groups.iter().map(count).collect());
+            }
             let Some(segments) = segments else {
                 return wrong(&format!(
                     "say how many each group has: `{thing}SegmentSizes = array<i32: …>`"
@@ -525,7 +536,6 @@ impl Parser {
                 )),
             };
         }
-        let fixed = groups.len() - open;
         if n < fixed || (open == 0 && n > fixed) {
             let names: Vec<&str> = groups.iter().map(|group| group.name).collect();
             return wrong(&format!("its {thing}s are {}", names.join(", ")));

@@ -6,6 +6,7 @@ use crate::affine::{AffineExpr, AffineMap};
 use crate::attribute::Attribute;
 use crate::definition::Trait;
 use crate::module::Operation;
+use crate::parse::counted;
 use crate::types::Type;
 
 use super::Check;
@@ -76,7 +77,11 @@ impl Check<'_> {
         };
         let n_operands = op.data().operands.len();
         if maps.len() != n_operands {
-            let message = format!("{} indexing maps for {n_operands} operands", maps.len());
+            let message = format!(
+                "{} for {}",
+                counted(maps.len(), "indexing map"),
+                counted(n_operands, "operand")
+            );
             return bad(
                 message,
                 "write a map for each operand, those of `ins` first",
@@ -138,10 +143,10 @@ impl Check<'_> {
             let span = op.data().operand_spans[n];
             if shape.len() != map.results.len() {
                 let message = format!(
-                    "{} has {} modes, and its indexing map {} results",
+                    "{} has {}, and its indexing map {}",
                     self.named(*value),
-                    shape.len(),
-                    map.results.len()
+                    counted(shape.len(), "mode"),
+                    counted(map.results.len(), "result")
                 );
                 return Err(self
                     .fault(

@@ -42,7 +42,7 @@ impl Check<'_> {
                 let is_plain_tensor = matches!(ty, Type::Tensor(_)) && ty.encoding().is_none();
                 let wants_sparse = group.ty.words().contains("encoding");
                 let message = format!(
-                    "`{}` of `{}` is {}, not `{}`",
+                    "`{}` of `{}` is to be {}, not `{}`",
                     group.name,
                     op.name(),
                     group.ty.words(),
@@ -126,7 +126,7 @@ impl Check<'_> {
                 Some(value) if is_of_kind(spec.kind, value) => {}
                 Some(value) => {
                     let message = format!(
-                        "`{}` of `{}` is {}, not `{}`",
+                        "`{}` of `{}` is to be {}, not `{}`",
                         spec.name,
                         op.name(),
                         words(spec.kind),

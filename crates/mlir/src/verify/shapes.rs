@@ -4,7 +4,7 @@ use sparsec_base::{Result, code};
 
 use crate::attribute::{Attribute, Number};
 use crate::module::Operation;
-use crate::parse::OPEN;
+use crate::parse::{OPEN, counted};
 use crate::types::Type;
 
 use super::Check;
@@ -163,8 +163,9 @@ impl Check<'_> {
             return Ok(());
         }
         let message = format!(
-            "`{}` is given {n} extents, and `{}` leaves {} open",
+            "`{}` is given {}, and `{}` leaves {} open",
             op.name(),
+            counted(n, "extent"),
             self.text(ty),
             ty.n_dynamic()
         );
@@ -196,16 +197,17 @@ impl Check<'_> {
             return Ok(());
         }
         let message = format!(
-            "{n} indices for `{}`, which has {} modes",
+            "{} in `{}`, which has {}",
+            counted(n, "coordinate"),
             self.text(ty),
-            shape.len()
+            counted(shape.len(), "mode")
         );
         Err(self
             .fault(
                 code::SHAPE_MISMATCH,
                 message,
                 self.operand_span(op, of),
-                format!("{} modes", shape.len()),
+                counted(shape.len(), "mode"),
             )
             .help("write one index for each mode"))
     }

@@ -6,7 +6,7 @@ use crate::lex::Kind;
 use crate::types::Type;
 
 use super::super::Parser;
-use super::super::operation::Argument;
+use super::super::operation::{Argument, counted};
 use super::super::pending::Pending;
 
 impl Parser {
@@ -34,7 +34,11 @@ impl Parser {
             ty = self.ty()?;
         }
         if types.len() != carried.len() {
-            let message = format!("{} values for {} types", carried.len(), types.len());
+            let message = format!(
+                "{} for {}",
+                counted(carried.len(), "value"),
+                counted(types.len(), "type")
+            );
             return Err(self
                 .fault(
                     code::BAD_COUNT,
@@ -103,7 +107,11 @@ impl Parser {
             (types, results) = (ty.inputs, ty.results);
         }
         if types.len() != carried.len() {
-            let message = format!("{} values for {} types", carried.len(), types.len());
+            let message = format!(
+                "{} for {}",
+                counted(carried.len(), "value"),
+                counted(types.len(), "type")
+            );
             return Err(self
                 .fault(
                     code::BAD_COUNT,
