@@ -29,6 +29,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::attribute::Dictionary;
 use crate::release::Releases;
 use crate::types::Type;
 
@@ -225,6 +226,13 @@ impl Definition {
     /// The attribute of a name, where it has a meaning.
     pub fn attribute(&self, name: &str) -> Option<&AttributeSpec> {
         self.attributes.iter().find(|known| known.name == name)
+    }
+
+    /// Puts attributes in their order: those with a meaning as they are defined, then others
+    /// as the text has them.
+    pub(crate) fn sort(&self, attributes: &mut Dictionary) {
+        let place = |name: &str| self.attributes.iter().position(|known| known.name == name);
+        attributes.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
     }
 
     /// Whether something is known of the operation.

@@ -223,6 +223,7 @@ impl Rewrite {
             self.module.ops[op]
                 .attributes
                 .retain(|(name, _)| is_known(name));
+            definition.sort(&mut self.module.ops[op].attributes);
         }
         Ok(())
     }

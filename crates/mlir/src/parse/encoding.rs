@@ -69,6 +69,8 @@ struct Parts {
     /// Where the widths, and the ordering, stand.
     width_span: Option<Span>,
     ordering_span: Option<Span>,
+    /// Whether the ordering is to be a permutation: blocks have a key of their own then.
+    is_permuted: bool,
 }
 
 impl Parser {
@@ -128,6 +130,7 @@ impl Parser {
             Key::Ordering | Key::Higher => {
                 let map = self.map_attribute()?;
                 parts.ordering_span = Some(start.to(self.cursor.before()));
+                parts.is_permuted = word == "dimOrdering";
                 match key {
                     Key::Ordering => parts.ordering = Some(map),
                     _ => parts.higher = Some(map),
@@ -558,10 +561,7 @@ impl Parser {
         let ordering = parts
             .ordering
             .clone()
-            .unwrap_or_else(|| match &parts.higher {
-                Some(_) => AffineMap::identity(n_levels),
-                None => AffineMap::identity(n_levels),
-            });
+            .unwrap_or_else(|| AffineMap::identity(n_levels));
         if ordering.results.len() != n_levels {
             return Err(wrong(format!(
                 "{n_levels} level types and a map of {} results",
@@ -587,10 +587,7 @@ impl Parser {
                 .collect();
             n_modes = higher.n_dimensions;
             n_symbols = higher.n_symbols;
-        } else if ordering.permutation().is_none()
-            && self.releases().has(16)
-            && self.asked != Some(Dialect::Sparsec)
-        {
+        } else if parts.is_permuted && ordering.permutation().is_none() {
             return Err(wrong("an ordering that is no permutation".to_owned()));
         }
         let level = |(level, expression): (Level, AffineExpr)| Level {

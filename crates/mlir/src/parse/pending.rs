@@ -409,6 +409,7 @@ impl Parser {
             };
             found.push((name, value));
         }
+        pending.definition.sort(&mut found);
         Ok(found)
     }
 
