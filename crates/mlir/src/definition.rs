@@ -29,7 +29,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::attribute::Dictionary;
+use crate::attribute::{Attribute, Dictionary};
 use crate::release::Releases;
 use crate::types::Type;
 
@@ -131,6 +131,40 @@ pub enum AttributeKind {
     /// An attribute of a dialect, of which the text between its brackets stands in forms:
     /// `fastmath<fast>`; the second is what it is where it is missing.
     Dialect(&'static str, &'static str),
+}
+
+impl AttributeKind {
+    /// Whether an attribute is of this kind.
+    pub fn holds(self, value: &Attribute) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Unit => *value == Attribute::Unit,
+            Self::Bool => matches!(value, Attribute::Bool(_)),
+            Self::Integer(wanted) => {
+                matches!(value, Attribute::Integer(_, ty) if ty == wanted)
+            }
+            Self::Constant => matches!(
+                value,
+                Attribute::Integer(..)
+                    | Attribute::Float(..)
+                    | Attribute::Dense(_)
+                    | Attribute::Sparse(_)
+            ),
+            Self::Text => matches!(value, Attribute::Text(_)),
+            Self::Symbol => matches!(value, Attribute::Symbol(_)),
+            Self::Map => matches!(value, Attribute::Map(_)),
+            Self::Array => matches!(value, Attribute::Array(_)),
+            Self::Numbers => matches!(value, Attribute::Numbers(..)),
+            Self::Type => matches!(value, Attribute::Type(_)),
+            Self::Function => matches!(value, Attribute::Type(Type::Function(_))),
+            Self::Encoding => matches!(value, Attribute::Encoding(_)),
+            Self::Dictionary => matches!(value, Attribute::Dictionary(_)),
+            Self::Word(_) => matches!(value, Attribute::Word(_)),
+            Self::Dialect(name, _) => {
+                matches!(value, Attribute::Dialect(known, _) if known == name)
+            }
+        }
+    }
 }
 
 /// A region of an operation.

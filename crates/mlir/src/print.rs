@@ -167,7 +167,15 @@ impl Printer<'_> {
     fn op(&mut self, op: Op) {
         let operation = self.module.op(op);
         self.results(operation);
-        match self.is_generic || operation.data().definition.form.is_empty() {
+        // What lacks an attribute that its form needs has the generic form alone.
+        let definition = operation.data().definition;
+        let is_whole = definition.attributes.iter().all(|spec| {
+            spec.is_optional
+                || operation
+                    .attribute(spec.name)
+                    .is_some_and(|value| spec.kind.holds(value))
+        });
+        match self.is_generic || definition.form.is_empty() || !is_whole {
             true => self.generic_op(operation),
             false => self.custom_op(operation),
         }

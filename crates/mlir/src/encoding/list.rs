@@ -145,6 +145,11 @@ impl Encoding {
                     ));
                 }
                 Some(start) if number > start => {}
+                // Kinds that only sparsec has keep arrays of other names.
+                _ if is_ours(level.kind) => {
+                    let parts = level.kind.spec().arrays.iter().map(|part| part.name());
+                    found.extend(parts.map(|part| format!("`{part}` of level {number}")));
+                }
                 _ if level.has_coordinates() => {
                     found.push(format!("coordinates of level {number}"))
                 }
@@ -154,4 +159,12 @@ impl Encoding {
         found.push("values".to_owned());
         found
     }
+}
+
+/// Whether no release of MLIR has levels of this kind.
+fn is_ours(kind: LevelKind) -> bool {
+    matches!(
+        kind,
+        LevelKind::Range | LevelKind::Bitmap | LevelKind::Hashed | LevelKind::RunLength
+    )
 }

@@ -300,6 +300,20 @@ impl Parser {
                 .fault(code::BAD_COUNT, message, token.span, "of this operation")
                 .help("write a type for each operand"));
         }
+        // Of definitions that differ in attributes, the one that these belong to.
+        let mut candidates = candidates;
+        candidates.sort_by_key(|definition| {
+            let is_given = |name: &str| attributes.iter().any(|(given, _)| given == name);
+            let needed = definition
+                .attributes
+                .iter()
+                .filter(|spec| !spec.is_optional);
+            let missing = needed.filter(|spec| !is_given(spec.name)).count();
+            let own = attributes
+                .iter()
+                .filter(|(name, _)| definition.attribute(name).is_some());
+            (missing, std::cmp::Reverse(own.count()))
+        });
         let mut first_error = None;
         for definition in &candidates {
             match self.grouped(definition, &operands, &types, &attributes, inside) {

@@ -2,7 +2,6 @@
 
 use sparsec_base::{Result, Span, code};
 
-use crate::attribute::Attribute;
 use crate::definition::{AttributeKind, AttributeSpec, Constraint, Group};
 use crate::module::{Operation, Value};
 use crate::parse::{bool_like, part_of, tensor_of};
@@ -123,7 +122,7 @@ impl Check<'_> {
                         example(spec)
                     )));
                 }
-                Some(value) if is_of_kind(spec.kind, value) => {}
+                Some(value) if spec.kind.holds(value) => {}
                 Some(value) => {
                     let message = format!(
                         "`{}` of `{}` is to be {}, not `{}`",
@@ -141,37 +140,6 @@ impl Check<'_> {
             }
         }
         Ok(())
-    }
-}
-
-fn is_of_kind(kind: AttributeKind, value: &Attribute) -> bool {
-    match kind {
-        AttributeKind::Any => true,
-        AttributeKind::Unit => *value == Attribute::Unit,
-        AttributeKind::Bool => matches!(value, Attribute::Bool(_)),
-        AttributeKind::Integer(wanted) => {
-            matches!(value, Attribute::Integer(_, ty) if ty == wanted)
-        }
-        AttributeKind::Constant => matches!(
-            value,
-            Attribute::Integer(..)
-                | Attribute::Float(..)
-                | Attribute::Dense(_)
-                | Attribute::Sparse(_)
-        ),
-        AttributeKind::Text => matches!(value, Attribute::Text(_)),
-        AttributeKind::Symbol => matches!(value, Attribute::Symbol(_)),
-        AttributeKind::Map => matches!(value, Attribute::Map(_)),
-        AttributeKind::Array => matches!(value, Attribute::Array(_)),
-        AttributeKind::Numbers => matches!(value, Attribute::Numbers(..)),
-        AttributeKind::Type => matches!(value, Attribute::Type(_)),
-        AttributeKind::Function => matches!(value, Attribute::Type(Type::Function(_))),
-        AttributeKind::Encoding => matches!(value, Attribute::Encoding(_)),
-        AttributeKind::Dictionary => matches!(value, Attribute::Dictionary(_)),
-        AttributeKind::Word(_) => matches!(value, Attribute::Word(_)),
-        AttributeKind::Dialect(name, _) => {
-            matches!(value, Attribute::Dialect(known, _) if known == name)
-        }
     }
 }
 
