@@ -7,10 +7,12 @@
 //! | [`attribute`]   | attributes                                               |
 //! | [`constant`]    | `dense<…>` and `sparse<…>`                               |
 //! | [`encoding`]    | encodings of all releases                                |
-//! | [`operation`]   | operations in the generic form; regions and their values |
+//! | [`operation`]   | operations in the generic form; what names stand for     |
+//! | [`region`]      | regions, blocks and their arguments                      |
 //! | [`form`]        | operations in the form of their definition               |
 //! | [`custom`]      | forms that only code reads                               |
 //! | [`pending`]     | an operation that is read and not yet made               |
+//! | [`groups`]      | operands of the generic form, as a definition groups them |
 //!
 //! The parser learns the dialect as it reads: each word that only some releases know narrows
 //! the range, and one that is known to none of those that remain is refused with the place of
@@ -30,8 +32,10 @@ mod constant;
 mod custom;
 mod encoding;
 mod form;
+mod groups;
 mod operation;
 mod pending;
+mod region;
 mod types;
 
 pub(crate) use form::OPEN;

@@ -8,8 +8,8 @@ use crate::release::Releases;
 use crate::types::{FunctionType, Levels, Type};
 
 use super::Parser;
-use super::operation::Argument;
 use super::pending::{Pending, Use};
+use super::region::Argument;
 
 mod iterate;
 mod scf;

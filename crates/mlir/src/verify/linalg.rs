@@ -88,13 +88,7 @@ impl Check<'_> {
             );
         }
         let iterators: Option<Vec<&str>> = match op.attribute("iterator_types") {
-            Some(Attribute::Array(list)) => {
-                let word = |entry| match entry {
-                    &Attribute::Text(ref word) => Some(word.as_str()),
-                    _ => None,
-                };
-                list.iter().map(word).collect()
-            }
+            Some(Attribute::Array(list)) => list.iter().map(text_of).collect(),
             _ => None,
         };
         let known = ["parallel", "reduction", "window"];
@@ -219,6 +213,14 @@ pub(crate) fn named_maps(word: &str, op: Operation<'_>) -> Option<Vec<AffineMap>
         results: list.iter().copied().map(AffineExpr::Dimension).collect(),
     };
     (lists.len() == op.data().operands.len()).then(|| lists.iter().map(map).collect())
+}
+
+/// The text of an attribute that is one.
+fn text_of(attribute: &Attribute) -> Option<&str> {
+    match attribute {
+        Attribute::Text(text) => Some(text),
+        _ => None,
+    }
 }
 
 /// Mode `n` of the output is mode `permutation[n]` of the input.

@@ -36,7 +36,7 @@ impl Check<'_> {
             "tensor.insert" => self.n_indices(op, "dest"),
             "memref.load" | "memref.store" => self.n_indices(op, "memref"),
             "vector.transfer_read" | "vector.transfer_write" => self.n_indices(op, "source"),
-            "tensor.from_elements" => self.from_elements(op),
+            "tensor.from_elements" => self.elements(op),
             "tensor.cast" | "memref.cast" => self.cast(op),
             "tensor.collapse_shape" => self.reassociation(op, "src", "result"),
             "tensor.expand_shape" => self.reassociation(op, "result", "src"),
@@ -212,7 +212,7 @@ impl Check<'_> {
             .help("write one index for each mode"))
     }
 
-    fn from_elements(&self, op: Operation<'_>) -> Result<()> {
+    fn elements(&self, op: Operation<'_>) -> Result<()> {
         let ty = op.result_type("result");
         let extents: Option<Vec<u64>> = ty.shape().unwrap_or_default().into_iter().collect();
         let wanted: Option<u128> =

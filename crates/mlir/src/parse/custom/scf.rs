@@ -6,8 +6,9 @@ use crate::lex::Kind;
 use crate::types::Type;
 
 use super::super::Parser;
-use super::super::operation::{Argument, counted};
+use super::super::operation::counted;
 use super::super::pending::Pending;
+use super::super::region::Argument;
 
 impl Parser {
     /// `%i = %a to %b step %c iter_args(%x = %y) -> (f64) : i32 { … }`
