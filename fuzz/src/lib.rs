@@ -80,6 +80,7 @@ pub const TARGETS: &[Target] = &[
     ),
     text("descriptor", texts::descriptor, 900, Seeds::Samples("fmt")),
     text("computation", texts::computation, 600, Seeds::Computations),
+    text("mlir", texts::mlir, 1500, Seeds::Mlir),
     text("script", texts::script, 150, Seeds::Scripts),
     text("filetest", programs::text, 400, Seeds::Programs),
     target("mtx", files::mtx, 2048, Seeds::Files(".mtx")),

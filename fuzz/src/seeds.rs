@@ -29,6 +29,8 @@ pub enum Seeds {
     Programs,
     /// Relations of filetests.
     Relations,
+    /// The programs of MLIR in filetests and samples.
+    Mlir,
     /// What these filetests declare.
     Declarations,
     /// The computations of filetests and samples.
@@ -101,7 +103,14 @@ impl Seeds {
         match self {
             Self::Texts(texts) => texts.iter().map(|text| text.as_bytes().to_vec()).collect(),
             Self::Expressions => bytes(of_heads(&expression)),
-            Self::Programs => bytes(of_heads(&|head| Some(program(head)))),
+            Self::Programs => bytes(of_heads(&|head| {
+                (!is_about(head, "mlir")).then(|| program(head))
+            })),
+            Self::Mlir => {
+                let mut all = of_heads(&|head| is_about(head, "mlir").then(|| program(head)));
+                all.extend(samples("mlir").into_iter().flat_map(String::from_utf8));
+                bytes(all)
+            }
             Self::Schedules => {
                 let mut all = of_heads(&|head| {
                     let commands = head.lines().filter_map(|it| it.strip_prefix("schedule "));
@@ -187,7 +196,10 @@ fn is_declaration(line: &str) -> bool {
 
 /// The statements of a program's head.
 fn expression(head: &str) -> Option<String> {
-    if is_about(head, "relation") || is_about(head, "compute") {
+    if ["relation", "compute", "mlir"]
+        .iter()
+        .any(|kind| is_about(head, kind))
+    {
         return None;
     }
     let program = program(head);

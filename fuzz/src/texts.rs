@@ -10,6 +10,7 @@ use sparsec::compute::{ComputeStage, Transformations, compute};
 use sparsec::index::{
     Concrete, Einsum, Program, ProgramSchedule, TensorData, TensorRole, TensorVar,
 };
+use sparsec::mlir::{Dialect, Module};
 use sparsec::relation::{Declarations, Descriptor, IndexMap, Relation, Set};
 use sparsec::{
     Computation, ElementType, Entries, Format, FormatSpec, Function, Notation, Result, Scalar,
@@ -187,6 +188,46 @@ fn packs_and_unpacks(format: &Format) {
         }
         if packed.fill() == plain.fill() {
             assert!(packed.same_entries(&plain), "{format} holds other entries");
+        }
+    }
+}
+
+/// Programs of MLIR: one that verifies reads back from both of its forms, and from every
+/// release that has words for it.
+pub fn mlir(input: &[u8]) {
+    let text = text_of(input);
+    let source = Source::new("text", text.as_str());
+    for dialect in [None, Some(Dialect::Sparsec)] {
+        let Some(module) = drawn(Module::parse(&source, dialect)) else {
+            continue;
+        };
+        let _ = (
+            module.to_string(),
+            module.generic(),
+            module.encodings_text(),
+        );
+        if drawn(module.verify()).is_none() {
+            continue;
+        }
+        same_module(&module, &text);
+        for release in Dialect::OLDEST..=Dialect::NEWEST {
+            if let Some(rewritten) = drawn(module.rewritten(Dialect::Release(release))) {
+                same_module(&rewritten, &text);
+            }
+        }
+    }
+}
+
+/// A module is read from what it prints.
+fn same_module(module: &Module, text: &str) {
+    let (printed, generic) = (module.to_string(), module.generic());
+    for form in [&printed, &generic] {
+        match Module::parse(&Source::new("print", form.as_str()), Some(module.dialect())) {
+            Ok(again) => {
+                assert_eq!(again.to_string(), printed, "from {text:?}");
+                assert_eq!(again.generic(), generic, "from {text:?}");
+            }
+            Err(refusal) => panic!("the print of {text:?} is refused:\n{refusal}"),
         }
     }
 }

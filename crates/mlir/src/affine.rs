@@ -75,6 +75,13 @@ impl AffineMap {
         *self == Self::identity(self.n_dimensions)
     }
 
+    /// Whether the map gives its last dimensions, in their order.
+    pub fn is_minor_identity(&self) -> bool {
+        let first = self.n_dimensions.checked_sub(self.results.len());
+        let wanted = first.map(|first| (first..self.n_dimensions).collect());
+        wanted.is_some() && self.n_symbols == 0 && self.projection() == wanted
+    }
+
     /// The dimension that each result is, where each is one and none is there twice.
     ///
     /// ```

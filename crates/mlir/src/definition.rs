@@ -29,6 +29,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::attribute::{Attribute, Dictionary};
 use crate::release::Releases;
 use crate::types::Type;
 
@@ -132,6 +133,40 @@ pub enum AttributeKind {
     Dialect(&'static str, &'static str),
 }
 
+impl AttributeKind {
+    /// Whether an attribute is of this kind.
+    pub fn holds(self, value: &Attribute) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Unit => *value == Attribute::Unit,
+            Self::Bool => matches!(value, Attribute::Bool(_)),
+            Self::Integer(wanted) => {
+                matches!(value, Attribute::Integer(_, ty) if ty == wanted)
+            }
+            Self::Constant => matches!(
+                value,
+                Attribute::Integer(..)
+                    | Attribute::Float(..)
+                    | Attribute::Dense(_)
+                    | Attribute::Sparse(_)
+            ),
+            Self::Text => matches!(value, Attribute::Text(_)),
+            Self::Symbol => matches!(value, Attribute::Symbol(_)),
+            Self::Map => matches!(value, Attribute::Map(_)),
+            Self::Array => matches!(value, Attribute::Array(_)),
+            Self::Numbers => matches!(value, Attribute::Numbers(..)),
+            Self::Type => matches!(value, Attribute::Type(_)),
+            Self::Function => matches!(value, Attribute::Type(Type::Function(_))),
+            Self::Encoding => matches!(value, Attribute::Encoding(_)),
+            Self::Dictionary => matches!(value, Attribute::Dictionary(_)),
+            Self::Word(_) => matches!(value, Attribute::Word(_)),
+            Self::Dialect(name, _) => {
+                matches!(value, Attribute::Dialect(known, _) if known == name)
+            }
+        }
+    }
+}
+
 /// A region of an operation.
 #[derive(Debug)]
 pub struct RegionSpec {
@@ -156,6 +191,8 @@ pub enum Trait {
     Within(&'static str),
     /// Names of operations in its regions may leave this dialect out.
     Dialect(&'static str),
+    /// Its groups of any number of results have as many each.
+    SameSize,
     /// Structured: `ins`, `outs`, results like `outs`.
     Structured,
 }
@@ -225,6 +262,13 @@ impl Definition {
         self.attributes.iter().find(|known| known.name == name)
     }
 
+    /// Puts attributes in their order: those with a meaning as they are defined, then others
+    /// as the text has them.
+    pub(crate) fn sort(&self, attributes: &mut Dictionary) {
+        let place = |name: &str| self.attributes.iter().position(|known| known.name == name);
+        attributes.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+    }
+
     /// Whether something is known of the operation.
     pub fn has(&self, wanted: Trait) -> bool {
         self.traits.contains(&wanted)
@@ -254,7 +298,7 @@ impl Definition {
 
     /// As [`is_segmented`](Self::is_segmented), of results.
     pub fn has_segmented_results(&self) -> bool {
-        is_segmented(&self.results)
+        is_segmented(&self.results) && !self.has(Trait::SameSize)
     }
 
     /// All definitions.

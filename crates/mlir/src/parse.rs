@@ -7,10 +7,12 @@
 //! | [`attribute`]   | attributes                                               |
 //! | [`constant`]    | `dense<…>` and `sparse<…>`                               |
 //! | [`encoding`]    | encodings of all releases                                |
-//! | [`operation`]   | operations in the generic form; regions and their values |
+//! | [`operation`]   | operations in the generic form; what names stand for     |
+//! | [`region`]      | regions, blocks and their arguments                      |
 //! | [`form`]        | operations in the form of their definition               |
 //! | [`custom`]      | forms that only code reads                               |
 //! | [`pending`]     | an operation that is read and not yet made               |
+//! | [`groups`]      | operands of the generic form, as a definition groups them |
 //!
 //! The parser learns the dialect as it reads: each word that only some releases know narrows
 //! the range, and one that is known to none of those that remain is refused with the place of
@@ -30,13 +32,16 @@ mod constant;
 mod custom;
 mod encoding;
 mod form;
+mod groups;
 mod operation;
 mod pending;
+mod region;
 mod types;
 
 pub(crate) use form::OPEN;
 use operation::Scopes;
-pub(crate) use pending::{bool_like, tensor_of};
+pub(crate) use operation::counted;
+pub(crate) use pending::{bool_like, part_of, tensor_of};
 
 /// How deep regions, types, attributes and expressions may be nested in a text.
 const DEEPEST: usize = 64;
@@ -160,7 +165,7 @@ impl Parser {
                 .help("leave `--dialect` out to have the text tell its release, or read it as `--dialect sparsec`");
         }
         let message = format!(
-            "`{word}` is a word of {releases}, and no text of {}",
+            "`{word}` is a word of {releases}, and the text above one of {}",
             self.releases()
         );
         let error = self.fault(code::OTHER_RELEASE, message, span, format!("{releases}"));

@@ -4,7 +4,7 @@
 //! form. Both read back to the same module, and print alike then: names of values and aliases
 //! are those of the text, and values without a name get the next free number.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::attribute::{Attribute, Number};
@@ -15,6 +15,7 @@ use crate::types::Type;
 
 mod custom;
 mod generic;
+mod names;
 mod outline;
 
 pub(crate) use outline::outline;
@@ -52,67 +53,6 @@ impl Module {
         printer.op(self.root);
         printer.out
     }
-
-    /// The name of each value, without `%`.
-    fn names(&self) -> HashMap<Value, String> {
-        let ops = self.walk();
-        let mut named: Vec<(Value, Option<String>)> = Vec::new();
-        for op in &ops {
-            let data = &self.ops[*op];
-            let results = data
-                .results
-                .iter()
-                .map(|value| self.values[*value].name.as_str());
-            let results: Vec<&str> = results.collect();
-            for (n, value) in data.results.iter().enumerate() {
-                named.push((
-                    *value,
-                    is_in_order(&results, n).then(|| results[n].to_owned()),
-                ));
-            }
-            for region in &data.regions {
-                let block = self.regions[*region].block;
-                let arguments =
-                    block.map_or(&[] as &[Value], |block| &self.blocks[block].arguments);
-                for value in arguments {
-                    let name = &self.values[*value].name;
-                    named.push((*value, (!name.is_empty()).then(|| name.clone())));
-                }
-            }
-        }
-        let taken: HashSet<&String> = named.iter().filter_map(|(_, name)| name.as_ref()).collect();
-        let mut free = (0usize..)
-            .map(|n| n.to_string())
-            .filter(|name| !taken.contains(name));
-        let pick = |(value, name): &(Value, Option<String>)| {
-            let name = name
-                .clone()
-                .unwrap_or_else(|| free.next().expect("numbers do not end"));
-            (*value, name)
-        };
-        named.iter().map(pick).collect()
-    }
-}
-
-/// Whether a result has a name that its place among the results allows: `x#1` is the second
-/// of those that share `x`.
-fn is_in_order(names: &[&str], n: usize) -> bool {
-    let Some((base, number)) = names[n].split_once('#') else {
-        return !names[n].is_empty();
-    };
-    let number: usize = number.parse().unwrap_or(usize::MAX);
-    let Some(first) = n.checked_sub(number) else {
-        return false;
-    };
-    let group: Vec<&&str> = names[first..]
-        .iter()
-        .take_while(|name| name.split('#').next() == Some(base))
-        .collect();
-    let is_right = |(n, name): (usize, &&&str)| {
-        name.split_once('#')
-            .is_some_and(|(_, number)| number == n.to_string())
-    };
-    group.len() > number && group.iter().enumerate().all(is_right)
 }
 
 struct Printer<'a> {
@@ -167,7 +107,15 @@ impl Printer<'_> {
     fn op(&mut self, op: Op) {
         let operation = self.module.op(op);
         self.results(operation);
-        match self.is_generic || operation.data().definition.form.is_empty() {
+        // What lacks an attribute that its form needs has the generic form alone.
+        let definition = operation.data().definition;
+        let is_whole = definition.attributes.iter().all(|spec| {
+            spec.is_optional
+                || operation
+                    .attribute(spec.name)
+                    .is_some_and(|value| spec.kind.holds(value))
+        });
+        match self.is_generic || definition.form.is_empty() || !is_whole {
             true => self.generic_op(operation),
             false => self.custom_op(operation),
         }
@@ -271,7 +219,20 @@ impl Printer<'_> {
     fn custom_op(&mut self, operation: Operation<'_>) {
         self.out.push_str(self.name(operation));
         let definition = operation.data().definition;
+        let has_lines = matches!(
+            definition.name,
+            "sparse_tensor.binary" | "sparse_tensor.unary"
+        );
+        self.indent += usize::from(has_lines);
         self.steps(&definition.form, operation);
+        self.indent -= usize::from(has_lines);
+    }
+
+    /// The space before a brace.
+    fn space(&mut self) {
+        if !self.out.ends_with(' ') {
+            self.out.push(' ');
+        }
     }
 
     fn steps(&mut self, steps: &'static [Directive], operation: Operation<'_>) {
@@ -283,6 +244,11 @@ impl Printer<'_> {
     fn step(&mut self, step: &'static Directive, operation: Operation<'_>) {
         let definition = operation.data().definition;
         match step {
+            // Each region of these begins a line of its own.
+            Directive::Literal(text @ ("overlap" | "left" | "right" | "present" | "absent")) => {
+                self.line();
+                self.out.push_str(text);
+            }
             Directive::Literal(text) => self.word(text),
             Directive::Operands(group) => {
                 let values = operation.operands(definition.operands[*group].name);
@@ -293,7 +259,7 @@ impl Printer<'_> {
                 self.attribute(&definition.attributes[*place], operation)
             }
             Directive::Region(place) => {
-                self.word("");
+                self.space();
                 self.region(operation.data().regions[*place], definition, true);
             }
             Directive::OperandTypes(group) => {
@@ -356,17 +322,12 @@ impl Printer<'_> {
         let is_call =
             |out: &str| out.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '"');
         let is_glued = match text {
-            "" => false,
             text if glued.contains(&text) => true,
             "(" | "[" => is_call(&self.out) && !self.out.ends_with(" in"),
             text if text.starts_with("<") => true,
             _ => opens.iter().any(|open| self.out.ends_with(open)),
         };
-        // Nothing is written for what is not there, but for the space before a region.
         if text.is_empty() {
-            if !self.out.ends_with(' ') {
-                self.out.push(' ');
-            }
             return;
         }
         if !is_glued && !self.out.ends_with(' ') {
@@ -422,6 +383,19 @@ impl Printer<'_> {
                     format!("{} : i64", number.unwrap_or_default())
                 }
             },
+            // Iterators are words of the dialect since release 16.
+            (_, Attribute::Array(list))
+                if name == "iterator_types"
+                    && self.spell.dialect.release() >= 16
+                    && self.is_generic =>
+            {
+                let dialect = operation.name().split('.').next().unwrap_or_default();
+                let word = |entry: &Attribute| match entry {
+                    Attribute::Text(word) => format!("#{dialect}.iterator_type<{word}>"),
+                    entry => self.spell.attribute(entry),
+                };
+                format!("[{}]", list.iter().map(word).collect::<Vec<_>>().join(", "))
+            }
             // Lists of numbers have a type of their own since release 16.
             (_, Attribute::Numbers(_, numbers)) if self.spell.dialect.release() < 16 => {
                 let number = |number: &Number| match number {

@@ -150,13 +150,8 @@ impl Rewrite {
             let is_back = self.dialect.release() < definition.releases.from;
             let name = definition.name;
             let step = STEPS.iter().find(|step| {
-                let (from, before) = if is_back {
-                    (step.to, step.from)
-                } else {
-                    (step.from, step.to)
-                };
-                from.0 == name && from.1 == definition.releases.from && before.0 != from.0
-                    || from.0 == name && from.1 == definition.releases.from
+                let from = if is_back { step.to } else { step.from };
+                from == (name, definition.releases.from)
             });
             let Some(step) = step else {
                 let message = format!("release {} has no `{name}`", self.dialect);
@@ -179,9 +174,24 @@ impl Rewrite {
             .help("choose another release"))
     }
 
-    /// Attributes whose words came later.
-    fn types(&self, op: Op) -> Result<()> {
+    /// An operation that the release has, if it has its types as well.
+    fn types(&mut self, op: Op) -> Result<()> {
         let release = self.dialect.release();
+        if self.module.op(op).name() == "tensor.insert"
+            && self.module.op(op).operand_type("dest").encoding().is_some()
+            && release < 18
+        {
+            if release < 16 {
+                let message = format!(
+                    "release {} inserts by an effect, without a result",
+                    self.dialect
+                );
+                return Err(self
+                    .refuse(op, message)
+                    .help("choose release 16 or a later one"));
+            }
+            self.rename(op, find("sparse_tensor.insert", 16));
+        }
         for value in &self.module.ops[op].results {
             let is_new = match self.module.ty(*value) {
                 Type::Specifier(_) => release < 16,
@@ -213,6 +223,7 @@ impl Rewrite {
             self.module.ops[op]
                 .attributes
                 .retain(|(name, _)| is_known(name));
+            definition.sort(&mut self.module.ops[op].attributes);
         }
         Ok(())
     }

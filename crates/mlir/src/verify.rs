@@ -9,7 +9,7 @@
 //! 3. its regions have the blocks, arguments and last operations that they should
 //!    (`regions.rs`);
 //! 4. symbols name functions, and calls fit them (`symbols.rs`);
-//! 5. shapes, levels and arrays fit: of `sparse_tensor` (`sparse.rs`, `arrays.rs`,
+//! 5. shapes, levels and arrays fit: of `sparse_tensor` (`sparse.rs`, `buffers.rs`, `arrays.rs`,
 //!    `bodies.rs`), of `linalg` (`linalg.rs`), of the others (`shapes.rs`).
 //!
 //! Rules that hold of an operation in every release are those of release 19.
@@ -21,6 +21,7 @@ use crate::types::Type;
 
 mod arrays;
 mod bodies;
+mod buffers;
 mod linalg;
 mod operands;
 mod regions;

@@ -25,6 +25,7 @@
 //! | [`random`]   | random programs on every engine, against the oracle      |
 //! | [`reschedule`](mod@reschedule) | random commands on top of a plan             |
 //! | [`run`]    | `run` lines on every engine, against the dense oracle    |
+//! | [`mlir`]   | programs of MLIR                                         |
 //! | [`refuse`] | programs that are to be refused                          |
 //! | [`relate`] | relations                                                |
 //! | [`suite`]  | all files of a folder                                    |
@@ -35,6 +36,7 @@
 pub mod compute;
 pub mod data;
 pub mod file;
+pub mod mlir;
 pub mod random;
 pub mod refuse;
 pub mod relate;

@@ -42,12 +42,7 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
     if found.help_text().is_none() {
         return Err(format!("{name}: the diagnostic says no way out:\n{found}"));
     }
-    let line = sections.first().map_or(0, |section| section.line);
-    let section = Section {
-        title: "diagnostic".to_owned(),
-        line,
-        text: format!("{}\n", found.render(false).trim_end()),
-    };
+    let section = diagnostic(&found);
     if !bless {
         let [written] = sections.as_slice() else {
             return Err(format!("{name}: there should be one section, `diagnostic`"));
@@ -55,6 +50,15 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
         compare(name, written, &section)?;
     }
     Ok(join(&head, &[section]))
+}
+
+/// The section of a diagnostic.
+pub(crate) fn diagnostic(found: &Diagnostic) -> Section {
+    Section {
+        title: "diagnostic".to_owned(),
+        line: 0,
+        text: format!("{}\n", found.render(false).trim_end()),
+    }
 }
 
 /// Takes a program as far as it comes.
@@ -100,7 +104,8 @@ fn empty_inputs(file: &Filetest) -> Result<Inputs> {
     Ok(inputs)
 }
 
-struct Expectation {
+/// What the diagnostic of a file is to be.
+pub(crate) struct Expectation {
     code: String,
     line: usize,
     column: Option<usize>,
@@ -108,7 +113,7 @@ struct Expectation {
 }
 
 impl Expectation {
-    fn find(name: &str, head: &str) -> Check<Self> {
+    pub(crate) fn find(name: &str, head: &str) -> Check<Self> {
         let mut found = None;
         for (n, line) in head.lines().enumerate() {
             let Some(rest) = line.strip_prefix("; error[") else {
@@ -142,7 +147,7 @@ impl Expectation {
         })
     }
 
-    fn check(&self, name: &str, found: &Diagnostic) -> Check {
+    pub(crate) fn check(&self, name: &str, found: &Diagnostic) -> Check {
         let primary = found.labels().iter().find(|label| label.primary);
         let place = primary.map(|label| label.source.line_column(label.span.start));
         let wanted = self.column.map(|column| (self.line, column));

@@ -8,6 +8,7 @@ use sparsec::{Inputs, compile};
 
 use crate::compute;
 use crate::file::{Filetest, Section, join};
+use crate::mlir;
 use crate::refuse;
 use crate::relate;
 use crate::run::{self, Engines};
@@ -39,6 +40,8 @@ pub fn check(path: &Path, name: &str, engines: &Engines, bless: bool) -> Check {
     let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
     let new = if refuse::is_refusal(&text) {
         refuse::check(name, &text, bless)?
+    } else if mlir::is_mlir(&text) {
+        mlir::check(name, &text, bless)?
     } else if compute::is_computation(&text) {
         compute::check(name, &text, bless)?
     } else if relate::is_relation(&text) {

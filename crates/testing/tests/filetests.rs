@@ -95,6 +95,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/bench/src/peer.rs": PEER_FAILED),
     provoked!("crates/reference/tests/meaning.rs": TOO_MANY_POINTS),
     provoked!("crates/testing/src/run.rs": WRONG_RESULT),
+    provoked!("crates/mlir/tests/encodings.rs": NO_ENCODING),
     provoked!("crates/loop/tests/verify.rs": LOOP_UNKNOWN_NAME, LOOP_DUPLICATE_NAME, LOOP_TYPE, LOOP_IMMUTABLE, LOOP_ACCESS, LOOP_SIGNATURE, LOOP_LIFETIME, LOOP_NAME),
 ];
 

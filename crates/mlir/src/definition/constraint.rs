@@ -11,6 +11,8 @@ pub enum Constraint {
     Exactly(Type),
     /// The type of another group.
     Same(&'static str),
+    /// The type of the parts of the complex numbers of another group.
+    Part(&'static str),
     /// The type of the entries of another group.
     Element(&'static str),
     /// A tensor in the shape of a memref, another group.
@@ -140,6 +142,7 @@ impl Constraint {
             Self::Exactly(Type::Index) => "`index`".to_owned(),
             Self::Exactly(ty) => format!("`{}`", crate::spell::plain(ty)),
             Self::Same(other) => format!("the type of `{other}`"),
+            Self::Part(other) => format!("the type of the parts of `{other}`"),
             Self::Element(other) => format!("the type of the entries of `{other}`"),
             Self::TensorOf(other) => format!("a tensor in the shape of `{other}`"),
             Self::BoolLike(other) => format!("`i1` in the shape of `{other}`"),

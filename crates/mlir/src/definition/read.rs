@@ -179,6 +179,7 @@ fn constraint(text: &'static str) -> Constraint {
         return match word {
             "same" => Constraint::Same(of),
             "tensorof" => Constraint::TensorOf(of),
+            "part" => Constraint::Part(of),
             "element" => Constraint::Element(of),
             "boollike" => Constraint::BoolLike(of),
             _ => panic!("`{word}` is no constraint"),
@@ -243,6 +244,7 @@ fn known(text: &'static str) -> Trait {
     match text.split_once('(') {
         None if text == "terminator" => Trait::Terminator,
         None if text == "isolated" => Trait::Isolated,
+        None if text == "samesize" => Trait::SameSize,
         None if text == "open" => Trait::NoTerminator,
         None if text == "structured" => Trait::Structured,
         Some(("implicit", name)) => Trait::Implicit(inside(name)),

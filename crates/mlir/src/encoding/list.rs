@@ -70,13 +70,21 @@ impl Module {
                 found.push((name.clone(), encoding.clone()));
             }
         }
-        for (_, value) in self.values.iter() {
-            visit(&value.ty, &mut |encoding| add(&mut found, encoding));
-        }
-        for (_, op) in self.ops.iter() {
-            for (_, value) in &op.attributes {
+        let mut look = |ty: &Type| visit(ty, &mut |encoding| add(&mut found, encoding));
+        for op in self.walk() {
+            let data = &self.ops[op];
+            for value in data.operands.iter().chain(&data.results) {
+                look(self.ty(*value));
+            }
+            for (_, value) in &data.attributes {
                 if let Attribute::Type(ty) = value {
-                    visit(ty, &mut |encoding| add(&mut found, encoding));
+                    look(ty);
+                }
+            }
+            for region in &data.regions {
+                let block = self.regions[*region].block;
+                for value in block.map_or(&[] as &[_], |block| &self.blocks[block].arguments) {
+                    look(self.ty(*value));
                 }
             }
         }
@@ -137,6 +145,11 @@ impl Encoding {
                     ));
                 }
                 Some(start) if number > start => {}
+                // Kinds that only sparsec has keep arrays of other names.
+                _ if is_ours(level.kind) => {
+                    let parts = level.kind.spec().arrays.iter().map(|part| part.name());
+                    found.extend(parts.map(|part| format!("`{part}` of level {number}")));
+                }
                 _ if level.has_coordinates() => {
                     found.push(format!("coordinates of level {number}"))
                 }
@@ -146,4 +159,12 @@ impl Encoding {
         found.push("values".to_owned());
         found
     }
+}
+
+/// Whether no release of MLIR has levels of this kind.
+fn is_ours(kind: LevelKind) -> bool {
+    matches!(
+        kind,
+        LevelKind::Range | LevelKind::Bitmap | LevelKind::Hashed | LevelKind::RunLength
+    )
 }

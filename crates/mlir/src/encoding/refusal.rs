@@ -5,7 +5,7 @@ use sparsec_format::LevelKind;
 use crate::release::Dialect;
 
 use super::blocks::inverse;
-use super::{Encoding, Level};
+use super::{Encoding, Level, rules};
 
 impl Encoding {
     /// Why `dialect` cannot spell this encoding, as the end of a sentence that begins with
@@ -27,6 +27,10 @@ impl Encoding {
             .find_map(|level| level.refusal(release))
             .or_else(|| self.map_refusal(release))
             .or_else(|| self.values_refusal(release))
+            .or_else(|| {
+                let fault = rules::check(self, dialect).err()?;
+                Some(format!("refuses {}", fault.message))
+            })
     }
 
     fn map_refusal(&self, release: u8) -> Option<String> {
@@ -35,9 +39,11 @@ impl Encoding {
             ..=15 if !is_permutation => {
                 Some("stores each mode in one level, not blocks or diagonals".to_owned())
             }
-            // The map is checked since release 18.
-            ..=17 if self.n_symbols == 0 && self.map().is_some() => None,
+            ..=15 => None,
+            // Whether the map can be turned round is checked since release 18.
+            16 | 17 if self.map().is_some() => None,
             18.. if inverse(self).is_some() || self.is_symbolic() => None,
+            16 | 17 => Some("has affine maps alone".to_owned()),
             _ => Some("has maps of modes, `i floordiv c` and `i mod c` alone".to_owned()),
         }
     }

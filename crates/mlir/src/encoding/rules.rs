@@ -81,7 +81,9 @@ pub(crate) fn check(encoding: &Encoding, dialect: Dialect) -> Result<(), Fault> 
             _ => Ok(()),
         };
     }
-    check_map(encoding)?;
+    if dialect.release() >= 18 {
+        check_map(encoding)?;
+    }
     check_order(&encoding.levels)
 }
 

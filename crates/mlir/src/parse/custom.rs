@@ -8,8 +8,8 @@ use crate::release::Releases;
 use crate::types::{FunctionType, Levels, Type};
 
 use super::Parser;
-use super::operation::Argument;
 use super::pending::{Pending, Use};
+use super::region::Argument;
 
 mod iterate;
 mod scf;
@@ -131,6 +131,9 @@ impl Parser {
                 .collect();
             let region = self.region(pending.definition, Some(arguments))?;
             pending.regions.push(region);
+        } else {
+            let region = self.empty_region(self.cursor.before());
+            pending.regions.push(region);
         }
         Ok(())
     }
@@ -241,25 +244,7 @@ impl Parser {
             }
         }
         pending.result_types[0] = Some(results);
-        self.same_iterators(pending);
         Ok(())
-    }
-
-    /// Iterators are texts, whichever way they are spelled.
-    fn same_iterators(&self, pending: &mut Pending) {
-        for (name, value) in &mut pending.attributes {
-            if name == "iterator_types"
-                && let Attribute::Array(list) = value
-            {
-                for entry in list {
-                    if let Attribute::Dialect(dialect, word) = entry
-                        && dialect.ends_with("iterator_type")
-                    {
-                        *entry = Attribute::Text(word.clone());
-                    }
-                }
-            }
-        }
     }
 
     /// One side of `sparse_tensor.binary`: `identity`, or a region.

@@ -2,10 +2,9 @@
 //!
 //! ```text
 //! encoding := "<" "{" key "=" value { "," key "=" value } "}" ">"
-//! map      := [ "{" levels "}" ] [ "[" symbols "]" ] "(" mode { "," mode } ")" "->" "(" level { "," level } ")"
-//! mode     := NAME [ "=" expression over levels ] [ ":" slice ]
-//! level    := [ NAME "=" ] expression ":" kind [ "(" property { "," property } ")" ]
 //! ```
+//!
+//! Level maps are read in `encoding/map.rs`.
 
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use crate::lex::Kind;
 use crate::release::{Dialect, Releases};
 
 use super::Parser;
-use super::affine::Names;
+mod map;
 
 /// What a key says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +68,8 @@ struct Parts {
     /// Where the widths, and the ordering, stand.
     width_span: Option<Span>,
     ordering_span: Option<Span>,
+    /// Whether the ordering is to be a permutation: blocks have a key of their own then.
+    is_permuted: bool,
 }
 
 impl Parser {
@@ -128,6 +129,7 @@ impl Parser {
             Key::Ordering | Key::Higher => {
                 let map = self.map_attribute()?;
                 parts.ordering_span = Some(start.to(self.cursor.before()));
+                parts.is_permuted = word == "dimOrdering";
                 match key {
                     Key::Ordering => parts.ordering = Some(map),
                     _ => parts.higher = Some(map),
@@ -272,228 +274,6 @@ impl Parser {
         }
     }
 
-    /// `(d0, d1) -> (d0 : dense, d1 : compressed)`
-    fn level_map(&mut self, spans: &mut Vec<Span>) -> Result<Encoding> {
-        let mut levels_named: Vec<String> = Vec::new();
-        let mut names = Names::default();
-        if self.cursor.eat("{") {
-            levels_named = self.list("}", |parser| parser.new_name("a level"))?;
-        }
-        if self.cursor.eat("[") {
-            names.symbols = self.list("]", |parser| parser.new_name("a symbol"))?;
-        }
-        let over_levels = Names {
-            dimensions: levels_named.clone(),
-            symbols: names.symbols.clone(),
-        };
-        self.cursor.expect("(")?;
-        let mut inverse: Vec<(AffineExpr, Span)> = Vec::new();
-        let mut slices = Vec::new();
-        names.dimensions = self.list(")", |parser| {
-            let name = parser.new_name("a mode")?;
-            if parser.cursor.eat("=") {
-                let start = parser.cursor.peek().span;
-                let expression = parser.affine(&over_levels)?;
-                inverse.push((expression, start.to(parser.cursor.before())));
-            }
-            slices.push(match parser.cursor.eat(":") {
-                true => Some(parser.new_slice()?),
-                false => None,
-            });
-            Ok(name)
-        })?;
-        self.check_names(&names)?;
-        self.cursor.expect("->")?;
-        self.cursor.expect("(")?;
-        let levels = self.list(")", |parser| {
-            if let Some(named) = levels_named.get(spans.len())
-                && parser.cursor.at(named)
-                && parser.cursor.slice(parser.cursor.second().span) == "="
-            {
-                parser.cursor.take();
-                parser.cursor.take();
-            }
-            let start = parser.cursor.peek().span;
-            let level = parser.level(&names)?;
-            spans.push(start.to(parser.cursor.before()));
-            Ok(level)
-        })?;
-        let mut encoding = Encoding::new(names.dimensions.len(), levels);
-        encoding.n_symbols = names.symbols.len();
-        if slices.iter().any(Option::is_some) {
-            encoding.slices = slices;
-        }
-        self.check_inverse(&encoding, &inverse)?;
-        Ok(encoding)
-    }
-
-    /// `#sparse_tensor<slice(0, 4, 1)>`
-    fn new_slice(&mut self) -> Result<Slice> {
-        let token = self.cursor.peek();
-        if self.cursor.word() != "#sparse_tensor" {
-            return Err(self.cursor.unexpected("`#sparse_tensor<slice(…)>`"));
-        }
-        self.cursor.take();
-        self.cursor.expect("<")?;
-        self.cursor.expect("slice")?;
-        let slice = self.slice_numbers()?;
-        self.cursor.expect(">")?;
-        let _ = token;
-        Ok(slice)
-    }
-
-    fn level(&mut self, names: &Names) -> Result<Level> {
-        let expression = self.level_expression(names)?;
-        self.cursor.expect(":")?;
-        let token = self.cursor.expect_kind(Kind::Name, "a level type")?;
-        let word = self.cursor.slice(token.span).to_owned();
-        let kind = self.level_kind(&word, token.span)?;
-        let mut level = Level::new(expression, kind);
-        if self.cursor.eat("(") {
-            self.list(")", |parser| parser.property(&mut level))?;
-        }
-        Ok(level)
-    }
-
-    fn level_kind(&mut self, word: &str, span: Span) -> Result<LevelKind> {
-        let (kind, releases) = match word {
-            "dense" => (LevelKind::Dense, Releases::ALL),
-            "compressed" => (LevelKind::Compressed, Releases::ALL),
-            "singleton" => (LevelKind::Singleton, Releases::ALL),
-            "loose_compressed" => (LevelKind::LooseCompressed, Releases::from(18)),
-            "block2_4" => (LevelKind::Structured { n: 2, m: 4 }, Releases::new(18, 18)),
-            "batch" => (LevelKind::Batch, Releases::from(19)),
-            "structured" => {
-                self.cursor.expect("[")?;
-                let (n, m) = (
-                    self.small()?,
-                    self.cursor.expect(",").and_then(|_| self.small())?,
-                );
-                self.cursor.expect("]")?;
-                (LevelKind::Structured { n, m }, Releases::from(19))
-            }
-            _ => {
-                let ours = LevelKind::ALL
-                    .into_iter()
-                    .find(|kind| kind.spec().name == word);
-                let Some(kind) = ours else {
-                    return Err(self.unknown_kind(word, span));
-                };
-                if self.asked != Some(Dialect::Sparsec) {
-                    let message = format!("`{word}` is a level type of sparsec, not of MLIR");
-                    return Err(self
-                        .fault(
-                            code::OTHER_RELEASE,
-                            message,
-                            span,
-                            "not known to any release",
-                        )
-                        .help("read the text as `--dialect sparsec`"));
-                }
-                (kind, Releases::ALL)
-            }
-        };
-        self.word_of(releases, word, span)?;
-        Ok(kind)
-    }
-
-    fn small(&mut self) -> Result<u32> {
-        let (value, span) = self.cursor.integer("a size")?;
-        u32::try_from(value).map_err(|_| self.cursor.too_large(span))
-    }
-
-    fn unknown_kind(&self, word: &str, span: Span) -> Diagnostic {
-        let error = self.fault(
-            code::ENCODING_LEVEL,
-            format!("no level type is named `{word}`"),
-            span,
-            "not a level type",
-        );
-        let names = [
-            "dense",
-            "compressed",
-            "singleton",
-            "loose_compressed",
-            "structured",
-            "batch",
-        ];
-        error.help(match closest(word, names) {
-            Some(close) => format!("did you mean `{close}`?"),
-            None => format!("level types are {}", names.join(", ")),
-        })
-    }
-
-    fn property(&mut self, level: &mut Level) -> Result<()> {
-        let token = self.cursor.expect_kind(Kind::Name, "a property")?;
-        let word = self.cursor.slice(token.span).to_owned();
-        match word.as_str() {
-            "nonunique" => level.nonunique = true,
-            "nonordered" => level.nonordered = true,
-            "soa" => {
-                self.word_of(Releases::from(19), "soa", token.span)?;
-                level.soa = true;
-            }
-            _ => {
-                let error = self.fault(
-                    code::ENCODING_LEVEL,
-                    format!("no property of levels is named `{word}`"),
-                    token.span,
-                    "not a property",
-                );
-                return Err(
-                    error.help(match closest(&word, ["nonunique", "nonordered", "soa"]) {
-                        Some(close) => format!("did you mean `{close}`?"),
-                        None => "properties are nonunique, nonordered and soa".to_owned(),
-                    }),
-                );
-            }
-        }
-        Ok(())
-    }
-
-    /// What the text says of the way back from levels to modes has to be right.
-    fn check_inverse(&self, encoding: &Encoding, inverse: &[(AffineExpr, Span)]) -> Result<()> {
-        if inverse.is_empty() || encoding.n_symbols > 0 {
-            return Ok(());
-        }
-        let Some(map) = encoding.map().filter(|_| inverse.len() == encoding.n_modes) else {
-            return Err(self
-                .fault(
-                    code::ENCODING_MAP,
-                    "some modes say how they follow from the levels, others do not",
-                    inverse[0].1,
-                    "of this mode",
-                )
-                .help("leave these expressions out: they follow from the levels"));
-        };
-        // Affine expressions with small divisors that agree here agree everywhere.
-        let samples = (0..64i64).map(|n| {
-            let coordinate = |mode: usize| (n * (2 * mode as i64 + 7) + mode as i64) % 61;
-            (0..encoding.n_modes).map(coordinate).collect::<Vec<i64>>()
-        });
-        for modes in samples {
-            let levels: Option<Vec<i64>> = map
-                .results
-                .iter()
-                .map(|level| level.value(&modes, &[]))
-                .collect();
-            let Some(levels) = levels else { continue };
-            for (mode, (expression, span)) in inverse.iter().enumerate() {
-                if expression.value(&levels, &[]) != Some(modes[mode]) {
-                    return Err(self
-                        .fault(
-                            code::ENCODING_MAP,
-                            "this expression does not give the mode back from its levels",
-                            *span,
-                            "not the inverse",
-                        )
-                        .help("leave it out: it follows from the levels"));
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn assembled(&mut self, parts: &mut Parts, span: Span) -> Result<Encoding> {
         let mut encoding = match (parts.map.take(), parts.kinds.take()) {
             (Some(map), None) => map,
@@ -558,10 +338,7 @@ impl Parser {
         let ordering = parts
             .ordering
             .clone()
-            .unwrap_or_else(|| match &parts.higher {
-                Some(_) => AffineMap::identity(n_levels),
-                None => AffineMap::identity(n_levels),
-            });
+            .unwrap_or_else(|| AffineMap::identity(n_levels));
         if ordering.results.len() != n_levels {
             return Err(wrong(format!(
                 "{n_levels} level types and a map of {} results",
@@ -587,10 +364,7 @@ impl Parser {
                 .collect();
             n_modes = higher.n_dimensions;
             n_symbols = higher.n_symbols;
-        } else if ordering.permutation().is_none()
-            && self.releases().has(16)
-            && self.asked != Some(Dialect::Sparsec)
-        {
+        } else if parts.is_permuted && ordering.permutation().is_none() {
             return Err(wrong("an ordering that is no permutation".to_owned()));
         }
         let level = |(level, expression): (Level, AffineExpr)| Level {

@@ -1,4 +1,4 @@
-//! Operations in the generic form, regions, and the values that names stand for.
+//! Operations in the generic form, and the values that names stand for.
 
 use std::collections::HashMap;
 
@@ -8,8 +8,7 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 use crate::attribute::{Attribute, Dictionary};
 use crate::definition::{Definition, Trait};
 use crate::lex::Kind;
-use crate::module::{BlockData, Op, Origin, Region, RegionData, Value};
-use crate::types::Type;
+use crate::module::{Op, Value};
 
 use super::Parser;
 use super::pending::{Pending, Use};
@@ -17,15 +16,16 @@ use super::pending::{Pending, Use};
 /// The values that names stand for, from the outside in.
 #[derive(Default)]
 pub(super) struct Scopes {
-    stack: Vec<Scope>,
+    pub(super) stack: Vec<Scope>,
 }
 
-struct Scope {
+/// The names of one region.
+pub(super) struct Scope {
     /// Whether names from outside are not seen.
-    is_isolated: bool,
+    pub(super) is_isolated: bool,
     /// The dialect that names of operations may leave out.
-    dialect: Option<&'static str>,
-    names: HashMap<String, Value>,
+    pub(super) dialect: Option<&'static str>,
+    pub(super) names: HashMap<String, Value>,
 }
 
 impl Scopes {
@@ -40,13 +40,6 @@ impl Scopes {
         }
         None
     }
-}
-
-/// An argument of a block as the text names it.
-pub(super) struct Argument {
-    pub(super) name: String,
-    pub(super) span: Span,
-    pub(super) ty: Type,
 }
 
 /// The names on the left of `=`.
@@ -170,7 +163,7 @@ impl Parser {
     }
 
     /// Gives a value its name from here on.
-    fn define(&mut self, name: String, value: Value, span: Span) -> Result<()> {
+    pub(super) fn define(&mut self, name: String, value: Value, span: Span) -> Result<()> {
         if let Some(known) = self.scopes.find(&name) {
             let place = self.module.values[known].span;
             return Err(self
@@ -249,12 +242,13 @@ impl Parser {
             };
             error = error.also(self.source(), Span::new(at, at + wanted.len()), label);
         }
-        let names = self
+        let inner = self
             .scopes
             .stack
             .iter()
-            .rev()
-            .flat_map(|scope| scope.names.keys());
+            .rposition(|scope| scope.is_isolated);
+        let seen = &self.scopes.stack[inner.unwrap_or(0)..];
+        let names = seen.iter().flat_map(|scope| scope.names.keys());
         let mut names: Vec<&str> = names.map(String::as_str).collect();
         names.sort_unstable();
         Err(match closest(&used.name, names) {
@@ -282,7 +276,7 @@ impl Parser {
         let mut regions = Vec::new();
         // The operands' list is closed, so a parenthesis begins regions.
         if self.cursor.eat("(") {
-            regions = self.list(")", |parser| parser.region(candidates[0], None))?;
+            regions = self.list(")", |parser| parser.generic_region(candidates[0]))?;
         }
         if self.cursor.at("{") {
             attributes.extend(self.dictionary()?);
@@ -299,11 +293,28 @@ impl Parser {
                 .fault(code::BAD_COUNT, message, token.span, "of this operation")
                 .help("write a type for each operand"));
         }
+        // Of definitions that differ in attributes, the one that these belong to.
+        let mut candidates = candidates;
+        candidates.sort_by_key(|definition| {
+            let is_given = |name: &str| attributes.iter().any(|(given, _)| given == name);
+            let needed = definition
+                .attributes
+                .iter()
+                .filter(|spec| !spec.is_optional);
+            let missing = needed.filter(|spec| !is_given(spec.name)).count();
+            let own = attributes
+                .iter()
+                .filter(|(name, _)| definition.attribute(name).is_some());
+            (missing, std::cmp::Reverse(own.count()))
+        });
         let mut first_error = None;
         for definition in &candidates {
             match self.grouped(definition, &operands, &types, &attributes, inside) {
                 Ok(mut pending) => {
-                    pending.regions = regions;
+                    // The name of a structured operation says what its region would.
+                    if !(definition.has(Trait::Structured) && definition.regions.is_empty()) {
+                        pending.regions = regions;
+                    }
                     return self.make(pending);
                 }
                 Err(error) => first_error = first_error.or(Some(error)),
@@ -332,9 +343,15 @@ impl Parser {
             .copied()
             .filter(|known| self.allows(known.releases))
             .collect();
-        match allowed.is_empty() {
+        // What is usual is tried first.
+        let usual = self.releases().usual();
+        let (mut first, rest): (Vec<_>, Vec<_>) = allowed
+            .into_iter()
+            .partition(|known| known.releases.has(usual));
+        first.extend(rest);
+        match first.is_empty() {
             true => Err(self.other_release(all[0].releases, name, span)),
-            false => Ok(allowed),
+            false => Ok(first),
         }
     }
 
@@ -408,162 +425,6 @@ impl Parser {
         }
     }
 
-    fn no_blocks(&self, span: Span) -> Diagnostic {
-        self.fault(
-            code::BAD_REGION,
-            "sparsec reads regions of one block",
-            span,
-            "another block",
-        )
-        .help("write loops and conditions as `scf.for`, `scf.while` and `scf.if`")
-    }
-
-    /// A region with the arguments that the text before it names, if it does.
-    pub(super) fn region(
-        &mut self,
-        of: &'static Definition,
-        arguments: Option<Vec<Argument>>,
-    ) -> Result<Region> {
-        self.deeper(|parser| {
-            let start = parser.cursor.expect("{")?;
-            parser.scopes.stack.push(Scope {
-                is_isolated: of.has(Trait::Isolated),
-                dialect: of.inner_dialect(),
-                names: HashMap::new(),
-            });
-            let always = arguments.is_some()
-                || of.has(Trait::NoTerminator)
-                || of.implicit_terminator().is_some();
-            let region = parser.region_inside(of, arguments, start, always);
-            parser.scopes.stack.pop();
-            region
-        })
-    }
-
-    fn region_inside(
-        &mut self,
-        of: &'static Definition,
-        arguments: Option<Vec<Argument>>,
-        start: Span,
-        always: bool,
-    ) -> Result<Region> {
-        let mut has_header = false;
-        let mut values = Vec::new();
-        for argument in arguments.unwrap_or_default() {
-            values.push(self.new_argument(argument)?);
-        }
-        if self.cursor.kind() == Kind::Caret {
-            let token = self.cursor.take();
-            if !values.is_empty() {
-                return Err(self
-                    .fault(
-                        code::BAD_REGION,
-                        "a block with arguments that are named already",
-                        token.span,
-                        "a second list",
-                    )
-                    .help("leave this line out"));
-            }
-            has_header = true;
-            if self.cursor.eat("(") {
-                let named = self.list(")", Self::argument)?;
-                for argument in named {
-                    values.push(self.new_argument(argument)?);
-                }
-            }
-            self.cursor.expect(":")?;
-        }
-        let mut ops = Vec::new();
-        while !self.cursor.at("}") {
-            match self.cursor.kind() {
-                Kind::Caret => return Err(self.no_blocks(self.cursor.peek().span)),
-                Kind::End => {
-                    return Err(self
-                        .cursor
-                        .unexpected("an operation or `}`")
-                        .or_help("close the region with `}`"));
-                }
-                _ => ops.push(self.operation()?),
-            }
-        }
-        let end = self.cursor.take().span;
-        let is_terminated = ops
-            .last()
-            .is_some_and(|op| self.module.ops[*op].definition.has(Trait::Terminator));
-        if let Some(name) = of.implicit_terminator()
-            && !is_terminated
-        {
-            let definition = Definition::find(name)[0];
-            ops.push(self.make(Pending::new(definition, end))?);
-        }
-        let has_block = always || has_header || !ops.is_empty();
-        Ok(self.new_region(values, ops, start, has_block))
-    }
-
-    /// A region without operations that the text leaves out.
-    pub(super) fn empty_region(&mut self, span: Span) -> Region {
-        self.new_region(Vec::new(), Vec::new(), span, false)
-    }
-
-    /// `%a : f64`
-    pub(super) fn argument(&mut self) -> Result<Argument> {
-        let token = self
-            .cursor
-            .expect_kind(Kind::Value, "the name of an argument")?;
-        let name = self.cursor.slice(token.span)[1..].to_owned();
-        self.cursor.expect(":")?;
-        let ty = self.ty()?;
-        self.location_if_any()?;
-        Ok(Argument {
-            name,
-            span: token.span,
-            ty,
-        })
-    }
-
-    fn new_argument(&mut self, argument: Argument) -> Result<Value> {
-        // The block and the number come when the region is complete.
-        let origin = Origin::Argument(sparsec_base::arena::Id::from_index(0), 0);
-        let value =
-            self.module
-                .add_value(argument.name.clone(), argument.ty, origin, argument.span);
-        match argument.name.as_str() {
-            "" => {}
-            _ => self.define(argument.name, value, argument.span)?,
-        }
-        Ok(value)
-    }
-
-    fn new_region(
-        &mut self,
-        arguments: Vec<Value>,
-        ops: Vec<Op>,
-        span: Span,
-        has_block: bool,
-    ) -> Region {
-        let region = self.module.regions.push(RegionData {
-            block: None,
-            op: None,
-            span,
-        });
-        if has_block {
-            let block = self.module.blocks.push(BlockData {
-                arguments: arguments.clone(),
-                ops: ops.clone(),
-                region,
-                span,
-            });
-            for (n, value) in arguments.into_iter().enumerate() {
-                self.module.values[value].origin = Origin::Argument(block, n);
-            }
-            for op in ops {
-                self.module.ops[op].block = Some(block);
-            }
-            self.module.regions[region].block = Some(block);
-        }
-        region
-    }
-
     /// An attribute that an operation's form spells out elsewhere may not be given again.
     pub(super) fn give(
         &self,
@@ -588,7 +449,7 @@ impl Parser {
 }
 
 /// `1 operand`, `2 operands`
-pub(super) fn counted(n: usize, thing: &str) -> String {
+pub(crate) fn counted(n: usize, thing: &str) -> String {
     match (n, thing.split_once(' ')) {
         (1, _) => format!("1 {thing}"),
         (n, None) => format!("{n} {thing}s"),

@@ -11,15 +11,10 @@ use sparsec_base::{Result, Span, code};
 use crate::attribute::{Attribute, Dictionary, Number};
 use crate::definition::{AttributeKind, Constraint, Count, Definition, Group, Trait};
 use crate::module::{Op, OpData, Origin, Region, Value};
-use crate::types::{FunctionType, TensorType, Type};
+use crate::types::{TensorType, Type};
 
 use super::Parser;
 use super::operation::counted;
-
-/// The attributes that say how many operands each group has.
-const SEGMENTS: [&str; 2] = ["operandSegmentSizes", "operand_segment_sizes"];
-/// Those that say how many results.
-const RESULT_SEGMENTS: [&str; 2] = ["resultSegmentSizes", "result_segment_sizes"];
 
 /// A name of a value where it is used.
 #[derive(Clone, Debug)]
@@ -74,6 +69,7 @@ impl Pending {
             Constraint::Kinds(_) => None,
             Constraint::Exactly(ty) => Some(ty.clone()),
             Constraint::Same(of) => self.known(of).cloned(),
+            Constraint::Part(of) => self.known(of).map(part_of),
             Constraint::Element(of) => self.known(of).map(|ty| ty.element().clone()),
             Constraint::BoolLike(of) => self.known(of).map(bool_like),
             Constraint::TensorOf(of) => self.known(of).map(tensor_of),
@@ -144,6 +140,14 @@ impl Pending {
             }
         }
         false
+    }
+}
+
+/// The type of the parts of complex numbers.
+pub(crate) fn part_of(ty: &Type) -> Type {
+    match ty {
+        Type::Complex(part) => (**part).clone(),
+        other => other.clone(),
     }
 }
 
@@ -374,114 +378,33 @@ impl Parser {
                     ),
                     None => value,
                 },
+                // What the form leaves out is what is usual.
+                (_, Attribute::Map(map))
+                    if name == "permutation_map" && map.is_minor_identity() =>
+                {
+                    continue;
+                }
+                (_, Attribute::Array(list))
+                    if name == "in_bounds"
+                        && list.iter().all(|entry| *entry == Attribute::Bool(false)) =>
+                {
+                    continue;
+                }
+                // Iterators are texts, whichever way they are spelled.
+                (_, Attribute::Array(list)) if name == "iterator_types" => {
+                    let word = |entry: Attribute| match entry {
+                        Attribute::Dialect(dialect, word) if dialect.ends_with("iterator_type") => {
+                            Attribute::Text(word)
+                        }
+                        entry => entry,
+                    };
+                    Attribute::Array(list.into_iter().map(word).collect())
+                }
                 (_, value) => value,
             };
             found.push((name, value));
         }
+        pending.definition.sort(&mut found);
         Ok(found)
-    }
-
-    /// Puts the operands and types of the generic form into the groups of a definition.
-    pub(super) fn grouped(
-        &self,
-        definition: &'static Definition,
-        operands: &[Use],
-        types: &FunctionType,
-        attributes: &Dictionary,
-        span: Span,
-    ) -> Result<Pending> {
-        let mut pending = Pending::new(definition, span);
-        let segments = |names: &[&str]| {
-            let given = attributes
-                .iter()
-                .find(|(name, _)| names.contains(&name.as_str()));
-            given.and_then(|(_, value)| value.integers())
-        };
-        let counts = self.counts(
-            &definition.operands,
-            operands.len(),
-            segments(&SEGMENTS),
-            "operand",
-            &pending,
-        )?;
-        let mut at = 0;
-        for (n, count) in counts.into_iter().enumerate() {
-            pending.operands[n] = operands[at..at + count].to_vec();
-            pending.operand_types[n] = Some(types.inputs[at..at + count].to_vec());
-            at += count;
-        }
-        let counts = self.counts(
-            &definition.results,
-            types.results.len(),
-            segments(&RESULT_SEGMENTS),
-            "result",
-            &pending,
-        )?;
-        let mut at = 0;
-        for (n, count) in counts.into_iter().enumerate() {
-            pending.result_types[n] = Some(types.results[at..at + count].to_vec());
-            at += count;
-        }
-        let is_segments = |name: &str| SEGMENTS.contains(&name) || RESULT_SEGMENTS.contains(&name);
-        let is_own = |(name, _): &&(String, Attribute)| {
-            // What a name says of its indexing follows from the name.
-            !is_segments(name) && name != "linalg.memoized_indexing_maps"
-        };
-        pending.attributes = attributes.iter().filter(is_own).cloned().collect();
-        Ok(pending)
-    }
-
-    fn counts(
-        &self,
-        groups: &[Group],
-        n: usize,
-        segments: Option<Vec<i128>>,
-        thing: &str,
-        pending: &Pending,
-    ) -> Result<Vec<usize>> {
-        let wrong = |help: &str| {
-            let message = format!(
-                "`{}` does not have {}",
-                pending.definition.name,
-                counted(n, thing)
-            );
-            Err(self
-                .fault(code::BAD_COUNT, message, pending.span, "of this operation")
-                .help(help.to_owned()))
-        };
-        let open = groups
-            .iter()
-            .filter(|group| group.count != Count::One)
-            .count();
-        if open > 1 {
-            let Some(segments) = segments else {
-                return wrong(&format!(
-                    "say how many each group has: `{thing}SegmentSizes = array<i32: …>`"
-                ));
-            };
-            let counts: Option<Vec<usize>> =
-                segments.iter().map(|n| usize::try_from(*n).ok()).collect();
-            let counts = counts.filter(|counts| {
-                let sum = counts.iter().try_fold(0usize, |sum, n| sum.checked_add(*n));
-                counts.len() == groups.len() && sum == Some(n)
-            });
-            return match counts {
-                Some(counts) => Ok(counts),
-                None => wrong(&format!(
-                    "`{thing}SegmentSizes` is to have {} that add up to {n}",
-                    counted(groups.len(), "number")
-                )),
-            };
-        }
-        let fixed = groups.len() - open;
-        if n < fixed || (open == 0 && n > fixed) {
-            let names: Vec<&str> = groups.iter().map(|group| group.name).collect();
-            return wrong(&format!("its {thing}s are {}", names.join(", ")));
-        }
-        let count = |group: &Group| match group.count {
-            Count::One => 1,
-            _ => n - fixed,
-        };
-        Ok(groups.iter().map(count).collect())
     }
 }

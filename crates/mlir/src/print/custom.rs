@@ -15,8 +15,8 @@ impl Printer<'_> {
             "Function" => self.function_form(operation),
             "Constant" => self.constant_form(operation),
             "Generic" => self.generic_form(operation),
-            "Left" => self.side_form(operation, "left_identity", "leftRegion", 1),
-            "Right" => self.side_form(operation, "right_identity", "rightRegion", 2),
+            "Left" => self.side_form(operation, "left_identity", 1),
+            "Right" => self.side_form(operation, "right_identity", 2),
             "LevelRange" => {
                 let level = |name| {
                     operation
@@ -56,7 +56,7 @@ impl Printer<'_> {
             self.word(&symbol(&[name]));
         }
         self.attributes_behind_word(operation, &["sym_name"]);
-        self.word("");
+        self.space();
         self.region(
             operation.data().regions[0],
             operation.data().definition,
@@ -89,6 +89,7 @@ impl Printer<'_> {
             }
         };
         let body = operation.data().regions.first().copied();
+        let body = body.filter(|body| self.module.regions[*body].block.is_some());
         let block = body.and_then(|body| self.module.regions[body].block);
         let arguments: Vec<Value> = block
             .map(|block| self.module.blocks[block].arguments.clone())
@@ -118,7 +119,7 @@ impl Printer<'_> {
         let shown = ["sym_name", "sym_visibility", key, "arg_attrs", "res_attrs"];
         self.attributes_behind_word(operation, &shown);
         if let Some(body) = body {
-            self.word("");
+            self.space();
             self.region(body, operation.data().definition, false);
         }
     }
@@ -169,7 +170,7 @@ impl Printer<'_> {
         if !rest.is_empty() {
             self.word(&format!("attrs = {rest}"));
         }
-        self.word("");
+        self.space();
         self.region(
             operation.data().regions[0],
             operation.data().definition,
@@ -182,11 +183,11 @@ impl Printer<'_> {
         }
     }
 
-    fn side_form(&mut self, operation: Operation<'_>, identity: &str, _region: &str, place: usize) {
+    fn side_form(&mut self, operation: Operation<'_>, identity: &str, place: usize) {
         match operation.attribute(identity) {
             Some(_) => self.word("identity"),
             None => {
-                self.word("");
+                self.space();
                 self.region(
                     operation.data().regions[place],
                     operation.data().definition,
@@ -237,7 +238,7 @@ impl Printer<'_> {
             text += &format!("  : {}", self.spell.ty(ty));
         }
         self.word(&text);
-        self.word("");
+        self.space();
         self.region(region, operation.data().definition, false);
         self.attributes_behind(operation, &[]);
     }
@@ -258,7 +259,7 @@ impl Printer<'_> {
             self.word(&text);
         }
         let definition = operation.data().definition;
-        self.word("");
+        self.space();
         self.region(operation.data().regions[0], definition, false);
         let otherwise = operation.data().regions[1];
         if self.module.regions[otherwise].block.is_some() {
@@ -285,7 +286,7 @@ impl Printer<'_> {
         );
         self.word(&text);
         let definition = operation.data().definition;
-        self.word("");
+        self.space();
         self.region(before, definition, false);
         self.word("do ");
         self.region(after, definition, true);
@@ -347,7 +348,7 @@ impl Printer<'_> {
             text += &format!(" -> {}", self.spell.results(&operation.result_types()));
         }
         self.word(&text);
-        self.word("");
+        self.space();
         self.region(region, operation.data().definition, false);
         self.attributes_behind(operation, &["crdUsedLvls"]);
     }

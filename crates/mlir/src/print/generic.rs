@@ -1,6 +1,8 @@
 //! The generic form, which every operation has.
 
+use crate::affine::AffineMap;
 use crate::module::Operation;
+use crate::types::Type;
 
 use super::Printer;
 
@@ -26,6 +28,7 @@ impl Printer<'_> {
             .map(|(name, value)| self.entry(operation, name, value))
             .collect();
         entries.extend(self.segments(operation));
+        entries.extend(self.transfer(operation));
         if !entries.is_empty() {
             self.out.push_str(&format!(" {{{}}}", entries.join(", ")));
         }
@@ -36,6 +39,41 @@ impl Printer<'_> {
             .collect();
         let text = self.spell.function(&inputs, &operation.result_types());
         self.out.push_str(&format!(" : {text}"));
+    }
+
+    /// What the form of `vector.transfer_read` and `transfer_write` leaves out: the last modes
+    /// are read in order, and may be out of bounds.
+    fn transfer(&self, operation: Operation<'_>) -> Vec<String> {
+        let mut found = Vec::new();
+        if !operation.name().starts_with("vector.transfer_") || self.spell.dialect.release() < 16 {
+            return found;
+        }
+        let data = operation.data();
+        let types = data
+            .operands
+            .iter()
+            .chain(&data.results)
+            .map(|value| self.module.ty(*value));
+        let (mut order, mut n_lanes) = (0, 0);
+        for ty in types {
+            match ty {
+                Type::Vector(vector) => n_lanes = vector.shape.len(),
+                Type::Tensor(_) | Type::MemRef(_) => order = ty.shape().unwrap_or_default().len(),
+                _ => {}
+            }
+        }
+        if operation.attribute("permutation_map").is_none() {
+            let mut map = AffineMap::identity(order);
+            map.results.drain(..order.saturating_sub(n_lanes));
+            found.push(format!("permutation_map = affine_map<{map}>"));
+        }
+        if operation.attribute("in_bounds").is_none() {
+            found.push(format!(
+                "in_bounds = [{}]",
+                vec!["false"; n_lanes].join(", ")
+            ));
+        }
+        found
     }
 
     /// How many operands and results each group has, where that has to be said.

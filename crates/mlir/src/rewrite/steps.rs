@@ -110,7 +110,7 @@ pub(super) static STEPS: &[Step] = &[
     ),
     changed(
         ("sparse_tensor.init", 14),
-        ("tensor.empty", 15),
+        ("bufferization.alloc_tensor", 15),
         all_extents_to_open,
         open_extents_to_all,
     ),
@@ -198,9 +198,9 @@ pub(super) static STEPS: &[Step] = &[
     ),
     changed(
         ("linalg.init_tensor", FIRST),
-        ("tensor.empty", 15),
+        ("tensor.empty", 16),
         drop_static_sizes,
-        static_sizes_of_type,
+        not_empty,
     ),
 ];
 
@@ -265,7 +265,7 @@ fn all_extents_to_open(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -
         .collect();
     data.operands = kept.iter().map(|&n| data.operands[n]).collect();
     data.operand_spans = kept.iter().map(|&n| data.operand_spans[n]).collect();
-    data.operand_groups = vec![kept.len()];
+    data.operand_groups = vec![kept.len(), 0, 0];
     // Constants that nothing else needs go.
     for value in closed {
         rewrite.constant(value);
@@ -276,9 +276,14 @@ fn all_extents_to_open(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -
 /// Only a tensor with an encoding is one of `sparse_tensor.init`; others are those of
 /// `linalg.init_tensor`.
 fn open_extents_to_all(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    if rewrite.module.ops[op].operand_groups[1..] != [0, 0] {
+        let message = "`bufferization.alloc_tensor` with a copy or a hint".to_owned();
+        return Err(rewrite.refuse(op, message).help("choose a later release"));
+    }
     let result = rewrite.module.ops[op].results[0];
     let ty = rewrite.module.ty(result).clone();
     if ty.encoding().is_none() {
+        rewrite.module.ops[op].operand_groups.truncate(1);
         return static_sizes_of_type(rewrite, op, super::find("linalg.init_tensor", FIRST));
     }
     let mut open = std::mem::take(&mut rewrite.module.ops[op].operands).into_iter();
@@ -294,6 +299,17 @@ fn open_extents_to_all(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -
     data.operand_groups = vec![all.len()];
     data.operands = all;
     rename(rewrite, op, to)
+}
+
+/// Before `tensor.empty`, sparse tensors are allocated, and others are those of
+/// `linalg.init_tensor`.
+fn not_empty(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    let result = rewrite.module.ops[op].results[0];
+    if rewrite.module.ty(result).encoding().is_none() {
+        return static_sizes_of_type(rewrite, op, to);
+    }
+    rewrite.module.ops[op].operand_groups.extend([0, 0]);
+    rename(rewrite, op, super::find("bufferization.alloc_tensor", 15))
 }
 
 fn drop_static_sizes(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {

@@ -16,6 +16,7 @@ use sparsec_base::{Result, code};
 
 use crate::encoding::{Encoding, Level};
 use crate::module::{Operation, Value};
+use crate::parse::counted;
 use crate::types::Type;
 
 use super::Check;
@@ -301,8 +302,8 @@ impl Check<'_> {
         let names = encoding.arrays();
         if given.len() != wanted.len() {
             let message = format!(
-                "{} arrays for levels that have {}",
-                given.len(),
+                "{} for levels that have {}",
+                counted(given.len(), "array"),
                 wanted.len()
             );
             return Err(self.of_op(op, code::BAD_ASSEMBLY, message).help(

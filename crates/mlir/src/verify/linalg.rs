@@ -6,6 +6,7 @@ use crate::affine::{AffineExpr, AffineMap};
 use crate::attribute::Attribute;
 use crate::definition::Trait;
 use crate::module::Operation;
+use crate::parse::counted;
 use crate::types::Type;
 
 use super::Check;
@@ -76,20 +77,18 @@ impl Check<'_> {
         };
         let n_operands = op.data().operands.len();
         if maps.len() != n_operands {
-            let message = format!("{} indexing maps for {n_operands} operands", maps.len());
+            let message = format!(
+                "{} for {}",
+                counted(maps.len(), "indexing map"),
+                counted(n_operands, "operand")
+            );
             return bad(
                 message,
                 "write a map for each operand, those of `ins` first",
             );
         }
         let iterators: Option<Vec<&str>> = match op.attribute("iterator_types") {
-            Some(Attribute::Array(list)) => {
-                let word = |entry| match entry {
-                    &Attribute::Text(ref word) => Some(word.as_str()),
-                    _ => None,
-                };
-                list.iter().map(word).collect()
-            }
+            Some(Attribute::Array(list)) => list.iter().map(text_of).collect(),
             _ => None,
         };
         let known = ["parallel", "reduction", "window"];
@@ -138,10 +137,10 @@ impl Check<'_> {
             let span = op.data().operand_spans[n];
             if shape.len() != map.results.len() {
                 let message = format!(
-                    "{} has {} modes, and its indexing map {} results",
+                    "{} has {}, and its indexing map {}",
                     self.named(*value),
-                    shape.len(),
-                    map.results.len()
+                    counted(shape.len(), "mode"),
+                    counted(map.results.len(), "result")
                 );
                 return Err(self
                     .fault(
@@ -214,6 +213,14 @@ pub(crate) fn named_maps(word: &str, op: Operation<'_>) -> Option<Vec<AffineMap>
         results: list.iter().copied().map(AffineExpr::Dimension).collect(),
     };
     (lists.len() == op.data().operands.len()).then(|| lists.iter().map(map).collect())
+}
+
+/// The text of an attribute that is one.
+fn text_of(attribute: &Attribute) -> Option<&str> {
+    match attribute {
+        Attribute::Text(text) => Some(text),
+        _ => None,
+    }
 }
 
 /// Mode `n` of the output is mode `permutation[n]` of the input.

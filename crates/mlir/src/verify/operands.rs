@@ -2,10 +2,9 @@
 
 use sparsec_base::{Result, Span, code};
 
-use crate::attribute::Attribute;
 use crate::definition::{AttributeKind, AttributeSpec, Constraint, Group};
 use crate::module::{Operation, Value};
-use crate::parse::{bool_like, tensor_of};
+use crate::parse::{bool_like, part_of, tensor_of};
 use crate::types::Type;
 
 use super::Check;
@@ -42,7 +41,7 @@ impl Check<'_> {
                 let is_plain_tensor = matches!(ty, Type::Tensor(_)) && ty.encoding().is_none();
                 let wants_sparse = group.ty.words().contains("encoding");
                 let message = format!(
-                    "`{}` of `{}` is {}, not `{}`",
+                    "`{}` of `{}` is to be {}, not `{}`",
                     group.name,
                     op.name(),
                     group.ty.words(),
@@ -64,6 +63,7 @@ impl Check<'_> {
             }
             Constraint::Exactly(ty) => Some(ty.clone()),
             Constraint::Same(of) => other(of),
+            Constraint::Part(of) => other(of).map(|ty| part_of(&ty)),
             Constraint::Element(of) => other(of).map(|ty| ty.element().clone()),
             Constraint::BoolLike(of) => other(of).map(|ty| bool_like(&ty)),
             Constraint::TensorOf(of) => other(of).map(|ty| tensor_of(&ty)),
@@ -122,10 +122,10 @@ impl Check<'_> {
                         example(spec)
                     )));
                 }
-                Some(value) if is_of_kind(spec.kind, value) => {}
+                Some(value) if spec.kind.holds(value) => {}
                 Some(value) => {
                     let message = format!(
-                        "`{}` of `{}` is {}, not `{}`",
+                        "`{}` of `{}` is to be {}, not `{}`",
                         spec.name,
                         op.name(),
                         words(spec.kind),
@@ -140,37 +140,6 @@ impl Check<'_> {
             }
         }
         Ok(())
-    }
-}
-
-fn is_of_kind(kind: AttributeKind, value: &Attribute) -> bool {
-    match kind {
-        AttributeKind::Any => true,
-        AttributeKind::Unit => *value == Attribute::Unit,
-        AttributeKind::Bool => matches!(value, Attribute::Bool(_)),
-        AttributeKind::Integer(wanted) => {
-            matches!(value, Attribute::Integer(_, ty) if ty == wanted)
-        }
-        AttributeKind::Constant => matches!(
-            value,
-            Attribute::Integer(..)
-                | Attribute::Float(..)
-                | Attribute::Dense(_)
-                | Attribute::Sparse(_)
-        ),
-        AttributeKind::Text => matches!(value, Attribute::Text(_)),
-        AttributeKind::Symbol => matches!(value, Attribute::Symbol(_)),
-        AttributeKind::Map => matches!(value, Attribute::Map(_)),
-        AttributeKind::Array => matches!(value, Attribute::Array(_)),
-        AttributeKind::Numbers => matches!(value, Attribute::Numbers(..)),
-        AttributeKind::Type => matches!(value, Attribute::Type(_)),
-        AttributeKind::Function => matches!(value, Attribute::Type(Type::Function(_))),
-        AttributeKind::Encoding => matches!(value, Attribute::Encoding(_)),
-        AttributeKind::Dictionary => matches!(value, Attribute::Dictionary(_)),
-        AttributeKind::Word(_) => matches!(value, Attribute::Word(_)),
-        AttributeKind::Dialect(name, _) => {
-            matches!(value, Attribute::Dialect(known, _) if known == name)
-        }
     }
 }
 

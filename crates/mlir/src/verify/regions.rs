@@ -66,7 +66,11 @@ impl Check<'_> {
             // Regions of these operations may be empty.
             let may_be_empty = matches!(
                 op.name(),
-                "sparse_tensor.binary" | "sparse_tensor.unary" | "builtin.module"
+                "sparse_tensor.binary"
+                    | "sparse_tensor.unary"
+                    | "builtin.module"
+                    | "func.func"
+                    | "builtin.func"
             ) || (op.name() == "scf.if" && n == 1);
             if may_be_empty {
                 return Ok(());

@@ -4,7 +4,7 @@ use sparsec_base::{Result, code};
 
 use crate::attribute::{Attribute, Number};
 use crate::module::Operation;
-use crate::parse::OPEN;
+use crate::parse::{OPEN, counted};
 use crate::types::Type;
 
 use super::Check;
@@ -36,7 +36,7 @@ impl Check<'_> {
             "tensor.insert" => self.n_indices(op, "dest"),
             "memref.load" | "memref.store" => self.n_indices(op, "memref"),
             "vector.transfer_read" | "vector.transfer_write" => self.n_indices(op, "source"),
-            "tensor.from_elements" => self.from_elements(op),
+            "tensor.from_elements" => self.elements(op),
             "tensor.cast" | "memref.cast" => self.cast(op),
             "tensor.collapse_shape" => self.reassociation(op, "src", "result"),
             "tensor.expand_shape" => self.reassociation(op, "result", "src"),
@@ -163,8 +163,9 @@ impl Check<'_> {
             return Ok(());
         }
         let message = format!(
-            "`{}` is given {n} extents, and `{}` leaves {} open",
+            "`{}` is given {}, and `{}` leaves {} open",
             op.name(),
+            counted(n, "extent"),
             self.text(ty),
             ty.n_dynamic()
         );
@@ -196,21 +197,22 @@ impl Check<'_> {
             return Ok(());
         }
         let message = format!(
-            "{n} indices for `{}`, which has {} modes",
+            "{} in `{}`, which has {}",
+            counted(n, "coordinate"),
             self.text(ty),
-            shape.len()
+            counted(shape.len(), "mode")
         );
         Err(self
             .fault(
                 code::SHAPE_MISMATCH,
                 message,
                 self.operand_span(op, of),
-                format!("{} modes", shape.len()),
+                counted(shape.len(), "mode"),
             )
             .help("write one index for each mode"))
     }
 
-    fn from_elements(&self, op: Operation<'_>) -> Result<()> {
+    fn elements(&self, op: Operation<'_>) -> Result<()> {
         let ty = op.result_type("result");
         let extents: Option<Vec<u64>> = ty.shape().unwrap_or_default().into_iter().collect();
         let wanted: Option<u128> =

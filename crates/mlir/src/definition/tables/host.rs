@@ -3,12 +3,12 @@
 pub(super) const TABLE: &str = "
 builtin.module {sym_name: text?, sym_visibility: text?} [bodyRegion] +isolated +open +dialect(builtin)
   custom(Module)
-builtin.func ..14 {sym_name: text, type: function, sym_visibility: text?} [body?] +isolated +dialect(std)
+builtin.func ..14 {sym_name: text, type: function, sym_visibility: text?} [body] +isolated +dialect(std)
   custom(Function)
 builtin.unrealized_conversion_cast (inputs: any*) -> (outputs: any*)
   ( ^$inputs `:` type($inputs) )? `to` type($outputs) attr-dict
 
-func.func 15.. {sym_name: text, function_type: function, sym_visibility: text?, arg_attrs: array?, res_attrs: array?} [body?] +isolated +dialect(func)
+func.func 15.. {sym_name: text, function_type: function, sym_visibility: text?, arg_attrs: array?, res_attrs: array?} [body] +isolated +dialect(func)
   custom(Function)
 func.call 15.. (operands: any*) -> (results: any*) {callee: symbol}
   $callee `(` $operands `)` attr-dict `:` functional($operands, $results)

@@ -60,9 +60,9 @@ math.fma (a: floatlike, b: same(a), c: same(a)) -> (result: same(a)) {fastmath: 
   $a `,` $b `,` $c ( `fastmath` ^$fastmath )? attr-dict `:` type($result)
 
 ; Complex numbers.
-complex.create (real: element(complex), imaginary: element(complex)) -> (complex: complex)
+complex.create (real: part(complex), imaginary: part(complex)) -> (complex: complex)
   $real `,` $imaginary attr-dict `:` type($complex)
-complex.{re im abs} (complex: complex) -> (result: element(complex)) {fastmath: fastmath?}
+complex.{re im abs} (complex: complex) -> (result: part(complex)) {fastmath: fastmath?}
   $complex ( `fastmath` ^$fastmath )? attr-dict `:` type($complex)
 complex.{add sub mul div pow atan2} (lhs: complex, rhs: same(lhs)) -> (result: same(lhs)) {fastmath: fastmath?}
   $lhs `,` $rhs ( `fastmath` ^$fastmath )? attr-dict `:` type($result)

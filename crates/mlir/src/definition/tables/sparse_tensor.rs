@@ -37,11 +37,11 @@ sparse_tensor.assemble 18 (values: any, levels: any*) -> (result: sparse)
   $values `,` $levels attr-dict `:` type($values) `,` type($levels) `to` type($result)
 sparse_tensor.pack 17 (values: any, levels: any*) -> (result: sparse)
   $values `,` $levels attr-dict `:` type($values) `,` type($levels) `to` type($result)
-sparse_tensor.disassemble 19.. (tensor: sparse, out_levels: any*, out_values: any) -> (ret_levels: any*, ret_values: any, lvl_lens: any*, val_len: any)
+sparse_tensor.disassemble 19.. (tensor: sparse, out_levels: any*, out_values: any) -> (ret_levels: any*, ret_values: any, lvl_lens: any*, val_len: any) +samesize
   $tensor attr-dict `:` type($tensor) `out_lvls` `(` $out_levels `:` type($out_levels) `)` `out_vals` `(` $out_values `:` type($out_values) `)` `->` `(` type($ret_levels) `)` `,` type($ret_values) `,` `(` type($lvl_lens) `)` `,` type($val_len)
-sparse_tensor.disassemble 18 (tensor: sparse, out_values: any, out_levels: any*) -> (ret_values: any, ret_levels: any*, val_len: any, lvl_lens: any*)
+sparse_tensor.disassemble 18 (tensor: sparse, out_values: any, out_levels: any*) -> (ret_values: any, ret_levels: any*, val_len: any, lvl_lens: any*) +samesize
   $tensor attr-dict `:` type($tensor) `out_vals` `(` $out_values `:` type($out_values) `)` `out_lvls` `(` $out_levels `:` type($out_levels) `)` `->` type($ret_values) `,` `(` type($ret_levels) `)` `,` type($val_len) `,` `(` type($lvl_lens) `)`
-sparse_tensor.unpack 17 (tensor: sparse, out_values: any, out_levels: any*) -> (ret_values: any, ret_levels: any*, val_len: any, lvl_lens: any*)
+sparse_tensor.unpack 17 (tensor: sparse, out_values: any, out_levels: any*) -> (ret_values: any, ret_levels: any*, val_len: any, lvl_lens: any*) +samesize
   $tensor attr-dict `:` type($tensor) `out_vals` `(` $out_values `:` type($out_values) `)` `out_lvls` `(` $out_levels `:` type($out_levels) `)` `->` type($ret_values) `,` `(` type($ret_levels) `)` `,` type($val_len) `,` `(` type($lvl_lens) `)`
 
 ; The arrays of a tensor.

@@ -1,7 +1,7 @@
 //! Operations on tensors and memory: `tensor`, `bufferization`, `memref` and `vector`.
 
 pub(super) const TABLE: &str = "
-tensor.empty 15.. (dynamicSizes: index*) -> (result: tensor)
+tensor.empty 16.. (dynamicSizes: index*) -> (result: tensor)
   `(` $dynamicSizes `)` attr-dict `:` type($result)
 tensor.splat (input: element(aggregate), dynamicSizes: index*) -> (aggregate: tensor)
   $input ( `[` ^$dynamicSizes `]` )? attr-dict `:` type($aggregate)

@@ -7,8 +7,8 @@ use crate::lex::Kind;
 use crate::types::Type;
 
 use super::super::Parser;
-use super::super::operation::Argument;
 use super::super::pending::Pending;
+use super::super::region::Argument;
 
 /// The most levels and spaces whose use is a set of 64 bits.
 const MOST: usize = 64;

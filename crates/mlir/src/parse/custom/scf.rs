@@ -6,8 +6,9 @@ use crate::lex::Kind;
 use crate::types::Type;
 
 use super::super::Parser;
-use super::super::operation::Argument;
+use super::super::operation::counted;
 use super::super::pending::Pending;
+use super::super::region::Argument;
 
 impl Parser {
     /// `%i = %a to %b step %c iter_args(%x = %y) -> (f64) : i32 { … }`
@@ -34,7 +35,11 @@ impl Parser {
             ty = self.ty()?;
         }
         if types.len() != carried.len() {
-            let message = format!("{} values for {} types", carried.len(), types.len());
+            let message = format!(
+                "{} for {}",
+                counted(carried.len(), "value"),
+                counted(types.len(), "type")
+            );
             return Err(self
                 .fault(
                     code::BAD_COUNT,
@@ -103,7 +108,11 @@ impl Parser {
             (types, results) = (ty.inputs, ty.results);
         }
         if types.len() != carried.len() {
-            let message = format!("{} values for {} types", carried.len(), types.len());
+            let message = format!(
+                "{} for {}",
+                counted(carried.len(), "value"),
+                counted(types.len(), "type")
+            );
             return Err(self
                 .fault(
                     code::BAD_COUNT,

@@ -1,0 +1,157 @@
+//! Operands and results of the generic form, put into the groups of a definition.
+//!
+//! Where only one group has no fixed number of values, it has those that the others leave.
+//! Where several have none, an attribute says how many each has:
+//! `operandSegmentSizes = array<i32: 1, 2>`.
+
+use sparsec_base::{Result, Span, code};
+
+use crate::attribute::{Attribute, Dictionary};
+use crate::definition::{Constraint, Count, Definition, Group, Trait};
+use crate::types::FunctionType;
+
+use super::Parser;
+use super::operation::counted;
+use super::pending::{Pending, Use};
+
+/// The attributes that say how many operands each group has.
+const SEGMENTS: [&str; 2] = ["operandSegmentSizes", "operand_segment_sizes"];
+/// Those that say how many results.
+const RESULT_SEGMENTS: [&str; 2] = ["resultSegmentSizes", "result_segment_sizes"];
+
+impl Parser {
+    /// Puts the operands and types of the generic form into the groups of a definition.
+    pub(super) fn grouped(
+        &self,
+        definition: &'static Definition,
+        operands: &[Use],
+        types: &FunctionType,
+        attributes: &Dictionary,
+        span: Span,
+    ) -> Result<Pending> {
+        let mut pending = Pending::new(definition, span);
+        let segments = |names: &[&str]| {
+            let given = attributes
+                .iter()
+                .find(|(name, _)| names.contains(&name.as_str()));
+            given.and_then(|(_, value)| value.integers())
+        };
+        let counts = self.counts(
+            &definition.operands,
+            operands.len(),
+            segments(&SEGMENTS),
+            "operand",
+            &pending,
+        )?;
+        let mut at = 0;
+        for (n, count) in counts.into_iter().enumerate() {
+            pending.operands[n] = operands[at..at + count].to_vec();
+            // Definitions of one name may differ in this type alone.
+            if let Constraint::Exactly(wanted) = &definition.operands[n].ty
+                && let Some(other) = types.inputs[at..at + count].iter().find(|ty| *ty != wanted)
+            {
+                let spell = self.module.spell();
+                let message = format!(
+                    "`{}` of `{}` has type `{}`, not `{}`",
+                    definition.operands[n].name,
+                    definition.name,
+                    spell.ty(other),
+                    spell.ty(wanted)
+                );
+                return Err(self
+                    .fault(
+                        code::TYPES_DIFFER,
+                        message,
+                        operands[at].span,
+                        "another type",
+                    )
+                    .help(format!("give it a value of type `{}`", spell.ty(wanted))));
+            }
+            pending.operand_types[n] = Some(types.inputs[at..at + count].to_vec());
+            at += count;
+        }
+        let counts = self.counts(
+            &definition.results,
+            types.results.len(),
+            segments(&RESULT_SEGMENTS),
+            "result",
+            &pending,
+        )?;
+        let mut at = 0;
+        for (n, count) in counts.into_iter().enumerate() {
+            pending.result_types[n] = Some(types.results[at..at + count].to_vec());
+            at += count;
+        }
+        let is_segments = |name: &str| SEGMENTS.contains(&name) || RESULT_SEGMENTS.contains(&name);
+        let is_own = |(name, _): &&(String, Attribute)| {
+            // What a name says of its indexing follows from the name.
+            !is_segments(name) && name != "linalg.memoized_indexing_maps"
+        };
+        pending.attributes = attributes.iter().filter(is_own).cloned().collect();
+        Ok(pending)
+    }
+
+    pub(super) fn counts(
+        &self,
+        groups: &[Group],
+        n: usize,
+        segments: Option<Vec<i128>>,
+        thing: &str,
+        pending: &Pending,
+    ) -> Result<Vec<usize>> {
+        let wrong = |help: &str| {
+            let message = format!(
+                "`{}` does not have {}",
+                pending.definition.name,
+                counted(n, thing)
+            );
+            Err(self
+                .fault(code::BAD_COUNT, message, pending.span, "of this operation")
+                .help(help.to_owned()))
+        };
+        let open = groups
+            .iter()
+            .filter(|group| group.count != Count::One)
+            .count();
+        let fixed = groups.len() - open;
+        if open > 1 {
+            let is_even = pending.definition.has(Trait::SameSize)
+                && n >= fixed
+                && (n - fixed).is_multiple_of(open);
+            if is_even && thing == "result" && segments.is_none() {
+                let count = |group: &Group| match group.count {
+                    Count::One => 1,
+                    _ => (n - fixed) / open,
+                };
+                return Ok(groups.iter().map(count).collect());
+            }
+            let Some(segments) = segments else {
+                return wrong(&format!(
+                    "say how many each group has: `{thing}SegmentSizes = array<i32: …>`"
+                ));
+            };
+            let counts: Option<Vec<usize>> =
+                segments.iter().map(|n| usize::try_from(*n).ok()).collect();
+            let counts = counts.filter(|counts| {
+                let sum = counts.iter().try_fold(0usize, |sum, n| sum.checked_add(*n));
+                counts.len() == groups.len() && sum == Some(n)
+            });
+            return match counts {
+                Some(counts) => Ok(counts),
+                None => wrong(&format!(
+                    "`{thing}SegmentSizes` is to have {} that add up to {n}",
+                    counted(groups.len(), "number")
+                )),
+            };
+        }
+        if n < fixed || (open == 0 && n > fixed) {
+            let names: Vec<&str> = groups.iter().map(|group| group.name).collect();
+            return wrong(&format!("its {thing}s are {}", names.join(", ")));
+        }
+        let count = |group: &Group| match group.count {
+            Count::One => 1,
+            _ => n - fixed,
+        };
+        Ok(groups.iter().map(count).collect())
+    }
+}

@@ -1,0 +1,151 @@
+//! Filetests of programs of MLIR.
+//!
+//! ```text
+//! ; Compressed rows, by columns.
+//! test mlir mlir encodings to-16
+//! #CSC = #sparse_tensor.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
+//! func.func private @f(tensor<8x8xf64, #CSC>)
+//! ---- mlir
+//! …
+//! ```
+//!
+//! | stage       | is                                                        |
+//! |-------------|-----------------------------------------------------------|
+//! | `mlir`      | the program, which reads back and prints alike            |
+//! | `generic`   | the same in the generic form                              |
+//! | `encodings` | its encodings in every spelling                           |
+//! | `to-16`     | the program in the words of a release                     |
+//! | `error`     | the diagnostic that refuses it, or a stage that follows   |
+//!
+//! `dialect=16` on the line `test mlir …` says how the text is read. A program that is to be
+//! refused has the expectation of [`refuse`](crate::refuse) behind the line at fault.
+
+use sparsec::mlir::{Dialect, Module};
+use sparsec::{Result, Source};
+
+use crate::file::{Section, join, split};
+use crate::refuse::{Expectation, diagnostic};
+use crate::stages::{Check, compare};
+
+const TEST: &str = "test mlir";
+
+/// Whether a file is about a program of MLIR.
+pub fn is_mlir(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with(TEST))
+}
+
+/// The program of a file and the dialect that its line names, each line in its place.
+pub fn program(name: &str, text: &str) -> (Source, Option<Dialect>, Vec<String>) {
+    let (head, _) = split(text);
+    let mut program = String::new();
+    let mut stages = Vec::new();
+    let mut dialect = None;
+    for line in head.lines() {
+        if let Some(words) = line.strip_prefix(TEST) {
+            for word in words.split_whitespace() {
+                match word.strip_prefix("dialect=") {
+                    Some(name) => dialect = Dialect::parse(name),
+                    None => stages.push(word.to_owned()),
+                }
+            }
+        } else if !line.starts_with(';') {
+            program += line;
+        }
+        program.push('\n');
+    }
+    (Source::new(name, program), dialect, stages)
+}
+
+/// Checks a file, or writes its sections anew if `bless`; gives the new text.
+///
+/// # Errors
+/// What is not as expected.
+pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
+    let (head, sections) = split(text);
+    let (source, dialect, stages) = program(name, text);
+    let found = match stages.iter().position(|stage| stage == "error") {
+        Some(_) => {
+            let expected = Expectation::find(name, &head)?;
+            // Places are those of the program, whose lines are those of the file.
+            let Err(refusal) = refused(&source, dialect, &stages) else {
+                return Err(format!("{name}: the program was not refused"));
+            };
+            expected.check(name, &refusal)?;
+            if refusal.help_text().is_none() {
+                return Err(format!(
+                    "{name}: the diagnostic says no way out:\n{refusal}"
+                ));
+            }
+            vec![diagnostic(&refusal)]
+        }
+        None => emitted(&source, dialect, &stages)
+            .map_err(|error| format!("{name}: {}", error.render(false)))?,
+    };
+    if !bless {
+        if sections.len() != found.len() {
+            return Err(format!("{name}: there should be a section for each stage"));
+        }
+        for (written, found) in sections.iter().zip(&found) {
+            compare(name, written, found)?;
+        }
+    }
+    Ok(join(&head, &found))
+}
+
+fn refused(source: &Source, dialect: Option<Dialect>, stages: &[String]) -> Result<()> {
+    let module = Module::parse(source, dialect)?;
+    module.verify()?;
+    for stage in stages.iter().filter_map(|stage| release(stage)) {
+        module.rewritten(stage)?;
+    }
+    for (_, encoding) in module.encodings() {
+        encoding.to_format()?;
+    }
+    Ok(())
+}
+
+/// The release of a stage `to-16`.
+fn release(stage: &str) -> Option<Dialect> {
+    Dialect::parse(stage.strip_prefix("to-")?)
+}
+
+fn emitted(source: &Source, dialect: Option<Dialect>, stages: &[String]) -> Result<Vec<Section>> {
+    let module = Module::parse(source, dialect)?;
+    module.verify()?;
+    reads_back(&module)?;
+    let section = |stage: &String| {
+        let text = match (stage.as_str(), release(stage)) {
+            (_, Some(release)) => {
+                let rewritten = module.rewritten(release)?;
+                rewritten.verify()?;
+                reads_back(&rewritten)?;
+                rewritten.to_string()
+            }
+            ("mlir", _) => module.to_string(),
+            ("generic", _) => module.generic(),
+            ("encodings", _) => module.encodings_text(),
+            (other, _) => panic!("there is no stage `{other}` of a program"),
+        };
+        Ok(Section {
+            title: stage.clone(),
+            line: 0,
+            text,
+        })
+    };
+    stages.iter().map(section).collect()
+}
+
+/// Both forms of a module read back, and print alike.
+fn reads_back(module: &Module) -> Result<()> {
+    let (text, generic) = (module.to_string(), module.generic());
+    for printed in [&text, &generic] {
+        let again = Module::parse(
+            &Source::new("printed", printed.as_str()),
+            Some(module.dialect()),
+        )?;
+        again.verify()?;
+        assert_eq!(again.to_string(), text, "read back from\n{printed}");
+        assert_eq!(again.generic(), generic, "read back from\n{printed}");
+    }
+    Ok(())
+}
